@@ -1,6 +1,5 @@
 // Conversions between R and the core that several glue files need.
-#ifndef FALLIBLE_GLUE_H
-#define FALLIBLE_GLUE_H
+#pragma once
 
 #include <Rcpp.h>
 
@@ -84,5 +83,3 @@ auto interruptible(Call call) {
 }
 
 }  // namespace glue
-
-#endif

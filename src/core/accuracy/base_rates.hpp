@@ -1,7 +1,6 @@
 // What ratings say of a system without belief in any base rate: raters who nearly always say the
 // same agree nearly always, whatever the truth.
-#ifndef FALLIBLE_CORE_ACCURACY_BASE_RATES_HPP
-#define FALLIBLE_CORE_ACCURACY_BASE_RATES_HPP
+#pragma once
 
 #include <utility>
 #include <vector>
@@ -35,5 +34,3 @@ double base_rate_range(const PatternView& patterns, const std::vector<double>& w
                        const std::vector<Lean>& leans);
 
 }  // namespace fallible
-
-#endif

@@ -1,7 +1,6 @@
 // What gold cases say, weighed against what ratings alone say: on a grid, with a prior that is
 // normal and has a flat part for the case that ratings are wrong.
-#ifndef FALLIBLE_CORE_ACCURACY_BLEND_HPP
-#define FALLIBLE_CORE_ACCURACY_BLEND_HPP
+#pragma once
 
 namespace fallible {
 
@@ -24,5 +23,3 @@ Blend blend_difference(double value, double error, double freedom, double end,
                        const BlendPrior& prior, double conf_level);
 
 }  // namespace fallible
-
-#endif

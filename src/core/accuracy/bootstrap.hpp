@@ -1,6 +1,5 @@
 // Bootstrap of cases, or of clusters of cases: resamples of the cells of an estimator, fitted anew.
-#ifndef FALLIBLE_CORE_ACCURACY_BOOTSTRAP_HPP
-#define FALLIBLE_CORE_ACCURACY_BOOTSTRAP_HPP
+#pragma once
 
 #include <vector>
 
@@ -45,5 +44,3 @@ Interval difference_interval(const double* first, const double* second, std::siz
 double share_ahead(const double* first, const double* second, std::size_t n);
 
 }  // namespace fallible
-
-#endif

@@ -5,8 +5,7 @@
 // Of all joint laws with these two margins the system is right most often, in sum_k min(P_k, S_k),
 // where each category's answers go to as many of its truths as there are; and least often, in
 // max(0, max_k(P_k + S_k) - 1), where only a category that overfills both is shared.
-#ifndef FALLIBLE_CORE_ACCURACY_BOUNDS_HPP
-#define FALLIBLE_CORE_ACCURACY_BOUNDS_HPP
+#pragma once
 
 #include <vector>
 
@@ -69,5 +68,3 @@ class AccuracyBounds {
 };
 
 }  // namespace fallible
-
-#endif

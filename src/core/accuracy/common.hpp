@@ -1,7 +1,6 @@
 // Shared errors: how far an estimate is moved from the value with errors of a system's own to that
 // if all errors are shared. Agreement does not show it; two things make it probable.
-#ifndef FALLIBLE_CORE_ACCURACY_COMMON_HPP
-#define FALLIBLE_CORE_ACCURACY_COMMON_HPP
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -33,5 +32,3 @@ inline double corrected(double independent, double shared, double share) {
 }
 
 }  // namespace fallible
-
-#endif

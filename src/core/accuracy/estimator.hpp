@@ -1,6 +1,5 @@
 // An estimator of the accuracy of systems: what it says of some ratings, and of resamples of them.
-#ifndef FALLIBLE_CORE_ACCURACY_ESTIMATOR_HPP
-#define FALLIBLE_CORE_ACCURACY_ESTIMATOR_HPP
+#pragma once
 
 #include <cstddef>
 #include <memory>
@@ -189,5 +188,3 @@ std::unique_ptr<Estimator> make_average(const Ratings& ratings, const EstimatorO
 std::unique_ptr<Estimator> make_latent(const Ratings& ratings, const EstimatorOptions& options);
 
 }  // namespace fallible
-
-#endif

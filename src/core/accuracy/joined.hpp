@@ -1,6 +1,5 @@
 // Raters joined by one system: what the members of the average are fitted to.
-#ifndef FALLIBLE_CORE_ACCURACY_JOINED_HPP
-#define FALLIBLE_CORE_ACCURACY_JOINED_HPP
+#pragma once
 
 #include <vector>
 
@@ -45,5 +44,3 @@ class Joined {
 };
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // Estimators that rest on the posterior probabilities of the K-model: Lehner (2015), equation 7.
-#ifndef FALLIBLE_CORE_ACCURACY_K_MODEL_HPP
-#define FALLIBLE_CORE_ACCURACY_K_MODEL_HPP
+#pragma once
 
 #include <memory>
 #include <vector>
@@ -55,5 +54,3 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
 std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, std::unique_ptr<Rule> rule);
 
 }  // namespace fallible
-
-#endif

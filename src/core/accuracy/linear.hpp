@@ -1,7 +1,6 @@
 // Replicates of joint estimates to first order (the infinitesimal jackknife; Efron 1982): how far
 // each case moves an estimate is found once for each system, and no replicate is fitted.
-#ifndef FALLIBLE_CORE_ACCURACY_LINEAR_HPP
-#define FALLIBLE_CORE_ACCURACY_LINEAR_HPP
+#pragma once
 
 #include <vector>
 
@@ -16,5 +15,3 @@ std::vector<double> linear_replicates(const Ratings& ratings, const EstimatorOpt
                                       const BootstrapOptions& draws, const Host& host);
 
 }  // namespace fallible
-
-#endif

@@ -1,7 +1,6 @@
 // The family of models that the average is over: raters and system together, each letting go of
 // some K-properties. A new member is a header with its class and a line in family.cpp.
-#ifndef FALLIBLE_CORE_ACCURACY_MEMBER_HPP
-#define FALLIBLE_CORE_ACCURACY_MEMBER_HPP
+#pragma once
 
 #include <cmath>
 #include <limits>
@@ -68,5 +67,3 @@ using Family = std::vector<std::unique_ptr<Member>>;
 Family make_family(const LatentRows& rows, bool ordered);
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // Dawid and Skene: confusion matrices of their own, around those of the base.
-#ifndef FALLIBLE_CORE_ACCURACY_MEMBER_MATRICES_HPP
-#define FALLIBLE_CORE_ACCURACY_MEMBER_MATRICES_HPP
+#pragma once
 
 #include <algorithm>
 
@@ -73,5 +72,3 @@ class Matrices : public Member {
 };
 
 }  // namespace fallible
-
-#endif

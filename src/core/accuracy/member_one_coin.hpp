@@ -1,7 +1,6 @@
 // One-coin members, on which others stand: a judge is right with one probability, and its errors
 // are alike or by distance.
-#ifndef FALLIBLE_CORE_ACCURACY_MEMBER_ONE_COIN_HPP
-#define FALLIBLE_CORE_ACCURACY_MEMBER_ONE_COIN_HPP
+#pragma once
 
 #include "member.hpp"
 
@@ -55,5 +54,3 @@ class OneCoin : public Member {
 std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater);
 
 }  // namespace fallible
-
-#endif

@@ -1,7 +1,6 @@
 // One-coin models whose judges have error rows of their own around the errors of the base; so
 // concentrated, one of so many that share the prior.
-#ifndef FALLIBLE_CORE_ACCURACY_MEMBER_OWN_ERRORS_HPP
-#define FALLIBLE_CORE_ACCURACY_MEMBER_OWN_ERRORS_HPP
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -69,5 +68,3 @@ class OwnErrorRows : public Member {
 };
 
 }  // namespace fallible
-
-#endif

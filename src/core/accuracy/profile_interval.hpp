@@ -1,7 +1,6 @@
 // Interval for the accuracy of a system that has joined the raters, from the profile of the log
 // posterior.
-#ifndef FALLIBLE_CORE_ACCURACY_PROFILE_INTERVAL_HPP
-#define FALLIBLE_CORE_ACCURACY_PROFILE_INTERVAL_HPP
+#pragma once
 
 #include "../base/special.hpp"
 #include "../model/latent_fit.hpp"
@@ -22,5 +21,3 @@ ProfileInterval profile_interval(const LatentClass& model, const OptimiserOption
                                  double deviance);
 
 }  // namespace fallible
-
-#endif

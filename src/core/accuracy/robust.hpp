@@ -5,8 +5,7 @@
 // what base rates are possible, and with the distance between the ends of what system and raters
 // may share. Where the data single out simple models (equally difficult cases, no error rates of
 // their own) there is no sign of it.
-#ifndef FALLIBLE_CORE_ACCURACY_ROBUST_HPP
-#define FALLIBLE_CORE_ACCURACY_ROBUST_HPP
+#pragma once
 
 #include "bootstrap.hpp"
 
@@ -40,5 +39,3 @@ RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters
 void set_limits(double value, double std_error, double margin, Interval& interval);
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // The average for one system, or for raters alone: its members, their fits and weights.
-#ifndef FALLIBLE_CORE_ACCURACY_SYSTEM_AVERAGE_HPP
-#define FALLIBLE_CORE_ACCURACY_SYSTEM_AVERAGE_HPP
+#pragma once
 
 #include <vector>
 
@@ -52,5 +51,3 @@ class SystemAverage {
 };
 
 }  // namespace fallible
-
-#endif

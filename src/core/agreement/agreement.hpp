@@ -2,8 +2,7 @@
 //
 // A measure is a kernel: a function of the weights of distinct rows of ratings. Its error follows
 // from what one case more or less would change, row by row: costs grow with rows, not with cases.
-#ifndef FALLIBLE_CORE_AGREEMENT_AGREEMENT_HPP
-#define FALLIBLE_CORE_AGREEMENT_AGREEMENT_HPP
+#pragma once
 
 #include <memory>
 #include <string>
@@ -79,5 +78,3 @@ std::vector<double> bootstrap_kernel(const RatedRows& rows, const Kernel& kernel
                                      const BootstrapOptions& options, const Host& host);
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // The alternative annotator test: who is nearer to the other raters of a case, a system or a rater?
-#ifndef FALLIBLE_CORE_AGREEMENT_ALTERNATIVE_HPP
-#define FALLIBLE_CORE_AGREEMENT_ALTERNATIVE_HPP
+#pragma once
 
 #include <vector>
 
@@ -14,5 +13,3 @@ namespace fallible {
 std::vector<int> nearer_answers(const PatternView& patterns, int system, const double* closeness);
 
 }  // namespace fallible
-
-#endif

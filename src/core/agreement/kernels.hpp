@@ -1,6 +1,5 @@
 // What the kernels of agreement measures have in common, and the makers of each.
-#ifndef FALLIBLE_CORE_AGREEMENT_KERNELS_HPP
-#define FALLIBLE_CORE_AGREEMENT_KERNELS_HPP
+#pragma once
 
 #include <Eigen/Core>
 #include <memory>
@@ -106,5 +105,3 @@ MadeKernel yule_kernel(const RatedRows& rows);
 MadeKernel information_kernel(const RatedRows& rows, bool continuity);
 
 }  // namespace fallible
-
-#endif

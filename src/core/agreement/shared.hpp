@@ -1,8 +1,7 @@
 // Two judges on the cases that both answered: whether they say the same, are right together, and
 // are wrong with the same answer. Work and memory grow with the pairs that share cases, not with
 // all pairs of judges.
-#ifndef FALLIBLE_CORE_AGREEMENT_SHARED_HPP
-#define FALLIBLE_CORE_AGREEMENT_SHARED_HPP
+#pragma once
 
 #include <vector>
 
@@ -38,5 +37,3 @@ std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vec
                                      const Host& host);
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // What the core asks of whoever calls it during long work, and the loop that asks.
-#ifndef FALLIBLE_CORE_BASE_HOST_HPP
-#define FALLIBLE_CORE_BASE_HOST_HPP
+#pragma once
 
 #include <atomic>
 #include <chrono>
@@ -154,5 +153,3 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
 }
 
 }  // namespace fallible
-
-#endif

@@ -1,7 +1,6 @@
 // Maximisation of a smooth function by a limited-memory quasi-Newton method (L-BFGS; Nocedal and
 // Wright, 2006, Numerical Optimization, algorithm 7.5). The value never decreases.
-#ifndef FALLIBLE_CORE_BASE_OPTIMISE_HPP
-#define FALLIBLE_CORE_BASE_OPTIMISE_HPP
+#pragma once
 
 #include <Eigen/Core>
 #include <functional>
@@ -72,5 +71,3 @@ Eigen::MatrixXd slopes(const Function& of, const Eigen::VectorXd& x) {
 }
 
 }  // namespace fallible
-
-#endif

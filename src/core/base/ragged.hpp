@@ -1,6 +1,5 @@
 // Rows of different lengths, one after the other in the same vectors.
-#ifndef FALLIBLE_CORE_BASE_RAGGED_HPP
-#define FALLIBLE_CORE_BASE_RAGGED_HPP
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -47,5 +46,3 @@ struct Ragged {
 };
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // Random numbers: one stream per (seed, item), the same on every machine.
-#ifndef FALLIBLE_CORE_BASE_RANDOM_HPP
-#define FALLIBLE_CORE_BASE_RANDOM_HPP
+#pragma once
 
 #include <threefry.h>
 
@@ -37,5 +36,3 @@ void multinomial(Stream& stream, std::int64_t trials, const std::vector<double>&
                  std::vector<double>& count);
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // What a bootstrap draws: cases, or clusters of them.
-#ifndef FALLIBLE_CORE_BASE_RESAMPLE_HPP
-#define FALLIBLE_CORE_BASE_RESAMPLE_HPP
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -63,5 +62,3 @@ void for_each_replicate(const Resampler& resampler, const BootstrapOptions& opti
 }
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // A set of distinct rows of integers: the hash table behind patterns and tallies.
-#ifndef FALLIBLE_CORE_BASE_ROWS_HPP
-#define FALLIBLE_CORE_BASE_ROWS_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -32,5 +31,3 @@ class RowSet {
 };
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // Functions that the standard library lacks, or does not have for threads.
-#ifndef FALLIBLE_CORE_BASE_SPECIAL_HPP
-#define FALLIBLE_CORE_BASE_SPECIAL_HPP
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -84,5 +83,3 @@ struct Polygamma {
 };
 
 }  // namespace fallible
-
-#endif

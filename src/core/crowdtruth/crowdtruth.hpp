@@ -1,7 +1,6 @@
 // CrowdTruth, as first published: units, workers and annotations measured by the disagreement
 // between answers of several labels. The later version is in version2.hpp.
-#ifndef FALLIBLE_CORE_CROWDTRUTH_CROWDTRUTH_HPP
-#define FALLIBLE_CORE_CROWDTRUTH_CROWDTRUTH_HPP
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -55,5 +54,3 @@ WorkerScores worker_scores(const Judgements& x, const Host& host);
 std::vector<double> annotation_similarity(const Votes& votes, int labels);
 
 }  // namespace fallible
-
-#endif

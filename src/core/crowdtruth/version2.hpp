@@ -1,6 +1,5 @@
 // CrowdTruth 2.0: the qualities of units, workers and annotations weigh each other.
-#ifndef FALLIBLE_CORE_CROWDTRUTH_VERSION2_HPP
-#define FALLIBLE_CORE_CROWDTRUTH_VERSION2_HPP
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -37,5 +36,3 @@ struct Quality {
 Quality crowd_quality(const Judgements& x, const QualityOptions& options, const Host& host);
 
 }  // namespace fallible
-
-#endif

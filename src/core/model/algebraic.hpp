@@ -1,6 +1,5 @@
 // The K-model by algebra: Lehner (2015), equations 2 and 5, and Bayes' rule.
-#ifndef FALLIBLE_CORE_MODEL_ALGEBRAIC_HPP
-#define FALLIBLE_CORE_MODEL_ALGEBRAIC_HPP
+#pragma once
 
 #include <Eigen/Core>
 #include <vector>
@@ -48,5 +47,3 @@ class Posterior {
 };
 
 }  // namespace fallible
-
-#endif

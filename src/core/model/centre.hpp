@@ -1,6 +1,5 @@
 // What a panel of raters has in common: the centre around which their confusion matrices lie.
-#ifndef FALLIBLE_CORE_MODEL_CENTRE_HPP
-#define FALLIBLE_CORE_MODEL_CENTRE_HPP
+#pragma once
 
 #include <vector>
 
@@ -56,5 +55,3 @@ struct Centre {
 };
 
 }  // namespace fallible
-
-#endif

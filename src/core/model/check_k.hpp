@@ -1,7 +1,6 @@
 // Do the K-properties hold? Statistics that compare data with a fitted model, and what they are in
 // panels drawn from it.
-#ifndef FALLIBLE_CORE_MODEL_CHECK_K_HPP
-#define FALLIBLE_CORE_MODEL_CHECK_K_HPP
+#pragma once
 
 #include <optional>
 #include <vector>
@@ -88,5 +87,3 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
 constexpr double least_common_cases = 10;  // of a pair of judges whose agreement is looked at
 
 }  // namespace fallible
-
-#endif

@@ -1,7 +1,6 @@
 // The curvature that the log posterior density would have if classes were seen, which is easy to
 // invert: the metric in which optimisers climb, since what it leaves is how much is not seen.
-#ifndef FALLIBLE_CORE_MODEL_COMPLETE_HPP
-#define FALLIBLE_CORE_MODEL_COMPLETE_HPP
+#pragma once
 
 #include <Eigen/Cholesky>
 #include <vector>
@@ -51,5 +50,3 @@ class CompleteCurvature {
 };
 
 }  // namespace fallible
-
-#endif

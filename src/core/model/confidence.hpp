@@ -1,6 +1,5 @@
 // How sure judges say they are, which depends on whether they are right.
-#ifndef FALLIBLE_CORE_MODEL_CONFIDENCE_HPP
-#define FALLIBLE_CORE_MODEL_CONFIDENCE_HPP
+#pragma once
 
 #include <vector>
 
@@ -37,5 +36,3 @@ class LevelLaw {
 };
 
 }  // namespace fallible
-
-#endif

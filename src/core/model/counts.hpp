@@ -1,6 +1,5 @@
 // Expected numbers of ratings and cases in each class, and what would follow if classes were seen.
-#ifndef FALLIBLE_CORE_MODEL_COUNTS_HPP
-#define FALLIBLE_CORE_MODEL_COUNTS_HPP
+#pragma once
 
 #include <vector>
 
@@ -30,5 +29,3 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
 Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts);
 
 }  // namespace fallible
-
-#endif

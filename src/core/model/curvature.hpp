@@ -1,6 +1,5 @@
 // How well data determine the parameters of a latent class model: the curvature at a top.
-#ifndef FALLIBLE_CORE_MODEL_CURVATURE_HPP
-#define FALLIBLE_CORE_MODEL_CURVATURE_HPP
+#pragma once
 
 #include <vector>
 
@@ -46,5 +45,3 @@ Eigen::MatrixXd natural_covariance(const Layout& layout, const Eigen::VectorXd& 
 std::vector<double> natural_variances(const Layout& layout, const Eigen::VectorXd& x);
 
 }  // namespace fallible
-
-#endif

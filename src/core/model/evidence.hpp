@@ -1,7 +1,6 @@
 // How probable the data are under a latent class model, whatever its parameters: what weighs models
 // against each other.
-#ifndef FALLIBLE_CORE_MODEL_EVIDENCE_HPP
-#define FALLIBLE_CORE_MODEL_EVIDENCE_HPP
+#pragma once
 
 #include "latent.hpp"
 
@@ -19,5 +18,3 @@ struct Evidence {
 Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x);
 
 }  // namespace fallible
-
-#endif

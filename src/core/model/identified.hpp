@@ -1,6 +1,5 @@
 // Can the parameters of a latent class model be told apart?
-#ifndef FALLIBLE_CORE_MODEL_IDENTIFIED_HPP
-#define FALLIBLE_CORE_MODEL_IDENTIFIED_HPP
+#pragma once
 
 #include <vector>
 
@@ -25,5 +24,3 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
                                    const LatentPrior& prior, Fitting fitting = Fitting::likelihood);
 
 }  // namespace fallible
-
-#endif

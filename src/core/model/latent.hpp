@@ -1,6 +1,5 @@
 // A latent class model for certain data, as those see it who fit and use it.
-#ifndef FALLIBLE_CORE_MODEL_LATENT_HPP
-#define FALLIBLE_CORE_MODEL_LATENT_HPP
+#pragma once
 
 #include <vector>
 
@@ -46,5 +45,3 @@ class LatentClass {
 };
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // Fitting latent class models.
-#ifndef FALLIBLE_CORE_MODEL_LATENT_FIT_HPP
-#define FALLIBLE_CORE_MODEL_LATENT_FIT_HPP
+#pragma once
 
 #include "../base/optimise.hpp"
 #include "latent.hpp"
@@ -35,5 +34,3 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
                      const OptimiserOptions& options);
 
 }  // namespace fallible
-
-#endif

@@ -1,7 +1,6 @@
 // What a latent class model of raters assumes: what is true is the class, and each K-property that
 // does not hold is a step along an axis (see the vignette on going beyond the paper).
-#ifndef FALLIBLE_CORE_MODEL_LATENT_MODEL_HPP
-#define FALLIBLE_CORE_MODEL_LATENT_MODEL_HPP
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -47,5 +46,3 @@ struct Held {
 enum class Fitting { likelihood, pairs };
 
 }  // namespace fallible
-
-#endif

@@ -1,7 +1,6 @@
 // Fitting latent class models to pairs of ratings: least squares on the relative frequency of each
 // pair, as footnote 5 of Lehner (2015) suggests.
-#ifndef FALLIBLE_CORE_MODEL_LATENT_PAIRS_HPP
-#define FALLIBLE_CORE_MODEL_LATENT_PAIRS_HPP
+#pragma once
 
 #include <vector>
 
@@ -57,5 +56,3 @@ Eigen::MatrixXd pair_covariance(const Layout& layout, const PairFrequencies& pai
                                 const Eigen::VectorXd& x);
 
 }  // namespace fallible
-
-#endif

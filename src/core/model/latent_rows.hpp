@@ -1,7 +1,6 @@
 // What a latent class model is fitted to: distinct rows of (judge, category) with weights. Judges
 // are raters and, if it joins them, one system.
-#ifndef FALLIBLE_CORE_MODEL_LATENT_ROWS_HPP
-#define FALLIBLE_CORE_MODEL_LATENT_ROWS_HPP
+#pragma once
 
 #include <vector>
 
@@ -71,5 +70,3 @@ std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior);
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // Panels drawn from a latent class model, with the ratings missing that are missing in the data.
-#ifndef FALLIBLE_CORE_MODEL_LATENT_SAMPLE_HPP
-#define FALLIBLE_CORE_MODEL_LATENT_SAMPLE_HPP
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -33,5 +32,3 @@ class RowSampler {
 };
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // The probabilities that parameters of a latent class model stand for.
-#ifndef FALLIBLE_CORE_MODEL_LAW_HPP
-#define FALLIBLE_CORE_MODEL_LAW_HPP
+#pragma once
 
 #include <optional>
 #include <vector>
@@ -75,5 +74,3 @@ class Law : public AnswerLaw {
 };
 
 }  // namespace fallible
-
-#endif

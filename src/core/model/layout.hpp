@@ -1,6 +1,5 @@
 // A latent class model for certain data: where its parameters lie in their vector.
-#ifndef FALLIBLE_CORE_MODEL_LAYOUT_HPP
-#define FALLIBLE_CORE_MODEL_LAYOUT_HPP
+#pragma once
 
 #include <Eigen/Core>
 #include <vector>
@@ -63,5 +62,3 @@ struct Layout {
 };
 
 }  // namespace fallible
-
-#endif

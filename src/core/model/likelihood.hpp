@@ -1,6 +1,5 @@
 // The likelihood of a latent class model, and what is expected under its parameters.
-#ifndef FALLIBLE_CORE_MODEL_LIKELIHOOD_HPP
-#define FALLIBLE_CORE_MODEL_LIKELIHOOD_HPP
+#pragma once
 
 #include <vector>
 
@@ -39,5 +38,3 @@ class Likelihood {
 };
 
 }  // namespace fallible
-
-#endif

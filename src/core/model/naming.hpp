@@ -1,6 +1,5 @@
 // Which class is which, and is there anything to name: what raters have to do with each other.
-#ifndef FALLIBLE_CORE_MODEL_NAMING_HPP
-#define FALLIBLE_CORE_MODEL_NAMING_HPP
+#pragma once
 
 #include <vector>
 
@@ -31,5 +30,3 @@ struct Association {
 Association association(const LatentRows& rows);
 
 }  // namespace fallible
-
-#endif

@@ -2,8 +2,7 @@
 //
 // A case of category k of K sends a judge a signal that is normal around slope * (k - (K - 1) / 2)
 // with variance 1, and the answer is the category between whose thresholds it falls.
-#ifndef FALLIBLE_CORE_MODEL_ORDINAL_HPP
-#define FALLIBLE_CORE_MODEL_ORDINAL_HPP
+#pragma once
 
 #include <algorithm>
 #include <vector>
@@ -55,5 +54,3 @@ class OrdinalLaw {
 };
 
 }  // namespace fallible
-
-#endif

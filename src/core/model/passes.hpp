@@ -4,8 +4,7 @@
 // once, and what is added to its ratings is summed first: products go down a tree of beginnings,
 // sums go up. Of a panel that everybody has rated the tree has hardly more nodes than there are
 // rows, in a crowd most rows are paths of their own.
-#ifndef FALLIBLE_CORE_MODEL_PASSES_HPP
-#define FALLIBLE_CORE_MODEL_PASSES_HPP
+#pragma once
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -217,5 +216,3 @@ double pass_over(const LatentRows& rows, const AnswerTables& tables, const Answe
 }
 
 }  // namespace fallible
-
-#endif

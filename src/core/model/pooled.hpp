@@ -1,6 +1,5 @@
 // Hierarchical Dawid-Skene: confusion matrices of raters around a centre that is estimated too.
-#ifndef FALLIBLE_CORE_MODEL_POOLED_HPP
-#define FALLIBLE_CORE_MODEL_POOLED_HPP
+#pragma once
 
 #include <Eigen/Core>
 #include <vector>
@@ -43,5 +42,3 @@ Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout);
 LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const LatentRows& joined);
 
 }  // namespace fallible
-
-#endif

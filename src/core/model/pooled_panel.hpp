@@ -1,6 +1,5 @@
 // Fixed point iteration of a centre, and of confusion matrices and base rates around it.
-#ifndef FALLIBLE_CORE_MODEL_POOLED_PANEL_HPP
-#define FALLIBLE_CORE_MODEL_POOLED_PANEL_HPP
+#pragma once
 
 #include <vector>
 
@@ -55,5 +54,3 @@ class PooledPanel {
 };
 
 }  // namespace fallible
-
-#endif

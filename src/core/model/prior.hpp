@@ -1,6 +1,5 @@
 // The prior of a latent class model.
-#ifndef FALLIBLE_CORE_MODEL_PRIOR_HPP
-#define FALLIBLE_CORE_MODEL_PRIOR_HPP
+#pragma once
 
 #include "layout.hpp"
 
@@ -13,5 +12,3 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
 double log_prior_constant(const Layout& layout);
 
 }  // namespace fallible
-
-#endif

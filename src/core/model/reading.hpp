@@ -1,6 +1,5 @@
 // What parameters of a latent class model say, as a user reads it.
-#ifndef FALLIBLE_CORE_MODEL_READING_HPP
-#define FALLIBLE_CORE_MODEL_READING_HPP
+#pragma once
 
 #include <string>
 #include <vector>
@@ -44,5 +43,3 @@ class Reading {
 };
 
 }  // namespace fallible
-
-#endif

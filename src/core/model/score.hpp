@@ -1,7 +1,6 @@
 // How the log probability of a rating in a class moves with parameters: the only place where that
 // is written down.
-#ifndef FALLIBLE_CORE_MODEL_SCORE_HPP
-#define FALLIBLE_CORE_MODEL_SCORE_HPP
+#pragma once
 
 #include <cmath>
 
@@ -84,5 +83,3 @@ class Score {
 };
 
 }  // namespace fallible
-
-#endif

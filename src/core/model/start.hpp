@@ -1,6 +1,5 @@
 // Where to begin to fit a latent class model.
-#ifndef FALLIBLE_CORE_MODEL_START_HPP
-#define FALLIBLE_CORE_MODEL_START_HPP
+#pragma once
 
 #include <vector>
 
@@ -19,5 +18,3 @@ std::vector<Eigen::VectorXd> all_starts(const Layout& layout);
 Eigen::VectorXd warm_start(const Layout& layout, const Eigen::VectorXd& x, int raters);
 
 }  // namespace fallible
-
-#endif

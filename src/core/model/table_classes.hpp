@@ -3,8 +3,7 @@
 //
 // Rows are cases that are the same. Tables are shrunk to what the source says of all cases
 // together, as `mass` cases of each category would; base rates likewise to equal ones.
-#ifndef FALLIBLE_CORE_MODEL_TABLE_CLASSES_HPP
-#define FALLIBLE_CORE_MODEL_TABLE_CLASSES_HPP
+#pragma once
 
 #include <vector>
 
@@ -37,5 +36,3 @@ TableClasses fit_tables(const TableRows& rows, const std::vector<double>& weight
                         const std::vector<double>& start, double mass, int iterations);
 
 }  // namespace fallible
-
-#endif

@@ -2,8 +2,7 @@
 // Dirichlet distribution around what a one-coin model says of the judge. By variational
 // approximation (posteriors of truth and of rows are independent), whose bound on the log evidence
 // never decreases.
-#ifndef FALLIBLE_CORE_MODEL_VARIATIONAL_HPP
-#define FALLIBLE_CORE_MODEL_VARIATIONAL_HPP
+#pragma once
 
 #include <limits>
 #include <vector>
@@ -58,5 +57,3 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const
                          double useful = -std::numeric_limits<double>::infinity());
 
 }  // namespace fallible
-
-#endif

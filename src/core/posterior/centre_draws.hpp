@@ -1,7 +1,6 @@
 // The centre of a panel, as drawn: rows of raters' matrices are Dirichlet(nu_k mu_k), with
 // mu_k ~ Dirichlet(1, and 3 for the right answer) and log nu_k ~ N(log 4, 1).
-#ifndef FALLIBLE_CORE_POSTERIOR_CENTRE_DRAWS_HPP
-#define FALLIBLE_CORE_POSTERIOR_CENTRE_DRAWS_HPP
+#pragma once
 
 #include <vector>
 
@@ -33,5 +32,3 @@ class CentreDraws {
 };
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // What samplers of posteriors have in common: where a chain is, and what is kept of it.
-#ifndef FALLIBLE_CORE_POSTERIOR_CHAIN_HPP
-#define FALLIBLE_CORE_POSTERIOR_CHAIN_HPP
+#pragma once
 
 #include <algorithm>
 
@@ -101,5 +100,3 @@ class Chain {
 };
 
 }  // namespace fallible
-
-#endif

@@ -7,8 +7,7 @@
 //          most often; for two classes that is a covariance of u_k times its bound (Dendukuri and
 //          Joseph, 2001)
 // e_k and u_k are uniform before the ratings are seen, e_k as far as the matrices leave room.
-#ifndef FALLIBLE_CORE_POSTERIOR_DEPENDENT_HPP
-#define FALLIBLE_CORE_POSTERIOR_DEPENDENT_HPP
+#pragma once
 
 #include "gibbs.hpp"
 
@@ -21,5 +20,3 @@ PosteriorChain draw_dependent(const PosteriorRows& rows, const PosteriorPrior& p
                               const ChainOptions& options, int number);
 
 }  // namespace fallible
-
-#endif

@@ -1,7 +1,6 @@
 // Draws from the posterior of a latent class model by Gibbs sampling: classes of all cases of a row
 // at once, then base rates and confusion matrices given these.
-#ifndef FALLIBLE_CORE_POSTERIOR_GIBBS_HPP
-#define FALLIBLE_CORE_POSTERIOR_GIBBS_HPP
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -83,5 +82,3 @@ std::vector<PosteriorChain> draw_posterior(const PosteriorRows& rows, const Post
                                            const ChainOptions& options, const Host& host);
 
 }  // namespace fallible
-
-#endif

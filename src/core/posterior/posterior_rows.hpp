@@ -1,7 +1,6 @@
 // What a posterior is drawn from: distinct rows of (judge, category) with whole weights, and what
 // systems that take no part in them say.
-#ifndef FALLIBLE_CORE_POSTERIOR_POSTERIOR_ROWS_HPP
-#define FALLIBLE_CORE_POSTERIOR_POSTERIOR_ROWS_HPP
+#pragma once
 
 #include <vector>
 
@@ -27,5 +26,3 @@ PosteriorRows posterior_rows(const PatternView& patterns, const std::vector<doub
                              bool joined);
 
 }  // namespace fallible
-
-#endif

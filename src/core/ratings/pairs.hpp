@@ -1,6 +1,5 @@
 // Agreement between raters, and between systems and raters, pair by pair.
-#ifndef FALLIBLE_CORE_RATINGS_PAIRS_HPP
-#define FALLIBLE_CORE_RATINGS_PAIRS_HPP
+#pragma once
 
 #include <vector>
 
@@ -35,5 +34,3 @@ struct RaterCounts {
 RaterCounts rater_counts(const PatternView& patterns, const std::vector<double>& weight);
 
 }  // namespace fallible
-
-#endif

@@ -2,8 +2,7 @@
 //
 // Categories, raters and patterns are numbered from 1, as R numbers them, so that R's vectors are
 // used in place. A code below 1 (R's missing integer is one) stands for a missing rating or answer.
-#ifndef FALLIBLE_CORE_RATINGS_PATTERNS_HPP
-#define FALLIBLE_CORE_RATINGS_PATTERNS_HPP
+#pragma once
 
 #include <cstddef>
 #include <vector>
@@ -101,5 +100,3 @@ std::vector<double> pattern_weights(const int* index, const double* weight, std:
                                     int patterns);
 
 }  // namespace fallible
-
-#endif

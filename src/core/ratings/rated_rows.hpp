@@ -1,6 +1,5 @@
 // Patterns of which only some things matter: those in which these are the same are one row.
-#ifndef FALLIBLE_CORE_RATINGS_RATED_ROWS_HPP
-#define FALLIBLE_CORE_RATINGS_RATED_ROWS_HPP
+#pragma once
 
 #include <functional>
 #include <vector>
@@ -61,5 +60,3 @@ struct RatedRows : Ragged {
 };
 
 }  // namespace fallible
-
-#endif

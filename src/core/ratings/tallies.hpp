@@ -3,8 +3,7 @@
 // Cases with the same number of ratings per category, the same agreeing and comparable rater pairs
 // and the same system answers are one tally. A million cases of five raters and five categories
 // are at most 126 x 5 tallies.
-#ifndef FALLIBLE_CORE_RATINGS_TALLIES_HPP
-#define FALLIBLE_CORE_RATINGS_TALLIES_HPP
+#pragma once
 
 #include <vector>
 
@@ -38,5 +37,3 @@ struct Tallies : Ragged {
 Tallies make_tallies(const PatternView& patterns, const std::vector<double>& weight);
 
 }  // namespace fallible
-
-#endif

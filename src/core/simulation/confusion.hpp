@@ -1,6 +1,5 @@
 // Confusion matrices from four parameters, as the simulations of Lehner (2015) make them.
-#ifndef FALLIBLE_CORE_SIMULATION_CONFUSION_HPP
-#define FALLIBLE_CORE_SIMULATION_CONFUSION_HPP
+#pragma once
 
 #include <vector>
 
@@ -31,5 +30,3 @@ double expected_accuracy(const std::vector<double>& confusion,
                          const std::vector<double>& base_rates);
 
 }  // namespace fallible
-
-#endif

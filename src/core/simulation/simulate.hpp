@@ -1,7 +1,6 @@
 // Panels of raters and systems, drawn from confusion matrices that keep the K-properties or break
 // them: Lehner (2015), "Performance and robustness".
-#ifndef FALLIBLE_CORE_SIMULATION_SIMULATE_HPP
-#define FALLIBLE_CORE_SIMULATION_SIMULATE_HPP
+#pragma once
 
 #include <vector>
 
@@ -96,5 +95,3 @@ struct Panel {
 Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, Stream& stream);
 
 }  // namespace fallible
-
-#endif

@@ -1,6 +1,5 @@
 // Many panels of one design: each is drawn, fitted and judged, and only the results are kept.
-#ifndef FALLIBLE_CORE_SIMULATION_STUDY_HPP
-#define FALLIBLE_CORE_SIMULATION_STUDY_HPP
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -56,5 +55,3 @@ std::vector<StudyRun> run_study(const Design& design, const StudyOptions& option
 int run_seed(std::uint64_t seed, std::uint64_t item);
 
 }  // namespace fallible
-
-#endif
