@@ -19,7 +19,7 @@
 #' categories where the metric is undefined, or are undefined with it, as those of yardstick do.
 #'
 #' @section Intervals:
-#' Intervals are of the kind of the estimate's, unless `interval` says otherwise.
+#' The kind of interval is that of the estimate, unless `interval` says otherwise.
 #' * `"robust"`: the delta method. The derivatives of a metric by the cells of the table, and the
 #'   covariances of these over replicates of a case bootstrap (of clusters, if there are any), give
 #'   the sampling error; it is scaled up to that of the accuracy where replicates vary less. An

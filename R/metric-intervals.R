@@ -265,9 +265,9 @@ end_direction <- function(estimate, table, s, n) {
   own - share(ends$shared_counts)
 }
 
-# So many standard errors wide. Wilson's interval of fewer than z^2 cases would stand around one half
-# rather than around the estimate. There it is of sampling alone, and what errors in common hide is
-# added as in add_sampling().
+# So many standard errors wide. Wilson's interval of fewer than z^2 cases would stand around one
+# half rather than around the estimate. There it is of sampling alone, and what errors in common
+# hide is added as in add_sampling().
 interval_rows <- function(found, plan, z) {
   at <- which(!is.na(found$estimate) & !is.na(found$std.error))
   ends <- ranges_of_plan(plan)[at, , drop = FALSE]

@@ -26,7 +26,7 @@
 #' `prediction`), both of which may be compressed (`.csv.gz`).
 #'
 #' Sessions of Prodigy without names are named by the time of their start; then each file is taken
-#' for one annotator. Of promptfoo's sets of assertions, each assertion is a rater.
+#' for one annotator. In a set of assertions of promptfoo, each assertion is a rater.
 #'
 #' Other columns can be used too: data of a task of Label Studio are `data.name`, and if there are
 #' several files, `file` is the name of each.
