@@ -133,7 +133,7 @@ user_frame <- function() {
     } else if (is.environment(home) && identical(topenv(home), globalenv())) {
       break
     }
-    at <- parents[[at]]
+    at <- min(parents[[at]], at - 1L) # what was called by a function that has ended has no parent
   }
   found
 }

@@ -163,7 +163,7 @@ test_that("a link to a checkpoint is locked and kept as what it leads to", {
   expect_message(simulation_study(design, runs = 2, checkpoint = link), "2 panels are done")
   expect_identical(readRDS(file)$done, c(2L, 2L))
   expect_identical(Sys.readlink(link), file)
-  lock_checkpoint(normalizePath(file), NULL)
+  lock_checkpoint(normalizePath(file))
   expect_error(simulation_study(design, runs = 2, checkpoint = link), "in use")
 })
 
