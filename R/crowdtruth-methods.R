@@ -192,10 +192,6 @@ label_shares <- function(x) {
   tibble::new_tibble(c(list(case = x$units$unit), columns), nrow = nrow(scores))
 }
 
-check_crowdtruth <- function(x) {
-  check_class(x, "crowdtruth", "x", "Make one with {.fun crowdtruth}.")
-}
-
 # What verbs on CrowdTruth take: a result, or ratings that are then measured.
 as_crowdtruth <- function(x) {
   if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x))

@@ -180,4 +180,7 @@ test_that("errors name the function that was called, and not what waits for its 
   environment(own) <- globalenv()
   design <- rater_design(c(0.6, 0.6), systems = 0.7, base_rates = c(0.5, 0.5), categories = 2)
   expect_identical(called(exact_limit(design, own)), "fit_raters")
+  # A value that is asked for when the function that was to make it has ended.
+  late <- (function() (function(value) function() value)(abort_fallible("core", "late")))()
+  expect_error(late(), "late", class = "fallible_error_core")
 })
