@@ -105,8 +105,8 @@ plain_words <- function(words) {
 # Notes below a table of estimates, for those who do not know it from the console.
 notes_in_words <- function(estimate) {
   notes <- plain_words(notes_of(estimate))
-  notes <- notes[nzchar(notes) & !grepl("^(Range|Labels|p):", notes)] # nolint: nonportable_path.
-  notes <- sub("^(Interval) \\([a-z]+\\)", "\\1", sub("^Gold: ", "Known truth: ", notes))
+  notes <- notes[nzchar(notes) & !grepl("^(Range|Labels|p):", notes)]
+  notes <- sub("^Interval [(][a-z]+[)]", "Interval", sub("^Gold: ", "Known truth: ", notes))
   gsub("gold cases", "known cases", notes, fixed = TRUE)
 }
 
