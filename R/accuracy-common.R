@@ -45,7 +45,11 @@ common_note <- function(x) {
   share <- x$details$common[!is.na(x$table$estimate)]
   if (is.null(common) || length(share) == 0L || all(is.na(share))) return(NULL)
   if (common == common_words[[1L]] && max(share, na.rm = TRUE) == 0) {
-    return("Assumed: independent errors; ratings show no sign of shared ones, nor rule them out.")
+    return(if (panel_kind(x) == "machines") {
+      "Assumed: independent errors; ratings cannot test this."
+    } else {
+      "Assumed: independent errors; ratings show no sign of shared ones, nor rule them out."
+    })
   }
   said <- paste(unique(paste0(round(100 * range(share, na.rm = TRUE)), "%")), collapse = " to ")
   assumed <- switch(as.character(common),
@@ -61,7 +65,10 @@ explain_common <- function(estimate) {
   share <- range(estimate$details$common, na.rm = TRUE)
   moved <- paste(unique(whole_percent(share)), collapse = " to ")
   switch(common,
-    typical = paste0(
+    typical = if (max(share) == 0) paste(
+      "These models take errors to be independent given the truth; the ratings show no sign of",
+      "shared errors, nor rule them out, so the estimate is the average as it stands."
+    ) else paste0(
       "These models take errors to be independent given the truth; since raters and systems tend ",
       "to err on the same cases, the average was moved towards the accuracy that the system has ",
       "if it shares the raters' errors (the mean posterior probability of its answers under ",

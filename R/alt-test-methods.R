@@ -73,8 +73,6 @@ print.alt_test <- function(x, ...) {
 #' @return `autoplot()`: a ggplot of the advantage of each system over each rater, and their mean as
 #'   a line; filled where the system wins. Above a half the others agree more often with the system
 #'   than with the rater, or as often.
-#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plot(alt_test(x))
 #' @rawNamespace S3method(ggplot2::autoplot,alt_test)
 autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)

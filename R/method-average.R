@@ -155,8 +155,9 @@ warn_doubtful <- function(estimate) {
       paste("The raters are", paste0(machines_of(estimate), ","), "whose agreement says little")
     } else {
       paste0(
-        "The accuracy of ", shorten(systems[at], most = 3L), " rests on an assumption that ",
-        "ratings cannot test (", causes_of_doubt(estimate)[[worst]], ")"
+        if (length(at) > 1L) "The accuracies of " else "The accuracy of ",
+        shorten(systems[at], most = 3L), if (length(at) > 1L) " rest" else " rests",
+        " on an assumption that ratings cannot test (", causes_of_doubt(estimate)[[worst]], ")"
       )
     }
     warn_fallible("assumption", paste0(
@@ -194,9 +195,10 @@ machine_words <- function(x) {
   sources <- if (identical(kinds, "model")) "five" else if (identical(kinds, "tool")) "four" else
     "nine"
   paste0(
-    "Raters are ", machines_of(x), ": accuracy is what they agree on, which said little in ",
-    sources, " public data sources. The interval shows how far off it was there, and may be too ",
-    "wide for an easy task; 20 random cases with known truth would replace it: plan_gold()."
+    "Raters are ", machines_of(x), ", which often err on the same cases: what they agree on said ",
+    "little of accuracy in ", sources, " public data sources. The interval shows how far off it ",
+    "was there, and may be too wide for an easy task; 20 random cases with known truth would ",
+    "replace it: plan_gold()."
   )
 }
 

@@ -11,13 +11,15 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
   if (isTRUE(part$all_known)) {
     columns <- c("estimate", "reason")
     found[columns] <- point_rows(estimate, plan, part$counts, s)[columns]
+    found[is.na(found$estimate), interval_columns] <- NA_real_
   }
   slopes <- if (!is.null(part)) metric_slopes(plan, part$start)
   ends <- ranges_of_plan(plan)
   of_rows <- if (!is.null(part)) gold_metrics(part, slopes, plan, ends)
-  rows <- setdiff(which(!is.na(found$estimate)), which(of_rows$no_truth))
+  rows <- setdiff(which(!is.na(found$estimate)), which(of_rows$no_truth %in% TRUE))
   said <- lapply(rows, function(i) {
-    gold_row(found, estimate, plan, i, s, record, part, of_rows$x[[i]], ends[i, ])
+    by_slope <- if (!is.null(part)) of_rows$x[[i]]
+    gold_row(found, estimate, plan, i, s, record, part, by_slope, ends[i, ])
   })
   columns <- c("estimate", "std.error", "conf.low", "conf.high")
   found[rows, columns[-1L]] <- NA_real_

@@ -2,8 +2,6 @@
 #' @param object A [shared_errors()] result.
 #' @return `autoplot()`: a ggplot, the correlations of being right as a heat map; without known
 #'   truth, the range of each pair.
-#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plot(errors)
 #' @rawNamespace S3method(ggplot2::autoplot,shared_errors)
 autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)

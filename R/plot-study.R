@@ -4,9 +4,6 @@
 #'   design, with two Monte Carlo standard errors on either side.
 #' @param estimators Names of estimators to draw; `NULL` for all.
 #' @return `autoplot()`: a ggplot.
-#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plot(study)
-#' plot(study, type = "error")
 #' @rawNamespace S3method(ggplot2::autoplot,simulation_study)
 autoplot.simulation_study <- function(object, # nolint: object_name.
                                       type = c("accuracy", "error"), estimators = NULL, ...) {

@@ -7,11 +7,6 @@
 #' @param max_cases How many cases are drawn at most; of more, an evenly spaced choice.
 #' @param truth,bins,conf_level See [calibration()].
 #' @return `autoplot()`: a ggplot.
-#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plot(truth)
-#' set.seed(1)
-#' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), n = 500))
-#' plot(ground_truth(fit_raters(x)), type = "calibration")
 #' @rawNamespace S3method(ggplot2::autoplot,ground_truth)
 autoplot.ground_truth <- function(object, type = c("cases", "calibration"), # nolint: object_name.
                                   max_cases = 150L, truth = NULL, bins = 10L,

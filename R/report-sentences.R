@@ -98,7 +98,11 @@ say_sentences.accuracy_estimate <- function(x) {
     known,
     paste0(
       on_cases(x, table$n), ", the accuracy of ", table$system, " is estimated at ", format(x), ".",
-      ifelse(gold == cases | rests_on_gold(x), "", both_ends_words(table))
+      ifelse(gold == cases | rests_on_gold(x), "", if (rests_on_machines(x)) {
+        " Agreement of such raters says little of accuracy: the interval is that of public data."
+      } else {
+        both_ends_words(table)
+      })
     ),
     paste0("These ratings do not say how accurate ", table$system, " is.")
   )
@@ -119,8 +123,13 @@ say_sentences.accuracy_estimate <- function(x) {
 on_cases <- function(estimate, n) {
   paste0(
     "On ", vapply(n, count_noun, "", "case"), " judged by ",
-    count_noun(glance(estimate)$raters, "rater"), " ", truth_words(estimate)
+    raters_in_words(estimate), " ", truth_words(estimate)
   )
+}
+
+raters_in_words <- function(estimate) {
+  machines <- panel_kind(estimate) == "machines"
+  count_noun(glance(estimate)$raters, "rater", if (machines) machines_of(estimate) else "raters")
 }
 
 # How many cases of an estimate had a known truth: those that measure, or that a fit was given.

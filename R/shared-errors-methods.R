@@ -34,6 +34,8 @@
 #' tidy(errors, what = "raters")
 #' glance(errors)
 #' as.matrix(errors)
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(errors)
 #' @export
 tidy.shared_errors <- function(x, what = c("pairs", "raters"), ...) {
   check_dots_empty(...)
@@ -145,14 +147,16 @@ notes_of.shared_errors <- function(x) { # nolint: object_name.
     if (facts$known == 0) {
       paste0(
         "No truth is known, so the ratings allow a range, if accuracies are within ",
-        limits_in_words(x$options$limits), " and two wrong answers coincide in ",
-        decimals(x$options$coinciding, 2L), " or more of the cases"
+        limits_in_words(x$options$limits), if (x$options$coinciding < 1) paste0(
+          " and two wrong answers coincide in ", decimals(x$options$coinciding, 2L),
+          " or more of the cases"
+        )
       )
     },
     if (isTRUE(facts$surplus > 0.005)) {
       paste0(
-        "When two raters are both wrong, they give the same answer ", decimals(facts$surplus, 2L),
-        " more often than by chance"
+        "When two raters are both wrong, they give the same answer in ", percent(facts$surplus),
+        " more of the cases than by chance"
       )
     },
     if (length(gain) > 0L) {

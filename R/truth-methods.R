@@ -24,6 +24,11 @@
 #' tidy(truth)
 #' tidy(truth, "categories")
 #' glance(truth)
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(truth)
+#' set.seed(1)
+#' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), n = 500))
+#' plot(ground_truth(fit_raters(x)), type = "calibration")
 #' @export
 tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
   check_dots_empty(...)
@@ -90,7 +95,9 @@ print.ground_truth <- function(x, n = NULL, ...) {
   )
   print(told, n = n, ...)
   notes <- notes_of(x)
-  if (length(notes) > 0L) cat_lines("", notes)
+  if (length(notes) > 0L) {
+    cat_lines("", notes, "More: predict() (a label for each case), disputed_cases(), plot().")
+  }
   invisible(x)
 }
 

@@ -108,7 +108,7 @@ test_that("fits of one's own go with methods and intervals that need a posterior
 test_that("core_robust_error() adds what is hidden to sampling, for cases whose truth is open", {
   found <- core_robust_error(
     estimate = rep(0.7, 4), sampling = c(0.03, 0.03, 0.03, NA), gap = rep(0.2, 4),
-    suspicion = c(1, 0.5, 0, 1), rater_error = rep(0.5, 4), range = c(0, 0.6, 0, 0),
+    dependence = c(1, 0.5, 0, 1), rater_error = rep(0.5, 4), range = c(0, 0.6, 0, 0),
     open_share = c(1, 0.5, 1, 1), kind = "people"
   )
   hidden <- c(1, 0.5, 1, 1) *

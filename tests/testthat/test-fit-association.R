@@ -110,7 +110,7 @@ test_that("where agreement is too low for equal errors alone, a model is to be n
   named <- quiet(estimate_accuracy(judged, model = dawid_skene(), interval = "none"))
   expect_false(is.na(tidy(named)$estimate))
   checked <- data_check(judged)
-  expect_output(print(checked), "Raters agree less than equal errors allow")
+  expect_output(print(checked), "Raters\\s+agree\\s+less\\s+than\\s+equal\\s+errors\\s+allow")
   asked <- tidy(checked, "questions")
   of <- grepl("How accurate", asked$question)
   expect_identical(asked$answer[of], rep("assumption", 2))

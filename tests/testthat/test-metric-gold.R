@@ -127,3 +127,23 @@ test_that("half a case of either kind is small where gold knows a metric as from
   # The F measure of a category of which one gold case is.
   expect_equal(of(1, 0.5), 50.5 * 0.5 / 51^2)
 })
+
+test_that("a system or a group without gold does not keep others from theirs", {
+  x <- metric_panel(100)
+  answers <- as.data.frame(x, what = "systems")
+  system <- x$systems[[1L]]
+  gold <- truth(x)[1:30, ]
+  some <- answers[answers$system != system | !answers$case %in% gold$case, ]
+  y <- quiet(ratings(as.data.frame(x), case = case, rater = rater, rating = rating, systems = some))
+  found <- tidy(quiet(
+    estimate_metrics(y, c("accuracy", "mcc"), known_truth = gold, gold_sample = "random")
+  ))
+  expect_identical(is.na(found$conf.low), found$system == system)
+  expect_match(found$reason[found$system == system], "none of the 30 gold cases")
+  groups <- tidy(quiet(estimate_metrics(quiet(estimate_accuracy(
+    x, known_truth = gold, gold_sample = "random", by = rep(c("all", "none"), c(30, 70))
+  )), c("accuracy", "mcc", "recall"))))
+  expect_true(all(is.na(groups$conf.low[groups$group == "none"])))
+  expect_false(anyNA(groups$conf.low[groups$group == "all" & groups$metric == "mcc"]))
+  expect_true(all(is.na(groups$conf.low[is.na(groups$estimate)])))
+})

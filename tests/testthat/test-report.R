@@ -79,7 +79,7 @@ test_that("a report says who rates, as it is told", {
   }
   machines <- words("model")
   for (part in c(
-    "Raters are language models: accuracy is what they agree on", "Shared errors",
+    "Raters are language models, which often err on the same cases", "Shared errors",
     "20 random cases with known truth would replace it",
     "the error of machines as raters of other data",
     format(withr::with_seed(1, quiet(estimate_accuracy(quiet(small_panel(rater_kind = "model"))))))
