@@ -59,7 +59,7 @@ replicates_in_pieces <- function(made_of, what, resampling, pieces) {
   })
   tasks <- lapply(blocks, replicates_task, made_of = made_of, what = what)
   names <- paste0("replicates ", ends[-length(ends)] + 1, " to ", ends[-1L])
-  do.call(rbind, run_pieces(tasks, names, NULL))
+  do.call(rbind, run_pieces(tasks, names))
 }
 
 replicates_task <- function(made_of, what, resampling) {

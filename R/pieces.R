@@ -11,8 +11,7 @@ has_remote_workers <- function() {
 # The values of some `tasks`: functions without arguments that carry what they need, since on a
 # worker other names belong to the user. `names` tell which is which when one is lost; those that
 # are finished are then in the error.
-run_pieces <- function(tasks, names, call = user_frame(), globals = list(),
-                       packages = character()) {
+run_pieces <- function(tasks, names, globals = list(), packages = character()) {
   lost_or <- function(code) tryCatch(code, FutureError = identity)
   futures <- lapply(tasks, function(task) {
     lost_or(future::future(

@@ -35,7 +35,7 @@ format_source <- function(x) {
 
 # A row per case of `x`, with `columns` of its pattern (a list, with an entry per pattern): a tibble
 # or, of ratings in a database, a lazy table.
-case_table <- function(x, columns, call = user_frame()) {
+case_table <- function(x, columns) {
   if (in_database(x)) return(match_cases(x, lapply(columns, `[`, pattern_of_case(x))))
   index <- pattern_of_case(x)
   tibble::new_tibble(
