@@ -54,7 +54,7 @@ gold_words <- function(x) {
       }
     ),
     "Labels: how many gold cases would be needed without ratings",
-    if (!all(is.na(details$p.value))) "p: test of ratings alone, with the error of their interval"
+    if (!all(is.na(details$p.value))) "p: test of ratings alone against gold, given both intervals"
   )
 }
 

@@ -89,11 +89,12 @@ gold_weight <- function(blend, prior, error) {
 # Of the cases at hand, or with what these differ from the population.
 add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
   if (target == "cases") variance <- 0
-  reach <- function(end) sqrt((end - blend$mean)^2 + normal_quantile(conf_level)^2 * variance)
+  error <- normal_quantile(conf_level) * sqrt(variance)
   list(
     estimate = blend$mean, std.error = sqrt(blend$sd^2 + variance),
-    conf.low = pmax(limits[[1L]], blend$mean - reach(blend$low)),
-    conf.high = pmin(limits[[2L]], blend$mean + reach(blend$high)), weight = weight
+    conf.low = pmax(limits[[1L]], blend$mean - reach_with(error, blend$low, blend$mean)),
+    conf.high = pmin(limits[[2L]], blend$mean + reach_with(error, blend$high, blend$mean)),
+    weight = weight
   )
 }
 

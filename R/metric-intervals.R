@@ -267,7 +267,7 @@ end_direction <- function(estimate, table, s, n) {
 
 # So many standard errors wide. Wilson's interval of fewer than z^2 cases would stand around one
 # half rather than around the estimate. There it is of sampling alone, and what errors in common
-# hide is added as in add_sampling().
+# hide is added to its ends.
 interval_rows <- function(found, plan, z) {
   at <- which(!is.na(found$estimate) & !is.na(found$std.error))
   ends <- ranges_of_plan(plan)[at, , drop = FALSE]
@@ -277,7 +277,7 @@ interval_rows <- function(found, plan, z) {
   hidden <- ifelse(value * (1 - value) < (z * error)^2, found$hidden[at] / wide, 0)
   sampling <- sqrt(pmax(error^2 - hidden^2, 0))
   limits <- matrix(unit_interval(value, sampling, z, found[["cases"]][at]), ncol = 2L)
-  reach <- sqrt((limits - value)^2 + (z * hidden)^2)
+  reach <- reach_with(z * hidden, limits, value)
   found$conf.low[at] <- ends[, 1L] + wide * pmax(0, value - reach[, 1L])
   found$conf.high[at] <- ends[, 1L] + wide * pmin(1, value + reach[, 2L])
   found

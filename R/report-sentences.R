@@ -99,7 +99,7 @@ say_sentences.accuracy_estimate <- function(x) {
     paste0(
       on_cases(x, table$n), ", the accuracy of ", table$system, " is estimated at ", format(x), ".",
       ifelse(gold == cases | rests_on_gold(x), "", if (rests_on_machines(x)) {
-        " Agreement of such raters says little of accuracy: the interval is that of public data."
+        " Such raters often err on the same cases; the interval shows how far off others were."
       } else {
         both_ends_words(table)
       })

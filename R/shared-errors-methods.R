@@ -155,8 +155,8 @@ notes_of.shared_errors <- function(x) { # nolint: object_name.
     },
     if (isTRUE(facts$surplus > 0.005)) {
       paste0(
-        "When two raters are both wrong, they give the same answer in ", percent(facts$surplus),
-        " more of the cases than by chance"
+        "When two raters are both wrong, they give the same answer ",
+        decimals(100 * facts$surplus, 1L), " percentage points more often than by chance"
       )
     },
     if (length(gain) > 0L) {

@@ -123,3 +123,6 @@ wilson_interval <- function(share, n, z) {
   half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
   cbind(pmax(0, centre - half), pmin(1, centre + half))
 }
+
+# How far an end of an interval is from its `middle` once an independent error is added.
+reach_with <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
