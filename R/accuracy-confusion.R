@@ -30,7 +30,7 @@
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
 #' @param interval `"bootstrap"`, `"none"` or, of an estimate with gold cases, one of
-#'   `r said_ids(gold_intervals())`. `NULL` is `"bootstrap"`, or that of an estimate with gold
+#'   `r list_ids(gold_intervals())`. `NULL` is `"bootstrap"`, or that of an estimate with gold
 #'   cases.
 #' @param systems Names of the systems whose matrices to make; `NULL` for all.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that

@@ -12,7 +12,7 @@
 # Patterns that no longer differ become one, of which the first is as good as any.
 systems_of <- function(x, at) {
   before <- x$fit$x$index
-  x$fit <- fit_beside(x$fit, join_patterns(keep_systems(x$fit$x, at)))
+  x$fit <- fit_with(x$fit, join_patterns(keep_systems(x$fit$x, at)))
   pattern <- before[match(seq_len(n_patterns(x$fit$x)), x$fit$x$index)]
   rows <- c("table", "details")
   x[rows] <- lapply(x[rows], function(table) table[at, ])

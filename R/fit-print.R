@@ -10,7 +10,7 @@ print.rater_fit <- function(x, ...) {
       if (x$negative > 0L) {
         paste(count_noun(x$negative, "base rate"), "came out negative, set to zero")
       },
-      format_votes(x$x), format_known(x), if (is_k_model(x$model) && !x$x$exchangeable) {
+      format_votes(x$x), format_known(x), if (is_k_model(x$model) && !has_counts(x$x)) {
         "Its labels are those of the K-model; ground_truth(ratings) averages over models"
       }, "", if (x$method != "algebraic") {
         "Next: ground_truth(), confusion(), tidy(), plot()."
