@@ -166,8 +166,7 @@ within_bins <- function(codes, weight, first) {
     place <- codes$place[used, s]
     centre <- rowsum_codes(code, weight[used] * place, max(code)) /
       rowsum_codes(code, weight[used], max(code))
-    first <- c(TRUE, diff(centre) > bins_between)
-    kind <- cumsum(first)
+    kind <- cumsum(c(TRUE, diff(centre) > bins_between))
     list(table = first + s, used = used, code = code, steps = bin_steps(place, code, centre, kind))
   })
   systems <- Filter(Negate(is.null), systems)
