@@ -11,9 +11,9 @@
 #' `"joint"` each has its own. Under `"shared"` the system is taken to err where the raters err, so
 #' that what raters confuse the system seems to confuse.
 #'
-#' Recall and precision are those of [estimate_metrics()], with the same intervals, and a cell has an
-#' interval as recall has. Of one estimate intervals are the same at every call: what is drawn for
-#' them hangs on the ratings alone. Bootstrap intervals contain sampling error alone: they are
+#' Recall and precision are those of [estimate_metrics()], with the same intervals, and a cell has
+#' an interval as recall has. Of one estimate intervals are the same at every call: what is drawn
+#' for them hangs on the ratings alone. Bootstrap intervals contain sampling error alone: they are
 #' percentiles over cases (or clusters, if the estimate was given clusters) that are resampled and
 #' fitted again. For `"average"` they are those of the joint model that `model` of the estimate
 #' names, moved to the averaged values on the logit scale, and do not contain how far the models

@@ -214,7 +214,8 @@ details_in_words <- function(details, most = 5L) {
     if (all(x == round(x), na.rm = TRUE)) format(x) else decimals(x)
   }))
   colnames(values) <- details$system
-  data.frame(fact = format(unname(words_of_details[known])), values, check.names = FALSE, row.names = NULL)
+  fact <- format(unname(words_of_details[known]))
+  data.frame(fact, values, check.names = FALSE, row.names = NULL)
 }
 
 words_of_details <- c(

@@ -111,8 +111,8 @@ argument_hints <- c(
 # A vector of which messages show every element.
 untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 
-# Which of the known names are like one of the given: but for two letters (one of four, none of one), for
-# capitals, dots and lines, or as a part of the other.
+# Which of the known names are like one of the given: but for two letters (one of four, none of
+# one), for capitals, dots and lines, or as a part of the other.
 near_names <- function(given, known) {
   given <- tolower(gsub("[._]", "", given))
   plain <- tolower(gsub("[._]", "", known))
@@ -209,6 +209,11 @@ check_system_names <- function(systems, known, call = user_frame()) {
   check_names_among(systems, known, "systems", call)
 }
 
+near_values <- function(given, known) {
+  near <- near_names(given, known)
+  if (length(near) > 0L) paste0("Did you mean ", verbatim(toString(dQuote(near, FALSE))), "?")
+}
+
 # Some of the `choices`, each once.
 check_names_among <- function(x, choices, arg, call = user_frame()) {
   named <- if (is.character(x)) x else character()
@@ -218,8 +223,7 @@ check_names_among <- function(x, choices, arg, call = user_frame()) {
     "must be different names among {.val {choices}}.",
     x = if (length(unknown) > 0L) "There is no {.val {unknown}}." else
       if (length(twice) > 0L) "{.val {twice}} {?is/are} named twice." else "It is {describe(x)}.",
-    i = if (length(near <- near_names(unknown, choices)) > 0L) "Did you mean {.val {near}}?",
-    call = call)
+    i = near_values(unknown, choices), call = call)
   x
 }
 

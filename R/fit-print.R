@@ -109,8 +109,10 @@ likelihood_lines.rater_fit <- function(fit) {
       )
     },
     if (isTRUE(value["difficulty"] >= 0)) {
-      paste0("Accuracy is ", decimals(value[["difficulty"]]), " higher in easy cases, and lower in ",
-        "hard ones")
+      paste0(
+        "Accuracy is ", decimals(value[["difficulty"]]),
+        " higher in easy cases, and lower in hard ones"
+      )
     },
     if (fit$method == "pairs") {
       "Fitted to the frequencies of pairs of ratings: there is no log-likelihood to compare"

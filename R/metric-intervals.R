@@ -98,7 +98,8 @@ metric_interval <- function(id) {
     list(draws = TRUE, find = delta_rows)
   } else {
     reason <- paste0("a ", record$words, " is for accuracy only")
-    list(draws = FALSE, find = function(found, ...) without_interval(found, reason), reason = reason)
+    find <- function(found, ...) without_interval(found, reason)
+    list(draws = FALSE, find = find, reason = reason)
   }
 }
 

@@ -264,7 +264,8 @@ abort_mapping <- function(arg, got) {
     x = "The file looks like {got$format$words}, with the columns {.val {names(got$table)}}.",
     i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
         rating needs {.arg case}, {.arg rater} and {.arg rating}; one with a column for each rater,
-        {.arg raters}; one with a column of counts for each category, {.arg counts}."), path = got$path)
+        {.arg raters}; one with a column of counts for each category, {.arg counts}."),
+    path = got$path)
 }
 
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;

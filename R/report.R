@@ -157,10 +157,10 @@ abort_program <- function(program) {
 #' @param most How many cases at most.
 #' @return A tibble with the columns `case`, `.fitted`, its label, `.probability`, how probable that
 #'   is, `.votes`, how many ratings each category has, and one for each rater (none if they are
-#'   exchangeable or repeat cases) and system, of which `print()` shows no more than eight; the least
-#'   probable label is first. Labels that nothing follows for are `NA`; the case with the
-#'   smallest share of its most frequent category is first then. Cases on which all agree, or with
-#'   fewer than two ratings, are left out.
+#'   exchangeable or repeat cases) and system, which `print()` leaves out if there are more than
+#'   eight; the least probable label is first. Labels that nothing follows for are `NA`; the case
+#'   with the smallest share of its most frequent category is first then. Cases on which all agree,
+#'   or with fewer than two ratings, are left out.
 #' @family data
 #' @examples
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)
