@@ -31,16 +31,17 @@
 #'   expected to be wrong on cases with that answer, so that the precision of a rare category, on
 #'   whose cases raters err often, is less certain than that of a frequent one. The recall of a rare
 #'   category is hardly known at all: the accuracy may be off by as many cases as there are of it.
-#'   Intervals are Wilson's, for as many cases as would give that error; where no error was seen,
-#'   for as many as could have shown one; and where that would be hardly any cases, for sampling
-#'   error alone, widened by the allowance as squares add up.
+#'   Intervals are Wilson's for the number of cases, with the rest of the error added to both sides,
+#'   and also hold Wilson's for as many cases as would give all of that error, unless these are
+#'   hardly any: nothing tells whether shared errors are smaller near the ends of the scale.
 #' * `"bootstrap"`: percentiles of the metric over replicates, as in [confusion()]; sampling error
 #'   only.
 #' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are
 #'   those of [confusion()]. For any other metric, gold cases measure the mean of its derivative
 #'   over cases, as they measure an accuracy; the estimate is the metric of the table with the same
 #'   correction. Metrics of a category that no gold case has as its truth or its answer, and
-#'   averages over categories that include it, are from ratings alone, without an interval.
+#'   averages over categories that include it, are from ratings alone, without an interval; so are
+#'   kappa and Matthews' correlation where all gold cases are of one category.
 #'   Where all gold cases are hits, or all misses, intervals reach the end of the scale
 #'   (`"combined"` ones only if what ratings alone say does not exclude it). `"anytime"` is for
 #'   accuracy, recall and precision only.

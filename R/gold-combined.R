@@ -7,6 +7,11 @@ least_prior_variance <- 1e-4
 most_vague <- 0.7 # weight of the flat part that many gold cases lead to;
 half_vague <- 10 # half of it at so many
 default_widen <- 1.25
+# The least with which nominal 90% intervals cover .85 whatever the bias, in the limit of many
+# cases: a sure prior that is off moves them by s = 1 / (1 + this) of its distance, they are
+# sqrt(1 - s) times as wide, and where gold just does not contradict it, one end is missed with
+# probability .10 (and the other with .05) if qnorm(.95) (sqrt(1 - s) - s) = qnorm(.90).
+widened_by_gold <- 5.9
 # So many give the flat part most of the weight, so that gold may contradict ratings: with half as
 # many 90% intervals covered .71 in the public data set where they did so least, with these .80.
 fewest_contradicting <- 20
@@ -16,18 +21,18 @@ most_information <- 1e5 # cases that a likelihood may count for
 
 # Many gold cases widen the normal part. What they measure must be able to contradict it, which it
 # cannot where the prior is surer than they are; and ratings alone may be very sure and far off,
-# since errors in common need leave no trace in them. So the variance that is widened is never less
-# than that of what gold says (`error`). In the limit of many cases nominal 90% intervals then cover
-# .85 whatever the bias (.70 if a sure prior is believed). `widen`, if given, is the factor by which
-# the variance grows, and gold has no part in it. `case_variance` is that of a case at hand. Where
-# that is `unit` times what it is of a share, so is the least variance of the prior: of logarithmic
-# losses, which have a range of 36, a hundredth of the range is no small error.
+# since errors in common need leave no trace in them. So the variance of what gold says (`error`)
+# widens it, too. `widen`, if given, is the factor by which the variance grows, and gold has no part
+# in it. `case_variance` is that of a case at hand. Where that is `unit` times what it is of a
+# share, so is the least variance of the prior: of logarithmic losses, which have a range of 36, a
+# hundredth of the range is no small error.
 ratings_prior <- function(alone, gold, case_variance, cases, widen, error = 0, unit = 1) {
   # Sampling of cases is what gold cases and ratings have in common.
   sampling <- alone$std.error^2 - case_variance / cases
   variance <- pmax(sampling, alone$bias^2, least_prior_variance * pmin(1, unit))
   enough <- 1 / (1 + (half_vague / gold)^2)
-  wide <- (1 + widen %||% default_widen) * if (is.null(widen)) pmax(variance, error) else variance
+  wide <- (1 + widen %||% default_widen) * variance
+  if (is.null(widen)) wide <- wide + widened_by_gold * error
   list(
     centre = alone$estimate, variance = variance,
     sd = sqrt((1 - enough) * variance + enough * wide), vague = most_vague * enough

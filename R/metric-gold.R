@@ -15,6 +15,7 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
   }
   slopes <- if (!is.null(part)) metric_slopes(plan, part$start)
   ends <- ranges_of_plan(plan)
+  if (!is.null(part)) ends <- ranges_of_margins(ends, part$start, plan)
   of_rows <- if (!is.null(part)) gold_metrics(part, slopes, plan, ends)
   rows <- setdiff(which(!is.na(found$estimate)), which(of_rows$no_truth %in% TRUE))
   said <- lapply(rows, function(i) {
@@ -33,6 +34,19 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
     found[rows[told], columns] <- as.data.frame(value)
   }
   found
+}
+
+# Metrics that can be negative, of two categories: no lower than where truths and answers, each as
+# frequent as they are, agree as little as they can. Where a category is rare that is nearly 0, and
+# the scale of errors ends there.
+ranges_of_margins <- function(ends, table, plan) {
+  if (length(plan$categories) != 2L) return(ends)
+  table <- matrix(table, 2L, byrow = TRUE)
+  truth <- rowSums(table)
+  right <- pmax(0, truth + colSums(table) - 1)
+  least <- metric_values(plan, rbind(c(right[[1L]], truth - right, right[[2L]])))[1L, ]
+  ends[, 1L] <- ifelse(ends[, 1L] < 0 & !is.na(least), least, ends[, 1L])
+  ends
 }
 
 # Of a row: `x`, what gold says of it (see correct_mean()), NULL for nothing; `alone`, what ratings
@@ -170,7 +184,8 @@ as_share <- function(x, value, alone, cluster) {
 }
 
 # A category that the row rests on and of which no gold case is, or that no gold case has as its
-# answer, by its number; NULL if there is none, or no truth is open.
+# answer, by its number; NULL if there is none, or no truth is open. Metrics of the whole table rest
+# on all together; but there is no agreement beyond chance with gold of one category.
 untold_category <- function(part, plan, i) {
   if (part$all_known) return(NULL)
   n <- length(plan$categories)
@@ -178,7 +193,9 @@ untold_category <- function(part, plan, i) {
   expected <- matrix(part$mean, n, byrow = TRUE)
   category <- plan$rows$category[[i]]
   of <- if (is.na(category)) which(rowSums(expected) > 0) else match(category, plan$categories)
-  whole <- is.na(plan$rows$average[[i]]) && is.na(category)
+  of_chance <- range_of_metric(plan$records[[plan$rows$metric[[i]]]], plan$settings)[[1L]] < 0
+  whole <- is.na(plan$rows$average[[i]]) && is.na(category) &&
+    !(of_chance && sum(rowSums(table) > 0) < 2L)
   answered <- colSums(expected)[of] > 0
   off <- of[!whole & (rowSums(table)[of] <= 0 | (answered & colSums(table)[of] <= 0))]
   if (length(off) > 0L) off[[1L]]

@@ -278,35 +278,31 @@ end_direction <- function(estimate, table, s, n) {
   own - share(ends$shared_counts)
 }
 
-# So many standard errors wide. Wilson's interval of fewer than z^2 cases would stand around one
-# half rather than around the estimate. There it is of sampling alone, and what errors in common
-# hide is added to its ends. `ends`: of the range of each row.
+# So many standard errors wide. What sampling of cases does has the shape of Wilson's interval, for
+# all `cases` (or more, if the error is smaller); the rest is added to both sides, as if it were the
+# same wherever the truth is. Or it is less near the ends of the scale, as errors of shares are:
+# then the interval is Wilson's of as many cases as would give that error. Nothing tells which of
+# these errors in common do, so that the interval holds both; but Wilson's of fewer than z^2 cases
+# stands around one half rather than around the estimate. `ends`: of the range of each row.
 interval_rows <- function(found, ends, z) {
   at <- which(!is.na(found$estimate) & !is.na(found$std.error))
   ends <- ends[at, , drop = FALSE]
   wide <- ends[, 2L] - ends[, 1L]
   value <- clip01(to_unit(found$estimate[at], ends))
   error <- found$std.error[at] / wide
-  hidden <- ifelse(value * (1 - value) < (z * error)^2, found$hidden[at] / wide, 0)
-  sampling <- sqrt(pmax(error^2 - hidden^2, 0))
-  limits <- matrix(unit_interval(value, sampling, z, found[["cases"]][at]), ncol = 2L)
-  reach <- reach_with(z * hidden, limits, value)
+  cases <- (found[["cases"]] %||% found$n)[at]
+  # As with_errors() has it.
+  share <- ifelse(is.finite(cases), (value * cases + 0.5) / (cases + 1), value)
+  own <- share * (1 - share)
+  size <- own / error^2
+  reach_of <- function(size) {
+    rest <- sqrt(pmax(error^2 - own / size, 0))
+    reach_with(z * rest, wilson_interval(value, size, z), value)
+  }
+  reach <- reach_of(pmax(size, cases, na.rm = TRUE))
+  few <- !(size >= z^2)
+  reach <- pmax(reach, replace(reach_of(size), c(few, few), 0))
   found$conf.low[at] <- ends[, 1L] + wide * pmax(0, value - reach[, 1L])
   found$conf.high[at] <- ends[, 1L] + wide * pmin(1, value + reach[, 2L])
   found
-}
-
-# Wilson's, of as many cases as would give that error; a plain one at the ends of the scale, where
-# none would, that is no shorter than Wilson's of all `cases`.
-unit_interval <- function(share, error, z, cases = NULL) {
-  size <- share * (1 - share) / error^2
-  plain <- c(pmax(0, share - z * error), pmin(1, share + z * error))
-  if (!is.null(cases)) {
-    of_all <- wilson_interval(share, cases, z)
-    low <- seq_along(share)
-    plain <- c(
-      pmin(plain[low], of_all[low], na.rm = TRUE), pmax(plain[-low], of_all[-low], na.rm = TRUE)
-    )
-  }
-  ifelse(rep(size > 0 & error > 0, 2L), wilson_interval(share, size, z), plain)
 }

@@ -269,9 +269,9 @@ one_panel <- function(name, number) {
 
 # ---- Tables -------------------------------------------------------------------------------------
 
-run_world <- function(name, panels) {
+run_world <- function(name, panels,
+                      found = do.call(rbind, lapply(seq_len(panels), one_panel, name = name))) {
   truth <- true_values(name)
-  found <- do.call(rbind, lapply(seq_len(panels), one_panel, name = name))
   found <- merge(found, truth)
   found$covered <- found$conf.low <= found$truth + 1e-12 & found$truth <= found$conf.high + 1e-12
   # A rare category is the last, and stands for itself.

@@ -24,7 +24,7 @@ test_that("gold stands on top of an estimate that knows nothing of it", {
   evidence <- gold_evidence(x, read_gold(gold, "random", x))
   for (s in 1:2) {
     alone <- ratings_alone(without, s)
-    own <- combined_interval(gold_accuracy(evidence, s), alone, "population", 0.9)
+    own <- combined_interval(gold_accuracy(evidence, s), alone, "population", 0.9, NULL)
     expect_equal(as.list(tidy(estimate)[s, names(own)[1:4]]), own[1:4])
     fixed <- corrected_interval(gold_accuracy(evidence, s), "cases", 0.9)
     corrected <- with_random(x, gold_cases(gold, target = "cases"), interval = "corrected")
@@ -85,7 +85,7 @@ test_that("what machines say is a prior around the centre of their interval", {
   expect_identical(glance(estimate)$interval, "combined")
   alone <- ratings_alone(estimate, 1L)
   expect_equal(alone$estimate, (tidy(without_gold(estimate))$estimate[[1L]] + 0.65) / 2)
-  found <- combined_interval(estimate$gold$measured[[1L]], alone, "population", 0.9)
+  found <- combined_interval(estimate$gold$measured[[1L]], alone, "population", 0.9, NULL)
   expect_equal(tidy(estimate)$estimate[[1L]], found$estimate)
 })
 

@@ -105,11 +105,17 @@ test_that("what is hidden near an end of the scale is as wide there as elsewhere
   of <- interval_rows(found, ranges_of_plan(plan), 1.645)
   expect_equal(of$conf.low, 0.997 - 1.645 * 0.04, tolerance = 1e-3)
   expect_identical(of$conf.high, 1)
-  # Sampling alone has the interval of Wilson.
-  found[c("std.error", "hidden")] <- list(0.01, 0)
+  # Of a small error Wilson's lower end is further off, and the upper one is not.
+  found$std.error <- 0.01
   of <- interval_rows(found, ranges_of_plan(plan), 1.645)
-  cases <- 0.997 * 0.003 / 0.01^2
-  expect_equal(c(of$conf.low, of$conf.high), drop(wilson_interval(0.997, cases, 1.645)))
+  share <- (997 + 0.5) / 1001
+  wilson <- wilson_interval(0.997, share * (1 - share) / 0.01^2, 1.645)
+  expect_equal(of$conf.low, wilson[[1L]])
+  expect_identical(of$conf.high, 1)
+  # The error of sampling 1000 cases has the interval of Wilson of these.
+  found$std.error <- sqrt(share * (1 - share) / 1000)
+  of <- interval_rows(found, ranges_of_plan(plan), 1.645)
+  expect_equal(c(of$conf.low, of$conf.high), drop(wilson_interval(0.997, 1000, 1.645)))
   steep <- with_errors(
     data.frame(n = 1000, estimate = 0.6), list(sampling = 0.1, hidden = 3), 30, cbind(0, 1)
   )

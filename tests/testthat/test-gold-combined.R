@@ -74,12 +74,18 @@ test_that("ratings alone that are sure and far off do not keep combined interval
     )
   }
   for (gold in c(50, 200)) {
-    now <- vapply(0:6, function(off) covered(gold, off, NULL), c(covered = 0, width = 0))
-    expect_gt(min(now["covered", ]), 0.82) # .85 in the limit, standard error .011
+    now <- vapply(seq(0, 6, 0.5), function(off) covered(gold, off, NULL), c(covered = 0, width = 0))
+    expect_gt(min(now["covered", ]), 0.84) # .86 with flat part, standard error .011
     expect_lt(max(now["width", ]), 1.01)
-    expect_lt(now[["width", 1L]], 0.95)
+    expect_lt(now[["width", 1L]], 0.97)
   }
   expect_lt(covered(50, 1.5, 1.25)[["covered"]], 0.75) # by the error of ratings alone
+})
+
+test_that("the normal part is widened as far as the worst bias in the limit needs it", {
+  s <- 1 / (1 + widened_by_gold)
+  missed <- 0.05 + stats::pnorm(qnorm(0.95) * (sqrt(1 - s) - s), lower.tail = FALSE)
+  expect_lt(abs(missed - 0.15), 5e-4)
 })
 
 test_that("an interval is the corrected one where gold contradicts ratings", {

@@ -152,3 +152,27 @@ test_that("a system or a group without gold does not keep others from theirs", {
   expect_true(any(undefined))
   expect_true(all(is.na(groups$conf.low[undefined])))
 })
+
+test_that("metrics of a rare category of two end where agreement is least, and need gold of both", {
+  plan <- metric_plan(built_in_metrics[c("kap", "mcc")], c("a", "b"), NULL, list())
+  table <- c(0.95, 0.02, 0.01, 0.02) # answers within truths
+  ends <- ranges_of_margins(ranges_of_plan(plan), table, plan)
+  none <- matrix(c(0.93, 0.04, 0.03, 0), 2, byrow = TRUE)
+  expect_equal(ends[, 1L], c(kappa_of_table(none), mcc_of_table(none)))
+  expect_equal(ends[, 2L], c(1, 1))
+  three <- metric_plan(built_in_metrics["kap"], c("a", "b", "c"), NULL, list())
+  expect_identical(ranges_of_margins(cbind(-1, 1), rep(1 / 9, 9), three), cbind(-1, 1))
+
+  set.seed(1)
+  true <- rep(c("a", "b"), c(180, 20))
+  say <- function() ifelse(runif(200) < 0.9, true, sample(c("a", "b"), 200, TRUE))
+  x <- ratings(data.frame(r1 = say(), r2 = say(), r3 = say(), s = say()),
+    raters = c("r1", "r2", "r3"), systems = "s")
+  known <- stats::setNames(true, x$cases)
+  kappa <- function(cases) {
+    tidy(quiet(estimate_metrics(x, "kap", known_truth = known[cases], gold_sample = "random")))
+  }
+  expect_match(kappa(1:30)$reason, "no gold case is of category b")
+  expect_true(is.na(kappa(1:30)$conf.low))
+  expect_gt(kappa(171:200)$conf.high, kappa(171:200)$conf.low)
+})
