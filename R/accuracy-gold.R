@@ -75,7 +75,11 @@ settle_gold <- function(known_truth, gold_sample, x) {
 check_no_sample <- function(gold_sample) {
   abort_argument_if(!is.null(gold_sample), "known_truth",
     "{.arg gold_sample} says how the cases of {.arg known_truth} were chosen, which is not given.",
-    i = "{.code known_truth = TRUE} takes the truth that {.arg x} holds.")
+    i = if (is.data.frame(gold_sample) || is.character(names(gold_sample))) {
+      "True categories are {.arg known_truth}; {.code gold =} is short for {.arg gold_sample}."
+    } else {
+      "{.code known_truth = TRUE} takes the truth that {.arg x} holds."
+    })
 }
 
 warn_no_gold <- function() {

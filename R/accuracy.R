@@ -99,6 +99,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
                                       gold_sample = NULL, ...) {
   check_several_raters(check_whole_ratings(x))
   check_dots_empty(...)
+  by <- by_of_cases(by)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
     given <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
@@ -148,6 +149,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
                                         by = NULL, systems = NULL, known_truth = NULL,
                                         gold_sample = NULL, ...) {
   check_dots_empty(...)
+  by <- by_of_cases(by)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (!is.null(systems)) x <- fit_with(x, choose_systems(x$x, systems))
   check_gold_of(x, known_truth, gold_sample)

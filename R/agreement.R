@@ -103,7 +103,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
   if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts)
   compared <- as_compared(x, scale_weights)
-  x <- compared$x
+  x <- one_vote_each(compared$x)
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
     conf_level = check_level(conf_level),

@@ -17,7 +17,7 @@ glance.confusion_estimate <- function(x, ...) {
     recall = mean_of("recall"), precision = mean_of("precision"), method = x$options$method,
     interval = x$options$interval,
     conf_level = if (has_interval(x)) x$options$conf_level else NA_real_,
-    replicates = if (has_cell_draws(x$options$interval)) x$options$replicates else NA_integer_
+    replicates = if (has_interval(x)) x$options$replicates else NA_integer_
   )
 }
 

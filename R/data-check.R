@@ -123,11 +123,16 @@ quiet_tidy <- function(value) {
   withCallingHandlers(tidy(value), fallible_warning = function(w) rlang::cnd_muffle(w))
 }
 
-look_at_constant <- function(x) {
-  if (has_counts(x)) return(NULL)
+# Raters who gave ten or more answers, all of them the same.
+constant_raters <- function(x) {
   used <- vapply(split(rating_category(x), factor(rating_rater(x), seq_along(x$raters))),
     function(answers) length(unique(answers)), 0L)
-  constant <- x$raters[used == 1L & rater_totals(x) >= 10]
+  x$raters[!has_counts(x) & used == 1L & rater_totals(x) >= 10]
+}
+
+look_at_constant <- function(x) {
+  if (has_counts(x)) return(NULL)
+  constant <- constant_raters(x)
   if (length(constant) == 0L) return(finding("constant raters", "ok", "none"))
   finding("constant raters", "problem", paste("Always the same answer:", shorten(constant)),
     "Their ratings carry no information. Check their work, or leave them out.")

@@ -278,7 +278,7 @@ known_cases <- function(input, file) {
   if (is.null(read)) return(NULL)
   column <- function(id) as_label(read$table[[sent(input[[id]], read$columns, id)]])
   table <- data.frame(case = column("gold_case"), truth = column("gold_truth"))
-  table$truth[table$truth %in% page_na()] <- NA
+  table$truth[table$truth %in% usual_na()] <- NA
   drawn <- read$table[["probability"]]
   if (!is.null(drawn)) table$probability <- suppressWarnings(as.numeric(drawn))
   gold_cases(
@@ -306,12 +306,12 @@ chosen_ratings <- function(input, file) {
   systems <- sent(input$systems, known, "systems", several = TRUE)
   abort_if(!long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
     field = "raters", call = NULL)
-  na <- page_na()
+  na <- usual_na()
   if (rlang::is_string(input$na)) na <- c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
   clean <- isTRUE(input$clean)
   code <- rlang::call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems,
-    !!!(if (!setequal(na, page_na())) list(na = na)), !!!(if (clean) list(clean_labels = TRUE))
+    !!!(if (!setequal(na, usual_na())) list(na = na)), !!!(if (clean) list(clean_labels = TRUE))
   )
   systems <- if (long) systems %||% FALSE else systems
   list(x = file_ratings(read, mapping, systems, na, clean), code = code)
@@ -319,7 +319,7 @@ chosen_ratings <- function(input, file) {
 
 # The file was read when its columns were asked for.
 file_ratings <- function(file, mapping, systems, na, clean) {
-  none <- list(case = NULL, rater = NULL, rating = NULL, raters = NULL)
+  none <- list(case = NULL, rater = NULL, rating = NULL, raters = NULL, counts = NULL)
   mapping <- lapply(utils::modifyList(none, mapping, keep.null = TRUE), rlang::new_quosure)
   ratings_of(file$got, mapping, rlang::new_quosure(systems), file$how, na, clean)
 }

@@ -12,7 +12,7 @@ formula_model <- function(accuracy, errors, difficulty, system, formulas) {
   new_family_model(
     list(
       accuracy = accuracy, errors = errors, difficulty = "none", system = system,
-      words = paste0("rater model, ", accuracy, ", ", errors)
+      words = paste0("rater model (", axes_in_words(accuracy, errors), ")")
     ),
     family, formulas[given | names(formulas) == "base_rates"]
   )

@@ -121,7 +121,7 @@ new_family_model <- function(axes, family, formulas) {
 format.family_model <- function(x, ...) {
   of <- Filter(Negate(is_empty_formula), x$formulas)
   words <- paste(names(of), vapply(of, formula_words, ""), collapse = ", ")
-  paste0(x$words, if (length(of) > 0L) paste0(" (", sub("_", " ", words, fixed = TRUE), ")"))
+  paste0(x$words, if (length(of) > 0L) paste(" with", sub("_", " ", words, fixed = TRUE)))
 }
 
 is_empty_formula <- function(formula) length(all.vars(formula)) == 0L

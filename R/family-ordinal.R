@@ -20,7 +20,7 @@ ordinal_by_formula <- function(accuracy, errors, difficulty, system, base_rates)
   new_family_model(
     list(
       accuracy = accuracy, errors = errors, difficulty = "none",
-      words = paste0("rater model, ", accuracy, ", ordinal")
+      words = paste0("rater model (", axes_in_words(accuracy, "ordinal"), ")")
     ),
     list(bind = function(judged, categories) bind_ordinal(judged, categories, accuracy)),
     list(base_rates = check_formula(base_rates, "base_rates"))

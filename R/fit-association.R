@@ -58,6 +58,30 @@ warn_weakly_identified <- function(fit) {
   }
 }
 
+# Two raters show nothing of themselves but by populations with other base rates, or by what a model
+# takes for granted.
+warn_unchecked <- function(fit) {
+  x <- fit$x
+  known <- any(known_patterns(fit), is_known_rater(fit), lengths(fit$known$counts) > 0L)
+  if (fit$identified != "yes" || has_counts(x) || known ||
+        length(unique(rating_rater(x))) != 2L) {
+    return(invisible())
+  }
+  population <- population_of_patterns(x, fit$model)
+  if (length(population) > 0L) {
+    cells <- stats::xtabs(pattern_weights(x) ~ population + keys(as.data.frame(pattern_codes(x))))
+    same <- suppressWarnings(stats::chisq.test(cells, correct = FALSE)$p.value)
+    if (nrow(cells) <= 20L && !isTRUE(same < 0.05)) {
+      warn_weak("two raters need populations whose base rates differ, and these do not visibly")
+    }
+  } else if (used_categories(x) == 2L && fit$method != "bayes") {
+    warn_weak(paste(
+      "two raters and two categories agree with it whatever is true, so that ratings cannot check",
+      "what it assumes"
+    ))
+  }
+}
+
 warn_weak <- function(why) {
   warn_fallible("weakly_identified", "The model is only weakly identified: {why}.",
     i = "Known truth for some cases, or more raters, would help.", why = why)

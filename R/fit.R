@@ -143,11 +143,14 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   check_dots_empty(...)
   if (!identical(method, "bayes")) {
     check_only_bayes(list(prior = prior, sampling = if (length(sampling) > 0L) sampling))
-    return(fit_checked(x, model, method, known_truth, known_raters))
+    fit <- fit_checked(x, model, method, known_truth, known_raters)
+    warn_unchecked(fit)
+    return(fit)
   }
   checked <- check_fitted(x, model, method, known_truth, known_raters)
   fit <- fit_draws(model, checked, prior, sampling)
   fit$given <- c(checked$given, list(prior = prior))
+  warn_unchecked(fit)
   fit
 }
 

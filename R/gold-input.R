@@ -207,9 +207,15 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
           accuracy.", i = "Give the probability with which each case was chosen, if it is known.",
       cases = n)
   }
+  warn_if(kind == "sample" && n < min(few_gold, nrow(x)), "gold_few",
+    "{n} gold case{?s} {?is/are} too few to measure accuracy: intervals have been checked from
+        {few_gold} on.", i = "Label about 20; {.fun plan_gold} says how many, and which.",
+    cases = n)
   warn_if(n == nrow(x), "gold_all", "The truth of all {n} cases is known, so ratings add nothing.",
     cases = n)
 }
+
+few_gold <- 10L # the smallest sample in which coverage was measured
 
 gold_kind <- function(gold, x) {
   if (length(gold$case) == 0L || is_sample(gold, x)) return("sample")

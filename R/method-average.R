@@ -137,6 +137,13 @@ follows_from_ratings <- function(estimate) {
 
 # What to do about wide intervals: more data, or a few cases with known truth.
 warn_doubtful <- function(estimate) {
+  constant <- constant_raters(estimate$fit$x)
+  if (length(constant) > 0L) {
+    return(warn_fallible("raters",
+      "{.val {constant}} gave the same answer to every case, which says nothing of the truth and
+        makes all intervals wider.", i = "Leave {cli::qty(length(constant))}{?it/them} out:
+        {.code x[, !colnames(x) %in% {deparse1(constant)}]}.", raters = constant))
+  }
   few <- has_few_data(estimate)
   systems <- estimate$table$system
   level <- estimate$options$conf_level

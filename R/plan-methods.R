@@ -147,8 +147,11 @@ format_judges <- function(settings) {
 # A pilot or a kappa does not tell whether they hold.
 presumed_properties <- function(design) {
   broken <- design_violations(design)
-  if (length(broken) > 1L) return(broken)
-  "Assumed: the K-properties hold; otherwise more cases are needed, or no number is enough"
+  if (length(broken) > 1L) return(c("Assumed:", broken[-1L]))
+  paste(
+    "Assumed: equally accurate raters, equally probable errors and equally difficult cases;",
+    "otherwise more cases are needed, or no number is enough"
+  )
 }
 
 format_estimator <- function(estimator) {
@@ -174,8 +177,10 @@ format_answer <- function(x) {
   paste0(
     if (several) {
       paste0(if (costs_differ(x$settings)) "Cheapest" else "Fewest ratings", ": ")
-    } else {
+    } else if (!is.null(x$settings$cases)) {
       "Enough: "
+    } else {
+      "Needed: "
     },
     count_noun(best$cases, "case"), " by ", count_noun(best$raters, "rater"),
     if (costs_differ(x$settings)) {

@@ -40,12 +40,17 @@
 #' fit_raters(x)
 NULL
 
+# Reruns alone: all raters stay.
+one_vote_each <- function(x) {
+  if (!has_reruns(x)) return(x)
+  x <- cast_votes(x, seq_along(x$raters), x$raters)
+  x$repeats <- "error"
+  x$voted$reruns <- TRUE
+  x
+}
+
 with_votes <- function(x) {
-  if (x$repeats == "reruns") {
-    x <- cast_votes(x, seq_along(x$raters), x$raters)
-    x$repeats <- "error"
-    x$voted$reruns <- TRUE
-  }
+  x <- one_vote_each(x)
   if (!is.null(x$rater_groups)) {
     members <- stats::setNames(x$rater_groups, x$raters)
     groups <- unique(x$rater_groups)

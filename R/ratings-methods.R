@@ -142,7 +142,8 @@ summary.ratings <- function(object, ...) {
   check_whole_ratings(object, "object")
   weight <- pattern_weights(object)
   facts <- glance(object)
-  total <- core_rater_counts(object$patterns, weight)
+  votes <- one_vote_each(object)
+  total <- core_rater_counts(votes$patterns, pattern_weights(votes))
   used <- rowsum_codes(
     rating_category(object), weight[rating_pattern(object)], length(object$categories)
   )
@@ -153,7 +154,8 @@ summary.ratings <- function(object, ...) {
       kappa = facts$kappa,
       raters = if (!has_counts(object)) {
         tibble::tibble(
-          rater = object$raters, group = object$rater_groups, ratings = total$ratings,
+          rater = object$raters, group = object$rater_groups,
+          ratings = core_rater_counts(object$patterns, weight)$ratings,
           agreement = if (!has_labels(object)) ratio(total$agreeing, total$pairs),
           rerun_agreement = if (has_reruns(object)) rerun_agreement(object)
         )
@@ -162,20 +164,21 @@ summary.ratings <- function(object, ...) {
         category = object$categories, ratings = used, share = used / sum(used)
       ),
       groups = if (!has_labels(object)) group_table(object),
-      systems = summarise_systems(object, weight)
+      systems = summarise_systems(object, votes)
     ),
     class = "summary_ratings"
   )
 }
 
-# Each system: cases answered, those without ratings, and agreement with single ratings.
-summarise_systems <- function(x, weight) {
-  pattern <- rating_pattern(x)
+# Each system: cases answered, those without ratings, and agreement with single `votes`.
+summarise_systems <- function(x, votes) {
+  pattern <- rating_pattern(votes)
+  weight <- pattern_weights(votes)[pattern]
   agreement <- function(s) {
-    answer <- pattern_answers(x)[pattern, s]
+    answer <- pattern_answers(votes)[pattern, s]
     shared <- answer > 0L
-    agreeing <- shared & answer == rating_category(x)
-    ratio(sum(weight[pattern][agreeing]), sum(weight[pattern][shared]))
+    agreeing <- shared & answer == rating_category(votes)
+    ratio(sum(weight[agreeing]), sum(weight[shared]))
   }
   answered <- pattern_answers(x) > 0L
   rated <- rated_patterns(x)

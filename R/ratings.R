@@ -194,6 +194,9 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$constant <- names(input$constant)
   x <- new_ratings(x, input$layout$class)
   check_built(x, input)
+  if (is.null(options$categories) && input$layout$labels && !has_labels(x)) {
+    warn_strange_raters(x, input$layout$id == "wide")
+  }
   x$rater_groups <- groups_of_raters(input$groups, x)
   x$rater_kind <- settle_kinds(options$rater_kind, x)
   x$truth <- truth_to_keep(input, x)

@@ -36,7 +36,18 @@ may_say <- function(x, what = c("sentences", "methods")) {
   abort_argument_if(!inherits(x, ok), "x",
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
         or {.fun agreement}.", not = x)
-  if (what == "sentences") say_sentences(x) else with_references(say_methods(x))
+  if (what == "methods") return(with_references(say_methods(x)))
+  said <- say_sentences(x)
+  structure(said, class = c("said_sentences", class(said)))
+}
+
+#' @export
+print.said_sentences <- function(x, ...) {
+  cat_lines(
+    "You may say:", paste("  *", x$sentence[x$may], recycle0 = TRUE),
+    "You may not say:", paste("  *", x$sentence[!x$may], recycle0 = TRUE)
+  )
+  invisible(x)
 }
 
 say_sentences <- function(x) UseMethod("say_sentences")

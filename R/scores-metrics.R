@@ -212,7 +212,7 @@ score_intervals <- function(found, estimate, plan, judge, panel, draws, interval
   found$hidden <- hidden_of_scores(estimate, plan, judge, panel, s)
   found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + found$hidden^2))
   with_slack(
-    interval_rows(found, plan, robust_quantile(estimate$options, conf_level)), plan, judge, panel
+    interval_rows(found, ends, robust_quantile(estimate$options, conf_level)), plan, judge, panel
   )
 }
 

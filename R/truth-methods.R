@@ -90,9 +90,9 @@ format.ground_truth <- function(x, ...) {
 #' @export
 print.ground_truth <- function(x, n = NULL, ...) {
   if (!is.null(n)) n <- check_rows(n)
-  shown <- tibble::new_tibble(
-    lapply(x, identity), nrow = nrow(x), class = "titled_table", title = tbl_sum(x)
-  )
+  label <- or_null(predict(x)$category)
+  columns <- append(lapply(x, identity), if (!is.null(label)) list(label = label), 1L)
+  shown <- tibble::new_tibble(columns, nrow = nrow(x), class = "titled_table", title = tbl_sum(x))
   print(shown, n = n, ...)
   notes <- notes_of(x)
   if (length(notes) > 0L) {
@@ -142,7 +142,11 @@ tbl_sum.ground_truth <- function(x, ...) {
 #' @export
 tbl_sum.titled_table <- function(x, ...) attr(x, "title")
 
-truth_columns <- function(x) round_columns(utils::head(plain_data_frame(x), 10L))
+truth_columns <- function(x) {
+  few <- utils::head(x, 10L)
+  out <- round_columns(plain_data_frame(few))
+  cbind(out["case"], label = predict(few)$category, out[setdiff(names(out), "case")])
+}
 
 #' @export
 shown_table.ground_truth <- function(x) truth_columns(x) # nolint: object_name.

@@ -86,3 +86,20 @@ test_that("gold that measures nothing is told of", {
     warn_gold(undeclared, x)
   })
 })
+
+test_that("few gold cases are told, and truths that were given as `gold`", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, 60))
+  gold <- truth(x)[1:2, ]
+  expect_warning(
+    estimate_accuracy(x, known_truth = gold, gold_sample = "random"), "too few",
+    class = "fallible_warning_gold_few"
+  )
+  expect_no_warning(
+    estimate_accuracy(x, known_truth = truth(x)[1:10, ], gold_sample = "random"),
+    class = "fallible_warning_gold_few"
+  )
+  expect_error(
+    estimate_accuracy(x, gold = gold), "short for .gold_sample", class = "fallible_error_argument"
+  )
+})
