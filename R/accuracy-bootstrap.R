@@ -15,9 +15,10 @@ bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
 }
 
 # Replicates by the method that stands in for that of an estimate, to show how its systems (or its
-# categories) go together; of the same draws as its own.
+# categories) go together; of the same draws as its own. Of one that drew nothing, ratings give the
+# seed: what is made of one estimate does not vary by chance, and other data have other draws.
 stand_in_replicates <- function(estimate, what) {
-  estimate$options$seed <- attr(estimate$replicates, "seed")
+  estimate$options$seed <- attr(estimate$replicates, "seed") %||% seed_of(estimate$fit$x)
   if (!is.null(estimate$options$record)) {
     estimator <- function_estimator(estimate$fit$x, method_of(estimate)$run)
     return(bootstrap_replicates(estimator, estimate$fit, estimate$options, what))
@@ -38,6 +39,12 @@ stand_in_replicates <- function(estimate, what) {
     estimator <- mixed_estimator(estimator, shared, back)
   }
   bootstrap_replicates(estimator, estimate$fit, estimate$options, what)
+}
+
+seed_of <- function(x) {
+  weight <- sort(pattern_weights(x)) # whatever the order of cases
+  place <- seq_along(weight) %% 997
+  as.integer(c(sum(weight * place), sum(weight * place^2)) %% .Machine$integer.max)
 }
 
 # So many that correlations of systems do not hang on chance; nothing is fitted anew for them.

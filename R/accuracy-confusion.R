@@ -11,12 +11,13 @@
 #' `"joint"` each has its own. Under `"shared"` the system is taken to err where the raters err, so
 #' that what raters confuse the system seems to confuse.
 #'
-#' Intervals are percentiles of a case bootstrap (of clusters, if the estimate was given clusters)
-#' in which the model is refitted each time, so that they cover the error of raters' parameters
-#' and base rates too. For `"average"` they are those of the joint model that `model` of the
-#' estimate names, moved to the averaged values on the logit scale: they cover sampling error, and
-#' not how far the models differ. Without any case that is thought to be of a category its row is
-#' `NA`.
+#' Recall and precision are those of [estimate_metrics()], with the same intervals, and a cell has
+#' an interval as recall has. Of one estimate intervals are the same at every call: what is drawn
+#' for them hangs on the ratings alone. Bootstrap intervals contain sampling error alone: they are
+#' percentiles over cases (or clusters, if the estimate was given clusters) that are resampled and
+#' fitted again. For `"average"` they are those of the joint model that `model` of the estimate
+#' names, moved to the averaged values on the logit scale, and do not contain how far the models
+#' differ. Without any case that is thought to be of a category its row is `NA`.
 #'
 #' @section Known truths:
 #' Of an estimate with gold cases (`known_truth` of [estimate_accuracy()]) they measure every cell,
@@ -29,9 +30,9 @@
 #' estimate is that of ratings alone, and has no interval.
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
-#' @param interval `"bootstrap"`, `"none"` or, of an estimate with gold cases, one of
-#'   `r said_ids(gold_intervals())`. `NULL` is `"bootstrap"`, or that of an estimate with gold
-#'   cases.
+#' @param interval `NULL` for that of the estimate, `"bootstrap"`, `"none"` or, of an estimate with
+#'   gold cases, one of `r list_ids(gold_intervals())`. `"profile"` and `"conformal"` intervals are
+#'   for accuracy only.
 #' @param systems Names of the systems whose matrices to make; `NULL` for all.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
 #'   of the estimate.
@@ -52,9 +53,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = 0.7))
-#' estimate <- estimate_accuracy(
-#'   x, method = "joint", interval = "none", resampling = list(replicates = 200)
-#' )
+#' estimate <- estimate_accuracy(x)
 #' matrices <- confusion(estimate)
 #' matrices
 #' tidy(matrices, what = "categories")
@@ -66,48 +65,25 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
                                         ...) {
   check_dots_empty(...)
   systems <- check_system_names(systems, x$table$system)
-  interval <- check_cell_interval(interval, x)
-  if (is.null(conf_level)) conf_level <- x$options$conf_level
-  conf_level <- check_level(conf_level)
-  abort_argument_if(!method_of(x)$posterior, "x",
+  interval <- check_metric_interval(interval, x)
+  conf_level <- check_level(conf_level %||% x$options$conf_level)
+  abort_argument_if(!has_posterior(x), "x",
     "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
-  by_gold <- !is.null(accuracy_intervals()[[interval]]$gold)
-  alone <- without_gold(x)
-  counts <- confusion_counts(alone)
-  draws <- if (by_gold || has_cell_draws(interval)) confusion_draws(alone)
-  table <- function(share) {
-    found <- confusion_table(alone, systems, counts, if (!by_gold) draws, conf_level, share)
-    if (by_gold) cells_with_gold(found, x, counts, draws, interval, conf_level) else found
-  }
+  counts <- confusion_counts(without_gold(x))
+  draws <- table_draws(x, interval)
+  cells <- lapply(match(systems, x$fit$x$systems), function(s) {
+    confusion_cells(x, s, counts[[s]], draws, interval, conf_level)
+  })
   new_result("confusion_estimate",
-    cells = table(cell_shares), categories = table(category_shares),
+    cells = do.call(rbind, cells),
+    categories = confusion_categories(x, systems, counts, draws, interval, conf_level),
     options = c(x$options[c("method", "replicates")], list(
-      interval = if (is.null(draws$values) && !by_gold) interval_none$id else interval,
-      conf_level = conf_level, clustered = !is.null(x$options$cluster),
-      target = x$gold$settings$target, gold = length(x$gold$case)
+      interval = if (is.null(draws$values) && !measures_by_gold(x, interval)) interval_none$id else
+        interval,
+      conf_level = conf_level, note = metric_interval_note(interval, conf_level, x)
     ))
   )
-}
-
-# That of the estimate, if gold cases measure it.
-check_cell_interval <- function(interval, estimate) {
-  having <- cell_intervals(estimate)
-  abort_argument_if(
-    is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold_ids(), "interval",
-    "{.code interval = \"{interval}\"} needs an estimate whose interval uses gold cases.",
-    x = "{.arg x} has {.code interval = \"{estimate$options$interval}\"}.",
-    i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
-        {.fun estimate_accuracy}.")
-  if (!is.null(estimate$gold)) having <- unique(c(estimate$options$interval, gold_ids(), having))
-  check_choice(interval %||% having, having, "interval")
-}
-
-gold_ids <- function() names(gold_intervals())
-
-has_cell_draws <- function(interval) {
-  record <- accuracy_intervals()[[interval]]
-  record$cells && !is.null(record$find)
 }
 
 # Expected numbers of cases: a vector per system, answers within truths.
@@ -155,36 +131,49 @@ in_blocks <- function(draws, s, f) {
   do.call(rbind, lapply(unname(blocks), function(at) f(draws$values[at, columns, drop = FALSE])))
 }
 
-# What is told of counts: `share` makes shares of a row of them per replicate (or of one), and says
-# what they are shares of, the truth or the answers.
-confusion_table <- function(estimate, systems, counts, draws, conf_level, share) {
-  x <- estimate$fit$x
-  tables <- lapply(match(systems, x$systems), function(s) {
-    found <- share(matrix(counts[[s]], 1L), x$categories)
-    table <- tibble::tibble(
-      system = x$systems[[s]], found$names, estimate = na_real(found$value[1L, ]),
-      std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, n = found$n,
-      reason = NA_character_
-    )
-    lacking <- is.na(table$estimate)
-    table$reason[lacking] <- if (anyNA(counts[[s]])) {
-      estimate$table$reason[[s]]
-    } else {
-      ifelse(
-        found$of[lacking] == "answer", "the system never gives this answer",
-        "no case is of this category"
-      )
-    }
-    if (!is.null(draws$reason)) {
-      table$reason[!lacking] <- paste0(no_interval, draws$reason)
-    } else if (!is.null(draws$values)) {
-      values <- in_blocks(draws, s, function(counts) share(counts, x$categories)$value)
-      if (has_stand_in(estimate)) values <- moved_to(values, table$estimate)
-      table <- add_intervals(table, core_percentile_intervals(values, conf_level, TRUE))
-    }
-    table
-  })
-  do.call(rbind, tables)
+# Of a system, a row per truth and answer.
+confusion_cells <- function(estimate, s, counts, draws, interval, conf_level) {
+  alone <- without_gold(estimate)
+  categories <- alone$fit$x$categories
+  n <- length(categories)
+  place <- data.frame(system = s, truth = rep(seq_len(n), each = n), answer = rep(seq_len(n), n))
+  found <- tibble::tibble(
+    system = alone$table$system[[s]], truth = categories[place$truth],
+    prediction = categories[place$answer],
+    estimate = na_real(cell_shares(matrix(counts, 1L), n)[1L, ]), std.error = NA_real_,
+    conf.low = NA_real_, conf.high = NA_real_, n = counts, reason = NA_character_
+  )
+  lacking <- is.na(found$estimate)
+  found$reason[lacking] <- if (anyNA(counts)) alone$table$reason[[s]] else no_such_case
+  if (measures_by_gold(estimate, interval)) {
+    cells_with_gold(found, estimate, place, counts, draws, interval, conf_level)
+  } else if (is.null(draws$values)) {
+    reason <- draws$reason %||% metric_interval(interval)$reason
+    if (is.null(reason)) found else without_interval(found, reason)
+  } else if (accuracy_intervals()[[interval]]$cells) {
+    values <- in_blocks(draws, s, function(counts) cell_shares(counts, n))
+    if (has_stand_in(alone)) values <- moved_to(values, found$estimate)
+    add_intervals(found, core_percentile_intervals(values, conf_level, TRUE))
+  } else {
+    found <- cell_errors(found, place, alone, counts, draws)
+    z <- robust_quantile(alone$options, conf_level)
+    without_parts(interval_rows(found, cbind(rep(0, n^2), 1), z))
+  }
+}
+
+# Recall and precision as metrics are.
+confusion_categories <- function(estimate, systems, counts, draws, interval, conf_level) {
+  categories <- estimate$fit$x$categories
+  plan <- metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
+  found <- metrics_of_table(estimate, plan, interval, conf_level, draws)
+  found$n <- unlist(lapply(counts, function(of) {
+    table_sums(matrix(of, 1L), length(categories))[c("truth", "answer")]
+  }))
+  kept <- unlist(lapply(systems, function(system) which(found$system == system)))
+  columns <- c("system", "category", "metric", "estimate", "std.error", "conf.low", "conf.high")
+  found <- found[kept, c(columns, "n", "reason")]
+  names(found)[[3L]] <- "measure"
+  found
 }
 
 # Tables x categories: what they have of each truth, of each answer, and of right answers.
@@ -198,28 +187,11 @@ table_sums <- function(tables, n) {
 
 few_cases <- 1e-6 # expected, in a row that says nothing
 
-cell_shares <- function(counts, categories) {
-  n <- length(categories)
-  truth <- rep(seq_len(n), each = n)
+# Of each table, shares of the cases with the truth.
+cell_shares <- function(counts, n) {
   total <- table_sums(counts, n)$truth
   total[total < few_cases] <- NaN
-  list(
-    names = tibble::tibble(truth = categories[truth], prediction = rep(categories, n)),
-    of = rep("truth", n * n), value = counts / total[, truth, drop = FALSE], n = counts[1L, ]
-  )
-}
-
-# By the registry of metrics.
-category_shares <- function(counts, categories) {
-  n <- length(categories)
-  sums <- table_sums(counts[1L, , drop = FALSE], n)
-  measures <- c("recall", "precision")
-  plan <- metric_plan(built_in_metrics[measures], categories, NULL, NULL)
-  list(
-    names = tibble::tibble(category = plan$rows$category, measure = plan$rows$metric),
-    of = rep(c("truth", "answer"), each = n), value = metric_values(plan, as_shares(counts, n)),
-    n = c(sums$truth, sums$answer)
-  )
+  counts / total[, rep(seq_len(n), each = n), drop = FALSE]
 }
 
 # Replicates of one estimator, around the value of another.
@@ -279,23 +251,7 @@ notes_of.confusion_estimate <- function(x) { # nolint: object_name.
     reason_notes(
       table$reason, NA, paste(table$measure, "of", table$category, "in", table$system), 3L
     ),
-    if (x$options$gold > 0L && x$options$interval %in% gold_ids()) {
-      gold_cell_note(x)
-    } else if (has_interval(x)) {
-      paste0(
-        interval_title(x$options$conf_level), "s: ",
-        if (interval_of(x)$drawn) {
-          "quantiles of posterior draws"
-        } else {
-          paste0(
-            if (x$options$clustered) "cluster" else "case", " bootstrap, ",
-            number(x$options$replicates), " replicates",
-            if (has_stand_in(x)) paste0(" of the ", method_of(x)$stand_in, " model"),
-            "; sampling error only"
-          )
-        }
-      )
-    }
+    if (has_interval(x)) x$options$note
   )
 }
 

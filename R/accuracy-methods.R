@@ -12,7 +12,7 @@
 # Patterns that no longer differ become one, of which the first is as good as any.
 systems_of <- function(x, at) {
   before <- x$fit$x$index
-  x$fit <- fit_beside(x$fit, join_patterns(keep_systems(x$fit$x, at)))
+  x$fit <- fit_with(x$fit, join_patterns(keep_systems(x$fit$x, at)))
   pattern <- before[match(seq_len(n_patterns(x$fit$x)), x$fit$x$index)]
   rows <- c("table", "details")
   x[rows] <- lapply(x[rows], function(table) table[at, ])
@@ -89,7 +89,7 @@ print.accuracy_estimate <- function(x, ...) {
 print_accuracy <- function(x) {
   table <- tidy(x)
   fit <- x$fit
-  cat("<accuracy_estimate> ", caption_of(x), "\n", sep = "")
+  cat_lines(paste0("<accuracy_estimate> ", caption_of(x)))
   if (fit$identified == "yes") cat_lines(rater_words(x))
   cat("\n")
   print(shown_table(x), row.names = FALSE)
@@ -206,11 +206,37 @@ summary.accuracy_estimate <- function(object, ...) {
   structure(list(estimate = object), class = "summary_accuracy_estimate")
 }
 
+# A row per fact, a column per system.
+details_in_words <- function(details, most = 5L) {
+  details <- utils::head(details, most)
+  known <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
+  values <- do.call(rbind, lapply(details[known], function(x) {
+    if (all(x == round(x), na.rm = TRUE)) format(x) else decimals(x)
+  }))
+  colnames(values) <- details$system
+  fact <- format(unname(words_of_details[known]))
+  data.frame(fact, values, check.names = FALSE, row.names = NULL)
+}
+
+words_of_details <- c(
+  sampling = "standard error by sampling alone",
+  rater_error = "share of ratings that are wrong",
+  disagreement_error = "share of ratings unlike those of most others",
+  common = "correction for shared errors, share of the range",
+  average_shared = "accuracy if all errors are shared",
+  independence_weight = "weight of models without shared errors",
+  dependence_weight = "weight of shared errors in the interval",
+  base_rate_range = "range over base rates that are possible",
+  lowest = "lowest of all methods", highest = "highest of all methods",
+  centre = "centre of the interval", mean_posterior = "mean probability of the answers",
+  uninformative = "share of cases that say nothing", failed = "replicates without an estimate"
+)
+
 #' @export
 print.summary_accuracy_estimate <- function(x, ...) {
   print_accuracy(x$estimate)
-  rest <- tidy(x$estimate, "details")
-  print_table("What the estimates rest on", rest[!vapply(rest, function(y) all(is.na(y)), NA)])
+  print_table("What the estimates rest on", details_in_words(tidy(x$estimate, "details")),
+    most = Inf)
   if (is_averaged(x$estimate) && length(x$estimate$members) > 0L) {
     print_table(
       "Weight of the models that drop each property",

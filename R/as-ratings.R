@@ -99,6 +99,7 @@ as_ratings.data.frame <- function(x, ..., arg = "x", call = user_frame()) {
   if (names_columns(...)) return(ratings(x, ...))
   roles <- guess_roles(names(x))
   warn_counts(x[roles$raters])
+  check_labels_shared(x[roles$raters], arg, call)
   guessed_ratings(x, roles, ...)
 }
 
@@ -120,6 +121,18 @@ guess_roles <- function(names) {
     raters = setdiff(names, c(case, weights, systems)), systems = named(systems),
     case = named(case), weights = named(weights)
   )
+}
+
+# Data with a row per rating, whose columns have other names, have no two columns of ratings.
+check_labels_shared <- function(columns, arg, call) {
+  if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
+  labels <- lapply(plain_columns(columns), column_labels)
+  shared <- vapply(seq_along(labels), function(j) any(labels[[j]] %in% unlist(labels[-j])), NA)
+  abort_argument_if(sum(shared) < 2L, arg,
+    "must have a column for each rater, and no two of its columns have a label in common.",
+    x = "The columns are {.val {names(columns)}}.",
+    i = "Of data with a row per rating say which columns are what:
+        {.code ratings(data, case = , rater = , rating = )}.", call = call)
 }
 
 guessed_ratings <- function(x, roles, ...) rlang::inject(ratings(x, !!!roles, ...))

@@ -32,6 +32,15 @@ NULL
 # What users say of cases beside ratings: groups and clusters.
 
 # A value per case of `x`, from a vector in the order of its cases or a table of cases; NULL stays.
+# Ratings keep no columns of the data that could be named.
+by_of_cases <- function(by) {
+  tryCatch(by, error = function(cnd) {
+    abort_argument("by", "must be the values of a variable, one for each case.",
+      x = verbatim(conditionMessage(cnd)),
+      i = "Take them from your data: {.code by = data$site}.")
+  })
+}
+
 check_case_values <- function(value, x, arg) {
   if (is.null(value)) return(NULL)
   if (in_database(x)) {
@@ -42,7 +51,9 @@ check_case_values <- function(value, x, arg) {
   abort_argument_if(!is.atomic(value) || !is.null(dim(value)) || length(value) != nrow(x), arg,
     "must have a value for each of the {nrow(x)} cases, in their order, or be a data frame with a
         column {.val case} and one other.",
-    x = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}.")
+    x = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}.",
+    i = if (rlang::is_string(value)) "Give the values, not the name of a column:
+        {.code {arg} = data${verbatim(value)}}.")
   if (anyNA(value)) {
     case <- x$cases[which(is.na(value))]
     abort_argument(arg, "must be known for every case.", x = "It is missing for {length(case)}

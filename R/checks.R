@@ -56,6 +56,14 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), call = u
   invisible(x)
 }
 
+# Some of `choices`, in the order that is given; `none` of them, if that is possible.
+check_some <- function(x, choices, arg, none = FALSE, call = user_frame()) {
+  ok <- if (length(x) == 0L) none else is.character(x) && all(x %in% choices)
+  abort_argument_if(!ok, arg, "must be some of {.val {choices}}{if (none) ', or none'}.", not = x,
+    call = call)
+  unique(as.character(x))
+}
+
 check_class <- function(x, class, arg, how, call = user_frame()) {
   abort_argument_if(!inherits(x, class), arg, "must be a {.cls {class}} object.", not = x, i = how,
     call = call)
@@ -91,26 +99,35 @@ check_dots_empty <- function(...) {
     known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
     wrong <- untruncated(names[names != ""])
     near <- near_names(names[names != ""], known)
+    elsewhere <- argument_hints[intersect(names, names(argument_hints))]
     unnamed <- vapply(given[names == ""], rlang::as_label, "")
     abort_fallible("argument", "This function has no such argument.",
       x = c(if (length(wrong) > 0L) "Found {.arg {wrong}}.", if (length(unnamed) > 0L) "Found
           {.code {unnamed}} without a name."),
-      i = c(if (length(near) > 0L) "Did you mean {.arg {near}}?", "It has
+      i = c(elsewhere, if (length(near) > 0L) "Did you mean {.arg {near}}?", "It has
           {.arg {untruncated(known)}}."), arg = names)
   }
 }
 
+# Arguments that people look for in another function.
+argument_hints <- c(
+  clean_labels = "{.arg clean_labels} is an argument of {.fun read_ratings}. Elsewhere names of
+    {.arg categories} join labels: {.code categories = c(Yes = \"yes\")}.",
+  na = "{.arg na} is an argument of {.fun read_ratings}. In data make such labels {.code NA}."
+)
+
 # A vector of which messages show every element.
 untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 
-# Which of the known names are like one of the given: but for two letters (one, of short names), or
-# for dots and lines, or as a part of the other.
+# Which of the known names are like one of the given: but for two letters (one of four, none of
+# one), for capitals, dots and lines, or as a part of the other.
 near_names <- function(given, known) {
   given <- tolower(gsub("[._]", "", given))
-  plain <- gsub("[._]", "", known)
+  plain <- tolower(gsub("[._]", "", known))
+  if (any(plain %in% given)) return(known[plain %in% given])
   part <- function(a, b) min(nchar(a), nchar(b)) > 3L && grepl(a, b, fixed = TRUE)
   near <- vapply(plain, function(name) {
-    any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else 1L) ||
+    any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
       any(vapply(given, function(x) part(x, name) || part(name, x), NA))
   }, NA)
   known[near]
@@ -200,6 +217,11 @@ check_system_names <- function(systems, known, call = user_frame()) {
   check_names_among(systems, known, "systems", call)
 }
 
+near_values <- function(given, known) {
+  near <- near_names(given, known)
+  if (length(near) > 0L) paste0("Did you mean ", verbatim(toString(dQuote(near, FALSE))), "?")
+}
+
 # Some of the `choices`, each once.
 check_names_among <- function(x, choices, arg, call = user_frame()) {
   named <- if (is.character(x)) x else character()
@@ -209,7 +231,7 @@ check_names_among <- function(x, choices, arg, call = user_frame()) {
     "must be different names among {.val {choices}}.",
     x = if (length(unknown) > 0L) "There is no {.val {unknown}}." else
       if (length(twice) > 0L) "{.val {twice}} {?is/are} named twice." else "It is {describe(x)}.",
-    call = call)
+    i = near_values(unknown, choices), call = call)
   x
 }
 

@@ -57,7 +57,7 @@
 #' | `grouped` | a grouped data frame is read as if it were not grouped |
 #' | `uninformative` | some bins say nothing about the system and are left out of the mean |
 #' | `labels` | labels look as if they were not all categories |
-#' | `raters` | a rater has no ratings, or cases seem to have been taken for raters |
+#' | `raters` | a rater has no ratings or one answer for all cases, or cases seem to be raters |
 #' | `missing` | labels of a file were taken for missing ratings |
 #' | `left_out` | something in a file was not read |
 #' | `scores` | answers without scores, or scores that are all equal |
@@ -66,6 +66,7 @@
 #' | `assumption` | most of the error of accuracies is what ratings cannot show, or machines rate |
 #' | `bootstrap` | many bootstrap replicates gave no estimate, or biased ones |
 #' | `hand_picked` | it is not known how cases with known truth were chosen |
+#' | `gold_few` | fewer than 10 cases with known truth measure accuracy |
 #' | `gold_none` | `known_truth` holds the truth of no case |
 #' | `gold_unrated` | no rater saw any of the cases with known truth |
 #' | `gold_all` | the truth of all cases is known |

@@ -17,17 +17,18 @@ glance.confusion_estimate <- function(x, ...) {
     recall = mean_of("recall"), precision = mean_of("precision"), method = x$options$method,
     interval = x$options$interval,
     conf_level = if (has_interval(x)) x$options$conf_level else NA_real_,
-    replicates = if (has_cell_draws(x$options$interval)) x$options$replicates else NA_integer_
+    replicates = if (has_interval(x)) x$options$replicates else NA_integer_
   )
 }
 
 #' @rdname confusion_estimate
 #' @export
 format.confusion_estimate <- function(x, ...) {
-  told <- glance(x)
+  facts <- glance(x)
   paste0(
-    count_noun(told$systems, "system"), ", ", count_noun(told$categories, "category", "categories"),
-    ": mean recall ", decimals(told$recall, 2L), ", mean precision ", decimals(told$precision, 2L)
+    count_noun(facts$systems, "system"), ", ",
+    count_noun(facts$categories, "category", "categories"), ": mean recall ",
+    decimals(facts$recall, 2L), ", mean precision ", decimals(facts$precision, 2L)
   )
 }
 
@@ -94,9 +95,9 @@ glance.confusion_matrix <- function(x, ...) {
 #' @rdname confusion_matrix
 #' @export
 format.confusion_matrix <- function(x, ...) {
-  told <- glance(x)
+  facts <- glance(x)
   paste0(
-    count_noun(told$categories, "category", "categories"), ", accuracy ", decimals(told$accuracy)
+    count_noun(facts$categories, "category", "categories"), ", accuracy ", decimals(facts$accuracy)
   )
 }
 

@@ -57,7 +57,7 @@
 #'   (rows); names are those of categories, or rows and columns are in their order.
 #' @param bins For `ece`: number of bins of equal width from 0 to 1; see [score_metrics].
 #' @param interval For an [estimate_accuracy()] result: `NULL` for its own, `"bootstrap"`, `"none"`
-#'   or, with gold cases, one of `r said_ids(gold_intervals())`.
+#'   or, with gold cases, one of `r list_ids(gold_intervals())`.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
 #'   of the estimate.
 #' @param systems Names of the systems; `NULL` for all.
@@ -151,9 +151,14 @@ settle_metrics <- function(metrics, average, beta, cost, bins, x) {
 # Its own, or one that needs nothing but the estimate.
 check_metric_interval <- function(interval, estimate) {
   own <- estimate$options$interval
-  having <- unique(c(
-    own, if (!is.null(estimate$gold)) gold_ids(), cell_intervals(estimate)
-  ))
+  gold <- names(gold_intervals())
+  abort_argument_if(is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold,
+    "interval",
+    "{.code interval = \"{interval}\"} needs an estimate whose interval uses gold cases.",
+    x = "{.arg x} has {.code interval = \"{own}\"}.",
+    i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
+        {.fun estimate_accuracy}.")
+  having <- unique(c(own, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
   check_choice(interval %||% own, having, "interval")
 }
 

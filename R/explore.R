@@ -65,7 +65,8 @@ explore_page <- function(x) {
         ))
       ),
       shiny::tags$div(
-        role = "status", `aria-live` = "polite", class = "container-fluid", shiny::uiOutput("told")
+        role = "status", `aria-live` = "polite", class = "container-fluid",
+        shiny::uiOutput("messages")
       )
     ),
     explore_data(), explore_agreement(), explore_accuracy(), explore_comparison(), explore_plan(),
@@ -94,7 +95,7 @@ explore_data <- function() {
         shiny::fileInput("file", "File (CSV, TSV, Excel, JSON, JSON Lines)"),
         shiny::uiOutput("mapping"),
         shiny::textInput(
-          "na", "Words for a missing answer, separated by commas", toString(page_na()[-1L])
+          "na", "Words for a missing answer, separated by commas", toString(usual_na()[-1L])
         ),
         shiny::checkboxInput("clean", "Join labels that differ only in capitals and blanks")
       ),
@@ -149,9 +150,6 @@ explore_comparison <- function() {
     shiny::textOutput("best"), explore_plot("comparison_plot"), wide_table("comparison_table")
   )
 }
-
-# Labels that stand for a missing rating, the empty one first.
-page_na <- function() eval(formals(read_ratings)$na)
 
 page_kinds <- c(
   "Not declared (or as in the ratings)" = "", "Trained people" = "expert",

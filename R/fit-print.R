@@ -8,10 +8,10 @@ print.rater_fit <- function(x, ...) {
     cat_lines(
       paste0("Base rates: ", format_rates(x)),
       if (x$negative > 0L) {
-        paste(count_noun(x$negative, "base rate"), "came out negative, set to zero")
+        paste0(count_noun(x$negative, "base rate"), " estimated below zero, and set to zero")
       },
-      format_votes(x$x), format_known(x), if (is_k_model(x$model) && !x$x$exchangeable) {
-        "Its labels are those of the K-model; ground_truth(ratings) averages over models"
+      format_votes(x$x), format_known(x), if (is_k_model(x$model) && !has_counts(x$x)) {
+        "For labels take ground_truth(ratings), which averages over models"
       }, "", if (x$method != "algebraic") {
         "Next: ground_truth(), confusion(), tidy(), plot()."
       } else {
@@ -63,14 +63,14 @@ format_accuracy <- function(fit) {
     accuracy <- stats::setNames(stats::coef(fit)[seq_along(fit$x$raters)], fit$x$raters)
     ends <- c(which.min(accuracy), which.max(accuracy))
     return(paste0(
-      "Raters are right with probability ", decimals(accuracy[[ends[[1L]]]]), " (",
+      "Accuracy of raters: ", decimals(accuracy[[ends[[1L]]]]), " (",
       names(accuracy)[[ends[[1L]]]], ") to ", decimals(accuracy[[ends[[2L]]]]), " (",
       names(accuracy)[[ends[[2L]]]], "), mean ", decimals(fit$rater_accuracy)
     ))
   }
   error <- sqrt(variances(fit)[[1L]])
   paste0(
-    "A rater is right with probability ", decimals(fit$rater_accuracy),
+    "Accuracy of every rater: ", decimals(fit$rater_accuracy),
     if (!is.na(error)) paste0(" (standard error ", decimals(error), ")")
   )
 }
@@ -104,12 +104,15 @@ likelihood_lines.rater_fit <- function(fit) {
   c(
     if (isTRUE(value["dispersion"] > 0)) {
       paste0(
-        "Errors are ", decimals(value[["dispersion"]], 2L),
-        " times as likely one category nearer to the truth"
+        "An error one category nearer to the truth is ", decimals(value[["dispersion"]], 2L),
+        " times as likely"
       )
     },
     if (isTRUE(value["difficulty"] >= 0)) {
-      paste0("Accuracy shifts with difficulty by ", decimals(value[["difficulty"]]))
+      paste0(
+        "Accuracy is ", decimals(value[["difficulty"]]),
+        " higher in easy cases, and lower in hard ones"
+      )
     },
     if (fit$method == "pairs") {
       "Fitted to the frequencies of pairs of ratings: there is no log-likelihood to compare"

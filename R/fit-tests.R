@@ -19,7 +19,7 @@
 #' have if true categories were known as far as they are expected, which is too small where raters
 #' often differ. `NA` where a number lies on a boundary, and where weights do not count cases.
 #'
-#' @param fit A [fit_raters()] result by `method = "likelihood"`.
+#' @param fit A [fit_raters()] result by `method = "likelihood"` without formulas, or by `"bayes"`.
 #' @param prevalence Base rates at which predictive values are to be told: one probability of each
 #'   category by name, or of the last one where there are two. `NULL` are those of the fit.
 #' @param combine The names of two raters, who are to be told as one test, too, in series and in
@@ -145,7 +145,11 @@ check_tested_fit <- function(fit) {
   abort_argument_if(!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs", "fit",
     "must be of a {.fun rater_model} without formulas, by likelihood.",
     x = "It is one of the {format(fit$model)}, by {fit$method}.",
-    i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.")
+    i = if (length(Filter(is_used_formula, fit$model$formulas)) > 0L) {
+      "{.code fit_raters(x, model, method = \"bayes\")} takes a formula of base rates."
+    } else {
+      "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix."
+    })
 }
 
 check_prevalence <- function(prevalence, categories) {

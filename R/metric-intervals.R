@@ -1,12 +1,12 @@
 # Metrics of the joint table of truth and answer: estimates, and their intervals without gold. Ends
 # of intervals are found on the unit scale, from the lowest value of a metric to the highest.
 
-metrics_of_table <- function(estimate, plan, interval, conf_level) {
+metrics_of_table <- function(estimate, plan, interval, conf_level,
+                             draws = table_draws(estimate, interval)) {
   alone <- without_gold(estimate)
-  by_gold <- !is.null(estimate$gold) && !is.null(accuracy_intervals()[[interval]]$gold)
+  by_gold <- measures_by_gold(estimate, interval)
   counts <- table_counts(alone)
-  finder <- metric_interval(if (by_gold) alone$options$interval else interval)
-  draws <- if (has_posterior(alone) && finder$draws) confusion_draws(alone)
+  finder <- metric_interval(interval_alone(estimate, interval))
   tables <- lapply(seq_along(alone$fit$x$systems), function(s) {
     found <- point_rows(alone, plan, counts[[s]], s)
     found <- finder$find(found, alone, plan, counts[[s]], draws, s, conf_level)
@@ -16,9 +16,22 @@ metrics_of_table <- function(estimate, plan, interval, conf_level) {
       own_accuracy(found, alone, interval, s, conf_level)
     }
   })
-  out <- do.call(rbind, tables)
-  out[c("hidden", "sampling", "cases")] <- NULL
-  out
+  without_parts(do.call(rbind, tables))
+}
+
+measures_by_gold <- function(estimate, interval) {
+  !is.null(estimate$gold) && !is.null(accuracy_intervals()[[interval]]$gold)
+}
+
+# That which ratings alone have.
+interval_alone <- function(estimate, interval) {
+  if (measures_by_gold(estimate, interval)) without_gold(estimate)$options$interval else interval
+}
+
+# Replicates of the tables of all systems, see confusion_draws(); NULL where no interval needs them.
+table_draws <- function(estimate, interval) {
+  needed <- has_posterior(estimate) && metric_interval(interval_alone(estimate, interval))$draws
+  if (needed) confusion_draws(without_gold(estimate))
 }
 
 has_posterior <- function(estimate) isTRUE(method_of(estimate)$posterior)
@@ -74,7 +87,7 @@ undefined_reason <- function(plan) {
 
 # How intervals are found of metrics by those of the registry: `draws`, does it need replicates of
 # the counts; `find`, a function of the rows of a system, the estimate, the plan, counts, draws,
-# number of the system and conf_level that gives the rows with intervals.
+# number of the system and conf_level that gives the rows with intervals; reason: why none has one.
 metric_interval <- function(id) {
   record <- accuracy_intervals()[[id]]
   if (is.null(record$find)) {
@@ -84,9 +97,9 @@ metric_interval <- function(id) {
   } else if (record$delta) {
     list(draws = TRUE, find = delta_rows)
   } else {
-    list(draws = FALSE, find = function(found, ...) {
-      without_interval(found, paste0("a ", record$words, " is for accuracy only"))
-    })
+    reason <- paste0("a ", record$words, " is for accuracy only")
+    find <- function(found, ...) without_interval(found, reason)
+    list(draws = FALSE, find = find, reason = reason)
   }
 }
 
@@ -163,7 +176,7 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
   )
   steepest <- vapply(seq_len(nrow(found)), function(i) max(abs(slope_of(slopes, i))), 0)
   found <- with_errors(found, errors, steepest, ends)
-  interval_rows(found, plan, robust_quantile(estimate$options, conf_level))
+  interval_rows(found, ends, robust_quantile(estimate$options, conf_level))
 }
 
 # Standard deviations of what sampling does, and of what errors in common hide, of quantities that
@@ -233,8 +246,8 @@ hidden_errors <- function(estimate, table, s, along, by_answer) {
 # `raters` for all answers and by `own` where they differ.
 hidden_in_all <- function(estimate, range, line, raters, shift, of_answer, own) {
   level <- colSums(shift)
-  apart <- colSums((own * (shift - outer(of_answer, level)))^2)
-  sqrt(pmax(range * line^2 + raters^2 * level^2 + apart_share(estimate) * apart, 0))
+  squares <- colSums((own * (shift - outer(of_answer, level)))^2)
+  sqrt(pmax(range * line^2 + raters^2 * level^2 + own_bias_share(estimate) * squares, 0))
 }
 
 # Share of ratings that are thought to be wrong, among those of cases with each answer; of all where
@@ -253,7 +266,7 @@ wrong_by_answer <- function(estimate, s) {
 
 # How much more is hidden if it differs between answers. Machines are off as in other data sets,
 # which told of accuracies alone.
-apart_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
+own_bias_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
 
 # From the table of errors in common to that of errors of their own, or to that of the estimate,
 # where it is a model's.
@@ -270,10 +283,10 @@ end_direction <- function(estimate, table, s, n) {
 # same wherever the truth is. Or it is less near the ends of the scale, as errors of shares are:
 # then the interval is Wilson's of as many cases as would give that error. Nothing tells which of
 # these errors in common do, so that the interval holds both; but Wilson's of fewer than z^2 cases
-# stands around one half rather than around the estimate.
-interval_rows <- function(found, plan, z) {
+# stands around one half rather than around the estimate. `ends`: of the range of each row.
+interval_rows <- function(found, ends, z) {
   at <- which(!is.na(found$estimate) & !is.na(found$std.error))
-  ends <- ranges_of_plan(plan)[at, , drop = FALSE]
+  ends <- ends[at, , drop = FALSE]
   wide <- ends[, 2L] - ends[, 1L]
   value <- clip01(to_unit(found$estimate[at], ends))
   error <- found$std.error[at] / wide

@@ -12,14 +12,14 @@ tidy.metric_estimate <- function(x, ...) {
 glance.metric_estimate <- function(x, ...) {
   check_dots_empty(...)
   table <- x$table
-  told <- !is.null(accuracy_intervals()[[x$options$interval]]$find)
+  has_interval <- !is.null(accuracy_intervals()[[x$options$interval]]$find)
   tibble::tibble(
     groups = if (x$options$grouped) length(x$estimates) else NA_integer_,
     systems = length(x$options$systems), metrics = length(x$plan$records),
     categories = length(x$plan$categories), estimates = nrow(table),
     missing = sum(is.na(table$estimate)), method = x$options$method,
     interval = x$options$interval,
-    conf_level = if (told) x$options$conf_level else NA_real_
+    conf_level = if (has_interval) x$options$conf_level else NA_real_
   )
 }
 
@@ -168,26 +168,30 @@ notes_of.metric_estimate <- function(x) { # nolint: object_name.
   c(
     reason_notes(table$reason, table$estimate, paste0(name, " (", table$system, ")")),
     if (!all(rests_on_gold(one))) common_note(one),
-    metric_interval_note(x, one)
+    if (!all(is.na(table$conf.low))) {
+      metric_interval_note(x$options$interval, x$options$conf_level, one)
+    }
   )
 }
 
-metric_interval_note <- function(x, one) {
-  record <- accuracy_intervals()[[x$options$interval]]
-  if (is.null(record$find) || all(is.na(x$table$conf.low))) return(NULL)
-  drawn <- paste0(resampling_note(one), ", ", number(one$options$replicates), " replicates")
-  about <- if (!is.null(one$gold) && !is.null(record$gold)) {
-    paste0("each metric by itself, in the ", one$gold$settings$target, ", with ",
-      count_noun(length(one$gold$case), "gold case"))
+# What such intervals of an estimate contain; NULL for none.
+metric_interval_note <- function(interval, conf_level, estimate) {
+  record <- accuracy_intervals()[[interval]]
+  if (is.null(record$find)) return(NULL)
+  drawn <- paste0(resampling_note(estimate), ", ", number(estimate$options$replicates),
+    " replicates")
+  about <- if (measures_by_gold(estimate, interval)) {
+    paste0("each by itself, in the ", estimate$gold$settings$target, ", with ",
+      count_noun(length(estimate$gold$case), "gold case"))
   } else if (record$delta) {
-    paste0("sampling error (delta method, ", drawn, ")", allowance_words(one))
+    paste0("sampling error (delta method, ", drawn, ")", allowance_words(estimate))
   } else if (record$cells && !record$drawn) {
     paste0("sampling error alone (", drawn,
-      if (has_stand_in(one)) paste0(" of the ", method_of(one)$stand_in, " model"), ")")
+      if (has_stand_in(estimate)) paste0(" of the ", method_of(estimate)$stand_in, " model"), ")")
   } else {
-    return(record$note(one))
+    return(record$note(estimate))
   }
-  paste0(interval_title(x$options$conf_level), "s (", record$id, "): ", about)
+  paste0(interval_title(conf_level), "s (", record$id, "): ", about)
 }
 
 #' @rdname metric_estimate

@@ -147,8 +147,11 @@ format_judges <- function(settings) {
 # A pilot or a kappa does not tell whether they hold.
 presumed_properties <- function(design) {
   broken <- design_violations(design)
-  if (length(broken) > 1L) return(broken)
-  "Assumed: the K-properties hold; otherwise more cases are needed, or no number is enough"
+  if (length(broken) > 1L) return(c("Assumed:", broken[-1L]))
+  paste(
+    "Assumed: equally accurate raters, equally probable errors and equally difficult cases;",
+    "otherwise more cases are needed, or no number is enough"
+  )
 }
 
 format_estimator <- function(estimator) {
@@ -168,18 +171,16 @@ format_pilot <- function(pilot) {
 # The answer in words.
 format_answer <- function(x) {
   best <- tidy(x)[which(tidy(x)$cheapest), ]
-  if (nrow(best) == 0L) {
-    reasons <- tidy(x)$reason
-    raters <- tidy(x)$raters
-    return(paste0("Not reached with ", raters, " raters: ", reasons))
-  }
+  if (nrow(best) == 0L) return(not_reached(tidy(x)))
   best <- best[1L, ]
   several <- nrow(tidy(x)) > 1L
   paste0(
     if (several) {
       paste0(if (costs_differ(x$settings)) "Cheapest" else "Fewest ratings", ": ")
-    } else {
+    } else if (!is.null(x$settings$cases)) {
       "Enough: "
+    } else {
+      "Needed: "
     },
     count_noun(best$cases, "case"), " by ", count_noun(best$raters, "rater"),
     if (costs_differ(x$settings)) {
@@ -190,13 +191,15 @@ format_answer <- function(x) {
   )
 }
 
+not_reached <- function(table) {
+  paste0("Not reached with ", table$raters, " raters: ", table$reason, recycle0 = TRUE)
+}
+
 plan_notes <- function(x) {
   table <- tidy(x)
   enough <- is.na(table$reason)
   c(
-    if (any(enough)) {
-      paste0("Not reached with ", table$raters, " raters: ", table$reason)[!enough]
-    },
+    if (any(enough)) not_reached(table[!enough, ]),
     near_tie(table[enough, ]),
     if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
     if (any(!enough & abs(table$bias) > x$settings$margin / 5 & is.na(table$cases))) {

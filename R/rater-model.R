@@ -312,9 +312,17 @@ format.rater_model <- function(x, ...) {
   } else if (x$accuracy == "rater" && x$errors == "free" && x$difficulty == "none") {
     "Dawid-Skene model"
   } else {
-    paste0("rater model (", x$accuracy, ", ", x$errors, ", ", x$difficulty, ")")
+    paste0("rater model (", axes_in_words(x$accuracy, x$errors, x$difficulty), ")")
   }
   paste0(name, if (uses_confidence(x)) " with confidence", dependence_words(x))
+}
+
+axes_in_words <- function(accuracy, errors, difficulty = "none") {
+  toString(c(
+    switch(accuracy, common = "equal raters", rater = "unequal raters"),
+    switch(errors, distance = "errors by distance", paste(errors, "errors")),
+    if (difficulty != "none") "unequal cases"
+  ))
 }
 
 #' @export

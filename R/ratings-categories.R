@@ -63,7 +63,6 @@ list_labels <- function(columns) {
 }
 
 find_categories <- function(input, declared) {
-  if (input$layout$id == "wide" && is.null(declared)) warn_strange_rater(input$columns)
   found <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
   categories <- if (is.null(declared)) found else check_declared(declared)
   if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
@@ -122,26 +121,31 @@ declared_categories <- function(categories) {
   if (any(nzchar(names))) unique(ifelse(nzchar(names), names, as_label(categories))) else categories
 }
 
+# How to make labels `old` those of `new` that they are like (but for capitals and blanks, or in
+# their order).
+join_words <- function(old, new) {
+  at <- match(plain_label(old), plain_label(new))
+  new <- if (anyNA(at)) new else new[at]
+  each <- toString(paste(dQuote(new, FALSE), "=", dQuote(old, FALSE)))
+  paste0("They count as different. To join them, {.code categories = c(", verbatim(each), ")}.")
+}
+
 # Signs that labels found in the data are not all categories.
 warn_labels <- function(labels, input) {
   plain <- plain_label(labels)
   similar <- labels[plain %in% plain[duplicated(plain)]]
   warn_if(length(similar) > 0L, "labels",
     "Categories differ only in capitals or blanks: {.val {similar}}.",
-    i = "They count as different. Fix the labels, or declare {.arg categories}.", labels = similar)
+    i = join_words(similar[duplicated(plain_label(similar))], similar), labels = similar)
   twins <- lookalikes(labels)
   warn_if(length(twins) > 0L, "labels",
     "Some categories look the same, or are the same number: {.val {twins}}. They differ in alphabet,
         in invisible characters, in how accents are stored, or in how digits are written.",
     i = "They count as different. Write each of them in one way.", labels = twins)
   typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
-  if (length(typos) > 0L) {
-    join <- paste(dQuote(typos, FALSE), "=", dQuote(names(typos), FALSE)) # nolint: object_usage.
-    warn_fallible("labels",
-      "Some rare categories are one letter away from frequent ones: {.val {names(typos)}}.",
-      i = "They count as different. To join them,
-          {.code categories = c({verbatim(toString(join))})}.", labels = names(typos))
-  }
+  warn_if(length(typos) > 0L, "labels",
+    "Some rare categories are one letter away from frequent ones: {.val {names(typos)}}.",
+    i = join_words(names(typos), typos), labels = names(typos))
   unread <- grep(unreadable_verdict, plain_label(chartr("_", " ", labels)))
   warn_if(length(unread) > 0L, "labels",
     "Categories look like answers that could not be read: {.val {labels[unread]}}.",
@@ -159,17 +163,24 @@ warn_labels <- function(labels, input) {
     i = "Check the columns of ratings, or declare {.arg categories}.", labels = labels)
 }
 
-# A column that has no category in common with any other holds something else.
-warn_strange_rater <- function(columns) {
-  labels <- lapply(columns, column_labels)
-  strange <- lengths(labels) > 0L & vapply(seq_along(labels), function(j) {
-    !any(labels[[j]] %in% unlist(labels[-j]))
-  }, NA)
-  warn_if(length(labels) > 2L && any(strange), "labels",
-    "No other column shares a label with column{?s} {.val {names(columns)[strange]}}.",
-    i = "{cli::qty(sum(strange))}{?It is/They are} taken for {?a rater/raters}; if
-        {?it holds/they hold} something else, choose others by {.arg raters}.",
-    labels = unlist(labels[strange]))
+# A rater who shares no category with any other gave something else, or the same in other words. In
+# long data a rater may have seen few cases.
+warn_strange_raters <- function(x, wide) {
+  n <- length(x$categories)
+  pair <- unique((rating_rater(x) - 1) * n + rating_category(x))
+  rater <- (pair - 1) %/% n + 1
+  category <- (pair - 1) %% n + 1
+  own <- tabulate(category, n)[category] == 1L
+  strange <- setdiff(rater, rater[!own])
+  if (!wide) strange <- strange[ratings_of_raters(x)[strange] >= 5]
+  if (length(unique(rater)) < 2L || length(strange) == 0L) return(invisible())
+  labels <- x$categories[category[rater %in% strange]]
+  warn_fallible("labels",
+    "No other rater shares a label with {.val {x$raters[sort(strange)]}}:
+        {shorten(dQuote(labels, FALSE))}.",
+    i = "If {cli::qty(length(strange))}{?this is a column/these are columns} of something else,
+        choose others by {.arg raters}. If labels mean the same, join them:
+        {.code categories = c(yes = \"1\")} makes {.val 1} a {.val yes}.", labels = labels)
 }
 
 check_declared <- function(categories) {

@@ -162,12 +162,10 @@ select_columns <- function(data, quo, arg) {
 abort_selection <- function(cnd, columns, arg) {
   lacking <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
   lacking <- if (is.character(lacking)) lacking
-  near <- near_names(lacking, columns)
   abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
     x = if (length(lacking) > 0L) "There is no column {.val {lacking}}.",
-    i = c(
-      if (length(near) > 0L) "Did you mean {.val {near}}?", "The columns are {.val {columns}}."
-    ), arg = arg, parent = if (length(lacking) == 0L) cnd)
+    i = c(near_values(lacking, columns), "The columns are {.val {columns}}."), arg = arg,
+    parent = if (length(lacking) == 0L) cnd)
 }
 
 select_column <- function(data, quo, arg, call = user_frame()) {

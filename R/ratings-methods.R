@@ -21,8 +21,7 @@ NULL
   if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} chooses cases")
   keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case")
   keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater")
-  abort_argument_if(x$exchangeable && !missing(j), "j",
-    "The raters of {.arg x} are not identified; there are only counts.", i = "Subset cases only.")
+  if (!missing(j)) check_named_raters(x, "j", "Only cases can be chosen.", i = NULL)
   abort_if(length(keep_case) == 0L, "empty", "At least one case must remain.")
   abort_if(length(keep_rater) == 0L, "raters", "At least one rater must remain.",
     raters = character())
@@ -30,11 +29,7 @@ NULL
   if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
   new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
   core <- core_patterns_subset(x$patterns, pattern_of_case(x)[keep_case], new_rater)
-  x$raters <- if (x$exchangeable) {
-    as.character(seq_len(max(pattern_lengths(core)))) # as many slots as a case still has
-  } else {
-    x$raters[keep_rater]
-  }
+  x$raters <- kept_raters(x, keep_rater, core)
   x <- with_patterns(x, core)
   if (!missing(i)) {
     x$cases <- x$cases[keep_case]
@@ -119,12 +114,11 @@ agreement_matrix <- function(x, rater1, rater2) {
 
 # What a rater or a system says in each pattern.
 judge_answers <- function(x, name, arg) {
-  units <- c(if (!x$exchangeable) x$raters, x$systems)
+  units <- c(named_raters(x), x$systems)
   abort_argument_if(!(rlang::is_string(name) && name %in% units), arg,
     "must name a rater or a system of {.arg x}.", not = name,
-    i = if (x$exchangeable) "The raters of {.arg x} are not identified; there are only counts." else
-      "They are {.val {units}}.")
-  if (!x$exchangeable && name %in% x$raters) {
+    i = why_unnamed(x) %||% "They are {.val {units}}.")
+  if (name %in% named_raters(x)) {
     mine <- rating_rater(x) == match(name, x$raters)
     return(data.frame(pattern = rating_pattern(x)[mine], category = rating_category(x)[mine]))
   }
@@ -148,7 +142,8 @@ summary.ratings <- function(object, ...) {
   check_whole_ratings(object, "object")
   weight <- pattern_weights(object)
   facts <- glance(object)
-  total <- core_rater_counts(object$patterns, weight)
+  votes <- one_vote_each(object)
+  total <- core_rater_counts(votes$patterns, pattern_weights(votes))
   used <- rowsum_codes(
     rating_category(object), weight[rating_pattern(object)], length(object$categories)
   )
@@ -157,9 +152,10 @@ summary.ratings <- function(object, ...) {
       x = object,
       agreement = facts$agreement,
       kappa = facts$kappa,
-      raters = if (!object$exchangeable) {
+      raters = if (!has_counts(object)) {
         tibble::tibble(
-          rater = object$raters, group = object$rater_groups, ratings = total$ratings,
+          rater = object$raters, group = object$rater_groups,
+          ratings = core_rater_counts(object$patterns, weight)$ratings,
           agreement = if (!has_labels(object)) ratio(total$agreeing, total$pairs),
           rerun_agreement = if (has_reruns(object)) rerun_agreement(object)
         )
@@ -168,20 +164,21 @@ summary.ratings <- function(object, ...) {
         category = object$categories, ratings = used, share = used / sum(used)
       ),
       groups = if (!has_labels(object)) group_table(object),
-      systems = summarise_systems(object, weight)
+      systems = summarise_systems(object, votes)
     ),
     class = "summary_ratings"
   )
 }
 
-# Each system: cases answered, those without ratings, and agreement with single ratings.
-summarise_systems <- function(x, weight) {
-  pattern <- rating_pattern(x)
+# Each system: cases answered, those without ratings, and agreement with single `votes`.
+summarise_systems <- function(x, votes) {
+  pattern <- rating_pattern(votes)
+  weight <- pattern_weights(votes)[pattern]
   agreement <- function(s) {
-    answer <- pattern_answers(x)[pattern, s]
+    answer <- pattern_answers(votes)[pattern, s]
     shared <- answer > 0L
-    agreeing <- shared & answer == rating_category(x)
-    ratio(sum(weight[pattern][agreeing]), sum(weight[pattern][shared]))
+    agreeing <- shared & answer == rating_category(votes)
+    ratio(sum(weight[agreeing]), sum(weight[shared]))
   }
   answered <- pattern_answers(x) > 0L
   rated <- rated_patterns(x)
@@ -231,15 +228,10 @@ format_header <- function(x) {
   per_case <- pattern_lengths(x)[times > 0]
   unrated <- sum(times[!rated_patterns(x)])
   unused <- setdiff(seq_along(x$categories), rating_category(x))
-  raters <- if (x$exchangeable) {
-    paste("up to", length(x$raters), "exchangeable raters")
-  } else {
-    count_noun(length(x$raters), "rater")
-  }
   c(
     paste0(
-      "<", class(x)[[1L]], "> ", count_noun(nrow(x), "case"), ", ", raters, ", ",
-      count_noun(length(x$categories), "category", "categories")
+      "<", class(x)[[1L]], "> ", count_noun(nrow(x), "case"), ", ", format_number_of_raters(x),
+      ", ", count_noun(length(x$categories), "category", "categories")
     ),
     paste0(
       "Categories: ", shorten(show_labels(x$categories), if (x$ordered) " < " else ", "),

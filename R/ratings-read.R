@@ -54,14 +54,15 @@
 #' @param path A file; several files, which are named by the names of the vector, if any; or a
 #'   folder with `ratings.csv`, or with files in one format.
 #' @param format What the file is, see Formats; by default, found by looking at it.
-#' @param case,rater,rating,raters Columns, as in [ratings()]: `raters` for wide tables, with a
-#'   column for each rater, the others for a row per rating. Needed only where they differ from
-#'   those of the format.
+#' @param case,rater,rating,raters,counts Columns, as in [ratings()]: `raters` for wide tables, with
+#'   a column for each rater; `counts` for a column per category, with the number of raters who gave
+#'   it; the others for a row per rating. Needed only where they differ from those of the format.
 #' @param systems `TRUE` for the systems in the files: those of the format, and `systems.csv` or
 #'   `systems.csv.gz` next to a table of ratings, if there is one; `FALSE` for none; names of raters
 #'   that are systems; a path, or a data frame, of predictions, with columns `case`, `system`,
 #'   `prediction` or named as `case`, `rater`, `rating` say; in wide tables also columns.
-#' @param na Labels that stand for a missing rating.
+#' @param na Labels that stand for a missing rating. Unless you give it, `"-"` is an answer where
+#'   there is a `"+"`.
 #' @param clean_labels Should labels that differ only in capitals and blanks become one?
 #' @param file How tables are written, if not as usual: a list with any of these: `sep`, the
 #'   character that separates columns of text (by default, that of comma, semicolon, tab and
@@ -91,11 +92,13 @@
 #' @export
 read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating = NULL,
                          systems = TRUE, na = c("", "NA", "n/a", "-", "?"), clean_labels = FALSE,
-                         raters = NULL, file = list(), ...) {
+                         raters = NULL, file = list(), counts = NULL, ...) {
   check_given()
   check_flag(clean_labels, "clean_labels")
   file <- check_reading(file, na)
-  mapping <- rlang::enquos(case = case, rater = rater, rating = rating, raters = raters)
+  mapping <- rlang::enquos(
+    case = case, rater = rater, rating = rating, raters = raters, counts = counts
+  )
   how <- list(
     format = format, sep = file[["sep"]], sheet = file[["sheet"]], encoding = file[["encoding"]],
     scratch = withr::local_tempdir(), keep = keep_columns(mapping, rlang::enquos(...)),
@@ -116,13 +119,17 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
   x <- ratings(
     list2DF(tables$ratings), case = !!mapping$case, rater = !!mapping$rater,
-    rating = !!mapping$rating, raters = !!mapping$raters, systems = !!given, ...
+    rating = !!mapping$rating, raters = !!mapping$raters, counts = !!mapping$counts,
+    systems = !!given, ...
   )
   if (got$format$judges && is.null(x$rater_kind)) x <- judged_by_models(x)
-  warn_alike(as_label(x$cases), "case")
-  warn_alike(x$raters, "rater")
+  warn_similar(as_label(x$cases), "case")
+  warn_similar(x$raters, "rater")
   x
 }
+
+# The empty one first.
+usual_na <- function() eval(formals(read_ratings)$na)
 
 judged_by_models <- function(x) {
   x$rater_kind <- "model"
@@ -153,7 +160,7 @@ keep_columns <- function(mapping, dots) {
   calls <- setdiff(unlist(lapply(expressions, all.names)), unlist(lapply(expressions, all.vars)))
   named <- unlist(lapply(expressions, function(e) c(all.vars(e), if (is.character(e)) e)))
   given <- names(mapping)[!vapply(mapping, rlang::quo_is_null, NA)]
-  complete <- "raters" %in% given || all(c("rater", "rating") %in% given)
+  complete <- any(c("raters", "counts") %in% given) || all(c("rater", "rating") %in% given)
   if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) return(identity)
   function(names) intersect(names, c(named, "case", "rater", "rating"))
 }
@@ -227,7 +234,7 @@ warn_left_out <- function(notes) {
 # The columns that were asked for, and otherwise those that the format knows.
 fill_mapping <- function(mapping, got) {
   given <- !vapply(mapping, rlang::quo_is_null, NA)
-  if (given[["raters"]]) return(mapping)
+  if (given[["raters"]] || given[["counts"]]) return(mapping)
   for (arg in c("case", "rater", "rating")[!given[c("case", "rater", "rating")]]) {
     if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
@@ -257,13 +264,14 @@ abort_mapping <- function(arg, got) {
     x = "The file looks like {got$format$words}, with the columns {.val {names(got$table)}}.",
     i = c(if (length(choices) > 0L) "It may be {.or {.val {choices}}}.", "A table with a row per
         rating needs {.arg case}, {.arg rater} and {.arg rating}; one with a column for each rater,
-        {.arg raters}."), path = got$path)
+        {.arg raters}; one with a column of counts for each category, {.arg counts}."),
+    path = got$path)
 }
 
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;
 # ratings, the table of ratings without those that are systems to the format.
 find_systems <- function(quo, got, mapping, how) {
-  long <- rlang::quo_is_null(mapping$raters)
+  long <- rlang::quo_is_null(mapping$raters) && rlang::quo_is_null(mapping$counts)
   value <- or_null(rlang::eval_tidy(quo))
   own <- got$map$systems
   if (rlang::is_bool(value)) {
@@ -316,6 +324,8 @@ known_ids <- function(table, mapping) {
 # Missing and cleaned labels of ratings and systems, with one way of writing for both.
 settle_labels <- function(tables, mapping, columns, na, clean) {
   data <- list2DF(tables$ratings)
+  counts <- select_columns(data, mapping$counts, "counts")
+  tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)
   arg <- if (rlang::quo_is_null(mapping$raters)) "rating" else "raters"
   at <- list(ratings = select_columns(data, mapping[[arg]], arg))
   if (rlang::is_quosure(columns)) {
@@ -326,6 +336,7 @@ settle_labels <- function(tables, mapping, columns, na, clean) {
     at$systems <- at$systems[!is.na(at$systems)]
   }
   labels <- unlist(Map(function(table, names) table[names], tables, at), recursive = FALSE)
+  if (setequal(na, usual_na())) na <- without_minus(na, unique(unlist(labels)))
   taken <- take_missing(labels, na)
   warn_missing(taken$taken)
   labels <- if (clean) clean_columns(taken$columns) else taken$columns

@@ -88,7 +88,9 @@ split_systems <- function(input, systems, repeats) {
   unknown <- setdiff(systems, rater)
   abort_if(length(unknown) > 0L, "system",
     "There {cli::qty(length(unknown))}{?is no rater/are no raters} {.val {unknown}} in
-        {.arg data}.", i = "The raters are {.val {unique(rater)}}.", system = unknown)
+        {.arg data}.",
+    i = c(near_values(unknown, unique(rater)), "The raters are {.val {unique(rater)}}."),
+    system = unknown)
   is_system <- rater %in% systems
   abort_if(all(is_system), "system",
     "No rater is left: {.arg systems} names every rater of {.arg data}.",

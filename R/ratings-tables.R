@@ -102,7 +102,7 @@ one_by_one <- function(x) {
   row <- rep.int(seq_along(ratings), ratings)
   out <- tibble::tibble(
     case = x$cases[row],
-    rater = if (x$exchangeable) NA_character_ else x$raters[rating_rater(x)[at]],
+    rater = named_raters(x)[rating_rater(x)[at]],
     rating = category_factor(rating_category(x)[at], x)
   )
   if (!is.null(x$confidence)) {
@@ -123,13 +123,14 @@ category_factor <- function(code, x) {
 glance.ratings <- function(x, ...) {
   check_dots_empty(...)
   check_whole_ratings(x)
-  fit <- if (!has_labels(x)) core_fit_algebraic(x$patterns, pattern_weights(x))
+  votes <- one_vote_each(x)
+  fit <- if (!has_labels(x)) core_fit_algebraic(votes$patterns, pattern_weights(votes))
   tibble::tibble(
     cases = nrow(x), raters = length(x$raters),
     ratings = n_ratings(x), categories = length(x$categories),
     systems = length(x$systems), patterns = n_patterns(x),
     agreement = fit$agreement %||% NA_real_,
-    kappa = if (is.null(fit)) NA_real_ else kappa_of_agreement(x, fit$agreement),
+    kappa = if (is.null(fit)) NA_real_ else kappa_of_agreement(votes, fit$agreement),
     chance_kappa = fit$kappa %||% NA_real_
   )
 }

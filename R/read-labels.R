@@ -63,7 +63,12 @@ misspelt_labels <- function(labels, columns) {
   stats::setNames(words[of], words[rare])
 }
 
-seems_missing <- function(labels) labels[plain_label(labels) %in% usual_missing]
+seems_missing <- function(labels) {
+  labels[plain_label(labels) %in% without_minus(usual_missing, labels)]
+}
+
+# Next to a plus a minus is an answer.
+without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
 # Each column without the labels in `na`, whatever their blanks and capitals, and what was taken.
 take_missing <- function(columns, na) {
@@ -118,7 +123,7 @@ inform_changed <- function(message, from, to) {
 }
 
 # Names are not changed: "aB" and "ab" may be two cases.
-warn_alike <- function(ids, what) {
+warn_similar <- function(ids, what) {
   if (!any(grepl("[[:alpha:][:space:]]", ids))) return(invisible())
   plain <- plain_label(ids)
   similar <- which(plain %in% plain[duplicated(plain)])
@@ -127,7 +132,7 @@ warn_alike <- function(ids, what) {
     each <- vapply(groups, function(of) {
       verbatim(paste(dQuote(of, FALSE), collapse = " and "))
     }, "", USE.NAMES = FALSE)
-    warn_fallible("alike", c(
+    warn_fallible("labels", c(
       paste0("Some ", what, "s have names that differ in capitals or blanks only."),
       some_of(each),
       "i" = paste0("They are taken for different ", what, "s; if they are not, mend the file.")

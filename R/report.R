@@ -82,8 +82,8 @@ check_date <- function(date) {
 
 put_report <- function(made, file) {
   put <- replace_file(
-    file, function(beside) file.copy(made, beside, overwrite = TRUE),
-    function(beside) identical(file_bytes(beside), file_bytes(made))
+    file, function(temporary) file.copy(made, temporary, overwrite = TRUE),
+    function(temporary) identical(file_bytes(temporary), file_bytes(made))
   )
   abort_if(!put, "file", "{.file {file}} cannot be written.",
     i = "The folder must be writable and have space for a second copy.", path = file)
@@ -155,11 +155,12 @@ abort_program <- function(program) {
 #'
 #' @param x A [ratings()] object.
 #' @param most How many cases at most.
-#' @return A tibble with the columns `case`, `.fitted`, its label, and `.probability`, how probable
-#'   that is, and one for each rater (none if they are exchangeable or repeat cases) and system; the
-#'   least probable label is first. Labels that nothing follows for are `NA`; the case with the
-#'   smallest share of its most frequent category is first then. Cases on which all agree, or with
-#'   fewer than two ratings, are left out.
+#' @return A tibble with the columns `case`, `.fitted`, its label, `.probability`, how probable that
+#'   is, `.votes`, how many ratings each category has, and one for each rater (none if they are
+#'   exchangeable or repeat cases) and system, which `print()` leaves out if there are more than
+#'   eight; the least probable label is first. Labels that nothing follows for are `NA`; the case
+#'   with the smallest share of its most frequent category is first then. Cases on which all agree,
+#'   or with fewer than two ratings, are left out.
 #' @family data
 #' @examples
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)
@@ -175,13 +176,32 @@ disputed_cases <- function(x, most = 15L) {
   best <- most_probable(flattened(labels, labels$common)[pattern_of_case(labels$x), , drop = FALSE])
   at <- order(best$probability, share)
   at <- utils::head(at[share[at] < 1], most)
-  said <- all_answers(x)
-  columns <- lapply(stats::setNames(nm = colnames(said)), function(who) {
-    x$categories[said[at, who]]
+  answers <- all_answers(x)
+  columns <- lapply(stats::setNames(nm = colnames(answers)), function(who) {
+    x$categories[answers[at, who]]
   })
   labels <- list(
     case = x$cases[at], .fitted = category_factor(best$category[at], x),
-    .probability = best$probability[at]
+    .probability = best$probability[at], .votes = vote_words(n[at, , drop = FALSE])
   )
-  tibble::new_tibble(c(labels, columns), nrow = length(at))
+  tibble::new_tibble(c(labels, columns), nrow = length(at), class = "disputed_cases")
+}
+
+# "yes 3, no 2": the most frequent first.
+vote_words <- function(counts) {
+  vapply(seq_len(nrow(counts)), function(i) {
+    of <- sort(counts[i, counts[i, ] > 0], decreasing = TRUE)
+    toString(paste(names(of), of))
+  }, "")
+}
+
+#' @rdname disputed_cases
+#' @param ... Passed on to the `print()` of tibbles.
+#' @export
+print.disputed_cases <- function(x, ...) {
+  answers <- setdiff(names(x), c("case", ".fitted", ".probability", ".votes"))
+  few <- if (length(answers) > 8L) setdiff(names(x), answers) else names(x)
+  print(tibble::new_tibble(lapply(x, identity)[few], nrow = nrow(x)), ...)
+  if (length(answers) > 8L) cat_lines(paste("Not shown: the answers of", shorten(answers)))
+  invisible(x)
 }

@@ -321,12 +321,20 @@ both_differences <- function(x, facts, where = "") {
 
 # What ratings alone say of recall and precision of all categories of all systems.
 cells_alone <- function(estimate) {
-  table <- as.data.frame(tidy(quiet(confusion(estimate)), "categories"))
-  cells <- inside$place_cells(table, estimate)
-  found <- inside$cell_errors(
-    table, cells, estimate, inside$confusion_counts(estimate), inside$confusion_draws(estimate)
-  )
-  data.frame(cells[c("system", "truth", "of_answer")], found[c("std.error", "hidden")])
+  categories <- estimate$fit$x$categories
+  measures <- inside$built_in_metrics[c("recall", "precision")]
+  plan <- inside$metric_plan(measures, categories, NULL, list())
+  counts <- inside$confusion_counts(estimate)
+  draws <- inside$confusion_draws(estimate)
+  rows <- lapply(seq_along(counts), function(s) {
+    found <- inside$point_rows(estimate, plan, counts[[s]], s)
+    found <- inside$delta_rows(found, estimate, plan, counts[[s]], draws, s, conf_level)
+    data.frame(
+      system = s, truth = match(found$category, categories),
+      of_answer = found$metric == "precision", found[c("std.error", "hidden")]
+    )
+  })
+  do.call(rbind, rows)
 }
 
 cell_alone <- function(world, s, k, of_answer) {

@@ -57,8 +57,7 @@ test_that("free errors give the confusion matrix of the system as one more rater
 test_that("intervals come from refits to resampled cases", {
   x <- confused()
   estimate <- quiet(estimate_accuracy(x, "joint", interval = "none", resampling = list(replicates = 40)))
-  set.seed(5)
-  found <- tidy(confusion(estimate))
+  found <- tidy(confusion(estimate, "bootstrap"))
   # The slow way: draw cases, fit anew, count.
   recall <- replicate(40, {
     diag(matrix_of(x[sample(150, replace = TRUE), ], "joint")$a)
@@ -66,13 +65,11 @@ test_that("intervals come from refits to resampled cases", {
   own <- found[found$system == "a" & found$truth == found$prediction, ]
   expect_lt(max(abs(own$std.error / apply(recall, 1, stats::sd) - 1)), 0.6)
   expect_true(all(own$conf.low < own$estimate & own$estimate < own$conf.high))
-  set.seed(5)
   clusters <- estimate
   clusters$options$cluster <- seq_along(x$cases)
-  expect_identical(tidy(confusion(clusters)), found)
-  set.seed(5)
+  expect_identical(tidy(confusion(clusters, "bootstrap")), found)
   averaged <- quiet(estimate_accuracy(x, "average", interval = "none", resampling = list(replicates = 40)))
-  found <- tidy(confusion(averaged))
+  found <- tidy(confusion(averaged, "bootstrap"))
   expect_true(all(found$conf.low < found$estimate & found$estimate < found$conf.high))
 })
 
@@ -89,7 +86,7 @@ test_that("what is not defined is NA with a reason", {
   expect_match(precision$reason, "never gives this answer")
   one <- estimate
   one$options$cluster <- rep(1L, 20)
-  expect_match(tidy(confusion(one))$reason[[1]], "one cluster")
+  expect_match(tidy(confusion(one, "bootstrap"))$reason[[1]], "one cluster")
   chance <- data.frame(a = c("x", "y"), b = c("y", "x"), s = "x")
   lost <- confusion(
     quiet(estimate_accuracy(ratings(chance, raters = a:b, systems = s), interval = "none"))
@@ -108,7 +105,7 @@ test_that("what is not defined is NA with a reason", {
 test_that("confusion matrices of systems print and are drawn", {
   set.seed(2)
   estimate <- quiet(estimate_accuracy(confused(), "joint", interval = "none", resampling = list(replicates = 30)))
-  found <- confusion(estimate)
+  found <- confusion(estimate, "bootstrap")
   expect_snapshot(found)
   expect_identical(glance(found)$systems, 2L)
   skip_if_not_installed("ggplot2")

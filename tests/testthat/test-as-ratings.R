@@ -122,3 +122,12 @@ test_that("what is no data is named, with what to do", {
   expect_error(ratings(confusion_matrix(3, 0.8)), class = "fallible_error_argument")
   expect_error(ratings(ftable(table(1:2, 1:2))), class = "fallible_error_argument")
 })
+
+test_that("data with a row per rating are not taken for a column per rater", {
+  long <- data.frame(
+    item = paste0("i", rep(1:4, 2)), who = rep(c("ann", "bob"), each = 4),
+    verdict = c("good", "bad", "good", "good", "good", "bad", "bad", "good")
+  )
+  expect_error(ground_truth(long), "no two of its columns", class = "fallible_error_argument")
+  expect_snapshot(error = TRUE, ground_truth(long))
+})

@@ -17,15 +17,26 @@ test_that("metrics are those of cases counted by their posterior probabilities",
   }
 })
 
-test_that("confusion() and metrics tell the same", {
-  estimate <- quiet(estimate_accuracy(metric_panel(), "joint", interval = "bootstrap",
-    resampling = list(replicates = 50)))
-  set.seed(3)
-  cells <- tidy(confusion(estimate), "categories")
-  set.seed(3)
-  found <- tidy(estimate_metrics(estimate, c("recall", "precision"), average = NULL))
-  columns <- c("estimate", "std.error", "conf.low", "conf.high", "reason")
-  expect_equal(as.list(found[columns]), as.list(cells[columns]))
+test_that("confusion() and metrics give one value one interval, whatever the seed", {
+  columns <- c("estimate", "std.error", "conf.low", "conf.high")
+  for (interval in c("robust", "bootstrap", "none")) {
+    estimate <- quiet(estimate_accuracy(metric_panel(), "joint", interval = interval,
+      resampling = list(replicates = 50)))
+    matrices <- confusion(estimate)
+    expect_identical(glance(matrices)$interval, interval)
+    rates <- tidy(matrices, "categories")
+    found <- tidy(estimate_metrics(estimate, c("recall", "precision"), average = NULL))
+    expect_identical(as.list(found[c(columns, "reason")]), as.list(rates[c(columns, "reason")]))
+    cells <- tidy(matrices)
+    expect_equal(
+      as.list(cells[cells$truth == cells$prediction, columns]),
+      as.list(rates[rates$measure == "recall", columns]), tolerance = 1e-6
+    )
+    expect_identical(anyNA(rates$conf.low), interval == "none")
+  }
+  average <- quiet(estimate_accuracy(metric_panel()))
+  of <- function(seed) withr::with_seed(seed, tidy(confusion(average, conf_level = 0.8)))
+  expect_identical(of(1), of(2))
 })
 
 test_that("accuracy is that of the estimate, for every interval", {
@@ -91,19 +102,19 @@ test_that("what is hidden near an end of the scale is as wide there as elsewhere
   plan <- metric_plan(built_in_metrics["accuracy"], c("a", "b"), NULL, list())
   found <- data.frame(estimate = 0.997, std.error = sqrt(0.001^2 + 0.04^2), hidden = 0.04)
   found[c("conf.low", "conf.high", "cases")] <- list(NA_real_, NA_real_, 1000)
-  of <- interval_rows(found, plan, 1.645)
+  of <- interval_rows(found, ranges_of_plan(plan), 1.645)
   expect_equal(of$conf.low, 0.997 - 1.645 * 0.04, tolerance = 1e-3)
   expect_identical(of$conf.high, 1)
   # Of a small error Wilson's lower end is further off, and the upper one is not.
   found$std.error <- 0.01
-  of <- interval_rows(found, plan, 1.645)
+  of <- interval_rows(found, ranges_of_plan(plan), 1.645)
   share <- (997 + 0.5) / 1001
   wilson <- wilson_interval(0.997, share * (1 - share) / 0.01^2, 1.645)
   expect_equal(of$conf.low, wilson[[1L]])
   expect_identical(of$conf.high, 1)
   # The error of sampling 1000 cases has the interval of Wilson of these.
   found$std.error <- sqrt(share * (1 - share) / 1000)
-  of <- interval_rows(found, plan, 1.645)
+  of <- interval_rows(found, ranges_of_plan(plan), 1.645)
   expect_equal(c(of$conf.low, of$conf.high), drop(wilson_interval(0.997, 1000, 1.645)))
   steep <- with_errors(
     data.frame(n = 1000, estimate = 0.6), list(sampling = 0.1, hidden = 3), 30, cbind(0, 1)
@@ -115,7 +126,7 @@ test_that("what raters hide of a precision goes with their errors on cases with 
   estimate <- quiet(estimate_accuracy(metric_panel(300)))
   plan <- metric_plan(built_in_metrics[c("accuracy", "precision")], LETTERS[1:3], NULL, list())
   estimate$end_counts <- NULL # the line between the ends
-  estimate$details$suspicion <- c(1, 1)
+  estimate$details$dependence_weight <- c(1, 1)
   table <- as_shares(matrix(confusion_counts(estimate)[[1]], 1L), 3L)[1L, ]
   slopes <- metric_slopes(plan, table)
   found <- hidden_errors(estimate, table, 1L, function(tables) along_slopes(slopes, tables),

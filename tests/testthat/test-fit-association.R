@@ -119,3 +119,32 @@ test_that("where agreement is too low for equal errors alone, a model is to be n
   crossed <- ratings(cbind(a = rep(1:2, 50), b = rep(2:1, 50)))
   expect_warning(fit_raters(crossed), "no better than by chance")
 })
+
+test_that("two raters are fitted with a warning where ratings cannot check the model", {
+  tb <- data.frame(
+    site = rep(c("1", "2"), each = 4), a = c("+", "+", "-", "-"), b = c("+", "-"),
+    n = c(14, 4, 9, 528, 887, 31, 37, 367)
+  )
+  weak <- "fallible_warning_weakly_identified"
+  two <- function(n) {
+    ratings(cbind(tb[-4], n = n), raters = a:b, weights = n, covariates = site,
+      categories = c("-", "+"))
+  }
+  x <- two(tb$n)
+  expect_warning(fit_raters(x), "two raters and two categories", class = weak)
+  expect_warning(fit_raters(x, rater_model("rater")), "cannot check", class = weak)
+  third <- ratings(cbind(tb, c = tb$a), raters = c("a", "b", "c"), weights = n)
+  expect_no_warning(fit_raters(third), class = weak)
+  expect_no_warning(fit_raters(x, known_raters = list(a = 0.9)), class = weak)
+  # Hui and Walter's two populations, and two that are the same.
+  by_site <- rater_model("rater", "free", base_rates = ~site)
+  same <- two(rep(c(100, 30, 40, 200), 2))
+  for (method in c("likelihood", "bayes")) {
+    fit <- function(x) {
+      set.seed(1)
+      fit_raters(x, by_site, method, sampling = if (method == "bayes") list(draws = 4000) else list())
+    }
+    expect_no_warning(fit(x), class = weak)
+    expect_warning(fit(same), "populations whose base rates differ", class = weak)
+  }
+})

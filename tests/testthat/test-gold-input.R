@@ -4,7 +4,7 @@ test_that("gold is named by case or a table, drawn at random or by hand", {
   gold <- read(c("1" = "C", "7" = "A"), NULL)
   expect_identical(gold$case, c(1L, 7L))
   expect_identical(gold$truth, c(3L, 1L))
-  expect_identical(gold$sample, "unsaid")
+  expect_identical(gold$sample, "undeclared")
   expect_null(gold$probability)
   table <- data.frame(case = c(7, 1, 2), truth = c("A", "C", NA))
   expect_identical(read(table, "random")[1:2], gold[1:2])
@@ -77,12 +77,29 @@ test_that("gold that measures nothing is told of", {
   expect_true(is_sample(read(c("1" = "x", "5" = "y"), "random", x = x), x))
   expect_true(is_sample(read(c("5" = "y"), c("5" = 0.1), x = x), x))
   expect_error(read(c("1" = "x"), c("random", "given"), x = x), class = "fallible_error_argument")
-  unsaid <- read(c("1" = "x"), NULL, x = x)
-  expect_false(is_sample(unsaid, x))
-  expect_warning(warn_gold(unsaid, x), class = "fallible_warning_hand_picked")
+  undeclared <- read(c("1" = "x"), NULL, x = x)
+  expect_false(is_sample(undeclared, x))
+  expect_warning(warn_gold(undeclared, x), class = "fallible_warning_hand_picked")
   expect_warning(warn_gold(read(c("1" = "x"), "given", x = x), x), NA)
   expect_snapshot({
     warn_gold(unrated, x)
-    warn_gold(unsaid, x)
+    warn_gold(undeclared, x)
   })
+})
+
+test_that("few gold cases are told, and truths that were given as `gold`", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, 60))
+  gold <- truth(x)[1:2, ]
+  expect_warning(
+    estimate_accuracy(x, known_truth = gold, gold_sample = "random"), "too few",
+    class = "fallible_warning_gold_few"
+  )
+  expect_no_warning(
+    estimate_accuracy(x, known_truth = truth(x)[1:10, ], gold_sample = "random"),
+    class = "fallible_warning_gold_few"
+  )
+  expect_error(
+    estimate_accuracy(x, gold = gold), "short for .gold_sample", class = "fallible_error_argument"
+  )
 })

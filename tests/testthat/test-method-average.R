@@ -197,3 +197,14 @@ test_that("a system without a rated case is NA in silence, beside one that has c
   expect_identical(is.na(table$estimate), c(TRUE, FALSE))
   expect_identical(table$reason, c("no case of the system has a rating", NA))
 })
+
+test_that("a rater who always says the same is named as what widens intervals", {
+  set.seed(1)
+  answers <- answers_of(panel(150, c(0.8, 0.8, 0.8), c(a = 0.85)))
+  answers$idle <- answers[[1]][[1]]
+  x <- ratings(answers, raters = c(1:3, 5), systems = "a")
+  expect_warning(estimate_accuracy(x), "idle.*same answer", class = "fallible_warning_raters")
+  fewer <- x[, !colnames(x) %in% "idle"]
+  width <- function(x) with(tidy(quiet(estimate_accuracy(x))), conf.high - conf.low)
+  expect_lt(width(fewer), width(x))
+})

@@ -252,3 +252,16 @@ test_that("a file of ratings may have a column of groups", {
   expect_identical(x$rater_groups, c("clinic", "clinic", "rater3", "rater4"))
   expect_identical(x$rater_kind, "crowd")
 })
+
+test_that("ratings print and measure the agreement of votes, as fits do", {
+  x <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "reruns")
+  votes <- glance(quiet(fit_raters(x)))
+  measures <- c("agreement", "kappa", "chance_kappa")
+  expect_identical(as.list(glance(x)[measures]), as.list(votes[measures]))
+  kappa <- agreement(x, "fleiss_kappa", pooling = "pairs", interval = "none")$estimate
+  expect_equal(agreement(as_ratings(x, votes = TRUE), "fleiss_kappa",
+    interval = "none")$estimate, kappa)
+  expect_output(print(x), "72.0%", fixed = TRUE)
+  independent <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
+  expect_output(print(independent), "71.2%", fixed = TRUE)
+})

@@ -395,7 +395,7 @@ test_that("what was probably meant is said", {
 
 test_that("columns that are no raters, and swapped columns, are warned of", {
   expect_warning(ratings(cbind(wide, day = c("m", "t", "w", "f")), raters = c(r1:r3, day)),
-    "label with column \"day\"", class = "fallible_warning_labels")
+    "label with \"day\": ", class = "fallible_warning_labels")
   wide$none <- NA
   expect_warning(ratings(wide, raters = c(r1, r2, r3, none)), "\"none\" has no ratings",
     class = "fallible_warning_raters")
@@ -404,4 +404,38 @@ test_that("columns that are no raters, and swapped columns, are warned of", {
   expect_warning(ratings(long, case = who, rater = item, rating = said), "swapped",
     class = "fallible_warning_raters")
   expect_no_warning(ratings(long, case = item, rater = who, rating = said))
+})
+
+test_that("raters without a label of any other are named", {
+  coded <- data.frame(
+    case = 1:6, r1 = rep(0:1, 3), r2 = rep(c("neg", "pos"), 3), r3 = rep(c("pos", "neg"), 3)
+  )
+  expect_warning(
+    ratings(coded, raters = r1:r2, case = case), "\"r1\" and\\s+\"r2\"",
+    class = "fallible_warning_labels"
+  )
+  expect_warning(
+    ratings(coded, raters = r1:r3, case = case), "shares a label with \"r1\": \"0\", \"1\"",
+    class = "fallible_warning_labels"
+  )
+  long <- data.frame(
+    case = rep(1:6, 3), rater = rep(c("r1", "r2", "r3"), each = 6),
+    rating = unlist(lapply(coded[-1], as.character))
+  )
+  expect_warning(
+    ratings(long, case = case, rater = rater, rating = rating), "\"r1\"",
+    class = "fallible_warning_labels"
+  )
+  expect_no_warning(ratings(coded, raters = r1:r2, categories = c(neg = "0", pos = "1")))
+  expect_no_warning(ratings(long[-(1:2), ], case = case, rater = rater, rating = rating))
+})
+
+test_that("an argument of another function, and names that are nearly right, have a hint", {
+  expect_snapshot(error = TRUE, {
+    ratings(good, raters = r1:r2, clean_labels = TRUE)
+    ratings(long, case = case, rater = rater, rating = rating, systems = "R_2")
+    estimate_accuracy(ratings(good, raters = r1:r2, systems = s), systems = "S")
+    estimate_accuracy(ratings(good, raters = r1:r2, systems = s), by = hospital)
+    estimate_accuracy(ratings(good, raters = r1:r2, systems = s), by = "hospital")
+  })
 })

@@ -202,3 +202,26 @@ test_that("errors name the argument that was written, and all fields", {
   ))
   expect_error(read_ratings(path, case = prompt), "\"scores.gpt\"", class = "fallible_error_file")
 })
+
+test_that("a minus is an answer next to a plus, and missing otherwise", {
+  path <- write_long("1,a,+", "1,b,-", "2,a,-", "2,b,-", "3,a,+", "3,b,?")
+  expect_warning(x <- read_long(path), class = "fallible_warning_missing")
+  expect_identical(x$categories, c("+", "-"))
+  expect_identical(nrow(tidy(x)), 5L)
+  expect_error(quiet(read_long(path, na = "-")), NA)
+  expect_identical(quiet(read_long(path, na = "-"))$categories, c("+", "?"))
+  expect_no_warning(ratings(data.frame(a = c("+", "-"), b = c("-", "-")), raters = a:b))
+})
+
+test_that("counts are read", {
+  path <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(cbind(fleiss1971, s = "other"), path, row.names = FALSE)
+  known <- ratings(fleiss1971, case = case, counts = depression:other)
+  read <- read_ratings(path, counts = depression:other, case = case)
+  expect_identical(agreement(read)$estimate, agreement(known)$estimate)
+  expect_identical(dim(read), dim(known))
+  expect_identical(read_ratings(path, counts = depression:other, systems = s)$systems, "s")
+  bad <- cbind(fleiss1971, more = "x")
+  utils::write.csv(bad, path, row.names = FALSE)
+  expect_error(read_ratings(path, counts = depression:more), class = "fallible_error_counts")
+})

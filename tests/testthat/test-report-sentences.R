@@ -115,3 +115,11 @@ test_that("of metrics and agreement there are sentences and a paragraph, too", {
   expect_match(may_say(agreement(x, pairwise = TRUE))$sentence[[1]], "of rater1 and rater2 is")
   expect_match(may_say(agreement(x, interval = "none"), "methods")[[1]], "Lehner")
 })
+
+test_that("sentences are printed whole", {
+  x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+  said <- may_say(quiet(estimate_accuracy(x, interval = "none")))
+  printed <- paste(trimws(capture.output(print(said))), collapse = " ")
+  expect_true(all(vapply(said$sentence, grepl, NA, x = printed, fixed = TRUE)))
+  expect_match(printed, "You may say: .*You may not say: ")
+})

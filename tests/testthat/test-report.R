@@ -220,12 +220,13 @@ test_that("cases to read are those on which raters are divided, with what was sa
   x <- quiet(ratings(answers, case = case, raters = r1:r4, systems = s))
   read <- disputed_cases(x)
   expect_identical(read$case, c("b", "c"))
-  expect_identical(as.list(read[1, -(1:3)]), as.list(answers[2, -1]))
+  expect_identical(read$.votes, c("n 2, y 2", "n 2, y 2"))
+  expect_identical(as.list(read[1, -(1:4)]), as.list(answers[2, -1]))
   labels <- predict(quiet(ground_truth(x)))
   expect_identical(read$.fitted, labels$category[2:3])
   expect_identical(disputed_cases(x, 1), read[1, ])
   counted <- quiet(ratings(fleiss1971, case = case, counts = depression:other))
-  expect_named(disputed_cases(counted), c("case", ".fitted", ".probability"))
+  expect_named(disputed_cases(counted), c("case", ".fitted", ".probability", ".votes"))
   expect_error(disputed_cases(x, 0), class = "fallible_error_argument")
   # A rater who is nearly always right weighs more than two who guess.
   crowd <- withr::with_seed(1, simulate_ratings(rater_design(c(0.95, 0.9, 0.4, 0.4), NULL, 3, 300)))
@@ -315,4 +316,13 @@ test_that("words without code are left as they are", {
     plain_words(c("Report intervals. `plan_cases()` says how many.", "a 0.5, b", NA)),
     c("Report intervals.", "a 0.5, b", "")
   )
+})
+
+test_that("of cases with many answers a screen is printed", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(rep(0.6, 20), c(a = 0.7), 3, 30)))
+  read <- disputed_cases(x, 3)
+  expect_identical(ncol(read), 25L)
+  printed <- capture.output(print(read))
+  expect_lt(length(printed), 12L)
+  expect_match(printed, "Not shown: the answers of rater1", all = FALSE)
 })

@@ -104,3 +104,10 @@ test_that("calibration without truth is refused", {
     calibration(1:3)
   })
 })
+
+test_that("labels are printed with their probabilities", {
+  truth <- ground_truth(fit_raters(lehner_ratings()))
+  expect_output(print(truth), "label")
+  expect_match(capture.output(print(truth, n = 2))[4:5], "[12] C +0")
+  expect_identical(shown_table(truth)$label, predict(truth)$category)
+})
