@@ -52,8 +52,8 @@ warn_groups <- function(conditions, all) {
   topic <- vapply(each, function(w) sub("^fallible_warning_", "", class(w)[[1L]]), "")
   of_topic <- lapply(split(group, factor(topic, unique(topic))), unique)
   about <- vapply(names(of_topic), function(kind) {
-    said <- cli::ansi_strip(conditionMessage(each[[match(kind, topic)]]))
-    verbatim(shorten(of_topic[[kind]], most = 6L), ": ", sub("\n.*", "", said))
+    text <- cli::ansi_strip(conditionMessage(each[[match(kind, topic)]]))
+    verbatim(shorten(of_topic[[kind]], most = 6L), ": ", sub("\n.*", "", text))
   }, "")
   warn_fallible(unique(topic), c(
     "{length(conditions)} of {all} groups have warnings.",

@@ -51,10 +51,10 @@ common_note <- function(x) {
       "Assumed: independent errors; ratings show no sign of shared ones, nor rule them out."
     })
   }
-  said <- paste(unique(paste0(round(100 * range(share, na.rm = TRUE)), "%")), collapse = " to ")
+  words <- paste(unique(paste0(round(100 * range(share, na.rm = TRUE)), "%")), collapse = " to ")
   assumed <- switch(as.character(common),
-    typical = paste0("typical shared errors, ", said, " of the way"), none = "independent errors",
-    all = "all errors shared with the raters", paste0("shared errors, ", said, " of the way")
+    typical = paste0("typical shared errors, ", words, " of the way"), none = "independent errors",
+    all = "all errors shared with the raters", paste0("shared errors, ", words, " of the way")
   )
   paste0("Assumed: ", assumed, "; ratings cannot test this.")
 }

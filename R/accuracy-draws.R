@@ -182,11 +182,11 @@ mixed_ends <- function(fit, parts, options) {
     spread <- if (machines) 0 else common_spread
     hidden <- error$hidden
     kept <- kept + rep(error$centre - colMeans(kept), each = nrow(kept))
-    alike <- as.matrix(same_share(fit))
-    alike[is.na(alike)] <- 0
-    diag(alike) <- 1
-    noise[[1L]] <- alike_noise(kept, alike)
-    noise[[2L]] <- alike_noise(cbind(kept, noise[[1L]]), alike)
+    same <- as.matrix(same_share(fit))
+    same[is.na(same)] <- 0
+    diag(same) <- 1
+    noise[[1L]] <- shared_noise(kept, same)
+    noise[[2L]] <- shared_noise(cbind(kept, noise[[1L]]), same)
   }
   share <- centre + spread * noise[[1L]]
   deceived <- noise[[2L]] * rep(hidden, each = nrow(gap))
@@ -262,12 +262,12 @@ as_draws_estimate <- function(fit, found, options, gold) {
   table$std.error <- replace(apply(found$accuracy, 2L, stats::sd), lacking, NA_real_)
   table$conf.low <- replace(ends[1L, ], lacking, NA_real_)
   table$conf.high <- replace(ends[2L, ], lacking, NA_real_)
-  beside <- beside_average(fit, value, NULL)
-  beside$typical <- found$sizes$back
-  beside$rater_error <- found$sizes$rater_error
-  beside$base_rate_range <- found$sizes$range
+  parts <- parts_of_average(fit, value, NULL)
+  parts$typical <- found$sizes$back
+  parts$rater_error <- found$sizes$rater_error
+  parts$base_rate_range <- found$sizes$range
   draft <- list(
-    fit = fit, options = options, beside = beside, n = n,
+    fit = fit, options = options, parts = parts, n = n,
     point = new_point(value, shared = colMeans(found$ends$shared),
       independent = colMeans(found$ends$independent))
   )

@@ -48,14 +48,14 @@ ratings_only <- "ratings alone"
 
 sources_of_systems <- function(estimate) {
   gold <- estimate$gold
-  told <- lengths(gold$measured) > 0L
-  lack <- vapply(seq_along(told), function(s) {
+  known <- lengths(gold$measured) > 0L
+  lack <- vapply(seq_along(known), function(s) {
     lack_of_gold(estimate, s) %||% lack_of_clusters(gold$measured[[s]]) %||% NA_character_
   }, "")
   settings <- c(gold$settings, estimate$options["conf_level"])
   rows <- source_rows(
-    gold$alone["system"], gold$alone, told, bind_numbers(gold$measured[told]),
-    ratings_alone(estimate, which(told)), lack, "gold", settings, estimate$options$interval
+    gold$alone["system"], gold$alone, known, bind_numbers(gold$measured[known]),
+    ratings_alone(estimate, which(known)), lack, "gold", settings, estimate$options$interval
   )
   cases <- rep(Inf, nrow(rows))
   drawn <- gold$settings$target == "cases" & rows$interval != ratings_only & !is.na(rows$estimate)
@@ -67,14 +67,14 @@ sources_of_systems <- function(estimate) {
 
 # What each source says of each row of `about`: gold alone, ratings alone, and intervals with both,
 # with the `weight` of gold in the estimate, and the `size` of each interval (see gold_size()).
-# `told`: of which rows gold tells something, namely `x`, where ratings alone say `alone`; `table`:
+# `known`: of which rows gold says something, namely `x`, where ratings alone say `alone`; `table`:
 # what ratings alone say of all rows, as estimates and intervals; `lack`: what gold lacks; `field`:
 # "gold" or "difference", see new_interval().
-source_rows <- function(about, table, told, x, alone, lack, field, settings, interval) {
+source_rows <- function(about, table, known, x, alone, lack, field, settings, interval) {
   shown <- Filter(function(of) !of$anytime || of$id == interval, gold_intervals())
   unaided <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
   say <- function(id) {
-    if (!any(told)) {
+    if (!any(known)) {
       list()
     } else if (id == gold_alone) {
       interval_corrected[[field]](unaided, alone, settings)
@@ -87,7 +87,7 @@ source_rows <- function(about, table, told, x, alone, lack, field, settings, int
     found <- say(id)
     found$weight <- found$weight %||% 1
     numbers <- lapply(rlang::set_names(columns), function(column) {
-      replace(rep(NA_real_, nrow(about)), told, found[[column]])
+      replace(rep(NA_real_, nrow(about)), known, found[[column]])
     })
     tibble::tibble(about, interval = id, !!!numbers, reason = lack)
   })
@@ -102,9 +102,9 @@ source_rows <- function(about, table, told, x, alone, lack, field, settings, int
 # `table` by the interval that users chose; by ratings alone where gold tells nothing of a row.
 settle_sources <- function(table, sources, interval) {
   chosen <- sources[sources$interval == interval, ]
-  told <- !is.na(chosen$estimate)
+  known <- !is.na(chosen$estimate)
   columns <- c("estimate", interval_columns, "reason")
-  table[told, columns] <- chosen[told, columns]
+  table[known, columns] <- chosen[known, columns]
   table
 }
 

@@ -57,8 +57,8 @@ NULL
 # picked them, they only enter the likelihood of the raters.
 
 # `gold` of all functions here is what read_gold() gives, with `settings` (target, widen) and
-# `kind`: "sample", or why it is none, "picked", "unsaid" or "unrated", or "likelihood" where the
-# interval does not measure with it. NULL if nothing was given.
+# `kind`: "sample", or why it is none, "picked", "undeclared" or "unrated", or "likelihood" where
+# the interval does not measure with it. NULL if nothing was given.
 settle_gold <- function(known_truth, gold_sample, x) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
     check_no_sample(gold_sample)
@@ -132,7 +132,7 @@ lack_of_sample <- function(interval, gold) {
     "x" = switch(kind,
       none = "{.arg known_truth} is not given.",
       picked = paste(cases, if (one) "was" else "were", "picked by hand."),
-      unsaid = paste0(
+      undeclared = paste0(
         "It is not known how the ", sub("^The ", "", cases), if (one) " was" else " were",
         " chosen."
       ),
@@ -142,8 +142,8 @@ lack_of_sample <- function(interval, gold) {
       none = "Give {.arg known_truth} and {.arg gold_sample}, or use
               {.code interval = \"robust\"}.",
       picked = "Use {.code interval = \"robust\"}.",
-      unsaid = "Write {.code gold_sample = \"random\"} for a random sample, or give the probability
-                with which each case was chosen.",
+      undeclared = "Write {.code gold_sample = \"random\"} for a random sample, or give the
+                    probability with which each case was chosen.",
       unrated = "Give the probability with which each case was chosen, if it is known."
     )
   ))

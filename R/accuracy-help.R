@@ -42,7 +42,7 @@
 #'
 #' `"none"` is `c = 0`, `"all"` is `c = 1`. `"typical"` is `s / sqrt(N - 1)`, where `N` is the
 #' number of categories that raters used (in the whole panel, also with `by`), and `s = max(0, 1 - 2
-#' w)` says how far the ratings call for shared errors (column `suspicion` of details): `w` is the
+#' w)` says how much of shared errors to allow for (`dependence_weight` of details): `w` is the
 #' weight of the models in which cases are equally difficult and judges have no error rates of their
 #' own. These are fitted to the raters alone, so that `s` does not depend on which systems are
 #' evaluated. Where raters are wrong more than .9 times as often as guessing would be, `s` is 1,

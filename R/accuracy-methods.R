@@ -12,7 +12,7 @@
 # Patterns that no longer differ become one, of which the first is as good as any.
 systems_of <- function(x, at) {
   before <- x$fit$x$index
-  x$fit <- fit_beside(x$fit, join_patterns(keep_systems(x$fit$x, at)))
+  x$fit <- fit_with(x$fit, join_patterns(keep_systems(x$fit$x, at)))
   pattern <- before[match(seq_len(n_patterns(x$fit$x)), x$fit$x$index)]
   rows <- c("table", "details")
   x[rows] <- lapply(x[rows], function(table) table[at, ])
@@ -225,7 +225,7 @@ words_of_details <- c(
   common = "correction for shared errors, share of the range",
   average_shared = "accuracy if all errors are shared",
   independence_weight = "weight of models without shared errors",
-  suspicion = "weight of shared errors in the interval",
+  dependence_weight = "weight of shared errors in the interval",
   base_rate_range = "range over base rates that are possible",
   lowest = "lowest of all methods", highest = "highest of all methods",
   centre = "centre of the interval", mean_posterior = "mean probability of the answers",

@@ -88,7 +88,7 @@ cell_intervals <- function(estimate) {
 ids_with <- function(property, records) names(Filter(function(record) record[[property]], records))
 
 # Those names as a help page lists them.
-said_ids <- function(records) {
+list_ids <- function(records) {
   ids <- paste0("`\"", names(records), "\"`")
   paste(toString(utils::head(ids, -1L)), "or", ids[[length(ids)]])
 }
@@ -137,8 +137,8 @@ runs_compiled <- function(options) {
 method_words <- function(id, model = NULL) {
   method <- accuracy_methods()[[id]]
   if (is.null(method)) return(id)
-  said <- !is.null(model) && method$model != "own"
-  paste0(method$words, if (said) paste0(", ", format(model)))
+  named <- !is.null(model) && method$model != "own"
+  paste0(method$words, if (named) paste0(", ", format(model)))
 }
 
 check_accuracy_method <- function(method, arg = "method") {

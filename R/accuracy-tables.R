@@ -27,7 +27,7 @@
 #'   interval) also `sampling`, the part of `std.error` that is sampling error; `rater_error`, the
 #'   share of ratings that are wrong under these models; `independence_weight`, the weight of the
 #'   models that show no sign of shared errors (equal difficulty, no error rates of their own),
-#'   fitted to raters alone; `suspicion`, how much
+#'   fitted to raters alone; `dependence_weight`, how much
 #'   of shared errors is allowed for, from 0 to 1 (see [estimate_accuracy()]); `lowest` and
 #'   `highest`, the range of the estimators `"average"`, `"shared"`, `"binned"` and `method`;
 #'   `average_shared`, the shared end under the models of `"average"`; `base_rate_range`, the range

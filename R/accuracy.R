@@ -4,7 +4,7 @@
 #' categories. Fits raters first, unless given a fit.
 #'
 #' @param x A [ratings()] object with systems, or the result of [fit_raters()].
-#' @param method `r said_ids(accuracy_methods())`; `NULL` is `"average"`, or `"joint"` where `model`
+#' @param method `r list_ids(accuracy_methods())`; `NULL` is `"average"`, or `"joint"` where `model`
 #'   (or the fit) is not the K-model or knows raters. Of a fit by [as_rater_fit()] `"shared"`,
 #'   `"binned"` or `"unbinned"`, with `interval` `"bootstrap"` or `"none"`. Or a function of
 #'   [ratings()] that returns a number per system, or a data frame with a column `estimate` and a
@@ -15,8 +15,8 @@
 #'   only. Families ([rater_family()]) and models by formula go with `"joint"`, `"shared"`,
 #'   `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Not for a fit, which has
 #'   one.
-#' @param interval `r said_ids(accuracy_intervals())`; `"profile"` is for method `"joint"`, and
-#'   `r said_ids(gold_intervals())` are for gold cases. `NULL` is `"robust"` or, with gold cases
+#' @param interval `r list_ids(accuracy_intervals())`; `"profile"` is for method `"joint"`, and
+#'   `r list_ids(gold_intervals())` are for gold cases. `NULL` is `"robust"` or, with gold cases
 #'   that are a sample, `"combined"`.
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1); 0.9, or what
 #'   option `fallible.conf_level` says (see [fallible-options]).
@@ -151,7 +151,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   check_dots_empty(...)
   by <- by_of_cases(by)
   settings <- c(check_bins(bins), check_resampling(resampling))
-  if (!is.null(systems)) x <- fit_beside(x, choose_systems(x$x, systems))
+  if (!is.null(systems)) x <- fit_with(x, choose_systems(x$x, systems))
   check_gold_of(x, known_truth, gold_sample)
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
@@ -182,7 +182,7 @@ judge_systems <- function(fit, cluster, gold, given) {
   options <- check_accuracy_options(given[accuracy_options])
   options$threads <- check_threads(given$threads)
   options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x))
-  check_tells_systems(fit)
+  check_not_one_judge(fit)
   if (length(fit$x$systems) == 0L) {
     abort_no_system("There is no system to estimate the accuracy of.")
   }
@@ -206,8 +206,8 @@ check_nothing_known <- function(fit) {
 }
 
 # Everything but the interval. Fields: fit, options, average (what average_of() gives, or NULL),
-# point (see new_point()), beside (see beside_average()), n (the number of cases of each system that
-# raters saw), reason (why its estimate is NA).
+# point (see new_point()), parts (see parts_of_average()), n (the number of cases of each system
+# that raters saw), reason (why its estimate is NA).
 draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
@@ -222,15 +222,15 @@ draft_estimate <- function(fit, options) {
   } else {
     rule(fit, options)
   }
-  draft$beside <- beside_average(fit, draft$point$value, draft$average)
-  if (scored) draft$beside <- beside_scores(draft$beside, fit, draft$point$value)
+  draft$parts <- parts_of_average(fit, draft$point$value, draft$average)
+  if (scored) draft$parts <- parts_of_scores(draft$parts, fit, draft$point$value)
   rated <- judged_patterns(fit)
   answered <- fit$x$patterns$answer > 0L
   draft$n <- vapply(
     seq_along(fit$x$systems), function(s) count_cases(fit$x, rated & answered[, s]), 0
   )
   draft$reason <- draft$point$reason %||% reason_no_estimate(
-    told_of_fit(fit), fit$agreement, length(fit$x$categories), draft$point$value, draft$n,
+    identification_of(fit), fit$agreement, length(fit$x$categories), draft$point$value, draft$n,
     used_categories(fit$x)
   )
   draft
@@ -271,12 +271,12 @@ interval_of_draft <- function(draft) {
 new_accuracy_estimate <- function(draft, found) {
   systems <- draft$fit$x$systems
   point <- draft$point
-  beside <- draft$beside
+  parts <- draft$parts
   table <- columns_tibble(
     system = systems, estimate = point$value, std.error = found$table$std.error,
     conf.low = found$table$conf.low, conf.high = found$table$conf.high,
-    shared = point$shared %||% beside$shared,
-    independent = point$independent %||% beside$independent, n = draft$n,
+    shared = point$shared %||% parts$shared,
+    independent = point$independent %||% parts$independent, n = draft$n,
     method = draft$options$method, reason = found$table$reason
   )
   details <- columns_tibble(
@@ -285,23 +285,23 @@ new_accuracy_estimate <- function(draft, found) {
     common = if (is.null(common_of(draft$options))) {
       rep(NA_real_, length(systems))
     } else {
-      correction_share(draft$options, beside$typical)
+      correction_share(draft$options, parts$typical)
     },
-    rater_error = beside$rater_error, independence_weight = beside$independence_weight,
-    suspicion = beside$suspicion, lowest = beside$lowest, highest = beside$highest,
-    average_shared = beside$shared, base_rate_range = beside$base_rate_range,
+    rater_error = parts$rater_error, independence_weight = parts$independence_weight,
+    dependence_weight = parts$dependence_weight, lowest = parts$lowest, highest = parts$highest,
+    average_shared = parts$shared, base_rate_range = parts$base_rate_range,
     disagreement_error = disagreement_error(draft$fit$x)
   )
   table$reason <- reason_of_chance(table, draft)
   details$centre <- found$centre %||%
-    typical_error(draft, point$value, details$sampling, beside)$centre
+    typical_error(draft, point$value, details$sampling, parts)$centre
   replicates <- found$replicates
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
   new_result("accuracy_estimate",
     fit = draft$fit, options = draft$options, table = table,
     bins = bind_bins(systems, point$bins), details = details, replicates = replicates,
     posterior = point$posterior, members = member_table(draft$average, systems),
-    typical = beside$typical, end_counts = end_counts(draft$average)
+    typical = parts$typical, end_counts = end_counts(draft$average)
   )
 }
 
@@ -311,9 +311,9 @@ count_failed <- function(replicates) {
 
 # What is said of an estimate that follows from nothing, though there is one.
 reason_of_chance <- function(table, draft) {
-  silent <- isTRUE(draft$beside$no_kappa)
-  told <- paste0("raters ", chance_beyond_shares, ", so that nothing follows from their agreement")
-  ifelse(silent & !is.na(table$estimate) & is.na(table$reason), told, table$reason)
+  silent <- isTRUE(draft$parts$no_kappa)
+  why <- paste0("raters ", chance_beyond_shares, ", so that nothing follows from their agreement")
+  ifelse(silent & !is.na(table$estimate) & is.na(table$reason), why, table$reason)
 }
 
 # Why estimates are NA. `identified` and `agreement` are those of the fit behind each, `n` the
@@ -349,13 +349,13 @@ bind_bins <- function(systems, bins) {
   out
 }
 
-# What beside_average() says of others: nobody vouches that sources do not err together.
-beside_scores <- function(beside, fit, value) {
+# What parts_of_average() says of others: nobody vouches that sources do not err together.
+parts_of_scores <- function(parts, fit, value) {
   raters <- fit$scored$raters
   wrong <- raters * (1 - if (raters > 0L) fit$rater_accuracy else 0) + sum(1 - value, na.rm = TRUE)
   share <- wrong / (raters + sum(!is.na(value)))
-  beside$rater_error <- ifelse(is.na(value), NA_real_, share)
-  beside$suspicion <- ifelse(is.na(value), NA_real_, 1)
-  beside$base_rate_range <- ifelse(is.na(value), NA_real_, base_rate_ranges(fit$x))
-  beside
+  parts$rater_error <- ifelse(is.na(value), NA_real_, share)
+  parts$dependence_weight <- ifelse(is.na(value), NA_real_, 1)
+  parts$base_rate_range <- ifelse(is.na(value), NA_real_, base_rate_ranges(fit$x))
+  parts
 }

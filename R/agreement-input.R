@@ -12,7 +12,7 @@ counts_ratings <- function(x, counts) {
 # What is compared: the judges (raters, and systems if these count as raters) and the categories.
 # Fields: x, weight and cases (of each pattern), counted (are weights counts?), rater and system
 # (number of the judge of each, 0 if left out), judges, names, category (new number of each),
-# labels, binary (a category against the others), exchangeable, repeaters (raters who rated a case
+# labels, binary (a category against the others), repeaters (raters who rated a case
 # more than once), repeated (is one of them among the judges?).
 new_view <- function(x, systems = FALSE) {
   raters <- length(x$raters)
@@ -24,7 +24,7 @@ new_view <- function(x, systems = FALSE) {
     judges = raters + if (systems) length(x$systems) else 0L,
     names = c(x$raters, if (systems) x$systems),
     category = seq_along(x$categories), labels = x$categories, binary = FALSE,
-    exchangeable = x$exchangeable, repeaters = repeaters, repeated = length(repeaters) > 0L
+    repeaters = repeaters, repeated = length(repeaters) > 0L
   )
 }
 

@@ -15,8 +15,7 @@ as_compared <- function(x, scale_weights) {
     x = "{.arg scale_weights} is {describe(scale_weights)}.",
     i = "Give one of {.or {.val {set_scales}}}, or ask about one label at a time with
         {.fun single_label}.", arg = "scale_weights")
-  abort_argument_if(x$exchangeable || has_repeats(x), "x",
-    "Sets of labels need one answer of each rater on a case.")
+  check_single_answers(x, "x", "Sets of labels need one answer of each rater on a case.")
   found <- label_sets(x)
   list(x = found$x, scale_weights = set_weights(found$has, scale_weights))
 }

@@ -186,7 +186,7 @@ bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs") {
   view <- new_view(compared$x)
   measure <- built_in_measures[[id]]
   check_suits(measure, list(view), settings)
-  tell_alphas(id, name_of_weights(scale_weights))
+  inform_of_alphas(id, name_of_weights(scale_weights))
   raw <- evaluate(measure, view, settings)
   warn_if(is.na(raw$estimate), "undefined", "{measure$title} is {.code NA}: {raw$reason}.",
     measure = id, reason = raw$reason)

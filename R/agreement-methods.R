@@ -173,7 +173,7 @@ next_of_agreement <- function(x) {
   if (about$pairwise) {
     "plot() for a map of pairs"
   } else {
-    pairs <- !about$by_category && !about$exchangeable && length(about$judges) > 2L
+    pairs <- !about$by_category && !about$counts && length(about$judges) > 2L
     paste0("tidy(\"benchmark\"), plot()", if (pairs) ", agreement(pairwise = TRUE)")
   }
 }

@@ -70,7 +70,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   check_same_categories(samples)
   found <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings))
   ids <- intersect(names(found[[1L]]), names(found[[2L]]))
-  tell_alphas(ids, about$scale_name)
+  inform_of_alphas(ids, about$scale_name)
   rows <- lapply(found[[1L]][ids], compare_row, samples = samples, about = about)
   new_result_table(rows, c("agreement_comparison", "agreement_test"), about = about)
 }
@@ -80,7 +80,7 @@ test_against <- function(sample, measures, about) {
   if (is.null(measures)) { # those for which zero is what chance gives
     found <- Filter(function(measure) measure$lower < 0, found)
   }
-  tell_alphas(names(found), about$scale_name)
+  inform_of_alphas(names(found), about$scale_name)
   rows <- lapply(found, test_row, sample, about)
   new_result_table(rows, "agreement_test", about = about)
 }

@@ -12,7 +12,7 @@ name_of_weights <- function(weights) {
 }
 
 # Two numbers go by the name of an ordinal alpha.
-tell_alphas <- function(ids, scale_weights) {
+inform_of_alphas <- function(ids, scale_weights) {
   if (scale_weights == "ordinal" && "krippendorff_alpha" %in% ids) {
     inform_once("alphas", c(
       "{.code krippendorff_alpha} with {.code scale_weights = \"ordinal\"} is not Krippendorff's

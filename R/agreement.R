@@ -122,7 +122,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   if (check_flag(pairwise, "pairwise")) views <- pair_views(views[[1L]])
   if (by_category) views <- unlist(lapply(views, category_views), recursive = FALSE)
   found <- find_measures(measures, views, settings)
-  tell_alphas(names(found), settings$scale_name)
+  inform_of_alphas(names(found), settings$scale_name)
   tasks <- unlist(lapply(views, function(view) {
     lapply(found, function(measure) list(view = view, measure = measure))
   }), recursive = FALSE)
@@ -130,11 +130,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
 }
 
 pair_views <- function(view) {
-  abort_argument_if(view$exchangeable, "pairwise",
-    paste(
-      "There are no pairs of raters to compare: raters are not identified, only their counts are",
-      "known."
-    ))
+  check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
   check_pair_numbers(length(view$judges), columns_of_pairs)
   pairs <- utils::combn(view$judges, 2L, simplify = FALSE)
   lapply(pairs, function(pair) view_pair(view, pair))
@@ -199,7 +195,7 @@ new_agreement <- function(table, view, settings, pairwise, by_category) {
   drop <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category")
   table$benchmark <- level_reached(table, settings$conf_level)
   keep <- c(setdiff(names(table), c(drop, "reason")), "reason")
-  pair <- if (view$judges == 2L && !view$exchangeable && !view$repeated) {
+  pair <- if (view$judges == 2L && !has_counts(view$x) && !view$repeated) {
     agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
   }
   tibble::new_tibble(
@@ -209,7 +205,7 @@ new_agreement <- function(table, view, settings, pairwise, by_category) {
       list(
         header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
         by_category = by_category, judges = view$names,
-        systems = view$names[view$system], exchangeable = view$exchangeable,
+        systems = view$names[view$system], counts = has_counts(view$x),
         unequal = unequal_ratings(view), ordered = view$x$ordered
       )
     )
@@ -220,7 +216,7 @@ new_agreement <- function(table, view, settings, pairwise, by_category) {
 header_of_agreement <- function(view) {
   x <- view$x
   header <- format_header(x)
-  header[[1L]] <- sub("<ratings>", "<agreement>", header[[1L]], fixed = TRUE)
+  header[[1L]] <- sub("^<\\w+>", "<agreement>", header[[1L]])
   if (is.null(x$weights) || !weights_are_counts(x)) return(header)
   cases <- count_noun(nrow(x), "case")
   header[[1L]] <- sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE)

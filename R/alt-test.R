@@ -74,9 +74,7 @@ check_alt_ratings <- function(x) {
   abort_if(length(x$systems) == 0L, "system",
     "{.fun alt_test} needs systems with answers of their own.",
     i = "Name columns, or raters, as {.arg systems} of {.fun ratings}.", system = character())
-  why <- if (x$exchangeable) {
-    "Counts do not show which rater gave which rating."
-  } else if (has_repeats(x)) {
+  why <- why_unnamed(x) %||% if (has_repeats(x)) {
     "Raters of {.arg x} repeat their ratings; {.code as_ratings(x, votes = TRUE)} makes one vote of
      them."
   } else if (!identical(x$weights, x$times)) { # which a database counts, one for each case

@@ -2,7 +2,7 @@
 # with columns for the lower and the upper.
 
 check_assumed <- function(assumed, x) {
-  raters <- if (x$exchangeable) "all ratings" else x$raters
+  raters <- if (has_counts(x)) "all ratings" else x$raters
   out <- list(
     rater_accuracy = as_limits(assumed$rater_accuracy, raters, "rater_accuracy", "rater") %||%
       whole_range(raters),
@@ -36,7 +36,7 @@ check_error_correlation <- function(limits, accuracy, x) {
     limits[[1L]] <= limits[[2L]]
   abort_argument_if(!ok, "error_correlation",
     "must be one number in [-1, 1], or a lower and an upper one.", not = limits)
-  complete <- !x$exchangeable && nrow(repeated_ratings(x$patterns)) == 0L &&
+  complete <- rates_once(x) &&
     all(pattern_lengths(x)[pattern_weights(x) > 0] %in% c(0L, length(x$raters)))
   abort_argument_if(any(accuracy[, 1L] != accuracy[, 2L]) || !complete, "error_correlation",
     "A limit of {.arg error_correlation} needs fixed accuracies, and raters who rated all cases.",

@@ -29,7 +29,7 @@ program_panel <- function(x, system, weight, truth) {
   picked <- pick_patterns(patterns, keep[first])
   list(
     pattern = rating_pattern(picked),
-    rater = if (x$exchangeable) rep(1L, length(picked$rater)) else picked$rater,
+    rater = rater_identity(x)[rating_rater(picked)],
     category = picked$category, answer = pattern_answers(patterns)[keep[first], system],
     truth = truth[keep[first]], categories = length(x$categories),
     weight = rowsum(weight[keep], key, reorder = FALSE)[, 1L] / sum(weight[keep])

@@ -145,7 +145,7 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
 fit_of_bounds <- function(x, given) {
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (inherits(x, "rater_fit")) {
-    check_tells_systems(x)
+    check_not_one_judge(x)
     return(x)
   }
   x <- as_ratings_of_several(x)

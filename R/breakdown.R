@@ -28,10 +28,10 @@ check_better_than <- function(better_than, x) {
     value <- check_number(better_than, "better_than", 0, 1)
     return(list(kind = "accuracy", value = value))
   }
-  raters <- if (!x$exchangeable) x$raters
-  abort_argument_if(!(rlang::is_string(better_than) && better_than %in% c(raters, x$systems)),
+  judges <- c(named_raters(x), x$systems)
+  abort_argument_if(!(rlang::is_string(better_than) && better_than %in% judges),
     "better_than", "must be an accuracy in [0, 1], or name a rater or a system.", not = better_than,
-    i = "They are {.val {c(raters, x$systems)}}.")
+    i = "They are {.val {judges}}.")
   list(kind = if (better_than %in% x$systems) "system" else "rater", name = better_than)
 }
 

@@ -228,11 +228,11 @@ glance.fit_check <- function(x, ...) {
 #' @rdname check_fit
 #' @export
 format.fit_check <- function(x, ...) {
-  told <- glance(x)
+  facts <- glance(x)
   paste0(
-    "Rhat at most ", decimals(told$worst_rhat, 3L), "; ",
-    count_noun(sum(x$pairs$p.value < 0.05), "pair"), " of ", told$pairs, " with p below .05; ",
-    count_noun(told$mostly_prior, "parameter"), " mostly prior"
+    "Rhat at most ", decimals(facts$worst_rhat, 3L), "; ",
+    count_noun(sum(x$pairs$p.value < 0.05), "pair"), " of ", facts$pairs, " with p below .05; ",
+    count_noun(facts$mostly_prior, "parameter"), " mostly prior"
   )
 }
 
@@ -254,16 +254,16 @@ shown_table.fit_check <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.fit_check <- function(x) { # nolint: object_name.
-  told <- glance(x)
+  facts <- glance(x)
   worst <- utils::head(x$pairs[order(x$pairs$p.value), ], 3L)
   worst <- worst[worst$p.value < 0.05, ]
   waic <- x$criteria[1L, ]
   loo <- x$criteria[2L, ]
   c(
     paste0(
-      "Chains: Rhat at most ", decimals(told$worst_rhat, 3L), ", effective sample sizes at least ",
-      number(round(told$worst_ess)),
-      if (told$worst_rhat > 1.01 || told$worst_ess < 400) ": not mixed, ask for more draws"
+      "Chains: Rhat at most ", decimals(facts$worst_rhat, 3L), ", effective sample sizes at least ",
+      number(round(facts$worst_ess)),
+      if (facts$worst_rhat > 1.01 || facts$worst_ess < 400) ": not mixed, ask for more draws"
     ),
     if (nrow(x$patterns) > 0L) {
       paste0("Rows of ratings: X2 ", round(x$patterns$observed), ", of new ones ",
@@ -277,7 +277,7 @@ notes_of.fit_check <- function(x) { # nolint: object_name.
       ), if (sum(x$pairs$p.value < 0.05) > nrow(worst)) "; more in tidy(\"pairs\")")
     } else if (nrow(x$pairs) > 0L) {
       paste0("Pairs: none of ", nrow(x$pairs), " agrees too often (smallest p ",
-        show_p(told$least_p), ")")
+        show_p(facts$least_p), ")")
     },
     paste0(
       "Prediction: WAIC elpd ", decimals(waic$elpd, 1L), " (standard error ",

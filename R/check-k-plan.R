@@ -55,7 +55,7 @@ other_errors <- function(x) if (x$ordered && length(x$categories) > 2L) "distanc
 # The first pair of models whose larger one these raters identify. `choices` has a row per pair, the
 # richest first: axes of the null model, and in `to` the value of `axis` in the alternative.
 first_identified <- function(x, settings, choices, axis = NULL, to = NULL) {
-  if (x$exchangeable) choices <- choices[choices$accuracy == "common", ]
+  if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
   for (i in seq_len(nrow(choices))) {
     axes <- as.list(choices[i, ])
     null <- do.call(rater_model, axes)
@@ -83,7 +83,7 @@ settle <- function(property, name, models, x, reason, ...) {
 }
 
 plan_accuracy <- function(x, settings, reason) {
-  if (x$exchangeable && is.na(reason)) reason <- no_identity
+  if (is.na(reason)) reason <- why_unnamed(x) %||% NA_character_
   models <- if (is.na(reason)) {
     others <- axes("common", c(other_errors(x), other_errors(x), "uniform"),
       c("strata", "none", "none"))
@@ -93,7 +93,6 @@ plan_accuracy <- function(x, settings, reason) {
 }
 
 most_judges <- 2000L # whose pairs are looked at one by one
-no_identity <- "raters are not identified: there are only counts"
 
 plan_errors <- function(x, settings, reason) {
   if (length(x$categories) == 2L && is.na(reason)) {
@@ -127,9 +126,7 @@ plan_difficulty <- function(x, settings, reason) {
 plan_independence <- function(x, settings, reason) {
   judges <- judge_names(x, settings)
   if (is.na(reason)) {
-    reason <- if (x$exchangeable) {
-      no_identity
-    } else if (length(judges) < 4L) {
+    reason <- why_unnamed(x) %||% if (length(judges) < 4L) {
       paste(length(judges), "raters and systems can agree in any way if errors are independent")
     } else if (length(judges) > most_judges) {
       paste("more than", number(most_judges), "raters have too many pairs")

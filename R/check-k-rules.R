@@ -6,9 +6,8 @@ nearly_always <- 0.95 # share of a rater's ratings that are one category
 # Raters who always or nearly always say the same, where others do not.
 one_category_row <- function(x) {
   row <- function(...) k_row("one category", "share of one category", ...)
-  if (x$exchangeable || !weights_are_counts(x)) {
-    return(row(reason = if (x$exchangeable) no_identity else "weights are not counts"))
-  }
+  why <- why_unnamed(x) %||% if (!weights_are_counts(x)) "weights are not counts"
+  if (!is.null(why)) return(row(reason = why))
   raters <- favourites(x)
   raters <- raters[raters$ratings >= least_ratings & raters$others > 0, ]
   if (nrow(raters) == 0L) {
@@ -68,7 +67,7 @@ below_chance_row <- function(x, alpha) {
   if (fit$identified == "no_pairs") return(row(reason = reason_of_fit(fit)))
   impossible <- fit$agreement <= chance
   all_raters <- paste("all raters agree in", percent(fit$agreement), "of pairs")
-  pairs <- if (!x$exchangeable && weights_are_counts(x) && length(x$raters) <= most_judges) {
+  pairs <- if (weights_are_counts(x) && length(named_raters(x)) %in% seq_len(most_judges)) {
     rater_pairs(x)
   }
   if (is.null(pairs) || nrow(pairs) == 0L) {

@@ -88,12 +88,12 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
   x <- with_votes(as_ratings_of_several(x))
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
-    properties = check_some(properties, k_properties, "properties"),
+    properties = intersect(k_properties, check_some(properties, k_properties, "properties")),
     system = check_joined(system, x),
     errors = if (is.null(errors)) {
       c(if (x$ordered) "distance", if (length(x$raters) <= 20L) "free")
     } else {
-      check_some(errors, c("distance", "free"), "errors")
+      sort(check_some(errors, c("distance", "free"), "errors"))
     },
     alpha = check_level(alpha, "alpha"),
     replicates = check_count(
@@ -114,13 +114,6 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
 }
 
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
-
-check_some <- function(x, choices, arg) {
-  abort_argument_if(!(is.character(x) && length(x) > 0L && all(x %in% choices)), arg,
-    "must be some of {.val {choices}}.",
-    x = if (is.character(x)) "It is {.val {x}}." else "It is {describe(x)}.")
-  choices[choices %in% x]
-}
 
 # Position of the system that joins; 0 for none.
 check_joined <- function(system, x) {
@@ -284,7 +277,7 @@ new_k_check <- function(rows, plan, ran, x, settings) {
   tibble::new_tibble(
     table[columns], nrow = length(p), class = c("k_check", "fallible_result"),
     about = list(
-      header = sub("<ratings>", "<k_check>", format_header(x)[[1L]], fixed = TRUE),
+      header = sub("^<\\w+>", "<k_check>", format_header(x)[[1L]]),
       system = x$systems[settings$system], alpha = settings$alpha,
       replicates = settings$replicates, ordered = x$ordered,
       pairs = pair_table(found(residual), judge_names(x, settings)),

@@ -56,6 +56,14 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), call = u
   invisible(x)
 }
 
+# Some of `choices`, in the order that is given; `none` of them, if that is possible.
+check_some <- function(x, choices, arg, none = FALSE, call = user_frame()) {
+  ok <- if (length(x) == 0L) none else is.character(x) && all(x %in% choices)
+  abort_argument_if(!ok, arg, "must be some of {.val {choices}}{if (none) ', or none'}.", not = x,
+    call = call)
+  unique(as.character(x))
+}
+
 check_class <- function(x, class, arg, how, call = user_frame()) {
   abort_argument_if(!inherits(x, class), arg, "must be a {.cls {class}} object.", not = x, i = how,
     call = call)

@@ -35,9 +35,9 @@ gold_pairs <- function(estimate, table, conf_level) {
       x[setdiff(names(x), c("rest", "answers"))]
     })
   }
-  x$told <- x$told %||% logical(nrow(table))
-  lack <- ifelse(x$told, NA, "no gold case was answered by both systems")
-  lack[x$told] <- vapply(x$clusters %||% rep(Inf, sum(x$told)), function(n) {
+  x$known <- x$known %||% logical(nrow(table))
+  lack <- ifelse(x$known, NA, "no gold case was answered by both systems")
+  lack[x$known] <- vapply(x$clusters %||% rep(Inf, sum(x$known)), function(n) {
     lack_of_clusters(list(clusters = n)) %||% NA_character_
   }, "")
   centre <- estimate$details$centre
@@ -46,12 +46,12 @@ gold_pairs <- function(estimate, table, conf_level) {
     bias = bias_of_pairs(estimate, first, second)
   )
   sources <- source_rows(
-    table[c("system1", "system2")], table, x$told, x, lapply(alone, `[`, x$told), lack,
+    table[c("system1", "system2")], table, x$known, x, lapply(alone, `[`, x$known), lack,
     "difference", c(estimate$gold$settings, conf_level = conf_level), interval_of(estimate)$id
   )
   list(
     sources = sources[names(no_pair_sources)],
-    differ = replace(rep(NA_real_, nrow(table)), x$told, x$disputed)
+    differ = replace(rep(NA_real_, nrow(table)), x$known, x$disputed)
   )
 }
 
@@ -70,13 +70,13 @@ bias_of_pairs <- function(estimate, first, second) {
   bias <- ratings_alone(estimate, seq_along(estimate$table$system))$bias
   answer <- pattern_answers(estimate$fit$x)
   weight <- pattern_weights(estimate$fit$x) * judged_patterns(estimate$fit)
-  alike <- over_pairs(answer, first, second, function(at) {
+  same <- over_pairs(answer, first, second, function(at) {
     one <- answer[, first[at], drop = FALSE]
     two <- answer[, second[at], drop = FALSE]
     common <- weight * (one > 0L & two > 0L)
     list(share = colSums(common * (one == two)) / colSums(common))
   })$share
-  hidden <- bias[first]^2 + bias[second]^2 - 2 * alike^likeness_power * bias[first] * bias[second]
+  hidden <- bias[first]^2 + bias[second]^2 - 2 * same^likeness_power * bias[first] * bias[second]
   sqrt(pmax(0, hidden))
 }
 
@@ -96,9 +96,9 @@ draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   second <- match(table$system2, systems)
   error <- error_of_pairs(table, conf_level)
   if (anyNA(error)) return(matrix(NA_real_, 0L, n))
-  apart <- matrix(0, n, n)
-  squared <- apart
-  apart[cbind(first, second)] <- table$estimate
+  difference <- matrix(0, n, n)
+  squared <- difference
+  difference[cbind(first, second)] <- table$estimate
   squared[cbind(first, second)] <- error^2
   squared <- squared + t(squared)
   centred <- diag(n) - 1 / n
@@ -108,7 +108,7 @@ draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   parts$vectors <- parts$vectors %*% diag(sign(parts$vectors[cbind(largest, seq_len(n))]), n)
   noise <- matrix(stats::rnorm(draws * n), draws)
   noise <- noise %*% (sqrt(pmax(0, parts$values)) * t(parts$vectors))
-  sweep(noise, 2L, rowMeans(apart - t(apart)), `+`)
+  sweep(noise, 2L, rowMeans(difference - t(difference)), `+`)
 }
 
 # Standard deviations of normal errors with intervals as wide. Equals do not differ.

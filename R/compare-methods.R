@@ -53,17 +53,19 @@ glance.system_comparison <- function(x, ...) {
 #' @rdname tidy.system_comparison
 #' @export
 format.system_comparison <- function(x, ...) {
-  told <- glance(x)
-  of <- paste0(count_noun(told$systems, "system"), " on the same ", count_noun(told$cases, "case"))
+  facts <- glance(x)
+  of <- paste0(
+    count_noun(facts$systems, "system"), " on the same ", count_noun(facts$cases, "case")
+  )
   if (!is.null(x$options$against$reference)) {
     return(printable(paste0(against_words(x), ", of ", of)))
   }
-  if (is.na(told$best)) {
+  if (is.na(facts$best)) {
     return(paste0("unknown which of ", of, " is best (", x$differences$reason[[1L]], ")"))
   }
   paste0(
-    printable(told$best), " is ", best_by(x), " with probability ",
-    decimals(told$probability, 2L), ", of ",
+    printable(facts$best), " is ", best_by(x), " with probability ",
+    decimals(facts$probability, 2L), ", of ",
     if (!is.null(x$options$against)) paste("the", number(x$options$against$best), "best of "), of
   )
 }
@@ -82,31 +84,31 @@ against_words <- function(x) {
       count_noun(nrow(table), "other"), " beyond its interval"
     ))
   }
-  apart <- sum(table$conf.low > 0 | table$conf.high < 0, na.rm = TRUE)
+  decided <- sum(table$conf.low > 0 | table$conf.high < 0, na.rm = TRUE)
   better <- sum(better, na.rm = TRUE)
   value <- x$accuracy$estimate[x$accuracy$system == reference]
   paste0(
     number(better), " ", if (is.null(x$options$metric)) "more accurate" else "better", " than ",
-    reference, " (", decimals(value), "), ", number(apart - better),
-    if (is.null(x$options$metric)) " less" else " worse", ", ", number(nrow(table) - apart),
+    reference, " (", decimals(value), "), ", number(decided - better),
+    if (is.null(x$options$metric)) " less" else " worse", ", ", number(nrow(table) - decided),
     " undecided"
   )
 }
 
 #' @export
 print.system_comparison <- function(x, ...) {
-  told <- glance(x)
+  facts <- glance(x)
   against <- x$options$against
   cat_lines(
     paste0(
       "<system_comparison> ", if (!is.null(against$best)) paste("the", against$best, "best of "),
-      count_noun(told$systems, "system"), " on the same ", count_noun(told$cases, "case"), ", ",
-      method_words(told$method)
+      count_noun(facts$systems, "system"), " on the same ", count_noun(facts$cases, "case"), ", ",
+      method_words(facts$method)
     ),
-    if (!is.na(told$best)) {
+    if (!is.na(facts$best)) {
       paste0(
-        capitalised(best_by(x)), if (!is.null(against)) " of these", " is ", told$best,
-        " with probability ", decimals(told$probability, 2L)
+        capitalised(best_by(x)), if (!is.null(against)) " of these", " is ", facts$best,
+        " with probability ", decimals(facts$probability, 2L)
       )
     },
     if (!is.null(against) && nrow(x$differences) > 0L && !all(is.na(x$differences$conf.low))) {

@@ -79,13 +79,13 @@ check_same_ratings <- function(fits) {
 compared_table <- function(names, criteria) {
   waic <- do.call(rbind, lapply(criteria, function(one) one$table[1L, ]))
   best <- which.max(waic$elpd)
-  apart <- vapply(criteria, function(one) {
+  gaps <- vapply(criteria, function(one) {
     sum_over_cases(one$elpd - criteria[[best]]$elpd, one$weight)
   }, c(estimate = 0, std.error = 0))
   table <- tibble::tibble(
     model = names, elpd = waic$elpd, std.error = waic$std.error, parameters = waic$parameters,
-    difference = apart["estimate", ], difference.error = apart["std.error", ],
-    undecided = -apart["estimate", ] <= pmax(4, 2 * apart["std.error", ])
+    difference = gaps["estimate", ], difference.error = gaps["std.error", ],
+    undecided = -gaps["estimate", ] <= pmax(4, 2 * gaps["std.error", ])
   )
   table[order(-table$elpd), ]
 }

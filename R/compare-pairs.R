@@ -271,8 +271,8 @@ worst_of_pairs <- function(blocks, error) {
   for (block in blocks) {
     of <- error[block$pairs] > 0 & !is.na(error[block$pairs])
     if (!any(of)) next
-    apart <- block_differences(block, of)
-    off <- abs(sweep(apart, 2L, colMeans(apart))) / rep(error[block$pairs[of]], each = nrow(apart))
+    drawn <- block_differences(block, of)
+    off <- abs(sweep(drawn, 2L, colMeans(drawn))) / rep(error[block$pairs[of]], each = nrow(drawn))
     worst <- pmax(worst, do.call(pmax, asplit(off[seq_len(draws), , drop = FALSE], 2L)))
   }
   worst

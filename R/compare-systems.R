@@ -198,7 +198,7 @@ on_common_cases <- function(estimate, systems) {
 # The same for other answers by systems.
 estimate_again <- function(estimate, x) {
   if (!is.null(estimate$cells)) return(draws_estimate(estimate$fit, x, estimate$options))
-  fit <- fit_beside(estimate$fit, x)
+  fit <- fit_with(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$record)) return(function_estimate(x, options))
   # Not needed, but to find the top that the estimate is from.

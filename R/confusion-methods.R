@@ -24,10 +24,11 @@ glance.confusion_estimate <- function(x, ...) {
 #' @rdname confusion_estimate
 #' @export
 format.confusion_estimate <- function(x, ...) {
-  told <- glance(x)
+  facts <- glance(x)
   paste0(
-    count_noun(told$systems, "system"), ", ", count_noun(told$categories, "category", "categories"),
-    ": mean recall ", decimals(told$recall, 2L), ", mean precision ", decimals(told$precision, 2L)
+    count_noun(facts$systems, "system"), ", ",
+    count_noun(facts$categories, "category", "categories"), ": mean recall ",
+    decimals(facts$recall, 2L), ", mean precision ", decimals(facts$precision, 2L)
   )
 }
 
@@ -90,9 +91,9 @@ glance.confusion_matrix <- function(x, ...) {
 #' @rdname confusion_matrix
 #' @export
 format.confusion_matrix <- function(x, ...) {
-  told <- glance(x)
+  facts <- glance(x)
   paste0(
-    count_noun(told$categories, "category", "categories"), ", accuracy ", decimals(told$accuracy)
+    count_noun(facts$categories, "category", "categories"), ", accuracy ", decimals(facts$accuracy)
   )
 }
 

@@ -106,9 +106,7 @@ abort_few_workers <- function(few, bad, min_units, kept) {
 }
 
 check_identity <- function(x) {
-  abort_argument_if(x$exchangeable, "x",
-    "The workers of {.arg x} are not identified; there are only counts.",
-    i = "Workers can be measured only if each answer names its worker.")
+  check_named_raters(x, "x", "Workers can be measured only if each answer names its worker.")
 }
 
 flagged_names <- function(flagged, x) {

@@ -70,9 +70,9 @@ glance.crowdtruth <- function(x, ...) {
   tibble::tibble(
     version = x$options$version,
     units = nrow(x$units),
-    workers = if (x$ratings$exchangeable) NA_integer_ else nrow(x$workers),
+    workers = of_named_raters(x$ratings, nrow(x$workers)),
     annotations = nrow(x$annotations),
-    judgements = if (x$ratings$exchangeable) NA_integer_ else sum(x$workers$units),
+    judgements = of_named_raters(x$ratings, sum(x$workers$units)),
     labels = sum(entries$label > 0L),
     clarity = average(column_of(x$units, "clarity")),
     unit_disagreement = average(column_of(x$workers, "unit_disagreement")),

@@ -108,8 +108,7 @@ check_judgements <- function(x, version) {
     "Repeated ratings are not one answer; CrowdTruth needs one answer of each worker on a unit.",
     i = "If repeated rows are labels of one answer, call {.fun ratings} with
         {.code repeats = \"labels\"}.", case = NULL, rater = NULL)
-  abort_argument_if(x$exchangeable && version == "2.0", "x",
-    "Version 2.0 needs the worker of each answer; {.arg x} holds only counts.",
+  if (version == "2.0") check_named_raters(x, "x", "Version 2.0 needs the worker of each answer.",
     i = "{.code version = \"2014\"} measures units and annotations from counts.")
   if (in_database(x)) abort_no_cases("CrowdTruth measures cases")
   abort_if(!is.null(x$weights), "weights", "CrowdTruth has no case weights.",
@@ -122,7 +121,7 @@ measure_crowd <- function(x, options, history = character()) {
   found <- na_real(core_crowd_units(entries))
   measured <- if (options$version == "2.0") {
     measure_quality(x, entries, options)
-  } else if (!x$exchangeable) {
+  } else if (!has_counts(x)) {
     measure_workers(entries)
   }
   scores <- tibble::tibble(
@@ -176,7 +175,7 @@ unit_table <- function(x, entries, found, measured) {
   votes <- rowsum_codes(found$unit, found$votes, n)
   clarity <- largest(found$score, found$unit, n)$value
   out <- tibble::tibble(
-    unit = x$cases, workers = if (x$exchangeable) NA_integer_ else judged, votes = votes,
+    unit = x$cases, workers = of_named_raters(x, judged), votes = votes,
     annotation = top_annotations(found, x$categories, n)
   )
   if (is.null(measured$uqs)) {
@@ -217,7 +216,7 @@ top_annotations <- function(found, categories, n) {
 }
 
 worker_table <- function(x, entries, measured) {
-  if (x$exchangeable) {
+  if (has_counts(x)) {
     return(tibble::tibble(worker = character(), units = integer(), reason = character()))
   }
   first <- !duplicated(answer_number(entries))

@@ -87,7 +87,7 @@ measured_agreement <- function(x) {
   )
   agreed <- lapply(ids, function(id) c(measured$estimate[measured$measure == id], NA)[[1L]])
   agreed$at_chance <- isTRUE(agreed$share <= 1 / length(x$categories))
-  agreed$unequal <- agreed$at_chance && tell_if_unequal(x)
+  agreed$unequal <- agreed$at_chance && shows_unequal_raters(x)
   agreed
 }
 
@@ -127,11 +127,11 @@ quiet_tidy <- function(value) {
 constant_raters <- function(x) {
   used <- vapply(split(rating_category(x), factor(rating_rater(x), seq_along(x$raters))),
     function(answers) length(unique(answers)), 0L)
-  x$raters[!x$exchangeable & used == 1L & rater_totals(x) >= 10]
+  x$raters[!has_counts(x) & used == 1L & rater_totals(x) >= 10]
 }
 
 look_at_constant <- function(x) {
-  if (x$exchangeable) return(NULL)
+  if (has_counts(x)) return(NULL)
   constant <- constant_raters(x)
   if (length(constant) == 0L) return(finding("constant raters", "ok", "none"))
   finding("constant raters", "problem", paste("Always the same answer:", shorten(constant)),
@@ -145,7 +145,7 @@ rater_totals <- function(x) {
 
 # Raters and systems side by side, cases in rows; without raters where they have no single answer.
 all_answers <- function(x) {
-  named <- !x$exchangeable && !has_repeats(x)
+  named <- !has_counts(x) && !has_repeats(x)
   answers <- case_answers(x)
   if (named) answers <- answers_by_pattern(x)[pattern_of_case(x), , drop = FALSE]
   names <- c(if (named) x$raters, x$systems)
@@ -220,7 +220,7 @@ panel_problems <- function(fit) {
     if (!agreed$at_chance) look_at_agreement(agreed), look_at_constant(x), look_at_copies(x)
   )
   checks <- do.call(rbind, checks)
-  nearly <- checks$found == near_copies & panel_kind(x) == "unsaid"
+  nearly <- checks$found == near_copies & panel_kind(x) == "undeclared"
   shown <- checks[checks$status == "problem" | nearly, ]
   found <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
   paste0(found, shown$advice, recycle0 = TRUE)
@@ -248,7 +248,7 @@ look_at_categories <- function(x) {
 }
 
 look_at_missing <- function(x) {
-  if (x$exchangeable) return(NULL)
+  if (has_counts(x)) return(NULL)
   share <- 1 - sum(rater_totals(x)) / (count_cases(x) * length(x$raters))
   parts <- count_parts(x)
   finding("missing ratings", if (parts > 1L) "problem" else if (share > 0.5) "doubt" else "ok",
@@ -295,7 +295,7 @@ look_at_kind <- function(x) {
     machines = finding("who rates", "doubt", format_kinds(x),
       paste("They share errors that ratings cannot show: 20 random cases with known truth say",
         "more than their agreement. See `plan_gold()` and `shared_errors()`.")),
-    unsaid = finding("who rates", "doubt", format_kinds(x) %||% "not declared",
+    undeclared = finding("who rates", "doubt", format_kinds(x) %||% "not declared",
       if (is.null(rater_kind(x))) {
         paste("Intervals depend on it: declare `rater_kind` in `ratings()`, people",
           "(\"expert\", \"crowd\") or machines (\"model\", \"tool\").")

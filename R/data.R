@@ -132,7 +132,7 @@
 #'   \item{rater_error}{estimated share of wrong ratings}
 #'   \item{gap}{distance from `shared` to `independent`, the ends of the range}
 #'   \item{independence_weight}{weight of the models without a sign of shared errors}
-#'   \item{suspicion}{how much the data call for suspicion, 0 to 1}
+#'   \item{dependence_weight}{how much of shared errors is allowed for, 0 to 1}
 #'   \item{base_rate_range}{range of accuracies over the base rates that the ratings leave possible}
 #'   \item{open_share}{share of the cases whose truth the estimate did not know}
 #' }

@@ -51,14 +51,11 @@ most_dependent <- 300L
 
 check_dependent_panel <- function(model, x) {
   unknown <- setdiff(unlist(model$dependence$pairs), x$raters)
-  if (length(unknown) > 0L) {
-    abort_argument("model", "{.field pairs} must name raters of {.arg x}.",
-      x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
-  }
-  if (x$exchangeable || max(diff(x$patterns$start)) > most_dependent) {
-    abort_argument("model", "Dependent errors need to know who gave which rating, of no more than
-                             {most_dependent} per case.")
-  }
+  abort_argument_if(length(unknown) > 0L, "model", "{.field pairs} must name raters of {.arg x}.",
+    x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
+  check_named_raters(x, "model", "Dependent errors need the rater of each rating.")
+  abort_argument_if(max(pattern_lengths(x)) > most_dependent, "model",
+    "Dependent errors are fitted to at most {most_dependent} ratings of a case.")
 }
 
 # Rows of draw_terms() for what raters share, behind `matrices` and those of systems.
@@ -162,12 +159,7 @@ rank_of_model <- function(x, model, populations, at = random_laws(x, model, popu
       one <- relist_law(parameters, law, model)
       as.vector(codes_given_class(one, codes, model, x$raters) %*% t(one$base_rates))
     }
-    step <- 1e-5
-    slopes <- vapply(seq_along(start), function(i) {
-      move <- replace(numeric(length(start)), i, step)
-      (cells(start + move) - cells(start - move)) / (2 * step)
-    }, numeric(nrow(codes) * nrow(law$base_rates)))
-    size <- svd(slopes, 0L, 0L)$d
+    size <- svd(differences(cells, start), 0L, 0L)$d
     sum(size > 1e-6 * size[[1L]])
   }, 0)
   list(rank = max(ranks), parameters = length(unlist_law(at[[1L]], model)))

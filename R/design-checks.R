@@ -65,15 +65,8 @@ check_difficulty <- function(difficulty) {
     list(value = difficulty)
   }
   out[names(given)] <- given
-  out["shared"] <- list(check_shared(out$shared))
+  out$shared <- check_some(out$shared, c("difficulty", "errors"), "shared", none = TRUE)
   out
-}
-
-check_shared <- function(shared) {
-  abort_argument_if(
-    !(is.null(shared) || (is.character(shared) && all(shared %in% c("difficulty", "errors")))),
-    "shared", "must be any of {.val difficulty} and {.val errors}, or NULL.", not = shared)
-  unique(as.character(shared))
 }
 
 check_copying <- function(copying, raters, systems) {

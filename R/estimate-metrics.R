@@ -57,7 +57,7 @@
 #'   (rows); names are those of categories, or rows and columns are in their order.
 #' @param bins For `ece`: number of bins of equal width from 0 to 1; see [score_metrics].
 #' @param interval For an [estimate_accuracy()] result: `NULL` for its own, `"bootstrap"`, `"none"`
-#'   or, with gold cases, one of `r said_ids(gold_intervals())`.
+#'   or, with gold cases, one of `r list_ids(gold_intervals())`.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
 #'   of the estimate.
 #' @param systems Names of the systems; `NULL` for all.

@@ -115,8 +115,8 @@ apply_estimator <- function(estimator, x, systems, seed) {
 #' @rdname design_tables
 #' @export
 tidy.accuracy_estimator <- function(x, ...) {
-  told <- glance(x, ...)
-  tibble::tibble(option = names(told), value = vapply(told, format, "", USE.NAMES = FALSE))
+  facts <- glance(x, ...)
+  tibble::tibble(option = names(facts), value = vapply(facts, format, "", USE.NAMES = FALSE))
 }
 
 #' @rdname design_tables

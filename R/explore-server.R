@@ -4,16 +4,16 @@
 # A function, for the ratings to begin with.
 explore_server <- function(x, limits = page_limits()) function(input, output, session) { # nolint
   current <- shiny::reactiveVal(x)
-  told <- shiny::reactiveVal(list())
+  messages <- shiny::reactiveVal(list())
   read <- shiny::reactiveVal(quote(x))
   uploaded <- function(id) shiny::reactive({ # nolint: brace_linter.
     shiny::req(input[[id]])
-    said(told, id, file_columns(input[[id]], limits))
+    noting(messages, id, file_columns(input[[id]], limits))
   })
   file <- uploaded("file")
   gold <- uploaded("gold")
   shiny::observeEvent(input$use, {
-    found <- said(told, "ratings", chosen_ratings(input, file))
+    found <- noting(messages, "ratings", chosen_ratings(input, file))
     if (!is.null(found)) {
       current(found$x)
       read(found$code)
@@ -24,19 +24,19 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
     shiny::validate(shiny::need(current(), "Choose ratings under \"Data\" first."))
     of_kind(current(), input$kind)
   })
-  known <- shiny::reactive(said(told, "known", known_cases(input, gold)))
-  measured <- shiny::reactive(said(told, "agreement", agreement(chosen())))
+  known <- shiny::reactive(noting(messages, "known", known_cases(input, gold)))
+  measured <- shiny::reactive(noting(messages, "agreement", agreement(chosen())))
   judged <- shiny::reactive({
     shiny::validate(shiny::need(length(chosen()$systems), "These ratings have no systems."))
-    said(told, "accuracy", page_estimate(chosen(), input, known()))
+    noting(messages, "accuracy", page_estimate(chosen(), input, known()))
   })
   compared <- shiny::reactive({
     several <- length(chosen()$systems) > 1L
     shiny::validate(shiny::need(several, "These ratings have no two systems."))
-    said(told, "comparison", compare_systems(shiny::req(judged())))
+    noting(messages, "comparison", compare_systems(shiny::req(judged())))
   })
   planned <- shiny::reactive({
-    said(told, "plan", plan_gold(chosen(), half_width = shiny::req(input$half_width)))
+    noting(messages, "plan", plan_gold(chosen(), half_width = shiny::req(input$half_width)))
   })
 
   # Fields are made anew only for what stands above them, so that they never chase each other.
@@ -46,9 +46,10 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
     system_field(shiny::req(file()), layout_sent(), input$rater, input$case)
   )
   output$known <- shiny::renderUI(known_fields(shiny::req(gold())))
-  output$told <- shiny::renderUI(told_boxes(told(), list(input$file, input$gold)))
+  output$messages <- shiny::renderUI(message_boxes(messages(), list(input$file, input$gold)))
   output$facts <- shiny::renderText(format(chosen()))
-  output$data <- shiny::renderTable(checks_in_words(said(told, "check", data_check(chosen()))))
+  checked <- shiny::reactive(noting(messages, "check", data_check(chosen())))
+  output$data <- shiny::renderTable(checks_in_words(checked()))
   show_result(output, "agreement", measured, "Measures of agreement with their intervals", 430)
   show_result(output, "accuracy", judged, "Accuracy of each system with its interval", 260)
   show_result(output, "comparison", compared, "Differences of systems with their intervals", 260)
@@ -129,12 +130,12 @@ shown_width <- function(id) {
 }
 
 # Errors first; notes are folded, and speak of the fields of the page and not of arguments.
-told_boxes <- function(told, files) {
-  boxes <- unlist(unname(told), FALSE)
+message_boxes <- function(messages, files) {
+  boxes <- unlist(unname(messages), FALSE)
   wrong <- vapply(boxes, function(x) x$kind == "danger", NA)
-  notes <- lapply(boxes[!wrong], told_box, files)
+  notes <- lapply(boxes[!wrong], message_box, files)
   list(
-    lapply(boxes[wrong], told_box, files),
+    lapply(boxes[wrong], message_box, files),
     if (length(notes) > 0L) shiny::tags$details(
       class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
     )
@@ -142,7 +143,7 @@ told_boxes <- function(told, files) {
 }
 
 # Files have the name that they were uploaded by.
-told_box <- function(x, files) {
+message_box <- function(x, files) {
   for (file in Filter(is_upload, files)) {
     x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
   }
@@ -155,7 +156,7 @@ told_box <- function(x, files) {
 
 # A value; NULL where it cannot be had. What conditions say is told on the page, until the next call
 # of this name.
-said <- function(told, name, code) {
+noting <- function(messages, name, code) {
   notes <- new.env()
   note <- function(kind, cnd) {
     notes[[kind]] <- unique(c(notes[[kind]], cli::ansi_strip(conditionMessage(cnd))))
@@ -173,9 +174,9 @@ said <- function(told, name, code) {
   boxes <- lapply(c("danger", "warning"), function(kind) {
     lapply(notes[[kind]], function(text) list(kind = kind, text = text))
   })
-  all <- shiny::isolate(told())
+  all <- shiny::isolate(messages())
   all[[name]] <- unlist(boxes, FALSE)
-  told(all)
+  messages(all)
   value
 }
 

@@ -65,7 +65,8 @@ explore_page <- function(x) {
         ))
       ),
       shiny::tags$div(
-        role = "status", `aria-live` = "polite", class = "container-fluid", shiny::uiOutput("told")
+        role = "status", `aria-live` = "polite", class = "container-fluid",
+        shiny::uiOutput("messages")
       )
     ),
     explore_data(), explore_agreement(), explore_accuracy(), explore_comparison(), explore_plan(),

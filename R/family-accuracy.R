@@ -47,10 +47,10 @@ joint_engine <- function(system, fit) {
   made <- family_problem_of(
     fit$x, fit$model, fit$base, fit$known$truth, system = system
   )
-  apart <- tells_parameters_apart(made$problem, made$start)
-  top <- if (apart) maximise_family(made$problem, made$start)
+  identified <- identifies_parameters(made$problem, made$start)
+  top <- if (identified) maximise_family(made$problem, made$start)
   family_engine(
-    made$problem, top$theta %||% made$start, apart, top$converged %||% TRUE, top$inverse
+    made$problem, top$theta %||% made$start, identified, top$converged %||% TRUE, top$inverse
   )
 }
 
@@ -58,7 +58,7 @@ joint_engine <- function(system, fit) {
 family_engine <- function(problem, theta, identified = TRUE, converged = TRUE, inverse = NULL) {
   list(
     problem = problem, theta = theta, identified = identified, converged = converged,
-    inverse = inverse, told = problem$data$weight > 0, pull = rlang::env(value = NULL)
+    inverse = inverse, counted = problem$data$weight > 0, pull = rlang::env(value = NULL)
   )
 }
 
@@ -75,7 +75,7 @@ pulls <- function(engine) {
 
 # Patterns x categories.
 moved_posterior <- function(engine, weight) {
-  change <- weight * engine$told - engine$problem$data$weight
+  change <- weight * engine$counted - engine$problem$data$weight
   theta <- engine$theta
   if (any(change != 0)) theta <- theta + drop(pulls(engine) %*% change)
   posterior_of_categories(engine$problem, expect(engine$problem, theta)$posterior)

@@ -38,11 +38,11 @@ check_has_confidence <- function(model, x) {
 # Levels that nobody used, but perhaps on cases without weight, would have no estimate.
 drop_unused_levels <- function(x) {
   seen <- seen_levels(x)
-  told <- x$confidence
-  kept <- told$code %in% seen
+  given <- x$confidence
+  kept <- given$code %in% seen
   x$confidence <- list(
-    levels = told$levels[seen], case = told$case[kept], rater = told$rater[kept],
-    code = match(told$code[kept], seen)
+    levels = given$levels[seen], case = given$case[kept], rater = given$rater[kept],
+    code = match(given$code[kept], seen)
   )
   x
 }
@@ -74,8 +74,8 @@ split_by_confidence <- function(x) {
   case <- rep.int(seq_along(pattern), pattern_lengths(x)[pattern])
   rater <- rating_rater(x)[at]
   level <- level_of_ratings(x, case, rater) + 1L # as if it were a category
-  alike <- core_patterns_long(case, rater, level, list(), length(pattern))$index
-  split_patterns(x, cbind(alike))
+  same <- core_patterns_long(case, rater, level, list(), length(pattern))$index
+  split_patterns(x, cbind(same))
 }
 
 # The level of each rating of patterns that were split by it, 0 where none is known.
@@ -139,8 +139,8 @@ level_terms <- function(levels) {
 draw_confidence <- function(fit, row, at, rater, right) {
   levels <- fit$x$confidence$levels
   laws <- matrix(stats::coef(fit)[level_terms(levels)], ncol = 2L)
-  told <- which(rating_levels(fit$x, fit$model)[at] > 0L)
-  below <- t(apply(laws, 2L, cumsum))[2L - right[told], -length(levels), drop = FALSE]
-  code <- 1L + as.integer(rowSums(stats::runif(length(told)) > below))
-  list(levels = levels, case = row[told], rater = rater[told], code = code)
+  stated <- which(rating_levels(fit$x, fit$model)[at] > 0L)
+  below <- t(apply(laws, 2L, cumsum))[2L - right[stated], -length(levels), drop = FALSE]
+  code <- 1L + as.integer(rowSums(stats::runif(length(stated)) > below))
+  list(levels = levels, case = row[stated], rater = rater[stated], code = code)
 }

@@ -19,12 +19,12 @@ family_data <- function(x, model, base, known = integer(), system = 0L) {
     system = given$rater[first] > length(given$raters) - (system > 0L),
     covariates[given$pattern[first], ]
   )
-  told <- rated_patterns(x) | (seq_len(n) %in% which(known > 0L))
+  informative <- rated_patterns(x) | (seq_len(n) %in% which(known > 0L))
   weight <- pattern_weights(x)
   symbol <- given$category - 1L + length(x$categories) * given$level
   list(
     pattern = given$pattern, row = row, cell = row + symbol * length(first), level = given$level,
-    judged = judged, categories = x$categories, patterns = n, weight = weight * told,
+    judged = judged, categories = x$categories, patterns = n, weight = weight * informative,
     ratings = rowsum_codes(row, weight[given$pattern], length(first)),
     base = base$matrix, known = known
   )
@@ -33,18 +33,19 @@ family_data <- function(x, model, base, known = integer(), system = 0L) {
 # The pattern, rater, category and level of each rating, those of a system included (which has no
 # level), pattern by pattern.
 ratings_with_system <- function(x, system, level) {
-  raters <- if (x$exchangeable) "rater" else x$raters
+  identity <- rater_identity(x)
+  raters <- x$raters[unique(identity)]
   pattern <- rating_pattern(x)
-  rater <- if (x$exchangeable) rep(1L, length(pattern)) else rating_rater(x)
+  rater <- identity[rating_rater(x)]
   category <- rating_category(x)
   if (system > 0L) {
     answer <- pattern_answers(x)[, system]
-    said <- which(answer > 0L & rated_patterns(x))
-    order <- order(c(pattern, said))
-    pattern <- c(pattern, said)[order]
-    rater <- c(rater, rep(length(raters) + 1L, length(said)))[order]
-    category <- c(category, answer[said])[order]
-    level <- c(level, rep(0L, length(said)))[order]
+    answered <- which(answer > 0L & rated_patterns(x))
+    order <- order(c(pattern, answered))
+    pattern <- c(pattern, answered)[order]
+    rater <- c(rater, rep(length(raters) + 1L, length(answered)))[order]
+    category <- c(category, answer[answered])[order]
+    level <- c(level, rep(0L, length(answered)))[order]
     raters <- c(raters, x$systems[[system]])
   }
   list(pattern = pattern, rater = rater, category = category, level = level, raters = raters)

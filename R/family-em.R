@@ -79,14 +79,14 @@ law_slopes <- function(problem, own, counts) {
       x = "It returned {describe(slopes)}.", call = NULL)
     return(as.double(slopes))
   }
-  step <- 1e-5 * pmax(abs(own), 1)
+  step <- steps_of(own)
   rows <- problem$shape[[1L]]
   logs <- function(at) log_cells(family_law(family, at, problem$data), problem$shape)
   out <- own * 0
-  for (set in problem$apart$sets) {
+  for (set in problem$separate$sets) {
     move <- replace(step * 0, set, step[set])
     by_row <- rowSums(matrix(counts * (logs(own + move) - logs(own - move)), rows))
-    touched <- problem$apart$touched[, set, drop = FALSE]
+    touched <- problem$separate$touched[, set, drop = FALSE]
     out[set] <- colSums(by_row * touched) / (2 * step[set])
   }
   out
@@ -94,7 +94,7 @@ law_slopes <- function(problem, own, counts) {
 
 # Sets of parameters no two of which are about the same rows of `judged`, so that one difference is
 # enough for all of a set; and which rows (rows x parameters) each is about.
-parameters_apart <- function(problem, start) {
+separate_parameters <- function(problem, start) {
   at <- withr::with_seed(1L, start + stats::rnorm(length(start), sd = 0.3))
   law <- function(at) matrix(family_law(problem$family, at, problem$data), problem$shape[[1L]])
   here <- law(at)
@@ -110,16 +110,6 @@ parameters_apart <- function(problem, start) {
     if (is.na(free)) sets <- c(sets, list(i)) else sets[[free]] <- c(sets[[free]], i)
   }
   list(sets = sets, touched = touched)
-}
-
-# Central differences of a function; a column per parameter where it gives several numbers.
-differences <- function(f, at, step = 1e-5) {
-  h <- step * pmax(abs(at), 1)
-  vapply(seq_along(at), function(i) {
-    up <- replace(at, i, at[[i]] + h[[i]])
-    down <- replace(at, i, at[[i]] - h[[i]])
-    (f(up) - f(down)) / (2 * h[[i]])
-  }, f(at) * 0)
 }
 
 base_slopes <- function(problem, weighted, rates) {

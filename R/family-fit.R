@@ -12,9 +12,9 @@ fit_family <- function(x, model, known) {
     by_agreement[c("identified", "agreement", "kappa")], list(negative = 0L, base = base)
   )
   fit <- new_rater_fit(fit, "family_fit")
-  if (needs_association(model, x)) fit$identified <- told_by_association(x, fit$identified)
+  if (needs_association(model, x)) fit$identified <- shown_by_association(x, fit$identified)
   if (any(known_patterns(fit))) fit$identified <- "yes"
-  if (fit$identified == "yes" && !tells_parameters_apart(problem, made$start)) {
+  if (fit$identified == "yes" && !identifies_parameters(problem, made$start)) {
     fit$identified <- "parameters"
   }
   top <- if (fit$identified == "yes") {
@@ -42,7 +42,7 @@ family_problem_of <- function(x, model, base, known = integer(), system = 0L, bo
     own <- family_start(family, data)
   }
   problem <- family_problem(data, family)
-  if (is.null(family$gradient)) problem$apart <- parameters_apart(problem, own)
+  if (is.null(family$gradient)) problem$separate <- separate_parameters(problem, own)
   shares <- rowsum_codes(
     rating_category(x), pattern_weights(x)[rating_pattern(x)], length(x$categories)
   )
@@ -56,11 +56,11 @@ family_problem_of <- function(x, model, base, known = integer(), system = 0L, bo
 with_family_numbers <- function(fit, problem, inverse) {
   found <- expect(problem, fit$theta)
   fit$posterior <- posterior_of_categories(problem, found$posterior)
-  told <- family_naturals(fit, problem, fit$theta)
-  fit$base_rates <- told$base_rates
-  fit$matrices <- told$matrices
-  fit$coefficients <- told$coefficients
-  fit$rater_accuracy <- mean(told$accuracy)
+  natural <- family_naturals(fit, problem, fit$theta)
+  fit$base_rates <- natural$base_rates
+  fit$matrices <- natural$matrices
+  fit$coefficients <- natural$coefficients
+  fit$rater_accuracy <- mean(natural$accuracy)
   fit["covariance"] <- list(NULL)
   countable <- weights_are_counts(fit$x) && !fit$agreement %in% 1
   if (countable && !is.null(inverse)) {
@@ -96,8 +96,8 @@ family_naturals <- function(fit, problem, theta) {
   rates <- colSums(exp(log_base_rates(problem, part$base)) * data$weight) / problem$n
   own <- mean_matrices(mean_law, data)
   accuracy <- vapply(seq_len(nrow(own)), function(j) sum(rates * diag(own[j, , ])), 0)
-  apart <- fit$model$accuracy == "rater"
-  if (apart) {
+  by_rater <- fit$model$accuracy == "rater"
+  if (by_rater) {
     names(accuracy) <- paste0("rater_accuracy[", fit$x$raters, "]")
   } else {
     accuracy <- c(rater_accuracy = sum(accuracy * rater_shares(data)))
@@ -133,7 +133,7 @@ mean_matrices <- function(law, data) {
 
 # By the rank of the scores of answers drawn at random, for cases that were rated by the same raters
 # and have the same covariates as those at hand.
-tells_parameters_apart <- function(problem, start, seed = 1L) {
+identifies_parameters <- function(problem, start, seed = 1L) {
   if (length(start) > most_curved) return(TRUE)
   drawn <- withr::with_seed(seed, random_answers(problem, 30L * length(start) + 300L))
   theta <- withr::with_seed(seed, start + stats::rnorm(length(start), sd = 0.3))
@@ -156,9 +156,9 @@ random_answers <- function(problem, size) {
   data$pattern <- rep.int(seq_along(take), lengths[take])
   data$row <- data$row[at]
   symbol <- sample.int(n, length(at), replace = TRUE) - 1L
-  told <- which(data$level[at] > 0L)
+  stated <- which(data$level[at] > 0L)
   levels <- length(problem$family$levels)
-  symbol[told] <- symbol[told] + n * sample.int(levels, length(told), replace = TRUE)
+  symbol[stated] <- symbol[stated] + n * sample.int(levels, length(stated), replace = TRUE)
   data$cell <- data$row + symbol * problem$shape[[1L]]
   data$patterns <- length(take)
   data$weight <- rep(1, length(take))
@@ -179,7 +179,7 @@ problem_for <- function(fit, x, known = integer()) {
   if (!is.null(family$prepare)) family$judged <- family$prepare(data$judged)
   problem <- family_problem(data, family)
   if (is.null(family$gradient)) {
-    problem$apart <- parameters_apart(problem, split_parameters(problem, fit$theta)$own)
+    problem$separate <- separate_parameters(problem, split_parameters(problem, fit$theta)$own)
   }
   problem
 }

@@ -51,8 +51,8 @@ bind_formulas <- function(judged, categories, accuracy, errors, system, formulas
 formula_layout <- function(judged, n, accuracy, errors, system, effects, hardness) {
   joined <- any(judged$system)
   raters <- levels(judged$rater)
-  apart <- accuracy == "rater"
-  groups <- if (apart) length(raters) else 1L + joined
+  by_rater <- accuracy == "rater"
+  groups <- if (by_rater) length(raters) else 1L + joined
   q <- length(effects$names) - 1L
   d <- length(hardness$names) - 1L
   free <- errors == "free"
@@ -78,7 +78,7 @@ formula_layout <- function(judged, n, accuracy, errors, system, effects, hardnes
       kept
     ],
     group_of = function(judged) {
-      if (apart) match(judged$rater, raters) else 1L + judged$system
+      if (by_rater) match(judged$rater, raters) else 1L + judged$system
     },
     errors_of = function(judged) if (own_errors) 1L + judged$system else rep(1L, nrow(judged))
   )

@@ -227,17 +227,17 @@ check_no_family <- function(model, arg) {
 # Patterns of cases that are alike for a model: with the same ratings and, where the model knows of
 # covariates or confidence, the same of these. All else costs as many patterns as there are without.
 patterns_for <- function(model, x) {
-  if (is.null(x$covariates) && is.null(x$confidence)) x else alike_for(model, x)
+  if (is.null(x$covariates) && is.null(x$confidence)) x else joined_for(model, x)
 }
 
-alike_for <- function(model, x) UseMethod("alike_for")
+joined_for <- function(model, x) UseMethod("joined_for")
 
-alike_for.rater_model <- function(model, x) {
+joined_for.rater_model <- function(model, x) {
   x <- join_patterns(x)
   if (uses_confidence(model)) split_by_confidence(x) else x
 }
 
-alike_for.family_model <- function(model, x) {
+joined_for.family_model <- function(model, x) {
   x <- split_by_covariates(x, covariates_used(model) %||% names(x$covariates))
   if (uses_confidence(model)) split_by_confidence(x) else x
 }

@@ -30,15 +30,15 @@ ordinal_by_formula <- function(accuracy, errors, difficulty, system, base_rates)
 # Parameters: groups x (slope, middle threshold, logarithms of steps).
 bind_ordinal <- function(judged, categories, accuracy) {
   n <- length(categories)
-  apart <- accuracy == "rater"
+  by_rater <- accuracy == "rater"
   raters <- levels(judged$rater)
-  names <- if (apart) raters else c("", "system")[seq_len(1L + any(judged$system))]
+  names <- if (by_rater) raters else c("", "system")[seq_len(1L + any(judged$system))]
   groups <- length(names)
   start <- c(2, if (n %% 2L == 1L) -1 else 0, rep(log(2), n - 2L))
   list(
     strata = 1, start = function(judged, categories) rep(start, each = groups),
     prepare = function(judged) {
-      list(group = if (apart) match(judged$rater, raters) else 1L + judged$system)
+      list(group = if (by_rater) match(judged$rater, raters) else 1L + judged$system)
     },
     law = function(parameters, judged, categories) {
       core_ordinal_law(matrix(parameters, groups))$law[judged$group, , , drop = FALSE]

@@ -5,13 +5,13 @@
 # above 1 / number of categories, which is what equal errors need?
 needs_association <- function(model, x) {
   own_law <- !is.null(model$family) || has_own_law(model)
-  !x$exchangeable && (own_law || model$accuracy == "rater")
+  !has_counts(x) && (own_law || model$accuracy == "rater")
 }
 
 association_of <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
 # `identified` as the K-model has it. Raters who agree on everything are not at chance.
-told_by_association <- function(x, identified, found = association_of(x)) {
+shown_by_association <- function(x, identified, found = association_of(x)) {
   if (identified == "no_pairs") return(identified)
   alive <- found$excess > 1e-9 || found$statistic > found$df
   if (alive || agrees_on_all(x)) "yes" else "unrelated"
@@ -19,17 +19,17 @@ told_by_association <- function(x, identified, found = association_of(x)) {
 
 # Do raters agree too seldom for the K-model, though not too seldom for models in which they differ?
 # Two are too few for these.
-tell_if_unequal <- function(x) {
+shows_unequal_raters <- function(x) {
   x <- with_votes(x)
-  !x$exchangeable && length(unique(rating_rater(x))) > 2L &&
-    told_by_association(x, "chance") == "yes"
+  length(unique(rater_identity(x)[rating_rater(x)])) > 2L &&
+    shown_by_association(x, "chance") == "yes"
 }
 
 need_unequal <- "raters agree less than equal errors allow: name a model, e.g. dawid_skene()"
 
 # How a fit is identified, in the words of reason_not_identified().
-told_of_fit <- function(fit) {
-  if (fit$identified == "chance" && tell_if_unequal(fit$x)) "unequal" else fit$identified
+identification_of <- function(fit) {
+  if (fit$identified == "chance" && shows_unequal_raters(fit$x)) "unequal" else fit$identified
 }
 
 agrees_on_all <- function(x) {
@@ -63,7 +63,7 @@ warn_weakly_identified <- function(fit) {
 warn_unchecked <- function(fit) {
   x <- fit$x
   known <- any(known_patterns(fit), is_known_rater(fit), lengths(fit$known$counts) > 0L)
-  if (fit$identified != "yes" || x$exchangeable || known ||
+  if (fit$identified != "yes" || has_counts(x) || known ||
         length(unique(rating_rater(x))) != 2L) {
     return(invisible())
   }

@@ -77,13 +77,13 @@ check_sampling <- function(sampling) {
 # Two raters in one population tell nothing by themselves: the answer would be the prior.
 check_settled <- function(named, prior, model, checked) {
   x <- checked$x
-  told <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
-    x$exchangeable || model$accuracy == "common" || any(checked$known$truth > 0L) ||
+  settled <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
+    has_counts(x) || model$accuracy == "common" || any(checked$known$truth > 0L) ||
     any(lengths(checked$known$raters) > 0L) || length(checked$known$counts) > 0L
   abort_if(prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model)),
     "prior", "{.code others = \"partial\"} is for free errors that are independent.",
     i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.")
-  abort_if(!told && !all(x$raters %in% named), "prior",
+  abort_if(!settled && !all(x$raters %in% named), "prior",
     "The answer would be the prior: two raters of one population cannot tell how good each is.",
     i = "Say what is known of both, with {.fun rater_prior}; or give more raters, populations with
         base rates of their own, or known truths.")

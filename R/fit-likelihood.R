@@ -19,12 +19,12 @@ fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL
     )],
     core[intersect("centre", names(core))],
     list(
-      told = core$told,
+      informed = core$informed,
       coefficients = stats::setNames(core$naturals$value, latent_terms(core$naturals, x)),
       matrices = core$confusion
     )
   ), "latent_fit")
-  if (needs_association(model, x)) fit$identified <- told_by_association(x, fit$identified)
+  if (needs_association(model, x)) fit$identified <- shown_by_association(x, fit$identified)
   # Gold items and known raters say what agreement cannot.
   if (any(known_patterns(fit), is_known_rater(fit), is_counted_rater(fit))) fit$identified <- "yes"
   if (fit$identified == "yes" && !core$identified) fit$identified <- "parameters"
@@ -126,8 +126,8 @@ without_the_unknown <- function(fit, naturals) {
   unsure <- which((value < 1e-6 | value > 1 - 1e-6) & probability)
   counts <- rep.int(pattern_weights(fit$x) > 0, pattern_lengths(fit$x))
   rated <- tabulate(rating_rater(fit$x)[counts], length(fit$x$raters)) > 0L
-  untold <- !fit$told & !is_pooled(fit$model)
-  lacking <- which((!rated | untold) & !is_known_rater(fit) & !is_counted_rater(fit))
+  uninformed <- !fit$informed & !is_pooled(fit$model)
+  lacking <- which((!rated | uninformed) & !is_known_rater(fit) & !is_counted_rater(fit))
   if (fit$model$accuracy == "rater" && length(lacking) > 0L) {
     of_raters <- naturals$term %in% c("rater_accuracy", "slope", "threshold")
     theirs <- which(of_raters & naturals$of %in% lacking)

@@ -63,7 +63,7 @@ judge <- function(fit, newdata) {
   if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
   check_has_law(fit, "Judging new cases")
   newdata <- as_ratings(newdata, categories = fit$x$categories, arg = "newdata")
-  x <- patterns_for(fit$model, as_new_cases(fit, vote_alike(newdata, fit$x)))
+  x <- patterns_for(fit$model, as_new_cases(fit, vote_as_fitted(newdata, fit$x)))
   list(x = x, posterior = posterior(fit, x))
 }
 
@@ -76,17 +76,17 @@ as_new_cases <- function(fit, x) {
     column = NA_character_, found = strange)
   x <- recode_levels(recode_ratings(x, place, fit$x$categories), fit)
   x$ordered <- fit$x$ordered
-  if (!tells_raters_apart(fit)) return(x)
+  if (!distinguishes_raters(fit)) return(x)
   place <- match(x$raters, fit$x$raters)
   strange <- x$raters[intersect(which(is.na(place)), rating_rater(x))]
-  abort_argument_if(x$exchangeable || length(strange) > 0L, "newdata",
-    "must have ratings by the raters of the fit.",
-    x = if (x$exchangeable) "It has counts of ratings." else "{.val {strange}} {?is/are} not among
-        {.val {fit$x$raters}}.")
+  must <- "must have ratings by the raters of the fit."
+  check_named_raters(x, "newdata", must)
+  abort_argument_if(length(strange) > 0L, "newdata", must,
+    x = "{.val {strange}} {?is/are} not among {.val {fit$x$raters}}.")
   recode_raters(x, place, fit$x$raters)
 }
 
-tells_raters_apart <- function(fit) fit$model$accuracy == "rater" || any(is_known_rater(fit))
+distinguishes_raters <- function(fit) fit$model$accuracy == "rater" || any(is_known_rater(fit))
 
 # By row: the first of the highest probabilities, its value, and how many share it.
 most_probable <- function(probability) {
@@ -182,7 +182,7 @@ draw_from_fit <- function(fit) {
     so_far <- so_far + law$probability(class, k, at)
     rating <- rating + (drawn > so_far)
   }
-  if (x$exchangeable) rating <- rating[order(row, rating)] # numbered slots, no raters
+  if (has_counts(x)) rating <- rating[order(row, rating)] # numbered slots, no raters
   x["confidence"] <- list(if (uses_confidence(fit$model)) {
     draw_confidence(fit, row, at, rater, rating == truth[row])
   })

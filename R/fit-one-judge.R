@@ -26,8 +26,8 @@ fit_one_judge <- function(x, model, known) {
   rates <- c(1 - rate, rate)
   posterior <- rbind(rates * matrix[, 1L], rates * matrix[, 2L], rates)
   posterior <- posterior / rowSums(posterior)
-  said <- rep(3L, n_patterns(x))
-  said[rating_pattern(x)] <- rating_category(x)
+  place <- rep(3L, n_patterns(x))
+  place[rating_pattern(x)] <- rating_category(x)
   matrices <- array(NA_real_, c(length(x$raters), 2L, 2L))
   matrices[judge, , ] <- matrix
   accuracy <- replace(rep(NA_real_, length(x$raters)), judge, sum(rates * right))
@@ -40,7 +40,7 @@ fit_one_judge <- function(x, model, known) {
     x = x, model = model, method = "likelihood", known = known,
     identified = if (identified) "yes" else "judge", agreement = NA_real_, kappa = NA_real_,
     rater_accuracy = accuracy[[judge]], negative = 0L, theta = NA_real_, converged = TRUE,
-    base_rates = rates, posterior = posterior[said, , drop = FALSE], parameters = NA_integer_,
+    base_rates = rates, posterior = posterior[place, , drop = FALSE], parameters = NA_integer_,
     log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L, matrices = matrices,
     coefficients = c(accuracy, stats::setNames(rates, paste0("base_rate[", x$categories, "]"))),
     covariance = covariance
@@ -67,17 +67,13 @@ judged_errors <- function(fit, at, rates) {
     rate <- corrected_rate(of[[1L]], right)
     as.vector(test_numbers(matrix, c(1 - rate, rate), rates))
   }
-  step <- 1e-5
-  slopes <- vapply(1:3, function(i) {
-    (numbers(from + step * (1:3 == i)) - numbers(from - step * (1:3 == i))) / (2 * step)
-  }, double(2L * length(test_measures)))
-  error <- sqrt(drop(slopes^2 %*% variance))
+  error <- sqrt(drop(differences(numbers, from)^2 %*% variance))
   out <- array(NA_real_, dim(at))
   out[, , judge] <- ifelse(is.finite(at[, , judge]), error, NA)
   out
 }
 
-check_tells_systems <- function(fit) {
+check_not_one_judge <- function(fit) {
   abort_argument_if(inherits(fit, "judge_fit"), "x",
     "must be a fit to the ratings of several raters.",
     x = "One judge with a calibration sample gives base rates, but says nothing about systems.")

@@ -10,7 +10,7 @@ print.rater_fit <- function(x, ...) {
       if (x$negative > 0L) {
         paste0(count_noun(x$negative, "base rate"), " estimated below zero, and set to zero")
       },
-      format_votes(x$x), format_known(x), if (is_k_model(x$model) && !x$x$exchangeable) {
+      format_votes(x$x), format_known(x), if (is_k_model(x$model) && !has_counts(x$x)) {
         "For labels take ground_truth(ratings), which averages over models"
       }, "", if (x$method != "algebraic") {
         "Next: ground_truth(), confusion(), tidy(), plot()."

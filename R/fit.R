@@ -223,9 +223,9 @@ check_method <- function(method, model, x, know) {
   abort_argument_if(method == "algebraic" && !is_k_model(model), "method",
     "{.code method = \"algebraic\"} fits the K-model only.",
     x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.")
-  abort_argument_if(model$accuracy == "rater" && x$exchangeable, "model",
+  if (model$accuracy == "rater") check_named_raters(x, "model",
     "A model with an accuracy for each rater needs the rater of each rating.",
-    x = "{.arg x} has counts of ratings.", i = "Choose {.code accuracy = \"common\"}.")
+    i = "Choose {.code accuracy = \"common\"}.")
   method
 }
 
@@ -240,7 +240,7 @@ fit_methods <- c("algebraic", "likelihood", "pairs", "bayes")
 # rating_probabilities()  classes (true category within stratum) x ratings x raters
 # covariance_of()         covariance of the coefficients, or their variances
 # drawing_law()           what simulate() draws from, see drawing_law()
-# fit_beside()            the same fit beside other answers of systems
+# fit_with()              the same fit with other answers of systems
 # refitting()             a function of weights of patterns that gives the posterior then, or NULL
 # raters_alone()          a fit without the systems, as the estimate has it
 # rule_field()            of its model: which rule of a method judges systems, see new_method()
@@ -308,7 +308,7 @@ reason_of_fit <- function(fit) {
   if (fit$identified == "parameters") {
     return(reason_of_parameters(fit$model, length(fit$x$categories)))
   }
-  reason_not_identified(told_of_fit(fit), fit$agreement, length(fit$x$categories))
+  reason_not_identified(identification_of(fit), fit$agreement, length(fit$x$categories))
 }
 
 reason_of_parameters <- function(model, categories) {

@@ -118,8 +118,8 @@ combined_difference <- function(x, alone, target, conf_level, widen = default_wi
   where_both_tell(x, prior, corrected, which, function(x, prior, value) {
     error <- x$variance / gold_size(x, "cases", conf_level)
     freedom <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold # clusters are in the error
-    said <- list(value = value, error = sqrt(error), freedom = freedom, end = x$differ)
-    blend <- core_blend(said, prior, conf_level)
+    measured <- list(value = value, error = sqrt(error), freedom = freedom, end = x$differ)
+    blend <- core_blend(measured, prior, conf_level)
     weight <- gold_weight(blend, prior, error)
     sampling <- x$variance * x$at_hand / x$cases
     add_sampling(blend, weight, target, sampling, conf_level, c(-1, 1))

@@ -51,7 +51,7 @@ tidy.gold_cases <- function(x, ...) {
 #' @export
 glance.gold_cases <- function(x, ...) {
   check_dots_empty(...)
-  sample <- x$sample %||% "unsaid"
+  sample <- x$sample %||% "undeclared"
   tibble::tibble(
     cases = if (isTRUE(x$truth)) NA_integer_ else nrow(tidy(x)),
     gold_sample = if (rlang::is_string(sample)) sample else "probability", target = x$target,
@@ -89,8 +89,8 @@ as_gold_cases <- function(known_truth, gold_sample) {
 }
 
 # Fields: `case`, places among the cases of `x`; `truth`, numbers of categories; `sample`, how they
-# were chosen ("random", "probability", "given" by hand, or "unsaid", which is taken for that); and
-# `probability`, of each case to be chosen, or NULL where it was the same for all.
+# were chosen ("random", "probability", "given" by hand, or "undeclared", which is taken for that);
+# and `probability`, of each case to be chosen, or NULL where it was the same for all.
 read_gold <- function(known_truth, gold_sample, x) {
   known_truth <- if (isTRUE(known_truth)) stored_truth(x) else name_cases(known_truth)
   code <- check_known_truth(known_truth, x)
@@ -99,7 +99,8 @@ read_gold <- function(known_truth, gold_sample, x) {
   if (!is.null(probability)) check_gold_probability(probability[case], x$cases[case])
   sample <- if (!is.null(probability)) "probability" else check_gold_sample(gold_sample)
   list(
-    case = case, truth = code[case], sample = sample %||% "unsaid", probability = probability[case]
+    case = case, truth = code[case], sample = sample %||% "undeclared",
+    probability = probability[case]
   )
 }
 
@@ -133,12 +134,12 @@ given_probability <- function(known_truth, gold_sample, x) {
   named <- is.data.frame(known_truth) && rlang::is_string(gold_sample) &&
     gold_sample %in% names(known_truth)
   if (named) column <- gold_sample
-  told <- !is.null(gold_sample) && !named
+  declared <- !is.null(gold_sample) && !named
   if (length(column) == 1L) {
-    if (told) abort_two_samples(column, gold_sample)
+    if (declared) abort_two_samples(column, gold_sample)
     table <- known_truth[!is.na(known_truth[[truth_column(known_truth)]]), ]
     look_up_probability(table$case, table[[column]], x)
-  } else if (told && !is.character(gold_sample)) {
+  } else if (declared && !is.character(gold_sample)) {
     probability_of_sample(gold_sample, x)
   }
 }
@@ -193,7 +194,7 @@ check_gold_probability <- function(probability, case) {
 warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   n <- length(gold$case)
   if (n == 0L) return(invisible())
-  if (kind == "unsaid") {
+  if (kind == "undeclared") {
     warn_fallible("hand_picked",
       "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by
           hand, and cannot measure accuracy.",

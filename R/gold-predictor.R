@@ -21,7 +21,7 @@ rating_shares <- function(x) {
 posterior_of_raters <- function(x) {
   x$systems <- character()
   x$patterns <- pick_systems(x$patterns, 0L)
-  model <- if (x$exchangeable) k_model() else model_of_each
+  model <- if (has_counts(x)) k_model() else model_of_each
   fit <- suppressWarnings(
     fit_checked(with_votes(x), model, NULL, NULL, NULL), classes = "fallible_warning"
   )

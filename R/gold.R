@@ -73,13 +73,13 @@ gold_share <- function(part, y, q) {
 
 # Of pairs of systems, on the cases that both answered, with the number of all, the share of them on
 # which answers differ, what ratings expect of the square of u, and on how many gold cases answers
-# differ: a number per pair that gold tells of, which `told` says. Matrices are patterns x pairs, or
-# gold cases x pairs.
+# differ: a number per pair of which gold says something, which are `known`. Matrices are
+# patterns x pairs, or gold cases x pairs.
 gold_difference <- function(evidence, first, second) {
   part <- gold_part_of_pairs(evidence, first, second)
-  told <- part$told
-  if (!any(told)) return(list(told = told))
-  part <- lapply(part, function(x) if (is.matrix(x)) x[, told, drop = FALSE] else x[told])
+  known <- part$known
+  if (!any(known)) return(list(known = known))
+  part <- lapply(part, function(x) if (is.matrix(x)) x[, known, drop = FALSE] else x[known])
   of_gold <- function(x) x[evidence$at, , drop = FALSE]
   cases <- colSums(part$weight)
   share <- colSums(part$weight * part$differ) / cases
@@ -91,7 +91,7 @@ gold_difference <- function(evidence, first, second) {
   w <- part$w * of_gold(counts)
   systems <- unique(c(first, second))
   predicted <- predict_answer(evidence$predicted, evidence$answer[, systems, drop = FALSE])
-  q <- lapply(list(first = first[told], second = second[told]), function(s) {
+  q <- lapply(list(first = first[known], second = second[known]), function(s) {
     fill_unrated(predicted[, match(s, systems), drop = FALSE], part$weight)
   })
   right <- lapply(part[c("first", "second")], function(answer) of_gold(answer) == evidence$truth)
@@ -102,7 +102,7 @@ gold_difference <- function(evidence, first, second) {
   x <- as_part(x, ifelse(among, share, 1), among)
   c(in_clusters(x, evidence$cluster, x$variance, w > 0), list(
     differ = share, one_right = colSums(part$weight * part$differ * (q$first + q$second)) / cases,
-    all = cases, disputed = colSums(gold & of_gold(part$differ)), told = told
+    all = cases, disputed = colSums(gold & of_gold(part$differ)), known = known
   ))
 }
 
@@ -120,7 +120,7 @@ gold_part_of_pairs <- function(evidence, first, second) {
   list(
     first = one, second = two, weight = weight, differ = differ, w = w,
     stands = stand_for(weight, w, evidence$drawn),
-    told = colSums(w > 0) > 0 & colSums(differ) > 0 &
+    known = colSums(w > 0) > 0 & colSums(differ) > 0 &
       stand_for(weight * differ, w * differ[at, , drop = FALSE], evidence$drawn)
   )
 }

@@ -21,7 +21,7 @@ interval_conformal <- new_interval(
 conformal_interval <- function(draft, table) {
   found <- robust_interval(draft, table)
   if (is.null(found$sampling)) return(found)
-  centre <- typical_error(draft, table$estimate, found$sampling, draft$beside)$centre
+  centre <- typical_error(draft, table$estimate, found$sampling, draft$parts)$centre
   found$table <- with_limits(found$table, centre, calibration_of(draft)$factor)
   found
 }
@@ -100,8 +100,9 @@ calibrate_interval <- function(sets = default_reference_sets(),
   check_reference_sets(sets)
   conf_level <- check_level(conf_level)
   error <- core_robust_error(
-    sets$estimate, sets$sampling, sets$gap, sets$suspicion, sets$rater_error, sets$base_rate_range,
-    sets$open_share, ifelse(sets$kind %in% machine_kinds, "machines", "people")
+    sets$estimate, sets$sampling, sets$gap, sets$dependence_weight, sets$rater_error,
+    sets$base_rate_range, sets$open_share,
+    ifelse(sets$kind %in% machine_kinds, "machines", "people")
   )
   off <- abs(error$centre - sets$truth)
   score <- ifelse(off == 0, 0, off / error$std.error)
@@ -112,7 +113,7 @@ calibrate_interval <- function(sets = default_reference_sets(),
 }
 
 reference_columns <- c(
-  "family", "kind", "estimate", "truth", "sampling", "gap", "suspicion", "rater_error",
+  "family", "kind", "estimate", "truth", "sampling", "gap", "dependence_weight", "rater_error",
   "base_rate_range", "open_share"
 )
 

@@ -19,7 +19,7 @@ interval_robust <- new_interval(
 # Where an interval has its centre, the whole error, and the part of it that shared errors may
 # hide, of a draft or an estimate; nobody but core_robust_error() computes these. All its arguments
 # have an entry per system: the estimate; its standard error from sampling; the distance from the
-# shared end of the range; how much the data call for suspicion, from 0 (nothing is hidden) to 1;
+# shared end of the range; the prior weight of dependence, from 0 (nothing is hidden) to 1;
 # the share of ratings that are wrong; the range of accuracies over possible base rates; and the
 # share of cases whose truth is not known, which alone can hide anything. Its `kind`: see
 # panel_kind(), of all or of each. `parts` are what stands beside the estimate. Who states what is
@@ -28,7 +28,7 @@ interval_robust <- new_interval(
 whole_error <- function(of, value, sampling, gap, parts) {
   if (is_stated(of$options)) return(list(centre = value, std.error = sampling, hidden = 0 * value))
   out <- core_robust_error(
-    value, sampling, gap, parts$suspicion, parts$rater_error, parts$base_rate_range,
+    value, sampling, gap, parts$dependence_weight, parts$rater_error, parts$base_rate_range,
     open_share(of$fit), panel_kind(of$fit)
   )
   if (!is_averaged(of)) out$centre <- value
@@ -52,7 +52,7 @@ robust_interval <- function(draft, table) {
     found <- interval_bootstrap$find(draft, table)
     found$sampling <- found$table$std.error # NA, with a reason, where the bootstrap has none
   }
-  error <- typical_error(draft, table$estimate, found$sampling, draft$beside)
+  error <- typical_error(draft, table$estimate, found$sampling, draft$parts)
   found$centre <- error$centre
   found$table$std.error <- error$std.error
   found$table <- with_limits(
@@ -93,14 +93,14 @@ robust_draws <- function(estimate, replicates) {
   sampling <- estimate$details$sampling
   if (!has_interval(estimate)) sampling <- sampling * cluster_widening(estimate)
   hidden <- hidden_error(estimate, sampling)
-  alike <- same_share(estimate$fit)
+  same <- same_share(estimate$fit)
   together <- suppressWarnings(stats::cor(replicates)) # of what does not vary: NA
   sampling <- ifelse(is.na(diag(together)), 0, sampling)
   together[is.na(together)] <- 0
   error <- normal_draws(
-    together * outer(sampling, sampling) + alike^likeness_power * outer(hidden, hidden)
+    together * outer(sampling, sampling) + same^likeness_power * outer(hidden, hidden)
   )
-  error <- error[, max.col(alike == 1, "first"), drop = FALSE] # exactly the same for equals
+  error <- error[, max.col(same == 1, "first"), drop = FALSE] # exactly the same for equals
   n <- nrow(error)
   times <- if (is_stated(estimate$options)) rep(1, n) else heavy_times(n)
   structure(rep(centre, each = n) + times * error, times = times)
@@ -134,15 +134,15 @@ error_of_estimate <- function(estimate, sampling = estimate$details$sampling) {
   typical_error(estimate, estimate$table$estimate, sampling, parts)
 }
 
-# Draws with variance one that correlate with each other as `alike` says, and not with `centred`.
-alike_noise <- function(centred, alike) {
+# Draws with variance one that correlate with each other as `same` says, and not with `centred`.
+shared_noise <- function(centred, same) {
   n <- nrow(centred)
-  systems <- ncol(alike)
+  systems <- ncol(same)
   noise <- qr.resid(qr(cbind(1, centred)), matrix(stats::rnorm(n * systems), n))
   noise <- qr.Q(qr(noise)) * sqrt(n - 1)
-  parts <- eigen(alike^likeness_power, symmetric = TRUE)
+  parts <- eigen(same^likeness_power, symmetric = TRUE)
   noise <- noise %*% (sqrt(pmax(0, parts$values)) * t(parts$vectors))
-  noise[, max.col(alike == 1, "first"), drop = FALSE] # exactly the same for equals
+  noise[, max.col(same == 1, "first"), drop = FALSE] # exactly the same for equals
 }
 
 # Share of the cases on which systems gave the same answer, a row and a column per system.
@@ -215,8 +215,8 @@ hidden_of_errors <- function(estimate, s, rater_error) {
   none <- 0 * rater_error
   if (is_stated(estimate$options)) return(none)
   core_robust_error(
-    none + estimate$table$estimate[[s]], none, none, of$suspicion, rater_error, of$base_rate_range,
-    none + open_share(estimate$fit)[[s]], panel_kind(estimate$fit)
+    none + estimate$table$estimate[[s]], none, none, of$dependence_weight, rater_error,
+    of$base_rate_range, none + open_share(estimate$fit)[[s]], panel_kind(estimate$fit)
   )$hidden
 }
 

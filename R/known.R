@@ -54,8 +54,7 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
 # A confusion matrix for each rater who is known, a list of `counts` for one of whom there is a
 # calibration sample, NULL for the others.
 check_known_raters <- function(raters, x) {
-  abort_argument_if(x$exchangeable, "known_raters",
-    "{.arg known_raters} needs the rater of each rating.", x = "{.arg x} has counts of ratings.")
+  check_named_raters(x, "known_raters", "{.arg known_raters} needs the rater of each rating.")
   ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
   abort_argument_if(!ok || !rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L,
     "known_raters", "must be a list with the names of raters, each once.", not = raters,

@@ -56,7 +56,7 @@ misfit <- function(measure, view, settings) {
       "Use {.code agreement(pairwise = TRUE)}, take two raters with {.code x[, c(\"a\", \"b\")]}, or
        choose a measure for many raters, such as {.val fleiss_kappa}."
     )
-  } else if (measure$form != "counts" && view$exchangeable) {
+  } else if (measure$form != "counts" && has_counts(view$x)) {
     c(
       "it needs identified raters, and there are only counts.",
       "Measures for exchangeable raters are {.val fleiss_kappa}, {.val gwet_ac} and

@@ -36,8 +36,8 @@ estimate_k_model <- function(fit, options) {
   point <- point_of(estimator)
   of <- point$numbers
   value <- of$estimate
-  told <- of$cases > 0 & fit$identified == "yes"
-  uninformative <- ifelse(told, of$uninformative / of$cases, NA_real_)
+  known <- of$cases > 0 & fit$identified == "yes"
+  uninformative <- ifelse(known, of$uninformative / of$cases, NA_real_)
   warn_uninformative(fit$x$systems, ifelse(is.na(value), NA, uninformative))
   new_point(
     value, estimator,

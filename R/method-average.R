@@ -39,9 +39,9 @@ estimate_average <- function(fit, average) {
 # What the average says beside any estimate, a number per system: the ends of the range, the share
 # of ratings that are wrong, the weight of models without errors in common, and how far the
 # estimators are apart; NA where no models were averaged.
-beside_average <- function(fit, value, average) {
+parts_of_average <- function(fit, value, average) {
   fields <- c(
-    "shared", "independent", "rater_error", "independence_weight", "suspicion", "typical"
+    "shared", "independent", "rater_error", "independence_weight", "dependence_weight", "typical"
   )
   if (is.null(average)) {
     lacking <- c(fields, "base_rate_range", "lowest", "highest")
@@ -110,7 +110,7 @@ has_few_data <- function(estimate) {
   sampling <- estimate$details$sampling
   width <- 2 * normal_quantile(estimate$options$conf_level) * sampling
   hidden <- error_of_estimate(estimate)$hidden
-  which(width > wide_sampling & sampling > hidden & told_by_ratings(estimate))
+  which(width > wide_sampling & sampling > hidden & follows_from_ratings(estimate))
 }
 
 # Much of the error is hidden, not sampling; always, where machines rate. Never, where somebody
@@ -122,7 +122,7 @@ rests_on_assumption <- function(estimate) {
   sampling <- ifelse(is.na(error$std.error), 0, estimate$details$sampling)
   whole <- sqrt(sampling^2 + error$hidden^2)
   much <- rests_on_machines(estimate) | (whole > wide_error & error$hidden >= sampling)
-  which(much & told_by_ratings(estimate) & error$hidden > 0)
+  which(much & follows_from_ratings(estimate) & error$hidden > 0)
 }
 
 rests_on_machines <- function(estimate) {
@@ -130,7 +130,7 @@ rests_on_machines <- function(estimate) {
     !all(rests_on_gold(estimate)) && !all(is.na(estimate$details$rater_error))
 }
 
-told_by_ratings <- function(estimate) {
+follows_from_ratings <- function(estimate) {
   by_gold <- if (is.null(estimate$gold)) FALSE else rests_on_gold(estimate)
   !is.na(estimate$table$estimate) & !by_gold
 }
@@ -179,7 +179,7 @@ causes_of_doubt <- function(estimate) {
   r <- if (panel_kind(estimate) == "people") 1 / sqrt(12) else 1 / sqrt(6)
   lean <- r * ifelse(is.na(details$base_rate_range), 0, details$base_rate_range)
   end <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
-  apart <- abs(end - details$average_shared) / 2
+  half_gap <- abs(end - details$average_shared) / 2
   error <- details$rater_error / 5
   leaning <- if (has_no_kappa(leans_of(estimate$fit$x))) {
     paste("raters", chance_beyond_shares)
@@ -188,7 +188,7 @@ causes_of_doubt <- function(estimate) {
   }
   cause <- ifelse(lean > error, leaning, "raters are often wrong, and may be wrong together")
   ends <- paste("it may be", range_words(estimate$table))
-  ifelse(apart > pmax(lean, error), ends, cause)
+  ifelse(half_gap > pmax(lean, error), ends, cause)
 }
 
 machines_of <- function(x) {

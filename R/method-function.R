@@ -6,11 +6,11 @@ function_method <- function(run) {
   record$run <- run
   record$estimate <- function(fit, options, average) {
     estimator <- function_estimator(fit$x, run)
-    said <- estimator(NULL, NULL)
-    lacking <- is.na(said$estimate) & is.na(said$reason)
+    result <- estimator(NULL, NULL)
+    lacking <- is.na(result$estimate) & is.na(result$reason)
     new_point(
-      said$estimate, estimator,
-      reason = replace(said$reason, lacking, "the function gave no estimate")
+      result$estimate, estimator,
+      reason = replace(result$reason, lacking, "the function gave no estimate")
     )
   }
   record
@@ -31,8 +31,8 @@ function_estimator <- function(x, run) {
       drawn["weights"] <- list(NULL)
       run(drawn)
     }
-    said <- as_result(value, x$systems, "method")
-    if (is.null(times)) said else said$estimate
+    result <- as_result(value, x$systems, "method")
+    if (is.null(times)) result else result$estimate
   }, class = "case_estimator")
 }
 

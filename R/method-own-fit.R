@@ -97,8 +97,8 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   weight <- weight[use]
   width <- options$bin_width
   best <- most_probable(posterior)
-  said <- posterior[cbind(seq_along(use), answer[use])]
-  credit <- (said >= best$probability * (1 - tie_tolerance)) / best$tied
+  of_answer <- posterior[cbind(seq_along(use), answer[use])]
+  credit <- (of_answer >= best$probability * (1 - tie_tolerance)) / best$tied
   last <- ceiling(1 / width - 1e-9) - 1
   bin <- pmin(pmax(floor((1 - best$probability) / width + 1e-9 / width), 0), last)
   sums <- rowsum(weight * cbind(1, best$probability, credit), bin)

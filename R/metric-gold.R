@@ -18,20 +18,20 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
   if (!is.null(part)) ends <- ranges_of_margins(ends, part$start, plan)
   of_rows <- if (!is.null(part)) gold_metrics(part, slopes, plan, ends)
   rows <- setdiff(which(!is.na(found$estimate)), which(of_rows$no_truth %in% TRUE))
-  said <- lapply(rows, function(i) {
+  each <- lapply(rows, function(i) {
     by_slope <- if (!is.null(part)) of_rows$x[[i]]
     gold_row(found, estimate, plan, i, s, record, part, by_slope, ends[i, ])
   })
   columns <- c("estimate", "std.error", "conf.low", "conf.high")
   found[rows, columns[-1L]] <- NA_real_
-  found$reason[rows] <- vapply(said, `[[`, "", "lack")
-  told <- lengths(lapply(said, `[[`, "x")) > 0L
-  if (any(told)) {
-    of <- function(field) bind_numbers(lapply(said[told], `[[`, field))
+  found$reason[rows] <- vapply(each, `[[`, "", "lack")
+  known <- lengths(lapply(each, `[[`, "x")) > 0L
+  if (any(known)) {
+    of <- function(field) bind_numbers(lapply(each[known], `[[`, field))
     unit <- do.call(cbind, record$gold(of("x"), of("alone"), settings)[columns])
-    ends <- ends[rows[told], , drop = FALSE]
+    ends <- ends[rows[known], , drop = FALSE]
     value <- unit * (ends[, 2L] - ends[, 1L]) + outer(ends[, 1L], columns != "std.error")
-    found[rows[told], columns] <- as.data.frame(value)
+    found[rows[known], columns] <- as.data.frame(value)
   }
   found
 }
@@ -186,7 +186,7 @@ as_share <- function(x, value, alone, cluster) {
 # A category that the row rests on and of which no gold case is, or that no gold case has as its
 # answer, by its number; NULL if there is none, or no truth is open. Metrics of the whole table rest
 # on all together; but there is no agreement beyond chance with gold of one category.
-untold_category <- function(part, plan, i) {
+absent_category <- function(part, plan, i) {
   if (part$all_known) return(NULL)
   n <- length(plan$categories)
   table <- matrix(part$gold_table, n, byrow = TRUE)
@@ -204,10 +204,10 @@ untold_category <- function(part, plan, i) {
 # Why gold says nothing of a metric by its derivative; NULL if it does.
 lack_of_metric <- function(estimate, part, plan, i, s, record) {
   if (is.null(part)) return(lack_of_gold(estimate, s) %||% only_some_drawn)
-  untold <- untold_category(part, plan, i)
+  absent <- absent_category(part, plan, i)
   if (record$anytime) {
     "anytime intervals are derived for accuracy, recall and precision only"
-  } else if (!is.null(untold)) {
-    paste0("no gold case is of category ", plan$categories[[untold]], ", or none has it as answer")
+  } else if (!is.null(absent)) {
+    paste0("no gold case is of category ", plan$categories[[absent]], ", or none has it as answer")
   }
 }

@@ -236,8 +236,8 @@ hidden_errors <- function(estimate, table, s, along, by_answer) {
 # `raters` for all answers and by `own` where they differ.
 hidden_in_all <- function(estimate, range, line, raters, shift, of_answer, own) {
   level <- colSums(shift)
-  apart <- colSums((own * (shift - outer(of_answer, level)))^2)
-  sqrt(pmax(range * line^2 + raters^2 * level^2 + apart_share(estimate) * apart, 0))
+  squares <- colSums((own * (shift - outer(of_answer, level)))^2)
+  sqrt(pmax(range * line^2 + raters^2 * level^2 + own_bias_share(estimate) * squares, 0))
 }
 
 # Share of ratings that are thought to be wrong, among those of cases with each answer; of all where
@@ -256,7 +256,7 @@ wrong_by_answer <- function(estimate, s) {
 
 # How much more is hidden if it differs between answers. Machines are off as in other data sets,
 # which told of accuracies alone.
-apart_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
+own_bias_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
 
 # From the table of errors in common to that of errors of their own, or to that of the estimate,
 # where it is a model's.

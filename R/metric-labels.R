@@ -127,7 +127,7 @@ label_plan <- function(metrics, average, beta, x) {
 }
 
 # Cases times labels as ratings "yes" and "no" (`x`), with a system per system and label that has
-# answered its own label only; `cluster`, the case of each; `said`, cases x labels of each system,
+# answered its own label only; `cluster`, the case of each; `given`, cases x labels of each system,
 # NA without an answer.
 label_panel <- function(x, systems) {
   check_label_panel(x, systems)
@@ -136,15 +136,15 @@ label_panel <- function(x, systems) {
   labels <- length(x$categories)
   has <- answers_by_rater(x)
   raters <- setdiff(x$raters, systems)
-  said <- lapply(systems, function(system) {
+  given <- lapply(systems, function(system) {
     if (system %in% x$raters) return(has[[system]])
     answer <- case_answers(x)[, match(system, x$systems)]
     replace(outer(answer, seq_len(labels), `==`), answer == 0L, NA)
   })
-  names(said) <- systems
+  names(given) <- systems
   wide <- lapply(has[raters], as_words)
   names(wide) <- paste0("r", seq_along(raters))
-  own <- do.call(c, lapply(said, function(of) {
+  own <- do.call(c, lapply(given, function(of) {
     lapply(seq_len(labels), function(l) as_words(replace(of, col(of) != l, NA)))
   }))
   names(own) <- paste0("s", seq_along(own))
@@ -159,15 +159,14 @@ label_panel <- function(x, systems) {
   stacked$systems <- paste(rep(systems, each = labels), rep(x$categories, length(systems)),
     sep = ": ")
   list(
-    x = stacked, systems = systems, labels = labels, cases = x$cases, said = said,
+    x = stacked, systems = systems, labels = labels, cases = x$cases, given = given,
     cluster = rep(seq_len(n), labels)
   )
 }
 
 check_label_panel <- function(x, systems) {
-  abort_argument_if(x$exchangeable || has_repeats(x) || !is.null(x$weights), "x",
-    "Metrics of labels need one answer of each rater on a case, and cases without weights.",
-    x = if (!is.null(x$weights)) "{.arg x} has weights.")
+  check_single_answers(x, "x", "Metrics of labels need one answer of each rater on a case.")
+  abort_argument_if(!is.null(x$weights), "x", "Metrics of labels need cases without weights.")
   check_system_names(systems, c(x$raters, x$systems))
   abort_if(length(systems %||% x$systems) == 0L, "system", "There is no system.",
     i = "Name in {.arg systems} the raters of {.arg x} that are systems.", system = character())
@@ -222,18 +221,18 @@ label_table <- function(estimate, plan, panel, interval, conf_level) {
 # panel, NA of those that nobody rated.
 panel_values <- function(beliefs, times, plan, panel, seen) {
   lapply(seq_along(panel$systems), function(s) {
-    said <- panel$said[[s]]
+    given <- panel$given[[s]]
     yes <- vapply(seq_len(panel$labels), function(l) {
       at <- (l - 1L) * length(times) + seq_along(times)
       posterior <- beliefs((s - 1L) * panel$labels + l)
       if (is.null(posterior)) times * NA else posterior[seen[at], 1L]
     }, times + 0)
     yes <- matrix(yes, length(times))
-    counts <- label_counts(yes, said, times)
+    counts <- label_counts(yes, given, times)
     each <- if (!is.null(plan$of_label)) values_over_labels(counts, plan)
     unname(unlist(lapply(plan$records, function(record) {
       if (record$form != "set") return(each[[record$id]])
-      stats::weighted.mean(set_scores(record$id, yes, said), times, na.rm = TRUE)
+      stats::weighted.mean(set_scores(record$id, yes, given), times, na.rm = TRUE)
     })))
   })
 }
@@ -241,10 +240,10 @@ panel_values <- function(beliefs, times, plan, panel, seen) {
 seen_patterns <- function(fit) ifelse(judged_patterns(fit)[fit$x$index], fit$x$index, NA)
 
 # Labels x cells of the joint table of truth and answer, answers within truths.
-label_counts <- function(yes, said, times) {
+label_counts <- function(yes, given, times) {
   sum_of <- function(p) colSums(p * times, na.rm = TRUE)
-  cbind(sum_of(yes * said), sum_of(yes * !said), sum_of((1 - yes) * said),
-    sum_of((1 - yes) * !said))
+  cbind(sum_of(yes * given), sum_of(yes * !given), sum_of((1 - yes) * given),
+    sum_of((1 - yes) * !given))
 }
 
 # Of each metric: its averages, then labels.
@@ -271,18 +270,18 @@ values_over_labels <- function(counts, plan) {
 }
 
 # Of each case, the posterior mean of how right the whole answer is; NA without an answer.
-set_scores <- function(id, yes, said) {
-  if (id == "subset_accuracy") return(exp(rowSums(log(ifelse(said, yes, 1 - yes)))))
-  size <- rowSums(said)
+set_scores <- function(id, yes, given) {
+  if (id == "subset_accuracy") return(exp(rowSums(log(ifelse(given, yes, 1 - yes)))))
+  size <- rowSums(given)
   # How many labels are true that the answer has not: its distribution, label by label.
   missed <- cbind(rep(1, nrow(yes)), matrix(0, nrow(yes), ncol(yes)))
   for (l in seq_len(ncol(yes))) {
-    p <- ifelse(said[, l], 0, yes[, l])
+    p <- ifelse(given[, l], 0, yes[, l])
     missed <- missed * (1 - p) + cbind(0, missed[, -ncol(missed), drop = FALSE]) * p
   }
   either <- outer(size, 0:ncol(yes), `+`)
   share <- rowSums(missed / pmax(either, 1))
-  ifelse(size == 0, missed[, 1L], rowSums(yes * said) * share)
+  ifelse(size == 0, missed[, 1L], rowSums(yes * given) * share)
 }
 
 # ---- Bootstrap ----------------------------------------------------------------------------------

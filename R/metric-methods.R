@@ -12,14 +12,14 @@ tidy.metric_estimate <- function(x, ...) {
 glance.metric_estimate <- function(x, ...) {
   check_dots_empty(...)
   table <- x$table
-  told <- !is.null(accuracy_intervals()[[x$options$interval]]$find)
+  has_interval <- !is.null(accuracy_intervals()[[x$options$interval]]$find)
   tibble::tibble(
     groups = if (x$options$grouped) length(x$estimates) else NA_integer_,
     systems = length(x$options$systems), metrics = length(x$plan$records),
     categories = length(x$plan$categories), estimates = nrow(table),
     missing = sum(is.na(table$estimate)), method = x$options$method,
     interval = x$options$interval,
-    conf_level = if (told) x$options$conf_level else NA_real_
+    conf_level = if (has_interval) x$options$conf_level else NA_real_
   )
 }
 

@@ -50,7 +50,8 @@
 #' ratings of patterns times categories are more than 1e5; of more than 1e4 cases 5000 are drawn,
 #' and deviations made smaller). `"bootstrap"` takes percentiles; `"robust"` adds what is not known
 #' of shared errors and of errors that raters have among themselves, as for other metrics, but
-#' as much as if all called for suspicion, since answers that look free of it vouch for no score:
+#' as much as if the weight of dependence were 1, since answers that look independent vouch for no
+#' score:
 #' the same for ratings as for [fit_scores()]. Those
 #' of `ece` are moved to the estimate, since every drawing adds to it; from the lower end all that
 #' chance could have added is taken off. With gold, `"combined"` and `"corrected"` hold what each

@@ -83,8 +83,6 @@ numeric_slopes <- function(record, plan, table, there) {
   slope
 }
 
-slope_step <- 1e-5
-
 # Averages, then categories. Kernels see little more of one kind of case in each category at a time.
 slopes_of_categories <- function(record, plan, parts) {
   n <- length(parts$tp)

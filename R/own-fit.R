@@ -85,11 +85,12 @@ own_fit <- function(x, posterior, rates, model) {
 own_matrices <- function(x, posterior) {
   n <- length(x$categories)
   of <- rating_pattern(x)
-  rater <- if (x$exchangeable) rep(1L, length(of)) else rating_rater(x)
+  identity <- rater_identity(x)
+  rater <- identity[rating_rater(x)]
   counts <- posterior[of, , drop = FALSE] * pattern_weights(x)[of]
   out <- array(NA_real_, c(length(x$raters), n, n))
   for (j in seq_along(x$raters)) {
-    own <- if (x$exchangeable) TRUE else rater == j
+    own <- rater == identity[[j]]
     rated <- outer(rating_category(x)[own], seq_len(n), `==`)
     sums <- crossprod(counts[own, , drop = FALSE], rated)
     out[j, , ] <- na_real(sums / rowSums(sums)) # nobody rated cases of some categories
@@ -101,7 +102,7 @@ own_matrices <- function(x, posterior) {
 own_model <- function(words, x) {
   structure(
     list(
-      accuracy = if (x$exchangeable) "common" else "own", errors = "own", difficulty = "own",
+      accuracy = if (has_counts(x)) "common" else "own", errors = "own", difficulty = "own",
       system = "shared", prior = list(), words = words
     ),
     class = c("own_model", "rater_model", "fallible_result")
@@ -135,9 +136,9 @@ check_probability_rows <- function(posterior, x) {
   odd <- if (length(off) == 0L) which(abs(rowSums(posterior) - 1) > 1e-6)
   if (length(off) + length(odd) == 0L) return(invisible())
   row <- c(off, odd)[[1L]]
-  said <- format(posterior[row, ], digits = 6, trim = TRUE) # nolint: object_usage.
+  sums <- format(posterior[row, ], digits = 6, trim = TRUE) # nolint: object_usage.
   abort_argument("posterior", "Each row of {.arg posterior} must be probabilities that sum to one.",
-    x = if (length(off) > 0L) "That of case {.val {as.character(x$cases[[row]])}} is {said}." else
+    x = if (length(off) > 0L) "That of case {.val {as.character(x$cases[[row]])}} is {sums}." else
       "That of case {.val {as.character(x$cases[[row]])}} sums to
         {format(sum(posterior[row, ]), digits = 6)}.",
     i = if (length(c(off, odd)) > 1L) "{length(c(off, odd))} rows do not.", row = c(off, odd))
@@ -167,13 +168,13 @@ check_has_law.posterior_fit <- function(fit, what) {
 }
 
 # The same fit beside other answers by systems: `x` has the cases and ratings of the fit.
-fit_beside <- function(fit, x) UseMethod("fit_beside")
+fit_with <- function(fit, x) UseMethod("fit_with")
 
-fit_beside.posterior_fit <- function(fit, x) {
+fit_with.posterior_fit <- function(fit, x) {
   own_fit(x, fit$posterior[fit$x$index, , drop = FALSE], fit$base_rates, fit$model$words)
 }
 
-fit_beside.rater_fit <- function(fit, x) {
+fit_with.rater_fit <- function(fit, x) {
   x <- patterns_for(fit$model, x)
   if (any(known_patterns(fit))) { # a known truth makes a pattern of its own
     return(suppressWarnings(stats::update(fit, x = x), classes = "fallible_warning"))

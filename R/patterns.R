@@ -67,6 +67,9 @@ repeated_ratings <- function(x) {
   data.frame(pattern = findInterval(twice - 1L, start), rater = rater[twice])
 }
 
+# Is it known who rated, and did nobody rate a case more than once?
+rates_once <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
+
 # Patterns x raters and systems: categories, NA where there is none.
 answers_by_pattern <- function(x) {
   answers <- as.double(n_patterns(x)) * (length(x$raters) + length(x$systems))
@@ -177,10 +180,10 @@ count_cases <- function(x, which = TRUE) sum(pattern_cases(x)[which])
 pattern_table <- function(x, call = user_frame()) {
   if (!is.null(x$covariates)) x <- split_by_covariates(x)
   rows <- n_patterns(x)
-  ratings <- if (x$exchangeable || nrow(repeated_ratings(x)) > 0L) {
-    split_columns(pattern_counts(x), x$categories)
-  } else {
+  ratings <- if (rates_once(x)) {
     lapply(split_columns(answers_by_pattern(x), x$raters), category_factor, x = x)
+  } else {
+    split_columns(pattern_counts(x), x$categories)
   }
   systems <- lapply(split_columns(pattern_answers(x), x$systems), function(code) {
     category_factor(replace(code, code == 0L, NA), x)

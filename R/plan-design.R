@@ -255,7 +255,7 @@ pilot_story <- function(fit, crowd) {
 
 fit_pilot <- function(x, simple) {
   fits <- function(model) suppressWarnings(fit_raters(x, model), classes = "fallible_warning")
-  if (!simple && !x$exchangeable && length(x$raters) > 2L) {
+  if (!simple && length(named_raters(x)) > 2L) {
     fit <- fits(rater_model("rater"))
     if (fit$identified == "yes") return(fit)
   }
@@ -282,4 +282,31 @@ pilot_systems <- function(fit) {
   known <- tidy(estimate)$estimate
   known <- known[!is.na(known)]
   if (length(known) > 0L) round(known, 3L)
+}
+
+# ---- Panels that a function of the user's draws ------------------------------------------------
+
+# The fields of plan_design(). Nobody knows how accurate raters and systems of a world are.
+plan_world <- function(x, approximate) {
+  replaced <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")
+  given <- replaced[!vapply(x[replaced], is.null, NA)]
+  if (approximate) given <- c(given, "approximate")
+  abort_argument_if(length(given) > 0L, given[[1L]],
+    "A function given as {.arg design} defines by itself how raters and systems answer.",
+    x = "Found {.arg {given}} beside it.")
+  world <- new_world(x$design, "design", as.integer(min(max(x$cases), 100)))
+  list(
+    designs = list(world), raters = world$raters, assumed = world, accuracies = NA_real_,
+    kappa = NA_real_, labels = world$categories, missing = world$missing, pilot = NULL,
+    systems = unname(world$systems)
+  )
+}
+
+format_world <- function(world) {
+  paste0(
+    "Panels are drawn by a function: ", count_noun(world$raters, "rater"), ", ",
+    count_noun(length(world$systems), "system"), ", ",
+    count_noun(length(world$categories), "category", "categories"),
+    if (world$missing > 0) paste0("; ", percent(world$missing), " of ratings missing")
+  )
 }

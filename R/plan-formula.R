@@ -44,24 +44,24 @@ approximate_part <- function(m, settings) {
       half_width_mcse = NA_real_, bias = NA_real_, missing = NA_real_
     )
   }
-  n <- settings$cases %||% max(approximate_cases(errors, settings), settings$least_cases)
-  at <- point(n)
-  cases <- unique(pmax(round(n * 2^seq(-2, 2, by = 0.25)), 2))
+  n <- settings$cases %||%
+    approximate_cases(errors, settings, settings$least_cases, settings$max_cases)
+  shown <- if (is.na(n)) settings$max_cases else n
+  at <- point(shown)
+  reason <- if (is.na(n)) reason_unreached(at, shown, settings) else
+    reason_short(at$probability, settings)
+  cases <- unique(pmax(round(shown * 2^seq(-2, 2, by = 0.25)), 2))
   list(
-    answer = plan_row(m, n, at, reason_short(at$probability, settings)),
+    answer = plan_row(m, n, at, reason),
     curve = data.frame(
       raters = m, cases = cases, do.call(rbind, lapply(cases, point)), runs = NA_integer_
     )
   )
 }
 
-# The smallest number of cases; probabilities rise with it.
-approximate_cases <- function(errors, settings) {
-  lack <- function(root) approximate_within(errors, root^2, settings$margin) - settings$conf_level
-  high <- 2
-  while (lack(high) < 0) high <- 2 * high
-  if (lack(sqrt(2)) >= 0) return(2)
-  ceiling(stats::uniroot(lack, c(sqrt(2), high), tol = 1e-6)$root^2 - 1e-3)
+approximate_cases <- function(errors, settings, least = 2, most = 1e15) {
+  within <- function(n) approximate_within(errors, n, settings$margin)
+  fewest(function(n) settings$conf_level - vapply(n, within, 0), least, most)
 }
 
 # Standard deviation of the estimate from a single case, and the truth: a row per system and draw of

@@ -25,29 +25,29 @@ planned_weight <- function(x, answered) pattern_cases(x) * (answered & rated_pat
 
 foresee_accuracy <- function(estimate, predicted, s, category) {
   x <- estimate$fit$x
-  answer <- x$patterns$answer[, s]
-  weight <- planned_weight(x, answer > 0L)
-  q <- fill_unrated(predict_answer(predicted, answer), weight)
-  of <- prediction_of(q, weight)
-  alone <- ratings_alone(estimate, s)
+  answer <- pattern_answers(x)[, s]
+  out <- foresee_share(x, predict_answer(predicted, answer), answer > 0L)
+  out$alone <- ratings_alone(estimate, s)
   # Without clips an estimate may be above 1, which no share of gold cases is.
-  value <- if (is.na(alone$estimate)) of$mean else min(max(alone$estimate, 0), 1)
-  p <- tempered(q)
-  ends <- c(value, if (!is.na(alone$estimate)) {
-    unlist(estimate$table[s, c("independent", "shared")])
-  })
-  list(
-    of = of, value = value, variance = of$mean * (1 - of$mean), share = 1,
-    hardest = min(max(ends[[which.min(abs(ends - 0.5))]], 0), 1),
-    spread = replace(sqrt(p * (1 - p)), weight == 0, NA), alone = alone
-  )
+  inside <- function(value) min(max(value, 0), 1)
+  ends <- out$value
+  if (!is.na(out$alone$estimate)) {
+    out$value <- inside(out$alone$estimate)
+    ends <- c(out$value, unlist(estimate$table[s, c("independent", "shared")]))
+  }
+  out$hardest <- inside(ends[[which.min(abs(ends - 0.5))]])
+  out
 }
 
 foresee_precision <- function(estimate, predicted, s, category) {
   x <- estimate$fit$x
-  own <- x$patterns$answer[, s] == category
-  weight <- planned_weight(x, own)
-  q <- fill_unrated(predicted[, category], weight)
+  foresee_share(x, predicted[, category], pattern_answers(x)[, s] == category)
+}
+
+# The share of right answers, of those that count.
+foresee_share <- function(x, predicted, counts) {
+  weight <- planned_weight(x, counts)
+  q <- fill_unrated(predicted, weight)
   of <- prediction_of(q, weight)
   p <- tempered(q)
   list(
@@ -142,23 +142,13 @@ half_of <- function(interval, quantity, explained, settings,
   function(gold) half(gold, quantity, explained, settings)
 }
 
-# The least number from which on the half-width is small enough, NA if there is none: combined
-# intervals widen at first, while gold cases become enough to contradict ratings.
-fewest_gold <- function(half, half_width, cases) {
-  rough <- unique(round(exp(seq(0, log(cases), length.out = 300L))))
-  wide <- rough[half(rough) > half_width]
-  if (length(wide) == 0L) return(1)
-  if (max(wide) >= cases) return(NA_real_)
-  fine <- seq(max(wide), min(rough[rough > max(wide)]))
-  as.double(max(fine[half(fine) > half_width]) + 1)
-}
-
-# Fewer than could contradict ratings would make a combined interval of what ratings say.
+# Fewer than could contradict ratings would make a combined interval of what ratings say; combined
+# intervals widen at first, while gold cases become enough for that.
 planned_gold <- function(interval, quantity, explained, settings,
                          half = half_of(interval, quantity, explained, settings)) {
   cases <- quantity$of$cases
   least <- if (believes_ratings(interval)) min(fewest_contradicting, cases) else 1
-  max(least, fewest_gold(half, settings$half_width, cases))
+  max(least, fewest(function(n) half(n) - settings$half_width, 1, cases))
 }
 
 # As many as it takes if ratings are worth as little as they may be, and as wrong as they may be: if
@@ -187,11 +177,11 @@ gold_rows <- function(quantity, settings) {
     needed <- c(number("estimate"), number("conf.high"))
     most <- number("conf.low", most_gold)
     half <- half_of(interval, quantity, quantity$explained, settings)
-    told <- if (interval == "gold alone") rep(1, 3L) else unname(worth)
+    of <- if (interval == "gold alone") rep(1, 3L) else unname(worth)
     tibble::tibble(
       system = quantity$system, interval = interval, gold = needed[[1L]],
       lowest = needed[[2L]], highest = most, half_width = half(needed[[1L]]),
-      worth = told[[1L]], worth_lowest = told[[2L]], worth_highest = told[[3L]], cases = cases,
+      worth = of[[1L]], worth_lowest = of[[2L]], worth_highest = of[[3L]], cases = cases,
       reason = if (is.na(needed[[1L]])) {
         paste0("with all of the ", number_of(cases), " cases gold it is ", decimals(half(cases)))
       } else {
@@ -274,7 +264,7 @@ gold_costs <- function(table, quantities, estimate, settings) {
 explained_by_more <- function(now, estimate, settings) {
   x <- estimate$fit$x
   raters <- length(x$raters)
-  if (x$exchangeable || raters < 3L) return(rep(NA_real_, length(now)))
+  if (has_counts(x) || raters < 3L) return(rep(NA_real_, length(now)))
   odds <- function(share) share / (1 - share)
   explained <- function(panel) {
     estimate$fit$x <- panel

@@ -171,11 +171,7 @@ format_pilot <- function(pilot) {
 # The answer in words.
 format_answer <- function(x) {
   best <- tidy(x)[which(tidy(x)$cheapest), ]
-  if (nrow(best) == 0L) {
-    reasons <- tidy(x)$reason
-    raters <- tidy(x)$raters
-    return(paste0("Not reached with ", raters, " raters: ", reasons))
-  }
+  if (nrow(best) == 0L) return(not_reached(tidy(x)))
   best <- best[1L, ]
   several <- nrow(tidy(x)) > 1L
   paste0(
@@ -195,13 +191,15 @@ format_answer <- function(x) {
   )
 }
 
+not_reached <- function(table) {
+  paste0("Not reached with ", table$raters, " raters: ", table$reason, recycle0 = TRUE)
+}
+
 plan_notes <- function(x) {
   table <- tidy(x)
   enough <- is.na(table$reason)
   c(
-    if (any(enough)) {
-      paste0("Not reached with ", table$raters, " raters: ", table$reason)[!enough]
-    },
+    if (any(enough)) not_reached(table[!enough, ]),
     near_tie(table[enough, ]),
     if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
     if (any(!enough & abs(table$bias) > x$settings$margin / 5 & is.na(table$cases))) {

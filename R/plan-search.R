@@ -157,6 +157,20 @@ probit_line <- function(n, near, target) {
   )
 }
 
+# The least whole number in a range from which on `lack()` is never above 0; NA if there is none.
+fewest <- function(lack, least, most) {
+  repeat {
+    n <- unique(round(exp(seq(log(least), log(most), length.out = 300L))))
+    few <- which(lack(n) > 0)
+    if (length(few) == 0L) return(as.double(least))
+    last <- max(few)
+    if (last == length(n)) return(NA_real_)
+    least <- n[[last]]
+    most <- n[[last + 1L]]
+    if (most - least <= 1) return(most)
+  }
+}
+
 # ---- Answers ------------------------------------------------------------------------------------
 
 # As it was simulated, at one number of cases.
@@ -179,15 +193,18 @@ unreached <- function(at, tried, settings, i) {
   last <- at(tried[[length(tried)]])
   gain <- if (length(tried) > 1L) last$near - at(tried[[length(tried) - 1L]])$near
   rising <- is.null(gain) || mean(gain) > 2 * stats::sd(gain) / sqrt(length(gain)) + 1e-9
-  reason <- paste0(
+  plan_row(settings$raters[[i]], NA_real_, point, reason_unreached(point, best, settings, rising))
+}
+
+reason_unreached <- function(point, n, settings, rising = TRUE) {
+  paste0(
     if (rising) {
-      paste0(number(settings$max_cases), " cases, the most to try, are too few; the best found is ")
+      paste0(number(settings$max_cases), " cases, the most to try, are too few")
     } else {
-      "more cases do not help, because the remaining error is bias; the best found is "
+      "more cases do not help, because the remaining error is bias"
     },
-    percent(point$probability), " with ", count_noun(best, "case")
+    "; the best found is ", percent(point$probability), " with ", count_noun(n, "case")
   )
-  plan_row(settings$raters[[i]], NA_real_, point, reason)
 }
 
 # Estimates that are `NA` are further off than any margin.

@@ -12,7 +12,7 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   seen <- table[!is.na(table$lowest), ]
   check_drawn(table$lowest, "The bounds are", table$reason)
   seen$system <- factor(seen$system, levels = seen$system[order(seen$lowest + seen$highest)])
-  told <- glance(object)
+  facts <- glance(object)
   ggplot2::ggplot(seen, ggplot2::aes(y = .data$system)) +
     interval_lines(linewidth = 0.7, alpha = 0.6) +
     range_lines() +
@@ -26,16 +26,16 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
     titled(
       "Lowest and highest accuracy",
       paste0(
-        if (told$given == "fit") {
+        if (facts$given == "fit") {
           "whatever errors are shared with the raters',\nif the fit is right about these"
         } else {
           "whatever errors are shared,\ngiven the ratings and what is assumed"
         },
-        if (told$interval == "bootstrap") {
-          paste0("; thin: ", format(100 * told$conf_level), "% confidence set")
+        if (facts$interval == "bootstrap") {
+          paste0("; thin: ", format(100 * facts$conf_level), "% confidence set")
         }
       ),
       "probability of the correct category",
-      caption = if (told$given == "fit") "Diamond: all errors shared with the raters"
+      caption = if (facts$given == "fit") "Diamond: all errors shared with the raters"
     )
 }

@@ -25,8 +25,8 @@ plot_differences <- function(object) {
   table <- utils::head(shown_pairs(object), most_pairs)
   pair <- paste(table$system1, "-", table$system2)
   table$pair <- factor(pair, levels = rev(pair))
-  apart <- !is.na(table$conf.low) & (table$conf.low > 0 | table$conf.high < 0)
-  table$verdict <- ifelse(apart, "different", "undecided")
+  decided <- !is.na(table$conf.low) & (table$conf.low > 0 | table$conf.high < 0)
+  table$verdict <- ifelse(decided, "different", "undecided")
   hidden <- nrow(tidy(object)) - nrow(table)
   ggplot2::ggplot(
     table, ggplot2::aes(.data$estimate, .data$pair, colour = .data$verdict)

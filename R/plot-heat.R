@@ -5,17 +5,17 @@
 heat_map <- function(pairs, judges, systems = NULL, sorted = FALSE, numbers = TRUE) {
   few <- length(judges) <= 12L
   if (sorted && !few) judges <- by_mean_value(pairs, judges, systems)
-  apart <- length(systems) > 0L && length(systems) < length(judges)
+  separate <- length(systems) > 0L && length(systems) < length(judges)
   role <- function(judge) {
     factor(ifelse(judge %in% systems, "systems", "raters"), c("raters", "systems"))
   }
-  if (apart) pairs[c("role1", "role2")] <- list(role(pairs$judge1), role(pairs$judge2))
+  if (separate) pairs[c("role1", "role2")] <- list(role(pairs$judge1), role(pairs$judge2))
   pairs$judge1 <- factor(pairs$judge1, levels = judges)
   pairs$judge2 <- factor(pairs$judge2, levels = rev(judges))
   ggplot2::ggplot(pairs, ggplot2::aes(.data$judge1, .data$judge2, fill = .data$value)) +
     ggplot2::geom_tile(colour = "white", linewidth = if (few) 0.6 else 0) +
     (if (few && numbers) tile_numbers(length(judges))) +
-    (if (apart) {
+    (if (separate) {
       ggplot2::facet_grid(role2 ~ role1, scales = "free", space = "free")
     }) +
     ggplot2::scale_x_discrete(labels = short_names, expand = c(0, 0)) +

@@ -11,24 +11,21 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
                                ...) {
   check_dots_empty(...)
   type <- check_choice(type)
-  curve <- tidy(object, what = "curve")
-  answer <- tidy(object)
-  curve$value <- curve[[type]]
-  curve$error <- curve[[paste0(type, "_mcse")]]
-  answer$value <- answer[[type]]
-  curve <- curve[!is.na(curve$value), ]
-  of_raters <- function(x) factor(x$raters, levels = sort(unique(answer$raters)))
-  curve$group <- of_raters(curve)
-  answer$group <- of_raters(answer)
-  settings <- glance(object)
   shares <- type == "probability"
-  target <- if (shares) settings$conf_level else settings$margin
-  several <- nlevels(curve$group) > 1L
-  ggplot2::ggplot(curve, ggplot2::aes(.data$cases, .data$value, colour = .data$group)) +
-    ggplot2::geom_hline(
-      yintercept = target, linetype = "dashed", colour = plot_colours[["muted"]]
-    ) +
-    (if (!settings$approximate) {
+  raters <- sort(unique(tidy(object)$raters))
+  points <- function(table) {
+    data.frame(
+      n = table$cases, value = table[[type]], error = table[[paste0(type, "_mcse")]],
+      group = factor(table$raters, raters)
+    )
+  }
+  curve <- points(tidy(object, "curve"))
+  curve <- curve[!is.na(curve$value), ]
+  settings <- glance(object)
+  simulated <- !settings$approximate
+  plan_picture(
+    curve, if (shares) settings$conf_level else settings$margin, "raters",
+    below = if (simulated) {
       ggplot2::geom_ribbon(
         ggplot2::aes(
           ymin = pmax(.data$value - 2 * .data$error, 0),
@@ -36,25 +33,16 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
         ),
         alpha = 0.18, colour = NA
       )
-    }) +
-    ggplot2::geom_line(ggplot2::aes(linetype = .data$group)) +
-    (if (!settings$approximate) ggplot2::geom_point(size = 1.6)) +
+    },
+    limits = if (shares) c(min(0.5, curve$value), 1) else c(0, NA)
+  ) +
+    (if (simulated) ggplot2::geom_point(size = 1.6)) +
     ggplot2::geom_segment(
-      data = answer[!is.na(answer$cases), ],
-      ggplot2::aes(xend = .data$cases, yend = if (shares) 0 else Inf),
+      data = answered(points(tidy(object))),
+      ggplot2::aes(xend = .data$n, yend = if (shares) 0 else Inf),
       linetype = "13", show.legend = FALSE
     ) +
-    ggplot2::scale_x_log10(labels = number_labels) +
-    (if (shares) {
-      ggplot2::scale_y_continuous(limits = c(min(0.5, curve$value), 1), oob = keep_values)
-    } else {
-      ggplot2::scale_y_continuous(limits = c(0, NA))
-    }) +
     category_scale(levels(curve$group), name = "raters", aesthetics = c("colour", "fill")) +
-    ggplot2::scale_linetype_manual(
-      values = rep_len(plot_lines, nlevels(curve$group)), name = "raters",
-      guide = if (several) "legend" else "none"
-    ) +
     titled(
       if (shares) {
         paste("Probability of an estimate within", format(settings$margin), "of the truth")
@@ -64,6 +52,25 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
       plan_subtitle(settings), "cases", if (shares) "probability" else "margin"
     )
 }
+
+# What all plans draw: `value` against the number `n` of cases, for each `group`, and the target.
+plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0, NA)) {
+  groups <- nlevels(curve$group)
+  ggplot2::ggplot(curve, ggplot2::aes(.data$n, .data$value, colour = .data$group)) +
+    ggplot2::geom_hline(
+      yintercept = target, linetype = "dashed", colour = plot_colours[["muted"]]
+    ) +
+    below +
+    ggplot2::geom_line(ggplot2::aes(linetype = .data$group)) +
+    ggplot2::scale_x_log10(labels = function(x) trimws(number(x))) +
+    ggplot2::scale_y_continuous(limits = limits, oob = keep_values) +
+    ggplot2::scale_linetype_manual(
+      values = rep_len(plot_lines, groups), name = name,
+      guide = if (groups > 1L) "legend" else "none"
+    )
+}
+
+answered <- function(points) points[!is.na(points$n), ]
 
 plan_subtitle <- function(settings) {
   paste0(
@@ -79,7 +86,31 @@ plan_subtitle <- function(settings) {
   )
 }
 
-number_labels <- function(x) trimws(number(x))
-
 # Bands that leave the limits are cut by the panel, not dropped.
 keep_values <- function(x, range) x
+
+#' @rdname tidy.gold_plan
+#' @param object A [plan_gold()] result.
+#' @return `autoplot()`: a ggplot of the half-width of intervals against the number of gold cases:
+#'   gold alone, corrected by ratings, and combined with what ratings alone say. The half-width that
+#'   is wanted is grey and dashed.
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(plan)
+#' @rawNamespace S3method(ggplot2::autoplot,gold_plan)
+autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
+  check_dots_empty(...)
+  kinds <- unique(tidy(object)$interval)
+  points <- function(table) {
+    data.frame(
+      n = table$gold, value = table$half_width, group = factor(table$interval, kinds),
+      system = table$system
+    )
+  }
+  plan_picture(points(tidy(object, "curve")), glance(object)$half_width) +
+    ggplot2::geom_point(data = answered(points(tidy(object))), size = 2) +
+    ggplot2::facet_wrap(ggplot2::vars(.data$system)) +
+    ggplot2::scale_colour_manual(values = gold_colours, name = NULL) +
+    titled("Half-width of intervals", caption_of(object), "gold cases", "half-width")
+}
+
+gold_colours <- c("gold alone" = "#8A8F98", corrected = "#D1495B", combined = "#1F5C99")

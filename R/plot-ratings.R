@@ -39,8 +39,9 @@ plot.ratings <- function(x, ...) draw(x, ...)
 #' @export
 plot.ratings_labels <- plot.ratings
 
-# The raters with most ratings, in their own order.
+# The raters with most ratings, in their own order; counts have no raters to choose from.
 busiest <- function(x, most) {
+  if (has_counts(x)) return(seq_along(x$raters))
   ratings <- ratings_of_raters(x)
   sort(utils::head(order(-ratings), most))
 }
@@ -51,13 +52,11 @@ choice_subtitle <- function(shown, all, noun, how) {
 
 plot_who_rated <- function(x, max_cases, max_raters) {
   cases <- spread(nrow(x), max_cases)
-  raters <- if (x$exchangeable) seq_along(x$raters) else busiest(x, max_raters)
-  part <- if (x$exchangeable) x[cases, ] else x[cases, raters]
+  raters <- busiest(x, max_raters)
+  part <- if (length(raters) < length(x$raters)) x[cases, raters] else x[cases, ]
   subtitle <- paste(c(
     choice_subtitle(length(cases), nrow(x), "case", "evenly spaced"),
-    if (!x$exchangeable) {
-      choice_subtitle(length(raters), length(x$raters), "rater", "those with most ratings")
-    }
+    choice_subtitle(length(raters), length(x$raters), "rater", "those with most ratings")
   ), collapse = "; ")
   table <- as.data.frame(part)
   table$column <- match(table$case, part$cases)
@@ -69,7 +68,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   labels <- ggplot2::labs(
     title = "Who rated what", subtitle = if (nzchar(subtitle)) subtitle, x = "case", y = NULL
   )
-  if (x$exchangeable) {
+  if (has_counts(x)) {
     return(
       ggplot2::ggplot(table, ggplot2::aes(x = .data$column, fill = .data$rating)) +
         ggplot2::geom_bar(position = ggplot2::position_stack(reverse = TRUE), width = 0.9) +
@@ -133,10 +132,10 @@ repeat_slices <- function(column, rater, width) {
 
 plot_agreement <- function(x, max_raters) {
   x <- as_ratings_of_several(x, "object")
-  abort_argument_if(x$exchangeable && length(x$systems) == 0L, "type",
-    "The raters of {.arg object} are not identified, so there are no pairs to draw.",
-    i = "Use {.code type = \"ratings\"}.")
-  pairs <- pairwise_agreement(x, if (x$exchangeable) NULL else busiest(x, max_raters))
+  if (length(x$systems) == 0L) check_named_raters(x, "type",
+    "There are no pairs of raters to draw.", i = "Use {.code type = \"ratings\"}.")
+  raters <- if (!has_counts(x)) busiest(x, max_raters)
+  pairs <- pairwise_agreement(x, raters)
   pairs$value <- pairs$agreement
   heat_map(pairs, unique(pairs$judge1), x$systems, sorted = TRUE) +
     share_scale(name = "share of cases", breaks = c(0, 0.5, 1)) +
@@ -144,7 +143,7 @@ plot_agreement <- function(x, max_raters) {
       title = paste("Agreement of raters", if (length(x$systems) > 0L) "and systems"),
       subtitle = paste0(
         "Share of the cases that both rated; chance is ", decimals(1 / length(x$categories), 2L),
-        if (!x$exchangeable && max_raters < length(x$raters)) {
+        if (length(raters) < length(named_raters(x))) {
           paste0("\n", choice_subtitle(
             max_raters, length(x$raters), "rater", "those with most ratings"
           ))

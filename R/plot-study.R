@@ -85,7 +85,7 @@ plot_study_error <- function(object, estimators) {
     )
   }))
   long$estimator <- factor(long$estimator, levels = rev(estimators)) # from bottom to top
-  apart <- ggplot2::position_dodge(width = 0.6)
+  dodge <- ggplot2::position_dodge(width = 0.6)
   ggplot2::ggplot(
     long[!is.na(long$value), ],
     ggplot2::aes(.data$value, .data$label, colour = .data$estimator, shape = .data$truth)
@@ -96,11 +96,11 @@ plot_study_error <- function(object, estimators) {
         xmin = .data$value - 2 * .data$error, xmax = .data$value + 2 * .data$error,
         group = interaction(.data$estimator, .data$truth)
       ),
-      position = apart, na.rm = TRUE
+      position = dodge, na.rm = TRUE
     ) +
     ggplot2::geom_point(
       ggplot2::aes(group = interaction(.data$estimator, .data$truth)),
-      size = 2, position = apart, fill = "white"
+      size = 2, position = dodge, fill = "white"
     ) +
     ggplot2::facet_wrap(~measure, scales = "free_x") +
     ggplot2::scale_colour_manual(

@@ -101,9 +101,9 @@ majority <- function(given, units, categories) {
 }
 
 # Ratings of new cases, which vote as those of a fit did.
-vote_alike <- function(x, fitted) {
+vote_as_fitted <- function(x, fitted) {
   groups <- fitted$voted$groups
-  if (!is.null(groups) && !x$exchangeable && all(x$raters %in% names(groups))) {
+  if (!is.null(groups) && !has_counts(x) && all(x$raters %in% names(groups))) {
     x$rater_groups <- unname(groups[x$raters])
   }
   as_ratings(x, votes = TRUE)
@@ -164,8 +164,7 @@ check_one_group <- function(table) {
 # The group of each rater; those of whom nothing is said have one of their own, with their name.
 groups_of_raters <- function(table, x) {
   if (is.null(table)) return(NULL)
-  abort_argument_if(x$exchangeable, "rater_groups",
-    "{.arg rater_groups} needs the rater of each rating.", x = "{.arg data} has counts of ratings.")
+  check_named_raters(x, "rater_groups", "{.arg rater_groups} needs the rater of each rating.")
   unknown <- setdiff(table$rater, x$raters)
   abort_argument_if(length(unknown) > 0L, "rater_groups", "must name raters of {.arg data}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown)

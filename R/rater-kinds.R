@@ -27,11 +27,11 @@ settle_kinds <- function(kind, x) {
   at <- ifelse(x$raters %in% names(kind), x$raters, group)
   strange <- setdiff(names(kind), c(x$raters, group))
   lacking <- x$raters[!at %in% names(kind)]
-  abort_argument_if(x$exchangeable || length(strange) > 0L || length(lacking) > 0L, "rater_kind",
-    "{.arg rater_kind} with names must name all raters, or their groups.",
-    x = if (x$exchangeable) "{.arg data} has counts of ratings, which do not show which rater gave
-        them." else if (length(strange) > 0L) "{.val {strange}} {?is/are} neither." else "It does
-        not name {.val {lacking}}.", rater = c(strange, lacking))
+  must <- "{.arg rater_kind} with names must name all raters, or their groups."
+  check_named_raters(x, "rater_kind", must)
+  abort_argument_if(length(strange) > 0L || length(lacking) > 0L, "rater_kind", must,
+    x = if (length(strange) > 0L) "{.val {strange}} {?is/are} neither." else "It does not name
+        {.val {lacking}}.", rater = c(strange, lacking))
   kind <- kind[at]
   if (length(unique(kind)) == 1L) kind[[1L]] else stats::setNames(kind, x$raters)
 }
@@ -42,7 +42,7 @@ kinds_of_groups <- function(x, groups) {
   if (is.null(names(kind))) return(kind)
   vapply(stats::setNames(nm = groups), function(group) {
     of <- kind[x$raters[x$rater_groups == group]]
-    if (kind_of_panel(of) == "unsaid") NA_character_ else of[[1L]]
+    if (kind_of_panel(of) == "undeclared") NA_character_ else of[[1L]]
   }, "")
 }
 
@@ -55,18 +55,18 @@ rater_kind <- function(of) {
 }
 
 # "people" or "machines" rate, if that was said of all raters; otherwise, and where both do, it
-# counts as not said: "unsaid".
+# counts as not said: "undeclared".
 panel_kind <- function(of) kind_of_panel(rater_kind(of))
 
 kind_of_panel <- function(kind) {
   if (is.null(kind)) {
-    "unsaid"
+    "undeclared"
   } else if (all(kind %in% people_kinds)) {
     "people"
   } else if (all(kind %in% machine_kinds)) {
     "machines"
   } else {
-    "unsaid"
+    "undeclared"
   }
 }
 
@@ -78,7 +78,7 @@ format_kinds <- function(x) {
     of <- table(factor(kind, rater_kinds))
     paste0(
       "Raters: ", toString(paste0(kind_words[names(of)], " (", of, ")")[of > 0L]),
-      if (panel_kind(x) == "unsaid") {
+      if (panel_kind(x) == "undeclared") {
         "; such a mixture counts as if nothing had been declared"
       }
     )
@@ -95,9 +95,9 @@ machine_names <- paste0("(^|[^a-z])(", paste(c(
 
 # Once in a session: who rates decides how wide intervals are, and nobody said who does.
 ask_who_rates <- function(x) {
-  like <- grepl(machine_names, x$raters, ignore.case = TRUE, useBytes = TRUE)
-  if (!is.null(x$rater_kind) || x$exchangeable || !any(like)) return(invisible())
-  some <- shorten(x$raters[like], most = 3L)
+  like <- grep(machine_names, named_raters(x), TRUE, value = TRUE, useBytes = TRUE)
+  if (!is.null(x$rater_kind) || length(like) == 0L) return(invisible())
+  some <- shorten(like, most = 3L)
   inform_once("rater_kind", c(
     verbatim("Are some raters language models or programs (", some,
       ")? If so, declare it with `rater_kind`."),

@@ -111,13 +111,13 @@ shares_of_wrong <- function(wrong, rater, categories) {
 }
 
 same_for_all <- function(raters, named) {
-  said <- unique(raters[named])
-  if (length(said) > 1L) {
+  stated <- unique(raters[named])
+  if (length(stated) > 1L) {
     abort_prior("In this model all raters have the same parameters, so their priors must be equal.",
       x = "Those of {.val {named}} differ.",
       i = "{.code rater_model(\"rater\")} lets raters differ.")
   }
-  if (length(said) == 1L) raters[] <- said
+  if (length(stated) == 1L) raters[] <- stated
   raters
 }
 

@@ -109,16 +109,16 @@ check_proper <- function(parameters, what) {
 
 # c(a, b) of a Beta distribution, however it was told; `what` it is of.
 beta_law <- function(x, what) {
-  told <- as.list(x)
-  names <- rlang::names2(told)
-  numbers <- (is.list(x) || is.numeric(x)) && all(vapply(told, is.numeric, NA)) &&
-    all(lengths(told) == ifelse(names == "range", 2L, 1L)) && !anyNA(unlist(told))
+  stated <- as.list(x)
+  names <- rlang::names2(stated)
+  numbers <- (is.list(x) || is.numeric(x)) && all(vapply(stated, is.numeric, NA)) &&
+    all(lengths(stated) == ifelse(names == "range", 2L, 1L)) && !anyNA(unlist(stated))
   has <- function(...) identical(sort(setdiff(names, "sure")), sort(c(...)))
-  if (numbers && length(told) == 2L && (all(names == "") || has("a", "b"))) {
-    if (has("a", "b")) told <- told[c("a", "b")]
-    return(check_proper(as.double(unlist(told, use.names = FALSE)), what))
+  if (numbers && length(stated) == 2L && (all(names == "") || has("a", "b"))) {
+    if (has("a", "b")) stated <- stated[c("a", "b")]
+    return(check_proper(as.double(unlist(stated, use.names = FALSE)), what))
   }
-  if (numbers && has("range") && length(told) == 1L) return(beta_of_range(told$range, what))
+  if (numbers && has("range") && length(stated) == 1L) return(beta_of_range(stated$range, what))
   by_mode <- has("mode", "at_least") || has("mode", "at_most")
   if (!numbers || anyDuplicated(names) > 0L || !by_mode) {
     abort_prior(
@@ -127,7 +127,7 @@ beta_law <- function(x, what) {
       not = x
     )
   }
-  beta_of_mode(told, told$sure %||% 0.95, what)
+  beta_of_mode(stated, stated$sure %||% 0.95, what)
 }
 
 beta_of_range <- function(range, what) {
@@ -142,23 +142,23 @@ beta_of_range <- function(range, what) {
 
 # With weight s beyond the flat prior, a = 1 + mode s and b = 1 + (1 - mode) s; the s at which the
 # bound is exceeded as surely as told.
-beta_of_mode <- function(told, sure, what) {
-  low <- !is.null(told$at_least)
-  mode <- if (low) told$mode else 1 - told$mode
-  bound <- if (low) told$at_least else 1 - told$at_most
+beta_of_mode <- function(stated, sure, what) {
+  low <- !is.null(stated$at_least)
+  mode <- if (low) stated$mode else 1 - stated$mode
+  bound <- if (low) stated$at_least else 1 - stated$at_most
   if (!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1)) {
     abort_prior("The mode of {what} must be a probability, and {.field sure} one in (0, 1).",
-      x = "They are {told$mode} and {sure}.")
+      x = "They are {stated$mode} and {sure}.")
   }
-  said <- if (low) told$at_least else told$at_most
+  limit <- if (low) stated$at_least else stated$at_most
   if (bound >= mode) {
     abort_prior("{.field {if (low) 'at_least' else 'at_most'}} of {what} must be
                  {if (low) 'below' else 'above'} its mode.",
-      x = paste0("They are ", said, " and ", told$mode, "."))
+      x = paste0("They are ", limit, " and ", stated$mode, "."))
   }
   if (bound <= 1 - sure) {
     abort_prior("The flat prior is already more certain of {what} than that.",
-      x = "A uniform probability is {if (low) 'above' else 'below'} {said} with probability
+      x = "A uniform probability is {if (low) 'above' else 'below'} {limit} with probability
            {1 - bound}, and you say {sure}.",
       i = "{.code list(1, 1)} is the flat prior. For a mode near {if (low) 0 else 1} give
            {.field {if (low) 'at_most' else 'at_least'}}.")
@@ -169,7 +169,7 @@ beta_of_mode <- function(told, sure, what) {
   }
   if (excess(15) > 0) {
     abort_prior("The bound of {what} is too near its mode: use a fixed value instead of a prior.",
-      x = paste0("They are ", said, " and ", told$mode, "."))
+      x = paste0("They are ", limit, " and ", stated$mode, "."))
   }
   found <- shape(stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
   if (low) found else rev(found)

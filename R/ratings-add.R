@@ -34,9 +34,7 @@ check_can_grow <- function(x) {
 
 # Why ratings can be neither added to nor added; NULL if they can.
 why_fixed <- function(x) {
-  if (x$exchangeable) {
-    "They are counts of ratings, which do not show which rater gave them."
-  } else if (!is.null(x$weights)) {
+  why_unnamed(x) %||% if (!is.null(x$weights)) {
     "They have weights."
   } else if (!is.null(x$covariates)) {
     "Their cases have covariates, which others would lack."

@@ -5,13 +5,13 @@
 # function of input (see read_input()), categories and call; holds: which argument selects the
 # columns with what was said; asks, needs: how messages ask for it, and say what it needs; labels:
 # do these columns hold labels of categories (or else numbers); by_rating: has it a row per rating
-# (or else a row per case).
+# (or else a row per case); class: what it gives.
 new_layout <- function(id, args, build, holds = args[[length(args)]],
                        asks = paste0("{.arg ", holds, "}"), needs = asks, labels = TRUE,
-                       by_rating = FALSE) {
+                       by_rating = FALSE, class = "ratings") {
   list(
     id = id, args = args, build = build, holds = holds, asks = asks, needs = needs,
-    labels = labels, by_rating = by_rating
+    labels = labels, by_rating = by_rating, class = class
   )
 }
 
@@ -24,7 +24,7 @@ rating_layouts <- function() {
       asks = "{.arg case}, {.arg rater} and {.arg rating} (long)",
       needs = "{.arg case}, {.arg rater} and {.arg rating}", by_rating = TRUE
     ),
-    new_layout("counts", "counts", build_counts, labels = FALSE)
+    new_layout("counts", "counts", build_counts, labels = FALSE, class = "ratings_counts")
   )
 }
 
@@ -34,7 +34,7 @@ build_wide <- function(input, categories) {
   columns <- encode_all(input$columns, categories, "rater")
   columns <- lapply(columns, fill_unseen, n = length(systems$cases))
   core <- core_patterns_wide(unname(columns), systems$columns, length(systems$cases))
-  ratings_fields(core, systems, input, categories, names(input$columns), exchangeable = FALSE)
+  ratings_fields(core, systems, input, categories, names(input$columns))
 }
 
 build_counts <- function(input, categories) {
@@ -50,8 +50,7 @@ build_counts <- function(input, categories) {
   columns <- lapply(columns[categories], fill_unseen, n = length(systems$cases), with = 0L)
   most <- max(Reduce(`+`, columns))
   core <- core_patterns_counts(unname(columns), systems$columns, length(systems$cases))
-  ratings_fields(core, systems, input, categories, as.character(seq_len(most)),
-    exchangeable = TRUE)
+  ratings_fields(core, systems, input, categories, as.character(seq_len(most)))
 }
 
 build_long <- function(input, categories) {
@@ -71,18 +70,17 @@ build_long <- function(input, categories) {
   core <- core_patterns_long(
     which_case, which_rater, rating, systems$columns, length(systems$cases)
   )
-  fields <- ratings_fields(core, systems, input, categories, raters, exchangeable = FALSE)
+  fields <- ratings_fields(core, systems, input, categories, raters)
   if (any(input$empty)) {
     fields$empty <- list(case = which_case[input$empty], rater = which_rater[input$empty])
   }
   fields
 }
 
-ratings_fields <- function(core, systems, input, categories, raters, exchangeable) {
+ratings_fields <- function(core, systems, input, categories, raters) {
   fields <- list(
     patterns = NULL, index = NULL, cases = systems$cases, weights = input$weights,
-    times = input$times, raters = raters, categories = categories, systems = systems$names,
-    exchangeable = exchangeable
+    times = input$times, raters = raters, categories = categories, systems = systems$names
   )
   with_patterns(fields, core)
 }

@@ -37,10 +37,9 @@ with_confidence <- function(x, input) {
 check_takes_confidence <- function(x, input) {
   raters <- names(input$columns)
   given <- names(input$confidence)
-  why <- if (x$exchangeable) {
-    c("x" = "{.arg data} has counts of ratings, which have no confidence.",
-      "i" = "Give the ratings themselves, wide or long.")
-  } else if (x$repeats != "error") {
+  must <- "{.arg confidence} is of one rating of one rater on a case."
+  check_named_raters(x, "confidence", must)
+  why <- if (x$repeats != "error") {
     c("x" = "{.code repeats = \"{x$repeats}\"} allows several on a case.",
       "i" = if (x$repeats == "labels") "Make one category of each answer." else
         "Keep one rating of each rater on a case, or leave {.arg confidence} out.")
@@ -49,8 +48,7 @@ check_takes_confidence <- function(x, input) {
              {.val {given}}.",
       "i" = "Name a column for each rater, in the order of {.arg raters}.")
   }
-  abort_if(!is.null(why), "argument",
-    c("{.arg confidence} is of one rating of one rater on a case.", why), arg = "confidence")
+  abort_argument_if(!is.null(why), "confidence", c(must, why))
 }
 
 # What all columns say, in the same levels: `levels`, and `codes`, an integer vector for each.

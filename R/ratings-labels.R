@@ -174,10 +174,8 @@ answer_number <- function(entries) {
 }
 
 answer_table <- function(x) {
-  abort_argument_if(x$exchangeable || has_repeats(x), "what",
-    "{.code what = \"answers\"} needs one answer of each rater on a case.",
-    x = if (x$exchangeable) "The raters of {.arg x} are not identified; there are only counts." else
-      "Raters of {.arg x} repeat their ratings.")
+  check_single_answers(x, "what",
+    "{.code what = \"answers\"} needs one answer of each rater on a case.")
   entries <- judgements(x)
   answer <- answer_number(entries)
   first <- !duplicated(answer)

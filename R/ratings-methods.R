@@ -21,8 +21,7 @@ NULL
   if (!missing(i) && in_database(x)) abort_no_cases("{.arg i} chooses cases")
   keep_case <- if (missing(i)) seq_along(x$index) else find_subset(i, x$cases, "case")
   keep_rater <- if (missing(j)) seq_along(x$raters) else find_subset(j, x$raters, "rater")
-  abort_argument_if(x$exchangeable && !missing(j), "j",
-    "The raters of {.arg x} are not identified; there are only counts.", i = "Subset cases only.")
+  if (!missing(j)) check_named_raters(x, "j", "Only cases can be chosen.", i = NULL)
   abort_if(length(keep_case) == 0L, "empty", "At least one case must remain.")
   abort_if(length(keep_rater) == 0L, "raters", "At least one rater must remain.",
     raters = character())
@@ -30,11 +29,7 @@ NULL
   if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
   new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
   core <- core_patterns_subset(x$patterns, pattern_of_case(x)[keep_case], new_rater)
-  x$raters <- if (x$exchangeable) {
-    as.character(seq_len(max(pattern_lengths(core)))) # as many slots as a case still has
-  } else {
-    x$raters[keep_rater]
-  }
+  x$raters <- kept_raters(x, keep_rater, core)
   x <- with_patterns(x, core)
   if (!missing(i)) {
     x$cases <- x$cases[keep_case]
@@ -119,12 +114,11 @@ agreement_matrix <- function(x, rater1, rater2) {
 
 # What a rater or a system says in each pattern.
 judge_answers <- function(x, name, arg) {
-  units <- c(if (!x$exchangeable) x$raters, x$systems)
+  units <- c(named_raters(x), x$systems)
   abort_argument_if(!(rlang::is_string(name) && name %in% units), arg,
     "must name a rater or a system of {.arg x}.", not = name,
-    i = if (x$exchangeable) "The raters of {.arg x} are not identified; there are only counts." else
-      "They are {.val {units}}.")
-  if (!x$exchangeable && name %in% x$raters) {
+    i = why_unnamed(x) %||% "They are {.val {units}}.")
+  if (name %in% named_raters(x)) {
     mine <- rating_rater(x) == match(name, x$raters)
     return(data.frame(pattern = rating_pattern(x)[mine], category = rating_category(x)[mine]))
   }
@@ -158,7 +152,7 @@ summary.ratings <- function(object, ...) {
       x = object,
       agreement = facts$agreement,
       kappa = facts$kappa,
-      raters = if (!object$exchangeable) {
+      raters = if (!has_counts(object)) {
         tibble::tibble(
           rater = object$raters, group = object$rater_groups,
           ratings = core_rater_counts(object$patterns, weight)$ratings,
@@ -234,15 +228,10 @@ format_header <- function(x) {
   per_case <- pattern_lengths(x)[times > 0]
   unrated <- sum(times[!rated_patterns(x)])
   unused <- setdiff(seq_along(x$categories), rating_category(x))
-  raters <- if (x$exchangeable) {
-    paste("up to", length(x$raters), "exchangeable raters")
-  } else {
-    count_noun(length(x$raters), "rater")
-  }
   c(
     paste0(
-      "<", class(x)[[1L]], "> ", count_noun(nrow(x), "case"), ", ", raters, ", ",
-      count_noun(length(x$categories), "category", "categories")
+      "<", class(x)[[1L]], "> ", count_noun(nrow(x), "case"), ", ", format_number_of_raters(x),
+      ", ", count_noun(length(x$categories), "category", "categories")
     ),
     paste0(
       "Categories: ", shorten(show_labels(x$categories), if (x$ordered) " < " else ", "),

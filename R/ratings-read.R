@@ -123,8 +123,8 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
     systems = !!given, ...
   )
   if (got$format$judges && is.null(x$rater_kind)) x <- judged_by_models(x)
-  warn_alike(as_label(x$cases), "case")
-  warn_alike(x$raters, "rater")
+  warn_similar(as_label(x$cases), "case")
+  warn_similar(x$raters, "rater")
   x
 }
 

@@ -102,7 +102,7 @@ one_by_one <- function(x) {
   row <- rep.int(seq_along(ratings), ratings)
   out <- tibble::tibble(
     case = x$cases[row],
-    rater = if (x$exchangeable) NA_character_ else x$raters[rating_rater(x)[at]],
+    rater = named_raters(x)[rating_rater(x)[at]],
     rating = category_factor(rating_category(x)[at], x)
   )
   if (!is.null(x$confidence)) {

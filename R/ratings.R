@@ -110,9 +110,9 @@
 #'   say. Only models with `confidence = TRUE` use it; see [rater_model()]. Not for counts, repeats
 #'   and lazy tables.
 #'
-#' @return An object of class `ratings` with methods for `print()`, `summary()`, `dim()` (cases,
-#'   raters), `[` (cases, raters, systems), [as.data.frame()][as.data.frame.ratings] and
-#'   [autoplot()][autoplot.ratings].
+#' @return An object of class `ratings` (of counts `ratings_counts`, of answers with several labels
+#'   `ratings_labels`) with methods for `print()`, `summary()`, `dim()` (cases, raters), `[` (cases,
+#'   raters, systems), [as.data.frame()][as.data.frame.ratings] and [autoplot()][autoplot.ratings].
 #' @family data
 #' @seealso [fit_raters()] and [estimate_accuracy()] for what to do next; [read_ratings()] to read
 #'   files; [conditions] for the classes of the errors.
@@ -192,7 +192,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$ordered <- options$ordered %||% input$ordered
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
-  x <- new_ratings(x)
+  x <- new_ratings(x, input$layout$class)
   check_built(x, input)
   if (is.null(options$categories) && input$layout$labels && !has_labels(x)) {
     warn_strange_raters(x, input$layout$id == "wide")
@@ -224,7 +224,7 @@ check_no_columns <- function(columns, repeats) {
 
 # Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), weights
 # (NULL if every case counts once), raters (labels), categories, systems, ordered, repeats,
-# exchangeable (raters are slots without identity), empty (case and rater of empty answers, where
+# empty (case and rater of empty answers, where
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what with_votes() did: groups, by rater, and reruns), truth (see simulate.R
 # and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), scores (see
@@ -232,10 +232,11 @@ check_no_columns <- function(columns, repeats) {
 # judge, see ratings-systems.R), times and database (see
 # ratings-database.R); simulated ones may have kinds
 # (of their workers, see crowdtruth-simulate.R).
-# Answers with several labels are no ratings, so that only what is meant for them takes them; what
-# both do alike stands under both classes.
-new_ratings <- function(fields) {
-  structure(fields, class = if (fields$repeats == "labels") "ratings_labels" else "ratings")
+# Counts are ratings of a class of their own (see ratings-counts.R). Answers with several labels are
+# no ratings, so that only what is meant for them takes them; methods for both have both classes.
+new_ratings <- function(fields, class = "ratings") {
+  class <- if (fields$repeats == "labels") "ratings_labels" else unique(c(class, "ratings"))
+  structure(fields, class = class)
 }
 
 is_ratings <- function(x) inherits(x, "ratings")
@@ -249,26 +250,26 @@ has_reruns <- function(x) x$repeats == "reruns"
 
 # What can only be checked when everything is in place.
 check_built <- function(x, input) {
-  named <- !x$exchangeable && !has_labels(x)
-  enough <- length(x$raters) >= if (named) 1L else 2L
-  abort_if(length(rating_category(x)) == 0L && (enough || x$exchangeable), "missing",
+  counts <- has_counts(x)
+  enough <- length(x$raters) >= if (counts || has_labels(x)) 2L else 1L
+  abort_if(length(rating_category(x)) == 0L && (enough || counts), "missing",
     "There is not a single rating in {.arg data}.",
     i = "All ratings are missing; check the columns and the coding of missing values.")
   if (!enough) {
     found <- if (length(x$raters) == 0L) "none" else "only {.val {x$raters}}"
     abort_fallible("raters", "At least two raters are needed to learn from their agreement.",
       x = paste0("Found ", found, "."),
-      i = if (x$exchangeable) "No case has two ratings: the counts of every row sum to one or
+      i = if (counts) "No case has two ratings: the counts of every row sum to one or
           zero." else "Systems do not count as raters.", raters = x$raters)
   }
   check_most_ratings(x)
-  both <- if (!x$exchangeable) intersect(x$raters, x$systems)
+  both <- intersect(named_raters(x), x$systems)
   abort_if(length(both) > 0L, "columns", "Raters and systems must have different names.",
     x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems")
   if (x$repeats == "error") check_repeats(x)
   if (has_labels(x)) check_label_once(x)
   check_systems(x)
-  if (!x$exchangeable) warn_raters(x, input$layout$by_rating)
+  warn_raters(x, input$layout$by_rating)
 }
 
 # Signs that raters are none: columns without ratings, or cases that were taken for raters.

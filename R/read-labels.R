@@ -123,7 +123,7 @@ inform_changed <- function(message, from, to) {
 }
 
 # Names are not changed: "aB" and "ab" may be two cases.
-warn_alike <- function(ids, what) {
+warn_similar <- function(ids, what) {
   if (!any(grepl("[[:alpha:][:space:]]", ids))) return(invisible())
   plain <- plain_label(ids)
   similar <- which(plain %in% plain[duplicated(plain)])
@@ -132,7 +132,7 @@ warn_alike <- function(ids, what) {
     each <- vapply(groups, function(of) {
       verbatim(paste(dQuote(of, FALSE), collapse = " and "))
     }, "", USE.NAMES = FALSE)
-    warn_fallible("alike", c(
+    warn_fallible("labels", c(
       paste0("Some ", what, "s have names that differ in capitals or blanks only."),
       some_of(each),
       "i" = paste0("They are taken for different ", what, "s; if they are not, mend the file.")

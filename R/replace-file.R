@@ -5,12 +5,12 @@
 # file was replaced. A link stays a link.
 replace_file <- function(path, write, is_whole) {
   path <- normalizePath(path, mustWork = FALSE) # files move within one disk only
-  beside <- tempfile(".fallible-", dirname(path)) # no file of somebody else
-  on.exit(unlink(beside))
+  temporary <- tempfile(".fallible-", dirname(path)) # no file of somebody else
+  on.exit(unlink(temporary))
   suppressWarnings(tryCatch(
     {
-      write(beside)
-      is_whole(beside) && file.rename(beside, path)
+      write(temporary)
+      is_whole(temporary) && file.rename(temporary, path)
     },
     error = function(e) FALSE
   ))

@@ -7,7 +7,7 @@ say_methods.fit_check <- function(x) say_draws(x$fit, x) # nolint: object_name.
 say_methods.draws_fit <- function(x) say_draws(x) # nolint: object_name.
 
 say_draws <- function(fit, checks = NULL) {
-  told <- glance(fit)
+  facts <- glance(fit)
   table <- tidy(fit)
   weak <- table$term[table$contraction < least_contraction & !is.na(table$contraction)]
   sampling <- fit$sampling
@@ -25,9 +25,9 @@ say_draws <- function(fit, checks = NULL) {
     ". The posterior was drawn ",
     "by the R package fallible, ", sampling$chains, " chains of ", number(sampling$kept),
     " draws each after ", number(sampling$warmup), " sweeps, one of every ", sampling$thin,
-    " kept; Rhat was at most ", decimals(told$worst_rhat, 3L),
+    " kept; Rhat was at most ", decimals(facts$worst_rhat, 3L),
     " and effective sample sizes at least ",
-    number(round(told$worst_ess)), ". ",
+    number(round(facts$worst_ess)), ". ",
     if (length(weak) > 0L) {
       paste0("Mostly by their priors are known: ", shorten(weak, most = 6L), ". ")
     },

@@ -30,7 +30,7 @@ flextable_result <- function(x, ...) {
 }
 
 report_result <- function(x, ...) {
-  said <- may_say(x)
-  words <- c(said$sentence[said$may], may_say(x, "methods"))
+  sentences <- may_say(x)
+  words <- c(sentences$sentence[sentences$may], may_say(x, "methods"))
   structure(paste(words, collapse = "\n\n"), class = c("report_text", "character"))
 }

@@ -175,7 +175,7 @@ both_ends_words <- function(table) {
 
 say_methods.accuracy_estimate <- function(x) {
   ratings <- x$fit$x
-  told <- glance(x)
+  facts <- glance(x)
   paste(c(
     paste0(
       "Accuracy was estimated from ",
@@ -183,7 +183,7 @@ say_methods.accuracy_estimate <- function(x) {
       count_noun(nrow(ratings), "case"), " by ", count_noun(length(ratings$raters), "rater"),
       " in ", count_noun(length(ratings$categories), "category", "categories"), ", ",
       truth_words(x), ", with the R package fallible: the agreement of fallible raters shows ",
-      "their accuracy, and so that of systems (Lehner 2015). ", percent(told$agreement),
+      "their accuracy, and so that of systems (Lehner 2015). ", percent(facts$agreement),
       " of pairs of ratings agree."
     ),
     method_of(x)$explain(x), if (has_interval(x)) interval_of(x)$explain(x)
@@ -208,13 +208,13 @@ say_sentences.system_comparison <- function(x) {
     )
   }
   undecided <- !first & !second & !is.na(table$conf.low)
-  told <- paste0(
+  sentences <- paste0(
     "On the same ", vapply(table$n, count_noun, "", "case"), ", ", claimed,
     ifelse(undecided, "; the interval includes no difference, so which is better remains open", ""),
     "."
   )
   unknown <- is.na(table$estimate)
-  told[unknown] <- paste0(
+  sentences[unknown] <- paste0(
     "These data do not say whether ", table$system1, " or ", table$system2, " is better."
   )[unknown]
   open <- which(!first & !second)
@@ -225,7 +225,7 @@ say_sentences.system_comparison <- function(x) {
   )
   sentence_table(
     c(pair, if (!is.na(of_best$best)) NA),
-    c(told, if (!is.na(of_best$best)) paste0(format(x), ".")),
+    c(sentences, if (!is.na(of_best$best)) paste0(format(x), ".")),
     c(
       paste0(table$system1, " is better than ", table$system2, ".")[open],
       paste0(table$system1, " and ", table$system2, " are equally good.")[open], of_all
@@ -384,16 +384,16 @@ say_methods.agreement <- function(x) {
       collapse = "; "
     ), ".",
     if (!all(is.na(x$conf.low))) {
-      told <- glance(x)
+      facts <- glance(x)
       paste0(
-        " The ", interval_title(told$conf_level), "s are ", if (is.na(told$replicates)) {
+        " The ", interval_title(facts$conf_level), "s are ", if (is.na(facts$replicates)) {
           paste(
             "by", if (about$interval == "analytic") "linearisation" else "the jackknife",
             "over cases with Student's t (Gwet 2014)."
           )
         } else {
           paste(
-            "percentiles of", number(told$replicates), "bootstrap samples of cases (Efron and",
+            "percentiles of", number(facts$replicates), "bootstrap samples of cases (Efron and",
             "Tibshirani 1993)."
           )
         }

@@ -82,8 +82,8 @@ check_date <- function(date) {
 
 put_report <- function(made, file) {
   put <- replace_file(
-    file, function(beside) file.copy(made, beside, overwrite = TRUE),
-    function(beside) identical(file_bytes(beside), file_bytes(made))
+    file, function(temporary) file.copy(made, temporary, overwrite = TRUE),
+    function(temporary) identical(file_bytes(temporary), file_bytes(made))
   )
   abort_if(!put, "file", "{.file {file}} cannot be written.",
     i = "The folder must be writable and have space for a second copy.", path = file)
@@ -176,9 +176,9 @@ disputed_cases <- function(x, most = 15L) {
   best <- most_probable(flattened(labels, labels$common)[pattern_of_case(labels$x), , drop = FALSE])
   at <- order(best$probability, share)
   at <- utils::head(at[share[at] < 1], most)
-  said <- all_answers(x)
-  columns <- lapply(stats::setNames(nm = colnames(said)), function(who) {
-    x$categories[said[at, who]]
+  answers <- all_answers(x)
+  columns <- lapply(stats::setNames(nm = colnames(answers)), function(who) {
+    x$categories[answers[at, who]]
   })
   labels <- list(
     case = x$cases[at], .fitted = category_factor(best$category[at], x),

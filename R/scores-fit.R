@@ -65,8 +65,8 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   x <- checked$x
   truth <- if (is.null(known_truth)) integer(length(x$index)) else checked$known$truth[x$index]
   codes <- if (is.null(trust)) score_codes(x)
-  apart <- if (is.null(trust)) do.call(cbind, codes) else score_values_of(x, trust)
-  pattern <- split_by(x$index, cbind(truth, apart))
+  values <- if (is.null(trust)) do.call(cbind, codes) else score_values_of(x, trust)
+  pattern <- split_by(x$index, cbind(truth, values))
   at <- match(seq_len(max(pattern)), pattern)
   x$patterns <- pick_patterns(x$patterns, x$index[at])
   x$index <- pattern
@@ -137,12 +137,12 @@ bins_of_scores <- function(values, weight, scale, answer) {
     own <- at[top == k]
     bins <- equal_bins(values[own, k], weight[own])
     out$code[own] <- max(out$code) + bins$code
-    out$place[own] <- ceiling(max(out$place)) + bins_apart + bins$place
+    out$place[own] <- ceiling(max(out$place)) + bins_between + bins$place
   }
   out
 }
 
-bins_apart <- 2
+bins_between <- 2
 
 # Terrell and Scott's number of bins, with equal numbers of cases; ties stay together.
 equal_bins <- function(score, weight) {
@@ -166,8 +166,7 @@ within_bins <- function(codes, weight, first) {
     place <- codes$place[used, s]
     centre <- rowsum_codes(code, weight[used] * place, max(code)) /
       rowsum_codes(code, weight[used], max(code))
-    apart <- c(TRUE, diff(centre) > bins_apart)
-    kind <- cumsum(apart)
+    kind <- cumsum(c(TRUE, diff(centre) > bins_between))
     list(table = first + s, used = used, code = code, steps = bin_steps(place, code, centre, kind))
   })
   systems <- Filter(Negate(is.null), systems)
@@ -188,12 +187,12 @@ within_bins <- function(codes, weight, first) {
 bin_steps <- function(place, code, centre, kind) {
   n <- length(centre)
   right <- place >= centre[code]
-  beside <- code + ifelse(right, 1L, -1L)
+  neighbour <- code + ifelse(right, 1L, -1L)
   other <- function(to) to >= 1L & to <= n & kind[pmin(pmax(to, 1L), n)] == kind[code]
-  beside <- ifelse(other(beside), beside, 2L * code - beside)
-  beside <- ifelse(other(beside), beside, code)
-  way <- centre[beside] - centre[code]
-  list(from = code, to = beside, share = ifelse(way == 0, 0, (place - centre[code]) / way))
+  neighbour <- ifelse(other(neighbour), neighbour, 2L * code - neighbour)
+  neighbour <- ifelse(other(neighbour), neighbour, code)
+  way <- centre[neighbour] - centre[code]
+  list(from = code, to = neighbour, share = ifelse(way == 0, 0, (place - centre[code]) / way))
 }
 
 # ---- Fits ----------------------------------------------------------------------------------------
@@ -228,14 +227,14 @@ evidence_rows <- function(x, codes, truth, used) {
   keep <- used[rating_rater(x)]
   n <- length(x$categories)
   raters <- length(x$raters)
-  said <- which(codes > 0L, arr.ind = TRUE)
-  row <- c(rating_pattern(x)[keep], said[, 1L])
-  from <- c(rating_rater(x)[keep], raters + said[, 2L])
+  given <- which(codes > 0L, arr.ind = TRUE)
+  row <- c(rating_pattern(x)[keep], given[, 1L])
+  from <- c(rating_rater(x)[keep], raters + given[, 2L])
   order <- order(row)
   widths <- pmax(apply(codes, 2L, max), 1L)
   list(
     start = c(0L, cumsum(tabulate(row, n_patterns(x)))), source = as.integer(from[order]),
-    code = as.integer(c(rating_category(x)[keep], codes[said])[order]),
+    code = as.integer(c(rating_category(x)[keep], codes[given])[order]),
     codes = as.integer(c(rep(n, raters), widths)), truth = as.integer(truth), categories = n
   )
 }
@@ -250,9 +249,9 @@ start_of_evidence <- function(x, truth, used, at) {
   answer <- pattern_answers(x)
   for (s in seq_along(x$systems)) {
     values <- if (x$scores$scale == "probability") x$scores$values[[x$systems[[s]]]][at, ]
-    said <- outer(answer[, s], seq_len(n), `==`) * 1
-    if (!is.null(values)) said[!is.na(values[, 1L]), ] <- values[!is.na(values[, 1L]), ]
-    sums <- sums + said
+    answers <- outer(answer[, s], seq_len(n), `==`) * 1
+    if (!is.null(values)) answers[!is.na(values[, 1L]), ] <- values[!is.na(values[, 1L]), ]
+    sums <- sums + answers
   }
   sums[rowSums(sums) == 0, ] <- 1
   known <- truth > 0L
@@ -267,13 +266,13 @@ score_values_of <- function(x, systems) {
 
 trusted_scores <- function(x, trust, truth, at) {
   values <- lapply(x$scores$values[trust], function(v) v[at, , drop = FALSE])
-  told <- Reduce(`+`, lapply(values, function(v) !is.na(v[, 1L])))
-  posterior <- Reduce(`+`, lapply(values, function(v) replace(v, is.na(v), 0))) / told
+  counted <- Reduce(`+`, lapply(values, function(v) !is.na(v[, 1L])))
+  posterior <- Reduce(`+`, lapply(values, function(v) replace(v, is.na(v), 0))) / counted
   n <- ncol(posterior)
   posterior <- posterior / rowSums(posterior)
   weight <- pattern_weights(x)
   posterior[truth > 0L, ] <- outer(truth[truth > 0L], seq_len(n), `==`)
-  judged <- told > 0L | truth > 0L
+  judged <- counted > 0L | truth > 0L
   rates <- colSums((posterior * weight)[judged, , drop = FALSE]) / sum(weight[judged])
   posterior[!judged, ] <- rep(rates, each = sum(!judged))
   list(posterior = unname(posterior), rates = unname(rates), judged = judged)

@@ -13,10 +13,10 @@ scores_with_gold <- function(found, estimate, plan, judge, panel, interval, conf
     if (is.null(x)) lack <- lack %||% "gold cases do not vary in it"
     lack <- if (is.null(x)) paste0(no_interval, lack) else lack_of_clusters(x)
     ends <- ranges_of_plan(plan)[i, ]
-    said <- if (!is.null(x)) interval$gold(x, unit_row(found, i, ends), settings)
+    corrected <- if (!is.null(x)) interval$gold(x, unit_row(found, i, ends), settings)
     found[i, columns[-1L]] <- NA_real_
-    if (!is.null(said)) {
-      unit <- unlist(said[columns])
+    if (!is.null(corrected)) {
+      unit <- unlist(corrected[columns])
       found[i, columns] <- as.list(unit * diff(ends) + ends[[1L]] * (columns != "std.error"))
     }
     found$reason[[i]] <- lack %||% NA_character_
@@ -69,8 +69,8 @@ gold_score <- function(part, g, found, plan, judge, i) {
 gold_weights <- function(part, slope) {
   out <- slope * part$p
   rest <- -out[part$at, , drop = FALSE]
-  told <- cbind(seq_along(part$at), part$truth)
-  rest[told] <- rest[told] + 1
+  place <- cbind(seq_along(part$at), part$truth)
+  rest[place] <- rest[place] + 1
   share <- part$w / sum(part$w) * sum(part$weight) / part$weight[part$at]
   out + apply(rest * share, 2L, rowsum_codes, code = part$at, n = nrow(out))
 }

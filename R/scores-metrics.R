@@ -242,19 +242,19 @@ around_estimate <- function(values, estimate, plan) {
 # Standard deviation of what errors in common hide of each metric, as hidden_errors() has it of
 # tables: along the line between the ends of what system and raters may have in common, and where
 # raters are wrong together, which moves cases to the truth that the highest score says. What makes
-# answers of raters and systems look free of suspicion says nothing of scores.
+# answers of raters and systems look free of shared errors says nothing of scores.
 hidden_of_scores <- function(estimate, plan, judge, panel, s) {
-  estimate$details$suspicion[!is.na(estimate$details$suspicion)] <- 1
+  estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
   raters <- hidden_of_gap(estimate, 0)[[s]]
   range <- max(hidden_of_gap(estimate, 1)[[s]]^2 - raters^2, 0)
   line <- score_line(plan, judge, panel)
   v <- panel$weight[judge$at]
   top <- judge$book$top
-  said <- outer(top, seq_len(ncol(judge$w)), `==`)
-  wrong <- 1 - rowsum(rowSums(judge$w * said) * v, top) / rowsum(v, top)
+  chosen <- outer(top, seq_len(ncol(judge$w)), `==`)
+  wrong <- 1 - rowsum(rowSums(judge$w * chosen) * v, top) / rowsum(v, top)
   influence <- score_influence(plan, judge$book, judge$w, v)
   shift <- vapply(influence, function(g) {
-    moved <- rowsum(rowSums(g * (said - judge$w)) * v, top) / sum(v)
+    moved <- rowsum(rowSums(g * (chosen - judge$w)) * v, top) / sum(v)
     ifelse(wrong > 0, moved / wrong, 0)
   }, as.vector(wrong))
   of_answer <- as.vector(rowsum(v, top)) / sum(v)

@@ -164,13 +164,13 @@ complete_scores <- function(values, categories, scale, system) {
 }
 
 check_scores <- function(values, x, scale, system) {
-  told <- rowSums(!is.na(values))
+  given <- rowSums(!is.na(values))
   tell <- function(row, what = "") {
     case <- as_label(x$cases[row[[1L]]])
     cases <- count_noun(length(row), "case")
     c("x" = verbatim("System \"", system, "\": ", cases, ", first \"", case, "\"", what, "."))
   }
-  row <- which(told > 0L & told < ncol(values))
+  row <- which(given > 0L & given < ncol(values))
   if (length(row) > 0L) {
     abort_scores(c("A case must have scores of all categories or of none.", tell(row)), system, row)
   }

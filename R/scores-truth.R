@@ -10,7 +10,7 @@
 
 # Below this raters hardly separate the categories: the smallest eigenvalue of M, scaled to be 1
 # where the truth is known and 0 where nothing is.
-least_told <- 0.01
+least_eigenvalue <- 0.01
 
 # A function of weights of cases that gives p, cases x categories, fitted anew with these weights;
 # of a posterior that was given, or where fits take long, as it is. NULL are the cases as they are.
@@ -50,7 +50,7 @@ raters_alone.rater_fit <- function(fit, estimate) {
 }
 
 model_of_average <- function(estimate) {
-  if (estimate$fit$x$exchangeable) return(k_model())
+  if (has_counts(estimate$fit$x)) return(k_model())
   axes <- if (!is.null(estimate$members)) axis_weights(estimate$members)
   if (mean(axes$errors) > 0.5) dawid_skene("weak") else rater_model("rater")
 }
@@ -76,8 +76,8 @@ undo_mixing <- function(p, v) {
   p <- p / rowSums(p)
   base <- colSums(p * v)
   mixed <- crossprod(p, p * v)
-  told <- eigen(mixed / sqrt(outer(base, base)), symmetric = TRUE, only.values = TRUE)$values
-  if (length(told) > 1L && min(told) < least_told) return(NULL)
+  eigenvalues <- eigen(mixed / sqrt(outer(base, base)), symmetric = TRUE, only.values = TRUE)$values
+  if (length(eigenvalues) > 1L && min(eigenvalues) < least_eigenvalue) return(NULL)
   out <- diag(length(share))
   out[there, there] <- solve(mixed, diag(base, length(base)))
   out

@@ -158,11 +158,9 @@ known_cells <- function(x, known_truth) {
 }
 
 check_named_once <- function(x) {
-  repeated <- nrow(repeated_ratings(x)) > 0L
-  abort_argument_if(x$exchangeable || repeated, "x",
-    "Shared errors need identified raters with one rating per case.",
-    x = if (repeated) "Some raters rated a case more than once." else "{.arg x} has counts of
-        ratings.")
+  must <- "Shared errors need the rater of each rating, and one rating of each on a case."
+  check_named_raters(x, "x", must)
+  abort_argument_if(!rates_once(x), "x", must, x = "Some raters rated a case more than once.")
 }
 
 # Ratings of a case in the mean of the cases that have some: the number of raters if all rated all.

@@ -31,8 +31,7 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   x <- as_answers(x)
   several <- check_choice(several)
   if (is.null(label)) return(if (has_labels(x)) single_labels(x, several) else x)
-  abort_argument_if(x$exchangeable || has_repeats(x), "label",
-    "{.arg label} needs one answer of each rater on a case.")
+  check_single_answers(x, "label", "{.arg label} needs one answer of each rater on a case.")
   abort_argument_if(!(rlang::is_string(label) && label %in% x$categories), "label",
     "must be a label of {.arg x}.", not = label, i = "They are {.val {x$categories}}.")
   one_label(x, match(label, x$categories))

@@ -41,7 +41,7 @@
 summary.simulation_study <- function(object, by = c("design", "n", "system", "estimator"),
                                      margin = 0.1, common = FALSE, ...) {
   check_dots_empty(...)
-  by <- check_by(by)
+  by <- check_some(by, c("design", "n", "system", "estimator"), "by", none = TRUE)
   margin <- check_level(margin, "margin")
   rows <- tidy(object)
   # Panels are independent within a cell; systems of a shared panel are not.
@@ -57,13 +57,6 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
     c(lapply(group[by], function(x) x[c(1L, 1L)]), stack_tables(both))
   })
   tibble::as_tibble(list2DF(stack_tables(out)))
-}
-
-check_by <- function(by) {
-  choices <- c("design", "n", "system", "estimator")
-  abort_argument_if(!is.null(by) && !(is.character(by) && all(by %in% choices)), "by",
-    "must be any of {.val {choices}}.", not = by)
-  unique(by)
 }
 
 # One row: how the estimates of a group compare with one measure of truth.

@@ -113,6 +113,20 @@ na_real <- function(x) {
   x
 }
 
+# Steps of differences: with them what a slope leaves out, and rounding, are both about 1e-10.
+slope_step <- 1e-5
+
+steps_of <- function(at, step = slope_step) step * pmax(abs(at), 1)
+
+# Central differences of a function; a column per parameter where it gives several numbers.
+differences <- function(f, at, step = slope_step) {
+  h <- steps_of(at, step)
+  vapply(seq_along(at), function(i) {
+    move <- replace(h * 0, i, h[[i]])
+    (f(at + move) - f(at - move)) / (2 * h[[i]])
+  }, f(at) * 0)
+}
+
 # Standard errors on either side of a normal interval.
 normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)
 

@@ -4,11 +4,11 @@
 # A list: x, ratings with a pattern for each known truth; posterior, patterns x categories, NA where
 # nothing follows from the ratings; certain, a logical per pattern.
 average_labels <- function(x, known = nothing_known) {
-  if (x$exchangeable) return(k_model_labels(x))
+  if (has_counts(x)) return(k_model_labels(x))
   certain <- if (length(known$truth) > 0L) known$truth > 0L else logical(n_patterns(x))
   identified <- "yes"
-  told <- any(certain) || any(lengths(known$raters) > 0L) || length(known$counts) > 0L
-  if (!told) identified <- told_by_association(x, fit_algebraic(x, k_model())$identified)
+  informed <- any(certain) || any(lengths(known$raters) > 0L) || length(known$counts) > 0L
+  if (!informed) identified <- shown_by_association(x, fit_algebraic(x, k_model())$identified)
   if (identified != "yes") {
     warn_fit(new_rater_fit(
       list(x = x, identified = identified, agreement = NA_real_), "latent_fit"
@@ -17,7 +17,7 @@ average_labels <- function(x, known = nothing_known) {
   } else {
     members <- lapply(c(pooled = FALSE, one_coin = TRUE), labels_around_centre, x, known)
     if (!all(vapply(members, `[[`, NA, "converged"))) warn_convergence("average")
-    if (!told) warn_two_raters(x)
+    if (!informed) warn_two_raters(x)
     posterior <- in_use(x, (members$pooled$posterior + members$one_coin$posterior) / 2)
   }
   list(x = x, posterior = posterior, certain = certain)

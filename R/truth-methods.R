@@ -76,12 +76,12 @@ as.data.frame.ground_truth <- function(x, row.names = NULL, # nolint: object_nam
 #' @export
 format.ground_truth <- function(x, ...) {
   if (!has_columns(x, "case") || ncol(x) < 2L) return(NextMethod())
-  told <- glance(x)
+  facts <- glance(x)
   paste0(
-    count_noun(told$cases, "case"), " x ",
-    count_noun(told$categories, "category", "categories"),
-    if (!is.na(told$probability)) {
-      paste0(", the most probable has ", decimals(told$probability, 2L), " on average")
+    count_noun(facts$cases, "case"), " x ",
+    count_noun(facts$categories, "category", "categories"),
+    if (!is.na(facts$probability)) {
+      paste0(", the most probable has ", decimals(facts$probability, 2L), " on average")
     }
   )
 }
@@ -92,8 +92,8 @@ print.ground_truth <- function(x, n = NULL, ...) {
   if (!is.null(n)) n <- check_rows(n)
   label <- or_null(predict(x)$category)
   columns <- append(lapply(x, identity), if (!is.null(label)) list(label = label), 1L)
-  told <- tibble::new_tibble(columns, nrow = nrow(x), class = "titled_table", title = tbl_sum(x))
-  print(told, n = n, ...)
+  shown <- tibble::new_tibble(columns, nrow = nrow(x), class = "titled_table", title = tbl_sum(x))
+  print(shown, n = n, ...)
   notes <- notes_of(x)
   if (length(notes) > 0L) {
     cat_lines("", notes, "More: predict() (a label for each case), disputed_cases(), plot().")
@@ -105,12 +105,12 @@ print.ground_truth <- function(x, n = NULL, ...) {
 notes_of.ground_truth <- function(x) { # nolint: object_name.
   rho <- attr(x, "rho")
   if (is.null(rho) || nrow(x) == 0L || !has_columns(x, "case")) return(NULL)
-  told <- glance(x)
-  if (!is.na(told$probability)) c(
+  facts <- glance(x)
+  if (!is.na(facts$probability)) c(
     paste0(
-      "Expected share of correct labels: ", percent(told$probability), "; below 0.8 in ",
-      number(told$unsure), " of ", count_noun(told$cases - told$missing, "case"),
-      if (told$unsure > 0L) " (check these first)"
+      "Expected share of correct labels: ", percent(facts$probability), "; below 0.8 in ",
+      number(facts$unsure), " of ", count_noun(facts$cases - facts$missing, "case"),
+      if (facts$unsure > 0L) " (check these first)"
     ),
     if (rho == 0) {
       "Assumed: raters err independently; otherwise labels are less certain"
@@ -118,7 +118,7 @@ notes_of.ground_truth <- function(x) { # nolint: object_name.
       switch(attr(x, "kind"),
         machines = paste("Language models and programs share more errors than people: labels are",
           "less certain than this"),
-        unsaid = "If raters are language models or programs, labels are less certain"
+        undeclared = "If raters are language models or programs, labels are less certain"
       )
     }
   )

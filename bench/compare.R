@@ -144,7 +144,7 @@ parts_of <- function(estimate, truth, set, grade) {
   list(
     set = set, grade = grade, value = table$estimate, gap = table$independent - table$shared,
     truth = unname(truth[table$system]), sampling = told$sampling, rater_error = told$rater_error,
-    suspicion = told$suspicion, range = told$base_rate_range,
+    dependence_weight = told$dependence_weight, range = told$base_rate_range,
     correlation = suppressWarnings(stats::cor(draws, use = "complete.obs")),
     alike = same_answers(as.data.frame(estimate$fit$x, what = "systems"), table$system)
   )
@@ -166,8 +166,8 @@ pairs_of <- function(parts) {
   first <- pairs[, 1L]
   second <- pairs[, 2L]
   of_raters <- pmax(0.2 * parts$rater_error, parts$range / sqrt(12))
-  error <- sqrt(parts$suspicion * (0.02^2 + of_raters^2))
-  gap <- sqrt(parts$suspicion) * 0.5 * parts$gap
+  error <- sqrt(parts$dependence_weight * (0.02^2 + of_raters^2))
+  gap <- sqrt(parts$dependence_weight) * 0.5 * parts$gap
   hidden <- error^2 + gap^2
   off <- parts$value - parts$truth
   unpaired <- parts$sampling[first]^2 + parts$sampling[second]^2

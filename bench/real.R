@@ -110,8 +110,8 @@ estimate_set <- function(folder, ordered) {
 
 told <- c("system", "method", "n", "estimate", "conf.low", "conf.high", "reason")
 parts <- c(
-  "shared", "independent", "sampling", "rater_error", "suspicion", "base_rate_range", "few_data",
-  "assumption"
+  "shared", "independent", "sampling", "rater_error", "dependence_weight", "base_rate_range",
+  "few_data", "assumption"
 )
 
 table_of <- function(estimate) {
@@ -241,7 +241,7 @@ left_out <- function(results) {
 robust_limits <- function(x, per_error, per_gap = 0.5) {
   of_raters <- pmax(per_error * x$rater_error, x$base_rate_range / sqrt(12))
   bias <- 0.02^2 + of_raters^2 + (per_gap * (x$independent - x$shared))^2
-  margin <- stats::qnorm((1 + conf_level) / 2) * sqrt(x$sampling^2 + x$suspicion * bias)
+  margin <- stats::qnorm((1 + conf_level) / 2) * sqrt(x$sampling^2 + x$dependence_weight * bias)
   list(low = pmax(0, x$estimate - margin), high = pmin(1, x$estimate + margin))
 }
 
@@ -255,7 +255,7 @@ conformal_left_out <- function(results) {
   limits <- robust_limits(x, 0.2)
   stopifnot(all.equal(limits$low, x$conf.low), all.equal(limits$high, x$conf.high))
   of_raters <- pmax(0.2 * x$rater_error, x$base_rate_range / sqrt(12))
-  error <- sqrt(x$sampling^2 + x$suspicion *
+  error <- sqrt(x$sampling^2 + x$dependence_weight *
     (0.02^2 + of_raters^2 + (0.5 * (x$independent - x$shared))^2))
   for (out in unique(sets$family)) {
     mine <- sets$family == out

@@ -45,7 +45,8 @@ reference_of <- function(set) {
     categories = length(x$categories), n = table$n, truth = as.vector(right[table$system]),
     estimate = table$estimate, sampling = details$sampling, rater_error = details$rater_error,
     gap = table$independent - table$shared, independence_weight = details$independence_weight,
-    suspicion = details$suspicion, base_rate_range = details$base_rate_range, open_share = 1
+    dependence_weight = details$dependence_weight, base_rate_range = details$base_rate_range,
+    open_share = 1
   )
 }
 

@@ -186,7 +186,8 @@ Rcpp::List core_estimate(SEXP pointer) {
         Rcpp::Named("mean_posterior") = system.mean_posterior,
         Rcpp::Named("bins") = bin_table(system.bins),
         Rcpp::Named("independent") = system.independent, Rcpp::Named("shared") = system.shared,
-        Rcpp::Named("suspicion") = system.dependence, Rcpp::Named("typical") = system.typical,
+        Rcpp::Named("dependence_weight") = system.dependence,
+        Rcpp::Named("typical") = system.typical,
         Rcpp::Named("std.error") = system.std_error,
         Rcpp::Named("rater_error") = system.rater_error,
         Rcpp::Named("independence_weight") = system.independence_weight,
@@ -278,7 +279,7 @@ Rcpp::NumericVector core_share_ahead(Rcpp::NumericMatrix replicates, Rcpp::Integ
   return out;
 }
 
-// Of each system: see robust_error(); `kind` is "people", "machines" or "unsaid", of all or of each.
+// Of each system: see robust_error(); `kind` is "people", "machines" or "undeclared", of all or of each.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List core_robust_error(Rcpp::NumericVector estimate, Rcpp::NumericVector sampling,
                              Rcpp::NumericVector gap, Rcpp::NumericVector dependence,
@@ -294,7 +295,7 @@ Rcpp::List core_robust_error(Rcpp::NumericVector estimate, Rcpp::NumericVector s
         {sampling[i], gap[i], dependence[i], rater_error[i], range[i], open_share[i]},
         glue::choice<RaterKind>(of, {{"people", RaterKind::people},
                                      {"machines", RaterKind::machines},
-                                     {"unsaid", RaterKind::unknown}}));
+                                     {"undeclared", RaterKind::unknown}}));
     centre[i] = found.centre;
     error[i] = found.std_error;
     hidden[i] = found.hidden;

@@ -141,7 +141,7 @@ Rcpp::List fit_list(const fallible::LatentClass& latent, const fallible::LatentF
       Rcpp::Named("converged") = top.converged,
       Rcpp::Named("parameters") = latent.layout().free_parameters(),
       Rcpp::Named("identified") = identified.model,
-      Rcpp::Named("told") = Rcpp::LogicalVector(identified.judge.begin(), identified.judge.end()),
+      Rcpp::Named("informed") = Rcpp::LogicalVector(identified.judge.begin(), identified.judge.end()),
       Rcpp::Named("base_rates") = reading.base_rates(), Rcpp::Named("confusion") = confusion,
       Rcpp::Named("naturals") =
           Rcpp::List::create(Rcpp::Named("term") = naturals.term, Rcpp::Named("of") = naturals.of,

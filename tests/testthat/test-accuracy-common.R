@@ -26,9 +26,9 @@ test_that("an estimate is as far from independence as is assumed", {
     }
     typical <- assuming(x, "typical", method)
     facts <- tidy(typical, "details")
-    expect_equal(facts$suspicion, pmax(0, 1 - 2 * facts$independence_weight))
+    expect_equal(facts$dependence_weight, pmax(0, 1 - 2 * facts$independence_weight))
     expect_gt(max(facts$common), 0)
-    expect_equal(facts$common, facts$suspicion / sqrt(3))
+    expect_equal(facts$common, facts$dependence_weight / sqrt(3))
     expect_between(tidy(typical), facts$common)
   }
   expect_identical(tidy(assuming(x, NULL)), tidy(assuming(x, "typical")))
@@ -104,9 +104,9 @@ test_that("what coincidence means is a matter of the whole panel, not of a group
   groups <- assuming(x, NULL, by = rep(c("two", "rest"), c(nrow(two), sum(!low))))
   facts <- tidy(groups, "details")
   expect_gt(max(facts$common[facts$group == "two"]), 0)
-  expect_equal(facts$common, facts$suspicion / sqrt(3))
+  expect_equal(facts$common, facts$dependence_weight / sqrt(3))
   alone <- tidy(assuming(x[seq_len(nrow(two)), ], NULL), "details")
-  expect_equal(alone$common, alone$suspicion)
+  expect_equal(alone$common, alone$dependence_weight)
 })
 
 test_that("confusion matrices mix case by case, and comparisons follow", {

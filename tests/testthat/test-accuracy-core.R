@@ -38,7 +38,7 @@ test_that("the robust error is one formula, system by system", {
   of <- core_robust_error(
     estimate = c(0.8, 0.9), sampling = c(0.03, NA), gap = c(0.2, 0.1), dependence = c(0.5, 0),
     rater_error = c(0.3, 0.3), range = c(0.1, 0.1), open_share = c(1, 0.5),
-    kind = c("unsaid", "machines")
+    kind = c("undeclared", "machines")
   )
   hidden <- 0.5 * (0.02^2 + (0.3 / 5)^2 + (0.2 / 2)^2)
   expect_equal(of$hidden, c(sqrt(hidden), 0.5 * 0.17))

@@ -6,8 +6,8 @@ test_that("tables have the columns that are promised", {
   ))
   expect_named(tidy(estimate, "details"), c(
     "system", "uninformative", "mean_posterior", "failed", "sampling", "common",
-    "rater_error", "independence_weight", "suspicion", "lowest", "highest", "average_shared",
-    "base_rate_range", "disagreement_error", "centre"
+    "rater_error", "independence_weight", "dependence_weight", "lowest", "highest",
+    "average_shared", "base_rate_range", "disagreement_error", "centre"
   ))
   expect_identical(tidy(estimate)$reason, NA_character_)
   expect_identical(glance(estimate)$replicates, NA_integer_)
@@ -175,7 +175,7 @@ test_that("what a print says of intervals holds for the estimate", {
   estimate <- quiet(estimate_accuracy(x))
   hidden <- max(error_of_estimate(estimate)$hidden)
   expect_identical(grepl("allowance for shared", said(estimate), fixed = TRUE), hidden > 0)
-  estimate$details$suspicion <- 0
+  estimate$details$dependence_weight <- 0
   estimate$details$common <- 0
   expect_match(said(estimate), "sampling error alone .no sign of shared")
   expect_match(said(quiet(estimate_accuracy(x, common = 0.5))), "sampling error alone, given")

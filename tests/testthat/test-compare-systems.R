@@ -131,11 +131,11 @@ test_that("averages have the errors of robust intervals, correlated as answers a
   expect_equal(same_share(estimate$fit), alike, ignore_attr = TRUE)
   # Draws have the errors of robust intervals. So have few draws.
   replicates <- matrix(stats::rnorm(300), 100, 3) %*% chol(0.5 + diag(0.5, 3))
-  suspicion <- c(1, 0.8, 0.6)
-  estimate$details$suspicion <- suspicion
+  dependence_weight <- c(1, 0.8, 0.6)
+  estimate$details$dependence_weight <- dependence_weight
   estimate$details$average_shared <- estimate$table$independent - c(0.2, -0.1, 0)
   raters <- pmax(estimate$details$rater_error / 5, estimate$details$base_rate_range / sqrt(6))
-  hidden <- suspicion * (0.02^2 + raters^2 + c(0.1, -0.05, 0)^2)
+  hidden <- dependence_weight * (0.02^2 + raters^2 + c(0.1, -0.05, 0)^2)
   for (count in c(100, 3)) {
     some <- replicates[seq_len(count), ]
     draws <- plain_errors(robust_draws(estimate, some), estimate)
@@ -146,7 +146,7 @@ test_that("averages have the errors of robust intervals, correlated as answers a
     )
   }
   # With nothing to hide, they have the sampling errors and correlations they were made from.
-  estimate$details$suspicion <- 0 * suspicion
+  estimate$details$dependence_weight <- 0 * dependence_weight
   draws <- plain_errors(robust_draws(estimate, replicates), estimate)
   expect_equal(apply(draws, 2, stats::sd), sampling)
   expect_equal(stats::cor(draws), stats::cor(replicates))

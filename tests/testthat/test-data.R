@@ -100,16 +100,16 @@ test_that("fleiss1971 has thirty cases with six diagnoses each", {
 test_that("reference_sets has numbers of whole sets only", {
   expect_named(reference_sets, c(
     "family", "kind", "categories", "n", "truth", "estimate", "sampling", "rater_error", "gap",
-    "independence_weight", "suspicion", "base_rate_range", "open_share"
+    "independence_weight", "dependence_weight", "base_rate_range", "open_share"
   ))
   expect_identical(dim(reference_sets), c(88L, 13L))
   expect_length(unique(reference_sets$family), 19)
   expect_true(all(reference_sets$kind %in% c("crowd", "expert")))
   expect_false(anyNA(reference_sets))
   shares <- reference_sets[c(
-    "truth", "estimate", "rater_error", "suspicion", "base_rate_range", "open_share"
+    "truth", "estimate", "rater_error", "dependence_weight", "base_rate_range", "open_share"
   )]
   expect_true(all(shares >= 0 & shares <= 1))
   x <- reference_sets[reference_sets$rater_error <= 0.9 * (1 - 1 / reference_sets$categories), ]
-  expect_equal(x$suspicion, pmax(0, 1 - 2 * x$independence_weight), tolerance = 1e-4)
+  expect_equal(x$dependence_weight, pmax(0, 1 - 2 * x$independence_weight), tolerance = 1e-4)
 })

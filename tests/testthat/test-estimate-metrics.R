@@ -126,7 +126,7 @@ test_that("what raters hide of a precision goes with their errors on cases with 
   estimate <- quiet(estimate_accuracy(metric_panel(300)))
   plan <- metric_plan(built_in_metrics[c("accuracy", "precision")], LETTERS[1:3], NULL, list())
   estimate$end_counts <- NULL # the line between the ends
-  estimate$details$suspicion <- c(1, 1)
+  estimate$details$dependence_weight <- c(1, 1)
   table <- as_shares(matrix(confusion_counts(estimate)[[1]], 1L), 3L)[1L, ]
   slopes <- metric_slopes(plan, table)
   found <- hidden_errors(estimate, table, 1L, function(tables) along_slopes(slopes, tables),

@@ -53,12 +53,12 @@ test_that("what cannot be read is told, and what was there stays", {
   shiny::testServer(explore_server(lehner_ratings()), {
     before <- current()
     session$setInputs(source = "file", use = 1)
-    expect_match(told()$ratings[[1]]$text, "Choose a file first")
+    expect_match(messages()$ratings[[1]]$text, "Choose a file first")
     upload(session, "<html><script>alert(1)</script>", "html")
     session$setInputs(layout = "long", use = 2)
-    expect_identical(told()$ratings[[1]]$kind, "danger")
-    expect_match(output$told$html, "&lt;img src=x onerror=alert(1)&gt;.csv", fixed = TRUE)
-    expect_no_match(output$told$html, input$file$datapath, fixed = TRUE)
+    expect_identical(messages()$ratings[[1]]$kind, "danger")
+    expect_match(output$messages$html, "&lt;img src=x onerror=alert(1)&gt;.csv", fixed = TRUE)
+    expect_no_match(output$messages$html, input$file$datapath, fixed = TRUE)
     expect_identical(current(), before)
   })
 })
@@ -71,7 +71,7 @@ test_that("labels are text, and what is told has no markup", {
     session$setInputs(
       layout = "long", case = "item", rater = "who", rating = "said", systems = "gpt", use = 1
     )
-    shown <- c(as.character(sentences_of(judged())), as.character(output$told$html))
+    shown <- c(as.character(sentences_of(judged())), as.character(output$messages$html))
     expect_false(any(grepl("<script", shown, fixed = TRUE)))
   })
 })
@@ -103,7 +103,7 @@ told_of <- function(field, value, layout = "long", x = NULL) {
     do.call(session$setInputs, stats::setNames(list(value), field), quote = TRUE)
     session$setInputs(use = 1)
     seen$said <- c(
-      unlist(told()), tryCatch(output$told$html, error = conditionMessage),
+      unlist(messages()), tryCatch(output$messages$html, error = conditionMessage),
       tryCatch(output$names$html, error = conditionMessage), length(current()$cases)
     )
   })
@@ -166,7 +166,7 @@ test_that("files with more than the page shows are refused before they are parse
       upload(session, lines, ext)
       session$setInputs(layout = "wide")
       tryCatch(nchar(output$mapping$html), error = function(e) NULL)
-      unlist(told()$file)["text"]
+      unlist(messages()$file)["text"]
     }
     wide <- function(n) rep(paste(seq_len(n), collapse = ","), 3L)
     expect_match(kind_of_told(wide(201)), "at most 200 columns")
@@ -204,7 +204,7 @@ test_that("who rates is asked on the page, and only by the choices that it offer
     session$setInputs(kind = "model")
     expect_identical(panel_kind(chosen()), "machines")
     judged()
-    expect_match(paste(unlist(told()$accuracy), collapse = " "), "agreement says little")
+    expect_match(paste(unlist(messages()$accuracy), collapse = " "), "agreement says little")
   })
 })
 
@@ -243,7 +243,7 @@ test_that("known truths that are uploaded count", {
     list <- utils::read.csv(output$cases)
     expect_named(list, c("case", "stratum", "probability", "truth"))
     session$setInputs(gold_case = "nowhere")
-    expect_match(unlist(told()$known)["text"], "not a choice that the page offers")
+    expect_match(unlist(messages()$known)["text"], "not a choice that the page offers")
   })
 })
 
@@ -271,7 +271,7 @@ test_that("notes are folded, and errors are not", {
     list(list(kind = "danger", text = "`case` is wrong"))
   )
   skip_if_not_installed("shiny")
-  page <- as.character(shiny::tagList(told_boxes(boxes, list(NULL))))
+  page <- as.character(shiny::tagList(message_boxes(boxes, list(NULL))))
   expect_match(page, "alert-danger.*<details")
   expect_match(page, "Odd label", fixed = TRUE)
   expect_no_match(page, "`na`", fixed = TRUE)

@@ -80,8 +80,8 @@ test_that("gradients by hand and by differences are the same", {
     counts <- matrix(rexp(prod(problem$shape)), ncol = 3)
     by_hand <- law_slopes(problem, own, counts)
     problem$family$gradient <- NULL
-    problem$apart <- parameters_apart(problem, own)
-    expect_lt(length(problem$apart$sets), length(own))
+    problem$separate <- separate_parameters(problem, own)
+    expect_lt(length(problem$separate$sets), length(own))
     expect_equal(by_hand, law_slopes(problem, own, counts), tolerance = 1e-6)
   }
 })

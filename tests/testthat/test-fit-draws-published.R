@@ -1,8 +1,11 @@
 # Posteriors that sums over all allocations of cases give, or runs of millions of sweeps of another
 # sampler (`own` is the error of these).
 
+# A fifth of the draws has errors little more than twice as large.
+many_draws <- function() if (nightly_tests()) 1e6 else 2e5
+
 # A long run, a column per parameter.
-long_run <- function(x, model, prior, n = 1e6, thin = 1L, counts = NULL) {
+long_run <- function(x, model, prior, n = many_draws(), thin = 1L, counts = NULL) {
   known <- with_known(patterns_for(model, x), NULL, counts)
   task <- sampler_task(known$x, model, known$known, settle_prior(prior, known$x, model))
   named_draws(run_task(known$x, task, n, thin), task$terms)
@@ -132,8 +135,8 @@ test_that("Lehner's ten cases, with raters alone and with the system joined", {
     rater_prior(rater1 = beta, others = beta, order = "none"), x, k_model()
   ))
   joined <- joined_task(fit, 1L)
-  alone <- run_task(x, sampler_task(x, fit$model, fit$known, fit$prior), 1e6)
-  both <- run_task(joined$x, joined$task, 1e6, joined = TRUE)
+  alone <- run_task(x, sampler_task(x, fit$model, fit$known, fit$prior), many_draws())
+  both <- run_task(joined$x, joined$task, many_draws(), joined = TRUE)
   columns <- c("mean", "0.5", "0.05", "0.95")
   only <- function(mean) c(mean, NA, NA, NA)
   # Behind base rates and the matrix of all raters stands that of the system.
@@ -152,7 +155,7 @@ test_that("Lehner's ten cases, with raters alone and with the system joined", {
   )), 4)
   # Every 100th draw: numbers of right answers of the system, and truths of the first case.
   codes <- cbind(pattern_codes(x), x$patterns$answer)[x$index, ]
-  some <- seq(100L, 1e6, 100L)
+  some <- seq(100L, many_draws(), 100L)
   seen <- function(found, judges) {
     all <- found[some, ]
     right <- cbind(matrix(all[, 5L], length(some), 4L), all[, 21L])

@@ -147,7 +147,7 @@ test_that("counts, repeats, weights and known cases are simulated as they are", 
   counted <- ratings(fleiss1971, case = case, counts = depression:other)
   panel <- simulate(fit_raters(counted), seed = 1)[[1]]
   expect_equal(rowSums(category_counts(panel)), rep(6, 30), ignore_attr = TRUE)
-  expect_true(panel$exchangeable)
+  expect_s3_class(panel, "ratings_counts")
   repeated <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
   panel <- simulate(fit_raters(repeated, dawid_skene("weak")), seed = 1)[[1]]
   expect_identical(

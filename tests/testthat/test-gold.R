@@ -105,7 +105,7 @@ test_that("systems that are silent on gold cases have none", {
   evidence <- gold_evidence(x, panel$gold)
   evidence$answer[unique(evidence$at), 2] <- 0L
   expect_null(gold_accuracy(evidence, 2))
-  expect_false(gold_difference(evidence, 1, 2)$told)
+  expect_false(gold_difference(evidence, 1, 2)$known)
   expect_null(gold_precision(evidence, 2, 1))
   expect_null(gold_recall(evidence, 2, 1))
   expect_identical(gold_accuracy(evidence, 1), gold_accuracy(gold_evidence(x, panel$gold), 1))

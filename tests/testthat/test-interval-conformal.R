@@ -2,7 +2,7 @@
 sets_of <- function(family, miss, sampling = 0.1) {
   data.frame(
     family = family, kind = "crowd", estimate = 0.5, truth = 0.5 + miss, sampling = sampling,
-    gap = 0, suspicion = 0, rater_error = 0.2, base_rate_range = 0, open_share = 1
+    gap = 0, dependence_weight = 0, rater_error = 0.2, base_rate_range = 0, open_share = 1
   )
 }
 
@@ -19,7 +19,7 @@ test_that("of families each has the same mass, and so has infinity", {
 
 test_that("scores are in standard errors of the robust interval", {
   sets <- sets_of(letters[1:9], 0.1)
-  sets$suspicion <- 0.5
+  sets$dependence_weight <- 0.5
   sets$gap <- 0.2
   error <- sqrt(0.1^2 + 0.5 * (0.02^2 + (0.2 * 0.2)^2 + (0.5 * 0.2)^2))
   expect_equal(calibrate_interval(sets, 0.9)$factor, 0.1 / error)

@@ -3,16 +3,16 @@ test_that("robust intervals add what errors in common could hide", {
   x <- simulate_ratings(rater_design(c(0.5, 0.6, 0.7), c(a = 0.9, b = 0.4), 4, 150))
   times <- stats::qnorm(0.95) * stats::qt(0.9, 4) / stats::qt(0.95, 4)
   expected <- function(table, facts, kind) {
-    expect_equal(facts$suspicion, pmax(0, 1 - 2 * facts$independence_weight))
+    expect_equal(facts$dependence_weight, pmax(0, 1 - 2 * facts$independence_weight))
     # The gap of the average is that of its ends, whatever was taken back of it.
     end <- if (table$method[[1L]] == "average") table$independent else table$estimate
-    share <- if (kind == "unsaid") 1 / sqrt(6) else 1 / sqrt(12)
+    share <- if (kind == "undeclared") 1 / sqrt(6) else 1 / sqrt(12)
     raters <- pmax(facts$rater_error / 5, share * facts$base_rate_range)
     hidden <- 0.02^2 + raters^2 + ((end - facts$average_shared) / 2)^2
-    sqrt(facts$sampling^2 + facts$suspicion * hidden)
+    sqrt(facts$sampling^2 + facts$dependence_weight * hidden)
   }
-  for (kind in c("unsaid", "expert", "crowd")) {
-    x$rater_kind <- if (kind != "unsaid") kind
+  for (kind in c("undeclared", "expert", "crowd")) {
+    x$rater_kind <- if (kind != "undeclared") kind
     for (method in c("average", "binned", "shared")) {
       estimate <- quiet(estimate_accuracy(x, method, resampling = list(replicates = 40), conf_level = 0.8))
       table <- tidy(estimate)
@@ -33,11 +33,11 @@ test_that("robust intervals add what errors in common could hide", {
 typical_oracles <- utils::read.table(header = TRUE, text = "
   indep shared s   E   samp N  p   kappa q   v    kind     o   c        R        low      high     est      sd       from     to
   .86   .80   1   .15 .02  2  .60 .50  .55 .15  people   1   1        .1358899 .4285714 .75      .8       .0569108 .7063901 .8936099
-  .86   .80   1   .15 .02  2  .60 .50  .55 .15  unsaid   1   1        .1358899 .4285714 .75      .8       .0691207 .6863065 .9136935
+  .86   .80   1   .15 .02  2  .60 .50  .55 .15  undeclared   1   1        .1358899 .4285714 .75      .8       .0691207 .6863065 .9136935
   .86   .80   1   .15 .02  2  .60 .50  .55 .15  machines 1   1        .1358899 .4285714 .75      .8       .1711724 .4434464 1
-  .67   .55   1   .33 .015 16 .10 .43  .09 .03  unsaid   1   .2581989 .0714100 .0455992 .2053388 .6390161 .0926337 .4866473 .7913850
-  1     1     1   .28 .01  2  .80 0    1   0    unsaid   1   1        1        0        1        1        .4088602 .3274848 1
-  .97   .96   1   .05 .004 2  .90 .12  .95 .012 unsaid   1   1        .3953473 .5192308 .9868421 .96      .1627603 .6922831 1
+  .67   .55   1   .33 .015 16 .10 .43  .09 .03  undeclared   1   .2581989 .0714100 .0455992 .2053388 .6390161 .0926337 .4866473 .7913850
+  1     1     1   .28 .01  2  .80 0    1   0    undeclared   1   1        1        0        1        1        .4088602 .3274848 1
+  .97   .96   1   .05 .004 2  .90 .12  .95 .012 undeclared   1   1        .3953473 .5192308 .9868421 .96      .1627603 .6922831 1
   .74   .70   0   .30 .03  5  .28 .20  .30 .05  people   1   0        .1797580 .0721649 .6603774 .74      .03      .6906544 .7893456
   .82   .70   .6  .25 .03  3  .45 .40  .40 .09  people   .75 .4242641 .0746565 .2465753 .6716418 .7690883 .0556215 .6775991 .8605775
 ")
@@ -113,7 +113,7 @@ test_that("what is said of a panel does not depend on the systems that were adde
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), c(a = 0.9, b = 0.4), 3, 200))
   both <- tidy(quiet(estimate_accuracy(x)), "details")
   one <- tidy(quiet(estimate_accuracy(x, systems = "b")), "details")
-  shared <- c("independence_weight", "suspicion")
+  shared <- c("independence_weight", "dependence_weight")
   expect_equal(both[2L, shared], one[shared])
   expect_equal(both[1L, shared], one[shared])
 })
@@ -139,11 +139,11 @@ test_that("where truth is known errors in common have nothing to hide", {
     estimate <- quiet(estimate_accuracy(fit, "average"))
     table <- tidy(estimate)
     facts <- tidy(estimate, "details")
-    expect_gt(max(facts$suspicion), 0)
+    expect_gt(max(facts$dependence_weight), 0)
     open <- 1 - length(cases) / 150
     gap <- table$independent - table$shared
     raters <- pmax(facts$rater_error / 5, facts$base_rate_range / sqrt(6))
-    hidden <- open^2 * facts$suspicion * (0.02^2 + raters^2 + (gap / 2)^2)
+    hidden <- open^2 * facts$dependence_weight * (0.02^2 + raters^2 + (gap / 2)^2)
     expect_equal(table$std.error, sqrt(facts$sampling^2 + hidden))
   }
   # Nor does anything rest on an assumption.
@@ -157,9 +157,9 @@ test_that("the centre takes back of independence what N categories leave unseen"
     estimate <- quiet(estimate_accuracy(x))
     table <- tidy(estimate)
     facts <- tidy(estimate, "details")
-    suspicion <- facts$suspicion
-    expect_gt(suspicion * abs(table$independent - table$shared), 0.001)
-    back <- suspicion / sqrt(N - 1)
+    dependence_weight <- facts$dependence_weight
+    expect_gt(dependence_weight * abs(table$independent - table$shared), 0.001)
+    back <- dependence_weight / sqrt(N - 1)
     expect_equal(table$estimate, table$independent - back * (table$independent - table$shared))
     if (table$conf.high < 1) expect_equal((table$conf.low + table$conf.high) / 2, table$estimate)
   }

@@ -14,11 +14,11 @@ panel_of <- function(..., names = c("ann", "bob", "gpt-4")) {
 
 test_that("kinds are said of all raters, of each, or of groups", {
   kind <- function(...) panel_kind(panel_of(...))
-  expect_identical(kind(), "unsaid")
+  expect_identical(kind(), "undeclared")
   expect_identical(kind(rater_kind = "expert"), "people")
   expect_identical(kind(rater_kind = "tool"), "machines")
   two <- c(ann = "expert", bob = "crowd", "gpt-4" = "model")
-  expect_identical(kind(rater_kind = two), "unsaid")
+  expect_identical(kind(rater_kind = two), "undeclared")
   expect_identical(kind(rater_kind = replace(two, 3, "crowd")), "people")
   expect_identical(kind(rater_kind = c(ann = "model", bob = "tool", "gpt-4" = "model")), "machines")
   expect_identical(rater_kind(panel_of(rater_kind = two)), unname(two))

@@ -113,7 +113,7 @@ test_that("what cannot be a confidence is refused", {
 
 test_that("what knows no single rating of a rater has no confidence", {
   counts <- data.frame(x = c(2, 1), y = c(0, 1), sure = 1)
-  expect_error(ratings(counts, counts = x:y, confidence = sure), "counts of ratings",
+  expect_error(ratings(counts, counts = x:y, confidence = sure), "ounts of ratings do not",
     class = "fallible_error_argument")
   long <- tidy(wide_ratings())
   for (repeats in c("ratings", "reruns", "labels")) {

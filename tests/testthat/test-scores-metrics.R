@@ -50,8 +50,8 @@ test_that("robust intervals of scores are as suspicious as those of fit_scores()
   set.seed(10)
   panel <- scored_panel(300)
   estimate <- quiet(estimate_accuracy(panel$x))
-  error <- function(suspicion) {
-    estimate$details$suspicion <- suspicion
+  error <- function(dependence_weight) {
+    estimate$details$dependence_weight <- dependence_weight
     set.seed(11)
     tidy(quiet(estimate_metrics(estimate, "roc_auc")))$std.error
   }

@@ -42,6 +42,11 @@ using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
                  const Metric& metric = nullptr);
 
+// Steps of differences, of logits and logarithms. With the first, what is left out of a slope that
+// is right to the fourth order is of the size of rounding (1e-12), and kinks are near only where it
+// is at one; the second reaches over kinks, so that their neighbourhood counts.
+constexpr double slope_step = 1e-4, step_across_kinks = 1e-3;
+
 // How a vector changes along a way, between a step ahead and a step back.
 template <class Function>
 Eigen::VectorXd secant(const Function& of, const Eigen::VectorXd& x, const Eigen::VectorXd& way,
@@ -49,13 +54,11 @@ Eigen::VectorXd secant(const Function& of, const Eigen::VectorXd& x, const Eigen
   return (of(x + step * way) - of(x - step * way)) / (2 * step);
 }
 
-// Its slope, right to the fourth order: with this step, of logits and the like, what is left out is
-// of the size of rounding (1e-12), and kinks are near only where it is at one.
+// Its slope, right to the fourth order.
 template <class Function>
 Eigen::VectorXd slope_along(const Function& of, const Eigen::VectorXd& x,
                             const Eigen::VectorXd& way) {
-  constexpr double step = 1e-4;
-  return (4 * secant(of, x, way, step) - secant(of, x, way, 2 * step)) / 3;
+  return (4 * secant(of, x, way, slope_step) - secant(of, x, way, 2 * slope_step)) / 3;
 }
 
 // By each argument, a column each.

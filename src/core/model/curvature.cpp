@@ -18,9 +18,7 @@ namespace fallible {
 
 namespace {
 
-constexpr double across_kinks = 1e-3;  // of parameters: so far away neighbouring strata count
-constexpr double near = 1e-5;        // numbers of classes are held: probabilities must hardly move
-constexpr int few_parameters = 500;  // beyond, eigenvalues would take long
+constexpr int few_parameters = 500;    // beyond, eigenvalues would take long
 constexpr int most_parameters = 2000;  // beyond, so would any matrix
 constexpr double most_work = 2e9;      // of the pass over the data: about ten seconds
 
@@ -151,11 +149,8 @@ Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorX
     if (std::find(first, first + rates, i) != first + rates) continue;
     Eigen::VectorXd way(x.size());
     std::transform(first, direction.end(), way.data(), [i](int of) { return of == i ? 1.0 : 0.0; });
-    if (smoothed) {
-      out.col(i) += secant(slope, x, way, across_kinks);
-    } else {  // right to the fourth order
-      out.col(i) += (4 * secant(slope, x, way, near) - secant(slope, x, way, 2 * near)) / 3;
-    }
+    out.col(i) +=
+        smoothed ? secant(slope, x, way, step_across_kinks) : slope_along(slope, x, way);
     for (int k = 0; smoothed && k < rates; ++k) out(i, direction[k]) = out(direction[k], i);
   }
   return 0.5 * (out + out.transpose());

@@ -51,7 +51,7 @@ TEST_CASE("percentile intervals interpolate, and say why there is none") {
   CHECK(std::isnan(stuck.high));
 }
 
-TEST_CASE("a robust interval adds what could be hidden, if there is suspicion") {
+TEST_CASE("a robust interval adds what could be hidden, if dependence has weight") {
   const auto people = [](ErrorParts of) { return robust_error(0.7, of, RaterKind::people); };
   const RobustError found = people({0.03, 0.2, 0.5, 0.3, 0.4, 0.5});
   const double range = 0.4 / std::sqrt(12);
@@ -111,18 +111,18 @@ TEST_CASE("estimate and interval are those of the published oracles") {
     RaterKind kind;
     double open_share, back, range, low, high, centre, std_error, from, to;
   };
-  const auto people = RaterKind::people, machines = RaterKind::machines, unsaid = RaterKind::unknown;
+  const auto people = RaterKind::people, machines = RaterKind::machines, undeclared = RaterKind::unknown;
   const Oracle oracles[] = {
       {.86, .80, 1, .15, .02, 2, .60, .50, .55, .15, people, 1, 1, .1358899, .4285714, .75, .8,
        .0569108, .7063901, .8936099},
-      {.86, .80, 1, .15, .02, 2, .60, .50, .55, .15, unsaid, 1, 1, .1358899, .4285714, .75, .8,
+      {.86, .80, 1, .15, .02, 2, .60, .50, .55, .15, undeclared, 1, 1, .1358899, .4285714, .75, .8,
        .0691207, .6863065, .9136935},
       {.86, .80, 1, .15, .02, 2, .60, .50, .55, .15, machines, 1, 1, .1358899, .4285714, .75, .725,
        .1711724, .4434464, 1},
-      {.67, .55, 1, .33, .015, 16, .10, .43, .09, .03, unsaid, 1, .2581989, .0714100, .0455992,
+      {.67, .55, 1, .33, .015, 16, .10, .43, .09, .03, undeclared, 1, .2581989, .0714100, .0455992,
        .2053388, .6390161, .0926337, .4866473, .7913850},
-      {1, 1, 1, .28, .01, 2, .80, 0, 1, 0, unsaid, 1, 1, 1, 0, 1, 1, .4088602, .3274848, 1},
-      {.97, .96, 1, .05, .004, 2, .90, .12, .95, .012, unsaid, 1, 1, .3953473, .5192308, .9868421,
+      {1, 1, 1, .28, .01, 2, .80, 0, 1, 0, undeclared, 1, 1, 1, 0, 1, 1, .4088602, .3274848, 1},
+      {.97, .96, 1, .05, .004, 2, .90, .12, .95, .012, undeclared, 1, 1, .3953473, .5192308, .9868421,
        .96, .1627603, .6922831, 1},
       {.74, .70, 0, .30, .03, 5, .28, .20, .30, .05, people, 1, 0, .1797580, .0721649, .6603774,
        .74, .03, .6906544, .7893456},
