@@ -175,7 +175,8 @@ format_answer <- function(x) {
   best <- table[which(table$cheapest)[[1L]], ]
   costs <- costs_differ(x$settings)
   paste0(
-    if (nrow(table) == 1L) "Enough: " else if (costs) "Cheapest: " else "Fewest ratings: ",
+    if (nrow(table) > 1L) if (costs) "Cheapest: " else "Fewest ratings: " else
+      if (is.null(x$settings$cases)) "Needed: " else "Enough: ",
     count_noun(best$cases, "case"), " by ", count_noun(best$raters, "rater"), ", ",
     if (costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
   )
