@@ -231,15 +231,11 @@ print.confusion_estimate <- function(x, ...) {
       cat("\n", printable(system), ": probability of the answer, truth in rows\n", sep = "")
       print(round(matrices[[system]], 3L))
     }
-    print_categories(x, system)
+    print_table(paste0(system, ", by category"), category_columns(x, system), most = 30L)
   }
   if (length(systems) > 4L) cat("\n... and", length(systems) - 4L, "more systems; see tidy()\n")
   cat_lines("", notes_of(x), "More: tidy(what = \"categories\"), as.matrix(), plot().")
   invisible(x)
-}
-
-print_categories <- function(x, system) {
-  print_table(paste0(system, ", by category"), category_columns(x, system), most = 30L)
 }
 
 #' @export

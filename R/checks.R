@@ -219,7 +219,9 @@ check_system_names <- function(systems, known, call = user_frame()) {
 
 near_values <- function(given, known) {
   near <- near_names(given, known)
-  if (length(near) > 0L) paste0("Did you mean ", verbatim(toString(dQuote(near, FALSE))), "?")
+  if (length(near) > 0L) {
+    paste0("Did you mean ", verbatim(paste(dQuote(near, FALSE), collapse = " or ")), "?")
+  }
 }
 
 # Some of the `choices`, each once.

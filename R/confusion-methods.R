@@ -55,10 +55,6 @@ shown_table.confusion_estimate <- function(x) { # nolint: object_name.
 # Recall and precision of a system, a row per category.
 category_columns <- function(x, system) {
   table <- x$categories[x$categories$system == system, ]
-  with_interval <- function(of) {
-    ends <- paste0(" ", bracketed(of$conf.low, of$conf.high))
-    paste0(decimals(of$estimate), ifelse(is.na(of$conf.low), "", ends))
-  }
   recall <- table[table$measure == "recall", ]
   precision <- table[table$measure == "precision", ]
   data.frame(

@@ -5,7 +5,7 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
                              draws = table_draws(estimate, interval)) {
   alone <- without_gold(estimate)
   by_gold <- measures_by_gold(estimate, interval)
-  counts <- table_counts(alone)
+  counts <- if (has_posterior(alone)) confusion_counts(alone) # NULL: the method has no table
   finder <- metric_interval(interval_alone(estimate, interval))
   tables <- lapply(seq_along(alone$fit$x$systems), function(s) {
     found <- point_rows(alone, plan, counts[[s]], s)
@@ -35,16 +35,6 @@ table_draws <- function(estimate, interval) {
 }
 
 has_posterior <- function(estimate) isTRUE(method_of(estimate)$posterior)
-
-# Expected numbers of cases, a vector per system, answers within truths; NULL if the method has
-# none.
-table_counts <- function(estimate) {
-  if (has_posterior(estimate)) {
-    confusion_counts(estimate)
-  } else {
-    vector("list", length(estimate$fit$x$systems))
-  }
-}
 
 # Rows of one system without intervals.
 point_rows <- function(estimate, plan, counts, s) {

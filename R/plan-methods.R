@@ -170,24 +170,15 @@ format_pilot <- function(pilot) {
 
 # The answer in words.
 format_answer <- function(x) {
-  best <- tidy(x)[which(tidy(x)$cheapest), ]
-  if (nrow(best) == 0L) return(not_reached(tidy(x)))
-  best <- best[1L, ]
-  several <- nrow(tidy(x)) > 1L
+  table <- tidy(x)
+  if (!any(table$cheapest)) return(not_reached(table))
+  best <- table[which(table$cheapest)[[1L]], ]
+  costs <- costs_differ(x$settings)
   paste0(
-    if (several) {
-      paste0(if (costs_differ(x$settings)) "Cheapest" else "Fewest ratings", ": ")
-    } else if (!is.null(x$settings$cases)) {
-      "Enough: "
-    } else {
-      "Needed: "
-    },
-    count_noun(best$cases, "case"), " by ", count_noun(best$raters, "rater"),
-    if (costs_differ(x$settings)) {
-      paste0(", cost ", number(best$cost))
-    } else {
-      paste0(", ", count_noun(round(best$ratings), "rating"))
-    }
+    if (nrow(table) > 1L) if (costs) "Cheapest: " else "Fewest ratings: " else
+      if (is.null(x$settings$cases)) "Needed: " else "Enough: ",
+    count_noun(best$cases, "case"), " by ", count_noun(best$raters, "rater"), ", ",
+    if (costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
   )
 }
 

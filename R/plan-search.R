@@ -161,9 +161,8 @@ probit_line <- function(n, near, target) {
 fewest <- function(lack, least, most) {
   repeat {
     n <- unique(round(exp(seq(log(least), log(most), length.out = 300L))))
-    few <- which(lack(n) > 0)
-    if (length(few) == 0L) return(as.double(least))
-    last <- max(few)
+    last <- max(0L, which(lack(n) > 0))
+    if (last == 0L) return(as.double(least))
     if (last == length(n)) return(NA_real_)
     least <- n[[last]]
     most <- n[[last + 1L]]

@@ -38,7 +38,7 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
   ) +
     (if (simulated) ggplot2::geom_point(size = 1.6)) +
     ggplot2::geom_segment(
-      data = answered(points(tidy(object))),
+      data = points(tidy(object)), na.rm = TRUE,
       ggplot2::aes(xend = .data$n, yend = if (shares) 0 else Inf),
       linetype = "13", show.legend = FALSE
     ) +
@@ -69,8 +69,6 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
       guide = if (groups > 1L) "legend" else "none"
     )
 }
-
-answered <- function(points) points[!is.na(points$n), ]
 
 plan_subtitle <- function(settings) {
   paste0(
@@ -107,7 +105,7 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
     )
   }
   plan_picture(points(tidy(object, "curve")), glance(object)$half_width) +
-    ggplot2::geom_point(data = answered(points(tidy(object))), size = 2) +
+    ggplot2::geom_point(data = points(tidy(object)), na.rm = TRUE, size = 2) +
     ggplot2::facet_wrap(ggplot2::vars(.data$system)) +
     ggplot2::scale_colour_manual(values = gold_colours, name = NULL) +
     titled("Half-width of intervals", caption_of(object), "gold cases", "half-width")

@@ -48,7 +48,7 @@
 #' except empty fields and `NA`. `clean_labels = TRUE` joins labels that differ only in capitals and
 #' blanks to the most frequent of them, and says so. [ratings()] warns of labels in two alphabets
 #' that look the same (a Latin and a Cyrillic `A`). Names of cases, or of raters, that differ only
-#' in capitals and blanks are left as they are, with a warning of class `fallible_warning_alike`.
+#' in capitals and blanks are left as they are, with a warning of class `fallible_warning_names`.
 #'
 #' @srrstats {UL1.4b} examples are files as tools write them
 #' @param path A file; several files, which are named by the names of the vector, if any; or a

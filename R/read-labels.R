@@ -132,7 +132,7 @@ warn_similar <- function(ids, what) {
     each <- vapply(groups, function(of) {
       verbatim(paste(dQuote(of, FALSE), collapse = " and "))
     }, "", USE.NAMES = FALSE)
-    warn_fallible("labels", c(
+    warn_fallible("names", c(
       paste0("Some ", what, "s have names that differ in capitals or blanks only."),
       some_of(each),
       "i" = paste0("They are taken for different ", what, "s; if they are not, mend the file.")

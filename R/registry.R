@@ -47,13 +47,12 @@ check_range <- function(range, words, finite) {
 find_records <- function(kind, ids, known) {
   off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
   if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {
-    near <- near_names(off, names(known))
     plural <- paste0(kind, "s") # nolint: object_usage.
     list_of <- if (kind == "metric") 'measures("metric")' else "measures()" # nolint: object_usage.
     do.call(abort_fallible, quote = TRUE, c(list(
       kind, "{.arg {plural}} must be among the {.code id} of {.code {list_of}}.",
       x = if (length(off) > 0L) "There is no {.val {off}}." else "It is {describe(ids)}.",
-      i = if (length(near) > 0L) "Did you mean {.val {near}}?"
+      i = near_values(off, names(known))
     ), stats::setNames(list(ids), kind)))
   }
   known[unique(ids)]

@@ -187,11 +187,11 @@ disputed_cases <- function(x, most = 15L) {
   tibble::new_tibble(c(labels, columns), nrow = length(at), class = "disputed_cases")
 }
 
-# "yes 3, no 2": the most frequent first.
+# "yes: 3, no: 2": the most frequent first.
 vote_words <- function(counts) {
   vapply(seq_len(nrow(counts)), function(i) {
     of <- sort(counts[i, counts[i, ] > 0], decreasing = TRUE)
-    toString(paste(names(of), of))
+    toString(paste0(names(of), ": ", of))
   }, "")
 }
 

@@ -5,7 +5,6 @@ check_settings_list <- function(x, arg, known, call = user_frame()) {
   names <- rlang::names2(x)
   off <- printable(setdiff(names, known))
   if (!is.list(x) || is.object(x) || length(off) > 0L || anyDuplicated(names) > 0L) {
-    near <- near_names(off, known)
     abort_argument(arg, "must be a list with some of the names {.val {known}}, each once.",
       x = if (!is.list(x) || is.object(x)) {
         "It is {describe(x)}."
@@ -13,7 +12,7 @@ check_settings_list <- function(x, arg, known, call = user_frame()) {
         if (all(off == "")) "Something in it has no name." else "It has {.val {off}}."
       } else {
         "{.val {unique(names[duplicated(names)])}} {?is/are} repeated."
-      }, i = if (length(near) > 0L) "Did you mean {.val {near}}?", call = call)
+      }, i = near_values(off, known), call = call)
   }
   x
 }

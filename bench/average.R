@@ -9,8 +9,8 @@
 # `rmse` and `bias` (the mean over systems of the absolute bias) are over the panels on which all
 # give an estimate; `missing` is the share of others. `target` is the RMSE that another
 # implementation reached, whose weight of dependence came from raters and systems together (60
-# panels, 20 of 5000 cases, so itself known to 5% or so). Where it comes from raters alone, as here, Figure 1 is
-# worse (.024 against .011: these raters seldom look alike for sure), Figures 9 and 10 are better,
+# panels, 20 of 5000 cases, so itself known to 5% or so). Where it comes from raters alone, as here,
+# Figure 1 is worse (.024 against .011: these raters seldom look alike for sure), Figures 9 and 10 are better,
 # and the mean of all figures is the same (.073). `reached`: within two Monte Carlo errors, or .003.
 # `floor` is that of an estimator that knows raters and base rates.
 #

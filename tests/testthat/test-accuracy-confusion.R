@@ -94,7 +94,9 @@ test_that("what is not defined is NA with a reason", {
   expect_true(all(is.na(tidy(lost)$estimate)))
   expect_match(tidy(lost)$reason, "by chance")
   expect_output(print(lost), "NA for recall of x in s")
-  expect_error(ggplot2::autoplot(lost), class = "fallible_error_argument")
+  if (requireNamespace("ggplot2", quietly = TRUE)) {
+    expect_error(ggplot2::autoplot(lost), class = "fallible_error_argument")
+  }
   expect_snapshot(error = TRUE, {
     confusion(quiet(estimate_accuracy(x, "binned", interval = "none")))
     confusion(estimate, conf_level = 2)

@@ -209,6 +209,7 @@ test_that("equal systems, single clusters and lost estimates have their reasons"
   lost <- compare_systems(quiet(estimate_accuracy(ratings(chance, raters = a:b, systems = s:t))))
   expect_match(tidy(lost)$reason, "no estimate for s, t: raters agree no better")
   expect_output(print(lost), "NA for s - t")
+  skip_if_not_installed("ggplot2")
   expect_error(ggplot2::autoplot(lost), "nothing to draw", class = "fallible_error_argument")
 })
 
@@ -356,6 +357,7 @@ test_that("bad references and numbers of best systems are refused", {
     compare_systems(estimate, best = 4)
     check_pairs(3000, list(some = FALSE))
   })
+  skip_if_not_installed("ggplot2")
   expect_error(
     autoplot(compare_systems(estimate, reference = "a"), "ranks"), "no ranks",
     class = "fallible_error_argument"

@@ -172,7 +172,7 @@ test_that("names that differ in capitals or blanks are told", {
   file <- withr::local_tempfile(fileext = ".csv")
   utils::write.csv(rows, file, row.names = FALSE)
   told <- list()
-  x <- withCallingHandlers(read_ratings(file), fallible_warning_alike = function(w) {
+  x <- withCallingHandlers(read_ratings(file), fallible_warning_names = function(w) {
     told[[w$what]] <<- w$ids
     expect_match(conditionMessage(w), if (w$what == "case") "\"A1\" and \"a1\"" else "\"Bob\"")
     invokeRestart("muffleWarning")

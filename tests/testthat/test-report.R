@@ -220,7 +220,7 @@ test_that("cases to read are those on which raters are divided, with what was sa
   x <- quiet(ratings(answers, case = case, raters = r1:r4, systems = s))
   read <- disputed_cases(x)
   expect_identical(read$case, c("b", "c"))
-  expect_identical(read$.votes, c("n 2, y 2", "n 2, y 2"))
+  expect_identical(read$.votes, c("n: 2, y: 2", "n: 2, y: 2"))
   expect_identical(as.list(read[1, -(1:4)]), as.list(answers[2, -1]))
   labels <- predict(quiet(ground_truth(x)))
   expect_identical(read$.fitted, labels$category[2:3])
