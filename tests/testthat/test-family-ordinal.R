@@ -151,7 +151,7 @@ test_that("it goes where other models go", {
     found <- tidy(quiet(estimate_accuracy(x, method, model, interval = "none")))
     expect_true(found$estimate > 0.25 && found$estimate < 0.9)
   }
-  expect_output(print(model), "rater model (rater, ordinal, none)", fixed = TRUE)
+  expect_output(print(model), "rater model (unequal raters, ordinal errors)", fixed = TRUE)
   for (wrong in list(
     quote(rater_model(~z, "ordinal")), quote(rater_model("rater", "ordinal", "strata")),
     quote(rater_model("rater", "ordinal", prior = list(accuracy = c(1, 1))))
