@@ -35,7 +35,7 @@
 #' At worst, where ratings are sure and off by two or three standard errors of gold, `"combined"`
 #' covers .86 to .87 with 20, 50 and 100 gold cases, as exact binomial sums say, and `"corrected"`
 #' .90. In simulated worlds where raters copy each other, or systems err where raters do, it covered
-#' .90, .88 and .89 (standard error .01), `"corrected"` .91, .89 and .90 (400 panels of
+#' .89, .88 and .89 (standard error .01), `"corrected"` .90, .89 and .90 (600 panels of
 #' `bench/coverage.R`).
 #'
 #' `tidy(what = "gold")` has the estimates from gold alone, from ratings alone and from both. Cases

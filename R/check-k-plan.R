@@ -83,7 +83,7 @@ settle <- function(property, name, models, x, reason, ...) {
 }
 
 plan_accuracy <- function(x, settings, reason) {
-  if (is.na(reason)) reason <- why_unnamed(x) %||% NA_character_
+  if (has_counts(x) && is.na(reason)) reason <- no_identity
   models <- if (is.na(reason)) {
     others <- axes("common", c(other_errors(x), other_errors(x), "uniform"),
       c("strata", "none", "none"))
@@ -93,6 +93,7 @@ plan_accuracy <- function(x, settings, reason) {
 }
 
 most_judges <- 2000L # whose pairs are looked at one by one
+no_identity <- "raters are not identified: there are only counts"
 
 plan_errors <- function(x, settings, reason) {
   if (length(x$categories) == 2L && is.na(reason)) {
@@ -126,7 +127,9 @@ plan_difficulty <- function(x, settings, reason) {
 plan_independence <- function(x, settings, reason) {
   judges <- judge_names(x, settings)
   if (is.na(reason)) {
-    reason <- why_unnamed(x) %||% if (length(judges) < 4L) {
+    reason <- if (has_counts(x)) {
+      no_identity
+    } else if (length(judges) < 4L) {
       paste(length(judges), "raters and systems can agree in any way if errors are independent")
     } else if (length(judges) > most_judges) {
       paste("more than", number(most_judges), "raters have too many pairs")

@@ -6,7 +6,7 @@ nearly_always <- 0.95 # share of a rater's ratings that are one category
 # Raters who always or nearly always say the same, where others do not.
 one_category_row <- function(x) {
   row <- function(...) k_row("one category", "share of one category", ...)
-  why <- why_unnamed(x) %||% if (!weights_are_counts(x)) "weights are not counts"
+  why <- if (has_counts(x)) no_identity else if (!weights_are_counts(x)) "weights are not counts"
   if (!is.null(why)) return(row(reason = why))
   raters <- favourites(x)
   raters <- raters[raters$ratings >= least_ratings & raters$others > 0, ]
