@@ -58,7 +58,7 @@ async function walk(browser, width) {
 
   await page.setInputFiles("#file", path.join(folder, "page.html"));
   await settled(page);
-  must(await comes(page.locator("#told .alert-danger", { hasText: "page.html" })), `a wrong file gets a message (${width})`);
+  must(await comes(page.locator("#messages .alert-danger", { hasText: "page.html" })), `a wrong file gets a message (${width})`);
   await picture("2-wrong-file");
 
   await page.setInputFiles("#file", path.join(folder, "large.csv"));

@@ -113,8 +113,8 @@ page_of <- function(fields) {
         fallible_error = conditionMessage)
       seen$shown <- c(seen$shown, text)
     }
-    show(unlist(told()))
-    for (id in c("mapping", "columns", "names", "told", "data", "agreement_table", "sentences",
+    show(unlist(messages()))
+    for (id in c("mapping", "columns", "names", "messages", "data", "agreement_table", "sentences",
       "accuracy_table", "plan")) {
       show(output[[id]])
     }
