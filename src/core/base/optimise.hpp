@@ -44,8 +44,9 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
 
 // Steps of differences, of logits and logarithms. With the first, what is left out of a slope that
 // is right to the fourth order is of the size of rounding (1e-12), and kinks are near only where it
-// is at one; the second reaches over kinks, so that their neighbourhood counts.
-constexpr double slope_step = 1e-4, step_across_kinks = 1e-3;
+// is at one; the second stays between kinks where there are many; the third reaches over them, so
+// that their neighbourhood counts.
+constexpr double slope_step = 1e-4, step_between_kinks = 1e-5, step_across_kinks = 1e-3;
 
 // How a vector changes along a way, between a step ahead and a step back.
 template <class Function>
@@ -57,8 +58,8 @@ Eigen::VectorXd secant(const Function& of, const Eigen::VectorXd& x, const Eigen
 // Its slope, right to the fourth order.
 template <class Function>
 Eigen::VectorXd slope_along(const Function& of, const Eigen::VectorXd& x,
-                            const Eigen::VectorXd& way) {
-  return (4 * secant(of, x, way, slope_step) - secant(of, x, way, 2 * slope_step)) / 3;
+                            const Eigen::VectorXd& way, double step = slope_step) {
+  return (4 * secant(of, x, way, step) - secant(of, x, way, 2 * step)) / 3;
 }
 
 // By each argument, a column each.

@@ -149,8 +149,8 @@ Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorX
     if (std::find(first, first + rates, i) != first + rates) continue;
     Eigen::VectorXd way(x.size());
     std::transform(first, direction.end(), way.data(), [i](int of) { return of == i ? 1.0 : 0.0; });
-    out.col(i) +=
-        smoothed ? secant(slope, x, way, step_across_kinks) : slope_along(slope, x, way);
+    out.col(i) += smoothed ? secant(slope, x, way, step_across_kinks)
+                           : slope_along(slope, x, way, step_between_kinks);
     for (int k = 0; smoothed && k < rates; ++k) out(i, direction[k]) = out(direction[k], i);
   }
   return 0.5 * (out + out.transpose());
