@@ -207,8 +207,7 @@ summary.accuracy_estimate <- function(object, ...) {
 }
 
 # A row per fact, a column per system.
-details_in_words <- function(details, most = 5L) {
-  details <- utils::head(details, most)
+details_in_words <- function(details) {
   known <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
   values <- do.call(rbind, lapply(details[known], function(x) {
     if (all(x == round(x), na.rm = TRUE)) format(x) else decimals(x)
@@ -235,8 +234,11 @@ words_of_details <- c(
 #' @export
 print.summary_accuracy_estimate <- function(x, ...) {
   print_accuracy(x$estimate)
-  print_table("What the estimates rest on", details_in_words(tidy(x$estimate, "details")),
-    most = Inf)
+  details <- tidy(x$estimate, "details")
+  shown <- utils::head(details, 5L) # as many columns as fit a screen
+  print_table("What the estimates rest on", details_in_words(shown), most = Inf)
+  others <- setdiff(details$system, shown$system)
+  if (length(others) > 0L) cat_lines(paste0("See tidy(\"details\") for ", shorten(others), "."))
   if (is_averaged(x$estimate) && length(x$estimate$members) > 0L) {
     print_table(
       "Weight of the models that drop each property",

@@ -31,7 +31,6 @@ NULL
 
 # What users say of cases beside ratings: groups and clusters.
 
-# A value per case of `x`, from a vector in the order of its cases or a table of cases; NULL stays.
 # Ratings keep no columns of the data that could be named.
 by_of_cases <- function(by) {
   tryCatch(by, error = function(cnd) {
@@ -41,6 +40,7 @@ by_of_cases <- function(by) {
   })
 }
 
+# A value per case of `x`, from a vector in the order of its cases or a table of cases; NULL stays.
 check_case_values <- function(value, x, arg) {
   if (is.null(value)) return(NULL)
   if (in_database(x)) {

@@ -140,7 +140,7 @@ warn_doubtful <- function(estimate) {
   constant <- constant_raters(estimate$fit$x)
   if (length(constant) > 0L) {
     return(warn_fallible("raters",
-      "{.val {constant}} gave the same answer to every case, which says nothing of the truth and
+      "{.val {constant}} gave the same answer to every case, which says nothing about the truth and
         makes all intervals wider.", i = "Leave {cli::qty(length(constant))}{?it/them} out:
         {.code x[, !colnames(x) %in% {deparse1(constant)}]}.", raters = constant))
   }
