@@ -290,11 +290,7 @@ set_scores <- function(id, yes, given) {
 label_replicates <- function(estimate, plan, panel) {
   fit <- estimate$fit
   joint <- method_of(estimate)$likelihood
-  engines <- if (joint) {
-    lapply(seq_along(fit$x$systems), joint_engine, fit = fit)
-  } else {
-    list(family_engine(problem_for(fit, fit$x), fit$theta))
-  }
+  engines <- family_engines(fit, joint)
   seen <- seen_patterns(fit)
   drawn <- new_resampling(rep(1, length(panel$cases)), estimate$options)
   rows <- resampled(resampling = drawn, run = function(times) {
