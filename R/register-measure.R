@@ -84,8 +84,7 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
                              better = c("high", "low"), reference = "") {
   check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
   of_metric <- check_choice(kind) == "metric"
-  taken <- names(if (of_metric) c(built_in_metrics, score_records, label_records) else
-    built_in_measures)
+  taken <- names(if (of_metric) package_metrics() else built_in_measures)
   make <- function() {
     title <- check_string(title, "title")
     reference <- check_string(reference, "reference")
