@@ -21,13 +21,14 @@ metric_slopes <- function(plan, table) {
   )
 }
 
-# The slopes of a row of the plan, a number per cell.
-slope_of <- function(slopes, i) {
+# The slopes of a row of the plan, a number per cell; `all`: also of cells where metrics of
+# categories could get cases, though nobody has given such an answer.
+slope_of <- function(slopes, i, all = FALSE) {
   at <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
   if (slopes$whole[[i]]) return(slopes$cells[, at])
   of <- matrix(slopes$sums[, at], ncol = 3L)
   square <- outer(of[, 1L], of[, 2L], `+`) + diag(of[, 3L], slopes$n)
-  replace(as.vector(t(square)), !slopes$there, 0)
+  replace(as.vector(t(square)), !all & !slopes$there, 0)
 }
 
 # Sums over cells of tables times slopes, tables x rows of the plan.
@@ -82,7 +83,7 @@ numeric_slopes <- function(record, plan, table, there) {
 slopes_of_categories <- function(record, plan, parts) {
   n <- length(parts$tp)
   of <- kernel_slopes(record, plan, parts, diag(4L))
-  slope <- replace(of$slope, !kinds_there(parts), 0)
+  slope <- replace(of$slope, !is.na(of$value) & !is.finite(of$slope), 0)
   each <- rbind(
     diag(slope[, 2L] - slope[, 4L], n) + rep(slope[, 4L], each = n),
     diag(slope[, 3L] - slope[, 4L], n),
@@ -104,15 +105,6 @@ kernel_slopes <- function(record, plan, parts, more) {
   })
   value <- matrix(run_kernel(record, list(moved), length(steps), plan$settings), ncol = 3L)
   list(value = value[seq_len(n), 1L], slope = matrix(one_sided(value), n))
-}
-
-# Categories x kinds: are there such truths and such answers, so that a case may be of that kind?
-kinds_there <- function(parts) {
-  truth <- parts$tp + parts$fn > 0
-  answer <- parts$tp + parts$fp > 0
-  other_truth <- sum(truth) > truth
-  other_answer <- sum(answer) > answer
-  cbind(truth & answer, truth & other_answer, answer & other_truth, other_truth & other_answer)
 }
 
 # See averages_of(). Weights are shares of truths, which move, too.

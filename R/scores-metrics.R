@@ -198,7 +198,8 @@ around_estimate <- function(values, estimate, plan) {
   moved <- rows_of_gaps(plan) & !is.na(estimate)
   if (any(moved)) {
     centre <- apply(values[, moved, drop = FALSE], 2L, stats::median, na.rm = TRUE)
-    values[, moved] <- clip01(sweep(values[, moved, drop = FALSE], 2L, estimate[moved] - centre, `+`))
+    off <- rep(estimate[moved] - centre, each = nrow(values))
+    values[, moved] <- clip01(values[, moved] + off)
   }
   values
 }
