@@ -43,11 +43,11 @@ columns_of_scores <- function(x, scores, data, by_rating) {
   long <- c("case", "system", "category", "score")
   ok <- is.list(scores) && rlang::is_named(scores) && anyDuplicated(names(scores)) == 0L &&
     all(vapply(scores, function(one) is.character(one) && rlang::is_named(one), NA))
-  example <- c(x$systems, "system")[[1L]]
+  yes <- x$categories[[length(x$categories)]]
   abort_argument_if(!ok, "scores",
     "must say for each system which column of {.arg data} has the score of which category.",
     not = scores, i = c(
-      verbatim("For example scores = list(", example, " = c(\"", x$categories[[length(x$categories)]],
+      verbatim("For example scores = list(", c(x$systems, "system")[[1L]], " = c(\"", yes,
         "\" = \"column\")); of two categories one is enough."),
       "Long data have a data frame of columns {.val {long}}."
     ))
