@@ -157,9 +157,6 @@ keep_columns <- function(mapping, dots) {
   function(names) intersect(names, c(named, "case", "rater", "rating"))
 }
 
-# Which of these quosures are of arguments that were given.
-given_roles <- function(quos) names(quos)[!vapply(quos, rlang::quo_is_null, NA)]
-
 # ---- Which files ----------------------------------------------------------------------------
 
 find_files <- function(path) {
