@@ -138,10 +138,6 @@ subset_confidence <- function(stated, cases, rater = NULL) {
   list(levels = stated$levels, case = case[kept], rater = of[kept], code = stated$code[at][kept])
 }
 
-confidence_factor <- function(code, x) {
-  factor(x$confidence$levels[replace(code, code == 0L, NA)], x$confidence$levels, ordered = TRUE)
-}
-
 format_confidence <- function(x) {
   stated <- x$confidence
   if (is.null(stated)) return(NULL)

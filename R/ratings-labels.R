@@ -116,11 +116,7 @@ check_label_once <- function(x) {
 # What the compiled code wants: one entry per label given, by unit, worker and label; label 0 stands
 # for an empty answer.
 judgements <- function(x) {
-  n <- pattern_lengths(x)[pattern_of_case(x)]
-  at <- ratings_in(x, pattern_of_case(x))
-  out <- list(
-    unit = rep.int(seq_along(n), n), worker = rating_rater(x)[at], label = rating_category(x)[at]
-  )
+  out <- stats::setNames(unfold_ratings(x), c("unit", "worker", "label"))
   if (length(x$empty$case) > 0L) {
     out <- Map(c, out, list(x$empty$case, x$empty$rater, integer(length(x$empty$case))))
     out <- lapply(out, `[`, order(out$unit, out$worker))

@@ -60,10 +60,6 @@ misspelt_labels <- function(labels, columns) {
   stats::setNames(words[of], words[rare])
 }
 
-seems_missing <- function(labels) {
-  labels[plain_label(labels) %in% without_minus(usual_missing, labels)]
-}
-
 # Next to a plus a minus is an answer.
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
