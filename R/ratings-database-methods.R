@@ -26,13 +26,6 @@ leave_database <- function(x) {
   x
 }
 
-# A line of the header.
-format_source <- function(x) {
-  if (in_database(x)) {
-    paste0("Counted in a database, where the cases are: ", count_noun(n_patterns(x), "pattern"))
-  }
-}
-
 # A row per case of `x`, with `columns` of its pattern (a list, with an entry per pattern): a tibble
 # or, of ratings in a database, a lazy table.
 case_table <- function(x, columns) {

@@ -138,12 +138,12 @@ answer_table <- function(x) {
   answer <- answer_number(entries)
   first <- !duplicated(answer)
   given <- entries$label > 0L
+  labels <- split(
+    category_factor(entries$label[given], x), factor(answer[given], seq_len(sum(first)))
+  )
   tibble::tibble(
-    case = x$cases[entries$unit[first]],
-    rater = x$raters[entries$worker[first]],
-    labels = unname(split(
-      category_factor(entries$label[given], x), factor(answer[given], seq_len(sum(first)))
-    ))
+    case = x$cases[entries$unit[first]], rater = x$raters[entries$worker[first]],
+    labels = unname(labels)
   )
 }
 
@@ -162,11 +162,10 @@ subset_empty <- function(empty, keep_case, new_rater) {
 format_answers <- function(x) {
   entries <- judgements(x)
   answers <- entries$unit[!duplicated(answer_number(entries))]
-  labels <- sum(entries$label > 0L)
   empty <- length(x$empty$case)
-  c(paste0(
-    count_noun(length(answers), "answer"), " with ", count_noun(labels, "label"), ", ",
+  paste0(
+    count_noun(length(answers), "answer"), " with ", count_noun(n_ratings(x), "label"), ", ",
     format_range(tabulate(answers, nrow(x))), " answers per case",
     if (empty > 0L) paste0("; ", count_noun(empty, "answer"), " without any label")
-  ))
+  )
 }
