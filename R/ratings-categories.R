@@ -135,7 +135,7 @@ warn_labels <- function(labels, input) {
   doubt(names(typos),
     "Some rare categories are one letter away from frequent ones: {.val {found}}.",
     join_words(names(typos), typos))
-  doubt(grep(unreadable_verdict, gsub("_", " ", labels), TRUE, value = TRUE),
+  doubt(grep(unreadable_verdict, chartr("_", " ", labels), TRUE, value = TRUE),
     "Categories look like answers that could not be read: {.val {found}}.",
     "They count as categories. For missing ratings make them {.code NA}, or name them in
      {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}.")

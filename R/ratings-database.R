@@ -115,7 +115,7 @@ database_ratings <- function(data, quos, options) {
 
 # The names of columns, as a data frame without rows.
 column_skeleton <- function(data) {
-  list2DF(sapply(ask_database(colnames(data)), function(name) logical(), simplify = FALSE))
+  list2DF(lapply(stats::setNames(nm = ask_database(colnames(data))), function(name) logical()))
 }
 
 # Systems of long data as a lazy table with columns case, system and prediction; NULL otherwise.

@@ -18,7 +18,7 @@ file_limits <- function() {
   list(most = most, advice = "If you trust it, raise `options(fallible.file_limits = c(%s = ))`.")
 }
 
-limit_words <- c(
+limit_messages <- c(
   entries = "must hold at most %s files.", megabytes = "must unpack to at most %s MB.",
   ratio = "must unpack to at most %s times its own size.",
   columns = "must have at most %s columns, with names of 1,000 bytes on average.",
@@ -28,7 +28,7 @@ limit_words <- c(
 check_limit <- function(found, limit, input) {
   most <- input$limits$most[[limit]]
   if (found > most) {
-    abort_file(input$path, sprintf(limit_words[[limit]], number(most)),
+    abort_file(input$path, sprintf(limit_messages[[limit]], number(most)),
       "i" = sub("%s", limit, input$limits$advice, fixed = TRUE), topic = "limit")
   }
 }
@@ -71,16 +71,16 @@ spend_cells <- function(text, input) {
 
 # How often each of the 256 bytes is there; the connection is closed.
 count_bytes <- function(connection) {
-  total <- numeric(256L)
-  read_blocks(connection, function(block) {
-    total <<- total + tabulate(as.integer(block) + 1L, 256L)
+  fold_blocks(connection, numeric(256L), function(total, block) {
+    total + tabulate(as.integer(block) + 1L, 256L)
   })
-  total
 }
 
-read_blocks <- function(connection, look) {
+# What `step` makes of a state and one block of bytes after the other.
+fold_blocks <- function(connection, state, step) {
   on.exit(close(connection))
-  while (length(block <- readBin(connection, "raw", 2^22)) > 0L) look(block)
+  while (length(block <- readBin(connection, "raw", 2^22)) > 0L) state <- step(state, block)
+  state
 }
 
 # ---- gzip -----------------------------------------------------------------------------------
@@ -90,15 +90,14 @@ read_blocks <- function(connection, look) {
 unpack <- function(input, scratch) {
   out <- tempfile(tmpdir = scratch)
   to <- file(out, "wb")
-  unpacked <- 0
   on.exit(close(to))
   read <- function() {
-    read_blocks(gzfile(input$path, "rb"), function(block) {
-      unpacked <<- unpacked + length(block)
-      check_unpacked(unpacked, input)
+    size <- fold_blocks(gzfile(input$path, "rb"), 0, function(size, block) {
+      check_unpacked(size + length(block), input)
       writeBin(block, to)
+      size + length(block)
     })
-    has_whole_content(input$path, unpacked)
+    has_whole_content(input$path, size)
   }
   broken <- function(cnd) FALSE
   whole <- tryCatch(if_foreign_error(read(), broken), warning = broken)

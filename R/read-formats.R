@@ -21,7 +21,8 @@ file_formats <- function() {
     }, read_inspect, judges = TRUE),
     promptfoo = new_format("results of promptfoo (JSON or JSONL)", c("json", "jsonl"),
       function(input) {
-        has("gradingResult", "testIdx")(input) || "results" %in% names(as.list(input$record)$results)
+        has("gradingResult", "testIdx")(input) ||
+          "results" %in% names(as.list(input$record)$results)
       }, read_promptfoo, judges = TRUE),
     label_studio = new_format("an export of Label Studio (JSON)", "json", function(input) {
       has("data", "annotations")(input) || has("data", "completions")(input)
