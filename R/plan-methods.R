@@ -100,8 +100,8 @@ shown_table.case_plan <- function(x) { # nolint: object_name.
   count <- function(n) number_of(round(n))
   out <- data.frame(
     raters = table$raters,
-    cases = with_error(count(table$cases), count(pmax(1, table$std.error))),
-    probability = with_error(decimals(table$probability), decimals(table$probability_mcse))
+    cases = value_and_error(count(table$cases), count(pmax(1, table$std.error))),
+    probability = value_and_error(decimals(table$probability), decimals(table$probability_mcse))
   )
   if (length(x$settings$systems) > 1L) out$lowest <- decimals(table$lowest)
   out$`half-width` <- decimals(table$half_width)

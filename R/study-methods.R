@@ -173,7 +173,7 @@ shown_table.simulation_study <- function(x) { # nolint: object_name.
   table <- table[table$target == ifelse(expected, "expected", "sample"), ]
   shown <- data.frame(table[c("design", "n", "estimator")])
   for (name in c("bias", "rmse", if (!all(is.na(table$coverage))) "coverage")) {
-    words <- with_error(decimals(table[[name]]), decimals(table[[paste0(name, "_mcse")]]))
+    words <- value_and_error(decimals(table[[name]]), decimals(table[[paste0(name, "_mcse")]]))
     shown[[if (name == "rmse") "RMSE" else name]] <- replace(words, is.na(table[[name]]), "")
   }
   if (any(table$missing > 0)) shown$missing <- percent(table$missing)
@@ -181,6 +181,6 @@ shown_table.simulation_study <- function(x) { # nolint: object_name.
 }
 
 # A value and, in brackets, its Monte Carlo standard error, where that is known.
-with_error <- function(value, error) {
+value_and_error <- function(value, error) {
   ifelse(error == "NA", value, paste0(value, " (", error, ")"))
 }
