@@ -96,9 +96,3 @@ print_facts <- function(facts) {
 }
 
 number_of <- function(n) trimws(number(n))
-
-some_of <- function(each) {
-  rest <- length(each) - 5L
-  each <- c(utils::head(each, 5L), if (rest > 0L) paste("and", rest, "more"))
-  stats::setNames(each, rep("*", length(each)))
-}
