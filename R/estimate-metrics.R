@@ -169,12 +169,9 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
   one <- estimates[[1L]]
   interval <- interval %||% one$options$interval
   conf_level <- check_level(conf_level %||% one$options$conf_level)
-  tables <- lapply(seq_along(estimates), function(g) {
-    found <- metrics_of_estimate(estimates[[g]], plan, interval, conf_level, systems)
-    if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found
-  })
+  table <- over_groups(estimates, grouped, metrics_of_estimate, plan, interval, conf_level, systems)
   new_result("metric_estimate",
-    table = do.call(rbind, tables), estimates = estimates, plan = plan,
+    table = table, estimates = estimates, plan = plan,
     options = list(
       method = one$options$method, interval = interval, conf_level = conf_level,
       grouped = grouped, systems = systems %||% one$table$system

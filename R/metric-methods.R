@@ -83,30 +83,26 @@ shown_table.metric_estimate <- function(x) { # nolint: object_name.
 #' @export
 print.metric_estimate <- function(x, ...) {
   cat_lines(paste0("<metric_estimate> ", caption_of(x)))
-  groups <- if (x$options$grouped) names(x$estimates) else NA
-  for (group in utils::head(groups, 3L)) {
-    if (!is.na(group)) cat_lines("", paste0("Group ", group))
-    print_metrics(if (is.na(group)) x$table else x$table[x$table$group == group, ])
+  table <- x$table
+  if (x$options$grouped) table$system <- paste0(table$system, " (", table$group, ")")
+  of_category <- !is.na(table$category)
+  several <- length(unique(table$system)) > 1L
+  # Averages and metrics of all together, or, where there are none of these, of categories.
+  whole <- if (all(of_category)) table else table[!of_category, ]
+  if (several || !all(of_category)) print_crossed("metric", row_names(whole), whole$system, whole)
+  if (!several && any(of_category)) {
+    of <- table[of_category, ]
+    cat("\n")
+    print_crossed("category", of$category, of$metric, of)
   }
-  if (length(groups) > 3L) cat("\n... and", length(groups) - 3L, "more groups; see tidy()\n")
-  cat_lines("", notes_of(x), "More: tidy(), augment() (posterior weights), plot().")
+  cat_lines(
+    "", if (several && any(of_category)) "By category: see tidy()", notes_of(x),
+    "More: tidy(), augment() (posterior weights), plot()."
+  )
   invisible(x)
 }
 
-# Rows are averages and metrics of all together, or of categories where there are none of these;
-# columns are systems, or the other way round for many of them. Of one system categories follow.
-print_metrics <- function(table) {
-  of_category <- !is.na(table$category)
-  several <- length(unique(table$system)) > 1L
-  whole <- if (all(of_category)) table else table[!of_category, ]
-  if (several || !all(of_category)) print_crossed("metric", row_names(whole), whole$system, whole)
-  if (several && any(of_category)) cat_lines("", "By category: see tidy().")
-  if (!several && any(of_category)) {
-    cat("\n")
-    of <- table[of_category, ]
-    print_crossed("category", of$category, of$metric, of)
-  }
-}
+# Systems are columns, or rows where there are many of them.
 
 print_crossed <- function(title, row, column, table) {
   values <- with_interval(table)
@@ -165,12 +161,16 @@ augment.metric_estimate <- function(x, ...) {
   abort_argument_if(!has_posterior(one), "x",
     "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
-  tables <- lapply(seq_along(x$estimates), function(g) {
-    of <- lapply(x$options$systems, weighted_answers, estimate = x$estimates[[g]])
-    found <- do.call(rbind, of)
-    if (x$options$grouped) tibble::tibble(group = names(x$estimates)[[g]], found) else found
+  over_groups(x$estimates, x$options$grouped, function(estimate) {
+    do.call(rbind, lapply(x$options$systems, weighted_answers, estimate = estimate))
   })
-  do.call(rbind, tables)
+}
+
+over_groups <- function(estimates, grouped, f, ...) {
+  do.call(rbind, lapply(seq_along(estimates), function(g) {
+    found <- f(estimates[[g]], ...)
+    if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found
+  }))
 }
 
 # A row per case that the system answered and raters saw, and true category.

@@ -45,21 +45,20 @@ package_metrics <- function() c(built_in_metrics, score_records, label_records)
 NULL
 
 metric_table <- function() {
-  all <- unname(all_metrics())
-  field <- function(name, type) vapply(all, `[[`, type, name)
-  range <- vapply(all, function(record) {
-    if (is.function(record$lower)) {
-      if (record$ordered) "of steps" else "of costs"
-    } else {
+  all <- lapply(all_metrics(), function(record) {
+    record$range <- if (!is.function(record$lower)) {
       paste(record$lower, "to", record$upper)
+    } else if (record$ordered) {
+      "of steps"
+    } else {
+      "of costs"
     }
-  }, "")
-  tibble::tibble(
-    id = field("id", ""), title = field("title", ""), form = field("form", ""), range = range,
-    better = field("better", ""), settings = vapply(all, function(m) toString(m$settings), ""),
-    needs = field("needs", ""), same_as = field("same_as", ""), default = field("default", NA),
-    reference = field("reference", "")
-  )
+    record$settings <- toString(record$settings)
+    record
+  })
+  records_table(all, c(
+    "id", "title", "form", "range", "better", "settings", "needs", "same_as", "default", "reference"
+  ))
 }
 
 new_own_metric <- function(id, title, kernel, form, range, better, reference) {

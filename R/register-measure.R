@@ -66,15 +66,13 @@
 #' @export
 measures <- function(kind = c("agreement", "metric")) {
   if (check_choice(kind) == "metric") return(metric_table())
-  all <- all_measures()
-  field <- function(name, type) unname(vapply(all, `[[`, type, name))
-  ends <- function(name) vapply(field(name, 0), format, "") # each by itself, not as a column
-  tibble::tibble(
-    id = field("id", ""), title = field("title", ""),
-    range = paste(ends("lower"), "to", ends("upper")),
-    scale = field("scale", ""), raters = ifelse(field("raters", 0) == 2, "2", "2 or more"),
-    weights = field("weights", NA), same_as = field("same_as", ""),
-    reference = field("reference", "")
+  all <- lapply(all_measures(), function(record) {
+    record$range <- paste(format(record$lower), "to", format(record$upper))
+    record$raters <- if (record$raters == 2) "2" else "2 or more"
+    record
+  })
+  records_table(
+    all, c("id", "title", "range", "scale", "raters", "weights", "same_as", "reference")
   )
 }
 
