@@ -18,16 +18,13 @@ check_given <- function(up = 1L, but = NULL) {
   abort_argument_if(length(lacking) > 0L, lacking, "{.arg {lacking}} must be given.", call = frame)
 }
 
+is_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
+
 check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE,
                          call = user_frame()) {
-  is_number <- is.numeric(x) && length(x) == 1L && is.finite(x)
-  inside <- is_number && (if (open_min) x > min else x >= min) &&
-    (if (open_max) x < max else x <= max)
-  if (!inside) {
-    range <- paste0(if (open_min) "(" else "[", min, ", ", max, if (open_max) ")" else "]")
-    abort_argument(arg, paste0("{.arg {arg}} must be one number in ", range, "."), not = x,
-      call = call)
-  }
+  ok <- is_number(x) && x >= min && x <= max && !(open_min && x == min) && !(open_max && x == max)
+  ends <- paste0(if (open_min) "(" else "[", min, ", ", max, if (open_max) ")" else "]")
+  abort_argument_if(!ok, arg, "must be one number in {ends}.", not = x, call = call)
   invisible(as.double(x))
 }
 
@@ -37,7 +34,7 @@ check_level <- function(x, arg = "conf_level", call = user_frame()) {
 }
 
 check_count <- function(x, arg, min = 1L, max = .Machine$integer.max, call = user_frame()) {
-  ok <- is.numeric(x) && length(x) == 1L && is.finite(x) && x == round(x) && x >= min && x <= max
+  ok <- is_number(x) && x == round(x) && x >= min && x <= max
   abort_argument_if(!ok, arg, "must be one whole number from {min} to {max}.", not = x, call = call)
   invisible(as.integer(x))
 }
@@ -93,20 +90,19 @@ check_threads <- function(threads, call = user_frame()) {
 
 # Names arguments without evaluating them, what they may have been meant to be, and all there are.
 check_dots_empty <- function(...) {
-  if (...length() > 0L) {
-    given <- as.list(substitute(alist(...)))[-1L]
-    names <- rlang::names2(given)
-    known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
-    wrong <- untruncated(names[names != ""])
-    near <- near_names(names[names != ""], known)
-    elsewhere <- argument_hints[intersect(names, names(argument_hints))]
-    unnamed <- vapply(given[names == ""], rlang::as_label, "")
-    abort_fallible("argument", "This function has no such argument.",
-      x = c(if (length(wrong) > 0L) "Found {.arg {wrong}}.", if (length(unnamed) > 0L) "Found
-          {.code {unnamed}} without a name."),
-      i = c(elsewhere, if (length(near) > 0L) "Did you mean {.arg {near}}?", "It has
-          {.arg {untruncated(known)}}."), arg = names)
-  }
+  if (...length() == 0L) return(invisible())
+  given <- as.list(substitute(alist(...)))[-1L]
+  names <- rlang::names2(given)
+  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  wrong <- untruncated(names[names != ""])
+  near <- near_names(names[names != ""], known)
+  unnamed <- vapply(given[names == ""], rlang::as_label, "")
+  abort_fallible("argument", "This function has no such argument.",
+    x = c(if (length(wrong) > 0L) "Found {.arg {wrong}}.", if (length(unnamed) > 0L) "Found
+        {.code {unnamed}} without a name."),
+    i = c(argument_hints[intersect(names, names(argument_hints))],
+      if (length(near) > 0L) "Did you mean {.arg {near}}?", "It has {.arg {untruncated(known)}}."),
+    arg = names)
 }
 
 # Arguments that people look for in another function.
@@ -141,25 +137,20 @@ check_installed <- function(package, purpose, call = user_frame()) {
 
 # A value in a few words, for messages.
 describe <- function(x) {
-  if (is.null(x)) {
-    "NULL"
-  } else if (rlang::is_formula(x)) {
-    "a formula"
-  } else if (is.function(x)) {
-    "a function"
-  } else if (is.symbol(x)) {
-    paste0("the symbol ", as.character(x))
-  } else if (is.atomic(x) && !is.object(x) && length(x) == 1L) {
-    if (is.character(x) && !is.na(x)) paste0("\"", printable(x), "\"") else format(x)
-  } else if (is.atomic(x) && !is.object(x) && is.null(dim(x))) {
-    paste0("a vector of type ", typeof(x), " and length ", length(x))
-  } else if (is.data.frame(x) && !any_columns(x)) {
-    "a data frame without columns"
-  } else {
-    # What all results have in common says nothing here.
-    own <- setdiff(class(x), "fallible_result")
-    paste0("an object of class <", paste(own, collapse = "/"), ">")
+  plain <- is.atomic(x) && !is.object(x)
+  if (is.null(x)) return("NULL")
+  if (rlang::is_formula(x)) return("a formula")
+  if (is.function(x)) return("a function")
+  if (is.symbol(x)) return(paste("the symbol", as.character(x)))
+  if (plain && length(x) == 1L) {
+    return(if (is.character(x) && !is.na(x)) paste0("\"", printable(x), "\"") else format(x))
   }
+  if (plain && is.null(dim(x))) {
+    return(paste("a vector of type", typeof(x), "and length", length(x)))
+  }
+  if (is.data.frame(x) && !any_columns(x)) return("a data frame without columns")
+  # What all results have in common says nothing here.
+  paste0("an object of class <", paste(setdiff(class(x), "fallible_result"), collapse = "/"), ">")
 }
 
 any_columns <- function(x) is.data.frame(x) && length(x) > 0L
@@ -240,30 +231,20 @@ check_names_among <- function(x, choices, arg, call = user_frame()) {
 # NULL stays NULL. A pair is a range for all raters; base rates are one number for each category.
 as_limits <- function(limits, names, arg, what, call = user_frame()) {
   if (is.null(limits)) return(NULL)
-  if (is.data.frame(limits)) limits <- as.matrix(limits)
-  values <- if (is.matrix(limits)) {
-    limits
-  } else if (is.numeric(limits)) {
-    limits_of_vector(limits, names, what)
+  values <- if (is.data.frame(limits)) as.matrix(limits) else limits
+  n <- length(names)
+  if (is.numeric(values) && is.null(dim(values))) {
+    pair <- what == "rater" && is.null(names(values)) && length(values) <= 2L
+    values <- if (pair) matrix(rep(rep_len(values, 2L), each = n), n) else cbind(values, values)
   }
-  ok <- is.numeric(values) && identical(dim(values), c(length(names), 2L)) && !anyNA(values) &&
+  ok <- is.numeric(values) && identical(dim(values), c(n, 2L)) && !anyNA(values) &&
     all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L])
-  if (ok && !is.null(rownames(values))) {
-    ok <- setequal(rownames(values), names) && anyDuplicated(rownames(values)) == 0L
-    if (ok) values <- values[names, , drop = FALSE]
-  }
+  own <- rownames(values)
+  ok <- ok && (is.null(own) || (setequal(own, names) && anyDuplicated(own) == 0L))
   abort_argument_if(!ok, arg,
     "must hold probabilities: one for each {what}, or a lower and an upper one, as a matrix with a
         row for each{if (what == 'rater') ', or as c(lower, upper) for all'}.", not = limits,
     i = "Each {what} is named at most once: {.val {names}}.", call = call)
-  dimnames(values) <- list(names, c("lower", "upper"))
-  values
-}
-
-limits_of_vector <- function(limits, names, what) {
-  n <- length(names)
-  if (what == "rater" && is.null(names(limits)) && length(limits) <= 2L) {
-    return(matrix(rep(rep_len(limits, 2L), each = n), n))
-  }
-  matrix(limits, length(limits), 2L, dimnames = list(names(limits), NULL))
+  if (!is.null(own)) values <- values[names, , drop = FALSE]
+  matrix(values, n, 2L, dimnames = list(names, c("lower", "upper")))
 }

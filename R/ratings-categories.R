@@ -5,7 +5,9 @@
 NULL
 
 plain_columns <- function(data) {
-  data[] <- lapply(data, plain_integers)
+  for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
+    data[[name]] <- plain_integers(data[[name]])
+  }
   data
 }
 
@@ -131,17 +133,11 @@ warn_labels <- function(labels, input) {
   doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {found}}.
       They differ in alphabet, in invisible characters, in how accents are stored, or in how digits
       are written.", "They count as different. Write each of them in one way.")
-  typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
-  doubt(names(typos),
-    "Some rare categories are one letter away from frequent ones: {.val {found}}.",
-    join_words(names(typos), typos))
-  doubt(grep(unreadable_verdict, chartr("_", " ", labels), TRUE, value = TRUE),
-    "Categories look like answers that could not be read: {.val {found}}.",
+  missing <- plain %in% without_minus(usual_missing, labels) |
+    grepl(unreadable_verdict, chartr("_", " ", plain))
+  doubt(labels[missing], "Some categories look like codes for missing ratings: {.val {found}}.",
     "They count as categories. For missing ratings make them {.code NA}, or name them in
      {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}.")
-  doubt(labels[plain %in% without_minus(usual_missing, labels)],
-    "Some categories look like codes for missing ratings: {.val {found}}.",
-    "They count as categories. Make them {.code NA}, or declare {.arg categories}.")
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
   many <- length(labels) > 20L && length(labels) > rows / 2
   doubt(if (many) c(length(labels), rows),

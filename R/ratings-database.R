@@ -101,9 +101,7 @@ database_ratings <- function(data, quos, options) {
   for (arg in setdiff(names(quos), "rater_groups")) { # of the same arguments about that table
     quos[[arg]] <- rlang::new_quosure(reduced$columns[[arg]])
   }
-  x <- with_footer(build_ratings(reduced$table, quos, options, reduced$times), c(
-    "i" = "Rows are those of the table that the database counted, in which equal rows stand once."
-  ))
+  x <- build_ratings(reduced$table, quos, options, reduced$times)
   x["cases"] <- list(NULL)
   x$database <- list(
     cases = reduced$cases, keys = reduced$keys, rows = origin$rows, origin = origin$data,
@@ -209,12 +207,4 @@ check_same_rows <- function(found, before) {
   abort_if(found != before, "database", "The table changed while it was read.",
     x = "It had {count_noun(before, 'row')}, and then {number(found)}.",
     i = "Read from a copy that stays as it is, or within a transaction.")
-}
-
-# An error of the package with one more line.
-with_footer <- function(code, footer) {
-  withCallingHandlers(code, fallible_error = function(cnd) {
-    cnd$footer <- footer
-    rlang::cnd_signal(cnd)
-  })
 }

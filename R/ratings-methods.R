@@ -12,7 +12,6 @@ dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
 #' S3method(print,ratings_labels,print.ratings); S3method(format,ratings_labels,format.ratings)
 #' S3method(tidy,ratings_labels,tidy.ratings); S3method(glance,ratings_labels,glance.ratings)
 #' S3method(as.data.frame,ratings_labels,as.data.frame.ratings)
-#' S3method(shown_table,ratings_labels,shown_table.ratings)
 #' @noRd
 NULL
 
