@@ -54,11 +54,9 @@ check_case_values <- function(value, x, arg) {
     x = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}.",
     i = if (rlang::is_string(value)) "Give the values, not the name of a column:
         {.code {arg} = data${verbatim(value)}}.")
-  if (anyNA(value)) {
-    case <- x$cases[which(is.na(value))]
-    abort_argument(arg, "must be known for every case.", x = "It is missing for {length(case)}
-        case{?s}, first for case {.val {as.character(case[[1L]])}}.", case = case)
-  }
+  case <- x$cases[is.na(value)]
+  abort_argument_if(case, arg, "must be known for every case.", x = "It is missing for
+      {length(case)} case{?s}, first for case {.val {as.character(case[[1L]])}}.", case = case)
   value
 }
 

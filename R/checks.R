@@ -15,7 +15,7 @@ check_given <- function(up = 1L, but = NULL) {
   lacking <- needed[vapply(needed, function(arg) {
     eval(as.call(list(missing, as.name(arg))), frame)
   }, NA)]
-  abort_argument_if(length(lacking) > 0L, lacking, "{.arg {lacking}} must be given.", call = frame)
+  abort_argument_if(lacking, lacking, "{.arg {lacking}} must be given.", call = frame)
 }
 
 is_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
@@ -76,7 +76,7 @@ check_ratings <- function(x) {
 check_whole_ratings <- function(x, arg = "x", call = user_frame()) {
   parts <- c("patterns", "index", "cases", "raters", "categories")
   lacking <- setdiff(parts, names(unclass(x)))
-  abort_argument_if(length(lacking) > 0L, arg, "must be ratings that {.fun ratings} made.",
+  abort_argument_if(lacking, arg, "must be ratings that {.fun ratings} made.",
     x = "It lacks {.field {lacking}}.", call = call)
   invisible(x)
 }

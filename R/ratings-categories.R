@@ -124,7 +124,7 @@ join_words <- function(old, new) {
 # Signs that labels found in the data are not all categories.
 warn_labels <- function(labels, input) {
   doubt <- function(found, message, hint, labels = found) {
-    warn_if(length(found) > 0L, "labels", message, i = hint, labels = labels)
+    warn_if(found, "labels", message, i = hint, labels = labels)
   }
   plain <- plain_label(labels)
   similar <- labels[plain %in% plain[duplicated(plain)]]
@@ -168,7 +168,7 @@ check_declared <- function(categories) {
   check_text(categories, "categories")
   labels <- if (is.atomic(categories)) as_label(categories)
   twice <- unique(labels[duplicated(labels)])
-  abort_argument_if(length(twice) > 0L, "categories", "must be labels that differ.",
+  abort_argument_if(twice, "categories", "must be labels that differ.",
     x = "{.val {twice}} {?is/are} repeated.")
   abort_argument_if(
     length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories),

@@ -126,7 +126,7 @@ lazy_systems <- function(quo, layout) {
     i = "{.fun dplyr::copy_to} brings a data frame into a database.")
   if (!inherits(table, "tbl_lazy")) return(NULL)
   lacking <- setdiff(c("case", "system", "prediction"), ask_database(colnames(table)))
-  abort_if(length(lacking) > 0L, "columns",
+  abort_if(lacking, "columns",
     "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
     x = "It lacks {.val {lacking}}.", arg = "systems")
   dplyr::ungroup(table)

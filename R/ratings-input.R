@@ -78,7 +78,7 @@ check_orders <- function(columns) {
   orders <- unique(lapply(Filter(is.ordered, columns), levels))
   merged <- unique(unlist(orders))
   off <- Filter(function(order) is.unsorted(match(order, merged)), orders)
-  abort_if(length(off) > 0L, "columns", "Ordered factors must have their levels in the same order.",
+  abort_if(off, "columns", "Ordered factors must have their levels in the same order.",
     x = "One has {.val {orders[[1L]]}}, another {.val {off[[1L]]}}.", arg = "raters")
 }
 
@@ -193,7 +193,7 @@ check_disjoint <- function(roles, holds) {
   all <- unlist(roles, use.names = FALSE)
   twice <- unique(all[duplicated(all)])
   in_roles <- names(Filter(function(role) any(twice %in% role), roles))
-  abort_if(length(twice) > 0L, "columns", "A column of {.arg data} can have only one role.",
+  abort_if(twice, "columns", "A column of {.arg data} can have only one role.",
     x = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
 }
 

@@ -41,7 +41,7 @@ NULL
   if (!is.null(x$confidence)) x$confidence <- subset_confidence(x$confidence, keep_case, new_rater)
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
-  if (!is.null(x$empty)) x$empty <- subset_empty(x$empty, keep_case, new_rater)
+  if (!is.null(x$empty)) x$empty <- subset_entries(x$empty, keep_case, new_rater)
   x
 }
 

@@ -56,7 +56,7 @@ take_missing <- function(columns, na) {
   columns[simple] <- lapply(columns[simple], function(x) replace(x, x %in% found, NA))
   taken <- taken[!trimws(names(taken)) %in% c("", "NA")]
   each <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
-  warn_if(length(taken) > 0L, "missing",
+  warn_if(taken, "missing",
     c("Some labels were taken for missing ratings.", bullets(each)),
     i = "If they are categories, say with {.arg na} what is missing, for example
          {.code na = \"\"}.", labels = names(taken), times = as.integer(taken))

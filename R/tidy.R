@@ -88,18 +88,17 @@ estimates_of <- function(object) {
   table <- tidy(object)
   abort_argument_if(!is.numeric(table[["estimate"]]), "object",
     "A result of class {.cls {class(object)[[1L]]}} has no estimates.", i = "See {.fun tidy}.")
-  lacking <- setdiff(c("std.error", "conf.low", "conf.high"), names(table))
-  table[lacking] <- NA_real_
+  table[setdiff(interval_columns, names(table))] <- NA_real_
   table
 }
 
 # What a row is about: all that stands before its estimate.
 names_of_rows <- function(table) {
-  about <- table[seq_len(match("estimate", names(table)) - 1L)]
-  words <- vapply(about, function(x) is.character(x) || is.factor(x), NA)
-  about <- about[words & names(about) != "scale_weights"] # one for all measures
+  about <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
+  about$scale_weights <- NULL # one for all measures
+  about <- Filter(function(x) is.character(x) || is.factor(x), unname(about))
   words <- lapply(about, function(x) replace(as.character(x), is.na(x), ""))
-  trimws(do.call(paste, unname(words)))
+  trimws(do.call(paste, words))
 }
 
 # Words, and not the insides of an object, for text that is pasted together.
@@ -146,7 +145,7 @@ tables_of <- function(x) {
   tables <- lapply(stats::setNames(nm = names), function(what) {
     tryCatch(tidy(x, what = what), fallible_error = function(e) NULL)
   })
-  Filter(function(table) NROW(table) > 0L, tables)
+  Filter(NROW, tables)
 }
 
 # The summary of all results that have no other: what they rest on, and all their tables.
