@@ -30,8 +30,7 @@
 #' @param ... Passed on to [ratings()]: `counts`, `categories`, `ordered` and others.
 #' @param votes Of [ratings()]: one vote for each group of raters, and for the reruns of each rater?
 #'   See [rater_groups]. What fits use.
-#' @param arg,call For functions that call this one: the name of the argument and the call that
-#'   errors are to name.
+#' @param arg For functions that call this one: the name of the argument that errors are to name.
 #' @return A [ratings()] object.
 #' @family data
 #' @examples
@@ -50,21 +49,21 @@ as_ratings <- function(x, ...) {
 
 #' @rdname as_ratings
 #' @export
-as_ratings.default <- function(x, ..., arg = "x", call = user_frame()) {
+as_ratings.default <- function(x, ..., arg = "x") {
   abort_argument(arg, "must be ratings, a data frame or matrix of cases x raters, or an agreement
                        matrix of class {.cls table}.", not = x,
-    i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.", call = call)
+    i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.")
 }
 
 #' @rdname as_ratings
 #' @export
-as_ratings.ratings <- function(x, ..., votes = FALSE, arg = "x", call = user_frame()) {
-  x <- check_whole_ratings(x, arg, call)
+as_ratings.ratings <- function(x, ..., votes = FALSE, arg = "x") {
+  x <- check_whole_ratings(x, arg)
   if (check_flag(votes, "votes")) with_votes(x) else x
 }
 
 #' @export
-as_ratings.ratings_labels <- function(x, ..., arg = "x", call = user_frame()) {
+as_ratings.ratings_labels <- function(x, ..., arg = "x") {
   abort_fallible("labels",
     "{.arg {arg}} has answers with several labels; this method needs one category per rating.",
     i = c(
@@ -73,38 +72,38 @@ as_ratings.ratings_labels <- function(x, ..., arg = "x", call = user_frame()) {
        {.code single_label(x, label = \"{x$categories[[1L]]}\")} to ask about a single one.",
       "If the rows are independent repeats, call {.fun ratings} again with
        {.code repeats = \"ratings\"}."
-    ), call = call)
+    ))
 }
 
 #' @export
-as_ratings.crowdtruth <- function(x, ..., arg = "x", call = user_frame()) {
-  as_ratings(x$ratings, arg = arg, call = call)
+as_ratings.crowdtruth <- function(x, ..., arg = "x") {
+  as_ratings(x$ratings, arg = arg)
 }
 
 #' @export
-as_ratings.matrix <- function(x, ..., arg = "x", call = user_frame()) {
-  if (is.object(x)) return(as_ratings.default(x, arg = arg, call = call))
+as_ratings.matrix <- function(x, ..., arg = "x") {
+  if (is.object(x)) return(as_ratings.default(x, arg = arg))
   if (!names_columns(...)) warn_counts(x)
   ratings(x, ...)
 }
 
 #' @export
-as_ratings.table <- function(x, ..., arg = "x", call = user_frame()) {
+as_ratings.table <- function(x, ..., arg = "x") {
   if (...length() > 0L) ratings(x, ...) else table_ratings(x, arg)
 }
 
 #' @export
-as_ratings.data.frame <- function(x, ..., arg = "x", call = user_frame()) {
-  if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg, call = call))
+as_ratings.data.frame <- function(x, ..., arg = "x") {
+  if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg))
   if (names_columns(...)) return(ratings(x, ...))
   roles <- guess_roles(names(x))
   warn_counts(x[roles$raters])
-  check_labels_shared(x[roles$raters], arg, call)
+  check_labels_shared(x[roles$raters], arg)
   rlang::inject(ratings(x, !!!roles, ...))
 }
 
 #' @export
-as_ratings.tbl_lazy <- function(x, ..., arg = "x", call = user_frame()) {
+as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
   roles <- if (!names_columns(...)) guess_roles(ask_database(colnames(x)))
   rlang::inject(ratings(x, !!!roles, ...))
 }
@@ -122,14 +121,14 @@ guess_roles <- function(names) {
 }
 
 # Data with a row per rating, whose columns have other names, have no two columns of ratings.
-check_labels_shared <- function(columns, arg, call) {
+check_labels_shared <- function(columns, arg) {
   if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
   labels <- unlist(lapply(lapply(plain_columns(columns), column_labels), unique))
   abort_argument_if(anyDuplicated(labels) == 0L, arg,
     "must have a column for each rater, and no two of its columns have a label in common.",
     x = "The columns are {.val {names(columns)}}.",
     i = "Of data with a row per rating say which columns are what:
-        {.code ratings(data, case = , rater = , rating = )}.", call = call)
+        {.code ratings(data, case = , rater = , rating = )}.")
 }
 
 # Has a user said which columns are what? Looks at names alone, since columns have no values here.
@@ -153,11 +152,11 @@ warn_counts <- function(columns) {
 own_tables <- c("ground_truth", "agreement", "agreement_benchmark", "k_check")
 
 # For verbs that learn from agreement, which a single rater has none of.
-as_ratings_of_several <- function(x, arg = "x", call = user_frame()) {
-  check_several_raters(as_ratings(x, arg = arg, call = call), call)
+as_ratings_of_several <- function(x, arg = "x") {
+  check_several_raters(as_ratings(x, arg = arg))
 }
 
-check_several_raters <- function(x, call = user_frame()) {
+check_several_raters <- function(x) {
   abort_if(length(x$raters) < 2L,
     "raters", "At least two raters are needed to learn from their agreement.",
     x = "Found only {.val {x$raters}}.",
@@ -165,7 +164,7 @@ check_several_raters <- function(x, call = user_frame()) {
       "Systems do not count as raters.",
       "For one rater, {.fun fit_raters} needs {.arg known_truth} or
        {.arg known_raters}, a calibration sample."
-    ), raters = x$raters, call = call)
+    ), raters = x$raters)
   x
 }
 

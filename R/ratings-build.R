@@ -90,16 +90,15 @@ case_identifiers <- function(input) {
   input$case
 }
 
-check_identifiers <- function(x, arg, call = user_frame()) {
+check_identifiers <- function(x, arg) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
     i = if (inherits(x, "integer64")) "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it
-        with {.fun as.character}.", arg = arg, call = call)
+        with {.fun as.character}.", arg = arg)
   if (anyNA(x)) {
     row <- which(is.na(x))
     abort_fallible("case", "{.arg {arg}} must be known in every row.",
-      x = "It is missing in {length(row)} row{?s}, first in row {row[[1L]]}.", row = row,
-      call = call)
+      x = "It is missing in {length(row)} row{?s}, first in row {row[[1L]]}.", row = row)
   }
 }
 

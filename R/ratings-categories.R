@@ -30,7 +30,7 @@ reads_integer64 <- function() isNamespaceLoaded("bit64")
 # Numbers as labels, of which those that are equal have one: 100000 is 1e5, and -0 is 0.
 as_label <- function(x) {
   x <- plain_integers(x)
-  if (!is.numeric(x)) return(check_text(as.character(x), NULL, NULL))
+  if (!is.numeric(x)) return(check_text(as.character(x), NULL))
   whole <- is.finite(x) & x == round(x) & abs(x) <= 2^53
   out <- as.character(x)
   out[whole] <- sprintf("%.0f", x[whole] + 0)

@@ -30,16 +30,16 @@ is_constant_system <- function(value) {
 
 # With systems whose answers are their own, which alone can agree with anybody.
 without_constant <- function(x) {
-  if (length(x$constant) > 0L) keep_systems(x, which(!x$systems %in% x$constant), NULL) else x
+  if (length(x$constant) > 0L) keep_systems(x, which(!x$systems %in% x$constant)) else x
 }
 
-abort_no_system <- function(words, call = user_frame()) {
+abort_no_system <- function(words) {
   abort_fallible("system", words,
     i = c(
       "Give {.arg systems} to {.fun ratings}.",
       "If the raters judge the answers of one application, say which of their categories means that
        an answer is right: {.code systems = c(app = \"pass\")}."
-    ), system = character(), call = call)
+    ), system = character())
 }
 
 check_system_raters <- function(value) {

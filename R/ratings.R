@@ -3,9 +3,9 @@
 #' Ratings of cases by raters, with the answers of systems
 #'
 #' Collects what raters said about cases, and what automated systems predicted for them, in one
-#' checked object on which everything else in the package works. Raters may disagree, may skip
-#' cases, and may be less accurate than the systems. Systems never count as raters. A single rater
-#' is enough for [fit_raters()] with `known_truth` or `known_raters`; all else needs two.
+#' checked object on which everything else in the package works. Systems never count as raters. A
+#' single rater is enough for [fit_raters()] with `known_truth` or `known_raters`; all else needs
+#' two.
 #'
 #' @section Layouts:
 #' * **Wide**: a data frame with a row per case, `raters` the columns of the raters, and perhaps
@@ -28,9 +28,9 @@
 #' C locale. A category that no rater used but that exists should be declared.
 #'
 #' @section Cases that are the same:
-#' Cases with the same ratings and the same answers are kept once, as a *pattern*, with the list of
-#' the cases that have it. Ten million cases of three raters and five categories are at most 125
-#' patterns (times the answers of the systems); the time for a fit grows with patterns, not cases.
+#' Cases with the same ratings and the same answers are kept once, as a *pattern*. Ten million cases
+#' of three raters and five categories are at most 125 patterns (times the answers of the systems);
+#' the time for a fit grows with patterns, not cases.
 #'
 #' @section Several labels:
 #' With `repeats = "labels"` an answer may hold any number of labels. Long data then come with a row
@@ -141,9 +141,6 @@
 #' answers <- data.frame(case = c(1, 1, 2, 2), rater = c("r", "s", "r", "s"))
 #' answers$labels <- list(c("a", "b"), "a", "b", character())
 #' ratings(answers, case = case, rater = rater, rating = labels, repeats = "labels")
-#'
-#' # A matrix, with a category that no rater used
-#' ratings(matrix(c("a", "b", NA, "a", "b", "b"), ncol = 2), categories = c("a", "b", "c"))
 #' @export
 ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater = NULL,
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,

@@ -222,9 +222,8 @@ as_markdown <- function(x, digits = 3L) {
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
 }
 
-# Spreadsheets take text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a formula,
-# and a label may be anything that somebody wrote. An apostrophe before such cells and names of
-# columns makes them text; numbers, also as text ("-1"), stay as they are.
+# An apostrophe before cells and names of columns that spreadsheets take for formulas makes them
+# text; numbers, also as text ("-1"), stay as they are.
 for_spreadsheet <- function(table, wanted) {
   if (!check_flag(wanted, "spreadsheet")) return(table)
   table[] <- lapply(table, function(column) {
@@ -254,8 +253,7 @@ table_as_text <- function(table) {
 #' printed as in the console. In the middle of a sentence, in an inline expression, any result is
 #' the line of words that `format()` gives, for an estimate such as `78% (90% interval 67% to 90%)`.
 #'
-#' Chunks with the option `fallible.table = FALSE` show what the console shows, and so does
-#' `print()`. For another table, `knitr::kable()` takes `tidy(x)` or `as.data.frame(x)`.
+#' Chunks with the option `fallible.table = FALSE` show what the console shows.
 #'
 #' @name knit_print
 #' @return Text for the document; see [knitr::knit_print()].
