@@ -17,6 +17,10 @@ test_that("checks of two tests are what is published", {
   expect_lt(max(abs(of("power 2") - c(0.43, -0.42, -0.48, 0.11, 0.25))), 0.15)
   expect_lt(abs(tidy(checks, "criteria")$elpd[[1]] + 175.44), 0.2)
   expect_identical(nrow(tidy(checks, "pairs")), 1L)
+  # Of panels that the model itself makes, X2 of the four patterns has three degrees of freedom.
+  patterns <- tidy(checks, "patterns")
+  expect_lt(abs(patterns$expected - 3), 0.5)
+  expect_lt(patterns$observed, 10)
   expect_snapshot(print(checks))
 })
 
