@@ -59,13 +59,6 @@ youden_of <- function(tp, fn, fp, tn) {
 
 # ---- Of the whole table: probabilities, truth in rows --------------------------------------------
 
-accuracy_of_table <- function(table) sum(diag(table))
-
-kappa_of_table <- function(table) {
-  chance <- sum(rowSums(table) * colSums(table))
-  1 - ratio_of(1 - sum(diag(table)), snap(1 - chance))
-}
-
 # For any number of categories: Gorodkin (2004), Computational Biology and Chemistry 28, 367-374.
 mcc_of_table <- function(table) {
   truth <- rowSums(table)
@@ -83,13 +76,10 @@ mcc_gradient <- function(table) {
   (diag(length(truth)) - by_chance) / sqrt(prod(left)) + mcc_of_table(table) * shared
 }
 
-loss_of_table <- function(table, cost) sum(cost * table)
-
 # Of categories in their order: how many steps answers are from the truth.
 steps_of_table <- function(table) abs(row(table) - col(table))
 
-kappa_of_steps <- function(table, power) {
-  cost <- steps_of_table(table)^power
+kappa_of_costs <- function(table, cost) {
   chance <- sum(cost * outer(rowSums(table), colSums(table)))
   1 - ratio_of(sum(cost * table), snap(chance))
 }
@@ -102,6 +92,15 @@ kappa_gradient <- function(table, cost) {
   (by_chance * sum(cost * table) / chance - cost) / chance
 }
 
+# `cost`: of a table, what each of its cells is off.
+kappa_metric <- function(id, title, reference, cost, ...) {
+  new_metric(
+    id, title, reference, function(table) kappa_of_costs(table, cost(table)), "table",
+    gradient = function(table) kappa_gradient(table, cost(table)), lower = -1,
+    undefined = "all cases and answers are of one category", ...
+  )
+}
+
 # What rounding has left of nothing.
 snap <- function(x) replace(x, abs(x) < 1e-13, 0)
 
@@ -111,16 +110,13 @@ without_order <- "categories are not ordered (see `ordered` of ratings())"
 
 built_in_metrics <- by_id(list(
   new_metric(
-    "accuracy", "Accuracy", by_name, accuracy_of_table, "table",
+    "accuracy", "Accuracy", by_name, function(table) sum(diag(table)), "table",
     gradient = function(table) diag(nrow(table)), default = TRUE
   ),
-  new_metric(
+  kappa_metric(
     "kap", "Kappa of system and truth",
     "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
-    kappa_of_table, "table",
-    gradient = function(table) kappa_gradient(table, 1 - diag(nrow(table))), lower = -1,
-    undefined = "all cases and answers are of one category",
-    default = TRUE
+    function(table) 1 - diag(nrow(table)), default = TRUE
   ),
   new_metric(
     "mcc", "Matthews' correlation",
@@ -129,20 +125,18 @@ built_in_metrics <- by_id(list(
     undefined = "all cases are of one category, or get one answer"
   ),
   new_metric(
-    "loss", "Mean cost", "Elkan (2001), IJCAI 17, 973-978", loss_of_table, "table",
+    "loss", "Mean cost", "Elkan (2001), IJCAI 17, 973-978",
+    function(table, cost) sum(cost * table), "table",
     gradient = function(table, cost) cost, settings = "cost",
     lower = function(settings) range(settings$cost), better = "low"
   ),
-  new_metric(
-    "kap_linear", "Kappa, linear weights", weighted_kappa, function(table) kappa_of_steps(table, 1),
-    "table", gradient = function(table) kappa_gradient(table, steps_of_table(table)), lower = -1,
-    undefined = "all cases and answers are of one category", ordered = TRUE
+  kappa_metric(
+    "kap_linear", "Kappa, linear weights", weighted_kappa, steps_of_table,
+    ordered = TRUE
   ),
-  new_metric(
+  kappa_metric(
     "kap_quadratic", "Kappa, quadratic weights", weighted_kappa,
-    function(table) kappa_of_steps(table, 2), "table",
-    gradient = function(table) kappa_gradient(table, steps_of_table(table)^2), lower = -1,
-    undefined = "all cases and answers are of one category", ordered = TRUE
+    function(table) steps_of_table(table)^2, ordered = TRUE
   ),
   new_metric(
     "mae", "Mean absolute error", "Baccianella, Esuli and Sebastiani (2009), ISDA 9, 283-287",

@@ -47,7 +47,8 @@
 #'   `measures("metric")`: columns `id`, `title`, `form`, `range`, `better` (`"high"`, `"low"`, or
 #'   `""` where neither is better), `settings` (arguments of [estimate_metrics()] that it takes),
 #'   `needs` (what an estimate must give: `"table"`, the joint table of truth and answer;
-#'   `"scores"`, see [score_metrics]), `same_as`, `default` (is it shown unasked?), `reference`.
+#'   `"scores"`, see [score_metrics]; `"labels"`, see [label_metrics]), `same_as`,
+#'   `default` (is it shown unasked?), `reference`.
 #'
 #'   `register_measure()`: its `id`, invisibly.
 #' @family agreement
@@ -65,15 +66,13 @@
 #' @export
 measures <- function(kind = c("agreement", "metric")) {
   if (check_choice(kind) == "metric") return(metric_table())
-  all <- all_measures()
-  field <- function(name, type) unname(vapply(all, `[[`, type, name))
-  ends <- function(name) vapply(field(name, 0), format, "") # each by itself, not as a column
-  tibble::tibble(
-    id = field("id", ""), title = field("title", ""),
-    range = paste(ends("lower"), "to", ends("upper")),
-    scale = field("scale", ""), raters = ifelse(field("raters", 0) == 2, "2", "2 or more"),
-    weights = field("weights", NA), same_as = field("same_as", ""),
-    reference = field("reference", "")
+  all <- lapply(all_measures(), function(record) {
+    record$range <- paste(format(record$lower), "to", format(record$upper))
+    record$raters <- if (record$raters == 2) "2" else "2 or more"
+    record
+  })
+  records_table(
+    all, c("id", "title", "range", "scale", "raters", "weights", "same_as", "reference")
   )
 }
 
@@ -84,8 +83,7 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
                              better = c("high", "low"), reference = "") {
   check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
   of_metric <- check_choice(kind) == "metric"
-  taken <- names(if (of_metric) c(built_in_metrics, score_records, label_records) else
-    built_in_measures)
+  taken <- names(if (of_metric) package_metrics() else built_in_measures)
   make <- function() {
     title <- check_string(title, "title")
     reference <- check_string(reference, "reference")

@@ -153,7 +153,7 @@ test_that("estimators have random numbers of their own, whatever the user's gene
       study <- first
       study["results"] <- list(NULL)
       study$done[] <- 0L
-      run_study(study, 1L, NULL, NULL)
+      run_study(study, 1L)
     })
     same_rows(kinds, first)
   })
@@ -383,4 +383,5 @@ test_that("methods without compiled code are run like functions of users", {
 test_that("an estimator prints its options", {
   expect_snapshot(accuracy_estimator("unbinned", bins = list(clip = "none")))
   expect_snapshot(accuracy_estimator("joint", dawid_skene("weak")))
+  expect_match(format(accuracy_estimator("average", gold = 20)), "gold 20, gold_sample random")
 })
