@@ -73,7 +73,7 @@ test_that("gradients by hand and by differences are the same", {
   for (errors in c("uniform", "distance", "free")) {
     model <- rater_model(~z, errors, difficulty = ~ exp(z), base_rates = ~z, system = "own")
     base <- base_design(patterns_for(model, x), model)
-    problem <- family_problem_of(patterns_for(model, x), model, base, system = 1L)$problem
+    problem <- family_problem_of(patterns_for(model, x), model, base, system = 1L)
     withr::local_seed(1)
     own <- problem$family$start(NULL, NULL)
     own <- own + rnorm(length(own), sd = 0.4)
