@@ -148,7 +148,7 @@ confusion_cells <- function(estimate, s, counts, draws, interval, conf_level) {
   if (measures_by_gold(estimate, interval)) {
     cells_with_gold(found, estimate, place, counts, draws, interval, conf_level)
   } else if (is.null(draws$values)) {
-    reason <- draws$reason %||% metric_interval(interval)$reason
+    reason <- lack_of_kind(accuracy_intervals()[[interval]]) %||% draws$reason
     if (is.null(reason)) found else without_interval(found, reason)
   } else if (accuracy_intervals()[[interval]]$cells) {
     values <- in_blocks(draws, s, function(counts) cell_shares(counts, n))

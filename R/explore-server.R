@@ -6,10 +6,9 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   current <- shiny::reactiveVal(x)
   messages <- shiny::reactiveVal(list())
   read <- shiny::reactiveVal(quote(x))
-  uploaded <- function(id) shiny::reactive({ # nolint: brace_linter.
-    shiny::req(input[[id]])
-    noting(messages, id, file_columns(input[[id]], limits))
-  })
+  noted <- function(name, make) shiny::reactive(noting(messages, name, make()))
+  needed <- function(value, words) shiny::validate(shiny::need(value, words))
+  uploaded <- function(id) noted(id, function() file_columns(shiny::req(input[[id]]), limits))
   file <- uploaded("file")
   gold <- uploaded("gold")
   shiny::observeEvent(input$use, {
@@ -21,23 +20,23 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   })
   layout_sent <- function() sent(shiny::req(input$layout), c("long", "wide"), "layout")
   chosen <- shiny::reactive({
-    shiny::validate(shiny::need(current(), "Choose ratings under \"Data\" first."))
+    needed(current(), "Choose ratings under \"Data\" first.")
     of_kind(current(), input$kind)
   })
-  known <- shiny::reactive(noting(messages, "known", known_cases(input, gold)))
-  measured <- shiny::reactive(noting(messages, "agreement", agreement(chosen())))
-  judged <- shiny::reactive({
-    shiny::validate(shiny::need(length(chosen()$systems), "These ratings have no systems."))
-    noting(messages, "accuracy", page_estimate(chosen(), input, known()))
+  known <- noted("known", function() known_cases(input, gold))
+  measured <- noted("agreement", function() agreement(chosen()))
+  judged <- noted("accuracy", function() {
+    needed(length(chosen()$systems), "These ratings have no systems.")
+    estimate_accuracy(chosen(), common = page_common(input, known()), known_truth = known())
   })
-  compared <- shiny::reactive({
-    several <- length(chosen()$systems) > 1L
-    shiny::validate(shiny::need(several, "These ratings have no two systems."))
-    noting(messages, "comparison", compare_systems(shiny::req(judged())))
+  compared <- noted("comparison", function() {
+    needed(length(chosen()$systems) > 1L, "These ratings have no two systems.")
+    compare_systems(shiny::req(judged()))
   })
-  planned <- shiny::reactive({
-    noting(messages, "plan", plan_gold(chosen(), half_width = shiny::req(input$half_width)))
+  planned <- noted("plan", function() {
+    plan_gold(chosen(), half_width = shiny::req(input$half_width))
   })
+  checked <- noted("check", function() data_check(chosen()))
 
   # Fields are made anew only for what stands above them, so that they never chase each other.
   output$mapping <- shiny::renderUI(layout_field(shiny::req(file())))
@@ -48,7 +47,6 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   output$known <- shiny::renderUI(known_fields(shiny::req(gold())))
   output$messages <- shiny::renderUI(message_boxes(messages(), list(input$file, input$gold)))
   output$facts <- shiny::renderText(format(chosen()))
-  checked <- shiny::reactive(noting(messages, "check", data_check(chosen())))
   output$data <- shiny::renderTable(checks_in_words(checked()))
   show_result(output, "agreement", measured, "Measures of agreement with their intervals", 430)
   show_result(output, "accuracy", judged, "Accuracy of each system with its interval", 260)
@@ -59,42 +57,44 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
     lapply(plain_words(c(format(shiny::req(planned())), notes_of(planned()))), shiny::tags$p)
   )
   output$plan_table <- shiny::renderTable(shown_table(shiny::req(planned())))
-  output$code <- shiny::renderText(page_code(read(), input, !is.null(known())))
+  output$code <- shiny::renderText(page_code(read(), input, known()))
   output$cases <- shiny::downloadHandler("cases-to-label.csv", function(path) {
     list <- for_spreadsheet(as.data.frame(augment(shiny::isolate(planned()))), TRUE)
     utils::write.csv(list, path, row.names = FALSE, na = "")
   })
-  for (format in c(report = "html", word = "docx")) local({
-    name <- paste0("accuracy-report.", format)
-    id <- if (format == "html") "report" else "word"
-    output[[id]] <- shiny::downloadHandler(name, content = function(path) {
-      shiny::isolate(
-        accuracy_report(chosen(), path, title = input$title, known_truth = known())
-      )
+  report <- function(ending) {
+    shiny::downloadHandler(paste0("accuracy-report", ending), function(path) {
+      shiny::isolate(accuracy_report(chosen(), path, title = input$title, known_truth = known()))
     })
-  })
+  }
+  output$report <- report(".html")
+  output$word <- report(".docx")
 }
 
 # With cases of known truth no share of shared errors need be assumed.
-page_estimate <- function(x, input, known) {
-  common <- if (isTRUE(input$choose) && is.null(known)) input$common
-  estimate_accuracy(x, common = common, known_truth = known)
+page_common <- function(input, known) {
+  if (isTRUE(input$choose) && is.null(known)) input$common
 }
 
 # What was read, and what was chosen, as R would have it: text, which the page only shows.
 page_code <- function(read, input, known) {
-  if (is.call(read) && nzchar(input$kind %||% "")) read$rater_kind <- input$kind
-  common <- if (isTRUE(input$choose) && !known) paste0(", common = ", format(input$common))
+  is_read <- is.call(read)
+  if (is_read && nzchar(input$kind %||% "")) read$rater_kind <- input$kind
+  common <- page_common(input, known)
+  if (!is.null(common)) common <- paste0(", common = ", format(common))
+  known <- !is.null(known)
   used <- if (known) ", known_truth = known"
-  file <- encodeString(if (known) input$gold$name else "", quote = "\"")
-  column <- function(id) encodeString(input[[id]] %||% "", quote = "\"")
+  quoted <- function(name) encodeString(name %||% "", quote = "\"")
   lines <- c(
     "library(fallible)",
-    if (is.call(read)) paste("x <-", paste(deparse(read, 60L), collapse = "\n")),
-    if (known) paste0(
-      "table <- read.csv(", file, ")\nknown <- gold_cases(data.frame(case = table[[",
-      column("gold_case"), "]],\n  truth = table[[", column("gold_truth"), "]]), sample = ",
-      column("gold_sample"), ")"
+    if (is_read) paste("x <-", paste(deparse(read, 60L), collapse = "\n")),
+    if (known) sprintf(
+      paste0(
+        "table <- read.csv(%s)\nknown <- gold_cases(data.frame(case = table[[%s]],\n",
+        "  truth = table[[%s]]), sample = %s)"
+      ),
+      quoted(input$gold$name), quoted(input$gold_case), quoted(input$gold_truth),
+      quoted(input$gold_sample)
     ),
     "data_check(x)", "agreement(x)", paste0("estimate <- estimate_accuracy(x", common, used, ")"),
     "estimate", "may_say(estimate)", if (length(input$systems) > 1L) "compare_systems(estimate)",
@@ -106,7 +106,7 @@ page_code <- function(read, input, known) {
 
 # Ratings by the raters that were chosen on the page, if any were.
 of_kind <- function(x, kind) {
-  kind <- sent(kind %||% "", unname(page_kinds), "kind")
+  kind <- sent(kind %||% "", page_kinds, "kind")
   if (nzchar(kind)) x$rater_kind <- kind
   x
 }
@@ -124,34 +124,29 @@ show_result <- function(output, id, result, alt, height) {
 
 # No screen is wider than 5000 pixels.
 shown_width <- function(id) {
-  data <- shiny::getDefaultReactiveDomain()$clientData
-  width <- data[[paste0("output_", id, "_width")]]
-  if (rlang::is_scalar_double(width) || rlang::is_scalar_integer(width)) min(width, 5000)
+  width <- shiny::getDefaultReactiveDomain()$clientData[[paste0("output_", id, "_width")]]
+  if (is.numeric(width) && length(width) == 1L) min(width, 5000)
 }
 
-# Errors first; notes are folded, and speak of the fields of the page and not of arguments.
+# Errors first; notes are folded, and speak of the fields of the page and not of arguments. Files
+# have the name that they were uploaded by.
 message_boxes <- function(messages, files) {
+  box <- function(x) {
+    for (file in Filter(is_upload, files)) {
+      x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
+    }
+    if (x$kind == "warning") x$text <- plain_words(x$text)
+    shiny::tags$div(
+      class = paste0("alert alert-", x$kind),
+      style = "white-space: pre-line; overflow-wrap: anywhere", x$text
+    )
+  }
   boxes <- unlist(unname(messages), FALSE)
   wrong <- vapply(boxes, function(x) x$kind == "danger", NA)
-  notes <- lapply(boxes[!wrong], message_box, files)
-  list(
-    lapply(boxes[wrong], message_box, files),
-    if (length(notes) > 0L) shiny::tags$details(
-      class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
-    )
-  )
-}
-
-# Files have the name that they were uploaded by.
-message_box <- function(x, files) {
-  for (file in Filter(is_upload, files)) {
-    x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
-  }
-  if (x$kind == "warning") x$text <- plain_words(x$text)
-  shiny::tags$div(
-    class = paste0("alert alert-", x$kind),
-    style = "white-space: pre-line; overflow-wrap: anywhere", x$text
-  )
+  notes <- lapply(boxes[!wrong], box)
+  list(lapply(boxes[wrong], box), if (length(notes) > 0L) shiny::tags$details(
+    class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
+  ))
 }
 
 # A value; NULL where it cannot be had. What conditions say is told on the page, until the next call
@@ -159,7 +154,8 @@ message_box <- function(x, files) {
 noting <- function(messages, name, code) {
   notes <- new.env()
   note <- function(kind, cnd) {
-    notes[[kind]] <- unique(c(notes[[kind]], cli::ansi_strip(conditionMessage(cnd))))
+    box <- list(kind = kind, text = cli::ansi_strip(conditionMessage(cnd)))
+    notes[[kind]] <- unique(c(notes[[kind]], list(box)))
   }
   value <- withCallingHandlers(
     tryCatch(code, fallible_error = function(e) {
@@ -171,11 +167,8 @@ noting <- function(messages, name, code) {
       rlang::cnd_muffle(w)
     }
   )
-  boxes <- lapply(c("danger", "warning"), function(kind) {
-    lapply(notes[[kind]], function(text) list(kind = kind, text = text))
-  })
   all <- shiny::isolate(messages())
-  all[[name]] <- unlist(boxes, FALSE)
+  all[[name]] <- c(notes$danger, notes$warning)
   messages(all)
   value
 }
@@ -234,14 +227,9 @@ layout_field <- function(file) {
 }
 
 column_fields <- function(file, layout) {
-  column <- function(id, label) {
-    shiny::selectInput(id, label, file$columns, file$map[[id]], selectize = FALSE)
-  }
-  if (layout == "long") {
-    list(column("case", "Case"), column("rater", "Rater"), column("rating", "Rating"))
-  } else {
-    column("case", "Case")
-  }
+  lapply(c("case", if (layout == "long") c("rater", "rating")), function(id) {
+    shiny::selectInput(id, capitalised(id), file$columns, file$map[[id]], selectize = FALSE)
+  })
 }
 
 system_field <- function(file, layout, rater, case) {
@@ -298,8 +286,8 @@ chosen_ratings <- function(input, file) {
   read <- if (!is.null(input$file)) file()
   abort_if(is.null(read), "file", "Choose a file first, one that can be read.", call = NULL)
   long <- sent(input$layout, c("long", "wide"), "layout") == "long"
-  mapping <- if (long) c("case", "rater", "rating") else c("case", "raters")
-  mapping <- lapply(stats::setNames(nm = mapping), function(id) {
+  fields <- if (long) c("case", "rater", "rating") else c("case", "raters")
+  mapping <- lapply(stats::setNames(nm = fields), function(id) {
     sent(input[[id]], read$columns, id, several = id == "raters")
   })
   known <- if (long) rater_names(read, mapping$rater) else read$columns
@@ -327,18 +315,15 @@ file_ratings <- function(file, mapping, systems, na, clean) {
 # ---- What is shown ------------------------------------------------------------------------------
 
 short_table <- function(x) {
-  table <- as.data.frame(tidy(x))
+  table <- used_columns(as.data.frame(tidy(x)))
   table$method <- table$reason <- NULL
-  table[vapply(table, function(column) all(is.na(column)), NA)] <- NULL
-  numbers <- setdiff(names(table)[vapply(table, is.double, NA)], "n")
-  table[numbers] <- lapply(table[numbers], decimals)
   if (!is.null(table$n)) table$n <- number(table$n)
+  table[] <- lapply(table, function(column) if (is.double(column)) decimals(column) else column)
   words <- c(
     std.error = "standard error", conf.low = "from", conf.high = "to",
     shared = "if it shares the raters' errors", independent = "if it errs independently"
   )
-  known <- names(table) %in% names(words)
-  names(table)[known] <- words[names(table)[known]]
+  names(table) <- ifelse(names(table) %in% names(words), words[names(table)], names(table))
   table
 }
 

@@ -69,8 +69,21 @@ explore_page <- function(x) {
         shiny::uiOutput("messages")
       )
     ),
-    explore_data(), explore_agreement(), explore_accuracy(), explore_comparison(), explore_plan(),
-    explore_report()
+    explore_data(),
+    explore_tab(
+      "Agreement",
+      shiny::tags$p("How often raters agree, with and without a correction for chance."),
+      explore_plot("agreement"), explore_table("agreement_table")
+    ),
+    explore_accuracy(),
+    explore_tab(
+      "Comparison",
+      shiny::tags$p(
+        "Which system is more accurate? A difference whose interval includes zero leaves that open."
+      ),
+      shiny::textOutput("best"), explore_plot("comparison"), explore_table("comparison_table")
+    ),
+    explore_plan(), explore_report()
   )
 }
 
@@ -107,20 +120,15 @@ explore_data <- function() {
       shiny::fileInput("gold", "Cases of known truth, if there are any (CSV, Excel, JSON)"),
       shiny::uiOutput("known")
     ),
-    shiny::tags$h2("What these ratings can show", class = "h4"), shiny::textOutput("facts"),
-    wide_table("data")
+    explore_title("What these ratings can show"), shiny::textOutput("facts"),
+    explore_table("data")
   )
 }
 
-explore_agreement <- function() {
-  explore_tab(
-    "Agreement",
-    shiny::tags$p(
-      "How often raters agree, with and without a correction for chance."
-    ),
-    explore_plot("agreement_plot"), wide_table("agreement_table")
-  )
-}
+page_kinds <- c(
+  "Not declared (or as in the ratings)" = "", "Trained people" = "expert",
+  "A crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
+)
 
 explore_accuracy <- function() {
   explore_tab(
@@ -136,25 +144,10 @@ explore_accuracy <- function() {
         "known truth measure the accuracy, and no share need be assumed."
       )
     ),
-    explore_plot("accuracy_plot"), wide_table("accuracy_table"),
-    shiny::tags$h2("Sentences", class = "h4"), shiny::uiOutput("sentences")
+    explore_plot("accuracy"), explore_table("accuracy_table"), explore_title("Sentences"),
+    shiny::uiOutput("sentences")
   )
 }
-
-explore_comparison <- function() {
-  explore_tab(
-    "Comparison",
-    shiny::tags$p(
-      "Which system is more accurate? A difference whose interval includes zero leaves that open."
-    ),
-    shiny::textOutput("best"), explore_plot("comparison_plot"), wide_table("comparison_table")
-  )
-}
-
-page_kinds <- c(
-  "Not declared (or as in the ratings)" = "", "Trained people" = "expert",
-  "A crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
-)
 
 explore_plan <- function() {
   explore_tab(
@@ -170,7 +163,7 @@ explore_plan <- function() {
       ),
       shiny::downloadButton("cases", "Download the cases to label")
     ),
-    shiny::uiOutput("plan"), wide_table("plan_table")
+    shiny::uiOutput("plan"), explore_table("plan_table")
   )
 }
 
@@ -186,14 +179,17 @@ explore_report <- function() {
       "One file: the number, its interval, what it rests on, sentences to copy, methods and",
       "references. It takes some seconds."
     ),
-    shiny::tags$h2("The same in R", class = "h4"), shiny::verbatimTextOutput("code")
+    explore_title("The same in R"), shiny::verbatimTextOutput("code")
   )
 }
 
+explore_title <- function(words) shiny::tags$h2(words, class = "h4")
+
 explore_plot <- function(id) {
-  shiny::tags$div(class = "explore-plot", shiny::plotOutput(id, height = "auto"))
+  plot <- shiny::plotOutput(paste0(id, "_plot"), height = "auto")
+  shiny::tags$div(class = "explore-plot", plot)
 }
 
-wide_table <- function(id) {
+explore_table <- function(id) {
   shiny::tags$div(class = "table-responsive", tabindex = "0", shiny::tableOutput(id))
 }

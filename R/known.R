@@ -33,9 +33,7 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   off <- which(!given$case %in% cases)
   abort_if(off, "case", "{.arg {arg}} must name cases of {.arg x}.",
     x = "{.val {given$case[off]}} {?is/are} not among them.", row = off)
-  code <- match(given$truth, x$categories)
-  off <- which(is.na(code))
-  if (length(off) > 0L) abort_unknown_truth(unique(given$truth[off]), off, arg, x$categories)
+  code <- truth_codes(given$truth, x$categories, arg)
   # A case that is there several times has the same truth each time.
   known <- code[match(cases, given$case)]
   replace(known, is.na(known), 0L)

@@ -4,13 +4,13 @@
 metrics_of_table <- function(estimate, plan, interval, conf_level,
                              draws = table_draws(estimate, interval)) {
   alone <- without_gold(estimate)
-  by_gold <- measures_by_gold(estimate, interval)
   counts <- if (has_posterior(alone)) confusion_counts(alone) # NULL: the method has no table
-  finder <- metric_interval(interval_alone(estimate, interval))
   tables <- lapply(seq_along(alone$fit$x$systems), function(s) {
     found <- point_rows(alone, plan, counts[[s]], s)
-    found <- finder$find(found, alone, plan, counts[[s]], draws, s, conf_level)
-    if (by_gold) {
+    found <- with_table_draws(
+      found, alone, plan, counts[[s]], draws, s, interval_alone(estimate, interval), conf_level
+    )
+    if (measures_by_gold(estimate, interval)) {
       metrics_with_gold(found, estimate, plan, s, interval, conf_level)
     } else {
       own_accuracy(found, alone, interval, s, conf_level)
@@ -23,18 +23,39 @@ measures_by_gold <- function(estimate, interval) {
   !is.null(estimate$gold) && !is.null(accuracy_intervals()[[interval]]$gold)
 }
 
-# That which ratings alone have.
+# The record of the interval that ratings alone have.
 interval_alone <- function(estimate, interval) {
-  if (measures_by_gold(estimate, interval)) without_gold(estimate)$options$interval else interval
+  if (measures_by_gold(estimate, interval)) interval <- without_gold(estimate)$options$interval
+  accuracy_intervals()[[interval]]
+}
+
+# Why a kind of interval is not one of metrics; NULL if it is.
+lack_of_kind <- function(record) {
+  if (!record$cells && !record$delta) paste0("a ", record$words, " is for accuracy only")
 }
 
 # Replicates of the tables of all systems, see confusion_draws(); NULL where no interval needs them.
 table_draws <- function(estimate, interval) {
-  needed <- has_posterior(estimate) && metric_interval(interval_alone(estimate, interval))$draws
+  record <- interval_alone(estimate, interval)
+  needed <- has_posterior(estimate) && !is.null(record$find) && is.null(lack_of_kind(record))
   if (needed) confusion_draws(without_gold(estimate))
 }
 
 has_posterior <- function(estimate) isTRUE(method_of(estimate)$posterior)
+
+with_table_draws <- function(found, estimate, plan, counts, draws, s, record, conf_level) {
+  if (is.null(record$find)) return(found)
+  lack <- lack_of_kind(record) %||% draws$reason
+  if (!is.null(lack)) {
+    without_interval(found, lack)
+  } else if (is.null(draws$values)) {
+    found
+  } else if (record$cells) {
+    percentile_rows(found, estimate, plan, draws, s, conf_level)
+  } else {
+    delta_rows(found, estimate, plan, counts, draws, s, conf_level)
+  }
+}
 
 # Rows of one system without intervals.
 point_rows <- function(estimate, plan, counts, s) {
@@ -75,24 +96,6 @@ undefined_reason <- function(plan) {
   unname(replace(of, averaged, "it is undefined for a category that it rests on"))
 }
 
-# How intervals are found of metrics by those of the registry: `draws`, does it need replicates of
-# the counts; `find`, a function of the rows of a system, the estimate, the plan, counts, draws,
-# number of the system and conf_level that gives the rows with intervals; reason: why none has one.
-metric_interval <- function(id) {
-  record <- accuracy_intervals()[[id]]
-  if (is.null(record$find)) {
-    list(draws = FALSE, find = function(found, ...) found)
-  } else if (record$cells) {
-    list(draws = TRUE, find = percentile_rows)
-  } else if (record$delta) {
-    list(draws = TRUE, find = delta_rows)
-  } else {
-    reason <- paste0("a ", record$words, " is for accuracy only")
-    find <- function(found, ...) without_interval(found, reason)
-    list(draws = FALSE, find = find, reason = reason)
-  }
-}
-
 # The accuracy and its interval are those of the estimate, if the interval is; all of it, where no
 # truth is open.
 own_accuracy <- function(found, estimate, interval, s, conf_level) {
@@ -112,10 +115,7 @@ own_accuracy <- function(found, estimate, interval, s, conf_level) {
 }
 
 # Replicates of the metric itself.
-percentile_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
-  if (is.null(draws$values)) {
-    return(if (is.null(draws$reason)) found else without_interval(found, draws$reason))
-  }
+percentile_rows <- function(found, estimate, plan, draws, s, conf_level) {
   values <- in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, length(plan$categories))
     whole <- stats::complete.cases(tables)
@@ -151,13 +151,8 @@ to_unit <- function(value, ends) {
 
 # The delta method, and what errors in common could hide.
 delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
-  if (is.null(draws$values)) {
-    return(if (is.null(draws$reason)) found else without_interval(found, draws$reason))
-  }
   table <- as_shares(matrix(counts, 1L), length(plan$categories))[1L, ]
-  if (anyNA(table)) {
-    return(found) # its reason says why
-  }
+  if (anyNA(table)) return(found) # its reason says why
   slopes <- metric_slopes(plan, table)
   ends <- ranges_of_plan(plan)
   errors <- errors_along(

@@ -9,11 +9,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   known <- which(vapply(tables, function(table) !all(is.na(table$estimate)), NA))
   record <- accuracy_intervals()[[interval]]
   if (is.null(record$find) || length(known) == 0L) return(do.call(rbind, tables))
-  lack <- if (!record$cells && !record$delta) {
-    paste0("a ", record$words, " is for accuracy only")
-  } else {
-    lack_of_interval(interval_bootstrap, estimate)
-  }
+  lack <- lack_of_kind(record) %||% lack_of_interval(interval_bootstrap, estimate)
   draws <- if (is.null(lack)) score_draws(alone, plan, judges, panel)
   tables[known] <- lapply(known, function(s) {
     if (!is.null(lack)) return(without_interval(tables[[s]], lack))
