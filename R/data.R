@@ -10,7 +10,7 @@
 #'
 #' @srrstats {G1.5, G5.1} `bench/` has the code of all claims; data are exported
 #' @format A data frame with 10 rows, one for each case: `case`, its number, and `rater1` to
-#'   `rater4` and `system`, the categories that they chose, factors with levels `A`, `B`, `C` and `D`.
+#'   `rater4` and `system`, the categories that they chose, factors with levels `A` to `D`.
 #' @source Lehner, P. E. (2015). Estimating the accuracy of automated classification systems using
 #'   only expert ratings that are less accurate than the system. *Journal of Modern Applied
 #'   Statistical Methods*, 14(1), article 13, Table 2. \doi{10.22237/jmasm/1430453520}
@@ -69,8 +69,8 @@
 #' figure it is .686.
 #'
 #' @format A data frame with 20 rows, one for each sentence: `unit`, its number, and how many
-#'   workers chose treats (`sT`), prevents (`sP`), diagnose (`sD`), causes (`sCA`), location (`sL`), symptom
-#'   (`sS`), manifestation (`sM`), contraindicates (`sCI`), associated with (`sAW`), side effect
+#'   workers chose treats (`sT`), prevents (`sP`), diagnose (`sD`), causes (`sCA`), location (`sL`),
+#'   symptom (`sS`), manifestation (`sM`), contraindicates (`sCI`), associated with (`sAW`), side effect
 #'   (`sSE`), is a (`sIA`), part of (`sPO`), not related (`sNONE`), or another way (`sOTH`).
 #' @source Aroyo, L. and Welty, C. (2014). The three sides of CrowdTruth. *Human Computation*, 1(1),
 #'   31--44, Figure 2. \doi{10.15346/hc.v1i1.3}. Licence: CC-BY 3.0.

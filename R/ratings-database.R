@@ -22,8 +22,8 @@
 #' * `weights` must be whole numbers.
 #'
 #' SQL is made by \pkg{dbplyr}. It only reads, but for `ground_truth()`, `predict()`, `augment()`
-#' and `collect()`, which need a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the package
-#' that talks to the database must be installed.
+#' and `collect()`, which need a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the
+#' package that talks to the database must be installed.
 #'
 #' @section Cases:
 #' [ground_truth()], `predict()` and `augment()` of a fit give lazy tables, with a row per case,
