@@ -70,8 +70,8 @@
 #'
 #' @format A data frame with 20 rows, one for each sentence: `unit`, its number, and how many
 #'   workers chose treats (`sT`), prevents (`sP`), diagnose (`sD`), causes (`sCA`), location (`sL`),
-#'   symptom (`sS`), manifestation (`sM`), contraindicates (`sCI`), associated with (`sAW`), side effect
-#'   (`sSE`), is a (`sIA`), part of (`sPO`), not related (`sNONE`), or another way (`sOTH`).
+#'   symptom (`sS`), manifestation (`sM`), contraindicates (`sCI`), associated with (`sAW`), side
+#'   effect (`sSE`), is a (`sIA`), part of (`sPO`), not related (`sNONE`), or another way (`sOTH`).
 #' @source Aroyo, L. and Welty, C. (2014). The three sides of CrowdTruth. *Human Computation*, 1(1),
 #'   31--44, Figure 2. \doi{10.15346/hc.v1i1.3}. Licence: CC-BY 3.0.
 #'
