@@ -11,17 +11,6 @@ name_of_weights <- function(weights) {
   if (is.null(weights)) unweighted else if (is.character(weights)) weights[[1L]] else "own"
 }
 
-# Two numbers go by the name of an ordinal alpha.
-inform_of_alphas <- function(ids, scale_weights) {
-  if (scale_weights == "ordinal" && "krippendorff_alpha" %in% ids) {
-    inform_once("alphas", c(
-      "{.code krippendorff_alpha} with {.code scale_weights = \"ordinal\"} is not Krippendorff's
-       own ordinal alpha, which goes by the ranks of all ratings.",
-      "i" = "That is measure {.val krippendorff_alpha_ordinal}, without {.arg scale_weights}."
-    ))
-  }
-}
-
 check_scale_weights <- function(weights, labels) {
   if (is.null(weights)) return(NULL)
   if (is.character(weights)) {

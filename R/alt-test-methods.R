@@ -18,7 +18,7 @@ glance.alt_test <- function(x, ...) {
 }
 
 verdict_words <- function(passed) {
-  ifelse(is.na(passed), "unknown", ifelse(passed, "passes", "fails"))
+  replace(c("fails", "passes")[1L + passed], is.na(passed), "unknown")
 }
 
 #' @rdname alt_test
@@ -50,13 +50,8 @@ caption_of.alt_test <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.alt_test <- function(x) { # nolint: object_name.
-  skipped <- x$raters$reason[!is.na(x$raters$reason)]
   c(
     "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
-    if (length(skipped) > 0L) {
-      pairs <- count_noun(length(skipped), "pair")
-      paste0("Left out: ", pairs, " of a system and a rater, with ", skipped[[1L]], ".")
-    },
     "It shows which systems answer like the raters: those that share their errors pass, too."
   )
 }

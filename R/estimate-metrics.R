@@ -149,15 +149,14 @@ settle_metrics <- function(metrics, average, beta, cost, bins, x, need = c("tabl
 # Its own, or one that needs nothing but the estimate.
 check_metric_interval <- function(interval, estimate) {
   own <- estimate$options$interval
+  if (is.null(interval)) return(own)
   gold <- names(gold_intervals())
-  abort_argument_if(is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold,
-    "interval",
-    "{.code interval = \"{interval}\"} needs an estimate whose interval uses gold cases.",
-    x = "{.arg x} has {.code interval = \"{own}\"}.",
-    i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
-        {.fun estimate_accuracy}.")
   having <- unique(c(own, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
-  check_choice(interval %||% own, having, "interval")
+  abort_argument_if(!(rlang::is_string(interval) && interval %in% having), "interval",
+    "must be one of {.or {.val {having}}}.", not = interval,
+    i = if (interval %in% gold) "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
+        {.fun estimate_accuracy}.")
+  interval
 }
 
 # Fields: table (what tidy() gives), estimates (a list, named after groups), plan, options.
@@ -179,18 +178,14 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
 
 # A row per system and row of the plan. An engine knows how metrics that need the same are found.
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
-  engines <- metric_engines()
   needs <- vapply(plan$records, `[[`, "", "needs")
-  tables <- lapply(unique(needs), function(need) {
-    part <- metric_plan(
-      plan$records[needs == need], plan$categories, plan$averages, plan$settings
-    )
-    engines[[need]](estimate, part, interval, conf_level)
-  })
-  table <- do.call(rbind, tables)
+  table <- do.call(rbind, lapply(split(plan$records, needs), function(records) {
+    part <- metric_plan(records, plan$categories, plan$averages, plan$settings)
+    metric_engines()[[records[[1L]]$needs]](estimate, part, interval, conf_level)
+  }))
   # What raters judge has no answers of its own, which could be of one category or another.
   none <- table$system %in% estimate$fit$x$constant & table$metric != "accuracy"
-  table[none, c("estimate", "std.error", "conf.low", "conf.high")] <- NA_real_
+  table[none, c("estimate", interval_columns)] <- NA_real_
   table$reason[none] <- "the system has no answers of its own"
   systems <- systems %||% estimate$table$system
   order <- order(match(table$system, systems), match(table$metric, names(plan$records)))

@@ -108,7 +108,7 @@ own_accuracy <- function(found, estimate, interval, s, conf_level) {
     own <- with_limits(own, estimate$details$centre[[s]], level)
     same <- TRUE
   }
-  columns <- c("estimate", if (same) c("std.error", "conf.low", "conf.high", "reason"))
+  columns <- c("estimate", if (same) c(interval_columns, "reason"))
   found[at, columns] <- own[columns]
   if (!same && !has_posterior(estimate)) found$reason[at] <- own$reason
   found
