@@ -26,9 +26,9 @@ check_scale_weights <- function(weights, labels) {
         weights: 1 on the diagonal, nowhere more.", not = weights,
     i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) "Are these
         weights of disagreement? Give {.code 1 - weights / max(weights)}.")
-  for (side in which(!vapply(dimnames(weights), is.null, NA))) {
+  for (side in seq_along(dimnames(weights))) {
     named <- dimnames(weights)[[side]]
-    abort_argument_if(!identical(named, labels), "scale_weights",
+    abort_argument_if(!is.null(named) && !identical(named, labels), "scale_weights",
       "must have the categories in their order.",
       x = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories {.val {labels}}.")
   }
