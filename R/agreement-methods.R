@@ -158,6 +158,3 @@ weights_note <- function(measures, about) {
     "Categories are ordered; near misses count as nothing (see `scale_weights`)"
   }
 }
-
-#' @export
-tbl_sum.agreement <- function(x, ...) c("Agreement" = paste(nrow(x), "x", ncol(x)))

@@ -10,33 +10,32 @@ tidy.alt_test <- function(x, what = c("systems", "raters"), ...) {
 #' @export
 glance.alt_test <- function(x, ...) {
   check_dots_empty(...)
+  options <- c("epsilon", "score", "q", "min_raters", "min_cases")
   tibble::tibble(
-    systems = nrow(x$systems), passed = sum(x$systems$passed %in% TRUE),
-    raters = length(unique(x$raters$rater)), cases = x$options$ratings,
-    epsilon = x$options$epsilon, score = x$options$score, q = x$options$q,
-    min_raters = x$options$min_raters, min_cases = x$options$min_cases
+    systems = nrow(x$systems), passed = sum(x$systems$passed, na.rm = TRUE),
+    raters = length(unique(x$raters$rater)), cases = x$options$ratings, !!!x$options[options]
   )
+}
+
+verdict_words <- function(passed) {
+  ifelse(is.na(passed), "unknown", ifelse(passed, "passes", "fails"))
 }
 
 #' @rdname alt_test
 #' @export
 format.alt_test <- function(x, ...) {
-  verdict <- ifelse(x$systems$passed, "passes", "fails")
-  words <- ifelse(
-    is.na(x$systems$passed), paste0(x$systems$system, " unknown"),
-    paste0(x$systems$system, " ", verdict, " (wins ", decimals(x$systems$winning_rate, 2L), ")")
-  )
+  of <- x$systems
+  wins <- ifelse(is.na(of$passed), "", paste0(" (wins ", decimals(of$winning_rate, 2L), ")"))
+  words <- paste0(of$system, " ", verdict_words(of$passed), wins)
   printable(paste("Alternative annotator test:", shorten(words, "; ", 4L)))
 }
 
 #' @export
 shown_table.alt_test <- function(x) { # nolint: object_name.
   table <- x$systems[order(-x$systems$advantage), ]
-  verdict <- c("fails", "passes")[1L + table$passed]
   data.frame(
     system = table$system, "winning rate" = decimals(table$winning_rate, 2L),
-    advantage = decimals(table$advantage, 2L),
-    verdict = ifelse(is.na(verdict), "unknown", verdict),
+    advantage = decimals(table$advantage, 2L), verdict = verdict_words(table$passed),
     raters = table$raters, cases = table$cases, check.names = FALSE
   )
 }
@@ -51,12 +50,12 @@ caption_of.alt_test <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.alt_test <- function(x) { # nolint: object_name.
-  skipped <- x$raters[!is.na(x$raters$reason), ]
-  pairs <- count_noun(nrow(skipped), "pair")
+  skipped <- x$raters$reason[!is.na(x$raters$reason)]
   c(
     "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
-    if (nrow(skipped) > 0L) {
-      paste0("Left out: ", pairs, " of a system and a rater, with ", skipped$reason[[1L]], ".")
+    if (length(skipped) > 0L) {
+      pairs <- count_noun(length(skipped), "pair")
+      paste0("Left out: ", pairs, " of a system and a rater, with ", skipped[[1L]], ".")
     },
     "It shows which systems answer like the raters: those that share their errors pass, too."
   )

@@ -136,16 +136,14 @@ estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 # What a user asked for: a plan (see metric_plan()) of metrics that may `need` these.
 settle_metrics <- function(metrics, average, beta, cost, bins, x, need = c("table", "scores")) {
   categories <- x$categories
-  abort_argument_if(
-    !is.null(average) && !(is.character(average) && all(average %in% metric_averages)), "average",
-    "must be among {.val {metric_averages}}, or {.code NULL}.", not = average)
+  average <- check_some(average, metric_averages, "average", none = TRUE)
   settings <- list(
     beta = check_number(beta, "beta", 0, open_min = TRUE),
     cost = check_cost_matrix(cost, categories), bins = check_count(bins, "bins"),
     ordered = x$ordered || length(categories) == 2L, steps = length(categories) - 1L
   )
   records <- find_metrics(metrics, settings, !is.null(x$scores), need)
-  metric_plan(records, categories, unique(average), settings)
+  metric_plan(records, categories, average, settings)
 }
 
 # Its own, or one that needs nothing but the estimate.

@@ -265,11 +265,7 @@ set_scores <- function(id, yes, given) {
 label_replicates <- function(estimate, plan, panel, seen) {
   fit <- estimate$fit
   joint <- method_of(estimate)$likelihood
-  engines <- if (joint) {
-    lapply(seq_along(fit$x$systems), joint_engine, fit = fit)
-  } else {
-    list(family_engine(problem_for(fit, fit$x), fit$theta))
-  }
+  engines <- family_engines(fit, joint)
   drawn <- new_resampling(rep(1, length(panel$cases)), estimate$options)
   rows <- resampled(resampling = drawn, run = function(times) {
     weight <- rowsum_codes(fit$x$index, rep(times, panel$labels) + 0, n_patterns(fit$x))

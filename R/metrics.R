@@ -61,17 +61,6 @@ metric_table <- function() {
   ))
 }
 
-new_own_metric <- function(id, title, kernel, form, range, better, reference) {
-  form <- check_choice(form %||% "category", c("category", "table"), "form")
-  check_kernel(kernel, form, if (form == "table") "table" else c("tp", "fn", "fp", "tn"))
-  range <- range %||% c(0, 1)
-  check_range(range, "finite numbers", finite = TRUE)
-  new_metric(
-    id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]],
-    better = check_choice(better, c("high", "low"), "better"), drops = "undefined"
-  )
-}
-
 # The metrics asked for, or those shown unasked, of records that `need` one of these; `scored`: are
 # there scores?
 find_metrics <- function(ids, settings, scored, need) {

@@ -2,13 +2,15 @@
 # fields of a ratings object.
 
 # A layout is a list. args: the arguments of ratings() that tell it, all of which it needs; build: a
-# function of input (see read_input()), categories and call; holds: which argument selects the
-# columns with what was said; asks, needs: how messages ask for it, and say what it needs; labels:
-# do these columns hold labels of categories (or else numbers); by_rating: has it a row per rating
+# function of input (see read_input()) and categories; holds: which argument selects the columns
+# with what was said; asks, needs: how messages ask for it, and say what it needs; labels: do these
+# columns hold labels of categories (or else numbers); spread: a function of input and repeats that
+# makes columns of labels of columns whose values hold several; by_rating: has it a row per rating
 # (or else a row per case); class: what it gives.
 new_layout <- function(id, args, build, holds = args[[length(args)]],
                        asks = paste0("{.arg ", holds, "}"), needs = asks, labels = TRUE,
-                       by_rating = FALSE, class = "ratings") {
+                       spread = function(input, repeats) input, by_rating = FALSE,
+                       class = "ratings") {
   lapply(as.list(environment()), force)
 }
 
@@ -18,7 +20,7 @@ rating_layouts <- function() {
   list(
     new_layout("wide", "raters", build_wide, asks = "{.arg raters} (wide)"),
     new_layout("long", c("rater", "rating"), build_long, asks = paste(three, "(long)"),
-      needs = three, by_rating = TRUE),
+      needs = three, spread = expand_answers, by_rating = TRUE),
     new_layout("counts", "counts", build_counts, labels = FALSE, class = "ratings_counts")
   )
 }

@@ -33,7 +33,7 @@ read_input <- function(data, quos, repeats) {
   input <- Filter(Negate(is.null), input)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
   if (length(given$raters) > 0L) input <- split_systems(input, given$raters, repeats)
-  if (layout$by_rating && repeats == "labels") input <- expand_answers(input)
+  input <- layout$spread(input, repeats)
   labelled <- c(if (layout$labels) input$columns, input$systems, input$truth)
   for (column in names(labelled)) check_labels(labelled[[column]], column)
   check_orders(input$columns)

@@ -2,7 +2,8 @@
 
 # One row per label, from one row per answer. `source` is the row that a label came from, `empty`
 # says which rows stand for an answer without labels.
-expand_answers <- function(input) {
+expand_answers <- function(input, repeats) {
+  if (repeats != "labels") return(input)
   one <- length(input$columns) == 1L
   lists <- one && is.list(input$columns[[1L]])
   if (!is.null(input$case)) check_whole_answers(input, one && !lists) # or build_long() says so

@@ -40,7 +40,7 @@ with_scores <- function(x, given, data, by_rating) {
 # Columns of wide data: for each system a character vector, columns with categories as names.
 columns_of_scores <- function(x, scores, data, by_rating) {
   data <- as_columns(data)
-  long <- c("case", "system", "category", "score")
+  long <- c("case", "system", "category", "score") # nolint: object_usage.
   ok <- is.list(scores) && rlang::is_named(scores) && anyDuplicated(names(scores)) == 0L &&
     all(vapply(scores, function(one) is.character(one) && rlang::is_named(one), NA))
   yes <- x$categories[[length(x$categories)]]
