@@ -179,7 +179,7 @@ test_that("they are told in words", {
 
 test_that("a base rate at the end of its range has no standard error", {
   x <- ratings(cbind(c(1, 2, 1, 2, 1), c(1, 2, 1, 1, 1), c(1, 2, 2, 2, 1)), categories = 1:3)
-  model <- formula_model("common", "uniform", "none", "shared", list(base_rates = ~1))
+  model <- model_by_formula("common", "uniform", "none", "shared", ~1)
   terms <- tidy(fit_raters(x, model))
   expect_identical(is.na(terms$std.error), terms$term == "base_rate[3]")
 })
