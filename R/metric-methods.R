@@ -64,59 +64,25 @@ with_interval <- function(table) {
 
 average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
-# All of it, for documents.
+# A column per system, or, where there are many, a row each, with the metrics that are of no
+# category and without room for intervals.
 #' @export
 shown_table.metric_estimate <- function(x) { # nolint: object_name.
-  table <- x$table
-  out <- data.frame(
-    system = table$system, metric = row_names(table), estimate = decimals(table$estimate)
-  )
-  if (!all(is.na(table$conf.low))) {
-    title <- interval_title(x$options$conf_level)
-    out[[title]] <- bracketed(table$conf.low, table$conf.high, "")
-  }
-  if (x$options$grouped) out <- cbind(group = table$group, out)
-  if (length(unique(table$system)) == 1L) out$system <- NULL
-  out
+  table <- x$table[order(!is.na(x$table$category)), ]
+  who <- do.call(paste, unname(as.list(table[intersect(c("group", "system"), names(table))])))
+  many <- length(unique(who)) > 3L
+  keep <- !many | is.na(table$category) | !anyNA(table$category)
+  values <- if (many) decimals(table$estimate) else with_interval(table)
+  sides <- list(metric = row_names(table), system = who)
+  sides <- lapply(if (many) rev(sides) else sides, function(of) factor(of[keep], unique(of[keep])))
+  cells <- tapply(values[keep], sides, identity)
+  out <- data.frame(rownames(cells), cells, check.names = FALSE, row.names = NULL)
+  stats::setNames(out, c(names(sides)[[1L]], colnames(cells)))
 }
 
 #' @export
 print.metric_estimate <- function(x, ...) {
-  cat_lines(paste0("<metric_estimate> ", caption_of(x)))
-  table <- x$table
-  if (x$options$grouped) table$system <- paste0(table$system, " (", table$group, ")")
-  of_category <- !is.na(table$category)
-  several <- length(unique(table$system)) > 1L
-  # Averages and metrics of all together, or, where there are none of these, of categories.
-  whole <- if (all(of_category)) table else table[!of_category, ]
-  if (several || !all(of_category)) print_crossed("metric", row_names(whole), whole$system, whole)
-  if (!several && any(of_category)) {
-    of <- table[of_category, ]
-    cat("\n")
-    print_crossed("category", of$category, of$metric, of)
-  }
-  cat_lines(
-    "", if (several && any(of_category)) "By category: see tidy()", notes_of(x),
-    "More: tidy(), augment() (posterior weights), plot()."
-  )
-  invisible(x)
-}
-
-# Systems are columns, or rows where there are many of them.
-
-print_crossed <- function(title, row, column, table) {
-  values <- with_interval(table)
-  sides <- list(factor(row, unique(row)), factor(column, unique(column)))
-  if (title == "metric" && nlevels(sides[[2L]]) > 3L) {
-    title <- "system"
-    if (nlevels(sides[[1L]]) > 3L) values <- decimals(table$estimate)
-    sides <- rev(sides)
-  }
-  cells <- tapply(values, sides, identity)
-  shown <- data.frame(rownames(cells), cells, check.names = FALSE, row.names = NULL)
-  names(shown)[[1L]] <- title
-  print(align_left(utils::head(shown, 20L), seq_along(shown)), row.names = FALSE)
-  if (nrow(shown) > 20L) cat("... and", nrow(shown) - 20L, "more; see tidy()\n")
+  print_result(x, "tidy(), augment() (posterior weights), plot()")
 }
 
 #' @export

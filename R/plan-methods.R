@@ -175,9 +175,9 @@ format_answer <- function(x) {
   costs <- costs_differ(x$settings)
   said <- if (nrow(x$table) > 1L) if (costs) "Cheapest" else "Fewest ratings" else
     if (is.null(x$settings$cases)) "Needed" else "Enough"
-  price <- if (costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
   sprintf(
-    "%s: %s by %s, %s", said, count_noun(best$cases, "case"), count_noun(best$raters, "rater"), price
+    "%s: %s by %s, %s", said, count_noun(best$cases, "case"), count_noun(best$raters, "rater"),
+    if (costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
   )
 }
 
@@ -222,10 +222,9 @@ pilot_note <- function(settings) {
 # What the paper says of its own settings, and what comes of it here; it says nothing of others.
 format_advice <- function(x) {
   settings <- x$settings
-  same <- length(settings$labels) == 5L && identical(settings$raters, 3L) &&
-    isTRUE(all.equal(c(settings$margin, settings$conf_level), c(0.1, 0.9)))
+  here <- c(length(settings$labels), settings$raters, settings$margin, settings$conf_level)
   between <- function(low, high) isTRUE(settings$kappa >= low - 1e-9 && settings$kappa <= high)
-  if (!same || !(between(0.25, 0.35) || between(0.5, 0.6))) {
+  if (!isTRUE(all.equal(here, c(5, 3, 0.1, 0.9))) || !(between(0.25, 0.35) || between(0.5, 0.6))) {
     return("Advice of Lehner (2015): none for these settings")
   }
   weak <- settings$kappa < 0.4

@@ -68,10 +68,9 @@ check_design <- function(design) {
 #' @param systems Names of systems; `NULL` for all.
 #' @return `truth()`: a tibble with a row per case: `case` and `category`, a factor, `NA` where the
 #'   truth is not known. `true_accuracy()`: a tibble with a row per system: `system`; `expected`,
-#'   the probability of a correct answer over the base rates and difficulties of the panel, copying
-#'   included, whatever cases were drawn or kept, and `NA` where it is unknown; and `sample`, the
-#'   share of correct answers (by weight, if cases have weights) among the cases of `x` with an
-#'   answer and a known truth, `NA` if there are none.
+#'   the probability of a correct answer, copying included, whatever cases were drawn or kept, and
+#'   `NA` where it is unknown; and `sample`, the share of correct answers (by weight, if cases have
+#'   weights) among the cases of `x` with an answer and a known truth.
 #' @family simulation
 #' @examples
 #' set.seed(1)

@@ -126,6 +126,15 @@ test_that("a formula of a covariate that does not matter changes little", {
   }
 })
 
+test_that("with one accuracy for all raters a system has its own", {
+  x <- withr::with_seed(6, simulate_ratings(
+    rater_design(c(0.7, 0.7, 0.7), 0.9, categories = 3, n = 300)
+  ))
+  model <- model_by_formula("common", "uniform", "none", "shared", ~1)
+  of <- function(model) tidy(quiet(estimate_accuracy(x, "joint", model, interval = "none")))$estimate
+  expect_equal(of(model), of(rater_model("common", prior = "none")), tolerance = 1e-4)
+})
+
 test_that("systems that do not share the raters' slopes are judged by their own", {
   x <- withr::with_seed(1, draw_slopes(1500))
   model <- rater_model(accuracy = ~z)
