@@ -192,10 +192,10 @@ tidy.fit_check <- function(x, what = c("terms", "sensitivity", "pairs", "pattern
 #' @export
 glance.fit_check <- function(x, ...) {
   check_dots_empty(...)
+  worst <- worst_mixing(x$fit)
   least <- function(p) if (length(p) > 0L) min(p) else NA_real_
   tibble::tibble(
-    worst_rhat = max(x$fit$diagnostics[, "rhat"], na.rm = TRUE),
-    worst_ess = min(x$fit$diagnostics[, c("ess_bulk", "ess_tail")], na.rm = TRUE),
+    worst_rhat = worst[[1L]], worst_ess = worst[[2L]],
     pairs = nrow(x$pairs), least_p = least(x$pairs$p.value), p_patterns = least(x$patterns$p.value),
     elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]],
     mostly_prior = sum(x$terms$mostly_prior), sensitive = sum(x$sensitivity$flagged)
@@ -237,11 +237,9 @@ notes_of.fit_check <- function(x) { # nolint: object_name.
   waic <- x$criteria[1L, ]
   loo <- x$criteria[2L, ]
   c(
-    paste0(
-      "Chains: Rhat at most ", decimals(facts$worst_rhat, 3L), ", effective sample sizes at least ",
-      number(round(facts$worst_ess)),
-      if (facts$worst_rhat > 1.01 || facts$worst_ess < 400) ": not mixed, ask for more draws"
-    ),
+    paste0("Chains: ", mixing_words(x$fit), if (!has_mixed(worst_mixing(x$fit))) {
+      ": not mixed, ask for more draws"
+    }),
     if (nrow(x$patterns) > 0L) {
       paste0("Rows of ratings: X2 ", round(x$patterns$observed), ", of new ones ",
         round(x$patterns$expected), ", p ", show_p(x$patterns$p.value))

@@ -137,10 +137,10 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
   checked <- check_fitted(x, model, method, known_truth, known_raters)
   fit <- switch(checked$method,
     algebraic = fit_algebraic(checked$x, model),
-    bayes = fit_draws(model, checked, prior, sampling),
+    bayes = fit_draws(model, checked, prior, as.list(sampling)),
     fit_model(model, checked, start)
   )
-  fit$given <- c(checked$given, list(prior = prior))
+  fit$given <- c(checked$given, list(prior = prior, sampling = sampling))
   warn_fit(fit)
   fit
 }
