@@ -306,7 +306,7 @@ has_mixed <- function(worst) worst[[1L]] <= 1.01 && worst[[2L]] >= 400
 
 mixing_words <- function(fit) {
   worst <- worst_mixing(fit)
-  paste0("Rhat at most ", decimals(worst[[1L]], 3L), ", effective sample sizes at least ",
+  sprintf("Rhat at most %s, effective sample sizes at least %s", decimals(worst[[1L]]),
     number(round(worst[[2L]])))
 }
 
