@@ -43,8 +43,6 @@
 #' x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(good = 0.9, poor = 0.5), 3, n = 100))
 #' alt_test(x)
 #' tidy(alt_test(x), what = "raters")
-#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plot(alt_test(x))
 #' @export
 alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q = 0.05,
                      min_raters = 2, min_cases = 30, systems = NULL) {

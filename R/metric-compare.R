@@ -21,7 +21,7 @@ check_derived <- function(record, estimate) {
   why <- if (record$needs != "table" || record$better == "") {
     "systems are not compared by this metric"
   } else if (!has_posterior(estimate)) {
-    paste0("method \"", estimate$options$method, "\" estimates accuracy only")
+    accuracy_only(estimate)
   } else if (gold) {
     "gold cases measure differences of accuracy only"
   } else {

@@ -43,6 +43,10 @@ table_draws <- function(estimate, interval) {
 
 has_posterior <- function(estimate) isTRUE(method_of(estimate)$posterior)
 
+accuracy_only <- function(estimate) {
+  paste0("method \"", estimate$options$method, "\" estimates accuracy only")
+}
+
 with_table_draws <- function(found, estimate, plan, counts, draws, s, record, conf_level) {
   if (is.null(record$find)) return(found)
   lack <- lack_of_kind(record) %||% draws$reason
@@ -63,7 +67,7 @@ point_rows <- function(estimate, plan, counts, s) {
   value <- rep(NA_real_, nrow(rows))
   reason <- rep(NA_character_, nrow(rows))
   if (is.null(counts)) {
-    reason[] <- paste0("method \"", estimate$options$method, "\" estimates accuracy only")
+    reason[] <- accuracy_only(estimate)
   } else if (anyNA(counts)) {
     reason[] <- estimate$table$reason[[s]]
   } else {
@@ -108,7 +112,7 @@ own_accuracy <- function(found, estimate, interval, s, conf_level) {
     own <- with_limits(own, estimate$details$centre[[s]], level)
     same <- TRUE
   }
-  columns <- c("estimate", if (same) c("std.error", "conf.low", "conf.high", "reason"))
+  columns <- c("estimate", if (same) c(interval_columns, "reason"))
   found[at, columns] <- own[columns]
   if (!same && !has_posterior(estimate)) found$reason[at] <- own$reason
   found
@@ -131,15 +135,16 @@ with_percentiles <- function(found, plan, values, conf_level, moved = FALSE) {
   ends <- ranges_of_plan(plan)
   values <- to_unit(values, ends)
   if (moved) values <- moved_to(values, to_unit(found$estimate, ends))
-  on_scale(add_intervals(found, core_percentile_intervals(values, conf_level, TRUE)), ends)
+  unit_percentiles(found, values, ends, conf_level)
 }
 
-# Intervals on the unit scale, from the lowest value of each metric to its highest.
-on_scale <- function(found, ends) {
+# Of replicates on the unit scale, from the lowest value of each metric to its highest.
+unit_percentiles <- function(found, values, ends, conf_level) {
+  found <- add_intervals(found, core_percentile_intervals(values, conf_level, TRUE))
   wide <- ends[, 2L] - ends[, 1L]
   found$std.error <- found$std.error * wide
-  found$conf.low <- ends[, 1L] + wide * found$conf.low
-  found$conf.high <- ends[, 1L] + wide * found$conf.high
+  limits <- c("conf.low", "conf.high")
+  found[limits] <- lapply(found[limits], function(end) ends[, 1L] + wide * end)
   found
 }
 
@@ -214,8 +219,6 @@ table_errors <- function(draws, along, estimate, s) {
 # an answer is rare they are not like those on all cases.
 hidden_errors <- function(estimate, table, s, along, by_answer) {
   n <- length(estimate$fit$x$categories)
-  raters <- hidden_of_gap(estimate, 0)[[s]]
-  range <- hidden_of_gap(estimate, 1)[[s]]^2 - raters^2
   line <- along(t(end_direction(estimate, table, s, n)))[1L, ]
   square <- matrix(table, n) # answers x truths
   of_answer <- rowSums(square)
@@ -223,13 +226,15 @@ hidden_errors <- function(estimate, table, s, along, by_answer) {
   share <- wrong / replace(rowSums(wrong), rowSums(wrong) == 0, Inf)
   shift <- of_answer * by_answer(diag(n) - share)
   own <- hidden_of_errors(estimate, s, wrong_by_answer(estimate, s))
-  hidden_in_all(estimate, range, line, raters, shift, of_answer, own)
+  hidden_in_all(estimate, s, line, shift, of_answer, own)
 }
 
-# Of both parts: `line`, how far each quantity is from one end to the other, with variance `range`;
-# and `shift`, how far it moves with each answer (of which there is the share `of_answer`), by
-# `raters` for all answers and by `own` where they differ.
-hidden_in_all <- function(estimate, range, line, raters, shift, of_answer, own) {
+# Of both parts: `line`, how far each quantity is from one end to the other; and `shift`, how far it
+# moves with each answer (of which there is the share `of_answer`), by what hides among raters for
+# all answers and by `own` where they differ.
+hidden_in_all <- function(estimate, s, line, shift, of_answer, own = raters) {
+  raters <- hidden_of_gap(estimate, 0)[[s]]
+  range <- hidden_of_gap(estimate, 1)[[s]]^2 - raters^2
   level <- colSums(shift)
   squares <- colSums((own * (shift - outer(of_answer, level)))^2)
   sqrt(pmax(range * line^2 + raters^2 * level^2 + own_bias_share(estimate) * squares, 0))

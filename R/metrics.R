@@ -87,18 +87,16 @@ check_cost_matrix <- function(cost, categories) {
   abort_argument_if(!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost))),
     "cost",
     "must be a {n} x {n} matrix of finite numbers, true categories in rows and answers in columns.",
-    x = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) "It has {nrow(cost)} row{?s}
-        and {ncol(cost)} columns." else "It is {describe(cost)}.",
-    i = "Categories are {.val {categories}}.")
-  order <- lapply(1:2, function(side) {
-    names <- dimnames(cost)[[side]] %||% categories
-    abort_argument_if(!setequal(names, categories), "cost", "must have the categories of {.arg x}.",
-      x = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
+    x = if (length(dim(cost)) == 2L) "It is {nrow(cost)} x {ncol(cost)}." else "It is
+        {describe(cost)}.", i = "Categories are {.val {categories}}.")
+  for (names in dimnames(cost)) {
+    abort_argument_if(!is.null(names) && !setequal(names, categories), "cost",
+      "must have the categories of {.arg x}.", x = "It has {.val {names}}.",
       i = "Categories are {.val {categories}}.")
-    match(categories, names)
-  })
-  cost <- cost[order[[1L]], order[[2L]], drop = FALSE]
+  }
+  place <- function(names) match(categories, names %||% categories)
+  cost <- unname(cost[place(rownames(cost)), place(colnames(cost)), drop = FALSE])
   abort_argument_if(diff(range(cost)) == 0, "cost", "must differ between cells.",
     x = "All costs are {.val {cost[[1L]]}}.")
-  unname(cost)
+  cost
 }
