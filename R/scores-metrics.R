@@ -169,7 +169,7 @@ score_intervals <- function(found, estimate, plan, judge, draws, record, conf_le
   found <- if (record$cells) {
     unit_percentiles(found, values, ends, conf_level)
   } else {
-    sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * (ends[, 2L] - ends[, 1L])
+    sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * widths(ends)
     found$hidden <- hidden_of_scores(estimate, plan, judge)
     found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + found$hidden^2))
     interval_rows(found, ends, robust_quantile(estimate$options, conf_level))
