@@ -191,6 +191,10 @@ plan_notes <- function(x) {
   c(
     if (!all(short)) not_reached(table[short, ]),
     if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
+    if (identical(x$arguments$estimator, formals(plan_cases)$estimator)) sprintf(
+      "The default of estimate_accuracy() may need more cases: estimator = \"%s\"",
+      default_method(k_model())
+    ),
     if (any(abs(table$bias[is.na(table$cases)]) > x$settings$margin / 5, na.rm = TRUE)) {
       "More cases do not help; use better raters, or a model with fewer assumptions (rater_model())"
     },
