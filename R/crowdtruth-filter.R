@@ -2,8 +2,7 @@
 
 #' Leave out unclear units or weak workers
 #'
-#' Leaves out units or workers and measures the rest again. Results can be filtered one after the
-#' other; print() says what was done.
+#' Leaves out units or workers and measures the rest again; print() says what was done.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
 #' @param what `"workers"`: leave out workers by `min_units` and `flagged`. `"units"`: leave out
@@ -116,7 +115,7 @@ flagged_names <- function(flagged, x) {
 #' annotation twice, the second vote is dropped. `tidy(x, "kinds")` says which annotations are
 #' vague, useless or ambiguous.
 #'
-#' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
+#' @inheritParams filter_crowd
 #' @param into What to merge: a named vector, `c(from = "into")`. A target that is itself merged is
 #'   followed to the end. By default vague annotations go into `other`, and of two ambiguous
 #'   annotations the less frequent into the more frequent one (what is already merged does not count

@@ -22,7 +22,7 @@ spam_sign <- c(
 #'   stays finite where a line separates the two kinds. Each known worker also gets a score from a
 #'   rule fitted without the fold of workers that it is in; accuracy is measured with these.
 #'
-#' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
+#' @inheritParams filter_crowd
 #' @param metrics Names of columns of `x$workers`. By default `unit_disagreement`,
 #'   `worker_disagreement` and `annotations_per_unit`; in version 2.0 `wwa`, `wua` and
 #'   `annotations_per_unit`.
@@ -40,9 +40,8 @@ spam_sign <- c(
 #'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), `metrics`, `weights` (of the linear rules),
 #'     `thresholds` (of the other) and `folds`.
 #'
-#'   It has methods for `print()`, `format()` (one line), `tidy()` (the workers), `glance()` and
-#'   [autoplot()][autoplot.crowdtruth]. `glance()`: a tibble with one row: `rule`, `workers`,
-#'   `flagged`, `undefined`; where quality is known `known`, `low` (how many are of low quality)
+#'   `tidy()` gives the workers; `glance()` a tibble with one row: `rule`, `workers`, `flagged`,
+#'   `undefined`; where quality is known `known`, `low` (how many are of low quality)
 #'   and, from held-out scores, `accuracy`, `precision`, `recall`, `auc` (the probability that the
 #'   score of a worker of low quality is above that of another) and `separation` (the distance
 #'   between the mean scores of the kinds in pooled standard deviations).

@@ -1,5 +1,3 @@
-# What can be got from a CrowdTruth result: tables, scores as a matrix, labels for training.
-
 #' Tables of CrowdTruth
 #'
 #' @param x A [crowdtruth()] result.
@@ -66,22 +64,19 @@ similarity_table <- function(similarity) {
 #' @export
 glance.crowdtruth <- function(x, ...) {
   check_dots_empty(...)
-  average <- function(table, column) {
-    if (has_columns(table, column)) mean_known(table[[column]]) else NA_real_
-  }
+  means <- c(
+    clarity = "units", unit_disagreement = "workers", worker_disagreement = "workers",
+    uqs = "units", wqs = "workers", aqs = "annotations"
+  )
+  means <- Map(function(table, column) {
+    if (has_columns(x[[table]], column)) mean_known(x[[table]][[column]]) else NA_real_
+  }, means, names(means))
   tibble::tibble(
-    version = x$options$version,
-    units = nrow(x$units),
-    workers = of_named_raters(x$ratings, nrow(x$workers)),
-    annotations = nrow(x$annotations),
+    version = x$options$version, units = nrow(x$units),
+    workers = of_named_raters(x$ratings, nrow(x$workers)), annotations = nrow(x$annotations),
     judgements = of_named_raters(x$ratings, sum(x$workers$units)),
-    labels = sum(judgements(x$ratings)$label > 0L),
-    clarity = average(x$units, "clarity"),
-    unit_disagreement = average(x$workers, "unit_disagreement"),
-    worker_disagreement = average(x$workers, "worker_disagreement"),
-    uqs = average(x$units, "uqs"), wqs = average(x$workers, "wqs"),
-    aqs = average(x$annotations, "aqs"), steps = nrow(x$convergence) %||% NA_integer_,
-    converged = x$converged %||% NA
+    labels = sum(judgements(x$ratings)$label > 0L), !!!means,
+    steps = nrow(x$convergence) %||% NA_integer_, converged = x$converged %||% NA
   )
 }
 
@@ -93,13 +88,13 @@ mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
 #' @rdname tidy.crowdtruth
 #' @export
 format.crowdtruth <- function(x, ...) {
-  size <- glance(x)
+  size <- unlist(glance(x)[c("units", "workers", "annotations", "judgements", "labels")])
+  size <- size[!is.na(size)]
+  words <- unlist(Map(count_noun, size, sub("s$", "", names(size))))
+  given <- names(size) %in% c("judgements", "labels")
   paste0(
-    "version ", x$options$version, ": ", count_noun(size$units, "unit"), ", ",
-    if (!is.na(size$workers)) paste0(count_noun(size$workers, "worker"), ", "),
-    count_noun(size$annotations, "annotation"), "; ",
-    if (!is.na(size$judgements)) paste0(count_noun(size$judgements, "judgement"), " with "),
-    count_noun(size$labels, "label")
+    "version ", x$options$version, ": ", toString(words[!given]), "; ",
+    paste(words[given], collapse = " with ")
   )
 }
 
@@ -110,35 +105,32 @@ shown_table.crowdtruth <- function(x) { # nolint: object_name.
 
 #' @export
 print.crowdtruth <- function(x, ...) {
-  two <- x$options$version == "2.0"
-  cat_lines(
-    paste0("<crowdtruth> ", format(x)), x$history,
-    if (two) {
-      paste0(
-        if (x$converged) "Settled to " else "NOT settled to ", format(x$options$tolerance),
-        " after ", count_noun(nrow(x$convergence), "step"), if (x$options$open) "; open task"
-      )
-    }
+  print_result(
+    x, "flag_workers(), filter_crowd(), merge_annotations(), tidy(), plot()", most = 15L
   )
-  workers <- if (nrow(x$workers) == 0L) {
-    "Workers: unknown, there are only counts"
-  } else if (two) {
-    describe_spread("Workers", x$workers, "wqs")
-  } else {
-    describe_spread("Workers", x$workers, "unit_disagreement", high = TRUE)
-  }
-  cat_lines("", describe_spread("Units", x$units, unit_measure(x)), workers)
-  print_table("Annotations", shown_table(x), most = 15L)
+}
+
+#' @export
+notes_of.crowdtruth <- function(x) { # nolint: object_name.
+  two <- x$options$version == "2.0"
   unknown <- vapply(x[c("units", "workers", "annotations")], function(table) {
     sum(!is.na(table$reason))
   }, 0L)
   words <- Map(count_noun, unknown, c("unit", "worker", "annotation"))[unknown > 0L]
-  cat_lines(
-    "",
-    if (length(words) > 0L) paste0("Undefined in part or floored, see reason: ", toString(words)),
-    "Next: flag_workers(), filter_crowd(), merge_annotations(), tidy(), plot()."
+  c(
+    x$history,
+    if (two) paste0(
+      if (x$converged) "Settled to " else "NOT settled to ", format(x$options$tolerance),
+      " after ", count_noun(nrow(x$convergence), "step"), if (x$options$open) "; open task"
+    ),
+    describe_spread("Units", x$units, unit_measure(x)),
+    if (nrow(x$workers) == 0L) {
+      "Workers: unknown, there are only counts"
+    } else {
+      describe_spread("Workers", x$workers, if (two) "wqs" else "unit_disagreement", high = !two)
+    },
+    if (length(words) > 0L) paste0("Undefined in part or floored, see reason: ", toString(words))
   )
-  invisible(x)
 }
 
 # "Units: clarity .61 to 1.00, mean .85; lowest 225527736, 225527737"
@@ -184,6 +176,3 @@ label_shares <- function(x) {
 as_crowdtruth <- function(x) {
   if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x))
 }
-
-#' @export
-notes_of.crowdtruth <- function(x) x$history # nolint: object_name.

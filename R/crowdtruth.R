@@ -32,22 +32,19 @@
 #' Scores are in \[0, 1\]. With the authors' published results all agree to 1e-12, but for `wua` of
 #' a worker of quality 0, which is 1e-8 there and 0 here.
 #'
-#' With the tolerance of the reference, .001, qualities are that far from settled and more: going on
-#' to 1e-12 takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who
-#' agrees with no other worker in the first step has no say afterwards, so that of three workers on
-#' a unit the two who agree make it perfectly clear.
+#' With the tolerance of the reference, .001, qualities are not quite settled: going on to 1e-12
+#' takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who agrees with
+#' no other in the first step has no say afterwards.
 #'
 #' @section What is undefined:
 #' is `NA`, and the column `reason` says why: the similarity of an annotation that is on no unit or
 #' on all, the disagreement of a worker who is alone or whose answers are empty. In a worker's mean,
-#' units where the distance is undefined are left out. Version 2.0 does as its reference: no
-#' denominator and no annotation quality is below 1e-8, so that nothing is undefined but what has no
-#' judgement at all; where the floor was reached, `reason` says so, as it does for a unit whose
-#' answers are all empty, which has a `uqs` of 0.
+#' units where the distance is undefined are left out. In version 2.0, as in its reference, no
+#' denominator and no annotation quality is below 1e-8; where this floor was reached, `reason` says
+#' so. A unit whose answers are all empty has a `uqs` of 0.
 #'
-#' @param x [ratings()], as a rule with `repeats = "labels"`; ratings with one category each are
-#'   answers with one label. From counts, units and annotations are measured in version 2014;
-#'   workers are unknown.
+#' @param x [ratings()], as a rule with `repeats = "labels"`. From counts, units and annotations are
+#'   measured in version 2014; workers are unknown.
 #' @param version `"2014"` or `"2.0"`.
 #' @param task For version 2.0: `"closed"`, workers choose among given annotations; or `"open"`,
 #'   they write their own, and annotations have no quality (it is taken as 1).
@@ -64,10 +61,9 @@
 #'   * `annotations`: `annotation`; `frequency`, on how many units it was given at least once, and
 #'     `probability`, their share; `clarity`; `ambiguity`; `similar_to`, the (first) annotation
 #'     behind it; in version 2.0 `aqs`; `reason`.
-#'   * `scores`: `unit`, `annotation`, `votes` and `score` for each annotation with votes on a unit;
-#'     all other scores are 0. The score is the unit-annotation score, in version 2.0 the share of
-#'     the workers who gave the annotation, weighted by `wqs`. `as.matrix()` gives these scores as a
-#'     matrix.
+#'   * `scores`: `unit`, `annotation`, `votes` and `score` for each annotation with votes on a unit:
+#'     the unit-annotation score, in version 2.0 the share of the workers who gave the annotation,
+#'     weighted by `wqs`.
 #'   * `similarity`: a matrix, annotation i in rows, j in columns.
 #'   * `convergence` (version 2.0): `step` and the largest change of `units`, `workers` and
 #'     `annotations` in it; and `converged`.

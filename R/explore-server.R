@@ -156,12 +156,10 @@ noting <- function(messages, name, code) {
   note <- function(kind, cnd) {
     box <- list(kind = kind, text = cli::ansi_strip(conditionMessage(cnd)))
     notes[[kind]] <- unique(c(notes[[kind]], list(box)))
+    NULL
   }
-  value <- withCallingHandlers(
-    tryCatch(code, fallible_error = function(e) {
-      note("danger", e)
-      NULL
-    }),
+  value <- rlang::try_fetch(
+    code, fallible_error = function(e) note("danger", e),
     fallible_warning = function(w) {
       note("warning", w)
       rlang::cnd_muffle(w)
@@ -215,6 +213,8 @@ file_columns <- function(file, limits = page_limits()) {
   )
 }
 
+page_select <- function(...) shiny::selectInput(..., selectize = FALSE)
+
 layout_field <- function(file) {
   shiny::tagList(
     shiny::tags$p(paste0("This looks like ", file$words, ".")),
@@ -228,35 +228,35 @@ layout_field <- function(file) {
 
 column_fields <- function(file, layout) {
   lapply(c("case", if (layout == "long") c("rater", "rating")), function(id) {
-    shiny::selectInput(id, capitalised(id), file$columns, file$map[[id]], selectize = FALSE)
+    page_select(id, capitalised(id), file$columns, file$map[[id]])
   })
 }
 
 system_field <- function(file, layout, rater, case) {
+  boxes <- shiny::checkboxGroupInput
   if (layout == "wide") {
     columns <- setdiff(file$columns, case)
-    return(list(
-      shiny::checkboxGroupInput("raters", "Columns of raters", columns),
-      shiny::checkboxGroupInput("systems", "Columns of systems to evaluate", columns)
-    ))
-  }
-  if (rlang::is_string(rater) && rater %in% file$columns) {
+    list(
+      boxes("raters", "Columns of raters", columns),
+      boxes("systems", "Columns of systems to evaluate", columns)
+    )
+  } else if (rlang::is_string(rater) && rater %in% file$columns) {
     names <- utils::head(rater_names(file, rater), 50L) # nobody ticks more
-    shiny::checkboxGroupInput("systems", "Systems to evaluate", names)
+    boxes("systems", "Systems to evaluate", names)
   }
 }
 
+chosen_how <- c("At random" = "random", "By hand" = "given")
+
 known_fields <- function(file) {
   column <- function(id, label, likely) {
-    first <- intersect(likely, file$columns)
-    shiny::selectInput(id, label, file$columns, c(first, file$columns)[[1L]], selectize = FALSE)
+    page_select(id, label, file$columns, c(intersect(likely, file$columns), file$columns)[[1L]])
   }
   list(
     column("gold_case", "Case", "case"), column("gold_truth", "Truth", c("truth", "category")),
-    if (!"probability" %in% file$columns) shiny::selectInput(
-      "gold_sample", "How were they chosen?", c("At random" = "random", "By hand" = "given"),
-      selectize = FALSE
-    )
+    if (!"probability" %in% file$columns) {
+      page_select("gold_sample", "How were they chosen?", chosen_how)
+    }
   )
 }
 
@@ -268,10 +268,9 @@ known_cases <- function(input, file) {
   table <- data.frame(case = column("gold_case"), truth = column("gold_truth"))
   table$truth[table$truth %in% usual_na()] <- NA
   drawn <- read$table[["probability"]]
-  if (!is.null(drawn)) table$probability <- suppressWarnings(as.numeric(drawn))
-  gold_cases(
-    table, if (is.null(drawn)) sent(input$gold_sample, c("random", "given"), "gold_sample")
-  )
+  if (is.null(drawn)) return(gold_cases(table, sent(input$gold_sample, chosen_how, "gold_sample")))
+  table$probability <- suppressWarnings(as.numeric(drawn))
+  gold_cases(table)
 }
 
 rater_names <- function(file, column) sort(unique(as_label(file$table[[column]])))
@@ -294,22 +293,21 @@ chosen_ratings <- function(input, file) {
   systems <- sent(input$systems, known, "systems", several = TRUE)
   abort_if(!long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
     field = "raters", call = NULL)
-  na <- usual_na()
-  if (rlang::is_string(input$na)) na <- c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
+  na <- if (rlang::is_string(input$na)) {
+    c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
+  } else {
+    usual_na()
+  }
   clean <- isTRUE(input$clean)
   code <- rlang::call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems,
     !!!(if (!setequal(na, usual_na())) list(na = na)), !!!(if (clean) list(clean_labels = TRUE))
   )
-  systems <- if (long) systems %||% FALSE else systems
-  list(x = file_ratings(read, mapping, systems, na, clean), code = code)
-}
-
-# The file was read when its columns were asked for.
-file_ratings <- function(file, mapping, systems, na, clean) {
+  # The file was read when its columns were asked for.
   none <- list(case = NULL, rater = NULL, rating = NULL, raters = NULL, counts = NULL)
   mapping <- lapply(utils::modifyList(none, mapping, keep.null = TRUE), rlang::new_quosure)
-  ratings_of(file$got, mapping, rlang::new_quosure(systems), file$how, na, clean)
+  systems <- rlang::new_quosure(if (long) systems %||% FALSE else systems)
+  list(x = ratings_of(read$got, mapping, systems, read$how, na, clean), code = code)
 }
 
 # ---- What is shown ------------------------------------------------------------------------------
@@ -329,10 +327,6 @@ short_table <- function(x) {
 
 sentences_of <- function(estimate) {
   table <- may_say(estimate)
-  shiny::tags$dl(lapply(seq_len(nrow(table)), function(i) {
-    list(
-      shiny::tags$dt(if (table$may[[i]]) "You may say" else "You may not say"),
-      shiny::tags$dd(table$sentence[[i]])
-    )
-  }))
+  terms <- lapply(ifelse(table$may, "You may say", "You may not say"), shiny::tags$dt)
+  shiny::tags$dl(Map(list, terms, lapply(table$sentence, shiny::tags$dd)))
 }

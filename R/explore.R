@@ -1,16 +1,14 @@
 #' An interactive page
 #'
-#' Opens a page in the browser for work without code: choose a file and its
-#' columns (or an example), say who rates and which truths are known, look at the ratings and at
-#' agreement, estimate accuracy, compare systems, see how many cases of known truth a study would
-#' need, and download the list of cases to label, the report of [accuracy_report()], and the R code
-#' that does the same.
+#' Opens a page in the browser for work without code: choose a file and its columns (or an example),
+#' say who rates and which truths are known, look at the ratings and at agreement, estimate
+#' accuracy, compare systems, see how many cases of known truth a study would need, and download the
+#' list of cases to label, the report of [accuracy_report()], and the R code that does the same.
 #'
 #' The page is served on this machine alone (127.0.0.1). Files are read as [read_ratings()] reads
-#' them; nothing in them is run, and nothing is written outside a temporary folder of the session.
-#' Whatever a browser sends, the page reads no file of this machine but those that were uploaded to
-#' it. Files with more than 200 columns or `max_cells` cells are refused before they are read, so
-#' that others who use the page need not wait.
+#' them; nothing in them is run, nothing is written outside a temporary folder of the session, and
+#' no file is read but those that were uploaded. Files with more than 200 columns or `max_cells`
+#' cells are refused before they are read.
 #'
 #' @param x A [ratings()] object to begin with; `NULL` to choose a file on the page.
 #' @param ... Not used; catches misspelt arguments.
@@ -99,8 +97,8 @@ explore_data <- function() {
   explore_tab(
     "Data",
     shiny::tagList(
-      shiny::selectInput(
-        "source", "Where are the ratings?", selectize = FALSE,
+      page_select(
+        "source", "Where are the ratings?",
         c("In a file" = "file", "Example: one system, ten cases" = "lehner2015")
       ),
       shiny::conditionalPanel(
@@ -113,7 +111,7 @@ explore_data <- function() {
         shiny::checkboxInput("clean", "Join labels that differ only in capitals and blanks")
       ),
       shiny::actionButton("use", "Use these ratings", class = "btn-primary mb-3"),
-      shiny::selectInput("kind", "Who rates?", page_kinds, selectize = FALSE),
+      page_select("kind", "Who rates?", page_kinds),
       shiny::tags$p(
         "The interval depends on it: machines share errors that ratings cannot show."
       ),

@@ -175,9 +175,9 @@ format_answer <- function(x) {
   costs <- costs_differ(x$settings)
   said <- if (nrow(x$table) > 1L) if (costs) "Cheapest" else "Fewest ratings" else
     if (is.null(x$settings$cases)) "Needed" else "Enough"
-  price <- if (costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
   sprintf(
-    "%s: %s by %s, %s", said, count_noun(best$cases, "case"), count_noun(best$raters, "rater"), price
+    "%s: %s by %s, %s", said, count_noun(best$cases, "case"), count_noun(best$raters, "rater"),
+    if (costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
   )
 }
 
@@ -191,6 +191,10 @@ plan_notes <- function(x) {
   c(
     if (!all(short)) not_reached(table[short, ]),
     if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
+    if (identical(x$arguments$estimator, formals(plan_cases)$estimator)) sprintf(
+      "The default of estimate_accuracy() may need more cases: estimator = \"%s\"",
+      default_method(k_model())
+    ),
     if (any(abs(table$bias[is.na(table$cases)]) > x$settings$margin / 5, na.rm = TRUE)) {
       "More cases do not help; use better raters, or a model with fewer assumptions (rater_model())"
     },
@@ -200,15 +204,13 @@ plan_notes <- function(x) {
 
 # What the pilot's own error does to the answer, by the approximation.
 pilot_note <- function(settings) {
-  pilot <- settings$pilot
-  low <- pilot$rater_accuracy - pilot$std.error
+  high <- settings$pilot$rater_accuracy
+  low <- high - settings$pilot$std.error
   m <- settings$raters[[1L]]
-  known <- !is.null(pilot) && !is.na(pilot$std.error) && low > 1.05 / length(settings$labels) &&
-    pilot$rater_accuracy < 1
-  if (!known || !is.null(settings$cases) || !can_approximate(m, length(settings$labels))) {
-    return(NULL)
-  }
-  cases <- vapply(c(pilot$rater_accuracy, low), function(accuracy) {
+  n <- length(settings$labels)
+  known <- isTRUE(low > 1.05 / n && high < 1) && is.null(settings$cases)
+  if (!known || !can_approximate(m, n)) return(NULL)
+  cases <- vapply(c(high, low), function(accuracy) {
     settings$accuracies <- accuracy
     approximate_cases(approximate_errors(settings, m), settings)
   }, 0)
@@ -222,10 +224,9 @@ pilot_note <- function(settings) {
 # What the paper says of its own settings, and what comes of it here; it says nothing of others.
 format_advice <- function(x) {
   settings <- x$settings
-  same <- length(settings$labels) == 5L && identical(settings$raters, 3L) &&
-    isTRUE(all.equal(c(settings$margin, settings$conf_level), c(0.1, 0.9)))
+  here <- c(length(settings$labels), settings$raters, settings$margin, settings$conf_level)
   between <- function(low, high) isTRUE(settings$kappa >= low - 1e-9 && settings$kappa <= high)
-  if (!same || !(between(0.25, 0.35) || between(0.5, 0.6))) {
+  if (!isTRUE(all.equal(here, c(5, 3, 0.1, 0.9))) || !(between(0.25, 0.35) || between(0.5, 0.6))) {
     return("Advice of Lehner (2015): none for these settings")
   }
   weak <- settings$kappa < 0.4

@@ -3,11 +3,9 @@
 #' Sentences about results
 #'
 #' What may be said of a result, with its interval and what it rests on, and what may not, though it
-#' is often said; and a paragraph on the method, with its references.
-#'
-#' Of tests without a gold standard that paragraph has what STARD-BLCM asks for (Kostoulas et al.,
-#' 2017): the priors (item 14a), what other priors would say (14b), and that the target condition is
-#' the latent class.
+#' is often said; and a paragraph on the method, with its references. Of tests without a gold
+#' standard that paragraph has what STARD-BLCM asks for (Kostoulas et al., 2017): the priors (item
+#' 14a), what other priors would say (14b), and that the target condition is the latent class.
 #'
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()] or
 #'   [agreement()]; for `"methods"` also a [fit_raters()] result with `method = "bayes"`, or a
@@ -179,9 +177,9 @@ both_ends_words <- function(table) {
 say_methods.accuracy_estimate <- function(x) {
   ratings <- x$fit$x
   first <- fill(
-    "Accuracy was estimated from %s of %s by %s in %s, %s, with the R package fallible: the agreement
-    of fallible raters shows their accuracy, and so that of systems (Lehner 2015). %s of pairs of
-    ratings agree.",
+    "Accuracy was estimated from %s of %s by %s in %s, %s, with the R package fallible: the
+    agreement of fallible raters shows their accuracy, and so that of systems (Lehner 2015). %s of
+    pairs of ratings agree.",
     count_noun(sum(pattern_lengths(ratings)[pattern_of_case(ratings)]), "rating"),
     count_noun(nrow(ratings), "case"), count_noun(length(ratings$raters), "rater"),
     count_noun(length(ratings$categories), "category", "categories"), truth_words(x),

@@ -68,10 +68,9 @@ check_design <- function(design) {
 #' @param systems Names of systems; `NULL` for all.
 #' @return `truth()`: a tibble with a row per case: `case` and `category`, a factor, `NA` where the
 #'   truth is not known. `true_accuracy()`: a tibble with a row per system: `system`; `expected`,
-#'   the probability of a correct answer over the base rates and difficulties of the panel, copying
-#'   included, whatever cases were drawn or kept, and `NA` where it is unknown; and `sample`, the
-#'   share of correct answers (by weight, if cases have weights) among the cases of `x` with an
-#'   answer and a known truth, `NA` if there are none.
+#'   the probability of a correct answer, copying included, whatever cases were drawn or kept, and
+#'   `NA` where it is unknown; and `sample`, the share of correct answers (by weight, if cases have
+#'   weights) among the cases of `x` with an answer and a known truth.
 #' @family simulation
 #' @examples
 #' set.seed(1)
@@ -107,7 +106,6 @@ sample_accuracy <- function(x) {
 check_truth <- function(x) {
   check_ratings(x)
   abort_argument_if(is.null(x$truth), "x", "The truth of the cases of {.arg x} is not known.",
-    i = "Only what {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with
-        {.arg truth}, carries its truth; for estimates, see {.fun ground_truth} and
-        {.fun estimate_accuracy}.")
+    i = "{.fun simulate_ratings}, {.fun with_truth} and {.fun ratings} with {.arg truth} make
+        ratings that carry it; for estimates, see {.fun ground_truth} and {.fun estimate_accuracy}.")
 }

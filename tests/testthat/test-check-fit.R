@@ -82,11 +82,10 @@ test_that("missing ratings and known truths are no part of checks that they do n
   expect_lt(max(tidy(checks, "pairs")$cases), 46)
 })
 
-test_that("pictures show parameters before and after, and pairs", {
+test_that("pictures show parameters before and after", {
   skip_if_not_installed("ggplot2")
   checks <- check_fit(drawn_tests(), NULL)
   expect_s3_class(ggplot2::autoplot(checks), "ggplot")
-  expect_s3_class(ggplot2::autoplot(checks, "pairs"), "ggplot")
   expect_s3_class(ggplot2::autoplot(checks$fit, "prior"), "ggplot")
 })
 

@@ -63,21 +63,6 @@ test_that("models with fewer parameters have their measures too, and none where 
   }
 })
 
-test_that("raters lie in the plane where their matrices say, and ratings alone where they say", {
-  skip_if_not_installed("ggplot2")
-  fit <- fit_raters(three_tests(), dawid_skene())
-  table <- tests_in_plane(fit)
-  b <- table[table$rater == "b" & table$category == "1", ]
-  expect_equal(b$sensitivity, confusion(fit)$b[2, 2])
-  expect_equal(b$other, confusion(fit)$b[1, 2])
-  x <- fit$x
-  weight <- pattern_weights(x) * fit$posterior[, 2]
-  said <- answers_by_pattern(x)[, 2] == 2
-  expect_equal(b$raw_sensitivity, sum(weight[said]) / sum(weight))
-  drawn <- ggplot2::ggplot_build(ggplot2::autoplot(fit, "tests"))
-  expect_identical(nrow(drawn$data[[3]]), 3L)
-})
-
 test_that("two tests are told as one, in series and in parallel, with errors by another route", {
   fit <- fit_raters(three_tests(), dawid_skene())
   found <- test_accuracy(fit, prevalence = 0.1, combine = c("c", "a"))
