@@ -85,13 +85,7 @@ shown_table.agreement_test <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.agreement_test <- function(x) { # nolint: object_name.
-  null <- x$measure[x$method %in% "null"]
-  c(
-    reason_notes(x$reason, x$estimate, x$measure), weights_note(x$measure, attr(x, "about")),
-    if (length(null) > 0L) {
-      paste0("Standard errors under independence, for the test only: ", shorten(null))
-    }
-  )
+  c(reason_notes(x$reason, x$estimate, x$measure), weights_note(attr(x, "about")))
 }
 
 #' @export

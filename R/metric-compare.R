@@ -21,7 +21,7 @@ check_derived <- function(record, estimate) {
   why <- if (record$needs != "table" || record$better == "") {
     "systems are not compared by this metric"
   } else if (!has_posterior(estimate)) {
-    paste0("method \"", estimate$options$method, "\" estimates accuracy only")
+    accuracy_only(estimate)
   } else if (gold) {
     "gold cases measure differences of accuracy only"
   } else {
@@ -77,7 +77,7 @@ metric_replicates <- function(estimate, plan, counts, draws, centre, delta, s) {
   shares <- function(counts) as_shares(counts, length(plan$categories))
   values <- function(f) in_blocks(draws, s, function(counts) f(shares(counts)))[, plan$row]
   if (delta) {
-    slopes <- metric_slopes(plan, shares(matrix(counts, 1L))[1L, ])
+    slopes <- metric_slopes(plan, shares(counts))
     off <- values(function(tables) along_slopes(slopes, tables))
     wide <- diff(ends_of_compared(plan)) * if (is_low_good(plan)) -1 else 1
     return(centre + (off - mean(off, na.rm = TRUE)) / wide)

@@ -40,7 +40,7 @@ measured_rows <- function(found, rows, each, ends, record, estimate, conf_level)
   columns <- c("estimate", interval_columns)
   unit <- do.call(cbind, record$gold(of("x"), of("alone"), settings)[columns])
   ends <- ends[rows[known], , drop = FALSE]
-  value <- unit * (ends[, 2L] - ends[, 1L]) + outer(ends[, 1L], columns != "std.error")
+  value <- unit * widths(ends) + outer(ends[, 1L], columns != "std.error")
   found[rows[known], columns] <- as.data.frame(value)
   found
 }
@@ -53,7 +53,7 @@ ranges_of_margins <- function(ends, table, plan) {
   table <- matrix(table, 2L, byrow = TRUE)
   truth <- rowSums(table)
   right <- pmax(0, truth + colSums(table) - 1)
-  least <- metric_values(plan, rbind(c(right[[1L]], truth - right, right[[2L]])))[1L, ]
+  least <- metric_values(plan, c(right[[1L]], truth - right, right[[2L]]))
   ends[, 1L] <- ifelse(ends[, 1L] < 0 & !is.na(least), least, ends[, 1L])
   ends
 }
@@ -68,15 +68,16 @@ gold_row <- function(found, estimate, plan, i, s, record, part, ends) {
       lack = lack_of_gold(estimate, s)
     ))
   }
-  alone <- unit_row(found, i, ends)
   if (nzchar(metric$cell) && !is.na(row$category)) {
     k <- match(row$category, plan$categories)
     cell <- list(system = s, truth = k, answer = k, of_answer = metric$cell == "precision")
-    x <- gold_cell(estimate$gold$evidence, cell)
-    return(list(x = x, alone = alone, lack = if (is.null(x)) lack_of_rate(estimate, cell)))
+    return(gold_of_cell(found, estimate, cell, i, ends))
   }
   lack <- lack_of_metric(estimate, part, plan, i, s, record)
-  list(x = if (is.null(lack)) part$x[[i]], alone = alone, lack = lack %||% not_in_gold)
+  list(
+    x = if (is.null(lack)) part$x[[i]], alone = unit_row(found, i, ends),
+    lack = lack %||% not_in_gold
+  )
 }
 
 not_in_gold <- "gold cases do not vary in it"
@@ -92,8 +93,7 @@ unit_row <- function(found, i, ends) {
 # Of the cases that system `s` answered: `cells`, the cell of each gold case; `predicted`, the
 # probability of each category as ratings predict it, and `answer`, both by pattern; `mean`, the
 # probability of each cell over all cases, and `off`, how far that of gold cases is from it;
-# `gold_table`, the table of gold alone; `start`, a table to find
-# slopes at, in which no cell is quite empty that ratings expect a case in; and what gold_part()
+# `gold_table`, the table of gold alone; `start`, a table to find slopes at, in which no cell is quite empty that ratings expect a case in; and what gold_part()
 # gives. NULL without gold.
 gold_tables <- function(evidence, s, n) {
   if (is.null(evidence)) return(NULL)
@@ -139,7 +139,7 @@ of_answers_alone <- function(slope) {
 # Cells x rows of the plan.
 unit_slopes <- function(slopes, ends) {
   slope <- vapply(seq_along(slopes$whole), slope_of, numeric(slopes$n^2), slopes = slopes)
-  slope / rep(ends[, 2L] - ends[, 1L], each = nrow(slope))
+  slope / rep(widths(ends), each = nrow(slope))
 }
 
 # Of each row of the plan, like what correct_share() gives, on the unit scale; NULL where gold tells
@@ -154,7 +154,7 @@ gold_metrics <- function(part, slope, plan, ends) {
   )
   shares <- t(pmax(part$gold_table - outer(part$off, x$slope), 0))
   value <- to_unit(values_by_row(plan, shares / rowSums(shares)), ends)
-  alone <- to_unit(metric_values(plan, matrix(part$gold_table, 1L))[1L, ], ends)
+  alone <- to_unit(metric_values(plan, part$gold_table), ends)
   usable <- !is.na(value) & x$variance > 1e-18
   x <- as_share(x, value, alone, part$cluster)
   x <- x[setdiff(names(x), c("rest", "answers"))]
@@ -188,31 +188,31 @@ as_share <- function(x, value, alone, cluster) {
   in_clusters(x, cluster, own)
 }
 
-# A category that the row rests on and of which no gold case is, or that no gold case has as its
-# answer, by its number; NULL if there is none, or no truth is open. Metrics of the whole table rest
-# on all together; but there is no agreement beyond chance with gold of one category.
+# The first category that the row rests on and of which no gold case is, or that no gold case has as
+# its answer; empty if there is none, or no truth is open. Metrics of the whole table rest on all
+# together; but there is no agreement beyond chance with gold of one category.
 absent_category <- function(part, plan, i) {
   if (part$all_known) return(NULL)
+  row <- plan$rows[i, ]
   n <- length(plan$categories)
-  table <- matrix(part$gold_table, n, byrow = TRUE)
-  expected <- matrix(part$mean, n, byrow = TRUE)
-  category <- plan$rows$category[[i]]
-  of <- if (is.na(category)) which(rowSums(expected) > 0) else match(category, plan$categories)
-  of_chance <- range_of_metric(plan$records[[plan$rows$metric[[i]]]], plan$settings)[[1L]] < 0
-  whole <- is.na(plan$rows$average[[i]]) && is.na(category) &&
-    !(of_chance && sum(rowSums(table) > 0) < 2L)
-  answered <- colSums(expected)[of] > 0
-  off <- of[!whole & (rowSums(table)[of] <= 0 | (answered & colSums(table)[of] <= 0))]
-  if (length(off) > 0L) off[[1L]]
+  gold <- table_sums(matrix(part$gold_table, 1L), n)
+  expected <- table_sums(matrix(part$mean, 1L), n)
+  of <- if (is.na(row$category)) expected$truth > 0 else plan$categories == row$category
+  lacks <- gold$truth <= 0 | (expected$answer > 0 & gold$answer <= 0)
+  of_chance <- range_of_metric(plan$records[[row$metric]], plan$settings)[[1L]] < 0
+  whole <- is.na(row$average) && is.na(row$category)
+  if (whole && !(of_chance && sum(gold$truth > 0) < 2L)) return(NULL)
+  utils::head(plan$categories[of & lacks], 1L)
 }
 
 # Why gold says nothing of a metric by its derivative; NULL if it does.
 lack_of_metric <- function(estimate, part, plan, i, s, record) {
   if (is.null(part)) return(lack_of_gold(estimate, s) %||% only_some_drawn)
+  if (record$anytime) return(not_anytime)
   absent <- absent_category(part, plan, i)
-  if (record$anytime) {
-    "anytime intervals are derived for accuracy, recall and precision only"
-  } else if (!is.null(absent)) {
-    paste0("no gold case is of category ", plan$categories[[absent]], ", or none has it as answer")
+  if (length(absent) > 0L) {
+    paste0("no gold case is of category ", absent, ", or none has it as answer")
   }
 }
+
+not_anytime <- "anytime intervals are derived for accuracy, recall and precision only"

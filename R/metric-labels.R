@@ -23,7 +23,7 @@ default_label_metrics <- c("accuracy", "precision", "recall", "f_meas", names(la
 #' [estimate_metrics()] of answers that hold any number of labels, per label and over labels, of
 #' systems whose correct answers are not known.
 #'
-#' Each label is a binary problem, is it in the answer or not. Raters have one skill for all labels:
+#' Each label is a binary problem: is it in the answer? Raters have one skill for all labels:
 #' a probability to see a label that is there, and one to see a label that is not; base rates differ
 #' between labels. So rare labels borrow from frequent ones, and two raters are enough where base
 #' rates differ (Hui and Walter, 1980). Where raters know some labels better than others, look at
@@ -32,10 +32,8 @@ default_label_metrics <- c("accuracy", "precision", "recall", "f_meas", names(la
 #' Under method `"joint"` a system errs by itself, in each label as it will; under `"shared"` it
 #' errs where the raters err. Given the answers to a case, its labels count as independent:
 #' `subset_accuracy` is the probability that all are right, `jaccard` the mean of the labels that
-#' answer and truth share over those that either has, 1 where both have none.
-#'
-#' Intervals are percentiles of a bootstrap of cases, whose labels stay together; sampling error
-#' only.
+#' answer and truth share over those that either has, 1 where both have none. Intervals are
+#' percentiles of a bootstrap of cases, whose labels stay together; sampling error only.
 #'
 #' @inheritParams metric_estimate
 #' @param x [ratings()] with `repeats = "labels"`, and no weights.

@@ -15,18 +15,18 @@ package_metrics <- function() c(built_in_metrics, score_records, label_records)
 #' category against the rest:
 #'
 #' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `bal_accuracy`: their mean;
-#'   `j_index`: their sum less 1.
-#' * `precision`: `tp / (tp + fp)`; `ppv` and `npv` as well, which by the theorem of Bayes are
-#'   `tp / (tp + fp)` and `tn / (tn + fn)`, undefined also where sensitivity or specificity is.
+#'   `j_index`: their sum less 1; `precision`: `tp / (tp + fp)`.
+#' * `ppv`, `npv`: `tp / (tp + fp)` and `tn / (tn + fn)`, undefined also where sensitivity or
+#'   specificity is, from which the theorem of Bayes has them.
 #' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 where both are.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #'
 #' With `p` the joint table of truth and answer: `accuracy` is `sum(diag(p))`; `kap` is Cohen's
 #' kappa of truth and answer; `mcc` Matthews' correlation (Gorodkin's, for more than two
 #' categories); `loss` is `sum(cost * p)`. Of categories in an order (`ordered` of [ratings()], or
-#' two categories; otherwise `NA`), each a step from the next: `kap_linear` and `kap_quadratic` are
-#' kappa with weights by steps and by squared steps (`weighting` of yardstick's `kap()`), `mae` the
-#' mean number of steps that answers are off, `within_one` the share that is off by one at most.
+#' two categories; otherwise `NA`): `kap_linear` and `kap_quadratic` are kappa with weights by steps
+#' and by squared steps, `mae` the mean number of steps that answers are off, `within_one` the share
+#' that is off by one at most.
 #'
 #' Of answers with several labels see [label_metrics].
 #'
@@ -87,18 +87,16 @@ check_cost_matrix <- function(cost, categories) {
   abort_argument_if(!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost))),
     "cost",
     "must be a {n} x {n} matrix of finite numbers, true categories in rows and answers in columns.",
-    x = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) "It has {nrow(cost)} row{?s}
-        and {ncol(cost)} columns." else "It is {describe(cost)}.",
-    i = "Categories are {.val {categories}}.")
-  order <- lapply(1:2, function(side) {
-    names <- dimnames(cost)[[side]] %||% categories
-    abort_argument_if(!setequal(names, categories), "cost", "must have the categories of {.arg x}.",
-      x = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
+    x = if (length(dim(cost)) == 2L) "It is {nrow(cost)} x {ncol(cost)}." else "It is
+        {describe(cost)}.", i = "Categories are {.val {categories}}.")
+  for (names in dimnames(cost)) {
+    abort_argument_if(!is.null(names) && !setequal(names, categories), "cost",
+      "must have the categories of {.arg x}.", x = "It has {.val {names}}.",
       i = "Categories are {.val {categories}}.")
-    match(categories, names)
-  })
-  cost <- cost[order[[1L]], order[[2L]], drop = FALSE]
+  }
+  place <- function(names) match(categories, names %||% categories)
+  cost <- unname(cost[place(rownames(cost)), place(colnames(cost)), drop = FALSE])
   abort_argument_if(diff(range(cost)) == 0, "cost", "must differ between cells.",
     x = "All costs are {.val {cost[[1L]]}}.")
-  unname(cost)
+  cost
 }

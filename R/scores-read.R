@@ -179,24 +179,22 @@ check_scores <- function(values, x, scale, system) {
 
 # What can be used, though hardly as somebody meant it.
 warn_scores <- function(x) {
-  answer <- case_answers(x)
-  without <- vapply(names(x$scores$values), function(system) {
-    sum(answer[, match(system, x$systems)] > 0L & is.na(x$scores$values[[system]][, 1L]))
+  answered <- case_answers(x) > 0L
+  values <- x$scores$values
+  without <- vapply(names(values), function(system) {
+    sum(answered[, match(system, x$systems)] & is.na(values[[system]][, 1L]))
   }, 0L)
   some <- without[without > 0L]
-  if (length(some) > 0L) {
-    each <- verbatim(names(some), ": ", vapply(some, count_noun, "", "case"))
-    warn_fallible("scores", c(
-      "Some cases that systems answered have no score; metrics of scores leave them out.",
-      stats::setNames(each, rep("*", length(each)))
-    ), systems = names(some), cases = unname(some))
-  }
-  constant <- vapply(x$scores$values, function(values) {
-    all(apply(values, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))
-  }, NA)
-  warn_if(any(constant), "scores",
-    "All scores of {.val {names(constant)[constant]}} are equal, so they order no cases.",
-    systems = names(constant)[constant], cases = NULL)
+  each <- paste0(names(some), ": ", number(some), recycle0 = TRUE)
+  warn_if(length(some) > 0L, "scores",
+    "Some cases that systems answered have no score; metrics of scores leave them out.",
+    x = verbatim("Cases of ", shorten(each)), systems = names(some), cases = unname(some))
+  constant <- names(Filter(function(v) {
+    all(apply(v, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))
+  }, values))
+  warn_if(length(constant) > 0L, "scores",
+    "All scores of {.val {constant}} are equal, so they order no cases.", systems = constant,
+    cases = NULL)
 }
 
 # ---- Their use -----------------------------------------------------------------------------------
@@ -214,20 +212,16 @@ keep_scores <- function(scores, systems) {
 # A row per case, system and category.
 score_table <- function(x) {
   n <- length(x$categories)
-  tables <- lapply(names(x$scores$values), function(system) {
-    values <- x$scores$values[[system]]
+  of <- function(system, values) {
     at <- which(!is.na(values[, 1L]))
     tibble::tibble(
-      case = rep(x$cases[at], each = n), system = system,
+      case = rep(x$cases[at], each = n), system = rep(system, n * length(at)),
       category = category_factor(rep(seq_len(n), length(at)), x),
       score = as.vector(t(values[at, , drop = FALSE]))
     )
-  })
-  none <- tibble::tibble(
-    case = x$cases[0L], system = character(), category = category_factor(integer(), x),
-    score = double()
-  )
-  do.call(rbind, c(list(none), tables))
+  }
+  values <- x$scores$values
+  do.call(rbind, c(list(of("", matrix(NA_real_, 0L, n))), unname(Map(of, names(values), values))))
 }
 
 format_scores <- function(x) {
