@@ -10,7 +10,7 @@
 #include "../base/host.hpp"
 #include "../base/special.hpp"
 #include "../model/algebraic.hpp"
-#include "../model/latent_fit.hpp"
+#include "../model/latent.hpp"
 #include "common.hpp"
 
 namespace fallible {

@@ -1,7 +1,7 @@
-#include "joined.hpp"
-
 #include <algorithm>
 #include <cmath>
+
+#include "member.hpp"
 
 namespace fallible {
 

@@ -3,7 +3,6 @@
 
 #include "../base/special.hpp"
 #include "../model/identified.hpp"
-#include "../model/latent_pairs.hpp"
 #include "../model/pooled.hpp"
 #include "estimator.hpp"
 #include "profile_interval.hpp"
@@ -28,7 +27,7 @@ class LatentEstimator : public Estimator {
  private:
   struct Fitted {
     LatentRows rows;
-    Eigen::VectorXd x;
+    Eigen::VectorXd x;  // empty before it is fitted
     LatentPrior prior;
   };
 
@@ -39,15 +38,17 @@ class LatentEstimator : public Estimator {
   LatentClass model(const Fitted& of) const {
     return LatentClass(of.rows, options_.model, of.prior);
   }
-  LatentFit fit(const Fitted& of, const Eigen::VectorXd* start) const;
+  LatentFit fit(const Fitted& of) const {
+    return fit_latent(model(of), of.x, options_.optimiser, options_.fitting);
+  }
   // To other weights of patterns, from where the fit to the data ended.
   std::vector<Fitted> refit(const std::vector<double>& weight) const;
   double accuracy(int system, const Fitted& fitted, const std::vector<double>& weight) const;
 
   EstimatorOptions options_;
   std::vector<Fitted> fitted_;
-  std::vector<Fitted>
-      resampled_;  // the same for replicates, with fewer rows where raters are exchangeable
+  // The same for replicates, with fewer rows where raters are exchangeable.
+  std::vector<Fitted> resampled_;
 };
 
 LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions& options)
@@ -67,7 +68,7 @@ LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions&
     one.prior = pooled ? given_centre(options.prior, panel, one.rows) : options.prior;
     const LatentFit found =
         along_profile ? profile_interval(model(one), options.optimiser, options.deviance).top
-                      : fit(one, nullptr);
+                      : fit(one);
     one.x = found.x;
     converged_ = converged_ && found.converged;
     identified_ =
@@ -83,22 +84,12 @@ LatentEstimator::LatentEstimator(const Ratings& ratings, const EstimatorOptions&
   }
 }
 
-LatentFit LatentEstimator::fit(const Fitted& of, const Eigen::VectorXd* start) const {
-  const LatentClass latent = model(of);
-  const OptimiserOptions& how = options_.optimiser;
-  if (options_.fitting == Fitting::pairs) {
-    const PairFrequencies pairs = pair_frequencies(of.rows, options_.model);
-    return start ? fit_pairs(latent, pairs, *start, how) : fit_pairs(latent, pairs, how);
-  }
-  return start ? fit_latent(latent, *start, how) : fit_latent(latent, how);
-}
-
 std::vector<LatentEstimator::Fitted> LatentEstimator::refit(
     const std::vector<double>& weight) const {
   std::vector<Fitted> out = resampled_;
   for (Fitted& one : out) {
     one.rows.weight = row_weights(one.rows.of_pattern, weight, one.rows.size());
-    one.x = fit(one, &one.x).x;
+    one.x = fit(one).x;
   }
   return out;
 }

@@ -1,12 +1,10 @@
-#include "linear.hpp"
-
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 
 #include "../base/special.hpp"
 #include "../model/curvature.hpp"
-#include "../model/likelihood.hpp"
 #include "../model/pooled.hpp"
+#include "bootstrap.hpp"
 
 namespace fallible {
 
@@ -33,10 +31,8 @@ class JointFit {
     const RightAnswers now(ratings_, ratings_.weight, system_, rows_, at_top);
     if (now.cases == 0) return not_a_number;
     const double cases = now.cases + 2 * before_, value = (now.right + before_) / cases;
-    const Layout& layout = model_.layout();
-    const Eigen::MatrixXd curvature = -log_posterior_hessian(layout, x_, Kinks::smoothed);
-    const Eigen::VectorXd by_row =
-        Likelihood(layout).scores(x_) * solve(curvature, slope_of_right() / cases);
+    const Eigen::MatrixXd curvature = -log_posterior_hessian(model_, x_, Kinks::smoothed);
+    const Eigen::VectorXd by_row = model_.scores(x_) * solve(curvature, slope_of_right() / cases);
     for (std::size_t p = 0; p < rows_.of_pattern.size(); ++p) {
       if (rows_.of_pattern[p] >= 0) (*influence)[p] = by_row[rows_.of_pattern[p]];
     }
@@ -74,23 +70,22 @@ class JointFit {
   // Of the sum of the probabilities of answers: each class of a row moves as its log probability
   // does, less the mean over classes. Rows have one answer, which is among their ratings.
   Eigen::VectorXd slope_of_right() const {
-    const Layout& layout = model_.layout();
     std::vector<int> answer(rows_.size(), -1);
     for_each_answer(ratings_, system_, rows_,
                     [&](int, int row, int given) { answer[row] = given; });
-    const Law law(layout, x_);
-    Counts counts(layout);
+    const Law law(model_, x_);
+    Counts counts(model_);
     std::vector<double> moved(law.classes);
-    Likelihood(layout).expect(law, nullptr, [&](int row, const double* p) {
+    model_.expect(law, nullptr, [&](int row, const double* p) {
       if (answer[row] < 0) return;
-      const auto is_right = [&](int c) { return c % layout.categories == answer[row]; };
+      const auto is_right = [&](int c) { return c % law.categories == answer[row]; };
       double right = 0;
       for (int c = 0; c < law.classes; ++c) right += is_right(c) ? p[c] : 0;
       for (int c = 0; c < law.classes; ++c) moved[c] = p[c] * (is_right(c) - right);
       counts.add(rows_, row, rows_.weight[row], moved.data());
     });
-    Eigen::VectorXd out = Eigen::VectorXd::Zero(layout.size);
-    add_gradient(layout, x_, law, counts, out);
+    Eigen::VectorXd out = Eigen::VectorXd::Zero(model_.size);
+    add_gradient(model_, x_, law, counts, out);
     return out;
   }
 

@@ -1,9 +1,8 @@
-#include "version2.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "../base/special.hpp"
+#include "crowdtruth.hpp"
 
 namespace fallible {
 

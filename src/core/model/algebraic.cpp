@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "../base/special.hpp"
-#include "../ratings/pairs.hpp"
+#include "../ratings/tallies.hpp"
 
 namespace fallible {
 

@@ -1,9 +1,8 @@
-#include "centre.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "../base/special.hpp"
+#include "pooled.hpp"
 
 namespace fallible {
 

@@ -5,7 +5,6 @@
 #include <Eigen/Cholesky>
 #include <vector>
 
-#include "counts.hpp"
 #include "score.hpp"
 
 namespace fallible {

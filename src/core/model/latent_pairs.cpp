@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "../base/host.hpp"
-#include "counts.hpp"
 #include "curvature.hpp"
-#include "prior.hpp"
 
 namespace fallible {
 
@@ -54,11 +52,12 @@ class KindsOfPairs {
 
 }  // namespace
 
-PairFrequencies pair_frequencies(const LatentRows& rows, const LatentModel& model) {
+PairFrequencies pair_frequencies(const Layout& layout) {
+  const LatentRows& rows = layout.rows;
   PairFrequencies out;
   out.categories = rows.categories;
   const std::size_t N = rows.categories;
-  KindsOfPairs kinds(model);
+  KindsOfPairs kinds(layout.model);
   double total = 0;
   kinds.for_each_pair(rows, [&](int row, int kind, int k, int l) {
     if (kind >= out.kinds()) {
@@ -157,26 +156,10 @@ Eigen::MatrixXd Closeness::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* exp
   return out;
 }
 
-LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
-                    const Eigen::VectorXd& start, const OptimiserOptions& options) {
-  const Closeness closeness(model.layout(), pairs);
-  LatentFit out{maximise([&](const Eigen::VectorXd& x,
-                             Eigen::VectorXd* gradient) { return closeness.evaluate(x, gradient); },
-                         start, options)};
-  model.evaluate(out.x, nullptr, &out.log_likelihood);
-  return out;
-}
-
-LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
-                    const OptimiserOptions& options) {
-  return best_start(
-      model, [&](const Eigen::VectorXd& start) { return fit_pairs(model, pairs, start, options); });
-}
-
 // Where the sum of squares is least the slopes of the cases' pairs cancel; how far they would be
 // from that in another sample, over the curvature, is how far the parameters would be.
-Eigen::MatrixXd pair_covariance(const Layout& layout, const PairFrequencies& pairs,
-                                const Eigen::VectorXd& x) {
+Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x) {
+  const PairFrequencies pairs = pair_frequencies(layout);
   if (static_cast<double>(pairs.cells()) * x.size() >= most_slopes) return {};
   const LatentRows& rows = layout.rows;
   const Closeness closeness(layout, pairs);

@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "confidence.hpp"
 #include "layout.hpp"
 #include "ordinal.hpp"
 

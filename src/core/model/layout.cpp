@@ -1,6 +1,6 @@
 #include "layout.hpp"
 
-#include "confidence.hpp"
+#include "ordinal.hpp"
 
 namespace fallible {
 

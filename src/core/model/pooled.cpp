@@ -9,7 +9,6 @@
 #include "../base/special.hpp"
 #include "naming.hpp"
 #include "passes.hpp"
-#include "pooled_panel.hpp"
 
 namespace fallible {
 

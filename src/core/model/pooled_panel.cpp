@@ -1,11 +1,10 @@
-#include "pooled_panel.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "../base/special.hpp"
 #include "passes.hpp"
+#include "pooled.hpp"
 
 namespace fallible {
 

@@ -1,10 +1,9 @@
-#include "prior.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "../base/special.hpp"
+#include "layout.hpp"
 #include "reading.hpp"
 
 namespace fallible {
