@@ -55,7 +55,7 @@ std::vector<Value> column(const std::vector<Row>& rows, Value Row::*field) {
   return out;
 }
 // As it is in R, but DataFrame::create() would call R to make it.
-List data_frame(List columns, std::size_t rows);
+List data_frame(List columns);
 
 LatentModel latent_model(const List& x);
 LatentPrior latent_prior(const List& x);

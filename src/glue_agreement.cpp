@@ -8,8 +8,7 @@ namespace {
 
 // Fields: rater, system (judges, 0 is none), judges, category (new numbers), categories,
 // exchangeable, least.
-RatedRows rated_rows(const List& patterns, const NumericVector& weight,
-                               const List& selection) {
+RatedRows rated_rows(const List& patterns, const NumericVector& weight, const List& selection) {
   Selection out;
   out.rater = as<std::vector<int>>(selection["rater"]);
   out.system = as<std::vector<int>>(selection["system"]);
@@ -45,41 +44,39 @@ NumericVector by_pattern(const RatedRows& rows, const std::vector<double>& x) {
 // The estimate, why it is undefined ("" if it is not), which patterns entered it, and the influence
 // of a case of each, analytic or by jackknife (NULL if it is undefined or not asked for).
 // [[Rcpp::export(rng = false)]]
-List core_agreement(List patterns, NumericVector weight, List selection,
-                          List options, std::string influence, Function tick) {
+List core_agreement(List patterns, NumericVector weight, List selection, List options,
+                    std::string influence, Function tick) {
   const auto rows = rated_rows(patterns, weight, selection);
   const auto kernel = make_kernel(rows, kernel_options(options));
   const auto estimate = kernel->estimate(rows.weight);
   LogicalVector used(static_cast<R_xlen_t>(rows.of_pattern.size()));
   for (R_xlen_t p = 0; p < used.size(); ++p) used[p] = rows.of_pattern[p] >= 0;
-  List out = List::create(
-      _["estimate"] = estimate.value,
-      _["undefined"] = name(estimate.why), _["used"] = used,
-      _["influence"] = R_NilValue, _["null_error"] = R_NaReal);
+  List out =
+      List::create(_["estimate"] = estimate.value, _["undefined"] = name(estimate.why),
+                   _["used"] = used, _["influence"] = R_NilValue, _["null_error"] = R_NaReal);
   if (std::isnan(estimate.value) || influence == "none") return out;
-  out["influence"] = by_pattern(rows, glue::interruptible([&] {
-    return influence == "jackknife"
-               ? jackknife_influence(*kernel, rows.weight, glue::host(tick))
-               : kernel->influence(rows.weight);
-  }));
+  out["influence"] =
+      by_pattern(rows, glue::interruptible([&] {
+                   return influence == "jackknife"
+                              ? jackknife_influence(*kernel, rows.weight, glue::host(tick))
+                              : kernel->influence(rows.weight);
+                 }));
   out["null_error"] = kernel->null_error(rows.weight);
   return out;
 }
 
 // [[Rcpp::export(rng = false)]]
-NumericVector core_agreement_bootstrap(List patterns, NumericVector weight,
-                                             List selection, List options,
-                                             int replicates, int threads, IntegerVector seed,
-                                             Function tick) {
+NumericVector core_agreement_bootstrap(List patterns, NumericVector weight, List selection,
+                                       List options, int replicates, int threads,
+                                       IntegerVector seed, Function tick) {
   const auto rows = rated_rows(patterns, weight, selection);
   const auto kernel = make_kernel(rows, kernel_options(options));
   BootstrapOptions resample;
   resample.replicates = replicates;
   resample.threads = threads;
   resample.seed = glue::seed(seed);
-  return wrap(glue::interruptible([&] {
-    return bootstrap_kernel(rows, *kernel, resample, glue::host(tick));
-  }));
+  return wrap(glue::interruptible(
+      [&] { return bootstrap_kernel(rows, *kernel, resample, glue::host(tick)); }));
 }
 
 // What kernels written in R need: the distinct rows, one entry per answer, numbered from 1.
@@ -94,8 +91,6 @@ List core_rated_rows(List patterns, NumericVector weight, List selection) {
       categories.push_back(rows.category[r] + 1);
     }
   }
-  return List::create(
-      _["row"] = rows_of, _["judge"] = judges,
-      _["category"] = categories, _["weight"] = rows.weight,
-      _["of_pattern"] = glue::from_one(rows.of_pattern));
+  return List::create(_["row"] = rows_of, _["judge"] = judges, _["category"] = categories,
+                      _["weight"] = rows.weight, _["of_pattern"] = glue::from_one(rows.of_pattern));
 }

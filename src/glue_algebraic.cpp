@@ -14,8 +14,7 @@ Tallies tallies(const List& patterns, const NumericVector& weight) {
 
 KFit k_fit(const List& fit) {
   KFit out;
-  for (const auto value : {Identified::yes, Identified::no_pairs,
-                           Identified::chance}) {
+  for (const auto value : {Identified::yes, Identified::no_pairs, Identified::chance}) {
     if (as<std::string>(fit["identified"]) == name(value)) out.identified = value;
   }
   out.agreement = fit["agreement"];
@@ -32,17 +31,14 @@ KFit k_fit(const List& fit) {
 List core_fit_algebraic(List patterns, NumericVector weight) {
   const auto data = tallies(patterns, weight);
   const auto fit = fit_algebraic(data, data.weight);
-  return List::create(
-      _["identified"] = name(fit.identified),
-      _["agreement"] = fit.agreement, _["kappa"] = fit.kappa,
-      _["rater_accuracy"] = fit.rater_accuracy,
-      _["base_rates"] = fit.base_rates, _["negative"] = fit.negative,
-      _["covariance"] = wrap(covariance(data, fit)));
+  return List::create(_["identified"] = name(fit.identified), _["agreement"] = fit.agreement,
+                      _["kappa"] = fit.kappa, _["rater_accuracy"] = fit.rater_accuracy,
+                      _["base_rates"] = fit.base_rates, _["negative"] = fit.negative,
+                      _["covariance"] = wrap(covariance(data, fit)));
 }
 
 // [[Rcpp::export(rng = false)]]
-NumericMatrix core_posterior_algebraic(List patterns, NumericVector weight,
-                                             List fit) {
+NumericMatrix core_posterior_algebraic(List patterns, NumericVector weight, List fit) {
   const auto data = tallies(patterns, weight);
   const auto parameters = k_fit(fit);
   const Posterior posterior(data, parameters);

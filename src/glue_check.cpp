@@ -7,23 +7,20 @@
 
 namespace {
 
-LatentRows joined_rows(const List& patterns, const NumericVector& weight,
-                                 int system) {
+LatentRows joined_rows(const List& patterns, const NumericVector& weight, int system) {
   return latent_rows(glue::view(patterns), glue::doubles(weight), system, {});
 }
 
 NumericVector values(const KStatistics& x) {
-  return NumericVector::create(
-      _["ratio"] = x.ratio, _["pairs"] = x.pairs,
-      _["lowest_rate"] = x.lowest_rate, _["residual"] = x.residual);
+  return NumericVector::create(_["ratio"] = x.ratio, _["pairs"] = x.pairs,
+                               _["lowest_rate"] = x.lowest_rate, _["residual"] = x.residual);
 }
 
 }  // namespace
 
 // Can judges so many of whom rated together tell the parameters of a model apart?
 // [[Rcpp::export(rng = false)]]
-bool core_identified(List patterns, NumericVector weight, int system,
-                     List model) {
+bool core_identified(List patterns, NumericVector weight, int system, List model) {
   return identified_judges(joined_rows(patterns, weight, system), glue::latent_model(model),
                            glue::latent_prior(model["prior"]))
       .all;
@@ -31,8 +28,8 @@ bool core_identified(List patterns, NumericVector weight, int system,
 
 // `tests` is a list of null, alternative (NULL for none), pairs and residual. A list per test.
 // [[Rcpp::export(rng = false)]]
-List core_check_k(List patterns, NumericVector weight, int system,
-                        List tests, List options, Function tick) {
+List core_check_k(List patterns, NumericVector weight, int system, List tests, List options,
+                  Function tick) {
   const auto rows = joined_rows(patterns, weight, system);
   std::vector<KTester> testers;
   for (const List test : tests) {
@@ -48,16 +45,15 @@ List core_check_k(List patterns, NumericVector weight, int system,
     glue::interruptible([&] { testers.emplace_back(rows, settings, prior); });
   }
   const auto bootstrap = glue::bootstrap_options(options);
-  const auto replicates = glue::interruptible(
-      [&] { return bootstrap_k(testers, bootstrap, glue::host(tick)); });
+  const auto replicates =
+      glue::interruptible([&] { return bootstrap_k(testers, bootstrap, glue::host(tick)); });
 
   List out;
   for (std::size_t t = 0; t < testers.size(); ++t) {
     NumericMatrix drawn(bootstrap.replicates, 4);
     for (int r = 0; r < bootstrap.replicates; ++r) drawn(r, _) = values(replicates[t][r]);
     const auto cells = disagreeing_pairs(rows, testers[t].law());
-    const auto agreement =
-        pair_agreement(rows, testers[t].law(), least_common_cases);
+    const auto agreement = pair_agreement(rows, testers[t].law(), least_common_cases);
     std::vector<double> excess;
     for (const PairAgreement& pair : agreement) excess.push_back(pair.excess());
     const auto of = [&](double PairAgreement::*field) { return glue::column(agreement, field); };
@@ -66,13 +62,12 @@ List core_check_k(List patterns, NumericVector weight, int system,
         _["judge2"] = glue::from_one(glue::column(agreement, &PairAgreement::judge2)),
         _["cases"] = of(&PairAgreement::cases), _["observed"] = of(&PairAgreement::observed),
         _["expected"] = of(&PairAgreement::expected), _["excess"] = excess);
-    out.push_back(List::create(
-        _["statistic"] = values(testers[t].observed()), _["df"] = testers[t].degrees(),
-        _["converged"] = testers[t].converged(), _["replicates"] = drawn,
-        _["cells"] = glue::data_frame(
-            List::create(_["observed"] = cells.observed, _["expected"] = cells.expected),
-            cells.observed.size()),
-        _["agreement"] = glue::data_frame(pairs, agreement.size())));
+    out.push_back(List::create(_["statistic"] = values(testers[t].observed()),
+                               _["df"] = testers[t].degrees(),
+                               _["converged"] = testers[t].converged(), _["replicates"] = drawn,
+                               _["cells"] = glue::data_frame(List::create(
+                                   _["observed"] = cells.observed, _["expected"] = cells.expected)),
+                               _["agreement"] = glue::data_frame(pairs)));
   }
   return out;
 }

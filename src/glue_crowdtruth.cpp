@@ -8,8 +8,8 @@ namespace {
 Judgements judgements(const List& x) {
   const IntegerVector unit = x["unit"], worker = x["worker"], label = x["label"];
   return make_judgements(unit.begin(), worker.begin(), label.begin(),
-                                   static_cast<std::size_t>(unit.size()), x["units"], x["workers"],
-                                   x["labels"]);
+                         static_cast<std::size_t>(unit.size()), x["units"], x["workers"],
+                         x["labels"]);
 }
 
 // Units and labels from 1, as in R.
@@ -21,8 +21,7 @@ List votes_list(const Votes& votes) {
       label[e] = votes.label[e] + 1;
     }
   }
-  return List::create(_["unit"] = unit, _["label"] = label,
-                            _["votes"] = votes.votes);
+  return List::create(_["unit"] = unit, _["label"] = label, _["votes"] = votes.votes);
 }
 
 LogicalVector flags(const std::vector<char>& x) { return {x.begin(), x.end()}; }
@@ -42,14 +41,12 @@ List core_crowd_units(List x) {
 // [[Rcpp::export(rng = false)]]
 List core_crowd_workers(List x, Function tick) {
   const auto data = judgements(x);
-  const auto scores =
-      glue::interruptible([&] { return worker_scores(data, glue::host(tick)); });
-  return List::create(
-      _["unit_disagreement"] = scores.unit_disagreement,
-      _["worker_disagreement"] = scores.worker_disagreement,
-      _["overlap_disagreement"] = scores.overlap_disagreement,
-      _["annotations_per_unit"] = scores.annotations_per_unit,
-      _["compared"] = scores.compared);
+  const auto scores = glue::interruptible([&] { return worker_scores(data, glue::host(tick)); });
+  return List::create(_["unit_disagreement"] = scores.unit_disagreement,
+                      _["worker_disagreement"] = scores.worker_disagreement,
+                      _["overlap_disagreement"] = scores.overlap_disagreement,
+                      _["annotations_per_unit"] = scores.annotations_per_unit,
+                      _["compared"] = scores.compared);
 }
 
 // [[Rcpp::export(rng = false)]]
@@ -59,17 +56,14 @@ List core_crowd_quality(List x, List options, Function tick) {
   chosen.open = options["open"];
   chosen.tolerance = options["tolerance"];
   chosen.max_steps = options["max_steps"];
-  const auto quality = glue::interruptible(
-      [&] { return crowd_quality(data, chosen, glue::host(tick)); });
+  const auto quality =
+      glue::interruptible([&] { return crowd_quality(data, chosen, glue::host(tick)); });
   return List::create(
-      _["uqs"] = quality.unit, _["wwa"] = quality.worker_worker,
-      _["wua"] = quality.worker_unit, _["wqs"] = quality.worker,
-      _["aqs"] = quality.annotation, _["uas"] = quality.unit_annotation,
+      _["uqs"] = quality.unit, _["wwa"] = quality.worker_worker, _["wua"] = quality.worker_unit,
+      _["wqs"] = quality.worker, _["aqs"] = quality.annotation, _["uas"] = quality.unit_annotation,
       _["unit_floored"] = flags(quality.unit_floored),
       _["worker_floored"] = flags(quality.worker_floored),
       _["annotation_floored"] = flags(quality.annotation_floored),
-      _["unit_change"] = quality.unit_change,
-      _["worker_change"] = quality.worker_change,
-      _["annotation_change"] = quality.annotation_change,
-      _["converged"] = quality.converged);
+      _["unit_change"] = quality.unit_change, _["worker_change"] = quality.worker_change,
+      _["annotation_change"] = quality.annotation_change, _["converged"] = quality.converged);
 }

@@ -24,8 +24,8 @@ EstimatorOptions estimator_options(const List& setup) {
                                                 {"joint", Method::joint},
                                                 {"shared", Method::shared}});
   if (has("clip")) {
-    out.clip = choice<Clip>(
-        setup["clip"], {{"bin", Clip::bin}, {"overall", Clip::overall}, {"none", Clip::none}});
+    out.clip = choice<Clip>(setup["clip"],
+                            {{"bin", Clip::bin}, {"overall", Clip::overall}, {"none", Clip::none}});
   }
   if (has("bin_width")) out.bin_width = setup["bin_width"];
   if (has("model")) {
@@ -74,8 +74,7 @@ List intervals(const std::vector<Interval>& x) {
 
 namespace {
 
-Ratings ratings_of(const List& patterns, const NumericVector& weight,
-                             const List& setup) {
+Ratings ratings_of(const List& patterns, const NumericVector& weight, const List& setup) {
   const bool has_model = setup.containsElementNamed("model") && !Rf_isNull(setup["model"]);
   auto view = has_model ? glue::view(patterns, setup["model"]) : glue::view(patterns);
   // Patterns that differ in confidence alone are the same to a model without.
@@ -96,49 +95,45 @@ const Estimator& estimator(const SEXP pointer) {
 }
 
 List bin_table(const std::vector<Bin>& bins) {
-  return glue::data_frame(List::create(
-      _["lower"] = glue::column(bins, &Bin::lower),
-      _["upper"] = glue::column(bins, &Bin::upper),
-      _["probability"] = glue::column(bins, &Bin::probability),
-      _["cases"] = glue::column(bins, &Bin::cases),
-      _["agreement"] = glue::column(bins, &Bin::agreement),
-      _["estimate_raw"] = glue::column(bins, &Bin::estimate_raw),
-      _["estimate"] = glue::column(bins, &Bin::estimate)),
-      bins.size());
+  return glue::data_frame(List::create(_["lower"] = glue::column(bins, &Bin::lower),
+                                       _["upper"] = glue::column(bins, &Bin::upper),
+                                       _["probability"] = glue::column(bins, &Bin::probability),
+                                       _["cases"] = glue::column(bins, &Bin::cases),
+                                       _["agreement"] = glue::column(bins, &Bin::agreement),
+                                       _["estimate_raw"] = glue::column(bins, &Bin::estimate_raw),
+                                       _["estimate"] = glue::column(bins, &Bin::estimate)));
 }
 
 List member_table(const std::vector<MemberResult>& members) {
   const auto labels = glue::column(members, &MemberResult::label);
-  return glue::data_frame(List::create(
-      _["accuracy"] = glue::column(labels, &MemberLabel::accuracy),
-      _["errors"] = glue::column(labels, &MemberLabel::errors),
-      _["difficulty"] = glue::column(labels, &MemberLabel::difficulty),
-      _["concentration"] = glue::column(labels, &MemberLabel::concentration),
-      _["log_prior"] = glue::column(members, &MemberResult::log_prior),
-      _["log_evidence"] = glue::column(members, &MemberResult::log_evidence),
-      _["weight"] = glue::column(members, &MemberResult::weight),
-      _["estimate"] = glue::column(members, &MemberResult::estimate),
-      _["std.error"] = glue::column(members, &MemberResult::std_error),
-      _["rater_accuracy"] = glue::column(members, &MemberResult::rater_accuracy)),
-      members.size());
+  return glue::data_frame(
+      List::create(_["accuracy"] = glue::column(labels, &MemberLabel::accuracy),
+                   _["errors"] = glue::column(labels, &MemberLabel::errors),
+                   _["difficulty"] = glue::column(labels, &MemberLabel::difficulty),
+                   _["concentration"] = glue::column(labels, &MemberLabel::concentration),
+                   _["log_prior"] = glue::column(members, &MemberResult::log_prior),
+                   _["log_evidence"] = glue::column(members, &MemberResult::log_evidence),
+                   _["weight"] = glue::column(members, &MemberResult::weight),
+                   _["estimate"] = glue::column(members, &MemberResult::estimate),
+                   _["std.error"] = glue::column(members, &MemberResult::std_error),
+                   _["rater_accuracy"] = glue::column(members, &MemberResult::rater_accuracy)));
 }
 
 }  // namespace
 
-// Fields of `setup`: method; known (see glue::known()); threads; of "average" common ("typical" or a
-// share), ordered and, if patterns do not tell, used (number of categories that raters use); of "binned" and "unbinned" clip
-// and bin_width; of "joint" and "shared" model, and fitting ("likelihood" or "pairs"); of "joint"
-// deviance, if its top is to be looked for along a profile. `tick` gets how far the fit is, in percent, if that takes long.
+// Fields of `setup`: method; known (see glue::known()); threads; of "average" common ("typical" or
+// a share), ordered and, if patterns do not tell, used (number of categories that raters use); of
+// "binned" and "unbinned" clip and bin_width; of "joint" and "shared" model, and fitting
+// ("likelihood" or "pairs"); of "joint" deviance, if its top is to be looked for along a profile.
+// `tick` gets how far the fit is, in percent, if that takes long.
 // [[Rcpp::export(rng = false)]]
-SEXP core_estimator(List patterns, NumericVector weight, List setup,
-                    Function tick) {
+SEXP core_estimator(List patterns, NumericVector weight, List setup, Function tick) {
   const Ratings ratings = ratings_of(patterns, weight, setup);
   const auto options = glue::estimator_options(setup);
-  auto made = glue::interruptible(
-      [&] { return make_estimator(ratings, options, glue::host(tick)); });
+  auto made =
+      glue::interruptible([&] { return make_estimator(ratings, options, glue::host(tick)); });
   // What it refers to lives as long as it does.
-  return XPtr<Estimator>(made.release(), true, tag(),
-                                         List::create(patterns, setup));
+  return XPtr<Estimator>(made.release(), true, tag(), List::create(patterns, setup));
 }
 
 // `systems`, a list for each; identified, converged, and whether estimates were found by iteration.
@@ -152,62 +147,52 @@ List core_estimate(SEXP pointer) {
     const SystemEstimate& system = of.systems()[s];
     systems.push_back(List::create(
         _["estimate"] = system.estimate, _["cases"] = system.cases,
-        _["uninformative"] = system.uninformative,
-        _["mean_posterior"] = system.mean_posterior,
-        _["bins"] = bin_table(system.bins),
-        _["independent"] = system.independent, _["shared"] = system.shared,
-        _["dependence_weight"] = system.dependence,
-        _["typical"] = system.typical,
-        _["std.error"] = system.std_error,
+        _["uninformative"] = system.uninformative, _["mean_posterior"] = system.mean_posterior,
+        _["bins"] = bin_table(system.bins), _["independent"] = system.independent,
+        _["shared"] = system.shared, _["dependence_weight"] = system.dependence,
+        _["typical"] = system.typical, _["std.error"] = system.std_error,
         _["rater_error"] = system.rater_error,
         _["independence_weight"] = system.independence_weight,
         _["independent_counts"] = system.independent_counts,
-        _["shared_counts"] = system.shared_counts,
-        _["members"] = member_table(system.members),
-        _["posterior"] =
-            glue::by_row(of.posterior(static_cast<int>(s)), categories)));
+        _["shared_counts"] = system.shared_counts, _["members"] = member_table(system.members),
+        _["posterior"] = glue::by_row(of.posterior(static_cast<int>(s)), categories)));
   }
-  return List::create(
-      _["systems"] = systems, _["identified"] = of.identified(),
-      _["converged"] = of.converged(),
-      _["iterated"] = of.tolerance() > rounding_tolerance);
+  return List::create(_["systems"] = systems, _["identified"] = of.identified(),
+                      _["converged"] = of.converged(),
+                      _["iterated"] = of.tolerance() > rounding_tolerance);
 }
 
 // Replicates x systems of "accuracy"; of "counts", expected numbers of cases by truth and answer,
 // replicates x (answers within truths within systems). `resampling`: see bootstrap_options().
 // [[Rcpp::export(rng = false)]]
-NumericMatrix core_replicates(SEXP pointer, std::string what, List resampling,
-                                    Function tick) {
+NumericMatrix core_replicates(SEXP pointer, std::string what, List resampling, Function tick) {
   const Estimator& of = estimator(pointer);
   const auto quantity = glue::choice<Quantity>(
       what, {{"accuracy", Quantity::accuracy}, {"counts", Quantity::counts}});
   const std::size_t numbers = numbers_of(of, quantity);
   if (numbers == 0) stop("this method has no confusion matrix");
   const auto options = glue::bootstrap_options(resampling);
-  const auto values = glue::interruptible(
-      [&] { return bootstrap(of, quantity, options, glue::host(tick)); });
+  const auto values =
+      glue::interruptible([&] { return bootstrap(of, quantity, options, glue::host(tick)); });
   return NumericMatrix(options.replicates, static_cast<int>(numbers), values.begin());
 }
 
-// Replicates x systems of joint accuracy to first order, with no estimator; see core_estimator() and
-// core_replicates().
+// Replicates x systems of joint accuracy to first order, with no estimator; see core_estimator()
+// and core_replicates().
 // [[Rcpp::export(rng = false)]]
-NumericMatrix core_linear_replicates(List patterns, NumericVector weight,
-                                           List setup, List resampling,
-                                           Function tick) {
+NumericMatrix core_linear_replicates(List patterns, NumericVector weight, List setup,
+                                     List resampling, Function tick) {
   const Ratings ratings = ratings_of(patterns, weight, setup);
   const auto options = glue::estimator_options(setup);
   const auto draws = glue::bootstrap_options(resampling);
-  const auto values = glue::interruptible([&] {
-    return linear_replicates(ratings, options, draws, glue::host(tick));
-  });
+  const auto values = glue::interruptible(
+      [&] { return linear_replicates(ratings, options, draws, glue::host(tick)); });
   return NumericMatrix(draws.replicates, ratings.patterns.systems, values.begin());
 }
 
 // An interval per column of replicates; were their estimates found by iteration?
 // [[Rcpp::export(rng = false)]]
-List core_percentile_intervals(NumericMatrix replicates, double conf_level,
-                                     bool iterated) {
+List core_percentile_intervals(NumericMatrix replicates, double conf_level, bool iterated) {
   std::vector<Interval> out;
   const int n = replicates.nrow();
   for (int s = 0; s < replicates.ncol(); ++s) {
@@ -218,15 +203,13 @@ List core_percentile_intervals(NumericMatrix replicates, double conf_level,
 
 // The same of the differences of pairs of columns.
 // [[Rcpp::export(rng = false)]]
-List core_difference_intervals(NumericMatrix replicates, IntegerVector first,
-                                     IntegerVector second, double conf_level,
-                                     bool iterated) {
+List core_difference_intervals(NumericMatrix replicates, IntegerVector first, IntegerVector second,
+                               double conf_level, bool iterated) {
   const int n = replicates.nrow();
   std::vector<Interval> out;
   for (R_xlen_t i = 0; i < first.size(); ++i) {
-    out.push_back(difference_interval(&replicates(0, first[i] - 1),
-                                                &replicates(0, second[i] - 1), n, conf_level,
-                                                tolerance(iterated)));
+    out.push_back(difference_interval(&replicates(0, first[i] - 1), &replicates(0, second[i] - 1),
+                                      n, conf_level, tolerance(iterated)));
   }
   return glue::intervals(out);
 }
@@ -234,32 +217,31 @@ List core_difference_intervals(NumericMatrix replicates, IntegerVector first,
 // How often the first of pairs of columns is ahead.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_share_ahead(NumericMatrix replicates, IntegerVector first,
-                                     IntegerVector second) {
+                               IntegerVector second) {
   NumericVector out(first.size());
   for (R_xlen_t i = 0; i < out.size(); ++i) {
-    out[i] = share_ahead(&replicates(0, first[i] - 1), &replicates(0, second[i] - 1),
-                                   replicates.nrow());
+    out[i] =
+        share_ahead(&replicates(0, first[i] - 1), &replicates(0, second[i] - 1), replicates.nrow());
   }
   return out;
 }
 
-// Of each system: see robust_error(); `kind` is "people", "machines" or "undeclared", of all or of each.
+// Of each system: see robust_error(); `kind` is "people", "machines" or "undeclared", of all or of
+// each.
 // [[Rcpp::export(rng = false)]]
-List core_robust_error(NumericVector estimate, NumericVector sampling,
-                             NumericVector gap, NumericVector dependence,
-                             NumericVector rater_error, NumericVector range,
-                             NumericVector open_share, CharacterVector kind) {
+List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVector gap,
+                       NumericVector dependence, NumericVector rater_error, NumericVector range,
+                       NumericVector open_share, CharacterVector kind) {
   const R_xlen_t n = estimate.size();
   std::vector<RobustError> out;
   for (R_xlen_t i = 0; i < n; ++i) {
     const ErrorParts of{sampling[i],    gap[i],   dependence[i],
                         rater_error[i], range[i], open_share[i]};
-    out.push_back(robust_error(
-        estimate[i], of,
-        glue::choice<RaterKind>(std::string(kind[i % kind.size()]),
-                                {{"people", RaterKind::people},
-                                 {"machines", RaterKind::machines},
-                                 {"undeclared", RaterKind::unknown}})));
+    out.push_back(robust_error(estimate[i], of,
+                               glue::choice<RaterKind>(std::string(kind[i % kind.size()]),
+                                                       {{"people", RaterKind::people},
+                                                        {"machines", RaterKind::machines},
+                                                        {"undeclared", RaterKind::unknown}})));
   }
   return List::create(_["centre"] = glue::column(out, &RobustError::centre),
                       _["std.error"] = glue::column(out, &RobustError::std_error),
@@ -272,14 +254,12 @@ List core_rater_leans(List patterns, NumericVector weight) {
   const auto found = rater_leans(glue::view(patterns), glue::doubles(weight));
   return glue::data_frame(List::create(_["category"] = glue::column(found, &Lean::category),
                                        _["share"] = glue::column(found, &Lean::share),
-                                       _["kappa"] = glue::column(found, &Lean::kappa)),
-                          found.size());
+                                       _["kappa"] = glue::column(found, &Lean::kappa)));
 }
 
 // A number per system, by leans that may be those of more cases.
 // [[Rcpp::export(rng = false)]]
-NumericVector core_base_rate_ranges(List patterns, NumericVector weight,
-                                          List leans) {
+NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leans) {
   const IntegerVector category = leans["category"];
   const NumericVector share = leans["share"], kappa = leans["kappa"];
   std::vector<Lean> of;
@@ -304,23 +284,22 @@ double core_base_rate_range(double share, double kappa, double answers, double c
 // [[Rcpp::export(rng = false)]]
 List core_blend(List stated, List prior, double conf_level) {
   const NumericVector value = stated["value"], centre = prior["centre"], sd = prior["sd"],
-                            vague = prior["vague"];
+                      vague = prior["vague"];
   const bool shares = stated.containsElementNamed("size");
   const auto field = [&](const char* name) -> NumericVector {
     return stated.containsElementNamed(name) ? NumericVector(stated[name]) : value;
   };
-  const NumericVector size = field("size"), error = field("error"),
-                            freedom = field("freedom"), end = field("end");
+  const NumericVector size = field("size"), error = field("error"), freedom = field("freedom"),
+                      end = field("end");
   std::vector<Blend> out;
   for (R_xlen_t i = 0; i < value.size(); ++i) {
     const BlendPrior of{centre[i], sd[i], vague[i]};
-    out.push_back(shares ? blend_share(value[i], size[i], of, conf_level)
-                         : blend_difference(value[i], error[i], freedom[i], end[i], of,
-                                                      conf_level));
+    out.push_back(shares
+                      ? blend_share(value[i], size[i], of, conf_level)
+                      : blend_difference(value[i], error[i], freedom[i], end[i], of, conf_level));
   }
   return List::create(
       _["mean"] = glue::column(out, &Blend::mean), _["sd"] = glue::column(out, &Blend::sd),
-      _["low"] = glue::column(out, &Blend::low),
-      _["high"] = glue::column(out, &Blend::high),
+      _["low"] = glue::column(out, &Blend::low), _["high"] = glue::column(out, &Blend::high),
       _["flat"] = glue::column(out, &Blend::flat));
 }

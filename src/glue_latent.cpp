@@ -8,8 +8,8 @@
 #include "core/model/curvature.hpp"
 #include "core/model/identified.hpp"
 #include "core/model/latent_pairs.hpp"
-#include "core/model/ordinal.hpp"
 #include "core/model/naming.hpp"
+#include "core/model/ordinal.hpp"
 #include "core/model/pooled.hpp"
 #include "core/model/reading.hpp"
 #include "glue.h"
@@ -35,8 +35,7 @@ LatentPrior latent_prior(const List& x) {
   out.pooled = x.containsElementNamed("pooled");
   if (out.pooled) {
     if (x.containsElementNamed("rows")) {
-      out.rows =
-          std::make_shared<const std::vector<double>>(as<std::vector<double>>(x["rows"]));
+      out.rows = std::make_shared<const std::vector<double>>(as<std::vector<double>>(x["rows"]));
     }
     return out;
   }
@@ -68,8 +67,7 @@ Known known(const List& x) {
 }
 
 Fitting latent_fitting(const std::string& method) {
-  return choice<Fitting>(method,
-                         {{"likelihood", Fitting::likelihood}, {"pairs", Fitting::pairs}});
+  return choice<Fitting>(method, {{"likelihood", Fitting::likelihood}, {"pairs", Fitting::pairs}});
 }
 
 }  // namespace glue
@@ -88,7 +86,7 @@ struct RatedClass {
   RatedClass(const List& patterns, const NumericVector& weight, const List& known,
              const List& model)
       : rows(latent_rows(glue::view(patterns, model), glue::doubles(weight), -1,
-                                   glue::known(known))),
+                         glue::known(known))),
         settings(glue::latent_model(model)),
         prior(glue::latent_prior(model["prior"])),
         latent(rows, settings, prior) {}
@@ -100,8 +98,7 @@ struct RatedClass {
 };
 
 // What R gets of a fit.
-List fit_list(const LatentClass& latent, const LatentFit& top,
-                    const IdentifiedJudges& identified) {
+List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJudges& identified) {
   const LatentRows& rows = latent.rows;
   const int N = rows.categories;
   const Law law(latent, top.x);
@@ -115,17 +112,13 @@ List fit_list(const LatentClass& latent, const LatentFit& top,
     }
   }
   return List::create(
-      _["theta"] = top.x, _["log_likelihood"] = top.log_likelihood,
-      _["log_posterior"] = top.value, _["iterations"] = top.iterations,
-      _["converged"] = top.converged,
-      _["parameters"] = latent.free_parameters(),
-      _["identified"] = identified.model,
+      _["theta"] = top.x, _["log_likelihood"] = top.log_likelihood, _["log_posterior"] = top.value,
+      _["iterations"] = top.iterations, _["converged"] = top.converged,
+      _["parameters"] = latent.free_parameters(), _["identified"] = identified.model,
       _["informed"] = LogicalVector(identified.judge.begin(), identified.judge.end()),
       _["base_rates"] = reading.base_rates(), _["confusion"] = confusion,
-      _["naturals"] =
-          List::create(_["term"] = naturals.term, _["of"] = naturals.of,
-                             _["part"] = naturals.part,
-                             _["value"] = naturals.value),
+      _["naturals"] = List::create(_["term"] = naturals.term, _["of"] = naturals.of,
+                                   _["part"] = naturals.part, _["value"] = naturals.value),
       _["posterior"] = posterior_of_patterns(latent, top.x));
 }
 
@@ -135,9 +128,8 @@ List fit_list(const LatentClass& latent, const LatentFit& top,
 // truths x ratings, posteriors patterns x categories. `start`: theta of a former fit, identified,
 // and how many raters it had; or NULL. `tick` is called a few times a second.
 // [[Rcpp::export(rng = false)]]
-List core_fit_latent(List patterns, NumericVector weight, List known,
-                           List model, std::string method, int iterations,
-                           Nullable<List> start, Function tick) {
+List core_fit_latent(List patterns, NumericVector weight, List known, List model,
+                     std::string method, int iterations, Nullable<List> start, Function tick) {
   const glue::Interruptible here(tick);
   const RatedClass of(patterns, weight, known, model);
   const auto& [rows, settings, prior, latent] = of;
@@ -158,9 +150,8 @@ List core_fit_latent(List patterns, NumericVector weight, List known,
 // also `centre`, the prior's `rows` (judges x truths x ratings, row by row) given it, and is
 // `theta` that of the same model without.
 // [[Rcpp::export(rng = false)]]
-List core_fit_pooled(List patterns, NumericVector weight, List known,
-                           List model, bool one_coin, double tolerance, int rounds,
-                           Function tick) {
+List core_fit_pooled(List patterns, NumericVector weight, List known, List model, bool one_coin,
+                     double tolerance, int rounds, Function tick) {
   const glue::Interruptible here(tick);
   const auto rows =
       latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
@@ -180,48 +171,43 @@ List core_fit_pooled(List patterns, NumericVector weight, List known,
   const auto identified = identified_judges(rows, settings, prior);
   List out = fit_list(latent, top, identified);
   out["base_rates"] = fit.rates;
-  out["posterior"] =
-      glue::by_row(by_pattern(rows, fit.posterior, fit.rates), rows.categories);
+  out["posterior"] = glue::by_row(by_pattern(rows, fit.posterior, fit.rates), rows.categories);
   const Centre& centre = fit.centre;
   out["centre"] = List::create(
-      _["c"] = centre.c, _["tau"] = centre.tau,
-      _["ups"] = one_coin ? NA_REAL : centre.ups,
-      _["a"] = one_coin || centre.categories < 3 ? NA_REAL : centre.a,
-      _["rows"] = *prior.rows, _["categories"] = glue::from_one(fit.category),
-      _["renamed"] = fit.renamed, _["log_density"] = fit.log_density);
+      _["c"] = centre.c, _["tau"] = centre.tau, _["ups"] = one_coin ? NA_REAL : centre.ups,
+      _["a"] = one_coin || centre.categories < 3 ? NA_REAL : centre.a, _["rows"] = *prior.rows,
+      _["categories"] = glue::from_one(fit.category), _["renamed"] = fit.renamed,
+      _["log_density"] = fit.log_density);
   return out;
 }
 
 // The name of each class, from 1; `gain` is truths x ratings, row by row. See names_by_majority().
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_best_names(NumericVector gain, int categories) {
-  return glue::from_one(
-      names_by_majority(glue::doubles(gain), std::vector<double>{1}, categories));
+  return glue::from_one(names_by_majority(glue::doubles(gain), std::vector<double>{1}, categories));
 }
 
 // Agreement beyond chance and chi-square over all pairs of raters.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_association(List patterns, NumericVector weight) {
   const glue::Interruptible here;
-  const auto found = association(
-      latent_rows(glue::view(patterns), glue::doubles(weight), -1, Known()));
-  return NumericVector::create(_["excess"] = found.excess,
-                                     _["statistic"] = found.statistic,
-                                     _["df"] = found.df);
+  const auto found =
+      association(latent_rows(glue::view(patterns), glue::doubles(weight), -1, Known()));
+  return NumericVector::create(_["excess"] = found.excess, _["statistic"] = found.statistic,
+                               _["df"] = found.df);
 }
 
 // Of the naturals at the top `theta`: `covariance`, NULL where it would take too long; and
 // `variance`, which is there wherever there is a likelihood.
 // [[Rcpp::export(rng = false)]]
-List core_latent_covariance(List patterns, NumericVector weight, List known,
-                                  List model, std::string method, NumericVector theta) {
+List core_latent_covariance(List patterns, NumericVector weight, List known, List model,
+                            std::string method, NumericVector theta) {
   const glue::Interruptible here;
   const RatedClass of(patterns, weight, known, model);
   const auto& latent = of.latent;
   const Eigen::VectorXd x = as<Eigen::VectorXd>(theta);
   const bool pairs = glue::latent_fitting(method) == Fitting::pairs;
-  const Eigen::MatrixXd found =
-      pairs ? pair_covariance(latent, x) : natural_covariance(latent, x);
+  const Eigen::MatrixXd found = pairs ? pair_covariance(latent, x) : natural_covariance(latent, x);
   RObject covariance = R_NilValue, variance = R_NilValue;
   if (found.size() > 0) {
     covariance = wrap(found);
@@ -230,19 +216,16 @@ List core_latent_covariance(List patterns, NumericVector weight, List known,
     const auto alone = natural_variances(latent, x);
     if (!alone.empty()) variance = wrap(alone);
   }
-  return List::create(_["covariance"] = covariance,
-                            _["variance"] = variance);
+  return List::create(_["covariance"] = covariance, _["variance"] = variance);
 }
 
 // Second derivatives of the log posterior by all parameters.
 // [[Rcpp::export(rng = false)]]
-NumericMatrix core_latent_hessian(List patterns, NumericVector weight,
-                                        List known, List model,
-                                        NumericVector theta) {
+NumericMatrix core_latent_hessian(List patterns, NumericVector weight, List known, List model,
+                                  NumericVector theta) {
   const glue::Interruptible here;
   const RatedClass of(patterns, weight, known, model);
-  return wrap(
-      log_posterior_hessian(of.latent, as<Eigen::VectorXd>(theta)));
+  return wrap(log_posterior_hessian(of.latent, as<Eigen::VectorXd>(theta)));
 }
 
 // Ordinal errors of groups of raters, a row of `theta` each: `law`, groups x truths x ratings, and
@@ -276,9 +259,8 @@ NumericMatrix core_level_law(NumericVector theta, int levels) {
 // Posteriors of any patterns of the same raters under parameters `theta`, and the probability of
 // each rating: classes (category within stratum) x ratings x raters.
 // [[Rcpp::export(rng = false)]]
-List core_latent_probabilities(List patterns, NumericVector weight,
-                                     List known, List model,
-                                     NumericVector theta) {
+List core_latent_probabilities(List patterns, NumericVector weight, List known, List model,
+                               NumericVector theta) {
   const glue::Interruptible here;
   const RatedClass of(patterns, weight, known, model);
   const auto& latent = of.latent;
@@ -292,15 +274,14 @@ List core_latent_probabilities(List patterns, NumericVector weight,
     }
   }
   return List::create(_["posterior"] = posterior_of_patterns(latent, x),
-                            _["probability"] = probability);
+                      _["probability"] = probability);
 }
 
 // For each system the ends of the profile, whether all fits converged, and whether it came upon a
 // higher top than that of the fit.
 // [[Rcpp::export(rng = false)]]
-List core_latent_profile(List patterns, NumericVector weight, List known,
-                               List model, double deviance, int threads,
-                               Function tick) {
+List core_latent_profile(List patterns, NumericVector weight, List known, List model,
+                         double deviance, int threads, Function tick) {
   const auto view = glue::view(patterns, model);
   const auto weights = glue::doubles(weight);
   const auto settings = glue::latent_model(model);
@@ -308,10 +289,8 @@ List core_latent_profile(List patterns, NumericVector weight, List known,
   std::vector<ProfileInterval> found(view.systems);
   glue::interruptible([&] {
     for_each_item(found.size(), threads, glue::host(tick), [&](std::size_t s) {
-      const auto rows =
-          latent_rows(view, weights, static_cast<int>(s), glue::known(known));
-      found[s] = profile_interval(LatentClass(rows, settings, prior),
-                                            OptimiserOptions(), deviance);
+      const auto rows = latent_rows(view, weights, static_cast<int>(s), glue::known(known));
+      found[s] = profile_interval(LatentClass(rows, settings, prior), OptimiserOptions(), deviance);
     });
     return 0;
   });

@@ -6,9 +6,14 @@ namespace glue {
 
 PatternView view(const List& patterns) {
   const SEXP start = patterns["start"], answer = patterns["answer"];
-  return {static_cast<int>(Rf_xlength(start)) - 1, patterns["raters"], patterns["categories"],
-          Rf_ncols(answer), integers(start), integers(patterns["rater"]),
-          integers(patterns["category"]), integers(answer)};
+  return {static_cast<int>(Rf_xlength(start)) - 1,
+          patterns["raters"],
+          patterns["categories"],
+          Rf_ncols(answer),
+          integers(start),
+          integers(patterns["rater"]),
+          integers(patterns["category"]),
+          integers(answer)};
 }
 
 PatternView view(const List& patterns, const List& model) {
@@ -27,9 +32,7 @@ NumericMatrix by_row(const std::vector<double>& x, int columns) {
 
 std::vector<double> row_by_row(const NumericMatrix& x) { return doubles(transpose(x)); }
 
-NumericMatrix square(const std::vector<double>& x, int n) {
-  return NumericMatrix(n, n, x.begin());
-}
+NumericMatrix square(const std::vector<double>& x, int n) { return NumericMatrix(n, n, x.begin()); }
 
 IntegerVector from_one(const std::vector<int>& places) {
   IntegerVector out(places.begin(), places.end());
@@ -49,9 +52,10 @@ const int* integers(SEXP x) {
   return INTEGER(x);
 }
 
-List data_frame(List columns, std::size_t rows) {
+List data_frame(List columns) {
+  const int rows = static_cast<int>(Rf_xlength(columns[0]));
   columns.attr("class") = "data.frame";
-  columns.attr("row.names") = IntegerVector::create(NA_INTEGER, -static_cast<int>(rows));
+  columns.attr("row.names") = IntegerVector::create(NA_INTEGER, -rows);
   return columns;
 }
 
@@ -75,10 +79,8 @@ Columns columns(const List& x) {
 List as_list(const Patterns& x, int systems) {
   IntegerMatrix answer(x.rows(), systems);
   std::copy(x.answer.begin(), x.answer.end(), answer.begin());
-  return List::create(
-      _["start"] = x.start, _["rater"] = x.rater,
-      _["category"] = x.category, _["answer"] = answer,
-      _["index"] = x.index);
+  return List::create(_["start"] = x.start, _["rater"] = x.rater, _["category"] = x.category,
+                      _["answer"] = answer, _["index"] = x.index);
 }
 
 }  // namespace
@@ -88,58 +90,52 @@ int core_max_ratings() { return max_ratings_per_case; }
 
 // [[Rcpp::export(rng = false)]]
 List core_patterns_wide(List raters, List systems, double cases) {
-  const auto x = patterns_from_wide(columns(raters), columns(systems),
-                                              static_cast<std::size_t>(cases));
+  const auto x =
+      patterns_from_wide(columns(raters), columns(systems), static_cast<std::size_t>(cases));
   return as_list(x, static_cast<int>(systems.size()));
 }
 
 // [[Rcpp::export(rng = false)]]
-List core_patterns_long(IntegerVector which_case, IntegerVector rater,
-                              IntegerVector category, List systems, double cases) {
-  const auto x = patterns_from_long(which_case.begin(), rater.begin(),
-                                              category.begin(), category.size(),
-                                              columns(systems), static_cast<std::size_t>(cases));
+List core_patterns_long(IntegerVector which_case, IntegerVector rater, IntegerVector category,
+                        List systems, double cases) {
+  const auto x =
+      patterns_from_long(which_case.begin(), rater.begin(), category.begin(), category.size(),
+                         columns(systems), static_cast<std::size_t>(cases));
   return as_list(x, static_cast<int>(systems.size()));
 }
 
 // [[Rcpp::export(rng = false)]]
 List core_patterns_counts(List categories, List systems, double cases) {
-  const auto x = patterns_from_counts(columns(categories), columns(systems),
-                                                static_cast<std::size_t>(cases));
+  const auto x =
+      patterns_from_counts(columns(categories), columns(systems), static_cast<std::size_t>(cases));
   return as_list(x, static_cast<int>(systems.size()));
 }
 
 // [[Rcpp::export(rng = false)]]
-List core_patterns_subset(List patterns, IntegerVector index,
-                                IntegerVector new_rater) {
+List core_patterns_subset(List patterns, IntegerVector index, IntegerVector new_rater) {
   const auto before = glue::view(patterns);
-  const auto x =
-      patterns_subset(before, index.begin(), index.size(), new_rater.begin());
+  const auto x = patterns_subset(before, index.begin(), index.size(), new_rater.begin());
   return as_list(x, before.systems);
 }
 
 // [[Rcpp::export(rng = false)]]
-NumericVector core_pattern_weights(IntegerVector index,
-                                         Nullable<NumericVector> weight,
-                                         int patterns) {
+NumericVector core_pattern_weights(IntegerVector index, Nullable<NumericVector> weight,
+                                   int patterns) {
   NumericVector values;
   if (weight.isNotNull()) values = weight.get();
-  return wrap(pattern_weights(
-      index.begin(), weight.isNotNull() ? values.begin() : nullptr, index.size(), patterns));
+  return wrap(pattern_weights(index.begin(), weight.isNotNull() ? values.begin() : nullptr,
+                              index.size(), patterns));
 }
 
 // [[Rcpp::export(rng = false)]]
-List core_pair_counts(List patterns, NumericVector weight,
-                            IntegerVector judge_of, int judges) {
-  const auto x = pair_counts(glue::view(patterns), glue::doubles(weight),
-                                       judge_of.begin(), judges);
+List core_pair_counts(List patterns, NumericVector weight, IntegerVector judge_of, int judges) {
+  const auto x = pair_counts(glue::view(patterns), glue::doubles(weight), judge_of.begin(), judges);
   return List::create(_["pairs"] = glue::square(x.pairs, x.judges),
-                            _["agreeing"] = glue::square(x.agreeing, x.judges));
+                      _["agreeing"] = glue::square(x.agreeing, x.judges));
 }
 
 // [[Rcpp::export(rng = false)]]
 List core_rater_counts(List patterns, NumericVector weight) {
   const auto x = rater_counts(glue::view(patterns), glue::doubles(weight));
-  return List::create(_["ratings"] = x.ratings, _["pairs"] = x.pairs,
-                            _["agreeing"] = x.agreeing);
+  return List::create(_["ratings"] = x.ratings, _["pairs"] = x.pairs, _["agreeing"] = x.agreeing);
 }

@@ -12,8 +12,7 @@ std::vector<MatrixPrior> matrix_priors(const List& rows, const List& fixed) {
     const SEXP one = rows[m];
     MatrixPrior prior;
     prior.equal_errors = !Rf_isMatrix(one);
-    prior.rows = prior.equal_errors ? as<std::vector<double>>(one)
-                                    : glue::row_by_row(one);
+    prior.rows = prior.equal_errors ? as<std::vector<double>>(one) : glue::row_by_row(one);
     const SEXP known = m < fixed.size() ? SEXP(fixed[m]) : R_NilValue;
     if (!Rf_isNull(known)) prior.fixed = glue::row_by_row(known);
     out.push_back(prior);
@@ -33,9 +32,9 @@ PosteriorPrior posterior_prior(const List& x) {
   }
   out.pooled = as<bool>(x["pooled"]);
   out.raters = as<int>(x["raters"]);
-  out.dependence = glue::choice<Dependence>(x["dependence"], {{"none", Dependence::none},
-                                                              {"easy", Dependence::easy},
-                                                              {"pairs", Dependence::pairs}});
+  out.dependence = glue::choice<Dependence>(
+      x["dependence"],
+      {{"none", Dependence::none}, {"easy", Dependence::easy}, {"pairs", Dependence::pairs}});
   if (out.dependence != Dependence::none) {
     const IntegerMatrix pairs = x["pairs"];
     for (int i = 0; i < pairs.ncol(); ++i) out.pairs.emplace_back(pairs(0, i) - 1, pairs(1, i) - 1);
@@ -60,8 +59,7 @@ ChainOptions chain_options(const List& x) {
 
 // Chain after chain, draw after draw.
 NumericMatrix stacked(const std::vector<PosteriorChain>& chains,
-                            std::vector<double> PosteriorChain::*field, int columns,
-                            int kept) {
+                      std::vector<double> PosteriorChain::*field, int columns, int kept) {
   const int draws = static_cast<int>(chains.size()) * kept;
   NumericMatrix out(draws, columns);
   int row = 0;
@@ -75,8 +73,8 @@ NumericMatrix stacked(const std::vector<PosteriorChain>& chains,
 }
 
 // Patterns x classes, the mean over draws; NA for patterns without a row.
-NumericMatrix mean_probability(const std::vector<PosteriorChain>& chains,
-                                     const PosteriorRows& rows, int kept) {
+NumericMatrix mean_probability(const std::vector<PosteriorChain>& chains, const PosteriorRows& rows,
+                               int kept) {
   const int patterns = static_cast<int>(rows.of_pattern.size());
   NumericMatrix out(patterns, rows.categories);
   for (int p = 0; p < patterns; ++p) {
@@ -106,17 +104,16 @@ IntegerVector row_of_pattern(const PosteriorRows& rows) {
 // order, dependence and its pairs (of judges, a column each); `options`: chains, kept, warmup,
 // thin, threads, seed and log_likelihood. With `joined` systems are judges behind the raters.
 // [[Rcpp::export(rng = false)]]
-List core_draw_posterior(List patterns, NumericVector weight,
-                               IntegerVector truth, IntegerVector population,
-                               bool joined, List prior, List options,
-                               Function tick) {
-  const auto rows = posterior_rows(
-      glue::view(patterns), glue::doubles(weight), as<std::vector<int>>(truth),
-      glue::from_zero(population), joined);
+List core_draw_posterior(List patterns, NumericVector weight, IntegerVector truth,
+                         IntegerVector population, bool joined, List prior, List options,
+                         Function tick) {
+  const auto rows =
+      posterior_rows(glue::view(patterns), glue::doubles(weight), as<std::vector<int>>(truth),
+                     glue::from_zero(population), joined);
   const auto settled = posterior_prior(prior);
   const auto run = chain_options(options);
-  const auto chains = glue::interruptible(
-      [&] { return draw_posterior(rows, settled, run, glue::host(tick)); });
+  const auto chains =
+      glue::interruptible([&] { return draw_posterior(rows, settled, run, glue::host(tick)); });
   int switched = 0;
   double stuck = 0;
   for (const auto& chain : chains) {
@@ -126,13 +123,11 @@ List core_draw_posterior(List patterns, NumericVector weight,
   using Chain = PosteriorChain;
   const int systems = static_cast<int>(settled.system.size());
   return List::create(
-      _["draws"] =
-          stacked(chains, &Chain::draws, posterior_parameters(rows, settled), run.kept),
+      _["draws"] = stacked(chains, &Chain::draws, posterior_parameters(rows, settled), run.kept),
       _["right"] = stacked(chains, &Chain::right, systems, run.kept),
       _["log_likelihood"] =
           stacked(chains, &Chain::log_likelihood, run.log_likelihood ? rows.size() : 0, run.kept),
       _["weight"] = rows.weight, _["row"] = row_of_pattern(rows),
       _["posterior"] = mean_probability(chains, rows, run.kept),
-      _["switched"] = switched / (static_cast<double>(run.chains) * run.kept),
-      _["stuck"] = stuck);
+      _["switched"] = switched / (static_cast<double>(run.chains) * run.kept), _["stuck"] = stuck);
 }

@@ -24,15 +24,14 @@ Clusters clusters(SEXP x) {
 SEXP core_resampler(NumericVector weight, SEXP clusters) {
   std::vector<int> itself(weight.size());
   std::iota(itself.begin(), itself.end(), 0);
-  return XPtr<Resampler>(
-      new Resampler(glue::doubles(weight), itself, glue::clusters(clusters)));
+  return XPtr<Resampler>(new Resampler(glue::doubles(weight), itself, glue::clusters(clusters)));
 }
 
 // How often each unit is drawn in the replicate of this number (from 0): the same draws that
-// estimators of the core are given. `size` is NaN for as many draws as there are cases, or clusters.
+// estimators of the core are given. `size` is NaN for as many draws as there are cases, or
+// clusters.
 // [[Rcpp::export(rng = false)]]
-NumericVector core_resample(SEXP resampler, IntegerVector seed, double replicate,
-                                  double size) {
+NumericVector core_resample(SEXP resampler, IntegerVector seed, double replicate, double size) {
   const XPtr<Resampler> of(resampler);
   Stream stream(glue::seed(seed), static_cast<std::uint64_t>(replicate));
   return wrap(std::isnan(size) ? of->draw(stream) : of->draw(stream, size));

@@ -15,26 +15,23 @@ List core_shared_pairs(List patterns, List cells, Function tick) {
   }
   const auto pairs = glue::interruptible(
       [&] { return shared_pairs(glue::view(patterns), all, glue::host(tick)); });
-  return List::create(
-      _["one"] = glue::from_one(glue::column(pairs, &Pair::one)),
-      _["two"] = glue::from_one(glue::column(pairs, &Pair::two)),
-      _["n"] = glue::column(pairs, &Pair::n),
-      _["agreeing"] = glue::column(pairs, &Pair::agreeing),
-      _["known"] = glue::column(pairs, &Pair::known),
-      _["both_right"] = glue::column(pairs, &Pair::both_right),
-      _["one_right"] = glue::column(pairs, &Pair::one_right),
-      _["two_right"] = glue::column(pairs, &Pair::two_right),
-      _["both_wrong"] = glue::column(pairs, &Pair::both_wrong),
-      _["coinciding"] = glue::column(pairs, &Pair::coinciding),
-      _["expected"] = glue::column(pairs, &Pair::expected),
-      _["surplus"] = glue::column(pairs, &Pair::surplus));
+  return List::create(_["one"] = glue::from_one(glue::column(pairs, &Pair::one)),
+                      _["two"] = glue::from_one(glue::column(pairs, &Pair::two)),
+                      _["n"] = glue::column(pairs, &Pair::n),
+                      _["agreeing"] = glue::column(pairs, &Pair::agreeing),
+                      _["known"] = glue::column(pairs, &Pair::known),
+                      _["both_right"] = glue::column(pairs, &Pair::both_right),
+                      _["one_right"] = glue::column(pairs, &Pair::one_right),
+                      _["two_right"] = glue::column(pairs, &Pair::two_right),
+                      _["both_wrong"] = glue::column(pairs, &Pair::both_wrong),
+                      _["coinciding"] = glue::column(pairs, &Pair::coinciding),
+                      _["expected"] = glue::column(pairs, &Pair::expected),
+                      _["surplus"] = glue::column(pairs, &Pair::surplus));
 }
 
 // `system` from 1; `closeness`: categories x categories. An entry per rating.
 // [[Rcpp::export(rng = false)]]
-IntegerVector core_nearer_answers(List patterns, int system,
-                                        NumericMatrix closeness) {
-  return wrap(glue::interruptible([&] {
-    return nearer_answers(glue::view(patterns), system - 1, closeness.begin());
-  }));
+IntegerVector core_nearer_answers(List patterns, int system, NumericMatrix closeness) {
+  return wrap(glue::interruptible(
+      [&] { return nearer_answers(glue::view(patterns), system - 1, closeness.begin()); }));
 }

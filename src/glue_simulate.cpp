@@ -7,7 +7,7 @@
 namespace {
 
 ConfusionOptions confusion_options(double dispersion, double error_range,
-                                             const std::string& normalise) {
+                                   const std::string& normalise) {
   ConfusionOptions out;
   out.dispersion = dispersion;
   out.error_range = error_range;
@@ -71,36 +71,31 @@ Design design(const List& x) {
 }  // namespace glue
 
 // [[Rcpp::export(rng = false)]]
-NumericMatrix core_confusion_matrix(double accuracy, NumericVector base_rates,
-                                          double dispersion, double error_range,
-                                          std::string normalise, IntegerVector seed) {
+NumericMatrix core_confusion_matrix(double accuracy, NumericVector base_rates, double dispersion,
+                                    double error_range, std::string normalise, IntegerVector seed) {
   Stream stream(glue::seed(seed), 0);
   const int n = static_cast<int>(base_rates.size());
   const auto factor = error_factors(n, error_range, stream);
   return glue::by_row(
       confusion_matrix(accuracy, glue::doubles(base_rates),
-                                 confusion_options(dispersion, error_range, normalise), factor),
+                       confusion_options(dispersion, error_range, normalise), factor),
       n);
 }
 
 // Columns of answers and matrices (by stratum within judge) are those of raters, then of systems;
 // hidden ones have matrices only.
 // [[Rcpp::export(rng = false)]]
-List core_simulate(List design, double cases, IntegerVector seed,
-                         double item) {
+List core_simulate(List design, double cases, IntegerVector seed, double item) {
   const glue::Interruptible here;
   const Design settings = glue::design(design);
   Stream stream(glue::seed(seed), static_cast<std::uint64_t>(item));
   const auto truths = draw_truths(settings, stream);
-  const auto panel =
-      draw_panel(settings, truths, static_cast<std::size_t>(cases), stream);
+  const auto panel = draw_panel(settings, truths, static_cast<std::size_t>(cases), stream);
   List matrices;
   for (const auto& matrix : truths.matrix) {
     matrices.push_back(glue::by_row(matrix, settings.categories));
   }
-  return List::create(
-      _["truth"] = panel.truth, _["stratum"] = panel.stratum,
-      _["answers"] = wrap(panel.answers),
-      _["base_rates"] = truths.base_rates, _["expected"] = truths.expected,
-      _["matrices"] = matrices);
+  return List::create(_["truth"] = panel.truth, _["stratum"] = panel.stratum,
+                      _["answers"] = wrap(panel.answers), _["base_rates"] = truths.base_rates,
+                      _["expected"] = truths.expected, _["matrices"] = matrices);
 }

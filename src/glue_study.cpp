@@ -21,8 +21,8 @@ StudyEstimator study_estimator(const List& x) {
 }
 
 // Fields of `x`: cases, runs, seed, first, threads; estimators, each a `setup` of core_estimator()
-// with interval ("none", "bootstrap" or "robust"), replicates, conf_level, margin; bootstrap_seeds (two
-// words per run, if there are replicates).
+// with interval ("none", "bootstrap" or "robust"), replicates, conf_level, margin; bootstrap_seeds
+// (two words per run, if there are replicates).
 StudyOptions study_options(const List& x) {
   StudyOptions out;
   out.cases = as<std::size_t>(x["cases"]);
@@ -48,8 +48,8 @@ StudyOptions study_options(const List& x) {
 List core_study(List design, List options, Function tick) {
   const Design settings = glue::design(design);
   const StudyOptions study = study_options(options);
-  const auto runs = glue::interruptible(
-      [&] { return run_study(settings, study, glue::host(tick)); });
+  const auto runs =
+      glue::interruptible([&] { return run_study(settings, study, glue::host(tick)); });
 
   const int n = static_cast<int>(runs.size()), systems = static_cast<int>(settings.shown());
   CharacterVector identified(n);
@@ -84,16 +84,13 @@ List core_study(List design, List options, Function tick) {
         interval.push_back(runs[r].estimates[e].interval[s]);
       }
     }
-    estimators.push_back(List::create(_["estimate"] = estimate,
-                                            _["interval"] = glue::intervals(interval),
-                                            _["identifiable"] = identifiable,
-                                            _["identified"] = parameters));
+    estimators.push_back(
+        List::create(_["estimate"] = estimate, _["interval"] = glue::intervals(interval),
+                     _["identifiable"] = identifiable, _["identified"] = parameters));
   }
-  return List::create(
-      _["identified"] = identified, _["agreement"] = agreement,
-      _["kappa"] = kappa, _["rater_accuracy"] = rater_accuracy,
-      _["expected"] = expected, _["sample"] = sample,
-      _["estimators"] = estimators);
+  return List::create(_["identified"] = identified, _["agreement"] = agreement, _["kappa"] = kappa,
+                      _["rater_accuracy"] = rater_accuracy, _["expected"] = expected,
+                      _["sample"] = sample, _["estimators"] = estimators);
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -7,8 +7,8 @@
 // `rows`: start (from 0), source and code (from 1), codes of each source, truth (a category per
 // row, 0 is unknown), categories. `start`: rows x categories. Tables are categories x codes.
 // [[Rcpp::export(rng = false)]]
-List core_fit_tables(List rows, NumericVector weight, NumericMatrix start,
-                           double mass, int iterations) {
+List core_fit_tables(List rows, NumericVector weight, NumericMatrix start, double mass,
+                     int iterations) {
   const glue::Interruptible here;
   TableRows evidence;
   evidence.start = as<std::vector<int>>(rows["start"]);
@@ -24,9 +24,8 @@ List core_fit_tables(List rows, NumericVector weight, NumericMatrix start,
   for (std::size_t s = 0; s < fit.table.size(); ++s) {
     tables[s] = glue::by_row(fit.table[s], evidence.codes[s]);
   }
-  return List::create(
-      _["base_rates"] = fit.base_rates, _["tables"] = tables,
-      _["posterior"] = glue::by_row(fit.posterior, K),
-      _["log_likelihood"] = fit.log_likelihood,
-      _["iterations"] = fit.iterations, _["converged"] = fit.converged);
+  return List::create(_["base_rates"] = fit.base_rates, _["tables"] = tables,
+                      _["posterior"] = glue::by_row(fit.posterior, K),
+                      _["log_likelihood"] = fit.log_likelihood, _["iterations"] = fit.iterations,
+                      _["converged"] = fit.converged);
 }

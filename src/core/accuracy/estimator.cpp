@@ -3,8 +3,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "k_model.hpp"
-
 namespace fallible {
 
 RightAnswers::RightAnswers(const Ratings& ratings, const std::vector<double>& weight, int system,

@@ -1,10 +1,9 @@
-#include "k_model.hpp"
-
+// Estimates that rest on the posterior probabilities of the K-model: Lehner (2015), equation 7.
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "../base/special.hpp"
+#include "estimator.hpp"
 
 namespace fallible {
 
@@ -14,12 +13,20 @@ constexpr double tie_tolerance = 1e-9;      // relative, of the most probable ca
 constexpr double edge_tolerance = 1e-9;     // of a probability on the edge of a bin
 constexpr double information_floor = 1e-6;  // of N Pg - 1
 
+// Equation 7, for a mean probability and a mean agreement of whatever kind; NaN without
+// information.
+double solve_accuracy(int categories, double probability, double agreement) {
+  const double information = categories * probability - 1;
+  if (information < information_floor) return not_a_number;
+  return ((categories - 1) * agreement - 1 + probability) / information;
+}
+
 // Over the cases of one bin, or of all.
 struct Sums {
   double cases = 0, probability = 0, agreement = 0;
 };
 
-double clip01(double x) { return std::isnan(x) ? x : std::min(std::max(x, 0.0), 1.0); }
+double clip01(double x) { return std::clamp(x, 0.0, 1.0); }
 
 std::size_t bins(const Rule& rule) {
   return rule.width == 0 ? 1 : static_cast<std::size_t>(std::ceil(1 / rule.width - edge_tolerance));
@@ -103,12 +110,6 @@ KModelFit fit_k_model(const PatternView& patterns, const std::vector<double>& we
   KModelFit out{make_tallies(patterns, weight), KFit()};
   out.fit = fit_algebraic(out.tallies, out.tallies.weight);
   return out;
-}
-
-double solve_accuracy(int categories, double probability, double agreement) {
-  const double information = categories * probability - 1;
-  if (information < information_floor) return not_a_number;
-  return ((categories - 1) * agreement - 1 + probability) / information;
 }
 
 std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,

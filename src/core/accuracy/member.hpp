@@ -13,6 +13,7 @@
 
 namespace fallible {
 
+// Raters joined by one system: what the members are fitted to.
 class Joined {
  public:
   Joined(const Ratings& ratings, int system);  // -1 for raters alone
@@ -23,7 +24,6 @@ class Joined {
   const LatentRows& rows() const { return rows_; }
   // Those that matter to a model in which raters are exchangeable.
   const ExchangeableRows& exchangeable() const { return exchangeable_; }
-  const LatentPrior& prior() const { return prior_; }
   // Total weight of the cases with an answer that can be judged.
   double cases() const { return cases_; }
 
@@ -42,7 +42,6 @@ class Joined {
     return posterior[static_cast<std::size_t>(row) * rows_.categories + answer_[row]];
   }
 
-  LatentPrior prior_;
   LatentRows rows_;
   ExchangeableRows exchangeable_;
   std::vector<int> answer_;  // of the system in each row, -1 for none that can be judged
@@ -83,6 +82,7 @@ class Member {
 
   const MemberResult& result() const { return result_; }
   bool ruled_out() const { return std::isnan(result_.log_evidence); }
+  double log_weight() const { return result_.log_evidence + result_.log_prior; }
   void weigh(double weight) { result_.weight = weight; }
 
  protected:

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../base/host.hpp"
-#include "../base/ragged.hpp"
+#include "../base/rows.hpp"
 #include "crowdtruth.hpp"
 
 namespace fallible {

@@ -57,13 +57,11 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
   const auto flush = [&]() {
     if (set.size() < 2) return;
     Eigen::MatrixXd all = Eigen::MatrixXd::Zero(law.classes, N), of_themselves = expected * 0;
-    for (auto i = set.begin(); i != set.end();) {
-      const auto j = std::upper_bound(i, set.end(), *i);
-      const Eigen::MatrixXd own = static_cast<double>(j - i) * law.of(*i).leftCols(N);
+    for_each_run(0, static_cast<int>(set.size()), set, [&](int i, int j) {
+      const Eigen::MatrixXd own = static_cast<double>(j - i) * law.of(set[i]).leftCols(N);
       all += own;
       of_themselves += own.transpose() * law.weights().asDiagonal() * own;
-      i = j;
-    }
+    });
     expected += cases * (all.transpose() * law.weights().asDiagonal() * all - of_themselves);
   };
   std::vector<int> raters;

@@ -2,6 +2,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <map>
 
 #include "../base/random.hpp"
 #include "latent.hpp"
@@ -47,15 +48,14 @@ std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model
 // cells than parameters.
 class SmallPanel {
  public:
-  SmallPanel(const LatentRows& rows, const LatentModel& model) : rows_(rows) {
+  SmallPanel(const LatentRows& rows, const LatentModel& model)
+      : rows_(rows), seat_(rows.judges, -1) {
     const std::vector<bool> silent = silent_judges(rows, model);
-    seat_.assign(rows.judges, -1);
-    int seats = 0;
     const auto sit = [&](int u) {
-      if (seat_[u] < 0 && !silent[u]) seat_[u] = seats++;
+      if (seat_[u] < 0 && !silent[u]) seat_[u] = judges_++;
     };
     if (rows.raters <= crowd) {
-      for (int u = 0; u < rows.judges; ++u) sit(u);
+      for (int u = 0; u < rows.raters; ++u) sit(u);
     } else {
       int best = -1;
       for (int i = 0; i < rows.size(); ++i) {
@@ -70,27 +70,20 @@ class SmallPanel {
       }
       if (busiest_row_ < 0) return;  // no case has weight
       for (const int at : rows.places(busiest_row_)) {
-        if (rows.judge[at] < rows.raters && seats < busiest) sit(rows.judge[at]);
+        if (rows.judge[at] < rows.raters && judges_ < busiest) sit(rows.judge[at]);
       }
     }
-    raters_ = 0;
-    for (int u = 0; u < rows.raters; ++u) raters_ += seat_[u] >= 0;
+    raters_ = judges_;
     if (rows.joined()) sit(rows.raters);
-    judges_ = seats;
+    // By known truth, so that a rare one is not missed: what it tells does not hang on how often.
+    std::map<int, std::vector<int>> by_known;
     for (int i = 0; i < rows.size(); ++i) {
       bool seated = false;
-      for (const int at : rows.places(i)) {
-        seated = seated || seat_[rows.judge[at]] >= 0;
-      }
+      for (const int at : rows.places(i)) seated = seated || seat_[rows.judge[at]] >= 0;
       if (!seated || rows.weight[i] == 0) continue;
-      // By known truth, so that a rare one is not missed: what it tells does not hang on how often.
-      const int known = known_of(i, std::min(rows.categories, few_categories));
-      if (static_cast<int>(seated_.size()) < known + 2) seated_.resize(known + 2);
-      seated_[known + 1].push_back(i);
+      by_known[known_of(i, std::min(rows.categories, few_categories))].push_back(i);
     }
-    seated_.erase(std::remove_if(seated_.begin(), seated_.end(),
-                                 [](const std::vector<int>& some) { return some.empty(); }),
-                  seated_.end());
+    for (auto& of : by_known) seated_.push_back(std::move(of.second));
   }
 
   bool empty() const { return judges_ == 0 || seated_.empty(); }

@@ -17,38 +17,31 @@ namespace {
 constexpr double scale = 1e4;
 constexpr double most_slopes = 3e7;  // numbers that are kept at once
 
-// Numbers the kinds of pairs and calls visit(row, kind, rating of its first judge, of its second).
-class KindsOfPairs {
- public:
-  explicit KindsOfPairs(const LatentModel& model) : by_rater_(model.by_rater) {}
+using Kinds = std::map<std::pair<int, int>, int>;
 
-  template <class Visit>
-  void for_each_pair(const LatentRows& rows, const Visit& visit) {
-    const auto who = [&](int at) {
-      return by_rater_ || rows.judge[at] >= rows.raters ? rows.judge[at] : 0;
-    };
-    for (int i = 0; i < rows.size(); ++i) {
-      steps_done(1);
-      if (rows.weight[i] == 0) continue;
-      for (const int a : rows.places(i)) {
-        for (int b = rows.start[i]; b < a; ++b) {
-          if (rows.judge[a] == rows.judge[b]) continue;
-          const bool ordered = who(b) <= who(a);
-          const int one = ordered ? b : a, other = ordered ? a : b;
-          const auto kind = std::make_pair(who(one), who(other));
-          const int number = number_.insert({kind, static_cast<int>(number_.size())}).first->second;
-          visit(i, number, rows.category[one], rows.category[other]);
-        }
+// Numbers the kinds of pairs and calls visit(row, kind, rating of its first judge, of its second).
+template <class Visit>
+Kinds for_each_pair(const Layout& layout, const Visit& visit) {
+  const LatentRows& rows = layout.rows;
+  const auto who = [&](int at) {
+    return layout.model.by_rater || rows.judge[at] >= rows.raters ? rows.judge[at] : 0;
+  };
+  Kinds out;
+  for (int i = 0; i < rows.size(); ++i) {
+    steps_done(1);
+    if (rows.weight[i] == 0) continue;
+    for (const int a : rows.places(i)) {
+      for (int b = rows.start[i]; b < a; ++b) {
+        if (rows.judge[a] == rows.judge[b]) continue;
+        const auto [one, other] = who(b) <= who(a) ? std::make_pair(b, a) : std::make_pair(a, b);
+        const int number = static_cast<int>(out.size());
+        const int kind = out.insert({{who(one), who(other)}, number}).first->second;
+        visit(i, kind, rows.category[one], rows.category[other]);
       }
     }
   }
-
-  const std::map<std::pair<int, int>, int>& numbers() const { return number_; }
-
- private:
-  bool by_rater_;
-  std::map<std::pair<int, int>, int> number_;
-};
+  return out;
+}
 
 }  // namespace
 
@@ -57,9 +50,8 @@ PairFrequencies pair_frequencies(const Layout& layout) {
   PairFrequencies out;
   out.categories = rows.categories;
   const std::size_t N = rows.categories;
-  KindsOfPairs kinds(layout.model);
   double total = 0;
-  kinds.for_each_pair(rows, [&](int row, int kind, int k, int l) {
+  const Kinds kinds = for_each_pair(layout, [&](int row, int kind, int k, int l) {
     if (kind >= out.kinds()) {
       out.share.resize(kind + 1, 0.0);
       out.frequency.resize((kind + 1) * N * N, 0.0);
@@ -70,7 +62,7 @@ PairFrequencies pair_frequencies(const Layout& layout) {
   });
   out.first.resize(out.kinds());
   out.second.resize(out.kinds());
-  for (const auto& entry : kinds.numbers()) {
+  for (const auto& entry : kinds) {
     const int kind = entry.second;
     out.first[kind] = entry.first.first;
     out.second[kind] = entry.first.second;
@@ -178,10 +170,9 @@ Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x) 
     centre.row(kind) = expected.segment(kind * per_kind, per_kind).transpose() *
                        slopes.middleRows(kind * per_kind, per_kind);
   }
-  KindsOfPairs kinds(layout.model);
   Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(rows.size(), x.size());
   double total = 0;
-  kinds.for_each_pair(rows, [&](int row, int kind, int k, int l) {
+  for_each_pair(layout, [&](int row, int kind, int k, int l) {
     total += rows.weight[row];
     const Eigen::Index cell = kind * per_kind + k * pairs.categories + l;
     scores.row(row) += slopes.row(cell) - centre.row(kind);

@@ -9,8 +9,8 @@ namespace fallible {
 
 // Expected numbers of ratings, as far as the centre is concerned.
 struct CentreCounts {
-  int judges = 0, categories = 0;
-  std::vector<bool> counted;    // judges with ratings whose matrix is not known
+  int categories = 0;
+  std::vector<int> counted;     // judges with ratings whose matrix is not known
   std::vector<bool> used;       // judges x ratings: was it ever given
   std::vector<double> ratings;  // judges x ratings x truths, as Pass sums them
 

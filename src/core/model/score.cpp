@@ -10,13 +10,6 @@ Counts::Counts(const Layout& layout)
               layout.classes()),
       classes(layout.classes()) {}
 
-void Counts::add(const LatentRows& rows, int row, double weight, const double* posterior) {
-  const auto K = static_cast<Eigen::Index>(classes.size());
-  const Eigen::ArrayXd p = weight * Eigen::ArrayXd::Map(posterior, K);
-  Eigen::ArrayXd::Map(classes.data(), K) += p;
-  for (const int at : rows.places(row)) Eigen::ArrayXd::Map(&ratings[rows.rating(at) * K], K) += p;
-}
-
 std::vector<double> Counts::levels(const Layout& layout) const {
   const std::size_t N = layout.categories, K = classes.size(), symbols = layout.rows.symbols();
   std::vector<double> out(2 * layout.rows.levels, 0.0);

@@ -94,8 +94,6 @@ struct Counts {
   std::vector<double> levels(const Layout& layout) const;
   // Of each rating of each judge when each category is true, judges x ratings x truths.
   std::vector<double> by_truth(const Layout& layout) const;
-  // The cases of a row.
-  void add(const LatentRows& rows, int row, double weight, const double* posterior);
 };
 
 // The gradient of the log likelihood of cases whose classes have been seen. That of the likelihood

@@ -21,30 +21,18 @@ void tally_key(const PatternView& x, int p, std::vector<int>& sorted, std::vecto
   }
   int pairs = choose2(end - begin);
   int agreeing = 0;
-  for (int i = begin; i < end;) {  // runs of one rater; entries are sorted by rater
-    int j = i;
-    while (j < end && x.rater[j] == x.rater[i]) ++j;
+  for_each_run(begin, end, x.rater, [&](int i, int j) {  // entries are sorted by rater
     pairs -= choose2(j - i);
-    for (int a = i; a < j;) {  // and of one category within the rater
-      int b = a;
-      while (b < j && x.category[b] == x.category[a]) ++b;
-      agreeing -= choose2(b - a);
-      a = b;
-    }
-    i = j;
-  }
+    for_each_run(i, j, x.category, [&](int a, int b) { agreeing -= choose2(b - a); });
+  });
   key.assign(2, 0);
   for (int s = 0; s < x.systems; ++s) key.push_back(std::max(x.answer_of(p, s), 0) - 1);
   sorted.assign(x.category + begin, x.category + end);
   std::sort(sorted.begin(), sorted.end());
-  for (auto i = sorted.begin(); i != sorted.end();) {
-    const auto j = std::upper_bound(i, sorted.end(), *i);
-    const int count = static_cast<int>(j - i);
-    agreeing += choose2(count);
-    key.push_back(*i - 1);
-    key.push_back(count);
-    i = j;
-  }
+  for_each_run(0, end - begin, sorted, [&](int i, int j) {
+    agreeing += choose2(j - i);
+    key.insert(key.end(), {sorted[i] - 1, j - i});
+  });
   key[0] = pairs;
   key[1] = agreeing;
 }
@@ -128,9 +116,7 @@ RaterCounts rater_counts(const PatternView& x, const std::vector<double>& weight
   for (int p = 0; p < x.patterns; ++p) {
     const int begin = x.start[p], end = x.start[p + 1];
     for (int r = begin; r < end; ++r) ++of_category[x.category[r]];
-    for (int i = begin; i < end;) {  // runs of one rater
-      int j = i;
-      while (j < end && x.rater[j] == x.rater[i]) ++j;
+    for_each_run(begin, end, x.rater, [&](int i, int j) {
       for (int r = i; r < j; ++r) --of_category[x.category[r]];  // others only
       const int rater = x.rater[i] - 1;
       for (int r = i; r < j; ++r) {
@@ -139,8 +125,7 @@ RaterCounts rater_counts(const PatternView& x, const std::vector<double>& weight
         out.agreeing[rater] += weight[p] * of_category[x.category[r]];
       }
       for (int r = i; r < j; ++r) ++of_category[x.category[r]];
-      i = j;
-    }
+    });
     for (int r = begin; r < end; ++r) --of_category[x.category[r]];
   }
   return out;

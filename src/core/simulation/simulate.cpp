@@ -38,37 +38,29 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
                                      const ConfusionOptions& options,
                                      const std::vector<double>& factor) {
   const int N = static_cast<int>(base_rates.size());
-  accuracy = std::min(std::max(accuracy, 0.0), 1.0);
+  accuracy = std::clamp(accuracy, 0.0, 1.0);
   std::vector<double> out(static_cast<std::size_t>(N) * N, 0.0), wrong(N, 0.0);
   for (int k = 0; k < N; ++k) {
-    double* row = out.data() + static_cast<std::size_t>(k) * N;
+    double* row = &out[static_cast<std::size_t>(k) * N];
     double spread = 0;
     // Relative to the likeliest error, so that no dispersion overflows.
     const int likeliest = options.dispersion >= 1 ? 1 : std::max(k, N - 1 - k);
     for (int l = 0; l < N; ++l) {
-      if (l == k) continue;
-      row[l] = std::pow(options.dispersion, likeliest - std::abs(k - l));
-      spread += row[l];
+      if (l != k) spread += row[l] = std::pow(options.dispersion, likeliest - std::abs(k - l));
     }
     for (int l = 0; l < N; ++l) {
-      row[l] *= (1 - accuracy) / spread * factor[static_cast<std::size_t>(k) * N + l];
-      wrong[k] += row[l];
+      wrong[k] += row[l] *= (1 - accuracy) / spread * factor[static_cast<std::size_t>(k) * N + l];
     }
   }
-  const bool certain = accuracy == 0 || accuracy == 1;
-  const double scale = options.normalise == Normalise::row || certain
-                           ? 1
-                           : diagonal_factor(accuracy, base_rates, wrong);
+  const bool by_row = options.normalise == Normalise::row || accuracy == 0 || accuracy == 1;
+  const double right = by_row ? 0 : accuracy * diagonal_factor(accuracy, base_rates, wrong);
   for (int k = 0; k < N; ++k) {
-    double* row = out.data() + static_cast<std::size_t>(k) * N;
-    if (options.normalise == Normalise::row || certain) {
-      for (int l = 0; l < N; ++l) row[l] *= wrong[k] > 0 ? (1 - accuracy) / wrong[k] : 0;
-      row[k] = accuracy;
-    } else {
-      const double total = scale * accuracy + wrong[k];
-      for (int l = 0; l < N; ++l) row[l] /= total;
-      row[k] = scale * accuracy / total;
-    }
+    double* row = &out[static_cast<std::size_t>(k) * N];
+    const double scale = !by_row        ? 1 / (right + wrong[k])
+                         : wrong[k] > 0 ? (1 - accuracy) / wrong[k]
+                                        : 0;
+    for (int l = 0; l < N; ++l) row[l] *= scale;
+    row[k] = by_row ? accuracy : right * scale;
   }
   return out;
 }
@@ -78,11 +70,9 @@ std::vector<double> error_factors(int categories, double error_range, Stream& st
   if (error_range == 0) return out;
   for (int k = 0; k < categories; ++k) {
     for (int l = 0; l < categories; ++l) {
-      if (k != l) {
-        // Never zero: a row must keep some error to rescale.
-        out[static_cast<std::size_t>(k) * categories + l] =
-            1 + error_range * (1 - 2 * stream.uniform());
-      }
+      if (k == l) continue;
+      // Never zero: a row must keep some error to rescale.
+      out[static_cast<std::size_t>(k) * categories + l] += error_range * (1 - 2 * stream.uniform());
     }
   }
   return out;
@@ -139,8 +129,6 @@ std::vector<std::size_t> stratum_ends(const std::vector<double>& cumulative, std
   return out;
 }
 
-double kept_inside(double p) { return std::min(std::max(p, 0.0), 1.0); }
-
 // The mean of an accuracy that changes by `drift` from the first case to the last, kept in [0, 1].
 double mean_accuracy(double accuracy, double drift) {
   if (drift == 0) return accuracy;
@@ -151,7 +139,6 @@ double mean_accuracy(double accuracy, double drift) {
 
 double over_cases(const std::vector<double>& matrix, const std::vector<double>& base_rates,
                   double drift) {
-  if (drift == 0) return expected_accuracy(matrix, base_rates);
   const std::size_t N = base_rates.size();
   double out = 0;
   for (std::size_t k = 0; k < N; ++k) {
@@ -279,7 +266,7 @@ std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const auto probability = [row](std::size_t l) { return l == 0 ? row[0] : row[l] - row[l - 1]; };
   const double position = (static_cast<double>(drawn_) + 0.5) / static_cast<double>(cases_);
   const double before = probability(truth_);
-  const double right = kept_inside(before + drift * (position - 0.5));
+  const double right = std::clamp(before + drift * (position - 0.5), 0.0, 1.0);
   const double u = loading == 0 ? stream.uniform() : shared_uniform(loading, effect_, stream);
   if (u < right) return truth_;
   double passed = right;

@@ -6,7 +6,7 @@
 
 #include "core/accuracy/bootstrap.hpp"
 #include "core/accuracy/member.hpp"
-#include "core/accuracy/k_model.hpp"
+#include "core/accuracy/estimator.hpp"
 #include "core/model/algebraic.hpp"
 #include "../panel.hpp"
 #include "../posterior.hpp"

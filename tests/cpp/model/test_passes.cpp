@@ -73,7 +73,7 @@ double slow_pass(const Layout& layout, const Law& law, Counts& counts,
     for (std::size_t c = 0; c < classes.size(); ++c) posterior[i * N + c % N] += classes[c];
     if (rows.weight[i] == 0) continue;
     out += rows.weight[i] * log;
-    counts.add(rows, i, rows.weight[i], classes.data());
+    rows.add_expected(i, classes.data(), law.classes, counts.classes.data(), counts.ratings.data());
   }
   return out;
 }
