@@ -30,7 +30,10 @@ template <class Place>
 double to_shares(Place begin, Place end) {
   const double most = *std::max_element(begin, end);
   double total = 0;
-  for (Place x = begin; x != end; ++x) total += * x = std::exp(*x - most);
+  for (Place x = begin; x != end; ++x) {
+    *x = std::exp(*x - most);
+    total += *x;
+  }
   for (Place x = begin; x != end; ++x) *x /= total;
   return most + std::log(total);
 }
@@ -46,7 +49,7 @@ inline double largest_change(const std::vector<double>& before, const std::vecto
 
 constexpr double log_root_2_pi = 0.918938533204672742;
 
-// The gamma function's logarithm and its derivatives, for x > 0, by recurrence to where
+// The gamma function's logarithm and its derivative, both for x > 0, by recurrence to where
 // Stirling's series is exact to 1e-13 (Abramowitz and Stegun, 1964, 6.1.41 and 6.3.18). std::lgamma
 // writes a global and so is not for threads.
 inline double log_gamma(double x) {
@@ -57,6 +60,16 @@ inline double log_gamma(double x) {
       1.0 / 12 -
       f * (1.0 / 360 - f * (1.0 / 1260 - f * (1.0 / 1680 - f * (1.0 / 1188 - f * 691 / 360360))));
   return (x - 0.5) * std::log(x) - x + log_root_2_pi + series / x - std::log(product);
+}
+
+inline double digamma(double x) {
+  double out = 0;
+  for (; x < 8; x += 1) out -= 1 / x;
+  const double f = 1 / (x * x);
+  const double series =
+      1.0 / 12 -
+      f * (1.0 / 120 - f * (1.0 / 252 - f * (1.0 / 240 - f * (1.0 / 132 - f * 691 / 32760))));
+  return out + std::log(x) - 0.5 / x - f * series;
 }
 
 // The first two derivatives of log_gamma together, by the same recurrence (6.3.18 and 6.4.12).
@@ -81,7 +94,5 @@ struct Polygamma {
              f * (1.0 / 30 - f * (1.0 / 42 - f * (1.0 / 30 - f * (5.0 / 66 - f * 691 / 2730)))));
   }
 };
-
-inline double digamma(double x) { return Polygamma(x).first; }
 
 }  // namespace fallible

@@ -149,8 +149,9 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
     if (k < N - 1) out.slope(k, prior.base_rates * (1 - N * rates[k]));
   }
   if (prior.pooled) {
-    add_rows(layout, out);
-    return out.value;
+    LogDensity of_rows{x, gradient};
+    add_rows(layout, of_rows);
+    return out.value + of_rows.value;
   }
   if (layout.mean_at >= 0) out.beta(layout.mean_at, prior.correct, prior.wrong);
   for (int i = 0; i < layout.groups * layout.per_group; ++i) {

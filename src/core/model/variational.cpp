@@ -46,7 +46,7 @@ double dirichlet(const double* n, const double* prior, double* log_mean, int siz
   return out;
 }
 
-// The fit in progress.
+// The fit in progress: a state, and what follows from it.
 class DawidSkeneFit {
  public:
   DawidSkeneFit(const LatentRows& rows, const LatentPrior& prior, const VariationalOptions& options)
