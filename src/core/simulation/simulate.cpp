@@ -56,11 +56,10 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
   const double right = by_row ? 0 : accuracy * diagonal_factor(accuracy, base_rates, wrong);
   for (int k = 0; k < N; ++k) {
     double* row = &out[static_cast<std::size_t>(k) * N];
-    const double scale = !by_row        ? 1 / (right + wrong[k])
-                         : wrong[k] > 0 ? (1 - accuracy) / wrong[k]
-                                        : 0;
-    for (int l = 0; l < N; ++l) row[l] *= scale;
-    row[k] = by_row ? accuracy : right * scale;
+    const double total = by_row ? 0 : right + wrong[k];
+    const double left = wrong[k] > 0 ? (1 - accuracy) / wrong[k] : 0;
+    for (int l = 0; l < N; ++l) row[l] = by_row ? row[l] * left : row[l] / total;
+    row[k] = by_row ? accuracy : right / total;
   }
   return out;
 }
