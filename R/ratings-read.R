@@ -42,8 +42,8 @@
 #' Labels are compared with `na` whatever their capitals and the blanks around them. A warning of
 #' class `fallible_warning_missing` lists which labels were taken for missing ratings and how often,
 #' except empty fields and `NA`. `clean_labels = TRUE` joins labels that differ only in capitals and
-#' blanks to the most frequent of them. Names of cases, or of raters, that differ so are left as they
-#' are, with a warning of class `fallible_warning_names`.
+#' blanks to the most frequent of them. Names of cases, or of raters, that differ so are left as
+#' they are, with a warning of class `fallible_warning_names`.
 #'
 #' @srrstats {UL1.4b} examples are files as tools write them
 #' @param path A file; several files, which are named by the names of the vector, if any; or a
