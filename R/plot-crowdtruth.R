@@ -44,20 +44,17 @@ plot_scores <- function(object, max_units) {
   scores <- as.matrix(object)[chosen, , drop = FALSE]
   rownames(scores) <- chosen # names need not be unique
   cells <- matrix_cells(scores)
-  cells$label <- if (object$options$version == "2.0") {
-    ifelse(cells$value > 0, share(cells$value), "")
+  if (object$options$version == "2.0") {
+    measure <- "Share of the workers who gave the annotation, weighted by their quality"
+    cells$label <- ifelse(cells$value > 0, share(cells$value), "")
   } else {
-    as.vector(category_counts(object$ratings)[chosen, ])
+    measure <- "Numbers of workers, shaded by unit-annotation score"
+    cells$label <- as.vector(category_counts(object$ratings)[chosen, ])
   }
-  measure <- c(
-    `2014` = "Numbers of workers, shaded by unit-annotation score",
-    `2.0` = "Share of the workers who gave the annotation, weighted by their quality"
-  )
   annotations <- colnames(scores)
   heat_map(
     cells, annotations, "What workers saw in each unit", paste(c(
-      measure[[object$options$version]],
-      choice_subtitle(length(chosen), length(units), "unit", "evenly spaced")
+      measure, choice_subtitle(length(chosen), length(units), "unit", "evenly spaced")
     ), collapse = "\n"),
     y = "unit", rows = chosen, numbers = length(annotations) <= 20L && length(chosen) <= 40L,
     scale = share_scale("score", low = nearly_white), top = TRUE,
@@ -95,12 +92,12 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     x = "The rule has {.val {metrics}} only.")
   table <- tidy(object)
   shown <- table[!is.na(table$score), ]
-  named <- function(values, names) factor(values, c(FALSE, TRUE), names)
-  shown$state <- named(shown$flagged, c("not flagged", "flagged"))
-  fitted <- has_columns(shown, "known")
+  shown$state <- factor(shown$flagged, c(FALSE, TRUE), c("not flagged", "flagged"))
+  fitted <- object$rule == "fitted"
   if (fitted) {
-    shown$truth <- addNA(named(shown$known, c("good", "low quality")))
-    levels(shown$truth)[[3L]] <- "unknown"
+    shown$truth <- factor(
+      shown$known, c(FALSE, TRUE, NA), c("good", "low quality", "unknown"), exclude = NULL
+    )
   }
   lacking <- nrow(table) - nrow(shown)
   picture(shown, metrics[[1L]], metrics[[2L]], colour = "state") +
