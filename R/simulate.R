@@ -107,5 +107,6 @@ check_truth <- function(x) {
   check_ratings(x)
   abort_argument_if(is.null(x$truth), "x", "The truth of the cases of {.arg x} is not known.",
     i = "{.fun simulate_ratings}, {.fun with_truth} and {.fun ratings} with {.arg truth} make
-        ratings that carry it; for estimates, see {.fun ground_truth} and {.fun estimate_accuracy}.")
+        ratings that carry it; for estimates, see {.fun ground_truth} and
+        {.fun estimate_accuracy}.")
 }
