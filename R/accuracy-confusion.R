@@ -148,7 +148,7 @@ confusion_cells <- function(estimate, s, counts, draws, interval, conf_level) {
   if (measures_by_gold(estimate, interval)) {
     cells_with_gold(found, estimate, place, counts, draws, interval, conf_level)
   } else if (is.null(draws$values)) {
-    reason <- draws$reason %||% metric_interval(interval)$reason
+    reason <- lack_of_kind(accuracy_intervals()[[interval]]) %||% draws$reason
     if (is.null(reason)) found else without_interval(found, reason)
   } else if (accuracy_intervals()[[interval]]$cells) {
     values <- in_blocks(draws, s, function(counts) cell_shares(counts, n))
@@ -261,17 +261,14 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   cells <- tidy(object)
   check_drawn(cells$estimate, "The matrix is", cells$reason)
-  systems <- unique(cells$system)
   pairs <- data.frame(
     judge1 = cells$prediction, judge2 = cells$truth, value = cells$estimate,
-    system = factor(cells$system, levels = systems)
+    system = in_order(cells$system)
   )
-  heat_map(pairs, unique(cells$truth)) +
-    panels_of(pairs, "system") +
-    share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
-    ggplot2::labs(
-      title = "Answers by true category", x = "answer of the system", y = "true category",
-      subtitle = "Probability of the answer given the truth, which is estimated"
-    ) +
-    wrapped_texts()
+  heat_map(
+    pairs, unique(cells$truth), "Answers by true category",
+    "Probability of the answer given the truth, which is estimated", "answer of the system",
+    "true category"
+  ) +
+    panels_of(pairs, "system")
 }

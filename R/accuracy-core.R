@@ -9,8 +9,8 @@ make_estimator <- function(fit, method, options) {
   of <- estimator_setup(fit, method, options)
   tick <- no_tick
   if (method$model == "own") {
-    announced <- announce_average(fit$x, options$threads %||% 1L)
-    bar <- progress_bar("Models", 100L, announced = announced)
+    announce_average(fit$x, options$threads %||% 1L)
+    bar <- progress_bar("Models", 100L)
     on.exit(bar$close())
     tick <- bar$tick
   }

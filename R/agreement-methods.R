@@ -1,11 +1,10 @@
 #' Tables and words of agreement
 #'
-#' Benchmark scales call a kappa of .65 "substantial". An estimate has an error, so it belongs to
-#' each level only with some probability. As Gwet (2014) proposes, these are computed, from a normal
-#' distribution with the estimate as mean and its standard error as standard deviation, cut off at
-#' -1 and 1; and the level reached is the highest for which the probability to be there or above is
-#' at least the `conf_level` of `x`. It is column `benchmark` of `x`, on the scale of Landis and
-#' Koch.
+#' Benchmark scales call a kappa of .65 "substantial". As Gwet (2014) proposes, an estimate belongs
+#' to each level with some probability, from a normal distribution with the estimate as mean and its
+#' standard error as standard deviation, cut off at -1 and 1; the level reached is the highest for
+#' which the probability to be there or above is at least the `conf_level` of `x`. On the scale of
+#' Landis and Koch it is column `benchmark` of `x`.
 #'
 #' @param x An [agreement()] result.
 #' @param what `"agreement"` or `"benchmark"`.
@@ -15,14 +14,14 @@
 #' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `tidy(x, "benchmark")`: a row
 #'   per row of `x` and level, highest first: the labels of `x`, `estimate`, `scale`, `level`, its
 #'   `lower` and `upper` bound, its `membership` and `cumulative` probability, and `reached`, true
-#'   for the level that is reached. Without a standard error, and for measures for which the scales
-#'   were not made, probabilities are `NA` and `reason` says why: measures that are not corrected
-#'   for chance (such as percent agreement), as far as is known those that cannot be negative, and
-#'   registered ones with another largest value than 1. `glance()`: a tibble with one row: the
-#'   numbers of `measures`, `raters` and `cases` (the largest number that entered an estimate), of
-#'   `estimates` and of those that are `missing`; `pairwise` and `by_category`; `interval`,
-#'   `conf_level`, `pooling`, `scale_weights`, `replicates`. `format()`: for one
-#'   estimate `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`, for several a line of them.
+#'   for the level that is reached. Probabilities are `NA`, and `reason` says why, without a
+#'   standard error, and for measures for which the scales were not made: those that are not
+#'   corrected for chance or cannot be negative, and registered ones with another largest value than
+#'   1. `glance()`: a tibble with one row: the numbers of `measures`, `raters` and `cases` (the
+#'   largest number that entered an estimate), of `estimates` and of those that are `missing`;
+#'   `pairwise` and `by_category`; `interval`, `conf_level`, `pooling`, `scale_weights`,
+#'   `replicates`. `format()`: for one estimate `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`,
+#'   for several a line of them.
 #' @family agreement
 #' @references Landis, J. R. and Koch, G. G. (1977). The measurement of observer agreement for
 #'   categorical data. *Biometrics*, 33(1), 159--174. \doi{10.2307/2529310}
@@ -72,12 +71,26 @@ glance.agreement <- function(x, ...) {
 #' @export
 format.agreement <- function(x, ...) {
   if (!is_whole_agreement(x)) return(NextMethod())
-  of <- do.call(paste, c(unname(lapply(x[agreement_labels(x)], as.character)), sep = ", "))
+  about <- attr(x, "about")
   two <- function(value) decimals(value, 2L)
-  if (nrow(x) != 1L) return(shorten(paste(of, two(x$estimate)), separator = "; "))
-  title <- measure_titles(x$measure, attr(x, "about")$scale_name)
-  paste(sub(x$measure, title, of, fixed = TRUE),
-    estimate_words(x, attr(x, "about")$conf_level, two))
+  if (nrow(x) != 1L) return(shorten(paste(names_of_agreement(x), two(x$estimate)), "; "))
+  title <- measure_titles(x$measure, about$scale_name)
+  paste(names_of_agreement(x, title), estimate_words(x, about$conf_level, two))
+}
+
+# Columns that say what was compared.
+agreement_labels <- function(x) intersect(c("rater1", "rater2", "category", "measure"), names(x))
+
+# Of each row: "cohen_kappa (rater1, rater2)".
+names_of_agreement <- function(x, measure = x$measure) {
+  labels <- plain_data_frame(x)[setdiff(agreement_labels(x), "measure")]
+  if (length(labels) == 0L) return(as.character(measure))
+  paste0(measure, " (", do.call(paste, c(unname(labels), sep = ", ")), ")")
+}
+
+is_whole_agreement <- function(x) {
+  own <- c("measure", "estimate", interval_columns, "n", "method", "benchmark", "reason")
+  nrow(x) > 0L && !is.null(attr(x, "about")) && has_columns(x, own)
 }
 
 #' @export
@@ -89,94 +102,43 @@ caption_of.agreement <- function(x) { # nolint: object_name.
 print.agreement <- function(x, ...) {
   if (!is_whole_agreement(x)) return(NextMethod())
   about <- attr(x, "about")
-  print_result(x, next_of_agreement(x), left = seq_along(agreement_labels(x)), most = 40L, head = c(
-    about$header,
-    if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
+  head <- c(
+    about$header, if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
     if (about$by_category) "Each category against all others"
-  ))
+  )
+  print_result(
+    x, "tidy(\"benchmark\"), plot()", head, left = seq_along(agreement_labels(x)), most = 40L
+  )
 }
 
 #' @export
 shown_table.agreement <- function(x) { # nolint: object_name.
-  about <- attr(x, "about")
   rows <- plain_data_frame(x)
   out <- rows[agreement_labels(x)]
   out$estimate <- decimals(rows$estimate)
   if (!all(is.na(rows$std.error))) {
     out$std.error <- ifelse(is.na(rows$std.error), "", decimals(rows$std.error))
-    out[[interval_title(about$conf_level)]] <- bracketed(rows$conf.low, rows$conf.high, "")
+    title <- interval_title(attr(x, "about")$conf_level)
+    out[[title]] <- bracketed(rows$conf.low, rows$conf.high, "")
   }
   out$n <- number(rows$n)
   out
 }
 
-# Columns that say what was compared.
-agreement_labels <- function(x) intersect(c("rater1", "rater2", "category", "measure"), names(x))
-
-is_whole_agreement <- function(x) {
-  nrow(x) > 0L && !is.null(attr(x, "about")) && has_columns(x, c(
-    "measure", "estimate", "std.error", "conf.low", "conf.high", "n", "method", "benchmark",
-    "reason"
-  ))
-}
-
 #' @export
 notes_of.agreement <- function(x) { # nolint: object_name.
   about <- attr(x, "about")
-  lacking <- split(x, factor(x$reason, levels = unique(x$reason[!is.na(x$reason)])))
-  reasons <- vapply(names(lacking), function(reason) {
-    rows <- lacking[[reason]]
-    what <- shorten(unique(rows$measure), most = 4L)
-    labels <- intersect(c("rater1", "rater2", "category"), names(rows))
-    paste0(
-      what, if (length(labels) > 0L) paste0(" (", count_noun(nrow(rows), "row"), ")"), ": ",
-      if (startsWith(reason, no_interval)) reason else paste0("NA, ", reason)
-    )
-  }, "")
   c(
-    unname(reasons),
-    if (about$unequal) {
-      paste0(
-        "Cases have different numbers of ratings; agreement is pooled over ", about$pooling,
-        " (see `pooling`)"
-      )
-    },
+    reason_notes(x$reason, x$estimate, names_of_agreement(x)),
     switch(about$interval,
       jackknife = "Interval: jackknife over cases",
       bootstrap = paste0("Interval: case bootstrap, ", number(about$replicates), " replicates"),
-      none = NULL,
       analytic = if (any(x$method != "analytic")) "Interval: analytic, or jackknife where none is"
     ),
-    weights_note(x$measure, about)
+    weights_note(about)
   )
 }
 
-# Which scale weights were used, and what measures are called with them.
-weights_note <- function(measures, about) {
-  name <- about$scale_name
-  if (name != unweighted) {
-    return(paste0(
-      "Scale weights: ", name,
-      if ("gwet_ac" %in% measures) "; gwet_ac is Gwet's AC2 with them (AC1 without)",
-      if (name == "ordinal" && "krippendorff_alpha" %in% measures) {
-        "; Krippendorff's own ordinal alpha is another number, krippendorff_alpha_ordinal"
-      }
-    ))
-  }
-  if (isTRUE(about$ordered)) {
-    "Categories are ordered; near misses count as nothing (see `scale_weights`)"
-  }
+weights_note <- function(about) {
+  if (about$scale_name != unweighted) paste("Scale weights:", about$scale_name)
 }
-
-next_of_agreement <- function(x) {
-  about <- attr(x, "about")
-  if (about$pairwise) {
-    "plot() for a map of pairs"
-  } else {
-    pairs <- !about$by_category && !about$counts && length(about$judges) > 2L
-    paste0("tidy(\"benchmark\"), plot()", if (pairs) ", agreement(pairwise = TRUE)")
-  }
-}
-
-#' @export
-tbl_sum.agreement <- function(x, ...) c("Agreement" = paste(nrow(x), "x", ncol(x)))

@@ -16,21 +16,19 @@
 #' mean of Cohen's kappas, each over the cases that both raters rated.
 #'
 #' Where numbers of ratings differ, `pooling = "pairs"` lets every pair of ratings count the same,
-#' as Lehner (2015) does and [fit_raters()] with him (and in shares of categories every rating);
-#' `"cases"` lets every case count the same, as Gwet (2014) does. Krippendorff's alpha and measures
-#' for two raters have no such choice.
+#' as Lehner (2015) and [fit_raters()] do (and in shares of categories every rating); `"cases"` lets
+#' every case count the same, as Gwet (2014) does. Krippendorff's alpha and measures for two raters
+#' have no such choice.
 #'
 #' @section Intervals:
 #' * `"analytic"`: by linearisation. Each case's influence on the estimate is its derivative; the
-#'   standard error is the square root of `n / (n - 1)` times the sum of squared influences. For
-#'   percent agreement, Brennan-Prediger, Scott, Fleiss, Cohen, Conger, AC1/AC2 and alpha these are
-#'   Gwet's (2014) variances; where cases with a single rating occur, Gwet holds the number of cases
-#'   with several ratings fixed, which is not done here. For Cohen's kappa, weighted or not, it is
-#'   Fleiss, Cohen and Everitt's (1969) with `n - 1` for `n`, for Yule's Y Yule's (1912).
+#'   standard error is the square root of `n / (n - 1)` times the sum of squared influences. These
+#'   are Gwet's (2014) variances (where cases with a single rating occur, he holds the number of
+#'   cases with several ratings fixed, which is not done here), for Cohen's kappa Fleiss, Cohen and
+#'   Everitt's (1969) with `n - 1` for `n`, for Yule's Y Yule's (1912).
 #' * `"jackknife"`: leaves out one case at a time, one per distinct case.
-#' * `"bootstrap"`: resamples cases; percentiles. With few cases, of which a resample has many
-#'   twice, resamples may be biased by more than they vary, so that the interval does not contain
-#'   the estimate; then there is a warning (reflected or bias-corrected percentiles would not help).
+#' * `"bootstrap"`: resamples cases; percentiles. With few cases resamples may be biased by more
+#'   than they vary, so that the interval does not contain the estimate; then there is a warning.
 #' * `"none"`.
 #'
 #' The first two are the estimate plus and minus standard errors times the quantile of Student's t
@@ -87,10 +85,7 @@
 #' agreed <- agreement(x)
 #' agreed
 #' tidy(agreed)
-#' if (requireNamespace("ggplot2", quietly = TRUE)) plot(agreed)
 #' agreement(x, "cohen_kappa", pairwise = TRUE)
-#' agreement(fleiss1971, "fleiss_kappa", counts = depression:other, by_category = TRUE)
-#'
 #' # Two raters, ordered categories
 #' agreement(agreement_matrix(x, "rater1", "rater2"), scale_weights = "linear")
 #' @export
@@ -103,67 +98,51 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
   if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts)
   compared <- as_compared(x, scale_weights)
-  x <- one_vote_each(compared$x)
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
     conf_level = check_level(conf_level),
     interval = check_choice(interval),
     pooling = check_choice(pooling),
     replicates = check_count(resampling$replicates %||% 1000L, "replicates", min = 2L, max = 1e7),
-    threads = check_threads(resampling$threads)
+    threads = check_threads(resampling$threads), scale_name = name_of_weights(scale_weights),
+    scale_weights = compared$scale_weights
   )
-  view <- new_view(x, systems = check_flag(systems, "systems"))
+  view <- new_view(one_vote_each(compared$x), systems = check_flag(systems, "systems"))
   abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
     "scale_weights", "One category against the others leaves no use for {.arg scale_weights}.",
     i = "Leave out {.arg scale_weights} or {.arg by_category}.")
-  settings["scale_weights"] <- list(compared$scale_weights)
-  settings$scale_name <- name_of_weights(scale_weights)
-  views <- list(view)
-  if (check_flag(pairwise, "pairwise")) views <- pair_views(views[[1L]])
-  if (by_category) views <- unlist(lapply(views, category_views), recursive = FALSE)
+  views <- if (check_flag(pairwise, "pairwise")) pair_views(view) else list(view)
+  if (by_category) views <- unlist(lapply(views, views_of_categories), recursive = FALSE)
   found <- find_measures(measures, views, settings)
-  inform_of_alphas(names(found), settings$scale_name)
   tasks <- unlist(lapply(views, function(view) {
     lapply(found, function(measure) list(view = view, measure = measure))
   }), recursive = FALSE)
-  new_agreement(run_tasks(tasks, settings), view, settings, pairwise, by_category)
+  table <- tibble::as_tibble(stack_tables(lapply(tasks, result_row, settings)))
+  if (settings$interval == "bootstrap") table <- with_bootstrap(table, tasks, settings)
+  new_agreement(table, view, settings, pairwise, by_category)
 }
 
 pair_views <- function(view) {
   check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
   check_pair_numbers(length(view$judges), columns_of_pairs)
-  pairs <- utils::combn(view$judges, 2L, simplify = FALSE)
-  lapply(pairs, function(pair) view_pair(view, pair))
+  utils::combn(view$judges, 2L, function(pair) view_pair(view, pair), simplify = FALSE)
 }
 
-category_views <- function(view) lapply(seq_along(view$labels), function(k) view_category(view, k))
-
-# A table with a row per task, in which the bootstrap of all tasks shows its progress.
-run_tasks <- function(tasks, settings) {
-  rows <- vector("list", length(tasks))
-  bar <- progress_bar("Agreement", length(tasks))
-  for (i in seq_along(tasks)) {
-    rows[[i]] <- result_row(tasks[[i]], settings)
-    bar$tick(i)
-  }
-  bar$close()
-  table <- tibble::as_tibble(stack_tables(rows))
-  if (settings$interval != "bootstrap") return(table)
+# The bootstrap of all tasks shows its progress.
+with_bootstrap <- function(table, tasks, settings) {
   known <- which(is.na(table$reason))
   check_memory(
-    as.double(settings$replicates) * length(tasks), "replicates of measures",
+    as.double(settings$replicates) * length(known), "replicates of measures",
     "Ask for fewer {.arg replicates}, measures or pairs."
   )
   bar <- progress_bar("Bootstrap", length(known) * settings$replicates)
-  replicates <- matrix(NA_real_, settings$replicates, length(tasks))
   seed <- draw_seed()
-  for (i in seq_along(known)) {
+  replicates <- vapply(seq_along(known), function(i) {
     tick <- function(done) bar$tick((i - 1L) * settings$replicates + done)
     task <- tasks[[known[[i]]]]
-    replicates[, known[[i]]] <- bootstrap_task(task$measure, task$view, settings, seed, tick)
-  }
+    bootstrap_task(task$measure, task$view, settings, seed, tick)
+  }, double(settings$replicates))
   bar$close()
-  replicates <- replicates[, known, drop = FALSE]
   intervals <- core_percentile_intervals(replicates, settings$conf_level, FALSE)
   table[known, ] <- add_intervals(table[known, ], intervals)
   warn_failed(
@@ -179,34 +158,33 @@ run_tasks <- function(tasks, settings) {
 # Labels of a task, then its estimate with what can be said of its error.
 result_row <- function(task, settings) {
   view <- task$view
-  raw <- evaluate(task$measure, view, settings)
-  error <- error_of(task$measure, view, raw, settings)
-  list(
-    rater1 = view$names[[1L]], rater2 = view$names[[2L]], category = view$labels[[1L]],
-    measure = task$measure$id, scale_weights = settings$scale_name,
-    estimate = raw$estimate, std.error = error$std.error, conf.low = error$conf.low,
-    conf.high = error$conf.high, n = error$n,
-    method = error$method, reason = raw$reason %||% error$reason %||% NA_character_
+  of <- evaluate(task$measure, view, settings)
+  c(
+    list(
+      rater1 = view$names[[1L]], rater2 = view$names[[2L]], category = view$labels[[1L]],
+      measure = task$measure$id, scale_weights = settings$scale_name
+    ),
+    of[c("estimate", "std.error", "conf.low", "conf.high", "n", "method")],
+    reason = of$reason %||% NA_character_
   )
 }
 
 # Fields besides the columns: about, a list of what print() and plots tell.
 new_agreement <- function(table, view, settings, pairwise, by_category) {
-  drop <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category")
   table$benchmark <- level_reached(table, settings$conf_level)
-  keep <- c(setdiff(names(table), c(drop, "reason")), "reason")
+  off <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category", "reason")
   pair <- if (view$judges == 2L && !has_counts(view$x) && !view$repeated) {
     agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
   }
   tibble::new_tibble(
-    as.list(table[keep]), nrow = nrow(table), class = c("agreement", "fallible_result"),
+    as.list(table[c(setdiff(names(table), off), "reason")]), nrow = nrow(table),
+    class = c("agreement", "fallible_result"),
     about = c(
       settings[c("conf_level", "interval", "pooling", "scale_name", "replicates")],
       list(
         header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
         by_category = by_category, judges = view$names,
-        systems = view$names[view$system], counts = has_counts(view$x),
-        unequal = unequal_ratings(view), ordered = view$x$ordered
+        systems = view$names[view$system]
       )
     )
   )
@@ -219,6 +197,5 @@ header_of_agreement <- function(view) {
   header[[1L]] <- sub("^<\\w+>", "<agreement>", header[[1L]])
   if (is.null(x$weights) || !weights_are_counts(x)) return(header)
   cases <- count_noun(nrow(x), "case")
-  header[[1L]] <- sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE)
-  header[1:2]
+  c(sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE), header[[2L]])
 }

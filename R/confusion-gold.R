@@ -4,22 +4,20 @@
 # `found` is what ratings alone say: a row per cell, in its `place` (see cell_errors()). Rows of
 # which gold tells nothing keep the estimate, and have no interval.
 cells_with_gold <- function(found, estimate, place, counts, draws, interval, conf_level) {
-  settings <- c(estimate$gold$settings, conf_level = conf_level)
-  record <- accuracy_intervals()[[interval]]
   found <- cell_errors(found, place, without_gold(estimate), counts, draws)
-  columns <- c("estimate", "std.error", "conf.low", "conf.high")
   place$of_answer <- FALSE
-  for (i in seq_len(nrow(found))) {
-    x <- gold_cell(estimate$gold$evidence, place[i, ])
-    alone <- unit_row(found, i, c(0, 1))
-    found[i, columns[-1L]] <- NA_real_
-    if (!is.null(x)) {
-      found[i, columns] <- record$gold(x, alone, settings)[columns]
-      found$reason[[i]] <- NA_character_
-    }
-    found$reason[[i]] <- lack_of_cell(estimate, x, place[i, ]) %||% found$reason[[i]]
-  }
-  without_parts(found)
+  rows <- seq_len(nrow(found))
+  each <- lapply(rows, function(i) gold_of_cell(found, estimate, place[i, ], i, c(0, 1)))
+  ends <- cbind(rep(0, nrow(found)), 1)
+  record <- accuracy_intervals()[[interval]]
+  without_parts(measured_rows(found, rows, each, ends, record, estimate, conf_level))
+}
+
+# What measured_rows() needs of a cell.
+gold_of_cell <- function(found, estimate, cell, i, ends) {
+  x <- gold_cell(estimate$gold$evidence, cell)
+  lack <- if (is.null(x)) lack_of_rate(estimate, cell)
+  list(x = x, alone = unit_row(found, i, ends), lack = lack)
 }
 
 without_parts <- function(found) found[setdiff(names(found), c("sampling", "hidden", "cases"))]
@@ -28,7 +26,7 @@ without_parts <- function(found) found[setdiff(names(found), c("sampling", "hidd
 # `place`: numbers of system, truth and answer of each.
 cell_errors <- function(found, place, estimate, counts, draws) {
   found[c("sampling", "hidden", "cases")] <- NA_real_
-  shares <- as_shares(matrix(counts, 1L), length(estimate$fit$x$categories))[1L, ]
+  shares <- as_shares(counts, length(estimate$fit$x$categories))
   if (is.null(draws$values) || anyNA(shares)) return(found)
   s <- place$system[[1L]]
   slopes <- cell_slopes(place, shares)
@@ -71,10 +69,6 @@ gold_cell <- function(evidence, cell) {
   } else {
     gold_recall(evidence, cell$system, cell$truth, cell$answer)
   }
-}
-
-lack_of_cell <- function(estimate, x, cell) {
-  if (!is.null(x)) lack_of_clusters(x) else paste0(no_interval, lack_of_rate(estimate, cell))
 }
 
 lack_of_rate <- function(estimate, cell) {

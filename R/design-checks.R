@@ -1,14 +1,12 @@
 # Checks of what designs are made of.
 
 check_probabilities <- function(x, arg, least) {
-  ok <- (is.numeric(x) || is.null(x)) && length(x) >= least && all(is.finite(x)) &&
-    all(x >= 0) && all(x <= 1)
-  if (!ok) {
-    how_many <- if (least > 1L) paste0("at least ", least, " ") else ""
-    abort_argument(arg, paste0("{.arg {arg}} must be ", how_many, "probabilities in [0, 1]."),
-      x = if (is.numeric(x) && length(x) >= least) "Among them is
-          {.val {x[!(is.finite(x) & x >= 0 & x <= 1)][[1L]]}}." else "It is {describe(x)}.")
-  }
+  inside <- if (is.numeric(x)) is.finite(x) & x >= 0 & x <= 1 else rep(FALSE, length(x))
+  enough <- length(x) >= least
+  abort_argument_if(!enough || !all(inside), arg,
+    "{.arg {arg}} must be {if (least > 1L) paste('at least', least)} probabilities in [0, 1].",
+    x = if (is.numeric(x) && enough) "Among them is {.val {x[!inside][[1L]]}}." else
+      "It is {describe(x)}.")
   x
 }
 
@@ -29,23 +27,19 @@ name_judges <- function(x, prefix) {
 # A data frame of shift and weight. Some accuracy must stay inside (0, 1) in some stratum.
 check_strata <- function(difficulty, accuracies) {
   if (is.numeric(difficulty) && is.null(dim(difficulty))) {
-    d <- check_number(difficulty, "difficulty", 0, 1)
-    difficulty <- if (d == 0) {
-      data.frame(shift = 0, weight = 1)
-    } else {
-      data.frame(shift = c(-d, 0, d), weight = 1 / 3)
-    }
+    shift <- unique(check_number(difficulty, "difficulty", 0, 1) * -1:1)
+    difficulty <- data.frame(shift = shift, weight = 1 / length(shift))
   }
-  table <- is.data.frame(difficulty) && nrow(difficulty) > 0L &&
-    is.numeric(difficulty[["shift"]]) && is.numeric(difficulty[["weight"]])
-  ok <- table && all(abs(difficulty$shift) <= 1) && all(difficulty$weight >= 0) &&
-    abs(sum(difficulty$weight) - 1) < 1e-8
+  shifts <- if (is.data.frame(difficulty)) difficulty[["shift"]]
+  weight <- if (is.data.frame(difficulty)) difficulty[["weight"]]
+  ok <- length(shifts) > 0L && is.numeric(shifts) && is.numeric(weight) && all(abs(shifts) <= 1) &&
+    all(weight >= 0) && abs(sum(weight) - 1) < 1e-8
   abort_argument_if(!isTRUE(ok), "difficulty",
     "must be a number in [0, 1], or a data frame with columns {.val shift} (in [-1, 1]) and
         {.val weight} (probabilities that sum to one).",
-    x = if (table) "Shifts go from {min(difficulty$shift)} to {max(difficulty$shift)}, weights sum
-        to {format(sum(difficulty$weight), digits = 6)}." else "It is {describe(difficulty)}.")
-  shifts <- difficulty$shift[difficulty$weight > 0]
+    x = if (is.numeric(weight)) "Weights sum to {format(sum(weight), digits = 6)}." else
+      "It is {describe(difficulty)}.")
+  shifts <- shifts[weight > 0]
   inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
   abort_argument_if(any(shifts != 0) && !any(inside), "difficulty",
     "{.arg difficulty} leaves only accuracies of 0 and 1.",
@@ -56,95 +50,56 @@ check_strata <- function(difficulty, accuracies) {
 
 # What a design says of difficulty: a number or a table is the `value` of the list.
 check_difficulty <- function(difficulty) {
-  out <- list(
-    value = 0, strata = "drawn", redraw = TRUE, shared = c("difficulty", "errors"), loading = 0
-  )
-  given <- if (is.list(difficulty) && !is.data.frame(difficulty)) {
+  both <- c("difficulty", "errors")
+  out <- list(value = 0, strata = "drawn", redraw = TRUE, shared = both, loading = 0)
+  several <- is.list(difficulty) && !is.data.frame(difficulty)
+  given <- if (!several) list(value = difficulty) else
     check_settings_list(difficulty, "difficulty", names(out))
-  } else {
-    list(value = difficulty)
-  }
   out[names(given)] <- given
-  out$shared <- check_some(out$shared, c("difficulty", "errors"), "shared", none = TRUE)
+  out$shared <- check_some(out$shared, both, "shared", none = TRUE)
   out
 }
 
 check_copying <- function(copying, raters, systems) {
   if (is.null(copying)) return(data.frame(from = integer(), to = integer(), probability = double()))
   judges <- c(raters, systems)
-  number <- function(x) {
-    if (is.numeric(x)) match(x, seq_along(judges)) else match(as.character(x), judges)
-  }
-  lacking <- setdiff(c("from", "to", "probability"), names(copying))
-  if (!is.data.frame(copying) || length(lacking) > 0L) {
-    fault <- if (is.data.frame(copying)) {
-      paste("It lacks", paste0('"', lacking, '"', collapse = " and "))
-    } else {
-      paste("It is", describe(copying))
-    }
-    abort_copying(verbatim(fault, "."), integer(), raters, systems)
-  }
-  from <- number(copying$from)
-  to <- number(copying$to)
-  fault <- copying_faults(copying, from, to, raters, systems)
-  off <- which(!is.na(fault))
-  if (length(off) > 0L) {
-    rows <- verbatim("Row ", off, ": ", fault[off], ".")
-    if (length(rows) > 5L) rows <- c(rows[1:4], paste(length(rows) - 4L, "more rows are wrong."))
-    abort_copying(rows, off, raters, systems)
-  }
-  data.frame(from = from, to = to, probability = as.double(copying$probability))
-}
-
-# What is wrong with each row, NA where nothing is; the first of several faults.
-copying_faults <- function(copying, from, to, raters, systems) {
-  cell <- function(column) {
-    x <- copying[[column]]
-    vapply(seq_along(x), function(i) describe(if (is.factor(x)) as.character(x[i]) else x[[i]]), "")
-  }
-  p <- copying$probability
-  inside <- if (is.numeric(p)) !is.na(p) & p >= 0 & p <= 1 else rep(FALSE, length(p))
-  faults <- list(
-    ifelse(is.na(from), paste0("`from` is ", cell("from"), ", which is no rater or system"), NA),
-    ifelse(is.na(to), paste0("`to` is ", cell("to"), ", which is no rater or system"), NA),
-    ifelse(
-      from > length(raters) & to <= length(raters),
-      paste0("`from` is ", cell("from"), ", which is a system; raters copy raters only"), NA
-    ),
-    ifelse(from == to, paste(c(raters, systems)[from], "copies itself"), NA),
-    ifelse(inside, NA, paste0("`probability` is ", cell("probability"), ", which is not in [0, 1]"))
-  )
-  Reduce(function(first, then) ifelse(is.na(first), then, first), faults)
-}
-
-abort_copying <- function(fault, rows, raters, systems) {
-  abort_argument("copying",
-    "must be a data frame with columns {.val from} (a rater, or a system that another copies),
-        {.val to} (another rater or system) and {.val probability}.", x = fault,
+  number <- function(x) match(x, if (is.numeric(x)) seq_along(judges) else judges)
+  complete <- is.data.frame(copying) && all(c("from", "to", "probability") %in% names(copying))
+  from <- if (complete) number(copying$from)
+  to <- if (complete) number(copying$to)
+  p <- if (complete) copying$probability
+  downwards <- from > length(raters) & to <= length(raters)
+  off <- which(!((from != to & !downwards & is.numeric(p) & p >= 0 & p <= 1) %in% TRUE))
+  first <- utils::head(off, 5L)
+  abort_argument_if(!complete || length(off) > 0L, "copying",
+    "must be a data frame with columns {.val from} (a rater, or a system for systems),
+        {.val to} (another rater or system) and {.val probability}, in [0, 1].",
+    x = if (complete) verbatim(
+      "Row ", first, ": ", copying$from[first], " to ", copying$to[first], ", ", p[first], "."
+    ) else "It is {describe(copying)}.",
     i = c("Raters are {.val {raters}}.",
-      if (length(systems) > 0L) "Systems are {.val {systems}}."), row = rows)
+      if (length(systems) > 0L) "Systems are {.val {systems}}."), row = off)
+  data.frame(from = from, to = to, probability = as.double(p))
 }
 
 # For each judge the numbers of its matrices, row by row: of none, of one, or of one per stratum.
 check_matrices <- function(matrices, judges, labels, strata) {
-  out <- rep(list(double()), length(judges))
   unknown <- if (is.list(matrices)) setdiff(rlang::names2(matrices), judges)
   abort_argument_if(!is.list(matrices) || length(unknown) > 0L, "matrices",
     "must be a list with names of raters or systems.",
     x = if (is.list(matrices)) "{.val {unknown}} {?is/are} not among them." else "It is
         {describe(matrices)}.", i = "There are {.val {judges}}.")
-  for (judge in names(matrices)) {
+  lapply(judges, function(judge) {
     given <- matrices[[judge]]
+    if (is.null(given)) return(double())
     each <- is.list(given) && !is.data.frame(given)
-    abort_argument_if(each && length(given) != strata, "matrices",
+    if (!each) return(check_matrix(given, judge, length(labels)))
+    abort_argument_if(length(given) != strata, "matrices",
       "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
       x = "There are {length(given)} for {strata} strat{?um/a}.")
-    names <- if (each) paste(judge, "in stratum", seq_along(given)) else judge
-    out[[match(judge, judges)]] <- unlist(Map(
-      check_matrix, if (each) unname(given) else list(given), names, length(labels)
-    ))
-  }
-  out
+    names <- paste(judge, "in stratum", seq_along(given))
+    unlist(Map(check_matrix, unname(given), names, length(labels)))
+  })
 }
 
 check_matrix <- function(m, name, n) {
@@ -153,7 +108,6 @@ check_matrix <- function(m, name, n) {
   abort_argument_if(!ok || length(off) > 0L, "matrices",
     "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",
     x = if (ok) "Row {off[[1L]]} sums to {format(sum(m[off[[1L]], ]), digits = 6)}." else
-      if (is.numeric(m) && is.matrix(m) && length(m) > 0L) "It is {nrow(m)} x {ncol(m)}, and its
-        numbers go from {min(m)} to {max(m)}." else "It is {describe(m)}.")
+      if (is.matrix(m)) "It is {nrow(m)} x {ncol(m)}." else "It is {describe(m)}.")
   as.double(t(unclass(m)))
 }

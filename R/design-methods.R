@@ -7,15 +7,13 @@
 #' @return `tidy()`: a tibble. Of a model, a row per argument of [rater_model()] but `prior`:
 #'   `property`, `value`, and `holds`, whether that is a K-property that the model keeps (`NA` for
 #'   `system`, and for `base_rates` by formula). Of a design, a row per rater and system: `name`,
-#'   `kind` (`"rater"` or `"system"`) and `accuracy`, the initial probability of a correct answer,
-#'   `NA` where a confusion matrix is given instead. Of an estimator, a row per option: `option` and
-#'   `value`, a string.
+#'   `kind` (`"rater"` or `"system"`) and `accuracy`, `NA` where a confusion matrix is given. Of an
+#'   estimator, a row per option: `option` and `value`, a string.
 #'
-#'   `glance()`: a tibble with one row. Of a model its arguments, with `prior` as `"weak"`, `"none"`
+#'   `glance()`: a tibble with one row: the arguments of a model, with `prior` as `"weak"`, `"none"`
 #'   or `"own"`; of a design the numbers of `cases`, `raters`, `systems` and `categories`, the law
 #'   of its `base_rates`, `dispersion`, `error_range`, the largest shift by `difficulty`, the share
-#'   of `missing` ratings, and whether the `k_properties` hold; of an estimator its options.
-#'
+#'   of `missing` ratings, and whether the `k_properties` hold; the options of an estimator.
 #'   `format()`: a line of words.
 #' @name design_tables
 #' @family simulation
@@ -51,18 +49,10 @@ axis_words <- function(x, name) {
 #' @export
 glance.rater_model <- function(x, ...) {
   check_dots_empty(...)
-  prior <- if (length(x$prior) == 0L) {
-    "none"
-  } else if (is_pooled(x)) {
-    "pooled"
-  } else if (identical(x$prior, weak_prior)) {
-    "weak"
-  } else {
-    "own"
-  }
-  axes <- c("accuracy", "errors", "difficulty", "system")
-  axes <- stats::setNames(lapply(axes, axis_words, x = x), axes)
-  tibble::as_tibble(c(axes, list(prior = prior)))
+  prior <- if (length(x$prior) == 0L) "none" else if (is_pooled(x)) "pooled" else
+    if (identical(x$prior, weak_prior)) "weak" else "own"
+  axes <- stats::setNames(nm = c("accuracy", "errors", "difficulty", "system"))
+  tibble::as_tibble(c(lapply(axes, axis_words, x = x), prior = prior))
 }
 
 #' @rdname design_tables
@@ -70,10 +60,10 @@ glance.rater_model <- function(x, ...) {
 tidy.rater_design <- function(x, ...) {
   check_dots_empty(...)
   accuracy <- c(x$raters, x$systems)
-  kind <- rep(c("rater", "system"), c(length(x$raters), length(x$systems)))
-  given <- lengths(x$matrices) > 0L
   tibble::tibble(
-    name = names(accuracy), kind = kind, accuracy = ifelse(given, NA, unname(accuracy))
+    name = names(accuracy),
+    kind = rep(c("rater", "system"), c(length(x$raters), length(x$systems))),
+    accuracy = unname(replace(accuracy, lengths(x$matrices) > 0L, NA))
   )
 }
 
@@ -86,7 +76,7 @@ glance.rater_design <- function(x, ...) {
     categories = length(x$categories), base_rates = x$law, dispersion = x$dispersion,
     error_range = x$error_range, difficulty = max(abs(x$strata$shift)),
     missing = mean(x$missing),
-    k_properties = length(design_violations(x)) == 1L
+    k_properties = length(design_violations(x)) == 0L
   )
 }
 

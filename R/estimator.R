@@ -1,8 +1,7 @@
 #' An estimator for simulation studies
 #'
-#' [estimate_accuracy()] with its options settled: a function of a `ratings` object.
-#' [simulation_study()] runs most of these without leaving compiled code; any other function will do
-#' too.
+#' [estimate_accuracy()] with its options settled: a function of a `ratings` object, which
+#' [simulation_study()] mostly runs without leaving compiled code.
 #'
 #' @inheritParams estimate_accuracy
 #' @param method A method of [estimate_accuracy()].
@@ -28,20 +27,14 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   options <- check_accuracy_options(given)
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   number <- check_count(gold, "gold", min = 0L)
-  known <- if (number > 0L) {
-    list(
-      gold_sample = check_choice(gold_sample),
-      target = check_choice(target), widen = check_widen(widen)
-    )
-  }
-  kind <- if (!is.null(known)) switch(known$gold_sample, random = "sample", given = "picked")
+  known <- list(check_choice(gold_sample), check_choice(target), check_widen(widen))
+  names(known) <- c("gold_sample", "target", "widen")
+  kind <- if (number > 0L) c(random = "sample", given = "picked")[[known$gold_sample]]
   check_pair(options, model, NULL, list(kind = kind, case = seq_len(number)))
   options <- append(options, list(model = model), 1L)
   structure(
     function(x) {
-      gold <- if (number > 0L) {
-        gold_cases(random_gold(x, number), known$gold_sample, known$target, known$widen)
-      }
+      gold <- if (number > 0L) do.call(gold_cases, c(list(random_gold(x, number)), unname(known)))
       do.call(estimate_accuracy, c(
         list(x, model = options$model, known_truth = gold), as_arguments(options)
       ))
@@ -68,16 +61,11 @@ print.accuracy_estimator <- function(x, ...) {
 as_estimators <- function(x, arg = "estimators") {
   if (is.function(x)) x <- list(estimator = x)
   if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
-  usable <- vapply(as.list(x), function(f) is.function(f) || rlang::is_string(f), NA)
-  if (!is.list(x) || length(x) == 0L || !all(usable)) {
-    off <- if (is.list(x)) which(!usable)[1L] else NA
-    name <- if (!is.na(off)) rlang::names2(x)[[off]]
-    abort_argument(arg, "must be names of methods, or a list of functions of ratings.",
-      x = if (is.na(off)) "It is {describe(x)}." else if (name == "") "Element {off} is
-          {describe(x[[off]])}." else "{.val {name}} is {describe(x[[off]])}.")
-  }
   names <- rlang::names2(x)
-  methods <- vapply(x, is.character, NA)
+  methods <- vapply(as.list(x), rlang::is_string, NA)
+  off <- Filter(function(f) !is.function(f) && !rlang::is_string(f), as.list(x))
+  abort_argument_if(!is.list(x) || length(x) == 0L || length(off) > 0L, arg,
+    "must be names of methods, or a list of functions of ratings.", not = c(off, list(x))[[1L]])
   names[names == "" & methods] <- unlist(x[names == "" & methods])
   check_names(names, arg)
   x[methods] <- lapply(x[methods], function(method) {
@@ -86,28 +74,36 @@ as_estimators <- function(x, arg = "estimators") {
   stats::setNames(x, names)
 }
 
+# A list of one.
+as_estimator <- function(x) {
+  x <- as_estimators(x, "estimator")
+  abort_argument_if(length(x) != 1L, "estimator", "must be one estimator.",
+    x = "There are {length(x)}.")
+  x
+}
+
 check_names <- function(names, arg) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
   abort_argument_if(length(bad) > 0L, arg, "must have names that differ.",
     x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.")
 }
 
-# What an estimator says of one panel (or of the error in drawing it): a data frame with a row per
-# system and columns estimate, std.error, conf.low, conf.high, reason; and the condition, if it
-# failed.
+# What an estimator says of one panel (or of the error in drawing it): columns with an entry per
+# system, estimate, std.error, conf.low, conf.high, reason, and condition, if it failed.
 apply_estimator <- function(estimator, x, systems, seed) {
+  conditions <- function(condition) list(condition = rep(list(condition), length(systems)))
   tryCatch(
     withCallingHandlers(
       {
         if (inherits(x, "error")) stop(x)
-        list(table = with_run_seed(seed, as_result(estimator(x), systems)), condition = NULL)
+        c(with_run_seed(seed, as_result(estimator(x), systems)), conditions(NULL))
       },
       # What they say is in the results: missing estimates with their reasons.
       fallible_warning = function(w) tryInvokeRestart("muffleWarning")
     ),
     error = function(e) {
       lacking <- result_table(NA_real_, length(systems), reason = in_one_line(e))
-      list(table = lacking, condition = without_trace(e))
+      c(lacking, conditions(without_trace(e)))
     }
   )
 }
@@ -123,7 +119,7 @@ tidy.accuracy_estimator <- function(x, ...) {
 #' @export
 glance.accuracy_estimator <- function(x, ...) {
   check_dots_empty(...)
-  options <- attr(x, "options")
+  options <- Filter(Negate(is.null), attr(x, "options"))
   options$model <- format(options$model)
   options$common <- as.character(common_of(options) %||% NA) # a word or a share
   tibble::as_tibble(options)

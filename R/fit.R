@@ -6,26 +6,21 @@
 #' @section Methods:
 #' With `method = "likelihood"` any [rater_model()] is fitted to the distinct rows of ratings, by
 #' L-BFGS on the log posterior from the shares of votes (after steps of EM where errors are free)
-#' and, where cases differ in difficulty, from two more starts, the best of which is kept. With many
-#' parameters and few cases this may be a local maximum. Standard errors are from the curvature at
-#' the maximum, as if parameters on a boundary were known; for these they are `NA`. They are
-#' computed when `vcov()`, `tidy()` or a plot asks for them, not by the fit. With more than 2000
-#' parameters, or where they would take longer than some ten seconds, each is found by itself, as if
-#' the posterior of true categories were known: an accuracy from the rater's own ratings. Such
-#' standard errors are too small where raters often differ, and covariances are `NA`; with more than
-#' 5000 parameters `vcov()` is an error, and `tidy()` has the standard errors. Two ratings
-#' of a case by one rater count as independent, unless they are reruns: these, and the raters of a
-#' declared group, become one vote before anything is fitted, by any method; see [rater_groups].
-#' The raters of the fit are then the groups.
+#' and, where cases differ in difficulty, from two more starts, the best of which is kept. Standard
+#' errors are from the curvature at the maximum, as if parameters on a boundary were known; for
+#' these they are `NA`. With more than 2000 parameters, or where they would take longer than some
+#' ten seconds, each is found by itself, as if the posterior of true categories were known: too
+#' small where raters often differ, and covariances are `NA`. Two ratings of a case by one rater
+#' count as independent, unless they are reruns: these, and the raters of a declared group, become
+#' one vote before anything is fitted, by any method; see [rater_groups].
 #'
 #' * A number for each rater, true category and rating must be kept, some dozen times over: data
 #'   with more than ten million of these are refused, with what to do instead.
 #' * A model with more parameters than the raters at hand can distinguish (free errors and two
 #'   raters, or errors by distance and two categories, say) is not identified: a warning of class
 #'   `fallible_warning_not_identified`, and `NA`. The rule is the rank of a matrix of scores of
-#'   answers drawn at random for raters who rated together: for no more than four categories, since
-#'   further ones add more kinds of answers than parameters; and in a crowd of more than 20, for the
-#'   raters of the case that has most.
+#'   answers drawn at random for raters who rated together: for no more than four categories, and in
+#'   a crowd of more than 20, for the raters of the case that has most.
 #' * Of free errors of each rater, raters who share too few cases with others to be known are `NA`,
 #'   or near the centre of the panel, while the rest is fitted, if base rates and three raters at
 #'   least are identified.
@@ -37,25 +32,21 @@
 #'
 #' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
 #' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
-#' of raters with the weight of its common cases. All pairs of categories count, not only whether
-#' the two agree. The time does not grow with the number of cases, priors are not used, and there is
-#' no likelihood: [logLik()][stats::logLik], `AIC` and `BIC` are `NA`. Standard errors are by the
-#' sandwich. It serves as a check of the likelihood by different means: where the two disagree, the
-#' model is wrong.
+#' of raters with the weight of its common cases. Priors are not used, and there is no likelihood.
+#' Standard errors are by the sandwich. It serves as a check of the likelihood by different means:
+#' where the two disagree, the model is wrong.
 #'
 #' With `method = "algebraic"` agreement is the share of agreeing pairs among all pairs of ratings
-#' by different raters, over all cases, and rater accuracy and base rates solve Lehner's equations 2
-#' and 5. Standard errors are by the delta method over cases. Estimated base rates can be negative
-#' in small samples. They are set to zero, the others rescaled to sum to one, with a warning of
-#' class `fallible_warning_boundary`. A category with base rate zero has probability zero in every
-#' case, even where all raters chose it; the warning counts such cases.
+#' by different raters, and rater accuracy and base rates solve Lehner's equations 2 and 5. Standard
+#' errors are by the delta method over cases. Negative base rates are set to zero, the others
+#' rescaled to sum to one, with a warning of class `fallible_warning_boundary`: such a category has
+#' probability zero in every case, even where all raters chose it.
 #'
 #' @section Known cases and raters:
 #' Some cases may have a known truth (gold items), as if a rater who is never wrong had rated them;
 #' they count like other cases in base rates, so they should be drawn like these. Some raters may be
-#' known, from a calibration elsewhere. Their confusion matrices are used as given, whatever the
-#' model, and are not estimated; a single probability stands for a matrix with equal errors.
-#' Both need `method = "likelihood"`, which is then the default, and can identify models that
+#' known, from a calibration elsewhere: their confusion matrices are used as given. Both need
+#' `method = "likelihood"`, which is then the default, or `"bayes"`, and can identify models that
 #' agreement alone does not; a single rater needs them. [ground_truth()] gives a known case
 #' probability one at its truth, and [estimate_accuracy()] compares systems there with that truth.
 #'
@@ -64,34 +55,27 @@
 #' base rates, and accuracies or confusion matrices, under the priors of [rater_prior()], by Gibbs
 #' sampling on distinct rows of ratings. Errors are uniform or free, of all raters or of each, cases
 #' equally difficult; a formula of base rates names populations with rates of their own. A fit of a
-#' single sample of two tests only repeats its prior, and is an error without one; otherwise
-#' `tidy()` has the contraction of each parameter, how much less it varies than before the ratings
-#' were seen. Estimates are posterior medians; [draws()] has the draws. As everywhere, raters are
-#' assumed to err independently given the truth: the class that is found is what they have in
-#' common, and two antibody tests outvote a better test of something else. For diagnostic tests see
-#' [test_accuracy()].
+#' single sample of two tests only repeats its prior, and is an error without one. Estimates are
+#' posterior medians; [draws()] has the draws. As everywhere, raters are assumed to err
+#' independently given the truth: the class that is found is what they have in common, and two
+#' antibody tests outvote a better test of something else. See also [test_accuracy()].
 #'
 #' @section Degenerate data:
 #' * **Two raters.** Free errors are never identified, other models mostly are: which categories
 #'   meet which says more than agreement. With two categories, no degree of freedom is left.
-#' * **No common cases, or none at all to compare** (a single rating per case). Nothing is
-#'   identified without gold items or known raters.
+#' * **No common cases** (a single rating per case). Nothing is identified without gold items or
+#'   known raters.
 #' * **Agreement at or below chance** (1 / number of categories). Models in which raters are equal
 #'   are not identified; with `"algebraic"` rater accuracy is set to chance. Models in which they
-#'   differ are not, if raters agree no more than by chance given how often each uses each category,
-#'   and pairs of their ratings are no more associated than those of independent raters. A single
-#'   rater below chance among better ones is fitted as it is.
+#'   differ are not, if raters agree no more than by chance given how often each uses each category.
+#'   A single rater below chance among better ones is fitted as it is.
 #' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
-#'   Standard errors are `NA`, and so is the dispersion of errors, since there are none.
+#'   Standard errors are `NA`, and so is the dispersion of errors.
 #' * **A category that no rater used** has base rate 0, or by the prior a little more.
-#' * **A rater who always says the same** gives no information about the others where raters differ:
-#'   a model is identified only if it is so without that rater. With free errors this does no harm.
+#' * **A rater who always says the same** gives no information about the others where raters differ.
 #'   A model with one accuracy for all answers takes that rater for accurate where the category is
 #'   frequent, and may overestimate its base rate; leave the rater out, or choose free errors.
 #' * **A rater without a rating** is `NA` if raters differ, and does not matter otherwise.
-#' * **One case**, or few: what is identified in principle is estimated, with the prior's help, and
-#'   the standard errors show how little it is worth.
-#' * **No rating at all** is refused by [ratings()].
 #'
 #' @srrstats {BS1.1, BS1.3, BS1.3b} `sampling`; there is one sampler
 #' @srrstats {UL1.4, UL1.4a, UL2.0} what is presumed; warnings where a fit is not identified
@@ -114,11 +98,9 @@
 #'   (by default as many as it takes until draws are worth 1000 independent ones); and `threads`.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
-#'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()`, [predict()][predict.rater_fit],
-#'   [augment()][predict.rater_fit], [simulate()][simulate.rater_fit],
-#'   [update()][update.rater_fit], [tidy()][tidy.rater_fit], [glance()][tidy.rater_fit] and
-#'   [autoplot()][autoplot.rater_fit], and the functions [base_rates()], [confusion()] and
-#'   [ground_truth()].
+#'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()` and those of [predict.rater_fit()],
+#'   [simulate.rater_fit()], [update.rater_fit()], [tidy.rater_fit()] and [autoplot.rater_fit()],
+#'   and the functions [base_rates()], [confusion()] and [ground_truth()].
 #' @family estimation
 #' @templateVar where Equations 1-5
 #' @template ref-lehner
@@ -141,34 +123,24 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   check_given()
   x <- with_votes(as_ratings(x))
   check_dots_empty(...)
-  if (!identical(method, "bayes")) {
-    check_only_bayes(list(prior = prior, sampling = if (length(sampling) > 0L) sampling))
-    fit <- fit_checked(x, model, method, known_truth, known_raters)
-    warn_unchecked(fit)
-    return(fit)
-  }
-  checked <- check_fitted(x, model, method, known_truth, known_raters)
-  fit <- fit_draws(model, checked, prior, sampling)
-  fit$given <- c(checked$given, list(prior = prior))
+  of_bayes <- c("prior", "sampling")[c(!is.null(prior), length(sampling) > 0L)]
+  abort_argument_if(length(of_bayes) > 0L && !identical(method, "bayes"), of_bayes[1L],
+    "{.arg {of_bayes[1L]}} is for {.code method = \"bayes\"}.")
+  fit <- fit_checked(x, model, method, known_truth, known_raters, NULL, prior, sampling)
   warn_unchecked(fit)
   fit
 }
 
-check_only_bayes <- function(given) {
-  given <- names(given)[!vapply(given, is.null, NA)]
-  abort_argument_if(length(given) > 0L, given[[1L]],
-    "{.arg {given[[1L]]}} is for {.code method = \"bayes\"}.")
-}
-
 # `start`: see start_of().
-fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL) {
+fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
+                        sampling = list()) {
   checked <- check_fitted(x, model, method, known_truth, known_raters)
-  fit <- if (checked$method == "algebraic") {
-    fit_algebraic(checked$x, model)
-  } else {
-    fit_model(model, checked, checked$method, start)
-  }
-  fit$given <- checked$given
+  fit <- switch(checked$method,
+    algebraic = fit_algebraic(checked$x, model),
+    bayes = fit_draws(model, checked, prior, sampling),
+    fit_model(model, checked, start)
+  )
+  fit$given <- c(checked$given, list(prior = prior))
   warn_fit(fit)
   fit
 }
@@ -183,10 +155,11 @@ check_fitted <- function(x, model, method, known_truth, known_raters) {
   know <- !is.null(known_truth) || !is.null(known_raters)
   if (!know) check_several_raters(x)
   method <- check_method(method, model, x, know)
-  if (!is.null(known_raters)) check_no_family(model, "known_raters")
+  abort_argument_if(!is.null(known_raters) && !is.null(model$family), "known_raters",
+    "{.arg known_raters} works only with models without a formula that are not your own family.",
+    x = "{.arg model} is the {format(model)}.")
   if (uses_confidence(model)) x <- drop_unused_levels(x)
-  x <- patterns_for(model, x)
-  c(with_known(x, known_truth, known_raters), list(method = method))
+  c(with_known(patterns_for(model, x), known_truth, known_raters), list(method = method))
 }
 
 # Different confusion matrices can give all pairs the same frequencies.
@@ -194,45 +167,44 @@ has_pairs <- function(model) {
   model$errors %in% c("uniform", "distance") && !uses_confidence(model)
 }
 
-# A model fitted to what with_known() gives.
-fit_model <- function(model, checked, method, start) UseMethod("fit_model")
+# A model fitted to what check_fitted() gives.
+fit_model <- function(model, checked, start) UseMethod("fit_model")
 
-fit_model.rater_model <- function(model, checked, method, start) {
-  fit_latent(checked$x, model, method, checked$known, start = start)
+fit_model.rater_model <- function(model, checked, start) {
+  fit_latent(checked$x, model, checked$method, checked$known, start)
 }
 
 # Algebra knows the K-model only; a model of each rater must know the raters.
 check_method <- function(method, model, x, know) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
-  check_choice(method, fit_methods, "method")
+  check_choice(method, c("algebraic", "likelihood", "pairs", "bayes"), "method")
   abort_argument_if(model_is_dependent(model) && method != "bayes", "model",
     "Dependent errors are fitted by {.code method = \"bayes\"}.",
     x = "{.arg model} is the {format(model)}.")
   check_order(model, x)
   check_has_confidence(model, x)
-  abort_argument_if(!is.null(model$family) && !method %in% c("likelihood", "bayes"), "method",
-    "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
-    x = "{.arg method} is {.val {method}}.")
-  abort_argument_if(know && !method %in% c("likelihood", "bayes"), "method",
-    "Known cases and raters need a likelihood.", x = "{.arg method} is {.val {method}}.",
-    i = "Use {.code method = \"likelihood\"}.")
-  abort_argument_if(method == "pairs" && !has_pairs(model), "method",
+  simple <- method %in% c("algebraic", "pairs")
+  faults <- c(
+    "Families of models, and models by formula, need a likelihood." =
+      simple && !is.null(model$family),
+    "Known cases and raters need a likelihood." = simple && know,
     "Only models with errors that are uniform or by distance, and without confidence, are fitted to
-        pairs of ratings.", x = "{.arg model} is the {format(model)}.",
+     pairs of ratings." = method == "pairs" && !has_pairs(model),
+    "{.code method = \"algebraic\"} fits the K-model only." =
+      method == "algebraic" && !is_k_model(model)
+  )
+  abort_argument_if(any(faults), "method", names(faults)[faults][1L],
+    x = "{.arg method} is {.val {method}}, {.arg model} the {format(model)}.",
     i = "Use {.code method = \"likelihood\"}.")
-  abort_argument_if(method == "algebraic" && !is_k_model(model), "method",
-    "{.code method = \"algebraic\"} fits the K-model only.",
-    x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.")
   if (model$accuracy == "rater") check_named_raters(x, "model",
     "A model with an accuracy for each rater needs the rater of each rating.",
     i = "Choose {.code accuracy = \"common\"}.")
   method
 }
 
-fit_methods <- c("algebraic", "likelihood", "pairs", "bayes")
-
 # What all fits have: x, model, method, known and given (see with_known()), identified ("yes" or why
-# not), agreement, kappa, rater_accuracy, base_rates, negative (base rates that were). All else
+# not), agreement and kappa (of algebra, which also says how the K-model would be identified),
+# rater_accuracy, base_rates, negative (base rates that were). All else
 # depends on the class, `kind`: k_fit (the K-model by algebra), latent_fit (models of the core, by
 # likelihood or pairs), family_fit (laws in R), posterior_fit (a posterior that was given) and
 # score_fit (one from scores, a posterior_fit too). A further class is its methods for these:
@@ -245,18 +217,31 @@ fit_methods <- c("algebraic", "likelihood", "pairs", "bayes")
 # raters_alone()          a fit without the systems, as the estimate has it
 # rule_field()            of its model: which rule of a method judges systems, see new_method()
 # likelihood_lines()      what print() says besides
-new_rater_fit <- function(fields, kind) {
-  structure(fields, class = c(kind, "rater_fit", "fallible_result"))
+new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
+                          by_agreement = fit_algebraic(x, k_model())) {
+  fit <- c(
+    list(x = x, model = model, method = method, known = known, negative = 0L),
+    by_agreement[c("identified", "agreement", "kappa")]
+  )
+  own <- list(...)
+  fit[names(own)] <- own
+  structure(fit, class = c(kind, "rater_fit", "fallible_result"))
 }
 
+# Accuracies, of each rater or of all, and base rates.
+named_coefficients <- function(accuracy, rates, x, each = FALSE) {
+  stats::setNames(c(accuracy, rates), c(if (each) rater_terms(x) else "rater_accuracy",
+    rate_terms(x)))
+}
+
+rater_terms <- function(x) paste0("rater_accuracy[", x$raters, "]")
+rate_terms <- function(x) paste0("base_rate[", x$categories, "]")
+
 warn_fit <- function(fit) {
-  if (fit$identified != "yes") {
-    warn_fallible("not_identified", "Accuracy cannot be estimated: {reason_of_fit(fit)}.",
-      i = "Base rates and all results that depend on them are {.code NA}.",
-      reason = reason_of_fit(fit))
-  } else {
-    warn_kind(fit)
-  }
+  if (fit$identified == "yes") return(warn_kind(fit))
+  why <- reason_of_fit(fit)
+  warn_fallible("not_identified", "Accuracy cannot be estimated: {why}.",
+    i = "Base rates and all results that depend on them are {.code NA}.", reason = why)
 }
 
 # What must be said of an identified fit.
@@ -265,50 +250,40 @@ warn_kind <- function(fit) UseMethod("warn_kind")
 warn_kind.rater_fit <- function(fit) warn_latent(fit)
 
 warn_kind.k_fit <- function(fit) {
-  if (fit$negative > 0L) {
-    zero <- fit$x$categories[fit$base_rates == 0]
-    against <- count_cases(fit$x, ruled_out(fit))
-    warn_fallible("boundary", c(
-      "Base rates that came out negative were set to zero: {.val {zero}}.",
-      "i" = "This happens by chance in small samples and with weak raters; in large samples it is a
-             sign that the model does not fit. The other base rates were rescaled to sum to one.",
-      if (against > 0) c(
-        "!" = "In {count_noun(against, 'case')} every rater chose such a category, which now has
-               probability zero there. Join rare categories, or check the labels."
-      )
-    ), negative = fit$negative, categories = zero, against = against)
-  }
-}
-
-# Patterns with ratings, all of them in categories whose base rate is zero.
-ruled_out <- function(fit) {
-  possible <- fit$base_rates[rating_category(fit$x)] > 0
-  rated_patterns(fit$x) &
-    !seq_along(rated_patterns(fit$x)) %in% rating_pattern(fit$x)[possible]
+  if (fit$negative == 0L) return(invisible())
+  zero <- fit$x$categories[fit$base_rates == 0]
+  # Patterns with ratings, all of them in categories whose base rate is zero.
+  possible <- rating_pattern(fit$x)[fit$base_rates[rating_category(fit$x)] > 0]
+  against <- count_cases(fit$x, setdiff(which(rated_patterns(fit$x)), possible))
+  warn_fallible("boundary", c(
+    "Base rates that came out negative were set to zero: {.val {zero}}.",
+    "i" = "This happens by chance in small samples and with weak raters; in large samples it is a
+           sign that the model does not fit. The other base rates were rescaled to sum to one.",
+    if (against > 0) c(
+      "!" = "In {count_noun(against, 'case')} every rater chose such a category, which now has
+             probability zero there. Join rare categories, or check the labels."
+    )
+  ), negative = fit$negative, categories = zero, against = against)
 }
 
 # Why nothing follows from a fit; NA if it does.
 reason_not_identified <- function(identified, agreement, categories) {
-  reason <- rep(NA_character_, length(identified))
-  reason[identified == "no_pairs"] <- "no case was rated by two raters"
-  chance <- identified == "chance"
-  reason[chance] <- paste0(
-    "raters agree no better than by chance (agreement ", decimals(agreement[chance]), ", chance ",
+  reasons <- c(
+    no_pairs = "no case was rated by two raters", unequal = need_unequal,
+    judge = "the judge is no better than guessing in its calibration sample",
+    unrelated = "raters agree no better than by chance, given how often each uses each category"
+  )
+  by_chance <- paste0(
+    "raters agree no better than by chance (agreement ", decimals(agreement), ", chance ",
     decimals(1 / categories), ")"
   )
-  reason[identified == "unequal"] <- need_unequal
-  reason[identified == "judge"] <- "the judge is no better than guessing in its calibration sample"
-  reason[identified == "unrelated"] <- paste(
-    "raters agree no better than by chance, given how often each uses each category"
-  )
-  reason
+  as.character(ifelse(identified == "chance", by_chance, reasons[identified]))
 }
 
 reason_of_fit <- function(fit) {
-  if (fit$identified == "parameters") {
-    return(reason_of_parameters(fit$model, length(fit$x$categories)))
-  }
-  reason_not_identified(identification_of(fit), fit$agreement, length(fit$x$categories))
+  categories <- length(fit$x$categories)
+  if (fit$identified == "parameters") return(reason_of_parameters(fit$model, categories))
+  reason_not_identified(identification_of(fit), fit$agreement, categories)
 }
 
 reason_of_parameters <- function(model, categories) {

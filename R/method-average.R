@@ -148,10 +148,10 @@ warn_doubtful <- function(estimate) {
   systems <- estimate$table$system
   level <- estimate$options$conf_level
   if (length(few) > 0L) {
-    width <- decimals(max(2 * normal_quantile(level) * estimate$details$sampling[few]), 2L)
+    width <- min(1, max(2 * normal_quantile(level) * estimate$details$sampling[few]))
     warn_fallible("few_data", paste0(
       "There are few data: sampling error alone makes the ", verbatim(interval_title(level)),
-      " of ", verbatim(shorten(systems[few], most = 3L)), " as wide as ", width,
+      " of ", verbatim(shorten(systems[few], most = 3L)), " as wide as ", decimals(width, 2L),
       "; see {.fun plan_cases} for how many cases to add."
     ), systems = systems[few])
   }

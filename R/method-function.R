@@ -75,7 +75,7 @@ estimate_by_function <- function(x, run, given, by, cluster) {
 function_estimate <- function(x, options) {
   fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
   if (length(fit$x$systems) == 0L) {
-    abort_no_system("There is no system to estimate the accuracy of.", NULL)
+    abort_no_system("There is no system to estimate the accuracy of.")
   }
   draft <- draft_estimate(fit, options)
   new_accuracy_estimate(draft, interval_of_draft(draft))

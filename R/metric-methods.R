@@ -27,146 +27,69 @@ glance.metric_estimate <- function(x, ...) {
 #' @export
 format.metric_estimate <- function(x, ...) {
   whole <- x$table[is.na(x$table$category), ]
-  first <- utils::head(whole, 3L)
-  who <- printable(paste0(
-    if (x$options$grouped) paste0(first$group, " "), first$system, " ", row_names(first)
-  ))
-  paste0(
-    caption_of(x), if (nrow(first) > 0L) ": ",
-    paste0(who, " ", decimals(first$estimate, 2L), collapse = ", "),
-    if (nrow(whole) > nrow(first)) ", ..."
-  )
+  first <- paste(who_of(whole), row_names(whole), decimals(whole$estimate, 2L), recycle0 = TRUE)
+  paste0(caption_of(x), if (nrow(whole) > 0L) ": ", printable(shorten(first, most = 3L)))
 }
 
 #' @export
 caption_of.metric_estimate <- function(x) { # nolint: object_name.
+  labels <- length(x$plan$categories)
   paste0(
     count_noun(length(x$plan$records), "metric"), " of ",
     count_noun(length(x$options$systems), "system"),
-    if (x$options$grouped) paste0(" in ", count_noun(length(x$estimates), "group")),
-    ", ", if (is.null(x$panel)) {
-      count_noun(length(x$plan$categories), "category", "categories")
-    } else {
-      count_noun(length(x$plan$categories), "label")
-    }, ", ",
-    method_words(x$options$method)
+    if (x$options$grouped) paste0(" in ", count_noun(length(x$estimates), "group")), ", ",
+    if (is.null(x$panel)) count_noun(labels, "category", "categories") else
+      count_noun(labels, "label"), ", ", method_words(x$options$method)
   )
 }
 
-# Names of rows that are not of a category: "f_meas (macro)".
+# Of each row: "f_meas (macro)", "recall of A".
 row_names <- function(table) {
-  average <- ifelse(is.na(table$average), "", paste0(" (", average_words(table$average), ")"))
-  paste0(table$metric, average)
+  average <- paste0(" (", average_words(table$average), ")")
+  paste0(
+    table$metric, ifelse(is.na(table$average), "", average),
+    ifelse(is.na(table$category), "", paste0(" of ", table$category))
+  )
 }
 
-average_words <- function(average) sub("_", " ", average, fixed = TRUE)
+who_of <- function(table) {
+  do.call(paste, unname(as.list(table[intersect(c("group", "system"), names(table))])))
+}
 
 with_interval <- function(table) {
   ends <- paste0(" ", bracketed(table$conf.low, table$conf.high))
   paste0(decimals(table$estimate), ifelse(is.na(table$conf.low), "", ends))
 }
 
-# A row per system and a column for each of `name`, or the other way round for few systems;
-# intervals where there is room for them.
-system_rows <- function(table, name, title) {
-  name <- factor(name, unique(name))
-  system <- factor(table$system, unique(table$system))
-  cells <- with_interval(table)
-  if (nlevels(system) > 3L) {
-    if (nlevels(name) > 3L) cells <- decimals(table$estimate)
-    title <- "system"
-  } else {
-    swapped <- name
-    name <- system
-    system <- swapped
-  }
-  shown <- matrix("", nlevels(system), nlevels(name))
-  shown[cbind(as.integer(system), as.integer(name))] <- cells
-  out <- data.frame(levels(system), as.data.frame(shown))
-  stats::setNames(utils::head(out, 20L), c(title, levels(name)))
-}
+average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
-# Of a system: a row per category, a column per metric.
-category_metrics <- function(table, system) {
-  table <- table[!is.na(table$category) & table$system == system, ]
-  if (nrow(table) == 0L) return(NULL)
-  columns <- lapply(split(table, factor(table$metric, unique(table$metric))), with_interval)
-  data.frame(category = unique(table$category), columns, check.names = FALSE)
-}
-
-# All of it, for documents.
+# A column per system, or, where there are many, a row each, with the metrics that are of no
+# category and without room for intervals.
 #' @export
 shown_table.metric_estimate <- function(x) { # nolint: object_name.
-  table <- x$table
-  name <- ifelse(
-    is.na(table$category), row_names(table), paste0(table$metric, " of ", table$category)
-  )
-  out <- data.frame(
-    system = table$system, metric = name, estimate = decimals(table$estimate),
-    interval = bracketed(table$conf.low, table$conf.high, "")
-  )
-  names(out)[[4L]] <- interval_title(x$options$conf_level)
-  if (all(is.na(table$conf.low))) out <- out[-4L]
-  if (x$options$grouped) out <- cbind(group = table$group, out)
-  if (length(unique(table$system)) == 1L) out$system <- NULL
-  out
+  table <- x$table[order(!is.na(x$table$category)), ]
+  who <- who_of(table)
+  many <- length(unique(who)) > 3L
+  keep <- !many | is.na(table$category) | !anyNA(table$category)
+  values <- if (many) decimals(table$estimate) else with_interval(table)
+  sides <- list(metric = row_names(table), system = who)
+  sides <- lapply(if (many) rev(sides) else sides, function(of) factor(of[keep], unique(of[keep])))
+  cells <- tapply(values[keep], sides, identity)
+  out <- data.frame(rownames(cells), cells, check.names = FALSE, row.names = NULL)
+  stats::setNames(out, c(names(sides)[[1L]], colnames(cells)))
 }
 
 #' @export
 print.metric_estimate <- function(x, ...) {
-  cat_lines(paste0("<metric_estimate> ", caption_of(x)))
-  groups <- if (x$options$grouped) names(x$estimates) else NA
-  for (group in utils::head(groups, 3L)) {
-    table <- if (is.na(group)) x$table else x$table[x$table$group == group, ]
-    if (!is.na(group)) cat_lines("", paste0("Group ", group))
-    print_metrics(table, x)
-  }
-  if (length(groups) > 3L) cat("\n... and", length(groups) - 3L, "more groups; see tidy()\n")
-  cat_lines("", notes_of(x), "More: tidy(), augment() (posterior weights), plot().")
-  invisible(x)
+  print_result(x, "tidy(), augment() (posterior weights), plot()")
 }
-
-# Of one system a row per metric and one per category; of several a row per system.
-print_metrics <- function(table, x) {
-  systems <- unique(table$system)
-  of_category <- !is.na(table$category)
-  whole <- table[!of_category, ]
-  by <- if (is.null(x$panel)) "by category" else "by label"
-  if (length(systems) == 1L) {
-    if (nrow(whole) > 0L) {
-      print_left(data.frame(metric = row_names(whole), estimate = with_interval(whole)))
-    }
-    of <- category_metrics(table, systems)
-    if (!is.null(of)) {
-      cat_lines("", capitalised(by))
-      print_left(utils::head(of, 30L))
-      if (nrow(of) > 30L) cat("... and", nrow(of) - 30L, "more\n")
-    }
-    return(invisible())
-  }
-  if (nrow(whole) > 0L) print_left(system_rows(whole, row_names(whole), "metric"))
-  metrics <- unique(table$metric[of_category])
-  few <- if (length(systems) <= 4L) metrics else if (nrow(whole) == 0L) metrics[1L]
-  for (metric in few) {
-    rows <- table[of_category & table$metric == metric, ]
-    cat_lines("", paste0(metric, ", ", by))
-    print_left(system_rows(rows, rows$category, "category"))
-  }
-  if (length(systems) > 20L) cat("... and", length(systems) - 20L, "more systems; see tidy()\n")
-  if (length(few) < length(metrics)) cat_lines("", paste0("Metrics ", by, ": see tidy()"))
-}
-
-print_left <- function(table) print(align_left(table, seq_along(table)), row.names = FALSE)
 
 #' @export
 notes_of.metric_estimate <- function(x) { # nolint: object_name.
   table <- x$table
   one <- x$estimates[[1L]]
-  name <- ifelse(
-    is.na(table$category), row_names(table), paste0(table$metric, " of ", table$category)
-  )
   c(
-    reason_notes(table$reason, table$estimate, paste0(name, " (", table$system, ")")),
+    reason_notes(table$reason, table$estimate, paste0(row_names(table), " (", table$system, ")")),
     if (!all(rests_on_gold(one))) common_note(one),
     if (!all(is.na(table$conf.low))) {
       metric_interval_note(x$options$interval, x$options$conf_level, one)
@@ -179,15 +102,16 @@ metric_interval_note <- function(interval, conf_level, estimate) {
   record <- accuracy_intervals()[[interval]]
   if (is.null(record$find)) return(NULL)
   drawn <- paste0(resampling_note(estimate), ", ", number(estimate$options$replicates),
-    " replicates")
+    " replicates", if (has_stand_in(estimate) && !record$delta) {
+      paste0(" of the ", method_of(estimate)$stand_in, " model")
+    })
   about <- if (measures_by_gold(estimate, interval)) {
     paste0("each by itself, in the ", estimate$gold$settings$target, ", with ",
       count_noun(length(estimate$gold$case), "gold case"))
   } else if (record$delta) {
     paste0("sampling error (delta method, ", drawn, ")", allowance_words(estimate))
   } else if (record$cells && !record$drawn) {
-    paste0("sampling error alone (", drawn,
-      if (has_stand_in(estimate)) paste0(" of the ", method_of(estimate)$stand_in, " model"), ")")
+    paste0("sampling error alone (", drawn, ")")
   } else {
     return(record$note(estimate))
   }
@@ -203,12 +127,16 @@ augment.metric_estimate <- function(x, ...) {
   abort_argument_if(!has_posterior(one), "x",
     "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
-  tables <- lapply(seq_along(x$estimates), function(g) {
-    of <- lapply(x$options$systems, weighted_answers, estimate = x$estimates[[g]])
-    found <- do.call(rbind, of)
-    if (x$options$grouped) tibble::tibble(group = names(x$estimates)[[g]], found) else found
+  over_groups(x$estimates, x$options$grouped, function(estimate) {
+    do.call(rbind, lapply(x$options$systems, weighted_answers, estimate = estimate))
   })
-  do.call(rbind, tables)
+}
+
+over_groups <- function(estimates, grouped, f, ...) {
+  do.call(rbind, lapply(seq_along(estimates), function(g) {
+    found <- f(estimates[[g]], ...)
+    if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found
+  }))
 }
 
 # A row per case that the system answered and raters saw, and true category.

@@ -26,46 +26,37 @@
 #'
 #' @section How the truth is replaced:
 #' [fit_scores()] takes scores as evidence of the truth. Otherwise neither scores nor answers have a
-#' part in it, so that no system judges itself. Raters alone say how
-#' probable each category of a case is: under the model of the estimate or, where it averages over
-#' models, [dawid_skene()] if models whose errors depend on the category have more than half of the
-#' weight, and otherwise raters with an accuracy each.
+#' part in it, so that no system judges itself: raters alone say how probable each category of a
+#' case is, under the model of the estimate or, where it averages over models, [dawid_skene()] if
+#' models whose errors depend on the category have more than half of the weight, and otherwise
+#' raters with an accuracy each.
 #'
 #' * Method `"shared"` weighs each case by these probabilities. That is right if a score tells no
-#'   more of the truth than the ratings do: then systems err where raters err. Otherwise categories
-#'   are mixed, and every metric is drawn towards that of a system that knows nothing.
+#'   more of the truth than the ratings do; otherwise every metric is drawn towards that of a system
+#'   that knows nothing.
 #' * Methods `"joint"` and `"average"` take scores and ratings to have the truth alone in common,
-#'   and undo the mixing: with `p` the probabilities of a case, `M` the mean of their products and
-#'   `D` the diagonal of base rates, cases have weights `D M^-1 p`. These may be below 0 or above 1,
-#'   and their mean over cases with any scores is right. They are to `"shared"` as `"unbinned"` is
-#'   to the mean posterior. Where raters hardly separate the categories (the smallest eigenvalue of
-#'   `M`, scaled to 1 for certainty, is below .01) metrics are `NA`.
-#' * A stated share of shared errors (`common`) moves the weights from the second to the first.
-#'   `"typical"` moves nothing, unlike with answers: it is how often two wrong answers are the same,
-#'   which scores are not.
+#'   and undo the mixing of categories: with `p` the probabilities of a case, `M` the mean of their
+#'   products and `D` the diagonal of base rates, cases have weights `D M^-1 p`, which may be below
+#'   0 or above 1. Where raters hardly separate the categories (the smallest eigenvalue of `M`,
+#'   scaled to 1 for certainty, is below .01) metrics are `NA`.
+#' * A stated share of shared errors (`common`) moves the weights from the second to the first;
+#'   `"typical"` moves nothing, since scores that are wrong are not the same.
 #' * Known truths count as they are.
 #'
 #' @section Intervals:
 #' Cases, or clusters, are resampled, and raters fitted again to each drawing (as they are, where
-#' ratings of patterns times categories are more than 1e5; of more than 1e4 cases 5000 are drawn,
-#' and deviations made smaller). `"bootstrap"` takes percentiles; `"robust"` adds what is not known
+#' ratings of patterns times categories are more than 1e5). `"bootstrap"` takes percentiles;
+#' `"robust"` adds what is not known
 #' of shared errors and of errors that raters have among themselves, as for other metrics, but
 #' as much as if the weight of dependence were 1, since answers that look independent vouch for no
-#' score:
-#' the same for ratings as for [fit_scores()]. Those
+#' score. Those
 #' of `ece` are moved to the estimate, since every drawing adds to it; from the lower end all that
 #' chance could have added is taken off. With gold, `"combined"` and `"corrected"` hold what each
 #' gold case has of the metric by its truth against what ratings predict of it. Robust intervals are
 #' too wide where scores do not err as raters do, which ratings cannot show: there `"bootstrap"`
-#' covers.
-#'
-#' On simulated panels where the model holds (100 each of 500 to 1000 cases, 3 to 5 raters, 2 and 3
-#' categories; `bench/scores.R`), 90% bootstrap intervals of method `"joint"` covered .84 to .87 for
-#' `roc_auc` (standard error .03). Its bias was -.002 to -.004, a tenth to a third of its standard
-#' deviation, that of method `"shared"` -.09 to -.13. [fit_scores()] of three systems (60 panels
-#' each) had a bias of .001, -.002 and -.004 (standard error .002); its intervals covered .87 to .88
-#' (standard error .04), those of log loss .82 to .92. Where scores were calibrated, its `ece` was
-#' too high by .02, and the interval covered .98. Robust intervals, the default, are wider.
+#' covers. In simulations where the model holds (`bench/scores.R`), 90% bootstrap intervals of
+#' method `"joint"` covered .84 to .87 for `roc_auc`, and those of [fit_scores()] .87 to .88, with
+#' biases of at most .004; that of method `"shared"` was -.09 to -.13.
 #'
 #' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
 #'   neural networks. *ICML*, 1321-1330.
@@ -83,14 +74,11 @@
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.8, 0.7, 0.75), c(new = 0.8), n = 300, categories = 2))
 #' # Scores that are drawn from the truth, which is not known otherwise
-#' wide <- reshape(
-#'   as.data.frame(x), idvar = "case", timevar = "rater", direction = "wide", sep = "_"
-#' )
-#' wide$p <- plogis(rnorm(300, ifelse(truth(x)$category == "2", 1, -1), 1.4))
-#' wide$new <- ifelse(wide$p > 0.5, "2", "1")
+#' p <- plogis(rnorm(300, ifelse(truth(x)$category == "2", 1, -1), 1.4))
 #' y <- ratings(
-#'   wide, raters = starts_with("rating"), systems = new, case = case,
-#'   scores = list(new = c("2" = "p"))
+#'   as.data.frame(x), case = case, rater = rater, rating = rating,
+#'   systems = data.frame(case = x$cases, system = "new", prediction = ifelse(p > 0.5, "2", "1")),
+#'   scores = data.frame(case = x$cases, system = "new", category = "2", score = p)
 #' )
 #' estimate_metrics(y, c("roc_auc", "brier_class", "ece"), method = "joint", interval = "none")
 #' @name score_metrics
@@ -131,25 +119,21 @@ auc_of_weights <- function(order, a, b, v) {
   if (pairs > 0) clip01((before - own / 2) / pairs) else NA_real_
 }
 
-# Of more than two categories the mean over pairs of categories (Hand and Till).
+# Of more than two categories the mean over pairs of categories, each way round (Hand and Till).
 roc_auc_of_scores <- function(book, w, v, settings) {
   n <- ncol(w)
-  there <- which(colSums(w * v) > 0)
-  pairs <- if (length(there) > 1L) utils::combn(there, 2L) else matrix(0L, 2L, 0L)
-  of <- vapply(seq_len(ncol(pairs)), function(pair) {
-    i <- pairs[1L, pair]
-    j <- pairs[2L, pair]
-    mean(c(
-      auc_of_weights(book$order[[i]], w[, i], w[, j], v),
-      auc_of_weights(book$order[[j]], w[, j], w[, i], v)
-    ))
-  }, 0)
-  list(
-    whole = if (length(of) > 0L) mean(of) else NA_real_,
-    each = if (n > 2L) vapply(seq_len(n), function(k) {
-      auc_of_weights(book$order[[k]], w[, k], 1 - w[, k], v)
-    }, 0)
-  )
+  of <- apply(pairs_there(w, v), 1L, function(ij) {
+    auc_of_weights(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
+  })
+  list(whole = if (length(of) > 0L) mean(of) else NA_real_, each = if (n > 2L) {
+    vapply(seq_len(n), function(k) auc_of_weights(book$order[[k]], w[, k], 1 - w[, k], v), 0)
+  })
+}
+
+# Pairs of different categories of which there are cases, each way round.
+pairs_there <- function(w, v) {
+  there <- colSums(w * v) > 0
+  which(outer(there, there, `&`) & !diag(length(there)), arr.ind = TRUE)
 }
 
 # Recall and precision at each distinct score, from the highest; the first point is yardstick's.
@@ -167,9 +151,8 @@ pr_auc_of_scores <- function(book, w, v, settings) {
   list(each = vapply(seq_len(ncol(w)), function(k) {
     if (sum(w[, k] * v) <= 0) return(NA_real_)
     points <- pr_points(book$order[[k]], w[, k], v)
-    m <- length(points$recall)
-    mid <- (points$precision[-1L] + points$precision[-m]) / 2
-    sum(diff(points$recall) * mid)
+    precision <- points$precision
+    sum(diff(points$recall) * (precision[-1L] + precision[-length(precision)]) / 2)
   }, 0))
 }
 
@@ -214,23 +197,19 @@ top_reliability <- function(book, w, v, bins) {
   reliability_of(book$scores[at], w[at], v, bins)
 }
 
-ece_of_scores <- function(book, w, v, settings) {
-  table <- top_reliability(book, w, v, settings$bins)
-  list(whole = clip01(sum(table$share * abs(table$gap))), slack = floor_of_gaps(table))
-}
-
-# What chance makes of gaps where there are none.
-floor_of_gaps <- function(table) sum(table$share * folded_mean(0, sqrt(table$variance)))
+ece_of_scores <- function(book, w, v, settings) gaps_of(book, w, v, settings, FALSE)
 
 # Chance makes gaps where there are none. What it adds to their size, were the gaps those that are
 # seen, is taken off (Kumar, Liang and Ma).
-debiased_ece_of_scores <- function(book, w, v, settings) {
+debiased_ece_of_scores <- function(book, w, v, settings) gaps_of(book, w, v, settings, TRUE)
+
+# `slack`: what chance makes of gaps where there are none, as far as it is not taken off.
+gaps_of <- function(book, w, v, settings, debiased) {
   table <- top_reliability(book, w, v, settings$bins)
-  off <- sum(table$share * (folded_mean(table$gap, sqrt(table$variance)) - abs(table$gap)))
-  list(
-    whole = clip01(sum(table$share * abs(table$gap)) - off),
-    slack = max(floor_of_gaps(table) - off, 0)
-  )
+  error <- sqrt(table$variance)
+  size <- sum(table$share * abs(table$gap))
+  off <- if (debiased) sum(table$share * folded_mean(table$gap, error)) - size else 0
+  list(whole = clip01(size - off), slack = max(sum(table$share * folded_mean(0, error)) - off, 0))
 }
 
 # The mean of the absolute value of a normal variable.
@@ -241,36 +220,24 @@ folded_mean <- function(mean, sd) {
   )
 }
 
-# Rows of a plan for a metric of scores.
-rows_of_scores <- function(record, categories, averages) {
-  whole <- record$form == "table"
-  averages <- setdiff(averages, "micro") # not of scores
-  pairs <- record$pairs && length(categories) > 2L
-  if (whole || (record$pairs && !pairs)) {
-    return(data.frame(metric = record$id, average = NA_character_, category = NA_character_))
-  }
-  average <- c(if (pairs) "hand_till", averages)
-  data.frame(
-    metric = record$id, average = c(average, rep(NA_character_, length(categories))),
-    category = c(rep(NA_character_, length(average)), categories)
-  )
-}
-
 # Values of the rows of a plan.
 score_values <- function(plan, book, w, v) {
   share <- colSums(w * v)
-  values <- lapply(plan$records, function(record) {
-    rows <- plan$rows[plan$rows$metric == record$id, ]
+  unlist(lapply(plan$records, function(record) {
     found <- record$kernel(book, w, v, plan$settings)
-    each <- found$each
-    vapply(seq_len(nrow(rows)), function(i) {
-      if (!is.na(rows$category[[i]])) return(each[[match(rows$category[[i]], plan$categories)]])
-      switch(if (is.na(rows$average[[i]])) "whole" else rows$average[[i]],
-        macro = mean(each), macro_weighted = sum(each * share) / sum(share), found$whole
+    c(lapply(score_averages(plan, record), function(average) {
+      switch(average,
+        macro = mean(found$each), macro_weighted = sum(found$each * share) / sum(share),
+        found$whole
       )
-    }, 0)
-  })
-  unlist(values, use.names = FALSE)
+    }), found$each)
+  }), use.names = FALSE)
+}
+
+# Rows of a metric that are of no category: "whole" where they are no averages either.
+score_averages <- function(plan, record) {
+  rows <- plan$rows[plan$rows$metric == record$id & is.na(plan$rows$category), ]
+  replace(rows$average, is.na(rows$average), "whole")
 }
 
 # pairs: is there a value for all categories together, over pairs of them; probabilities: must

@@ -1,7 +1,9 @@
 # The registry of metrics: what estimate_metrics() can estimate. Those of the package are in
 # metric-definitions.R; here are those that users register, and what is asked of them.
 
-all_metrics <- function() c(built_in_metrics, score_records, registered("metric"))
+all_metrics <- function() c(package_metrics(), registered("metric"))
+
+package_metrics <- function() c(built_in_metrics, score_records, label_records)
 
 #' Metrics of systems
 #'
@@ -13,18 +15,18 @@ all_metrics <- function() c(built_in_metrics, score_records, registered("metric"
 #' category against the rest:
 #'
 #' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `bal_accuracy`: their mean;
-#'   `j_index`: their sum less 1.
-#' * `precision`: `tp / (tp + fp)`; `ppv` and `npv` as well, which by the theorem of Bayes are
-#'   `tp / (tp + fp)` and `tn / (tn + fn)`, undefined also where sensitivity or specificity is.
+#'   `j_index`: their sum less 1; `precision`: `tp / (tp + fp)`.
+#' * `ppv`, `npv`: `tp / (tp + fp)` and `tn / (tn + fn)`, undefined also where sensitivity or
+#'   specificity is, from which the theorem of Bayes has them.
 #' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 where both are.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #'
 #' With `p` the joint table of truth and answer: `accuracy` is `sum(diag(p))`; `kap` is Cohen's
 #' kappa of truth and answer; `mcc` Matthews' correlation (Gorodkin's, for more than two
 #' categories); `loss` is `sum(cost * p)`. Of categories in an order (`ordered` of [ratings()], or
-#' two categories; otherwise `NA`), each a step from the next: `kap_linear` and `kap_quadratic` are
-#' kappa with weights by steps and by squared steps (`weighting` of yardstick's `kap()`), `mae` the
-#' mean number of steps that answers are off, `within_one` the share that is off by one at most.
+#' two categories; otherwise `NA`): `kap_linear` and `kap_quadratic` are kappa with weights by steps
+#' and by squared steps, `mae` the mean number of steps that answers are off, `within_one` the share
+#' that is off by one at most.
 #'
 #' Of answers with several labels see [label_metrics].
 #'
@@ -43,48 +45,38 @@ all_metrics <- function() c(built_in_metrics, score_records, registered("metric"
 NULL
 
 metric_table <- function() {
-  all <- unname(all_metrics())
-  field <- function(name, type) vapply(all, `[[`, type, name)
-  range <- vapply(all, function(record) {
-    if (is.function(record$lower)) {
-      if (record$ordered) "of steps" else "of costs"
-    } else {
+  all <- lapply(all_metrics(), function(record) {
+    record$range <- if (!is.function(record$lower)) {
       paste(record$lower, "to", record$upper)
+    } else if (record$ordered) {
+      "of steps"
+    } else {
+      "of costs"
     }
-  }, "")
-  tibble::tibble(
-    id = field("id", ""), title = field("title", ""), form = field("form", ""), range = range,
-    better = field("better", ""), settings = vapply(all, function(m) toString(m$settings), ""),
-    needs = field("needs", ""), same_as = field("same_as", ""), default = field("default", NA),
-    reference = field("reference", "")
-  )
+    record$settings <- toString(record$settings)
+    record
+  })
+  records_table(all, c(
+    "id", "title", "form", "range", "better", "settings", "needs", "same_as", "default", "reference"
+  ))
 }
 
-new_own_metric <- function(id, title, kernel, form, range, better, reference) {
-  form <- check_choice(form %||% "category", c("category", "table"), "form")
-  check_kernel(kernel, form, if (form == "table") "table" else c("tp", "fn", "fp", "tn"))
-  range <- range %||% c(0, 1)
-  check_range(range, "finite numbers", finite = TRUE)
-  new_metric(
-    id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]],
-    better = check_choice(better, c("high", "low"), "better"), drops = "undefined"
-  )
-}
-
-# The metrics asked for, or those shown unasked; `scored`: are there scores?
-find_metrics <- function(ids, settings, scored) {
+# The metrics asked for, or those shown unasked, of records that `need` one of these; `scored`: are
+# there scores?
+find_metrics <- function(ids, settings, scored, need) {
   known <- all_metrics()
   if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
   found <- find_records("metric", ids, known)
-  for (record in found) check_settings(record, settings)
+  answers <- if ("labels" %in% need) "several labels" else "one category" # nolint: object_usage.
+  for (record in found) {
+    abort_if(!record$needs %in% need, "metric",
+      "There is no metric {.val {record$id}} of answers with {answers}.", metric = record$id)
+    lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
+    abort_if(length(lacking) > 0L, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
+      i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
+      metric = record$id)
+  }
   found
-}
-
-check_settings <- function(record, settings) {
-  lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
-  abort_if(length(lacking) > 0L, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
-    i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
-    metric = record$id)
 }
 
 # Costs of each answer (columns) given each truth (rows), in the order of the categories.
@@ -95,18 +87,16 @@ check_cost_matrix <- function(cost, categories) {
   abort_argument_if(!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost))),
     "cost",
     "must be a {n} x {n} matrix of finite numbers, true categories in rows and answers in columns.",
-    x = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) "It has {nrow(cost)} row{?s}
-        and {ncol(cost)} columns." else "It is {describe(cost)}.",
-    i = "Categories are {.val {categories}}.")
-  for (side in 1:2) {
-    names <- dimnames(cost)[[side]]
-    if (is.null(names)) next
-    abort_argument_if(!setequal(names, categories), "cost", "must have the categories of {.arg x}.",
-      x = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
+    x = if (length(dim(cost)) == 2L) "It is {nrow(cost)} x {ncol(cost)}." else "It is
+        {describe(cost)}.", i = "Categories are {.val {categories}}.")
+  for (names in dimnames(cost)) {
+    abort_argument_if(!is.null(names) && !setequal(names, categories), "cost",
+      "must have the categories of {.arg x}.", x = "It has {.val {names}}.",
       i = "Categories are {.val {categories}}.")
-    cost <- if (side == 1L) cost[categories, , drop = FALSE] else cost[, categories, drop = FALSE]
   }
+  place <- function(names) match(categories, names %||% categories)
+  cost <- unname(cost[place(rownames(cost)), place(colnames(cost)), drop = FALSE])
   abort_argument_if(diff(range(cost)) == 0, "cost", "must differ between cells.",
     x = "All costs are {.val {cost[[1L]]}}.")
-  unname(cost)
+  cost
 }

@@ -4,10 +4,7 @@
 #' @param type `"parameters"`: with 90% intervals, by their standard errors, the accuracy of a
 #'   rater, or of each, beside chance, the base rates of the categories, and shares of levels where
 #'   the model is one of confidence. `"confusion"`: the confusion matrices ([confusion()]), of each
-#'   rater or of one that stands for all. `"tests"`: raters as tests, the sensitivity of each for a
-#'   category beside the share of other cases that it calls so (1 - specificity); a line leads there
-#'   from what its ratings alone would say, of true categories as the fit sees them, and shows how
-#'   far the prior draws it.
+#'   rater or of one that stands for all.
 #' @param max_raters Of more raters than this, those with the most ratings have their confusion
 #'   matrices drawn.
 #' @return `autoplot()`: a ggplot.
@@ -18,42 +15,29 @@
 #' plot(fit_raters(x, dawid_skene()), "confusion")
 #' @rawNamespace S3method(ggplot2::autoplot,rater_fit)
 autoplot.rater_fit <- function(object, # nolint: object_name.
-                               type = c("parameters", "confusion", "tests"), max_raters = 12L,
-                               ...) {
+                               type = c("parameters", "confusion"), max_raters = 12L, ...) {
   check_dots_empty(...)
-  type <- check_choice(type)
   max_raters <- check_count(max_raters, "max_raters")
-  switch(type,
-    confusion = plot_confusion(object, max_raters), parameters = plot_parameters(object),
-    tests = plot_tests(object)
-  )
+  if (check_choice(type) == "parameters") return(plot_parameters(object))
+  plot_confusion(object, max_raters)
 }
 
 plot_parameters <- function(object) {
   table <- tidy(object)
   table <- table[is_probability_term(table$term, object), ]
-  is_rate <- startsWith(table$term, "base_rate[")
-  is_level <- startsWith(table$term, "confidence_")
-  table$panel <- factor(
-    1L + is_level + 2L * is_rate, 1:3, c("accuracy", "confidence", "base rate")
-  )[, drop = TRUE]
-  table$label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", table$term)
-  table$label[is_level] <- sub(
-    "^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term[is_level]
-  )
-  table$label[table$term == "rater_accuracy"] <- "a rater"
-  table$label <- factor(table$label, levels = rev(unique(table$label)))
-  chance <- data.frame(
-    panel = factor("accuracy", levels = levels(table$panel)), at = 1 / sum(is_rate)
-  )
+  kind <- 1L + startsWith(table$term, "confidence_") + 2L * startsWith(table$term, "base_rate[")
+  table$panel <- factor(kind, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
+  label <- sub("^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term)
+  label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", label)
+  table$label <- from_top(replace(label, label == "rater_accuracy", "a rater"))
+  chance <- data.frame(panel = factor("accuracy", levels(table$panel)), at = 1 / sum(kind == 3L))
   seen <- table[!is.na(table$estimate), ]
   margin <- normal_quantile(0.9) * seen$std.error
   seen$conf.low <- pmax(seen$estimate - margin, 0)
   seen$conf.high <- pmin(seen$estimate + margin, 1)
-  ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$label)) +
+  picture(seen, "estimate", "label") +
     ggplot2::geom_vline(
-      data = chance, ggplot2::aes(xintercept = .data$at), linetype = "dashed",
-      colour = plot_colours[["muted"]]
+      mapped(xintercept = "at"), chance, linetype = "dashed", colour = plot_colours[["muted"]]
     ) +
     interval_lines() +
     main_points() +
@@ -78,26 +62,17 @@ plot_confusion <- function(fit, max_raters) {
   abort_if(all(is.na(unlist(matrices))), "argument", "There is nothing to draw.",
     x = verbatim("No confusion matrix: ", reason_of_fit(fit), "."))
   all <- length(matrices)
-  if (all > max_raters) {
-    ratings <- ratings_of_raters(fit$x)
-    matrices <- matrices[sort(order(-ratings)[seq_len(max_raters)])]
-  }
+  if (all > max_raters) matrices <- matrices[busiest(fit$x, max_raters)]
   labels <- fit$x$categories
-  cells <- data.frame(
-    judge1 = rep(rep(labels, each = length(labels)), length(matrices)), judge2 = labels,
-    value = unlist(matrices, use.names = FALSE),
-    rater = factor(rep(names(matrices), each = length(labels)^2), levels = names(matrices))
-  )
-  few <- length(labels) * ceiling(sqrt(length(matrices))) <= 12L
-  heat_map(cells, labels, numbers = few) +
-    (if (!one_for_all) ggplot2::facet_wrap(~rater, labeller = wrapped())) +
-    share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
-    ggplot2::labs(
-      title = "Confusion matrices of raters", x = "rating", y = "true category",
-      subtitle = paste0(
-        "Probability of the rating given the truth, which is estimated",
-        if (all > max_raters) paste0("; the ", max_raters, " of ", all, " with the most ratings")
-      )
-    ) +
-    wrapped_texts()
+  cells <- do.call(rbind, unname(lapply(matrices, matrix_cells)))
+  cells$rater <- factor(rep(names(matrices), each = length(labels)^2), names(matrices))
+  heat_map(
+    cells, labels, "Confusion matrices of raters", paste0(
+      "Probability of the rating given the truth, which is estimated",
+      if (all > max_raters) paste0("; the ", max_raters, " of ", all, " with the most ratings")
+    ),
+    "rating", "true category",
+    numbers = length(labels) * ceiling(sqrt(length(matrices))) <= 12L
+  ) +
+    (if (!one_for_all) ggplot2::facet_wrap("rater", labeller = wrapped()))
 }

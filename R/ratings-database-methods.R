@@ -4,17 +4,16 @@
 #' @export
 `$.ratings_database` <- function(x, name) {
   value <- .subset2(x, name)
-  if (is.null(value) && name == "cases") abort_no_cases("This asks for the cases", NULL)
+  if (is.null(value) && name == "cases") abort_no_cases("This asks for the cases")
   value
 }
 
 #' @export
 dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
-abort_no_cases <- function(what, call = user_frame(), hint = NULL, .envir = parent.frame()) {
+abort_no_cases <- function(what, hint = NULL, .envir = parent.frame()) {
   abort_fallible("database", paste0(what, "; they are in the database, where they were counted."),
-    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."),
-    call = call, .envir = .envir)
+    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."), .envir = .envir)
 }
 
 in_database <- function(x) inherits(x, "ratings_database")
@@ -24,13 +23,6 @@ leave_database <- function(x) {
   x$times <- x$database <- NULL
   class(x) <- setdiff(class(x), "ratings_database")
   x
-}
-
-# A line of the header.
-format_source <- function(x) {
-  if (in_database(x)) {
-    paste0("Counted in a database, where the cases are: ", count_noun(n_patterns(x), "pattern"))
-  }
 }
 
 # A row per case of `x`, with `columns` of its pattern (a list, with an entry per pattern): a tibble
@@ -50,47 +42,23 @@ match_cases <- function(x, columns, kept = "case") {
     i = "Give {.arg case} to {.fun ratings}.")
   now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()))
   check_same_rows(as.double(now$rows), origin$rows)
-  columns <- lapply(columns, function(column) {
-    if (is.factor(column)) as.character(column) else column
-  })
-  names <- names(columns)
-  names(columns) <- numbered("p", length(names)) # a category may have any name
+  columns <- lapply(columns, unfactor)
+  place <- stats::setNames(numbered("p", length(columns)), names(columns)) # any category's name
+  names(columns) <- place
   table <- data.frame(origin$keys, list2DF(columns))
   keys <- names(origin$keys)
   table <- table[!duplicated(table[keys]), ]
   patterns <- ask_database(upload(table, origin$cases))
   joined <- dplyr::left_join(origin$cases, patterns, by = keys)
-  dplyr::select(joined, !!!named_symbols(c(kept, names), c(kept, names(columns))))
+  take_columns(joined, c(kept, place))
 }
 
-# A temporary table beside a lazy one, whose columns `like` those of `table` if they have its names.
+# A table beside a lazy one, temporary or, as package RPostgreSQL writes none, part of the query.
 upload <- function(table, like) {
   con <- dbplyr::remote_con(like)
+  if (inherits(con, "PostgreSQLConnection")) return(dbplyr::copy_inline(con, table))
   name <- basename(tempfile("fallible_"))
-  if (!inherits(con, "PostgreSQLConnection")) {
-    return(dplyr::copy_to(con, table, name = name, temporary = TRUE, in_transaction = FALSE))
-  }
-  # Package RPostgreSQL writes no temporary tables: an empty one is made by a query, and filled.
-  empty <- lapply(table[setdiff(names(table), colnames(like))], function(column) {
-    if (is.character(column)) "" else if (is.integer(column)) 1L else 0.5
-  })
-  empty <- utils::head(dplyr::mutate(like, !!!empty), 0L)
-  dplyr::compute(dplyr::select(empty, dplyr::all_of(names(table))), name = name, temporary = TRUE)
-  for (rows in split(seq_len(nrow(table)), (seq_len(nrow(table)) - 1L) %/% 500L)) {
-    DBI::dbExecute(con, as.character(insert_sql(table[rows, , drop = FALSE], name, con)))
-  }
-  dplyr::tbl(con, name)
-}
-
-insert_sql <- function(table, name, con) {
-  cells <- vapply(table, function(column) {
-    as.character(dbplyr::escape(column, parens = FALSE, collapse = NULL, con = con))
-  }, character(nrow(table)))
-  rows <- apply(matrix(cells, nrow(table)), 1L, function(row) {
-    dbplyr::sql_vector(dbplyr::sql(row), parens = TRUE, collapse = ", ", con = con)
-  })
-  rows <- dbplyr::sql_vector(dbplyr::sql(rows), parens = FALSE, collapse = ", ", con = con)
-  dbplyr::build_sql("INSERT INTO ", dbplyr::ident(name), " VALUES ", rows, con = con)
+  dplyr::copy_to(con, table, name = name, temporary = TRUE, in_transaction = FALSE)
 }
 
 #' @exportS3Method dplyr::collect

@@ -21,10 +21,9 @@
 #'   with columns `case`, `system` and `prediction`.
 #' * `weights` must be whole numbers.
 #'
-#' SQL is made by \pkg{dbplyr} alone, whatever columns and labels are called. It only reads, but for
-#' `ground_truth()`, `predict()`, `augment()` and `collect()`, which need a temporary table. The
-#' packages \pkg{dbplyr}, \pkg{dplyr} and \pkg{DBI} must be installed, and the one that talks to the
-#' database.
+#' SQL is made by \pkg{dbplyr}. It only reads, but for `ground_truth()`, `predict()`, `augment()`
+#' and `collect()`, which need a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the
+#' package that talks to the database must be installed.
 #'
 #' @section Cases:
 #' [ground_truth()], `predict()` and `augment()` of a fit give lazy tables, with a row per case,
@@ -35,8 +34,8 @@
 #' `fallible_error_database` otherwise. A group of cases is also
 #' `ratings(dplyr::filter(data, ward == "east"), ...)`.
 #'
-#' A database may change between two questions. Numbers of rows are compared, and an error of the
-#' same class tells of a difference, as it does of lost connections.
+#' A table that changes between two questions is an error of the same class, as is a connection
+#' that is lost.
 #'
 #' @section Files larger than memory:
 #' DuckDB reads Parquet and compressed csv files without loading them, and speaks to \pkg{dbplyr}
@@ -49,12 +48,9 @@
 #'   case = case, rater = rater, rating = rating
 #' )
 #'
-#' # The same for Parquet: read_parquet('ratings/*.parquet'); or by arrow, which hands it to DuckDB
-#' files <- arrow::open_dataset("ratings")
-#' x <- ratings(arrow::to_duckdb(files), case = case, rater = rater, rating = rating)
+#' # The same for Parquet: read_parquet('ratings/*.parquet'), or arrow::open_dataset() with
+#' # arrow::to_duckdb()
 #' ```
-#'
-#' Without these, `sqlite3` imports csv files, and package \pkg{RSQLite} reads its databases.
 #'
 #' @name ratings-database
 #' @aliases ratings_database
@@ -92,16 +88,26 @@ database_ratings <- function(data, quos, options) {
     data = dplyr::ungroup(data), systems = systems, roles = roles, layout = layout,
     repeats = options$repeats
   )
-  origin$rows <- take_census(origin)
+  origin$rows <- take_census(
+    origin$data, c(case = roles$case, rater = roles$rater), !layout$by_rating
+  )
   quos$rater_groups <- fetch_groups(origin, quos$rater_groups, skeleton)
   reduce <- if (layout$by_rating) reduce_long else reduce_rows
   reduced <- reduce(origin)
   if (is.null(reduced)) return(fetch_ratings(origin, quos, options))
   check_same_rows(sum(reduced$rows), origin$rows)
-  columns <- reduced_columns(quos, reduced)
-  x <- with_footer(build_ratings(reduced$table, columns, options, reduced$times), c(
-    "i" = "Rows are those of the table that the database counted, in which equal rows stand once."
-  ))
+  for (arg in setdiff(names(quos), "rater_groups")) { # of the same arguments about that table
+    quos[[arg]] <- rlang::new_quosure(reduced$columns[[arg]])
+  }
+  x <- withCallingHandlers(
+    build_ratings(reduced$table, quos, options, reduced$times),
+    fallible_error = function(cnd) {
+      cnd$footer <- c(
+        "i" = "Rows are of the table that the database counted, in which equal rows stand once."
+      )
+      rlang::cnd_signal(cnd)
+    }
+  )
   x["cases"] <- list(NULL)
   x$database <- list(
     cases = reduced$cases, keys = reduced$keys, rows = origin$rows, origin = origin$data,
@@ -113,9 +119,7 @@ database_ratings <- function(data, quos, options) {
 
 # The names of columns, as a data frame without rows.
 column_skeleton <- function(data) {
-  names <- ask_database(colnames(data))
-  columns <- stats::setNames(rep(list(logical()), length(names)), names)
-  tibble::new_tibble(columns, nrow = 0L)
+  list2DF(lapply(stats::setNames(nm = ask_database(colnames(data))), function(name) logical()))
 }
 
 # Systems of long data as a lazy table with columns case, system and prediction; NULL otherwise.
@@ -128,44 +132,41 @@ lazy_systems <- function(quo, layout) {
     i = "{.fun dplyr::copy_to} brings a data frame into a database.")
   if (!inherits(table, "tbl_lazy")) return(NULL)
   lacking <- setdiff(c("case", "system", "prediction"), ask_database(colnames(table)))
-  abort_if(length(lacking) > 0L, "columns",
+  abort_if(lacking, "columns",
     "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
     x = "It lacks {.val {lacking}}.", arg = "systems")
   dplyr::ungroup(table)
 }
 
 check_in_database <- function(layout, roles, options, systems) {
-  uncounted <- if (options$repeats == "labels") {
-    "Answers with several labels are not counted in a database."
-  } else if (!is.null(roles$truth)) {
-    "A column {.arg truth} is not read in a database."
-  } else if (length(roles$covariates) > 0L) {
-    "{.arg covariates} are not counted in a database."
-  } else if (length(roles$confidence) > 0L) {
-    "{.arg confidence} is of single ratings and not read in a database."
-  } else if (!is.null(options$scores)) {
-    "{.arg scores} are of single cases and not read in a database."
-  } else if (!is.null(systems$constant)) {
-    "Systems without answers of their own are not read in a database."
-  } else if (!is.null(systems$raters)) {
-    "In a database {.arg systems} of long data are a lazy table, not names of raters."
-  }
-  abort_if(!is.null(uncounted), "database", uncounted,
+  uncounted <- c(
+    "Answers with several labels are not counted in a database." = options$repeats == "labels",
+    "A column {.arg truth} is not read in a database." = !is.null(roles$truth),
+    "{.arg covariates} are not counted in a database." = length(roles$covariates) > 0L,
+    "{.arg confidence} is of single ratings and not read in a database." =
+      length(roles$confidence) > 0L,
+    "{.arg scores} are of single cases and not read in a database." = !is.null(options$scores),
+    "Systems without answers of their own are not read in a database." =
+      !is.null(systems$constant),
+    "In a database {.arg systems} of long data are a lazy table, not names of raters." =
+      !is.null(systems$raters)
+  )
+  abort_if(any(uncounted), "database", names(which(uncounted))[1L],
     i = "Fetch the rows with {.code dplyr::collect()}.")
   if (layout$by_rating && is.null(roles$case)) abort_lacking(layout, "case")
 }
 
 # The number of rows, of which every one must have what identifies it.
-take_census <- function(origin) {
-  found <- fetch_rows(census_query(origin))
-  abort_if(found$rows == 0, "empty", "{.arg data} has no rows.", i = "At least one case is needed.")
-  for (arg in intersect(c("case", "rater"), names(origin$roles))) {
-    unknown <- found[[paste0("no_", arg)]] %||% 0
-    abort_if(unknown > 0, "case", "{.arg {arg}} must be known in every row.",
-      x = "It is missing in {number(unknown)} of {count_noun(found$rows, 'row')}.",
+take_census <- function(data, keys, per_case = FALSE, arg = "data") {
+  found <- fetch_rows(census_query(data, keys, per_case))
+  abort_if(found$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
+    system = character())
+  for (key in names(keys)) {
+    abort_if(found[[key]] > 0, "case", "{.arg {key}} must be known in every row of {.arg {arg}}.",
+      x = "It is missing in {number(found[[key]])} of {count_noun(found$rows, 'row')}.",
       row = NA_integer_)
   }
-  twice <- found$rows - (found$cases %||% found$rows)
+  twice <- found$rows - (found$distinct %||% found$rows)
   abort_if(twice > 0, "case", "Every row must be a case of its own.",
     x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
     i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = NA_integer_)
@@ -177,24 +178,15 @@ fetch_groups <- function(origin, quo, skeleton) {
   value <- tryCatch(rlang::eval_tidy(quo, data = skeleton), error = function(cnd) quo)
   if (is.null(origin$roles$rater) || !(rlang::is_string(value) || is.logical(value))) return(quo)
   name <- select_column(skeleton, quo, "rater_groups")
-  groups <- fetch_rows(groups_query(origin, name))
-  rlang::new_quosure(data.frame(rater = groups$rater, group = groups$group))
-}
-
-# Quosures for build_ratings(), of the same arguments about the reduced table.
-reduced_columns <- function(quos, reduced) {
-  for (arg in setdiff(names(quos), "rater_groups")) {
-    quos[[arg]] <- rlang::new_quosure(reduced$columns[[arg]])
-  }
-  quos
+  pairs <- take_columns(origin$data, c(rater = origin$roles$rater, group = name))
+  rlang::new_quosure(fetch_rows(dplyr::distinct(pairs)))
 }
 
 # ---- Questions ----------------------------------------------------------------------------------
 
 # The value of code that asks a database.
 ask_database <- function(code) {
-  tryCatch(code, error = function(cnd) {
-    if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
+  if_foreign_error(code, function(cnd) {
     abort_fallible("database", "The database does not answer.",
       i = "Is the connection open, and does the table still exist?", parent = cnd)
   })
@@ -202,8 +194,7 @@ ask_database <- function(code) {
 
 # The rows of a lazy table, fetched in pieces; `enough` of those fetched so far ends it.
 fetch_rows <- function(query, enough = function(rows) FALSE) {
-  pieces <- ask_database(fetch_pieces(query, enough))
-  plain_columns(if (length(pieces) == 1L) pieces[[1L]] else do.call(rbind, pieces))
+  plain_columns(do.call(rbind, ask_database(fetch_pieces(query, enough))))
 }
 
 fetch_pieces <- function(query, enough) {
@@ -212,7 +203,7 @@ fetch_pieces <- function(query, enough) {
   pieces <- list()
   repeat {
     piece <- DBI::dbFetch(result, n = rows_at_once)
-    pieces[[length(pieces) + 1L]] <- piece
+    pieces <- c(pieces, list(piece))
     if (nrow(piece) < rows_at_once || enough(piece)) return(pieces)
   }
 }
@@ -221,12 +212,4 @@ check_same_rows <- function(found, before) {
   abort_if(found != before, "database", "The table changed while it was read.",
     x = "It had {count_noun(before, 'row')}, and then {number(found)}.",
     i = "Read from a copy that stays as it is, or within a transaction.")
-}
-
-# An error of the package with one more line.
-with_footer <- function(code, footer) {
-  withCallingHandlers(code, fallible_error = function(cnd) {
-    cnd$footer <- footer
-    rlang::cnd_signal(cnd)
-  })
 }

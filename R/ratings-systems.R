@@ -28,20 +28,18 @@ is_constant_system <- function(value) {
   is.character(value) && length(value) > 0L && all(rlang::have_name(value))
 }
 
-# Systems whose answers are their own, which alone can agree with anybody.
-answering_systems <- function(x) setdiff(x$systems, x$constant)
-
+# With systems whose answers are their own, which alone can agree with anybody.
 without_constant <- function(x) {
-  if (length(x$constant) > 0L) keep_systems(x, match(answering_systems(x), x$systems), NULL) else x
+  if (length(x$constant) > 0L) keep_systems(x, which(!x$systems %in% x$constant)) else x
 }
 
-abort_no_system <- function(words, call = user_frame()) {
+abort_no_system <- function(words) {
   abort_fallible("system", words,
     i = c(
       "Give {.arg systems} to {.fun ratings}.",
       "If the raters judge the answers of one application, say which of their categories means that
        an answer is right: {.code systems = c(app = \"pass\")}."
-    ), system = character(), call = call)
+    ), system = character())
 }
 
 check_system_raters <- function(value) {
@@ -65,7 +63,7 @@ system_table <- function(table, quos, data) {
   }, "")
   found <- ifelse(own %in% names(table), own, mapped)
   lacking <- own[!found %in% names(table)]
-  abort_if(length(lacking) > 0L, "columns",
+  abort_if(lacking, "columns",
     "{.arg systems} must have columns {.val {own}}, or those that {.arg case}, {.arg rater} and
         {.arg rating} name.", x = "It lacks {.val {lacking}}; it has {.val {names(table)}}.",
     arg = "systems")
@@ -86,7 +84,7 @@ split_systems <- function(input, systems, repeats) {
     i = "Make one category of each answer, with {.fun single_label}.")
   rater <- as_label(input$rater)
   unknown <- setdiff(systems, rater)
-  abort_if(length(unknown) > 0L, "system",
+  abort_if(unknown, "system",
     "There {cli::qty(length(unknown))}{?is no rater/are no raters} {.val {unknown}} in
         {.arg data}.",
     i = c(near_values(unknown, unique(rater)), "The raters are {.val {unique(rater)}}."),
@@ -102,13 +100,7 @@ split_systems <- function(input, systems, repeats) {
     case = input$case[is_system], system = rater[is_system], prediction = column[is_system]
   ), nrow = sum(is_system))
   if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]
-  input$source <- which(!is_system)
-  input$row_case <- input$case # the truth of a case may stand in any of its rows
-  for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][!is_system]
-  input$columns[[1L]] <- column[!is_system]
-  if (!is.null(input$confidence)) {
-    warn_sure_systems(!is.na(input$confidence[[1L]]) & is_system, rater)
-    input$confidence[[1L]] <- input$confidence[[1L]][!is_system]
-  }
-  input
+  sure <- if (!is.null(input$confidence)) !is.na(input$confidence[[1L]])
+  warn_sure_systems(unique(rater[is_system & sure]))
+  take_rows(input, which(!is_system))
 }

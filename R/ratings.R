@@ -3,9 +3,9 @@
 #' Ratings of cases by raters, with the answers of systems
 #'
 #' Collects what raters said about cases, and what automated systems predicted for them, in one
-#' checked object on which everything else in the package works. Raters may disagree, may skip
-#' cases, and may be less accurate than the systems. Systems never count as raters. A single rater
-#' is enough for [fit_raters()] with `known_truth` or `known_raters`; all else needs two.
+#' checked object on which everything else in the package works. Systems never count as raters. A
+#' single rater is enough for [fit_raters()] with `known_truth` or `known_raters`; all else needs
+#' two.
 #'
 #' @section Layouts:
 #' * **Wide**: a data frame with a row per case, `raters` the columns of the raters, and perhaps
@@ -28,9 +28,9 @@
 #' C locale. A category that no rater used but that exists should be declared.
 #'
 #' @section Cases that are the same:
-#' Cases with the same ratings and the same answers are kept once, as a *pattern*, with the list of
-#' the cases that have it. Ten million cases of three raters and five categories are at most 125
-#' patterns (times the answers of the systems); the time for a fit grows with patterns, not cases.
+#' Cases with the same ratings and the same answers are kept once, as a *pattern*. Ten million cases
+#' of three raters and five categories are at most 125 patterns (times the answers of the systems);
+#' the time for a fit grows with patterns, not cases.
 #'
 #' @section Several labels:
 #' With `repeats = "labels"` an answer may hold any number of labels. Long data then come with a row
@@ -141,9 +141,6 @@
 #' answers <- data.frame(case = c(1, 1, 2, 2), rater = c("r", "s", "r", "s"))
 #' answers$labels <- list(c("a", "b"), "a", "b", character())
 #' ratings(answers, case = case, rater = rater, rating = labels, repeats = "labels")
-#'
-#' # A matrix, with a category that no rater used
-#' ratings(matrix(c("a", "b", NA, "a", "b", "b"), ncol = 2), categories = c("a", "b", "c"))
 #' @export
 ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater = NULL,
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
@@ -151,7 +148,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
                     scores = NULL, confidence = NULL) {
   check_dots_empty(...)
-  abort_argument_if(missing(data), "data", "must be given.")
+  check_given()
   repeats <- check_choice(repeats)
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
@@ -164,18 +161,27 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     covariates = covariates, confidence = confidence
   )
   if (inherits(data, "table")) {
-    if (rlang::quo_is_null(columns$counts)) {
-      check_no_columns(columns, repeats)
-      if (!is.null(scores)) abort_scores_of_table()
-      x <- table_ratings(data, "data", categories, ordered)
-      x$rater_kind <- settle_kinds(options$rater_kind, x)
-      return(x)
-    }
+    if (!"counts" %in% given_roles(columns)) return(ratings_of_table(data, columns, options))
     data <- unclass(data)
   }
   build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
   x <- build(data, columns, options)
   ask_who_rates(x)
+  x
+}
+
+# An agreement matrix has no columns that could be named.
+ratings_of_table <- function(data, columns, options) {
+  check_long(FALSE, options$repeats)
+  given <- given_roles(columns)
+  abort_argument_if(given, given,
+    "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
+    x = "Found {.arg {given}}.",
+    i = "Make a data frame of it, with {.fun as.data.frame}; or give {.arg counts} if it has counts
+        of ratings, cases x categories.")
+  if (!is.null(options$scores)) abort_scores_of_table()
+  x <- table_ratings(data, "data", options$categories, options$ordered)
+  x$rater_kind <- settle_kinds(options$rater_kind, x)
   x
 }
 
@@ -185,16 +191,15 @@ build_ratings <- function(data, columns, options, times = NULL) {
   input <- read_input(data, columns, options$repeats)
   input$times <- times
   input <- recode_input(input, options$categories)
-  options$categories <- declared_categories(options$categories)
+  declared <- declared_categories(options$categories)
   check_long(input$layout$by_rating, options$repeats)
-  categories <- find_categories(input, options$categories)
-  x <- input$layout$build(input, categories)
+  x <- input$layout$build(input, find_categories(input, declared))
   x$ordered <- options$ordered %||% input$ordered
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
   x <- new_ratings(x, input$layout$class)
   check_built(x, input)
-  if (is.null(options$categories) && input$layout$labels && !has_labels(x)) {
+  if (is.null(declared) && input$layout$labels && !has_labels(x)) {
     warn_strange_raters(x, input$layout$id == "wide")
   }
   x$rater_groups <- groups_of_raters(input$groups, x)
@@ -209,17 +214,6 @@ check_long <- function(is_long, repeats) {
   abort_argument_if(!is_long && repeats != "error", "repeats",
     "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
     i = "Give {.arg case}, {.arg rater} and {.arg rating}.")
-}
-
-# An agreement matrix has none that could be named.
-check_no_columns <- function(columns, repeats) {
-  check_long(FALSE, repeats)
-  given <- names(columns)[!vapply(columns, rlang::quo_is_null, NA)]
-  abort_argument_if(length(given) > 0L, given,
-    "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
-    x = "Found {.arg {given}}.",
-    i = "Make a data frame of it, with {.fun as.data.frame}; or give {.arg counts} if it has counts
-        of ratings, cases x categories.")
 }
 
 # Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), weights
@@ -255,16 +249,13 @@ check_built <- function(x, input) {
   abort_if(length(rating_category(x)) == 0L && (enough || counts), "missing",
     "There is not a single rating in {.arg data}.",
     i = "All ratings are missing; check the columns and the coding of missing values.")
-  if (!enough) {
-    found <- if (length(x$raters) == 0L) "none" else "only {.val {x$raters}}"
-    abort_fallible("raters", "At least two raters are needed to learn from their agreement.",
-      x = paste0("Found ", found, "."),
-      i = if (counts) "No case has two ratings: the counts of every row sum to one or
-          zero." else "Systems do not count as raters.", raters = x$raters)
-  }
+  abort_if(!enough, "raters", "At least two raters are needed to learn from their agreement.",
+    x = found_only(x$raters),
+    i = if (counts) "No case has two ratings: the counts of every row sum to one or zero." else
+      "Systems do not count as raters.", raters = x$raters)
   check_most_ratings(x)
   both <- intersect(named_raters(x), x$systems)
-  abort_if(length(both) > 0L, "columns", "Raters and systems must have different names.",
+  abort_if(both, "columns", "Raters and systems must have different names.",
     x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems")
   if (x$repeats == "error") check_repeats(x)
   if (has_labels(x)) check_label_once(x)
@@ -275,7 +266,7 @@ check_built <- function(x, input) {
 # Signs that raters are none: columns without ratings, or cases that were taken for raters.
 warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
-  warn_if(length(silent) > 0L, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
+  warn_if(silent, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
     i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
   warn_if(by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x), "raters",
     "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
@@ -284,12 +275,11 @@ warn_raters <- function(x, by_rating) {
 
 check_most_ratings <- function(x) {
   ratings <- pattern_lengths(x)
-  if (any(ratings > core_max_ratings())) {
-    case <- x$cases[[match(which.max(ratings), pattern_of_case(x))]]
-    abort_fallible("counts", "A case can have at most {core_max_ratings()} ratings.",
-      x = "Case {.val {as.character(case)}} has {max(ratings)}.", row = match(case, x$cases),
-      column = NA_character_)
-  }
+  at <- match(which.max(ratings), pattern_of_case(x))
+  abort_if(max(ratings) > core_max_ratings(), "counts",
+    "A case can have at most {core_max_ratings()} ratings.",
+    x = "Case {.val {as.character(x$cases[[at]])}} has {max(ratings)}.", row = at,
+    column = NA_character_)
 }
 
 check_repeats <- function(x) {
@@ -307,30 +297,19 @@ check_repeats <- function(x) {
 }
 
 check_systems <- function(x) {
-  if (length(x$systems) == 0L) return(invisible(x))
-  rated <- rated_patterns(x)
-  answered <- pattern_answers(x) > 0L
-  cases <- pattern_times(x)
-  total <- colSums(answered * cases)
-  if (any(total == 0)) {
-    system <- x$systems[total == 0]
-    abort_fallible("system", "System{?s} {.val {system}} {?has/have} no prediction.",
-      i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
-           identifiers.", system = system)
-  }
-  unrated <- total - colSums(answered * rated * cases)
-  if (any(unrated == total)) {
-    system <- x$systems[unrated == total]
-    abort_fallible("unrated", "No rater saw any case of system{?s} {.val {system}}.",
-      i = "Check that ratings and systems name their cases alike.", system = system)
-  }
-  if (any(unrated > 0)) {
-    some <- unrated > 0
-    each <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]))
-    warn_fallible("unrated", c(
-      "Some cases of systems have no rating; accuracy is estimated without them.",
-      stats::setNames(each, rep("*", length(each)))
-    ), systems = x$systems[some], unrated = unname(unrated[some]))
-  }
-  invisible(x)
+  answered <- (pattern_answers(x) > 0L) * pattern_times(x)
+  total <- colSums(answered)
+  unrated <- total - colSums(answered * rated_patterns(x))
+  system <- x$systems[total == 0]
+  abort_if(system, "system", "System{?s} {.val {system}} {?has/have} no prediction.",
+    i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
+         identifiers.", system = system)
+  system <- x$systems[unrated == total]
+  abort_if(system, "unrated", "No rater saw any case of system{?s} {.val {system}}.",
+    i = "Check that ratings and systems name their cases alike.", system = system)
+  some <- unrated > 0
+  each <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]))
+  warn_if(any(some), "unrated", c(
+    "Some cases of systems have no rating; accuracy is estimated without them.", bullets(each)
+  ), systems = x$systems[some], unrated = unname(unrated[some]))
 }

@@ -2,38 +2,32 @@
 
 # ---- Inspect --------------------------------------------------------------------------------
 
-format_inspect <- function() {
-  new_format("inspect", "a log of Inspect (JSON or .eval)",
-    sniff = function(input) {
-      (input$kind == "json" && has_fields(input, "eval", "samples")) ||
-        (input$kind == "zip" && any(inspect_headers %in% zip_names(input)))
-    },
-    read = read_inspect, judges = TRUE
-  )
-}
-
 # A run that was broken off has no header yet.
 inspect_headers <- c("header.json", file.path("_journal", "start.json"))
 
+has_log <- function(input) any(inspect_headers %in% input$entries$name)
+
 # A log is of one model; its samples, of each epoch, are cases and scorers raters.
-read_inspect <- function(input, keep) {
+read_inspect <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
-  samples <- log$samples
-  scored <- vapply(samples, function(sample) length(sample$scores) > 0L, NA)
-  records <- unlist(lapply(samples[scored], inspect_records, log = log$eval), recursive = FALSE)
-  if (length(records) == 0L) {
-    abort_file(input$path, "holds no scored sample.", "i" = "Score the log first.")
-  }
-  table <- record_table(records, input)
+  got <- judged_items(input, log$samples, "sample", "scores", function(sample) {
+    inspect_records(sample, log$eval)
+  })
+  rating <- if (!is.null(got$table$value)) "value"
+  c(got, list(
+    map = list(case = "sample", rater = "scorer", rating = rating),
+    choices = grep("^value", names(got$table), value = TRUE)
+  ))
+}
+
+# Of items with records of verdicts, the table of these, and a note of how many have none.
+judged_items <- function(input, items, noun, verdicts, records_of) {
+  records <- lapply(items, records_of)
+  none <- lengths(records) == 0L
+  if (all(none)) abort_file(input$path, sprintf("holds no %s with %s.", noun, verdicts))
   list(
-    table = table,
-    map = list(
-      case = "sample", rater = "scorer", rating = if (!is.null(table$value)) "value"
-    ),
-    choices = grep("^value", names(table), value = TRUE),
-    notes = if (!all(scored)) {
-      left_out(sum(!scored), "sample", "without scores")
-    }
+    table = record_table(unlist(records, recursive = FALSE), input),
+    notes = left_out(none, noun, paste("without", verdicts))
   )
 }
 
@@ -50,10 +44,8 @@ inspect_records <- function(sample, log) {
 unzip_inspect <- function(input) {
   folder <- tempfile(tmpdir = dirname(tempfile()))
   on.exit(unlink(folder, recursive = TRUE))
-  inside <- zip_names(input)
-  files <- c(intersect(inspect_headers, inside)[1L], grep("^samples/.*[.]json$", inside,
-    value = TRUE))
-  if (is.na(files[[1L]])) abort_file(input$path, "is not a log of Inspect.")
+  if (!has_log(input)) abort_file(input$path, "is not a log of Inspect.")
+  inside <- input$entries$name
   # All, since to find each by its name takes the square of their number.
   got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
   whole <- file.size(file.path(folder, inside)) == input$entries$size
@@ -65,47 +57,27 @@ unzip_inspect <- function(input) {
     text <- readLines(file.path(folder, file), warn = FALSE, encoding = "UTF-8")
     parse_json(paste(text, collapse = "\n"), input)
   }
-  list(eval = read(files[[1L]])$eval, samples = lapply(files[-1L], read))
+  samples <- grep("^samples/.*[.]json$", inside, value = TRUE)
+  list(eval = read(intersect(inspect_headers, inside)[[1L]])$eval, samples = lapply(samples, read))
 }
 
 # ---- promptfoo ------------------------------------------------------------------------------
 
-format_promptfoo <- function() {
-  new_format("promptfoo", "results of promptfoo (JSON or JSONL)",
-    sniff = function(input) {
-      if (input$kind == "jsonl") {
-        has_fields(input, "gradingResult", "testIdx")
-      } else {
-        input$kind == "json" && has_fields(input, "results") &&
-          "results" %in% names(input$record[["results"]])
-      }
-    },
-    read = read_promptfoo, judges = TRUE
-  )
-}
-
 # The answer of a provider to a prompt with the variables of a test is a case, assertions raters.
-read_promptfoo <- function(input, keep) {
+read_promptfoo <- function(input) {
   results <- if (input$kind == "jsonl") {
     parse_lines(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), 0L, input)
   } else {
     input$document$results$results
   }
-  graded <- vapply(results, function(r) length(r$gradingResult$componentResults) > 0L, NA)
-  records <- unlist(lapply(results[graded], promptfoo_records), recursive = FALSE)
-  if (length(records) == 0L) abort_file(input$path, "holds no result with graded assertions.")
-  list(
-    table = record_table(records, input),
+  c(judged_items(input, results, "result", "graded assertions", promptfoo_records), list(
     map = list(case = "result", rater = "assertion", rating = "verdict"),
-    choices = c("verdict", "score"),
-    notes = if (!all(graded)) {
-      left_out(sum(!graded), "result", "without graded assertions")
-    }
-  )
+    choices = c("verdict", "score")
+  ))
 }
 
 promptfoo_records <- function(result) {
-  provider <- if (is.list(result$provider)) result$provider$id else result$provider
+  provider <- id_of(result$provider)
   about <- list(
     result = paste(c(provider, result$testIdx, result$promptIdx), collapse = "/"),
     test = result$testIdx, prompt = result$promptIdx, provider = provider
@@ -124,6 +96,8 @@ promptfoo_records <- function(result) {
 # Its metric, where it has one; or what it asks, and whom.
 assertion_name <- function(component) {
   assertion <- component$assertion
-  provider <- if (is.list(assertion$provider)) assertion$provider$id else assertion$provider
-  assertion$metric %||% paste(c(assertion$type %||% "assertion", provider), collapse = " ")
+  assertion$metric %||%
+    paste(c(assertion$type %||% "assertion", id_of(assertion$provider)), collapse = " ")
 }
+
+id_of <- function(who) if (is.list(who)) who$id else who

@@ -26,14 +26,14 @@ new_resampling <- function(weight, options, clusters = NULL) {
 }
 
 # A list of what `run`, a function of how often each unit was drawn, gives for each replicate. What
-# it draws itself depends on the seed alone. `size`: number of cases to draw, if not all.
-resampled <- function(run, resampling, name = "Bootstrap", size = NaN, tick = NULL) {
+# it draws itself depends on the seed alone.
+resampled <- function(run, resampling, name = "Bootstrap", tick = NULL) {
   bar <- if (is.null(tick)) progress_bar(name, resampling$replicates) else list(tick = tick)
   sampler <- core_resampler(resampling$weight, resampling$clusters)
   values <- withr::with_seed(resampling$seed[[1L]], {
     lapply(seq_len(resampling$replicates), function(i) {
       bar$tick(i)
-      run(core_resample(sampler, resampling$seed, i - 1, size))
+      run(core_resample(sampler, resampling$seed, i - 1, NaN))
     })
   })
   if (is.null(tick)) bar$close()
@@ -65,6 +65,21 @@ without_interval <- function(table, reason) {
   lacks <- is.na(table$reason)
   table$reason[lacks] <- paste0(no_interval, reason)
   table
+}
+
+# A line per reason why something is NA; `of` are the names of its rows.
+reason_notes <- function(reason, estimate, of, most = 4L) {
+  vapply(unique(reason[!is.na(reason)]), function(why) {
+    at <- reason %in% why
+    what <- if (startsWith(why, no_interval)) {
+      "No interval for "
+    } else if (all(is.na(estimate[at]))) {
+      "NA for "
+    } else {
+      "For "
+    }
+    paste0(what, shorten(of[at], most = most), ": ", sub(no_interval, "", why, fixed = TRUE))
+  }, "", USE.NAMES = FALSE)
 }
 
 # `share` is of the replicates that failed for each of `names`. If all failures belonged to one

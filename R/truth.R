@@ -16,36 +16,28 @@
 #' stay the same. `rho` is the correlation, over cases, of two raters' being right; .43 is
 #' the mean of the same families (standard deviation .21). The ratings themselves cannot show it.
 #' Log loss falls from 1.16 to .55 on these families; on 16 others, which took no part in the
-#' choice, from 1.83 to 1.10. Where raters do err independently the probabilities are not sure
-#' enough. Language models and programs share more errors than people: their labels remain too
-#' sure, and you may give a larger `rho`. If some truths are known, [calibration()] shows it.
+#' choice, from 1.83 to 1.10. Language models and programs share more errors than people: their
+#' labels remain too sure. If some truths are known, [calibration()] shows it.
 #'
 #' Two raters get labels with a warning: where they disagree priors decide. Counts of ratings
 #' get the posterior of the K-model, flattened.
 #'
 #' @section How sure labels are:
 #' The mean of the highest probability of each case is the share of labels that are expected to be
-#' right, if the probabilities are right; `print()` shows it, and how many cases have a label
-#' that is less probable than .8. If these are checked by hand, the others are at least as sure;
-#' `glance(sure = )` counts them for another limit, and [disputed_cases()] lists the
-#' least sure. Labels are less sure than they look in panels of language models or programs, and
-#' where raters are taken to err independently (`rho = 0`) though they do not; `print()` says so
-#' where `rater_kind` of [ratings()] declares who rates.
+#' right; `print()` shows it, and how many cases have a label that is less probable than .8. If
+#' these are checked by hand, the others are at least as sure; `glance(sure = )` counts them for
+#' another limit, and [disputed_cases()] lists the least sure.
 #'
 #' @section Labels of a model:
 #' A fit has the posterior of its model by Bayes' rule, not flattened unless you give `rho`, and so
 #' has an estimate by a named method or model; an estimate by method `"average"` has the labels of
 #' the average. Under the K-model the probability of category k is proportional to its base rate
 #' times, for each rating, the rater accuracy if the rating is k and otherwise (1 - accuracy) /
-#' (categories - 1). A case with a single rating has a posterior too; a case without ratings gets
-#' the base rates. Other models put in the probabilities that they give to each rating.
+#' (categories - 1). A case without ratings gets the base rates.
 #'
 #' A case whose truth was given to [fit_raters()] has probability one there, and so has a gold case
 #' of an [estimate_accuracy()]. Raters of one group and reruns of a rater (arguments `rater_groups`
 #' and `repeats` of [ratings()]) count as one vote.
-#'
-#' For a label per case, how probable it is, ties and the entropy of each row, see
-#' [predict()][predict.rater_fit] and [augment()][augment.rater_fit].
 #'
 #' @srrstats {UL1.3, UL3.4} labels keep cases and categories, and have probabilities
 #' @srrstatsNA {UL1.3a, UL3.0, UL3.1, UL7.2} labels are the categories of the ratings, none is made
@@ -88,11 +80,15 @@ ground_truth <- function(fit, format = c("wide", "long"), rho = NULL) {
     abort_no_cases("The long format needs the cases",
       hint = "{.code format = \"wide\"} gives a lazy table.")
   }
-  n <- length(x$categories)
+  long_truth(x$cases, category_factor(seq_along(x$categories), x),
+    posterior[pattern_of_case(x), , drop = FALSE])
+}
+
+# A row per case and category.
+long_truth <- function(cases, categories, probability) {
   tibble::tibble(
-    case = rep(x$cases, each = n),
-    category = category_factor(rep(seq_len(n), nrow(x)), x),
-    probability = as.vector(t(posterior[pattern_of_case(x), , drop = FALSE]))
+    case = rep(cases, each = length(categories)), category = rep(categories, length(cases)),
+    probability = as.vector(t(probability))
   )
 }
 
@@ -102,11 +98,8 @@ predict.ground_truth <- function(object, ...) {
   check_dots_empty(...)
   probability <- probability_matrix(object, "object")
   best <- most_probable(probability)
-  tibble::tibble(
-    case = object$case,
-    category = factor(colnames(probability)[best$category], levels = colnames(probability)),
-    probability = best$probability, tied = best$tied
-  )
+  best$category <- factor(colnames(probability)[best$category], colnames(probability))
+  tibble::new_tibble(c(list(case = object$case), best), nrow = nrow(object))
 }
 
 # A list: x; posterior, with a row per pattern of `x`; certain, which of these are known; common,
@@ -135,9 +128,7 @@ new_ground_truth <- function(x, posterior, rho = 0) {
   abort_argument_if("case" %in% x$categories, "fit",
     "No category can be called {.val case}, the name of the column of cases.",
     i = "Give that category another name, or choose {.code format = \"long\"}.")
-  columns <- lapply(seq_along(x$categories), function(k) posterior[, k])
-  names(columns) <- x$categories
-  table <- case_table(x, columns)
+  table <- case_table(x, split_columns(posterior, x$categories))
   if (!is.data.frame(table)) return(table)
   tibble::new_tibble(
     table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), rho = rho,
@@ -201,30 +192,35 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
 # The probabilities of a table like those of ground_truth(), cases x categories.
 probability_matrix <- function(x, arg) {
   categories <- setdiff(names(x), "case")
-  abort_if(!is.data.frame(x) || !"case" %in% names(x) || length(categories) == 0L, "columns",
-    "{.arg {arg}} must have the column {.val case} and a column per category.",
-    x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg)
-  out <- as.matrix(as.data.frame(x)[categories])
-  dimnames(out) <- list(NULL, categories)
-  ok <- is.numeric(out) && all(is.na(out) | (out >= 0 & out <= 1 + 1e-9))
+  shaped <- is.data.frame(x) && "case" %in% names(x) && length(categories) > 0L
+  out <- if (shaped) as.matrix(as.data.frame(x)[categories])
+  ok <- shaped && is.numeric(out) && all(is.na(out) | (out >= 0 & out <= 1 + 1e-9))
   abort_if(!ok, "columns",
-    "The columns of {.arg {arg}} other than {.val case} must hold probabilities.",
-    x = "Found something else among {.val {categories}}.", arg = arg)
+    "{.arg {arg}} must have the column {.val case}, and one of probabilities for each category.",
+    x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg)
+  dimnames(out) <- list(NULL, categories)
   out
 }
 
 # A column number for each row of `x`; 0 where the truth is not known.
 true_categories <- function(x, truth, categories) {
-  if (is.null(truth)) truth <- attr(x, "truth")
+  truth <- truth %||% attr(x, "truth")
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
     i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.")
   given <- as_truth_table(truth, "truth")
-  code <- match(given$truth, categories)
-  if (anyNA(code)) {
-    abort_unknown_truth(unique(given$truth[is.na(code)]), which(is.na(code)), "truth", categories)
-  }
-  at <- match(as_label(x$case), given$case)
-  replace(code[at], is.na(at), 0L)
+  code <- truth_codes(given$truth, categories, "truth")[match(as_label(x$case), given$case)]
+  replace(code, is.na(code), 0L)
+}
+
+# Numbers of true categories, which must be known ones; NA stays NA.
+truth_codes <- function(truth, categories, arg) {
+  code <- match(truth, categories)
+  off <- which(is.na(code) & !is.na(truth))
+  unknown <- unique(truth[off])
+  abort_if(length(off) > 0L, "category", "{.arg {arg}} must hold categories of {.arg x}.",
+    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", row = off,
+    column = NA_character_, found = unknown)
+  code
 }
 
 # Cases and their truths as labels, from what a user may give; without those that are missing.
@@ -247,17 +243,14 @@ as_truth_table <- function(truth, arg) {
     case <- names(truth)
     category <- as_label(unname(truth))
   }
-  known <- !is.na(category)
+  known <- which(!is.na(category))
   case <- case[known]
   category <- category[known]
   first <- match(case, case)
   off <- which(category != category[first])
-  if (length(off) > 0L) {
-    off <- off[[1L]]
-    abort_fallible("case", "A case has one true category.", x = "Case {.val {case[[off]]}} has
-        {.val {category[[first[[off]]]]}} and {.val {category[[off]]}} in {.arg {arg}}.",
-      row = which(known)[[off]])
-  }
+  abort_if(length(off) > 0L, "case", "A case has one true category.",
+    x = "Case {.val {case[off[1L]]}} has {.val {category[first[off[1L]]]}} and
+        {.val {category[off[1L]]}} in {.arg {arg}}.", row = known[off[1L]])
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
 }
 

@@ -184,7 +184,7 @@ test_that("groups and clusters are those of the estimate", {
     tidy(groups)$estimate
   )
   expect_identical(nrow(augment(groups)), 200L * 2L * 3L)
-  expect_output(print(groups), "Group v")
+  expect_output(print(groups), "v a ", fixed = TRUE)
   # Every case five times: clusters of five are as good as one case.
   copies <- x[rep(seq_len(60), each = 5), ]
   cluster <- rep(seq_len(60), each = 5)
@@ -267,4 +267,20 @@ test_that("a system without an estimate has no interval of a metric, and a reaso
   found <- tidy(quiet(estimate_metrics(x, c("accuracy", "recall"), interval = "robust")))
   expect_true(all(is.na(found$estimate)))
   expect_false(anyNA(found$reason))
+})
+
+test_that("a recall is not surely zero because the system has never given the answer", {
+  x <- ratings(
+    data.frame(r1 = c("a", "b", "c", "a", "b", "c"), r2 = c("a", "b", "c", "b", "b", "a"),
+      r3 = c("a", "b", "c", "a", "c", "a"), s = c("a", "b", "b", "a", "b", "a")),
+    raters = r1:r3, systems = s
+  )
+  estimate <- quiet(estimate_accuracy(x, "joint"))
+  recall <- tidy(estimate_metrics(estimate, metrics = "recall", average = NULL))
+  cells <- tidy(confusion(estimate))
+  cells <- cells[cells$truth == cells$prediction, ]
+  expect_identical(recall$estimate[[3]], 0)
+  expect_gt(recall$conf.high[[3]], 0.1)
+  columns <- c("estimate", "std.error", "conf.low", "conf.high")
+  expect_equal(recall[columns], cells[columns], tolerance = 1e-6)
 })

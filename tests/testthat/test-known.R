@@ -35,6 +35,18 @@ test_that("the likelihood with known cases and raters is that of a slow twin", {
   }
 })
 
+test_that("one known rater does not make the others known", {
+  known <- matrix(0.1, 4, 4) + diag(0.6, 4)
+  fit <- quiet(fit_raters(lehner_ratings(), dawid_skene(), known_raters = list(rater2 = known)))
+  expect_output(print(fit), "Known raters: rater2\n", fixed = TRUE)
+  expect_false(isTRUE(all.equal(confusion(fit)$rater1, confusion(fit)$rater2)))
+  # Nor does a known case say anything of a rater without ratings.
+  silent <- transform(lehner2015, rater5 = factor(NA, levels = LETTERS[1:4]))
+  x <- quiet(ratings(silent, raters = c(rater1:rater4, rater5), case = case))
+  fit <- quiet(fit_raters(x, rater_model("rater"), known_truth = c("1" = "C")))
+  expect_identical(which(is.na(coef(fit))), c("rater_accuracy[rater5]" = 5L))
+})
+
 test_that("where all cases are known, fits are tables", {
   set.seed(2)
   x <- panel(300)
@@ -93,10 +105,10 @@ test_that("a known case without ratings counts, and judges systems", {
     a = c("x", "y", "x", NA), b = c("x", "y", "y", NA), s = c("x", "y", "x", "y")
   )
   x <- quiet(ratings(wide, raters = a:b, systems = s))
-  fit <- fit_raters(x, known_truth = c("4" = "y"))
+  fit <- quiet(fit_raters(x, known_truth = c("4" = "y")))
   expect_equal(ground_truth(fit)$y[[4]], 1)
   expect_equal(tidy(estimate_accuracy(fit, "shared", interval = "none"))$n, 4)
-  without <- fit_raters(x, method = "likelihood")
+  without <- quiet(fit_raters(x, method = "likelihood"))
   expect_gt(rates_of(fit)[["y"]], rates_of(without)[["y"]])
 })
 

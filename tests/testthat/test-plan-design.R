@@ -15,6 +15,18 @@ test_that("accuracies spread over other numbers of raters as they are", {
   expect_identical(tidy(plan)$raters, 3L)
 })
 
+test_that("a plan has the raters that are asked for, as many and as good", {
+  design <- function(accuracy) rater_design(rep(accuracy, 3), 0.8, 3)
+  several <- plan_cases(design(0.7), raters = 2:4, runs = 0)
+  expect_true(all(diff(tidy(several)$cases) < 0))
+  drawn <- function(plan) lapply(plan$settings$designs, simulate_ratings, n = 5)
+  expect_identical(vapply(drawn(several), ncol, 0L), 2:4)
+  better <- plan_cases(design(0.7), rater_accuracy = 0.9, runs = 0)
+  expected <- plan_cases(design(0.9), runs = 0)
+  expect_equal(tidy(better), tidy(expected))
+  expect_equal(better$settings$designs, expected$settings$designs)
+})
+
 test_that("the kappa of raters is what simulated panels have", {
   expect_equal(expected_kappa(rater_design(rep(0.6, 2))), (0.36 + 0.16 / 4 - 0.2) / 0.8)
   expect_equal(

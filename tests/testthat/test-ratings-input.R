@@ -208,7 +208,10 @@ test_that("labels that look like mistakes are warned about", {
   expect_output(print(quiet(ratings(wide, raters = r1:r2))), "\"b \"", fixed = TRUE)
   expect_silent(ratings(wide, raters = r1:r2, categories = c("A", "a", "b", "b ")))
   ids <- data.frame(id = sprintf("d%02d", 1:30), r = rep(c("a", "b"), 15))
-  expect_warning(ratings(as.matrix(ids)), class = "fallible_warning_labels")
+  expect_warning(
+    expect_warning(ratings(as.matrix(ids)), "32 categories", class = "fallible_warning_labels"),
+    "shares a label", class = "fallible_warning_labels"
+  )
 })
 
 test_that("arguments that do not exist are compared with those that do", {
@@ -322,7 +325,8 @@ test_that("factors with unused levels are allowed and declare categories", {
 
 test_that("a grouped data frame is pooled, and says so", {
   grouped <- function(data, ...) {
-    groups <- tibble::tibble(!!!stats::setNames(list(1, 2)[seq_along(c(...))], c(...)), .rows = 1)
+    groups <- tibble::as_tibble(stats::setNames(list(1, 2)[seq_along(c(...))], c(...)))
+    groups$.rows <- list(seq_len(nrow(data)))
     structure(tibble::as_tibble(data), groups = groups,
       class = c("grouped_df", "tbl_df", "tbl", "data.frame"))
   }

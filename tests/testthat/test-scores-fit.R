@@ -145,11 +145,17 @@ test_that("scores are taken at their word", {
   expect_error(fit_scores(panel$x, raters = "nobody"), class = "fallible_error")
 })
 
+test_that("three sources are enough", {
+  set.seed(3)
+  panel <- scored_panel(150, raters = c(0.8, 0.75))
+  expect_false(anyNA(fit_scores(panel$x)$posterior))
+})
+
 test_that("between known cases the probability rises with the score, within bins too", {
   score <- 1:120 / 121
   true <- 1 + ((1:120 * 0.618) %% 1 < score)
   cases <- data.frame(r1 = 1, r2 = 2, s = 1 + (score > 0.5), score)
-  x <- ratings(cases, raters = r1:r2, systems = s, scores = list(s = c("2" = "score")))
+  x <- quiet(ratings(cases, raters = r1:r2, systems = s, scores = list(s = c("2" = "score"))))
   open <- seq(5, 120, by = 5)
   fit <- fit_scores(x, known_truth = stats::setNames(true, 1:120)[-open])
   expect_false(is.unsorted(fit$posterior[fit$x$index[open], 2], strictly = TRUE))

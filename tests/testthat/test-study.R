@@ -59,7 +59,7 @@ test_that("compiled estimators say what estimate_accuracy() says, intervals incl
     study <- simulation_study(
       list(design, rater_design(c(0.3, 0.3), 0.9, n = 15), rater_design(c(1, 1), 1, n = 20)),
       stats::setNames(c(compiled, slow), c(paste0("c", n), paste0("s", n))),
-      runs = if (nightly_tests()) 12 else 6, panels = panels
+      runs = if (nightly_tests()) 12 else 3, panels = panels
     )
     rows <- tidy(study)
     expect_true(any(is.na(rows$estimate)))
@@ -153,7 +153,7 @@ test_that("estimators have random numbers of their own, whatever the user's gene
       study <- first
       study["results"] <- list(NULL)
       study$done[] <- 0L
-      run_study(study, 1L, NULL, NULL)
+      run_study(study, 1L)
     })
     same_rows(kinds, first)
   })
@@ -269,7 +269,7 @@ test_that("a panel in which nothing stands out has the reason of estimate_accura
   )
   set.seed(12)
   study <- simulation_study(
-    design, list("binned", r = function(x) published(x, interval = "none")), runs = 60
+    design, list("binned", r = function(x) published(x, interval = "none")), runs = 25
   )
   rows <- tidy(study)
   expect_identical(
@@ -383,4 +383,5 @@ test_that("methods without compiled code are run like functions of users", {
 test_that("an estimator prints its options", {
   expect_snapshot(accuracy_estimator("unbinned", bins = list(clip = "none")))
   expect_snapshot(accuracy_estimator("joint", dawid_skene("weak")))
+  expect_match(format(accuracy_estimator("average", gold = 20)), "gold 20, gold_sample random")
 })
