@@ -31,38 +31,30 @@ gold_columns <- function(x, systems) {
 
 gold_notes <- function(x) {
   gold <- x$gold
-  if (is.null(gold)) return(NULL)
-  details <- gold$details
-  reasons <- reason_notes(details$reason, NA, details$system)
-  c(
-    sub("^NA for ", "From ratings alone, ", reasons),
-    if (!is.null(gold$evidence)) gold_words(x)
-  )
-}
-
-# What the columns of gold are, once for all systems.
-gold_words <- function(x) {
-  gold <- x$gold
   details <- gold$details
   off <- details$system[which(details$p.value < 1 - x$options$conf_level)]
   c(
-    paste0(
-      "Gold: ", number(length(gold$case)), " of ", count_noun(nrow(x$fit$x), "case"), ", ",
-      switch(gold$sample, random = "a random sample", "chosen with known probabilities"),
-      if (length(off) > 0L) {
-        paste0("; it contradicts ratings alone for ", shorten(off, most = 4L))
+    if (!is.null(gold)) from_ratings_notes(details$reason, details$system),
+    # What the columns of gold are, once for all systems.
+    if (!is.null(gold$evidence)) c(
+      paste0(
+        "Gold: ", number(length(gold$case)), " of ", count_noun(nrow(x$fit$x), "case"), ", ",
+        switch(gold$sample, random = "a random sample", "chosen with known probabilities"),
+        if (length(off) > 0L) {
+          paste0("; it contradicts ratings alone for ", shorten(off, most = 4L))
+        }
+      ),
+      "Labels: how many gold cases would be needed without ratings",
+      if (!all(is.na(details$p.value))) {
+        "p: test of ratings alone against gold, given both intervals"
       }
-    ),
-    "Labels: how many gold cases would be needed without ratings",
-    if (!all(is.na(details$p.value))) "p: test of ratings alone against gold, given both intervals"
+    )
   )
 }
 
-# Groups without gold have what ratings alone say.
-group_gold_notes <- function(x) {
-  details <- tidy(x, "gold_details")
-  reasons <- reason_notes(details$reason, NA, paste(details$system, "in", details$group))
-  sub("^NA for ", "From ratings alone, ", reasons)
+# What has no gold has what ratings alone say.
+from_ratings_notes <- function(reason, of) {
+  sub("^NA for ", "From ratings alone, ", reason_notes(reason, NA, of))
 }
 
 # An estimate that names no model has the labels of the average; gold cases are certain, and have

@@ -46,20 +46,7 @@ estimate_k_model <- function(fit, options) {
   )
 }
 
-# The published estimate, beside which others are seen; of the fit itself, if that is by algebra.
-binned_estimate <- function(fit) {
-  if (fit$method != "algebraic") fit <- fit_algebraic(fit$x, k_model())
-  estimator <- make_estimator(fit, method_binned, list(clip = "bin", bin_width = 0.1))
-  point_of(estimator)$numbers$estimate
-}
-
 warn_uninformative <- function(systems, share) {
-  some <- which(share > 0)
-  if (length(some) > 0L) {
-    each <- verbatim(systems[some], ": ", percent(share[some]), " of its cases")
-    warn_fallible("uninformative", c(
-      "Bins in which no category stands out do not count in the mean.",
-      stats::setNames(each, rep("*", length(each)))
-    ), systems = systems[some], share = share[some])
-  }
+  warn_of_each("uninformative", "Bins in which no category stands out do not count in the mean.",
+    systems, share, " of its cases")
 }

@@ -72,8 +72,6 @@ accuracy_of_agreement <- function(agreement, probability, n) {
   ifelse(n * probability - 1 < 1e-6, NA_real_, out)
 }
 
-clip01 <- function(x) pmin(pmax(x, 0), 1)
-
 unbinned_of_posterior <- function(answer, posterior, weight, options) {
   mean_of <- function(x) stats::weighted.mean(x, weight)
   answered <- mean_of(posterior[cbind(seq_along(answer), answer)])

@@ -6,7 +6,7 @@ stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
 # Much faster than tibble(), which looks at what columns may be. Each has as many entries as the
 # first, or one.
 columns_tibble <- function(...) {
-  columns <- list(...)
+  columns <- rlang::list2(...)
   n <- length(columns[[1L]])
   tibble::new_tibble(lapply(columns, rep_len, n), nrow = n)
 }
@@ -112,6 +112,8 @@ na_real <- function(x) {
   if (is.list(x)) x[] <- lapply(x, known) else x <- known(x)
   x
 }
+
+clip01 <- function(x) pmin(pmax(x, 0), 1)
 
 # Steps of differences: with them what a slope leaves out, and rounding, are both about 1e-10.
 slope_step <- 1e-5

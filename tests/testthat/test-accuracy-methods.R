@@ -6,8 +6,7 @@ test_that("tables have the columns that are promised", {
   ))
   expect_named(tidy(estimate, "details"), c(
     "system", "uninformative", "mean_posterior", "failed", "sampling", "common",
-    "rater_error", "independence_weight", "dependence_weight", "lowest", "highest",
-    "average_shared", "base_rate_range", "disagreement_error", "centre"
+    "rater_error", "independence_weight", "dependence_weight", "average_shared", "base_rate_range", "disagreement_error", "centre"
   ))
   expect_identical(tidy(estimate)$reason, NA_character_)
   expect_identical(glance(estimate)$replicates, NA_integer_)
