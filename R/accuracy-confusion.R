@@ -261,17 +261,14 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   cells <- tidy(object)
   check_drawn(cells$estimate, "The matrix is", cells$reason)
-  systems <- unique(cells$system)
   pairs <- data.frame(
     judge1 = cells$prediction, judge2 = cells$truth, value = cells$estimate,
-    system = factor(cells$system, levels = systems)
+    system = in_order(cells$system)
   )
-  heat_map(pairs, unique(cells$truth)) +
-    panels_of(pairs, "system") +
-    share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
-    ggplot2::labs(
-      title = "Answers by true category", x = "answer of the system", y = "true category",
-      subtitle = "Probability of the answer given the truth, which is estimated"
-    ) +
-    wrapped_texts()
+  heat_map(
+    pairs, unique(cells$truth), "Answers by true category",
+    "Probability of the answer given the truth, which is estimated", "answer of the system",
+    "true category"
+  ) +
+    panels_of(pairs, "system")
 }

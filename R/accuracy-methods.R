@@ -174,16 +174,6 @@ notes_of.accuracy_estimate <- function(x) { # nolint: object_name.
   )
 }
 
-# A line per reason why something is NA; `of` are the names of its rows.
-reason_notes <- function(reason, estimate, of, most = 4L) {
-  vapply(unique(reason[!is.na(reason)]), function(why) {
-    at <- reason %in% why
-    what <- if (startsWith(why, no_interval)) "No interval for" else
-      if (all(is.na(estimate[at]))) "NA for" else "For"
-    paste0(what, " ", shorten(of[at], most = most), ": ", sub(no_interval, "", why, fixed = TRUE))
-  }, "", USE.NAMES = FALSE)
-}
-
 #' @export
 summary.accuracy_estimate <- function(object, ...) {
   structure(list(estimate = object), class = "summary_accuracy_estimate")

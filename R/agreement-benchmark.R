@@ -9,54 +9,44 @@ benchmark_scales <- list(
 
 # A row per row of an agreement result and level, highest first.
 benchmark_table <- function(x, scale, conf_level) {
-  labels <- agreement_labels(x)
-  known <- all_measures()
-  rows <- lapply(seq_len(max(nrow(x), 1L)), function(i) {
-    reason <- why_no_benchmark(known[[x$measure[i]]], x$estimate[i], x$std.error[i])
-    levels <- benchmark_row(x$estimate[i], x$std.error[i], scale, conf_level, reason)
-    c(lapply(as.list(x)[labels], function(column) rep(column[i], length(levels$level))), levels)
-  })
-  table <- lapply(stack_tables(rows), utils::head, nrow(x) * length(rows[[1L]]$level))
-  tibble::as_tibble(table)
+  lower <- rev(benchmark_scales[[scale]])
+  row <- rep(seq_len(nrow(x)), each = length(lower))
+  reason <- why_no_benchmark(x)[row]
+  error <- replace(x$std.error[row], !is.na(reason), NA_real_)
+  below <- function(at) stats::pnorm(rep_len(at, length(row)), x$estimate[row], error)
+  upper <- c(1, lower[-length(lower)])
+  membership <- (below(upper) - below(lower)) / (below(1) - below(-1))
+  cumulative <- stats::ave(membership, row, FUN = cumsum)
+  enough <- cumulative >= conf_level
+  tibble::tibble(
+    plain_tibble(x)[row, agreement_labels(x)], estimate = x$estimate[row], scale = scale,
+    level = rep_len(names(lower), length(row)), lower = rep_len(unname(lower), length(row)),
+    upper = rep_len(unname(upper), length(row)), membership = membership,
+    cumulative = cumulative, reached = enough %in% TRUE & !duplicated(data.frame(row, enough)),
+    reason = reason
+  )
 }
 
 # The level that each row reaches, NA where there is none.
 level_reached <- function(x, conf_level) {
-  known <- all_measures()
-  vapply(seq_len(nrow(x)), function(i) {
-    reason <- why_no_benchmark(known[[x$measure[i]]], x$estimate[i], x$std.error[i])
-    levels <- benchmark_row(x$estimate[i], x$std.error[i], "landis-koch", conf_level, reason)
-    c(levels$level[levels$reached], NA_character_)[[1L]]
-  }, "")
+  table <- benchmark_table(x, "landis-koch", conf_level)
+  row <- rep(seq_len(nrow(x)), each = length(benchmark_scales[["landis-koch"]]))
+  table$level[table$reached][match(seq_len(nrow(x)), row[table$reached])]
 }
 
-# `measure` is NULL where it is not known. Levels are words for values from -1 to 1.
-why_no_benchmark <- function(measure, estimate, error) {
-  if (isTRUE(measure$lower >= 0)) {
-    "not corrected for chance"
-  } else if (!isTRUE((measure$upper %||% 1) == 1)) {
-    paste0("values go up to ", format(measure$upper), ", those of the scale to 1")
-  } else if (is.na(estimate) || is.na(error)) {
-    "no standard error"
-  } else if (stats::pnorm(1, estimate, error) - stats::pnorm(-1, estimate, error) < 1e-8) {
-    "the estimate is far from all levels"
-  } else {
-    NA_character_
-  }
-}
-
-benchmark_row <- function(estimate, error, scale, conf_level, reason) {
-  if (!is.na(reason)) error <- NA_real_
-  lower <- rev(benchmark_scales[[scale]])
-  upper <- c(1, lower[-length(lower)])
-  below <- function(at) stats::pnorm(at, estimate, error)
-  membership <- (below(upper) - below(lower)) / (below(1) - below(-1))
-  cumulative <- cumsum(membership)
-  n <- length(lower)
-  list(
-    estimate = rep(estimate, n), scale = rep(scale, n), level = names(lower),
-    lower = unname(lower), upper = unname(upper), membership = unname(membership),
-    cumulative = unname(cumulative),
-    reached = seq_len(n) %in% which(cumulative >= conf_level)[1L], reason = rep(reason, n)
+# Levels are words for values from -1 to 1. A measure may not be known any more.
+why_no_benchmark <- function(x) {
+  known <- all_measures()[as.character(x$measure)]
+  end <- function(name, otherwise) vapply(known, function(m) m[[name]] %||% otherwise, 0)
+  upper <- unname(end("upper", 1))
+  covered <- stats::pnorm(1, x$estimate, x$std.error) - stats::pnorm(-1, x$estimate, x$std.error)
+  reason <- rep(NA_character_, nrow(x))
+  reason[which(covered < 1e-8)] <- "the estimate is far from all levels"
+  reason[is.na(x$estimate) | is.na(x$std.error)] <- "no standard error"
+  wide <- upper != 1
+  reason[wide] <- paste0(
+    "values go up to ", vapply(upper[wide], format, ""), ", those of the scale to 1",
+    recycle0 = TRUE
   )
+  replace(reason, end("lower", -1) >= 0, "not corrected for chance")
 }

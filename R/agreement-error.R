@@ -1,37 +1,36 @@
 # Estimates of measures and their errors: by the core for measures of the package, by calling the
 # user's function for those that were registered.
 
-# A list: estimate; reason (NULL if there is an estimate); used (which patterns entered); influence
-# of a case of each pattern, NULL if there is none; null_error.
+# A list: estimate; std.error, conf.low and conf.high; n, the cases used; method of the error;
+# reason, why something is NA, or NULL; influence of a case of each pattern; null_error.
 evaluate <- function(measure, view, settings) {
+  own <- is.function(measure$kernel)
+  method <- if (own && settings$interval == "analytic") "jackknife" else settings$interval
   why <- misfit(measure, view, settings)
-  if (!is.null(why)) {
-    return(list(
-      estimate = NA_real_, reason = why[[1L]], used = logical(length(view$weight)),
-      influence = NULL, null_error = NA_real_
-    ))
-  }
-  influence <- switch(settings$interval,
-    analytic = if (is.function(measure$kernel)) "jackknife" else "analytic",
-    jackknife = "jackknife",
-    "none"
-  )
   # Without counts there are no cases to leave out.
-  if (!view$counted) influence <- "none"
-  if (is.function(measure$kernel)) return(evaluate_function(measure, view, influence))
-  raw <- core_agreement(
-    view$x$patterns, safe_weight(view), selection_of(view, measure),
-    kernel_options(measure, view, settings), influence, function(done) NULL
-  )
-  uncounted <- measure$counted && !view$counted
-  if (uncounted) raw$estimate <- NA_real_
-  raw$estimate <- na_real(raw$estimate)
-  raw$reason <- if (uncounted) {
-    "weights are not counts, and alpha depends on the number of ratings"
-  } else if (is.na(raw$estimate)) {
-    undefined_reasons[[if (by_weights(raw, measure, view)) "weights" else raw$undefined]]
+  influence <- if (view$counted && method != "bootstrap") method else "none"
+  raw <- if (!is.null(why)) {
+    list(estimate = NA_real_, reason = why[[1L]], used = FALSE, null_error = NA_real_)
+  } else if (own) {
+    value_of_kernel(measure, view, influence)
+  } else {
+    value_of_core(measure, view, settings, influence)
   }
-  if (length(raw$influence) == 0L) raw["influence"] <- list(NULL)
+  with_error(raw, method, measure, view, settings$conf_level)
+}
+
+value_of_core <- function(measure, view, settings, influence) {
+  raw <- na_real(core_agreement(
+    view$x$patterns, safe_weight(view), selection_of(view, measure),
+    kernel_options(measure, view, settings), influence, no_tick
+  ))
+  if (measure$counted && !view$counted) {
+    raw$estimate <- NA_real_
+    raw$reason <- "weights are not counts, and alpha depends on the number of ratings"
+  } else if (is.na(raw$estimate)) {
+    raw$reason <- undefined_reasons[[if (by_weights(raw, measure, view)) "weights" else
+      raw$undefined]]
+  }
   raw
 }
 
@@ -66,62 +65,50 @@ kernel_options <- function(measure, view, settings) {
   )
 }
 
-# What result_row() needs: n, method, std.error, conf.low, conf.high, reason.
-error_of <- function(measure, view, raw, settings) {
-  method <- if (is.function(measure$kernel) && settings$interval == "analytic") {
-    "jackknife"
-  } else {
-    settings$interval
-  }
-  out <- list(
-    n = as.double(sum(view$cases[raw$used])), method = method, std.error = NA_real_,
-    conf.low = NA_real_, conf.high = NA_real_, reason = NULL
-  )
-  if (is.na(raw$estimate) || method == "none") return(out)
-  why <- if (!view$counted) {
+# Influences are derivatives by the weight of a case, so that n times their mean square is a sum.
+with_error <- function(raw, method, measure, view, conf_level) {
+  n <- as.double(sum(view$cases[raw$used]))
+  error <- if (n < 2 || length(raw$influence) == 0L) NA_real_ else
+    sqrt(n / (n - 1) * sum(view$weight * raw$influence^2))
+  lack <- if (is.na(raw$estimate) || method == "none") {
+    NULL
+  } else if (!view$counted) {
     "weights are not counts"
-  } else if (out$n < 2) {
+  } else if (n < 2) {
     "there is only one case"
+  } else if (method != "bootstrap") {
+    lack_of_error(error, method)
   }
-  if (!is.null(why) || method == "bootstrap") {
-    if (!is.null(why)) out$reason <- paste0(no_interval, why)
-    return(out)
-  }
-  error <- influence_error(raw, view, out$n)
-  if (is.na(error) || error < 1e-12) {
-    out$reason <- paste0(no_interval, if (!is.na(error)) {
-      "no case makes a difference to the estimate"
-    } else if (method == "jackknife") {
-      "without one of the cases the measure is undefined"
-    } else {
-      "the measure has no derivative here; use the jackknife or the bootstrap"
-    })
-    return(out)
-  }
-  limits <- raw$estimate + c(-1, 1) * error * stats::qt((1 + settings$conf_level) / 2, out$n - 1)
+  if (!is.null(lack)) error <- NA_real_
+  limits <- raw$estimate + c(-1, 1) * t_quantile(conf_level, n) * error
   # Weights of one's own may lead out of the range.
-  limits <- pmin(
-    pmax(limits, min(measure$lower, limits[raw$estimate < measure$lower])),
-    max(measure$upper, limits[raw$estimate > measure$upper])
+  if (!is.na(raw$estimate) && raw$estimate >= measure$lower) limits <- pmax(limits, measure$lower)
+  if (!is.na(raw$estimate) && raw$estimate <= measure$upper) limits <- pmin(limits, measure$upper)
+  list(
+    estimate = raw$estimate, std.error = error, conf.low = limits[[1L]], conf.high = limits[[2L]],
+    n = n, method = method, influence = raw$influence, null_error = raw$null_error,
+    reason = raw$reason %||% if (!is.null(lack)) paste0(no_interval, lack)
   )
-  out$std.error <- error
-  out$conf.low <- limits[[1L]]
-  out$conf.high <- limits[[2L]]
-  out
 }
 
-# Influences are derivatives by the weight of a case, so that n times their mean square is a sum.
-influence_error <- function(raw, view, n) {
-  if (is.null(raw$influence)) NA_real_ else sqrt(n / (n - 1) * sum(view$weight * raw$influence^2))
+lack_of_error <- function(error, method) {
+  if (is.na(error)) {
+    if (method == "jackknife") "without one of the cases the measure is undefined" else
+      "the measure has no derivative here; use the jackknife or the bootstrap"
+  } else if (error < 1e-12) {
+    "no case makes a difference to the estimate"
+  }
 }
+
+t_quantile <- function(conf_level, n) stats::qt((1 + conf_level) / 2, max(n - 1, 1))
 
 # The estimate of each replicate.
 bootstrap_task <- function(measure, view, settings, seed, tick) {
   if (is.function(measure$kernel)) {
     rows <- kernel_rows(measure, view)
     drawn <- new_resampling(rows$weight, c(settings, list(seed = seed)))
-    run <- function(weight) call_kernel(measure, rows, weight)
-    return(unlist(resampled(run, drawn, tick = tick)))
+    return(unlist(resampled(function(weight) call_kernel(measure, rows, weight), drawn,
+      tick = tick)))
   }
   na_real(core_agreement_bootstrap(
     view$x$patterns, view$weight, selection_of(view, measure),
@@ -135,17 +122,15 @@ bootstrap_task <- function(measure, view, settings, seed, tick) {
 kernel_rows <- function(measure, view) {
   rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
   n <- length(rows$weight)
-  labels <- view$labels
-  rows$data <- if (measure$form == "counts") {
-    at <- factor(rows$row, levels = seq_len(n))
-    counts <- table(at, factor(rows$category, levels = seq_along(labels)))
-    matrix(as.integer(counts), n, dimnames = list(NULL, labels))
+  k <- length(view$labels)
+  rows$labels <- view$labels
+  if (measure$form == "counts") {
+    counts <- tabulate(rows$row + (rows$category - 1L) * n, n * k)
+    rows$data <- matrix(counts, n, k, dimnames = list(NULL, view$labels))
   } else {
-    ratings <- matrix(NA_integer_, n, view$judges, dimnames = list(NULL, view$names))
-    ratings[cbind(rows$row, rows$judge)] <- rows$category
-    ratings
+    rows$data <- matrix(NA_integer_, n, view$judges, dimnames = list(NULL, view$names))
+    rows$data[cbind(rows$row, rows$judge)] <- rows$category
   }
-  rows$labels <- labels
   rows
 }
 
@@ -160,43 +145,34 @@ call_kernel <- function(measure, rows, weight) {
 }
 
 kernel_value <- function(measure, rows, weight) {
-  if (measure$form == "table") {
-    of_rater <- function(j) factor(rows$labels[rows$data[, j]], levels = rows$labels)
-    crossed <- stats::xtabs(weight ~ a + b, list(weight = weight, a = of_rater(1), b = of_rater(2)))
-    measure$kernel(structure(
-      unclass(crossed), class = "table", call = NULL,
-      dimnames = stats::setNames(list(rows$labels, rows$labels), colnames(rows$data))
-    ))
-  } else {
-    measure$kernel(rows$data, weight)
-  }
+  if (measure$form != "table") return(measure$kernel(rows$data, weight))
+  k <- length(rows$labels)
+  crossed <- rowsum_codes(rows$data[, 1L] + (rows$data[, 2L] - 1L) * k, weight, k^2)
+  sides <- stats::setNames(list(rows$labels, rows$labels), colnames(rows$data))
+  measure$kernel(as.table(matrix(crossed, k, dimnames = sides)))
 }
 
-evaluate_function <- function(measure, view, influence) {
+value_of_kernel <- function(measure, view, influence) {
   rows <- kernel_rows(measure, view)
-  if (sum(rows$weight) == 0) {
-    estimate <- NA_real_
-  } else {
-    estimate <- call_kernel(measure, rows, rows$weight)
-  }
-  reason <- if (is.na(estimate)) "the registered kernel gives no value"
-  own <- if (influence == "jackknife" && is.null(reason)) jackknife_function(measure, rows)
+  estimate <- if (sum(rows$weight) > 0) call_kernel(measure, rows, rows$weight) else NA_real_
+  known <- !is.na(estimate)
   list(
-    estimate = estimate, reason = reason, used = rows$of_pattern > 0L,
-    influence = if (!is.null(own)) c(0, own)[rows$of_pattern + 1L], null_error = NA_real_
+    estimate = estimate, reason = if (!known) "the registered kernel gives no value",
+    used = rows$of_pattern > 0L, null_error = NA_real_,
+    influence = if (known && influence == "jackknife") {
+      c(0, jackknife_function(measure, rows))[rows$of_pattern + 1L]
+    }
   )
 }
 
-# As the core's jackknife; NULL where it is undefined.
+# As the core's jackknife; NA where it is undefined.
 jackknife_function <- function(measure, rows) {
   n <- sum(rows$weight)
-  without <- numeric(length(rows$weight))
-  for (i in which(rows$weight > 0)) {
-    weight <- rows$weight
-    weight[[i]] <- weight[[i]] - 1
-    without[[i]] <- call_kernel(measure, rows, weight)
-  }
-  if (anyNA(without)) return(NULL)
+  there <- rows$weight > 0
+  without <- numeric(length(there))
+  without[there] <- vapply(which(there), function(i) {
+    call_kernel(measure, rows, replace(rows$weight, i, rows$weight[[i]] - 1))
+  }, 0)
   mean <- sum(rows$weight * without) / n
-  ifelse(rows$weight > 0, (n - 1) / n * (mean - without), 0)
+  ifelse(there, (n - 1) / n * (mean - without), 0)
 }

@@ -27,14 +27,15 @@ label_sets <- function(x) {
   first <- !duplicated(answer)
   given <- entries$label > 0L
   of_answer <- split(entries$label[given], factor(answer[given], seq_len(sum(first))))
+  of_answer <- unname(lapply(of_answer, sort))
   alone <- if (length(x$systems) > 0L) as.list(seq_along(x$categories))
-  sets <- unique(c(unname(lapply(of_answer, sort)), alone))
+  sets <- unique(c(of_answer, alone))
   has <- t(vapply(sets, function(set) seq_along(x$categories) %in% set, x$categories == ""))
   if (length(alone) > 0L) x <- recode_answers(x, match(alone, sets))
   names <- vapply(sets, function(set) paste(x$categories[set], collapse = " + "), "")
   answers <- list(
     unit = entries$unit[first], worker = entries$worker[first],
-    label = match(unname(lapply(of_answer, sort)), sets)
+    label = match(of_answer, sets)
   )
   list(x = rebuild(x, answers, make.unique(replace(names, names == "", "no label"))), has = has)
 }

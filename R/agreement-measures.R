@@ -12,12 +12,7 @@ new_measure <- function(id, title, reference, kernel = id, form = "counts", lowe
                         metric = "identity", repeats = FALSE, of_category = FALSE,
                         counted = FALSE, same_as = NA_character_, default = "never",
                         weighted = title) {
-  list(
-    id = id, title = title, reference = reference, kernel = kernel, form = form, lower = lower,
-    upper = upper, scale = scale, raters = raters, least = least, weights = weights,
-    metric = metric, repeats = repeats, of_category = of_category, counted = counted,
-    same_as = same_as, default = default, weighted = weighted
-  )
+  mget(names(formals()))
 }
 
 chance_family <- function(id, title, reference, ...) {
@@ -178,79 +173,75 @@ NULL
 
 bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs") {
   check_given(2L)
-  settings <- list(
-    interval = "none", pooling = check_choice(pooling, c("pairs", "cases"), "pooling")
-  )
   compared <- as_compared(x, scale_weights)
-  settings$scale_weights <- compared$scale_weights
+  settings <- list(
+    interval = "none", pooling = check_choice(pooling, c("pairs", "cases"), "pooling"),
+    conf_level = 0.9, scale_weights = compared$scale_weights,
+    scale_name = name_of_weights(scale_weights)
+  )
   view <- new_view(compared$x)
-  measure <- built_in_measures[[id]]
-  check_suits(measure, list(view), settings)
-  inform_of_alphas(id, name_of_weights(scale_weights))
-  raw <- evaluate(measure, view, settings)
-  warn_if(is.na(raw$estimate), "undefined", "{measure$title} is {.code NA}: {raw$reason}.",
-    measure = id, reason = raw$reason)
-  raw$estimate
+  measure <- find_measures(id, list(view), settings)[[1L]]
+  found <- evaluate(measure, view, settings)
+  warn_if(is.na(found$estimate), "undefined", "{measure$title} is {.code NA}: {found$reason}.",
+    measure = id, reason = found$reason)
+  found$estimate
+}
+
+# The function of a measure that takes scale weights, and `pooling` where numbers of ratings differ.
+measure_function <- function(id, pooled = TRUE) {
+  given <- if (pooled) quote(pooling) else "pairs"
+  rlang::new_function(
+    c(alist(x = , scale_weights = NULL), if (pooled) alist(pooling = c("pairs", "cases"))),
+    rlang::call2("bare_measure", quote(x), id, quote(scale_weights), given), topenv()
+  )
 }
 
 #' @rdname agreement_measures
 #' @export
-percent_agreement <- function(x, scale_weights = NULL, pooling = c("pairs", "cases")) {
-  bare_measure(x, "percent_agreement", scale_weights, pooling)
-}
+percent_agreement <- measure_function("percent_agreement")
 
 #' @rdname agreement_measures
 #' @export
-chance_kappa <- function(x, scale_weights = NULL, pooling = c("pairs", "cases")) {
-  bare_measure(x, "chance_kappa", scale_weights, pooling)
-}
+chance_kappa <- measure_function("chance_kappa")
 
 #' @rdname agreement_measures
 #' @export
-bennett_s <- function(x, scale_weights = NULL, pooling = c("pairs", "cases")) {
-  bare_measure(x, "bennett_s", scale_weights, pooling)
-}
+bennett_s <- measure_function("bennett_s")
 
 #' @rdname agreement_measures
 #' @export
-cohen_kappa <- function(x, scale_weights = NULL) bare_measure(x, "cohen_kappa", scale_weights)
+cohen_kappa <- measure_function("cohen_kappa", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-scott_pi <- function(x, scale_weights = NULL) bare_measure(x, "scott_pi", scale_weights)
+scott_pi <- measure_function("scott_pi", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-fleiss_kappa <- function(x, scale_weights = NULL, pooling = c("pairs", "cases")) {
-  bare_measure(x, "fleiss_kappa", scale_weights, pooling)
-}
+fleiss_kappa <- measure_function("fleiss_kappa")
 
 #' @rdname agreement_measures
 #' @export
-conger_kappa <- function(x, scale_weights = NULL, pooling = c("pairs", "cases")) {
-  bare_measure(x, "conger_kappa", scale_weights, pooling)
-}
+conger_kappa <- measure_function("conger_kappa")
 
 #' @rdname agreement_measures
 #' @export
-light_kappa <- function(x, scale_weights = NULL) bare_measure(x, "light_kappa", scale_weights)
+light_kappa <- measure_function("light_kappa", pooled = FALSE)
 
 #' @rdname agreement_measures
 #' @export
-gwet_ac <- function(x, scale_weights = NULL, pooling = c("pairs", "cases")) {
-  bare_measure(x, "gwet_ac", scale_weights, pooling)
-}
+gwet_ac <- measure_function("gwet_ac")
 
 #' @rdname agreement_measures
 #' @export
 krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "ratio"),
                                scale_weights = NULL) {
   level <- check_choice(level)
-  if (level == "nominal") return(bare_measure(x, "krippendorff_alpha", scale_weights))
-  abort_argument_if(!is.null(scale_weights), "scale_weights",
+  abort_argument_if(level != "nominal" && !is.null(scale_weights), "scale_weights",
     "{.arg scale_weights} and {.code level = {.val {level}}} both say how to measure disagreement.",
     i = "Give one of them.")
-  bare_measure(x, paste0("krippendorff_alpha_", level))
+  id <- paste0("krippendorff_alpha", if (level != "nominal") paste0("_", level))
+  bare_measure(x, id, scale_weights)
 }
 
 #' @rdname agreement_measures

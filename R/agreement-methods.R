@@ -72,12 +72,28 @@ glance.agreement <- function(x, ...) {
 #' @export
 format.agreement <- function(x, ...) {
   if (!is_whole_agreement(x)) return(NextMethod())
-  of <- do.call(paste, c(unname(lapply(x[agreement_labels(x)], as.character)), sep = ", "))
+  about <- attr(x, "about")
   two <- function(value) decimals(value, 2L)
-  if (nrow(x) != 1L) return(shorten(paste(of, two(x$estimate)), separator = "; "))
-  title <- measure_titles(x$measure, attr(x, "about")$scale_name)
-  paste(sub(x$measure, title, of, fixed = TRUE),
-    estimate_words(x, attr(x, "about")$conf_level, two))
+  if (nrow(x) != 1L) return(shorten(paste(names_of_agreement(x), two(x$estimate)), "; "))
+  title <- measure_titles(x$measure, about$scale_name)
+  paste(names_of_agreement(x, title), estimate_words(x, about$conf_level, two))
+}
+
+# Columns that say what was compared.
+agreement_labels <- function(x) intersect(c("rater1", "rater2", "category", "measure"), names(x))
+
+# Of each row: "cohen_kappa (rater1, rater2)".
+names_of_agreement <- function(x, measure = x$measure) {
+  labels <- plain_data_frame(x)[setdiff(agreement_labels(x), "measure")]
+  if (length(labels) == 0L) return(as.character(measure))
+  paste0(measure, " (", do.call(paste, c(unname(labels), sep = ", ")), ")")
+}
+
+is_whole_agreement <- function(x) {
+  nrow(x) > 0L && !is.null(attr(x, "about")) && has_columns(x, c(
+    "measure", "estimate", "std.error", "conf.low", "conf.high", "n", "method", "benchmark",
+    "reason"
+  ))
 }
 
 #' @export
@@ -89,52 +105,34 @@ caption_of.agreement <- function(x) { # nolint: object_name.
 print.agreement <- function(x, ...) {
   if (!is_whole_agreement(x)) return(NextMethod())
   about <- attr(x, "about")
-  print_result(x, next_of_agreement(x), left = seq_along(agreement_labels(x)), most = 40L, head = c(
-    about$header,
-    if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
+  head <- c(
+    about$header, if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
     if (about$by_category) "Each category against all others"
-  ))
+  )
+  print_result(
+    x, "tidy(\"benchmark\"), plot()", head, left = seq_along(agreement_labels(x)), most = 40L
+  )
 }
 
 #' @export
 shown_table.agreement <- function(x) { # nolint: object_name.
-  about <- attr(x, "about")
   rows <- plain_data_frame(x)
   out <- rows[agreement_labels(x)]
   out$estimate <- decimals(rows$estimate)
   if (!all(is.na(rows$std.error))) {
     out$std.error <- ifelse(is.na(rows$std.error), "", decimals(rows$std.error))
-    out[[interval_title(about$conf_level)]] <- bracketed(rows$conf.low, rows$conf.high, "")
+    title <- interval_title(attr(x, "about")$conf_level)
+    out[[title]] <- bracketed(rows$conf.low, rows$conf.high, "")
   }
   out$n <- number(rows$n)
   out
 }
 
-# Columns that say what was compared.
-agreement_labels <- function(x) intersect(c("rater1", "rater2", "category", "measure"), names(x))
-
-is_whole_agreement <- function(x) {
-  nrow(x) > 0L && !is.null(attr(x, "about")) && has_columns(x, c(
-    "measure", "estimate", "std.error", "conf.low", "conf.high", "n", "method", "benchmark",
-    "reason"
-  ))
-}
-
 #' @export
 notes_of.agreement <- function(x) { # nolint: object_name.
   about <- attr(x, "about")
-  lacking <- split(x, factor(x$reason, levels = unique(x$reason[!is.na(x$reason)])))
-  reasons <- vapply(names(lacking), function(reason) {
-    rows <- lacking[[reason]]
-    what <- shorten(unique(rows$measure), most = 4L)
-    labels <- intersect(c("rater1", "rater2", "category"), names(rows))
-    paste0(
-      what, if (length(labels) > 0L) paste0(" (", count_noun(nrow(rows), "row"), ")"), ": ",
-      if (startsWith(reason, no_interval)) reason else paste0("NA, ", reason)
-    )
-  }, "")
   c(
-    unname(reasons),
+    reason_notes(x$reason, x$estimate, names_of_agreement(x)),
     if (about$unequal) {
       paste0(
         "Cases have different numbers of ratings; agreement is pooled over ", about$pooling,
@@ -144,37 +142,20 @@ notes_of.agreement <- function(x) { # nolint: object_name.
     switch(about$interval,
       jackknife = "Interval: jackknife over cases",
       bootstrap = paste0("Interval: case bootstrap, ", number(about$replicates), " replicates"),
-      none = NULL,
       analytic = if (any(x$method != "analytic")) "Interval: analytic, or jackknife where none is"
     ),
     weights_note(x$measure, about)
   )
 }
 
-# Which scale weights were used, and what measures are called with them.
 weights_note <- function(measures, about) {
-  name <- about$scale_name
-  if (name != unweighted) {
-    return(paste0(
-      "Scale weights: ", name,
-      if ("gwet_ac" %in% measures) "; gwet_ac is Gwet's AC2 with them (AC1 without)",
-      if (name == "ordinal" && "krippendorff_alpha" %in% measures) {
-        "; Krippendorff's own ordinal alpha is another number, krippendorff_alpha_ordinal"
-      }
-    ))
-  }
-  if (isTRUE(about$ordered)) {
+  if (about$scale_name != unweighted) {
+    paste0(
+      "Scale weights: ", about$scale_name,
+      if ("gwet_ac" %in% measures) "; gwet_ac is Gwet's AC2 with them (AC1 without)"
+    )
+  } else if (isTRUE(about$ordered)) {
     "Categories are ordered; near misses count as nothing (see `scale_weights`)"
-  }
-}
-
-next_of_agreement <- function(x) {
-  about <- attr(x, "about")
-  if (about$pairwise) {
-    "plot() for a map of pairs"
-  } else {
-    pairs <- !about$by_category && !about$counts && length(about$judges) > 2L
-    paste0("tidy(\"benchmark\"), plot()", if (pairs) ", agreement(pairwise = TRUE)")
   }
 }
 

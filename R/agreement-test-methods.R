@@ -10,8 +10,6 @@
 #'   for one measure `Fleiss' kappa 0.43, p < .001`, for several a line of them.
 #' @family agreement
 #' @name agreement_tests
-#' @rawNamespace S3method(tidy,agreement_comparison,tidy.agreement_test)
-#' @rawNamespace S3method(print,agreement_comparison,print.agreement_test)
 #' @examples
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
 #' test <- compare_agreement(x, measures = "fleiss_kappa")
@@ -27,24 +25,15 @@ tidy.agreement_test <- function(x, ...) {
 #' @export
 glance.agreement_test <- function(x, ...) {
   check_dots_empty(...)
+  more <- if (is_comparison(x)) "conf_level" else c("null", "alternative")
   tibble::tibble(
-    glance_tests(x), null = attr(x, "about")$null, alternative = attr(x, "about")$alternative
+    measures = nrow(x), cases = max(0, x$n),
+    p.value = if (all(is.na(x$p.value))) NA_real_ else min(x$p.value, na.rm = TRUE),
+    !!!attr(x, "about")[more]
   )
 }
 
-#' @rdname agreement_tests
-#' @export
-glance.agreement_comparison <- function(x, ...) {
-  check_dots_empty(...)
-  tibble::tibble(glance_tests(x), conf_level = attr(x, "about")$conf_level)
-}
-
-glance_tests <- function(x) {
-  p <- x$p.value[!is.na(x$p.value)]
-  tibble::tibble(
-    measures = nrow(x), cases = max(0, x$n), p.value = if (length(p) > 0L) min(p) else NA_real_
-  )
-}
+is_comparison <- function(x) inherits(x, "agreement_comparison")
 
 is_whole_test <- function(x) {
   !is.null(attr(x, "about")) &&
@@ -54,66 +43,47 @@ is_whole_test <- function(x) {
 #' @rdname agreement_tests
 #' @export
 format.agreement_test <- function(x, ...) {
-  if (is_whole_test(x)) test_words(x, "") else NextMethod()
-}
-
-#' @rdname agreement_tests
-#' @export
-format.agreement_comparison <- function(x, ...) {
-  if (is_whole_test(x)) test_words(x, "difference of ") else NextMethod()
-}
-
-test_words <- function(x, what) {
-  titles <- measure_titles(x$measure, attr(x, "about")$scale_name)
+  if (!is_whole_test(x)) return(NextMethod())
   p <- ifelse(x$p.value < 0.0005, "< .001", paste("=", decimals(x$p.value)))
-  words <- paste0(
-    what, titles, " ", decimals(x$estimate, 2L),
+  shorten(paste0(
+    if (is_comparison(x)) "difference of ", measure_titles(x$measure, attr(x, "about")$scale_name),
+    " ", decimals(x$estimate, 2L),
     ifelse(is.na(x$p.value), paste0(" (", x$reason, ")"), paste(", p", p))
-  )
-  shorten(words, separator = "; ")
+  ), "; ")
 }
 
 #' @export
 caption_of.agreement_test <- function(x) { # nolint: object_name.
+  if (is_comparison(x)) {
+    cases <- count_noun(max(0, x$n), "common case")
+    return(paste0("Agreement of one panel minus that of another, ", cases))
+  }
   about <- attr(x, "about")
   sign <- c(two.sided = "different from", greater = "above", less = "below")[[about$alternative]]
   paste0("Is agreement ", sign, " ", format(about$null), "? ", count_noun(max(0, x$n), "case"))
 }
 
 #' @export
-caption_of.agreement_comparison <- function(x) { # nolint: object_name, object_length.
-  paste0("Agreement of one panel minus that of another, ", count_noun(max(0, x$n), "common case"))
-}
-
-#' @export
 shown_table.agreement_test <- function(x) { # nolint: object_name.
-  data.frame(
-    measure = x$measure, estimate = decimals(x$estimate), std.error = decimals(x$std.error),
-    statistic = decimals(x$statistic, 2L), p = show_p(x$p.value)
-  )
-}
-
-#' @export
-shown_table.agreement_comparison <- function(x) { # nolint: object_name, object_length.
+  if (!is_comparison(x)) {
+    return(data.frame(
+      measure = x$measure, estimate = decimals(x$estimate), std.error = decimals(x$std.error),
+      statistic = decimals(x$statistic, 2L), p = show_p(x$p.value)
+    ))
+  }
   out <- data.frame(
     measure = x$measure, first = decimals(x$estimate1), second = decimals(x$estimate2),
     difference = decimals(x$estimate)
   )
   out[[interval_title(attr(x, "about")$conf_level)]] <- bracketed(x$conf.low, x$conf.high)
-  out$p <- show_p(x$p.value)
-  out
+  cbind(out, p = show_p(x$p.value))
 }
 
 #' @export
 notes_of.agreement_test <- function(x) { # nolint: object_name.
   null <- x$measure[x$method %in% "null"]
-  lacking <- which(!is.na(x$reason))
   c(
-    paste0(
-      x$measure[lacking], ": ", sub(no_interval, "", x$reason[lacking], fixed = TRUE),
-      recycle0 = TRUE
-    ),
-    weights_note(x$measure, attr(x, "about")),
+    reason_notes(x$reason, x$estimate, x$measure), weights_note(x$measure, attr(x, "about")),
     if (length(null) > 0L) {
       paste0("Standard errors under independence, for the test only: ", shorten(null))
     }
@@ -126,7 +96,6 @@ print.agreement_test <- function(x, ...) {
 }
 
 #' @export
-tbl_sum.agreement_test <- function(x, ...) c("Tests" = paste(nrow(x), "x", ncol(x)))
-
-#' @export
-tbl_sum.agreement_comparison <- function(x, ...) c("Comparison" = paste(nrow(x), "x", ncol(x)))
+tbl_sum.agreement_test <- function(x, ...) {
+  stats::setNames(paste(nrow(x), "x", ncol(x)), if (is_comparison(x)) "Comparison" else "Tests")
+}

@@ -55,64 +55,63 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
                               pooling = c("pairs", "cases")) {
   check_given()
   check_dots_empty(...)
-  conf_level <- check_level(conf_level)
-  null <- check_number(null, "null", -1, 1, open_max = TRUE)
   about <- list(
-    null = null, alternative = check_choice(alternative), conf_level = conf_level,
+    null = check_number(null, "null", -1, 1, open_max = TRUE),
+    alternative = check_choice(alternative), conf_level = check_level(conf_level),
     scale_name = name_of_weights(scale_weights)
+  )
+  settings <- list(
+    conf_level = about$conf_level, interval = check_choice(interval),
+    pooling = check_choice(pooling), scale_name = about$scale_name
   )
   given <- c(list(x = x), if (!is.null(y)) list(y = y))
   samples <- Map(function(one, arg) {
-    new_sample(one, scale_weights, interval, pooling, arg)
+    one <- as_ratings_of_several(one, arg)
+    weights <- check_scale_weights(scale_weights, one$categories)
+    list(view = new_view(one), settings = c(settings, list(scale_weights = weights)))
   }, given, names(given))
-  if (is.null(y)) return(test_against(samples[[1L]], measures, about))
-  check_same_cases(samples, given)
-  check_same_categories(samples)
+  if (!is.null(y)) check_comparable(samples, given)
   found <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings))
-  ids <- intersect(names(found[[1L]]), names(found[[2L]]))
-  inform_of_alphas(ids, about$scale_name)
-  rows <- lapply(found[[1L]][ids], compare_row, samples = samples, about = about)
-  new_result_table(rows, c("agreement_comparison", "agreement_test"), about = about)
-}
-
-test_against <- function(sample, measures, about) {
-  found <- find_measures(measures, list(sample$view), sample$settings)
-  if (is.null(measures)) { # those for which zero is what chance gives
-    found <- Filter(function(measure) measure$lower < 0, found)
+  if (!is.null(y)) {
+    both <- found$x[intersect(names(found$x), names(found$y))]
+    rows <- lapply(both, compare_row, samples, about)
+    return(new_result_table(rows, c("agreement_comparison", "agreement_test"), about = about))
   }
-  inform_of_alphas(names(found), about$scale_name)
-  rows <- lapply(found, test_row, sample, about)
-  new_result_table(rows, "agreement_test", about = about)
+  if (is.null(measures)) { # those for which zero is what chance gives
+    found$x <- Filter(function(measure) measure$lower < 0, found$x)
+  }
+  new_result_table(lapply(found$x, test_row, samples$x, about), "agreement_test", about = about)
 }
 
-new_sample <- function(x, scale_weights, interval, pooling, arg) {
-  x <- as_ratings_of_several(x, arg)
-  settings <- list(
-    conf_level = 0.9, interval = check_choice(interval, c("analytic", "jackknife"), "interval"),
-    pooling = check_choice(pooling, c("pairs", "cases"), "pooling")
-  )
-  settings$scale_weights <- check_scale_weights(scale_weights, x$categories)
-  list(view = new_view(x), settings = settings)
+check_comparable <- function(samples, given) {
+  for (arg in c("x", "y")) {
+    if (in_database(given[[arg]])) abort_no_cases("{.arg {arg}} must have its cases")
+    crossed <- inherits(given[[arg]], "table")
+    abort_argument_if(crossed || !is.null(samples[[arg]]$view$x$weights), arg,
+      "Dependent measures can be compared only where every case is known.",
+      x = "{.arg {arg}} is {if (crossed) 'an agreement matrix' else 'weighted'}.",
+      i = "Give the ratings, with a row per case.")
+  }
+  categories <- lapply(samples, function(s) s$view$x$categories)
+  abort_argument_if(!identical(categories$x, categories$y), "y",
+    "{.arg x} and {.arg y} must have the same categories.",
+    x = "{.arg x} has {.val {categories$x}}, {.arg y} has {.val {categories$y}}.",
+    i = "Declare them with {.code categories =} in {.fun ratings}.")
 }
 
 test_row <- function(measure, sample, about) {
-  null <- about$null
-  alternative <- about$alternative
-  raw <- evaluate(measure, sample$view, sample$settings)
-  error <- error_of(measure, sample$view, raw, sample$settings)
-  degrees <- error$n - 1
-  if (null == 0 && !is.na(raw$null_error) && sample$view$counted) {
-    error[c("std.error", "method")] <- list(raw$null_error, "null")
-    error["reason"] <- list(NULL)
+  of <- evaluate(measure, sample$view, sample$settings)
+  degrees <- of$n - 1
+  if (about$null == 0 && !is.na(of$null_error) && sample$view$counted) {
+    of[c("std.error", "method", "reason")] <- list(of$null_error, "null", NULL)
     degrees <- Inf
   }
-  statistic <- (raw$estimate - null) / error$std.error
+  statistic <- (of$estimate - about$null) / of$std.error
   list(
-    measure = measure$id, scale_weights = about$scale_name, estimate = raw$estimate, null = null,
-    std.error = error$std.error, statistic = statistic,
-    p.value = p_value(statistic, degrees, alternative), alternative = alternative, n = error$n,
-    method = error$method,
-    reason = raw$reason %||% error$reason %||% NA_character_
+    measure = measure$id, scale_weights = about$scale_name, estimate = of$estimate,
+    null = about$null, std.error = of$std.error, statistic = statistic,
+    p.value = p_value(statistic, degrees, about$alternative), alternative = about$alternative,
+    n = of$n, method = of$method, reason = of$reason %||% NA_character_
   )
 }
 
@@ -125,57 +124,36 @@ p_value <- function(statistic, degrees, alternative) {
   )
 }
 
-check_same_cases <- function(samples, given) {
-  for (i in 1:2) {
-    if (in_database(given[[i]])) abort_no_cases("{.arg {c('x', 'y')[[i]]}} must have its cases")
-    abort_argument_if(inherits(given[[i]], "table") || !is.null(samples[[i]]$view$x$weights),
-      c("x", "y")[[i]], "Dependent measures can be compared only where every case is known.",
-      x = "{.arg {c('x', 'y')[[i]]}} is
-          {if (inherits(given[[i]], 'table')) 'an agreement matrix' else 'weighted'}.",
-      i = "Give the ratings, with a row per case.")
-  }
-}
-
-check_same_categories <- function(samples) {
-  categories <- lapply(samples, function(s) s$view$x$categories)
-  abort_argument_if(!identical(categories[[1L]], categories[[2L]]), "y",
-    "{.arg x} and {.arg y} must have the same categories.",
-    x = "{.arg x} has {.val {categories[[1L]]}}, {.arg y} has {.val {categories[[2L]]}}.",
-    i = "Declare them with {.code categories =} in {.fun ratings}.")
-}
-
 compare_row <- function(measure, samples, about) {
-  raw <- lapply(samples, function(s) evaluate(measure, s$view, s$settings))
-  errors <- Map(function(s, r) error_of(measure, s$view, r, s$settings), samples, raw)
-  estimates <- vapply(raw, `[[`, 0, "estimate")
-  reason <- raw[[1L]]$reason %||% raw[[2L]]$reason %||% errors[[1L]]$reason %||%
-    errors[[2L]]$reason %||% NA_character_
-  difference <- estimates[[1L]] - estimates[[2L]]
+  of <- lapply(samples, function(s) evaluate(measure, s$view, s$settings))
   cases <- lapply(samples, function(s) as_label(s$view$x$cases))
-  error <- if (is.na(reason)) difference_error(samples, raw, errors, cases) else NA_real_
+  difference <- of$x$estimate - of$y$estimate
+  reason <- of$x$reason %||% of$y$reason
+  error <- if (is.null(reason)) difference_error(samples, of, cases) else NA_real_
   if (!is.na(error) && error < 1e-12) {
     error <- NA_real_
     reason <- paste0(no_interval, "no case makes a difference to the estimate")
   }
-  degrees <- min(vapply(errors, `[[`, 0, "n")) - 1
-  limits <- difference + c(-1, 1) * error * stats::qt((1 + about$conf_level) / 2, max(degrees, 1))
+  n <- min(of$x$n, of$y$n)
+  limits <- difference + c(-1, 1) * error * t_quantile(about$conf_level, n)
   statistic <- (difference - about$null) / error
   list(
     measure = measure$id, scale_weights = about$scale_name, estimate = difference,
-    estimate1 = estimates[[1L]], estimate2 = estimates[[2L]], std.error = error,
+    estimate1 = of$x$estimate, estimate2 = of$y$estimate, std.error = error,
     conf.low = limits[[1L]], conf.high = limits[[2L]], statistic = statistic,
-    p.value = p_value(statistic, degrees, about$alternative),
-    n = length(intersect(cases[[1L]], cases[[2L]])), method = errors[[1L]]$method, reason = reason
+    p.value = p_value(statistic, n - 1, about$alternative),
+    n = length(intersect(cases$x, cases$y)), method = of$x$method,
+    reason = reason %||% NA_character_
   )
 }
 
 # Influences of cases that both have are subtracted, so that what they share cancels.
-difference_error <- function(samples, raw, errors, cases) {
-  of_case <- Map(function(s, r, e) {
-    r$influence[pattern_of_case(s$view$x)] * sqrt(e$n / (e$n - 1))
-  }, samples, raw, errors)
-  at <- match(cases[[1L]], cases[[2L]])
+difference_error <- function(samples, of, cases) {
+  influence <- Map(function(s, one) {
+    one$influence[pattern_of_case(s$view$x)] * sqrt(one$n / (one$n - 1))
+  }, samples, of)
+  at <- match(cases$x, cases$y)
   shared <- !is.na(at)
-  of_case[[1L]][shared] <- of_case[[1L]][shared] - of_case[[2L]][at[shared]]
-  sqrt(sum(of_case[[1L]]^2, of_case[[2L]][-c(at[shared], length(cases[[2L]]) + 1L)]^2))
+  influence$x[shared] <- influence$x[shared] - influence$y[at[shared]]
+  sqrt(sum(influence$x^2, influence$y[!cases$y %in% cases$x]^2))
 }

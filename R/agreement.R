@@ -103,26 +103,22 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
   if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts)
   compared <- as_compared(x, scale_weights)
-  x <- one_vote_each(compared$x)
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
     conf_level = check_level(conf_level),
     interval = check_choice(interval),
     pooling = check_choice(pooling),
     replicates = check_count(resampling$replicates %||% 1000L, "replicates", min = 2L, max = 1e7),
-    threads = check_threads(resampling$threads)
+    threads = check_threads(resampling$threads), scale_name = name_of_weights(scale_weights),
+    scale_weights = compared$scale_weights
   )
-  view <- new_view(x, systems = check_flag(systems, "systems"))
+  view <- new_view(one_vote_each(compared$x), systems = check_flag(systems, "systems"))
   abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
     "scale_weights", "One category against the others leaves no use for {.arg scale_weights}.",
     i = "Leave out {.arg scale_weights} or {.arg by_category}.")
-  settings["scale_weights"] <- list(compared$scale_weights)
-  settings$scale_name <- name_of_weights(scale_weights)
-  views <- list(view)
-  if (check_flag(pairwise, "pairwise")) views <- pair_views(views[[1L]])
+  views <- if (check_flag(pairwise, "pairwise")) pair_views(view) else list(view)
   if (by_category) views <- unlist(lapply(views, category_views), recursive = FALSE)
   found <- find_measures(measures, views, settings)
-  inform_of_alphas(names(found), settings$scale_name)
   tasks <- unlist(lapply(views, function(view) {
     lapply(found, function(measure) list(view = view, measure = measure))
   }), recursive = FALSE)
@@ -132,13 +128,12 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
 pair_views <- function(view) {
   check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
   check_pair_numbers(length(view$judges), columns_of_pairs)
-  pairs <- utils::combn(view$judges, 2L, simplify = FALSE)
-  lapply(pairs, function(pair) view_pair(view, pair))
+  utils::combn(view$judges, 2L, function(pair) view_pair(view, pair), simplify = FALSE)
 }
 
 category_views <- function(view) lapply(seq_along(view$labels), function(k) view_category(view, k))
 
-# A table with a row per task, in which the bootstrap of all tasks shows its progress.
+# A table with a row per task.
 run_tasks <- function(tasks, settings) {
   rows <- vector("list", length(tasks))
   bar <- progress_bar("Agreement", length(tasks))
@@ -148,22 +143,24 @@ run_tasks <- function(tasks, settings) {
   }
   bar$close()
   table <- tibble::as_tibble(stack_tables(rows))
-  if (settings$interval != "bootstrap") return(table)
+  if (settings$interval == "bootstrap") with_bootstrap(table, tasks, settings) else table
+}
+
+# The bootstrap of all tasks shows its progress.
+with_bootstrap <- function(table, tasks, settings) {
   known <- which(is.na(table$reason))
   check_memory(
-    as.double(settings$replicates) * length(tasks), "replicates of measures",
+    as.double(settings$replicates) * length(known), "replicates of measures",
     "Ask for fewer {.arg replicates}, measures or pairs."
   )
   bar <- progress_bar("Bootstrap", length(known) * settings$replicates)
-  replicates <- matrix(NA_real_, settings$replicates, length(tasks))
   seed <- draw_seed()
-  for (i in seq_along(known)) {
+  replicates <- vapply(seq_along(known), function(i) {
     tick <- function(done) bar$tick((i - 1L) * settings$replicates + done)
     task <- tasks[[known[[i]]]]
-    replicates[, known[[i]]] <- bootstrap_task(task$measure, task$view, settings, seed, tick)
-  }
+    bootstrap_task(task$measure, task$view, settings, seed, tick)
+  }, double(settings$replicates))
   bar$close()
-  replicates <- replicates[, known, drop = FALSE]
   intervals <- core_percentile_intervals(replicates, settings$conf_level, FALSE)
   table[known, ] <- add_intervals(table[known, ], intervals)
   warn_failed(
@@ -179,34 +176,33 @@ run_tasks <- function(tasks, settings) {
 # Labels of a task, then its estimate with what can be said of its error.
 result_row <- function(task, settings) {
   view <- task$view
-  raw <- evaluate(task$measure, view, settings)
-  error <- error_of(task$measure, view, raw, settings)
-  list(
-    rater1 = view$names[[1L]], rater2 = view$names[[2L]], category = view$labels[[1L]],
-    measure = task$measure$id, scale_weights = settings$scale_name,
-    estimate = raw$estimate, std.error = error$std.error, conf.low = error$conf.low,
-    conf.high = error$conf.high, n = error$n,
-    method = error$method, reason = raw$reason %||% error$reason %||% NA_character_
+  of <- evaluate(task$measure, view, settings)
+  c(
+    list(
+      rater1 = view$names[[1L]], rater2 = view$names[[2L]], category = view$labels[[1L]],
+      measure = task$measure$id, scale_weights = settings$scale_name
+    ),
+    of[c("estimate", "std.error", "conf.low", "conf.high", "n", "method")],
+    reason = of$reason %||% NA_character_
   )
 }
 
 # Fields besides the columns: about, a list of what print() and plots tell.
 new_agreement <- function(table, view, settings, pairwise, by_category) {
-  drop <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category")
   table$benchmark <- level_reached(table, settings$conf_level)
-  keep <- c(setdiff(names(table), c(drop, "reason")), "reason")
+  off <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category", "reason")
   pair <- if (view$judges == 2L && !has_counts(view$x) && !view$repeated) {
     agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
   }
   tibble::new_tibble(
-    as.list(table[keep]), nrow = nrow(table), class = c("agreement", "fallible_result"),
+    as.list(table[c(setdiff(names(table), off), "reason")]), nrow = nrow(table),
+    class = c("agreement", "fallible_result"),
     about = c(
       settings[c("conf_level", "interval", "pooling", "scale_name", "replicates")],
       list(
         header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
         by_category = by_category, judges = view$names,
-        systems = view$names[view$system], counts = has_counts(view$x),
-        unequal = unequal_ratings(view), ordered = view$x$ordered
+        systems = view$names[view$system], unequal = unequal_ratings(view), ordered = view$x$ordered
       )
     )
   )
@@ -219,6 +215,5 @@ header_of_agreement <- function(view) {
   header[[1L]] <- sub("^<\\w+>", "<agreement>", header[[1L]])
   if (is.null(x$weights) || !weights_are_counts(x)) return(header)
   cases <- count_noun(nrow(x), "case")
-  header[[1L]] <- sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE)
-  header[1:2]
+  c(sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE), header[[2L]])
 }

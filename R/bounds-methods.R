@@ -111,6 +111,8 @@ print.accuracy_bounds <- function(x, ...) {
   )
 }
 
+set_title <- function(level) paste0(format(100 * level), "% confidence set")
+
 bounds_columns <- function(table, options) {
   range <- function(low, high) {
     ifelse(is.na(low), "NA", paste(decimals(low), "to", decimals(high)))

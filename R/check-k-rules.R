@@ -55,7 +55,7 @@ favourites <- function(x) {
   data.frame(
     rater = x$raters, category = x$categories[top], ratings = ratings, share = times / ratings,
     others = others,
-    p = stats::pbinom(times - 1, ratings, (same + 0.5) / (others + 1), lower.tail = FALSE)
+    p = at_least(times, ratings, (same + 0.5) / (others + 1))
   )
 }
 

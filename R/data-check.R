@@ -197,7 +197,7 @@ compared_answers <- function(x) {
   data.frame(
     first = colnames(answers)[pairs[, 1L]], second = colnames(answers)[pairs[, 2L]],
     raters = pairs[, 2L] <= ncol(answers) - length(x$systems), same = same[pairs] / n,
-    chance = stats::pbinom(same[pairs] - 1, n, by_chance, lower.tail = FALSE), row.names = NULL
+    chance = at_least(same[pairs], n, by_chance), row.names = NULL
   )
 }
 

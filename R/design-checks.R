@@ -1,14 +1,12 @@
 # Checks of what designs are made of.
 
 check_probabilities <- function(x, arg, least) {
-  ok <- (is.numeric(x) || is.null(x)) && length(x) >= least && all(is.finite(x)) &&
-    all(x >= 0) && all(x <= 1)
-  if (!ok) {
-    how_many <- if (least > 1L) paste0("at least ", least, " ") else ""
-    abort_argument(arg, paste0("{.arg {arg}} must be ", how_many, "probabilities in [0, 1]."),
-      x = if (is.numeric(x) && length(x) >= least) "Among them is
-          {.val {x[!(is.finite(x) & x >= 0 & x <= 1)][[1L]]}}." else "It is {describe(x)}.")
-  }
+  inside <- if (is.numeric(x)) is.finite(x) & x >= 0 & x <= 1 else rep(FALSE, length(x))
+  enough <- length(x) >= least
+  abort_argument_if(!enough || !all(inside), arg,
+    "{.arg {arg}} must be {if (least > 1L) paste('at least', least)} probabilities in [0, 1].",
+    x = if (is.numeric(x) && enough) "Among them is {.val {x[!inside][[1L]]}}." else
+      "It is {describe(x)}.")
   x
 }
 
@@ -72,79 +70,54 @@ check_difficulty <- function(difficulty) {
 check_copying <- function(copying, raters, systems) {
   if (is.null(copying)) return(data.frame(from = integer(), to = integer(), probability = double()))
   judges <- c(raters, systems)
+  refuse <- function(wrong, found, rows = integer()) {
+    abort_argument_if(wrong, "copying",
+      "must be a data frame with columns {.val from} (a rater, or a system that another copies),
+          {.val to} (another rater or system) and {.val probability}.", x = found,
+      i = c("Raters are {.val {raters}}.",
+        if (length(systems) > 0L) "Systems are {.val {systems}}."), row = rows)
+  }
+  lacking <- setdiff(c("from", "to", "probability"), names(copying))
+  refuse(!is.data.frame(copying), paste0("It is ", verbatim(describe(copying)), "."))
+  refuse(length(lacking) > 0L, "It lacks {.val {lacking}}.")
   number <- function(x) {
     if (is.numeric(x)) match(x, seq_along(judges)) else match(as.character(x), judges)
   }
-  lacking <- setdiff(c("from", "to", "probability"), names(copying))
-  if (!is.data.frame(copying) || length(lacking) > 0L) {
-    fault <- if (is.data.frame(copying)) {
-      paste("It lacks", paste0('"', lacking, '"', collapse = " and "))
-    } else {
-      paste("It is", describe(copying))
-    }
-    abort_copying(verbatim(fault, "."), integer(), raters, systems)
-  }
   from <- number(copying$from)
   to <- number(copying$to)
-  fault <- copying_faults(copying, from, to, raters, systems)
-  off <- which(!is.na(fault))
-  if (length(off) > 0L) {
-    rows <- verbatim("Row ", off, ": ", fault[off], ".")
-    if (length(rows) > 5L) rows <- c(rows[1:4], paste(length(rows) - 4L, "more rows are wrong."))
-    abort_copying(rows, off, raters, systems)
-  }
-  data.frame(from = from, to = to, probability = as.double(copying$probability))
-}
-
-# What is wrong with each row, NA where nothing is; the first of several faults.
-copying_faults <- function(copying, from, to, raters, systems) {
-  cell <- function(column) {
-    x <- copying[[column]]
-    vapply(seq_along(x), function(i) describe(if (is.factor(x)) as.character(x[i]) else x[[i]]), "")
-  }
-  p <- copying$probability
-  inside <- if (is.numeric(p)) !is.na(p) & p >= 0 & p <= 1 else rep(FALSE, length(p))
+  p <- if (is.numeric(copying$probability)) copying$probability else rep(NA_real_, nrow(copying))
+  of_systems <- from > length(raters) & to <= length(raters)
   faults <- list(
-    ifelse(is.na(from), paste0("`from` is ", cell("from"), ", which is no rater or system"), NA),
-    ifelse(is.na(to), paste0("`to` is ", cell("to"), ", which is no rater or system"), NA),
-    ifelse(
-      from > length(raters) & to <= length(raters),
-      paste0("`from` is ", cell("from"), ", which is a system; raters copy raters only"), NA
-    ),
-    ifelse(from == to, paste(c(raters, systems)[from], "copies itself"), NA),
-    ifelse(inside, NA, paste0("`probability` is ", cell("probability"), ", which is not in [0, 1]"))
+    "there is no such rater or system" = is.na(from) | is.na(to),
+    "raters copy raters only" = of_systems, "this is a copy of itself" = from == to,
+    "this is no probability" = is.na(p) | p < 0 | p > 1
   )
-  Reduce(function(first, then) ifelse(is.na(first), then, first), faults)
-}
-
-abort_copying <- function(fault, rows, raters, systems) {
-  abort_argument("copying",
-    "must be a data frame with columns {.val from} (a rater, or a system that another copies),
-        {.val to} (another rater or system) and {.val probability}.", x = fault,
-    i = c("Raters are {.val {raters}}.",
-      if (length(systems) > 0L) "Systems are {.val {systems}}."), row = rows)
+  fault <- rep(NA, nrow(copying)) # the first of several
+  for (name in rev(names(faults))) fault[which(faults[[name]])] <- name
+  off <- which(!is.na(fault))
+  given <- paste0(copying$from, " to ", copying$to, ", ", copying$probability)
+  refuse(length(off) > 0L, some_of(verbatim("Row ", off, " (", given[off], "): ", fault[off], ".")),
+    off)
+  data.frame(from = from, to = to, probability = as.double(p))
 }
 
 # For each judge the numbers of its matrices, row by row: of none, of one, or of one per stratum.
 check_matrices <- function(matrices, judges, labels, strata) {
-  out <- rep(list(double()), length(judges))
   unknown <- if (is.list(matrices)) setdiff(rlang::names2(matrices), judges)
   abort_argument_if(!is.list(matrices) || length(unknown) > 0L, "matrices",
     "must be a list with names of raters or systems.",
     x = if (is.list(matrices)) "{.val {unknown}} {?is/are} not among them." else "It is
         {describe(matrices)}.", i = "There are {.val {judges}}.")
-  for (judge in names(matrices)) {
+  lapply(judges, function(judge) {
     given <- matrices[[judge]]
+    if (is.null(given)) return(double())
     each <- is.list(given) && !is.data.frame(given)
     abort_argument_if(each && length(given) != strata, "matrices",
       "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
       x = "There are {length(given)} for {strata} strat{?um/a}.")
     names <- if (each) paste(judge, "in stratum", seq_along(given)) else judge
-    out[[match(judge, judges)]] <- unlist(Map(
-      check_matrix, if (each) unname(given) else list(given), names, length(labels)
-    ))
-  }
-  out
+    unlist(Map(check_matrix, if (each) unname(given) else list(given), names, length(labels)))
+  })
 }
 
 check_matrix <- function(m, name, n) {

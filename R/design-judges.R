@@ -4,8 +4,8 @@
 # what the argument is about, in words.
 by_judge <- function(x, names, arg, least, judges) {
   named <- !is.null(names(x))
-  ok <- is.numeric(x) && all(is.finite(x)) && all(x >= least) && all(x < 1) &&
-    (least == 0 || all(x > least)) && length(x) > 0L
+  ok <- is.numeric(x) && length(x) > 0L &&
+    all(is.finite(x) & x < 1 & (x > least | x == 0))
   fits <- if (named) all(names(x) %in% names) else length(x) %in% c(1L, length(names))
   abort_argument_if(!ok || !fits || anyDuplicated(names(x)) > 0L, arg,
     "must be one number in {if (least == 0) '[' else '('}{least}, 1), or one for each {judges}, or
@@ -21,11 +21,6 @@ by_judge <- function(x, names, arg, least, judges) {
 for_others <- function(x, n) rep(if (length(x) > 0L) x[[1L]] else 0, n)
 
 all_same <- function(x) length(unique(x)) < 2L
-
-# In words: numbers of judges, of those who have any.
-words_by_judge <- function(x, names) {
-  shorten(paste(names, "=", format(signif(x, 3L), trim = TRUE, drop0trailing = TRUE))[x != 0])
-}
 
 # The confusion matrix that a design gives for a judge in a stratum.
 given_matrix <- function(design, judge, stratum) {

@@ -51,18 +51,10 @@ axis_words <- function(x, name) {
 #' @export
 glance.rater_model <- function(x, ...) {
   check_dots_empty(...)
-  prior <- if (length(x$prior) == 0L) {
-    "none"
-  } else if (is_pooled(x)) {
-    "pooled"
-  } else if (identical(x$prior, weak_prior)) {
-    "weak"
-  } else {
-    "own"
-  }
-  axes <- c("accuracy", "errors", "difficulty", "system")
-  axes <- stats::setNames(lapply(axes, axis_words, x = x), axes)
-  tibble::as_tibble(c(axes, list(prior = prior)))
+  prior <- if (length(x$prior) == 0L) "none" else if (is_pooled(x)) "pooled" else
+    if (identical(x$prior, weak_prior)) "weak" else "own"
+  axes <- stats::setNames(nm = c("accuracy", "errors", "difficulty", "system"))
+  tibble::as_tibble(c(lapply(axes, axis_words, x = x), prior = prior))
 }
 
 #' @rdname design_tables
@@ -70,10 +62,10 @@ glance.rater_model <- function(x, ...) {
 tidy.rater_design <- function(x, ...) {
   check_dots_empty(...)
   accuracy <- c(x$raters, x$systems)
-  kind <- rep(c("rater", "system"), c(length(x$raters), length(x$systems)))
-  given <- lengths(x$matrices) > 0L
   tibble::tibble(
-    name = names(accuracy), kind = kind, accuracy = ifelse(given, NA, unname(accuracy))
+    name = names(accuracy),
+    kind = rep(c("rater", "system"), c(length(x$raters), length(x$systems))),
+    accuracy = unname(replace(accuracy, lengths(x$matrices) > 0L, NA))
   )
 }
 
@@ -86,7 +78,7 @@ glance.rater_design <- function(x, ...) {
     categories = length(x$categories), base_rates = x$law, dispersion = x$dispersion,
     error_range = x$error_range, difficulty = max(abs(x$strata$shift)),
     missing = mean(x$missing),
-    k_properties = length(design_violations(x)) == 1L
+    k_properties = length(design_violations(x)) == 0L
   )
 }
 

@@ -105,12 +105,10 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     base_rates <- check_base_rates(base_rates, length(labels))
     "fixed"
   }
-  kinds <- design_kinds(
-    covariates, hard$value, judges, labels, dispersion, names(matrices)
-  )
+  kinds <- design_kinds(covariates, hard$value, judges, labels, dispersion, names(matrices))
   if (length(kinds$matrices) > 0L) matrices <- c(matrices, kinds$matrices)
-  shifted <- c(raters, if ("difficulty" %in% hard$shared) systems)
-  strata_of <- check_strata(kinds$strata, shifted)
+  shared <- "difficulty" %in% hard$shared
+  strata <- check_strata(kinds$strata, c(raters, if (shared) systems))
   design <- list(
     categories = labels, n = check_count(n, "n"), raters = raters, systems = systems,
     law = law, base_rates = if (law == "fixed") base_rates else double(),
@@ -118,31 +116,27 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     dispersion = check_number(dispersion, "dispersion", 0, open_min = TRUE),
     error_range = check_number(error_range, "error_range", 0, 1),
     normalise = check_choice(normalise, c("expected", "row"), "normalise"),
-    strata = strata_of,
+    strata = strata,
     strata_drawn = check_choice(hard$strata, c("drawn", "fixed"), "strata") == "drawn",
     redraw = check_flag(hard$redraw, "redraw"),
-    system_strata = "difficulty" %in% hard$shared, system_errors = "errors" %in% hard$shared,
+    system_strata = shared, system_errors = "errors" %in% hard$shared,
     missing = by_judge(missing, names(raters), "missing", 0, "rater"),
     copying = check_copying(copying, names(raters), names(systems)),
-    matrices = check_matrices(matrices, judges, labels, nrow(strata_of)),
+    matrices = check_matrices(matrices, judges, labels, nrow(strata)),
     loading = by_judge(hard$loading, judges, "loading", -1, "rater and system"),
     drift = by_judge(drift, judges, "drift", -1, "rater and system"),
     hidden = double(), covariates = kinds$covariates, by_kind = kinds$judges
   )
-  check_drift(design)
-  check_memory(
-    as.double(length(labels))^2 * length(judges) * nrow(strata_of), "probabilities of a design",
-    "Have fewer categories, raters or strata."
-  )
-  structure(design, class = c("rater_design", "fallible_result"))
-}
-
-# Fixed strata stand one after another, so that each would meet a part of the drift of its own.
-check_drift <- function(design) {
-  abort_argument_if(any(design$drift != 0) && !design$strata_drawn && nrow(design$strata) > 1L,
+  # Fixed strata stand one after another, so that each would meet a part of the drift of its own.
+  abort_argument_if(any(design$drift != 0) && !design$strata_drawn && nrow(strata) > 1L,
     "drift", "{.arg drift} needs strata that are drawn.",
     x = "{.code difficulty = list(strata = \"fixed\")}: cases of a stratum stand together, in the
         order of cases over which accuracy drifts.", i = "Use {.val drawn}.")
+  check_memory(
+    as.double(length(labels))^2 * length(judges) * nrow(strata), "probabilities of a design",
+    "Have fewer categories, raters or strata."
+  )
+  structure(design, class = c("rater_design", "fallible_result"))
 }
 
 # Errors that depend on the distance of categories give these an order.
@@ -168,8 +162,9 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
   figure <- check_count(figure, "figure", min = 1L, max = 14L)
   system <- check_probabilities(system, "system", 0L)
   if (length(system) > 0L && is.null(names(system))) names(system) <- paste("system", system)
-  accuracy <- c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8, 0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[figure]]
-  n <- c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[(figure - 1L) %% 7L + 1L]]
+  row <- (figure - 1L) %% 7L + 1L
+  accuracy <- c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[row]]
+  n <- c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[row]]
   if (figure < 8L) return(rater_design(rep(accuracy, 3L), system, n = n))
   rater_design(
     accuracy + c(-0.1, 0, 0.1), system,
@@ -181,6 +176,8 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
 print.rater_design <- function(x, ...) {
   raters <- seq_along(x$raters)
   accuracy <- given_accuracies(x)
+  broken <- design_violations(x)
+  missing <- percent(x$missing)
   cat_lines(
     paste0("<rater_design> ", format(x)),
     paste("Accuracy of raters:", shorten(paste(names(x$raters), "=", accuracy[raters]))),
@@ -192,24 +189,24 @@ print.rater_design <- function(x, ...) {
       uniform = "uniform numbers, normalised, drawn for each panel",
       dirichlet = paste0("Dirichlet(", x$concentration, "), drawn for each panel")
     )),
-    if (any(x$missing > 0)) paste0("Missing ratings: ", missing_words(x)),
-    design_violations(x)
+    if (any(x$missing > 0)) paste(
+      "Missing ratings:",
+      if (all_same(missing)) missing[[1L]] else shorten(paste(names(x$raters), missing))
+    ),
+    if (length(broken) > 0L) "The K-properties do not hold:" else "The K-properties hold",
+    paste("  -", broken, recycle0 = TRUE)
   )
   invisible(x)
-}
-
-missing_words <- function(x) {
-  if (all_same(x$missing)) return(percent(x$missing[[1L]]))
-  shorten(paste(names(x$raters), percent(x$missing)))
 }
 
 # Initial accuracies of raters, then systems; those of given matrices over the base rates that are
 # expected, and over strata.
 given_accuracies <- function(design) {
   accuracy <- c(design$raters, design$systems)
+  rates <- expected_rates(design)
   for (judge in which(lengths(design$matrices[seq_along(accuracy)]) > 0L)) {
     right <- vapply(seq_len(nrow(design$strata)), function(stratum) {
-      sum(expected_rates(design) * diag(given_matrix(design, judge, stratum)))
+      sum(rates * diag(given_matrix(design, judge, stratum)))
     }, 0)
     accuracy[[judge]] <- signif(sum(design$strata$weight * right), 6L)
   }
@@ -222,51 +219,39 @@ expected_rates <- function(design) {
   if (design$law == "fixed") design$base_rates else rep(1 / n, n)
 }
 
-# What breaks the assumptions, in words.
+# What breaks the assumptions, in words; nothing if they hold.
 design_violations <- function(x) {
   shifts <- x$strata$shift
   judges <- c(names(x$raters), names(x$systems))
-  accuracy <- given_accuracies(x)[seq_along(x$raters)]
   whose <- function(shared) if (shared || length(x$systems) == 0L) "" else ", of raters only"
-  broken <- c(
-    if (length(unique(accuracy)) > 1L) "raters are not equally accurate",
-    if (x$dispersion != 1) {
-      paste0(
-        "errors are ", format(x$dispersion), " times as likely one category nearer to the truth",
-        whose(x$system_errors)
-      )
-    },
-    if (x$error_range > 0) {
-      paste0("errors vary by up to ", format(100 * x$error_range), "%", whose(x$system_errors))
-    },
-    if (length(unique(shifts)) > 1L) {
-      paste0(
-        "accuracy shifts with difficulty by ", shorten(shifts), whose(x$system_strata)
-      )
-    },
-    kinds_words(x),
-    if (any(given <- lengths(x$matrices) > 0L & !judges %in% x$by_kind)) {
-      paste("confusion matrices are given for", shorten(judges[given]))
-    },
-    copying_words(x$copying[x$copying$probability > 0, ], judges),
-    if (any(x$loading != 0)) {
-      paste("errors are correlated, by loadings", words_by_judge(x$loading, judges))
-    },
-    if (any(x$drift != 0)) {
-      paste("accuracy drifts over the cases by", words_by_judge(x$drift, judges))
-    }
-  )
-  if (length(broken) == 0L) return("The K-properties hold")
-  c("The K-properties do not hold:", paste("  -", broken))
-}
-
-copying_words <- function(copying, judges) {
-  if (nrow(copying) > 0L) {
-    paste(
-      judges[copying$to], "repeats",
-      paste0(signif(100 * copying$probability, 3L), "% of the answers of"), judges[copying$from]
-    ) |> shorten(most = 4L)
+  given <- judges[lengths(x$matrices) > 0L & !judges %in% x$by_kind]
+  copying <- x$copying[x$copying$probability > 0, ]
+  of_judges <- function(x) {
+    shorten(paste(judges, "=", format(signif(x, 3L), trim = TRUE, drop0trailing = TRUE))[x != 0])
   }
+  c(
+    if (!all_same(given_accuracies(x)[seq_along(x$raters)])) "raters are not equally accurate",
+    if (x$dispersion != 1) paste0(
+      "errors are ", format(x$dispersion), " times as likely one category nearer to the truth",
+      whose(x$system_errors)
+    ),
+    if (x$error_range > 0) paste0(
+      "errors vary by up to ", format(100 * x$error_range), "%", whose(x$system_errors)
+    ),
+    if (!all_same(shifts)) paste0(
+      "accuracy shifts with difficulty by ", shorten(shifts), whose(x$system_strata)
+    ),
+    if (length(x$by_kind) > 0L) paste(
+      "accuracy of", shorten(x$by_kind), "depends on", shorten(names(x$covariates))
+    ),
+    if (length(given) > 0L) paste("confusion matrices are given for", shorten(given)),
+    if (nrow(copying) > 0L) shorten(paste(
+      judges[copying$to], "repeats", paste0(signif(100 * copying$probability, 3L), "%"),
+      "of the answers of", judges[copying$from]
+    ), most = 4L),
+    if (any(x$loading != 0)) paste("errors are correlated, by loadings", of_judges(x$loading)),
+    if (any(x$drift != 0)) paste("accuracy drifts over the cases by", of_judges(x$drift))
+  )
 }
 
 # The same raters with one of the systems. Systems are numbered after raters; those that it copies,

@@ -133,8 +133,8 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 #' @export
 estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
-# What a user asked for: a plan (see metric_plan()).
-settle_metrics <- function(metrics, average, beta, cost, bins, x) {
+# What a user asked for: a plan (see metric_plan()) of metrics that may `need` these.
+settle_metrics <- function(metrics, average, beta, cost, bins, x, need = c("table", "scores")) {
   categories <- x$categories
   abort_argument_if(
     !is.null(average) && !(is.character(average) && all(average %in% metric_averages)), "average",
@@ -144,7 +144,7 @@ settle_metrics <- function(metrics, average, beta, cost, bins, x) {
     cost = check_cost_matrix(cost, categories), bins = check_count(bins, "bins"),
     ordered = x$ordered || length(categories) == 2L, steps = length(categories) - 1L
   )
-  records <- find_metrics(metrics, settings, !is.null(x$scores))
+  records <- find_metrics(metrics, settings, !is.null(x$scores), need)
   metric_plan(records, categories, unique(average), settings)
 }
 

@@ -34,7 +34,7 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
       target = check_choice(target), widen = check_widen(widen)
     )
   }
-  kind <- if (!is.null(known)) switch(known$gold_sample, random = "sample", given = "picked")
+  kind <- if (number > 0L) switch(known$gold_sample, random = "sample", given = "picked")
   check_pair(options, model, NULL, list(kind = kind, case = seq_len(number)))
   options <- append(options, list(model = model), 1L)
   structure(
@@ -68,16 +68,12 @@ print.accuracy_estimator <- function(x, ...) {
 as_estimators <- function(x, arg = "estimators") {
   if (is.function(x)) x <- list(estimator = x)
   if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
-  usable <- vapply(as.list(x), function(f) is.function(f) || rlang::is_string(f), NA)
-  if (!is.list(x) || length(x) == 0L || !all(usable)) {
-    off <- if (is.list(x)) which(!usable)[1L] else NA
-    name <- if (!is.na(off)) rlang::names2(x)[[off]]
-    abort_argument(arg, "must be names of methods, or a list of functions of ratings.",
-      x = if (is.na(off)) "It is {describe(x)}." else if (name == "") "Element {off} is
-          {describe(x[[off]])}." else "{.val {name}} is {describe(x[[off]])}.")
-  }
   names <- rlang::names2(x)
-  methods <- vapply(x, is.character, NA)
+  methods <- vapply(as.list(x), rlang::is_string, NA)
+  off <- which(!methods & !vapply(as.list(x), is.function, NA))[1L]
+  abort_argument_if(!is.list(x) || length(x) == 0L || !is.na(off), arg,
+    "must be names of methods, or a list of functions of ratings.",
+    not = if (is.list(x) && !is.na(off)) x[[off]] else x)
   names[names == "" & methods] <- unlist(x[names == "" & methods])
   check_names(names, arg)
   x[methods] <- lapply(x[methods], function(method) {
@@ -86,28 +82,36 @@ as_estimators <- function(x, arg = "estimators") {
   stats::setNames(x, names)
 }
 
+# A list of one.
+as_estimator <- function(x) {
+  x <- as_estimators(x, "estimator")
+  abort_argument_if(length(x) != 1L, "estimator", "must be one estimator.",
+    x = "There are {length(x)}.")
+  x
+}
+
 check_names <- function(names, arg) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
   abort_argument_if(length(bad) > 0L, arg, "must have names that differ.",
     x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.")
 }
 
-# What an estimator says of one panel (or of the error in drawing it): a data frame with a row per
-# system and columns estimate, std.error, conf.low, conf.high, reason; and the condition, if it
-# failed.
+# What an estimator says of one panel (or of the error in drawing it): columns with an entry per
+# system, estimate, std.error, conf.low, conf.high, reason, and condition, if it failed.
 apply_estimator <- function(estimator, x, systems, seed) {
+  conditions <- function(condition) list(condition = rep(list(condition), length(systems)))
   tryCatch(
     withCallingHandlers(
       {
         if (inherits(x, "error")) stop(x)
-        list(table = with_run_seed(seed, as_result(estimator(x), systems)), condition = NULL)
+        c(with_run_seed(seed, as_result(estimator(x), systems)), conditions(NULL))
       },
       # What they say is in the results: missing estimates with their reasons.
       fallible_warning = function(w) tryInvokeRestart("muffleWarning")
     ),
     error = function(e) {
       lacking <- result_table(NA_real_, length(systems), reason = in_one_line(e))
-      list(table = lacking, condition = without_trace(e))
+      c(lacking, conditions(without_trace(e)))
     }
   )
 }
@@ -123,7 +127,7 @@ tidy.accuracy_estimator <- function(x, ...) {
 #' @export
 glance.accuracy_estimator <- function(x, ...) {
   check_dots_empty(...)
-  options <- attr(x, "options")
+  options <- Filter(Negate(is.null), attr(x, "options"))
   options$model <- format(options$model)
   options$common <- as.character(common_of(options) %||% NA) # a word or a share
   tibble::as_tibble(options)

@@ -21,9 +21,7 @@ exact_limit <- function(design, estimator = "binned") {
   check_design(design)
   as_designs(design)
   check_fixed(design)
-  estimator <- as_estimators(estimator, arg = "estimator")
-  abort_argument_if(length(estimator) != 1L, "estimator", "must be one estimator.",
-    x = "There are {length(estimator)}.")
+  estimator <- as_estimator(estimator)
   out <- lapply(seq_along(design$systems), function(s) {
     one <- keep_system(design, s)
     truth <- draw_panel(one, 1, c(0L, 0L))

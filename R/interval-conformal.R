@@ -34,6 +34,7 @@ conformal_draws <- function(estimate, replicates) {
   }
   wider <- calibration$factor / robust_quantile(estimate$options, calibration$conf_level)
   draws <- robust_draws(estimate, replicates)
+  if (is.character(draws)) return(draws)
   centre <- rep(estimate$details$centre, each = nrow(draws))
   draws[] <- centre + wider * (draws - centre)
   draws

@@ -87,7 +87,7 @@ likeness_power <- 3
 # as replicates of a bootstrap are, and with what errors in common could hide. The draws of a system
 # have the standard error of its robust interval, once they are divided by attribute `times`: the
 # error of a draw is that many times as large in all systems, so that tails are as heavy as those of
-# intervals. There are so many that no second decimal of a probability hangs on chance.
+# intervals. There are so many that no second decimal of a probability hangs on chance. Or a reason.
 robust_draws <- function(estimate, replicates) {
   centre <- estimate$details$centre
   sampling <- estimate$details$sampling
@@ -97,6 +97,8 @@ robust_draws <- function(estimate, replicates) {
   together <- suppressWarnings(stats::cor(replicates)) # of what does not vary: NA
   sampling <- ifelse(is.na(diag(together)), 0, sampling)
   together[is.na(together)] <- 0
+  unknown <- estimate$table$system[is.na(sampling + hidden)]
+  if (length(unknown) > 0L) return(paste("the sampling error of", shorten(unknown), "is not known"))
   error <- normal_draws(
     together * outer(sampling, sampling) + same^likeness_power * outer(hidden, hidden)
   )

@@ -22,30 +22,28 @@ measure_titles <- function(ids, scale_weights = unweighted) {
 # measure may be undefined, but not in all.
 find_measures <- function(ids, views, settings) {
   known <- all_measures()
+  misfit_of_all <- function(measure) {
+    for (view in views) {
+      why <- misfit(measure, view, settings)
+      if (is.null(why)) return(NULL)
+    }
+    why
+  }
   if (is.null(ids)) {
     one <- views[[1L]]
     shown <- c("always", if (one$judges == 2L) "two" else "many", if (one$binary) "category")
-    suits <- function(m) m$default %in% shown && is.null(misfit_of_all(m, views, settings))
-    return(Filter(suits, known))
+    found <- Filter(function(m) m$default %in% shown && is.null(misfit_of_all(m)), known)
+  } else {
+    found <- find_records("measure", ids, known)
+    for (measure in found) {
+      why <- misfit_of_all(measure)
+      abort_if(!is.null(why), "measure",
+        paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
+        measure = measure$id)
+    }
   }
-  found <- find_records("measure", ids, known)
-  for (measure in found) check_suits(measure, views, settings)
+  inform_of_alphas(names(found), settings$scale_name)
   found
-}
-
-check_suits <- function(measure, views, settings) {
-  why <- misfit_of_all(measure, views, settings)
-  abort_if(!is.null(why), "measure",
-    paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
-    measure = measure$id)
-}
-
-misfit_of_all <- function(measure, views, settings) {
-  for (view in views) {
-    why <- misfit(measure, view, settings)
-    if (is.null(why)) return(NULL)
-  }
-  why
 }
 
 # Why a measure is not defined for what is compared, and what to do instead; NULL if it is.

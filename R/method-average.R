@@ -141,7 +141,7 @@ warn_doubtful <- function(estimate) {
     warn_fallible("few_data", paste0(
       "There are few data: sampling error alone makes the ",
       interval_title(estimate$options$conf_level), " of ", some(few), " as wide as ",
-      decimals(max(doubts$width[few]), 2L), "; see {.fun plan_cases} for how many cases to add."
+      decimals(min(1, max(doubts$width[few])), 2L), "; see {.fun plan_cases} for how many cases to add."
     ), systems = estimate$table$system[few])
   }
   at <- doubts$assumption

@@ -39,77 +39,67 @@ check_derived <- function(record, estimate) {
 # What is hidden is a column of its details.
 in_metric <- function(estimate, plan) {
   if (is.null(plan)) return(estimate)
-  counts <- confusion_counts(estimate)
   draws <- confusion_draws(estimate)
-  record <- draws_interval(estimate)
-  level <- estimate$options$conf_level
-  rows <- lapply(seq_along(counts), function(s) {
+  delta <- draws_interval(estimate)$delta
+  counts <- confusion_counts(estimate)
+  rows <- do.call(rbind, lapply(seq_along(counts), function(s) {
     found <- point_rows(estimate, plan, counts[[s]], s)
-    if (record$delta) found <- delta_rows(found, estimate, plan, counts[[s]], draws, s, level)
+    if (delta) found <- delta_rows(found, estimate, plan, counts[[s]], draws, s, 0.9)
     found[plan$row, ]
-  })
-  rows <- do.call(rbind, rows)
-  ends <- ranges_of_plan(plan)[plan$row, ]
+  }))
   value <- good_unit(rows$estimate, plan)
   estimate$replicates <- if (!is.null(draws$values) && !anyNA(value)) {
     vapply(seq_along(counts), function(s) {
-      metric_replicates(estimate, plan, counts[[s]], draws, value[[s]], record, s)
+      metric_replicates(estimate, plan, counts[[s]], draws, value[[s]], delta, s)
     }, double(nrow(draws$values)))
   }
-  estimate$table$estimate <- value
-  estimate$details$centre <- value
+  estimate$table$estimate <- estimate$details$centre <- value
   lacks <- is.na(value)
   estimate$table$reason[lacks] <- rows$reason[lacks]
-  estimate$details$sampling <- rows$sampling / diff(ends)
-  estimate$details$hidden <- rows$hidden / diff(ends)
+  errors <- c("sampling", "hidden")
+  estimate$details[errors] <- lapply(rows[errors], `/`, diff(ends_of_compared(plan)))
   estimate
 }
 
+# The worst and the best value.
+ends_of_compared <- function(plan) ranges_of_plan(plan)[plan$row, ]
+
+is_low_good <- function(plan) plan$records[[1L]]$better == "low"
+
 good_unit <- function(value, plan) {
-  unit <- to_unit(value, ranges_of_plan(plan)[rep(plan$row, length(value)), , drop = FALSE])
-  if (plan$records[[1L]]$better == "low") 1 - unit else unit
+  unit <- to_unit(value, t(ends_of_compared(plan)))
+  if (is_low_good(plan)) 1 - unit else unit
 }
 
 # Around the estimate: of first order where the interval is, otherwise the metric itself.
-metric_replicates <- function(estimate, plan, counts, draws, centre, record, s) {
+metric_replicates <- function(estimate, plan, counts, draws, centre, delta, s) {
   shares <- function(counts) as_shares(counts, length(plan$categories))
-  if (record$delta) {
+  values <- function(f) in_blocks(draws, s, function(counts) f(shares(counts)))[, plan$row]
+  if (delta) {
     slopes <- metric_slopes(plan, shares(matrix(counts, 1L))[1L, ])
-    off <- in_blocks(draws, s, function(counts) along_slopes(slopes, shares(counts)))[, plan$row]
-    low <- plan$records[[1L]]$better == "low"
-    wide <- diff(ranges_of_plan(plan)[plan$row, ])
-    return(centre + (if (low) -1 else 1) * (off - mean(off, na.rm = TRUE)) / wide)
+    off <- values(function(tables) along_slopes(slopes, tables))
+    wide <- diff(ends_of_compared(plan)) * if (is_low_good(plan)) -1 else 1
+    return(centre + (off - mean(off, na.rm = TRUE)) / wide)
   }
-  found <- in_blocks(draws, s, function(counts) metric_values(plan, shares(counts)))[, plan$row]
-  found <- good_unit(found, plan)
+  found <- good_unit(values(function(tables) metric_values(plan, tables)), plan)
   if (has_stand_in(estimate)) as.vector(moved_to(matrix(found), centre)) else found
 }
 
 # A comparison on the scale of the metric. Who is better stays as it is.
 from_unit <- function(found, plan) {
   if (is.null(plan)) return(found)
-  record <- plan$records[[1L]]
-  ends <- ranges_of_plan(plan)[plan$row, ]
-  low <- record$better == "low"
-  wide <- diff(ends)
-  unit <- found$accuracy$estimate
-  found$accuracy$estimate <- if (low) ends[[2L]] - wide * unit else ends[[1L]] + wide * unit
+  ends <- ends_of_compared(plan)
+  low <- is_low_good(plan)
+  if (low) ends <- rev(ends)
+  found$accuracy$estimate <- ends[[1L]] + diff(ends) * found$accuracy$estimate
   table <- found$differences
   columns <- c("estimate", "conf.low", "conf.high")
-  turned <- if (low) c("estimate", "conf.high", "conf.low") else columns
-  found$differences[columns] <- Map(function(x) (if (low) -wide else wide) * x, table[turned])
-  found$differences$std.error <- wide * table$std.error
-  found$options$metric <- paste0(record$id, metric_of_row(plan$rows[plan$row, ]))
+  turned <- if (low) columns[c(1L, 3L, 2L)] else columns
+  found$differences[columns] <- lapply(table[turned], `*`, diff(ends))
+  found$differences$std.error <- abs(diff(ends)) * table$std.error
+  found$options$metric <- row_names(plan$rows[plan$row, ])
   found$options$low <- low
   found
-}
-
-metric_of_row <- function(row) {
-  if (!is.na(row$average)) {
-    paste0(" (", average_words(row$average), ")")
-  } else if (!is.na(row$category)) {
-    paste0(" of ", row$category)
-  }
 }
 
 # In words.

@@ -5,7 +5,6 @@
 
 # `found`: rows of system `s` by ratings alone, with `sampling` and `hidden` errors.
 metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
-  settings <- c(estimate$gold$settings, conf_level = conf_level)
   record <- accuracy_intervals()[[interval]]
   part <- gold_tables(estimate$gold$evidence, s, length(plan$categories))
   if (isTRUE(part$all_known)) {
@@ -13,26 +12,36 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
     found[columns] <- point_rows(estimate, plan, part$counts, s)[columns]
     found[is.na(found$estimate), interval_columns] <- NA_real_
   }
-  slopes <- if (!is.null(part)) metric_slopes(plan, part$start)
   ends <- ranges_of_plan(plan)
-  if (!is.null(part)) ends <- ranges_of_margins(ends, part$start, plan)
-  of_rows <- if (!is.null(part)) gold_metrics(part, slopes, plan, ends)
-  rows <- setdiff(which(!is.na(found$estimate)), which(of_rows$no_truth %in% TRUE))
-  each <- lapply(rows, function(i) {
-    by_slope <- if (!is.null(part)) of_rows$x[[i]]
-    gold_row(found, estimate, plan, i, s, record, part, by_slope, ends[i, ])
-  })
-  columns <- c("estimate", "std.error", "conf.low", "conf.high")
-  found[rows, columns[-1L]] <- NA_real_
-  found$reason[rows] <- vapply(each, `[[`, "", "lack")
-  known <- lengths(lapply(each, `[[`, "x")) > 0L
-  if (any(known)) {
-    of <- function(field) bind_numbers(lapply(each[known], `[[`, field))
-    unit <- do.call(cbind, record$gold(of("x"), of("alone"), settings)[columns])
-    ends <- ends[rows[known], , drop = FALSE]
-    value <- unit * (ends[, 2L] - ends[, 1L]) + outer(ends[, 1L], columns != "std.error")
-    found[rows[known], columns] <- as.data.frame(value)
+  no_truth <- FALSE
+  if (!is.null(part)) {
+    ends <- ranges_of_margins(ends, part$start, plan)
+    slope <- unit_slopes(metric_slopes(plan, part$start), ends)
+    no_truth <- of_answers_alone(slope)
+    part$x <- gold_metrics(part, slope, plan, ends)
   }
+  rows <- which(!is.na(found$estimate) & !no_truth)
+  each <- lapply(rows, function(i) gold_row(found, estimate, plan, i, s, record, part, ends[i, ]))
+  measured_rows(found, rows, each, ends, record, estimate, conf_level)
+}
+
+# Rows of which `each` has what gold says: `x` (see correct_mean()), NULL for nothing; `alone`, what
+# ratings alone say, both on the unit scale; and `lack`, why gold says nothing.
+measured_rows <- function(found, rows, each, ends, record, estimate, conf_level) {
+  found[rows, interval_columns] <- NA_real_
+  found$reason[rows] <- vapply(each, function(one) {
+    lack <- if (is.null(one$x)) paste0(no_interval, one$lack) else lack_of_clusters(one$x)
+    lack %||% NA_character_
+  }, "")
+  known <- lengths(lapply(each, `[[`, "x")) > 0L
+  if (!any(known)) return(found)
+  of <- function(field) bind_numbers(lapply(each[known], `[[`, field))
+  settings <- c(estimate$gold$settings, conf_level = conf_level)
+  columns <- c("estimate", interval_columns)
+  unit <- do.call(cbind, record$gold(of("x"), of("alone"), settings)[columns])
+  ends <- ends[rows[known], , drop = FALSE]
+  value <- unit * (ends[, 2L] - ends[, 1L]) + outer(ends[, 1L], columns != "std.error")
+  found[rows[known], columns] <- as.data.frame(value)
   found
 }
 
@@ -49,35 +58,28 @@ ranges_of_margins <- function(ends, table, plan) {
   ends
 }
 
-# Of a row: `x`, what gold says of it (see correct_mean()), NULL for nothing; `alone`, what ratings
-# alone say, both on the unit scale; and `lack`, why there is no interval, or NA. `by_slope` is `x`
-# of gold_metrics() of the row, `ends` those of the metric.
-gold_row <- function(found, estimate, plan, i, s, record, part, by_slope, ends) {
+# See measured_rows().
+gold_row <- function(found, estimate, plan, i, s, record, part, ends) {
   row <- plan$rows[i, ]
   metric <- plan$records[[row$metric]]
   if (row$metric == built_in_metrics$accuracy$id) {
-    x <- estimate$gold$measured[[s]]
-    alone <- ratings_alone(estimate, s)
-    lack <- lack_of_gold(estimate, s)
-  } else if (nzchar(metric$cell) && !is.na(row$category)) {
+    return(list(
+      x = estimate$gold$measured[[s]], alone = ratings_alone(estimate, s),
+      lack = lack_of_gold(estimate, s)
+    ))
+  }
+  alone <- unit_row(found, i, ends)
+  if (nzchar(metric$cell) && !is.na(row$category)) {
     k <- match(row$category, plan$categories)
     cell <- list(system = s, truth = k, answer = k, of_answer = metric$cell == "precision")
     x <- gold_cell(estimate$gold$evidence, cell)
-    alone <- unit_row(found, i, ends)
-    lack <- if (is.null(x)) lack_of_rate(estimate, cell)
-  } else {
-    lack <- lack_of_metric(estimate, part, plan, i, s, record)
-    x <- if (is.null(lack)) by_slope
-    alone <- unit_row(found, i, ends)
-    if (is.null(x)) lack <- lack %||% "gold cases do not vary in it"
+    return(list(x = x, alone = alone, lack = if (is.null(x)) lack_of_rate(estimate, cell)))
   }
-  lack <- if (is.null(x)) {
-    paste0(no_interval, lack)
-  } else if (!is.null(x$clusters)) {
-    lack_of_clusters(x)
-  }
-  list(x = x, alone = alone, lack = lack %||% NA_character_)
+  lack <- lack_of_metric(estimate, part, plan, i, s, record)
+  list(x = if (is.null(lack)) part$x[[i]], alone = alone, lack = lack %||% not_in_gold)
 }
+
+not_in_gold <- "gold cases do not vary in it"
 
 # What ratings alone say, on the unit scale.
 unit_row <- function(found, i, ends) {
@@ -127,40 +129,43 @@ predicted_slopes <- function(part, slopes) {
   }, numeric(length(part$answer)))
 }
 
-# Of each row of the plan: `no_truth`, does it hang on answers alone, and `x`, like what
-# correct_share() gives, on the unit scale; NULL where gold tells nothing of the metric.
-gold_metrics <- function(part, slopes, plan, ends) {
-  rows <- seq_along(slopes$whole)
-  slope <- vapply(rows, slope_of, numeric(slopes$n^2), slopes = slopes)
-  slope <- slope / rep(ends[, 2L] - ends[, 1L], each = nrow(slope))
+# Which metrics, of which `slope` has a column, hang on answers alone?
+of_answers_alone <- function(slope) {
+  n <- sqrt(nrow(slope))
+  of_answer <- slope[rep(seq_len(n), n), , drop = FALSE]
+  colSums(abs(slope - of_answer) >= 1e-9) %in% 0 & colSums(slope != 0) %in% seq_len(n^2)
+}
+
+# Cells x rows of the plan.
+unit_slopes <- function(slopes, ends) {
+  slope <- vapply(seq_along(slopes$whole), slope_of, numeric(slopes$n^2), slopes = slopes)
+  slope / rep(ends[, 2L] - ends[, 1L], each = nrow(slope))
+}
+
+# Of each row of the plan, like what correct_share() gives, on the unit scale; NULL where gold tells
+# nothing of the metric, or no case moves it. `slope`: see unit_slopes().
+gold_metrics <- function(part, slope, plan, ends) {
   q <- predicted_slopes(part, slope)
   varies <- colSums(part$start * slope^2) # few gold cases may not show it
   x <- correct_mean(
     slope[part$cells, , drop = FALSE], q[part$at, , drop = FALSE],
     prediction_of(q, part$weight + 0 * q), function(mean, spread, gold) pmax(spread, varies),
-    w = matrix(part$w, length(part$w), length(rows))
+    w = matrix(part$w, length(part$w), ncol(slope))
   )
   shares <- t(pmax(part$gold_table - outer(part$off, x$slope), 0))
   value <- to_unit(values_by_row(plan, shares / rowSums(shares)), ends)
   alone <- to_unit(metric_values(plan, matrix(part$gold_table, 1L))[1L, ], ends)
+  usable <- !is.na(value) & x$variance > 1e-18
   x <- as_share(x, value, alone, part$cluster)
   x <- x[setdiff(names(x), c("rest", "answers"))]
-  of_answer <- slope[rep(seq_len(slopes$n), slopes$n), , drop = FALSE]
-  list(
-    no_truth = colSums(abs(slope - of_answer) >= 1e-9) %in% 0 & colSums(slope != 0) > 0,
-    x = lapply(rows, function(i) {
-      if (!anyNA(slope[, i]) && !is.na(value[[i]])) lapply(x, `[[`, i)
-    })
-  )
+  lapply(seq_along(value), function(i) if (usable[[i]] %in% TRUE) lapply(x, `[[`, i))
 }
 
 # Each row of the plan of a table of its own.
 values_by_row <- function(plan, tables) {
-  by_metric <- split(seq_len(nrow(plan$rows)), factor(plan$rows$metric, names(plan$records)))
-  unlist(lapply(names(by_metric), function(id) {
-    own <- plan
-    own$records <- plan$records[id]
-    diag(metric_values(own, tables[by_metric[[id]], , drop = FALSE]))
+  unlist(lapply(unique(plan$rows$metric), function(id) {
+    plan$records <- plan$records[id]
+    diag(metric_values(plan, tables[plan$rows$metric == id, , drop = FALSE]))
   }))
 }
 

@@ -5,38 +5,29 @@
 # Of auc_of_weights(): `a` by the weights of one kind, `b` by those of the other.
 auc_influence <- function(order, a, b, v) {
   sums <- c(sum(a * v), sum(b * v))
-  at_tie <- function(by_tie) {
-    ends <- diff(c(0L, order$end))
-    out <- numeric(length(v))
-    out[order$at] <- rep(by_tie, ends)
-    out
-  }
+  ties <- diff(c(0L, order$end))
   half_above <- function(weight) {
     above <- weight_above(order, weight * v)
-    at_tie(above - diff(c(0, above)) / 2)
+    out <- numeric(length(v))
+    out[order$at] <- rep(above - diff(c(0, above)) / 2, ties)
+    out
   }
   below <- sums[[2L]] - half_above(b)
-  above <- half_above(a)
   value <- sum(a * v * below) / prod(sums)
-  n <- sum(v)
   list(
-    a = n * (below / sums[[2L]] - value) / sums[[1L]],
-    b = n * (above / sums[[1L]] - value) / sums[[2L]]
+    a = sum(v) * (below / sums[[2L]] - value) / sums[[1L]],
+    b = sum(v) * (half_above(a) / sums[[1L]] - value) / sums[[2L]]
   )
 }
 
 roc_auc_influence <- function(book, w, v, settings) {
   n <- ncol(w)
-  there <- which(colSums(w * v) > 0)
   whole <- 0 * w
-  pairs <- if (length(there) > 1L) utils::combn(there, 2L) else matrix(0L, 2L, 0L)
-  for (pair in seq_len(ncol(pairs))) {
-    i <- pairs[1L, pair]
-    j <- pairs[2L, pair]
-    up <- auc_influence(book$order[[i]], w[, i], w[, j], v)
-    down <- auc_influence(book$order[[j]], w[, j], w[, i], v)
-    whole[, i] <- whole[, i] + (up$a + down$b) / 2 / ncol(pairs)
-    whole[, j] <- whole[, j] + (up$b + down$a) / 2 / ncol(pairs)
+  pairs <- pairs_there(w, v)
+  for (pair in seq_len(nrow(pairs))) {
+    ij <- pairs[pair, ]
+    of <- auc_influence(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
+    whole[, ij] <- whole[, ij] + cbind(of$a, of$b) / nrow(pairs)
   }
   list(whole = whole, each = if (n > 2L) lapply(seq_len(n), function(k) {
     of <- auc_influence(book$order[[k]], w[, k], 1 - w[, k], v)
@@ -90,19 +81,16 @@ ece_influence <- function(book, w, v, settings) {
 # A list of such matrices, one per row of a plan.
 score_influence <- function(plan, book, w, v) {
   share <- colSums(w * v) / sum(v) # of one, as weights of a case are
-  found <- lapply(plan$records, function(record) {
-    rows <- plan$rows[plan$rows$metric == record$id, ]
+  unlist(lapply(plan$records, function(record) {
     of <- record$influence(book, w, v, plan$settings)
     value <- record$kernel(book, w, v, plan$settings)$each
-    lapply(seq_len(nrow(rows)), function(i) {
-      if (!is.na(rows$category[[i]])) return(of$each[[match(rows$category[[i]], plan$categories)]])
-      switch(if (is.na(rows$average[[i]])) "whole" else rows$average[[i]],
+    c(lapply(score_averages(plan, record), function(average) {
+      switch(average,
         macro = Reduce(`+`, of$each) / length(of$each),
         macro_weighted = Reduce(`+`, Map(`*`, of$each, share)) +
           rep(value - sum(value * share), each = length(v)),
         of$whole
       )
-    })
-  })
-  unlist(found, recursive = FALSE, use.names = FALSE)
+    }), of$each)
+  }), recursive = FALSE, use.names = FALSE)
 }

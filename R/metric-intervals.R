@@ -164,7 +164,7 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
     estimate, table, s, draws, function(tables) along_slopes(slopes, tables),
     function(weight) slopes_by_answer(slopes, weight)
   )
-  steepest <- vapply(seq_len(nrow(found)), function(i) max(abs(slope_of(slopes, i))), 0)
+  steepest <- vapply(seq_len(nrow(found)), function(i) max(abs(slope_of(slopes, i, TRUE))), 0)
   found <- with_errors(found, errors, steepest, ends)
   interval_rows(found, ends, robust_quantile(estimate$options, conf_level))
 }

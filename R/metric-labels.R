@@ -8,11 +8,11 @@
 label_records <- by_id(list(
   new_metric(
     "subset_accuracy", "All labels right", "Zhu and others (2005), SIGIR 28, 274-281", NULL, "set",
-    needs = "labels", default = TRUE
+    needs = "labels"
   ),
   new_metric(
     "jaccard", "Jaccard index of labels", "Godbole and Sarawagi (2004), PAKDD, 22-30", NULL, "set",
-    needs = "labels", default = TRUE
+    needs = "labels"
   )
 ))
 
@@ -73,57 +73,43 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
                                             conf_level = default_conf_level(),
                                             resampling = list(), ...) {
   check_dots_empty(...)
-  method <- check_choice(method)
-  interval <- check_choice(interval)
-  conf_level <- check_level(conf_level)
+  options <- list(
+    method = check_choice(method), interval = check_choice(interval),
+    conf_level = check_level(conf_level), grouped = FALSE
+  )
   replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
-  replicates <- check_count(replicates, "replicates", min = 2L)
   plan <- label_plan(metrics, average, beta, x)
   panel <- label_panel(x, systems)
   model <- rater_model("rater", "free", base_rates = if (panel$labels > 1L) ~label else ~1)
   estimate <- estimate_accuracy(
-    panel$x, method, model, interval = "none",
-    resampling = list(cluster = panel$cluster, replicates = replicates)
-  )
-  estimate$options$interval <- interval
-  estimate$options$conf_level <- conf_level
-  estimate$options["cluster"] <- list(NULL) # whole cases, to whoever asks
-  table <- label_table(estimate, plan, panel, interval, conf_level)
-  new_result("metric_estimate",
-    table = table, estimates = list(estimate), plan = plan, panel = panel,
-    options = list(
-      method = method, interval = interval, conf_level = conf_level, grouped = FALSE,
-      systems = panel$systems
+    panel$x, options$method, model, interval = "none", resampling = list(
+      cluster = panel$cluster, replicates = check_count(replicates, "replicates", min = 2L)
     )
+  )
+  estimate$options[c("interval", "conf_level")] <- options[c("interval", "conf_level")]
+  estimate$options["cluster"] <- list(NULL) # whole cases, to whoever asks
+  new_result("metric_estimate",
+    table = label_table(estimate, plan, panel), estimates = list(estimate), plan = plan,
+    panel = panel, options = c(options, list(systems = panel$systems))
   )
 }
 
 # As metric_plan(), with labels in the place of categories; `of_label` is the plan of one label.
 label_plan <- function(metrics, average, beta, x) {
-  metrics <- metrics %||% default_label_metrics
-  rest <- if (is.character(metrics)) setdiff(metrics, names(label_records)) else metrics
-  only_own <- is.character(metrics) && length(metrics) > 0L && length(rest) == 0L
-  plan <- settle_metrics(
-    if (only_own) "accuracy" else rest, average, beta, NULL, 10L,
-    list(categories = c("yes", "no"), ordered = FALSE)
+  one <- settle_metrics(
+    metrics %||% default_label_metrics, average, beta, NULL, 10L,
+    list(categories = c("yes", "no"), ordered = FALSE), need = c("table", "labels")
   )
-  others <- if (!only_own) plan$records
-  off <- Filter(function(record) record$needs != "table", others)
-  abort_if(length(off) > 0L, "metric", "Answers with several labels have no scores.",
-    x = "{.val {names(off)}} needs them.", metric = names(off))
-  records <- c(others, label_records)[unique(metrics)]
-  rows <- lapply(records, function(record) {
-    whole <- record$form == "set"
-    data.frame(
-      metric = record$id, average = if (whole) NA else c(average, rep(NA, length(x$categories))),
-      category = if (whole) NA else c(rep(NA, length(average)), x$categories)
-    )
+  by_label <- lapply(one$records, function(record) {
+    if (record$needs == "table") replace(record, "form", "category") else record
   })
-  of_label <- if (length(others) > 0L) metric_plan(others, c("yes", "no"), NULL, plan$settings)
-  list(
-    records = records, rows = do.call(rbind, unname(rows)), categories = x$categories,
-    averages = average, settings = plan$settings, of_label = of_label, whole = "Whole answers"
+  plan <- metric_plan(by_label, x$categories, one$averages, one$settings)
+  plan$records <- one$records
+  plan$of_label <- metric_plan(
+    Filter(function(record) record$needs == "table", one$records), one$categories, NULL,
+    one$settings
   )
+  c(plan, whole = "Whole answers")
 }
 
 # Cases times labels as ratings "yes" and "no" (`x`), with a system per system and label that has
@@ -133,34 +119,35 @@ label_panel <- function(x, systems) {
   check_label_panel(x, systems)
   systems <- systems %||% x$systems
   n <- nrow(x)
-  labels <- length(x$categories)
+  labels <- seq_along(x$categories)
   has <- answers_by_rater(x)
-  raters <- setdiff(x$raters, systems)
-  given <- lapply(systems, function(system) {
+  given <- lapply(stats::setNames(nm = systems), function(system) {
     if (system %in% x$raters) return(has[[system]])
     answer <- case_answers(x)[, match(system, x$systems)]
-    replace(outer(answer, seq_len(labels), `==`), answer == 0L, NA)
+    replace(outer(answer, labels, `==`), answer == 0L, NA)
   })
-  names(given) <- systems
-  wide <- lapply(has[raters], as_words)
-  names(wide) <- paste0("r", seq_along(raters))
-  own <- do.call(c, lapply(given, function(of) {
-    lapply(seq_len(labels), function(l) as_words(replace(of, col(of) != l, NA)))
-  }))
-  names(own) <- paste0("s", seq_along(own))
-  wide$label <- factor(rep(x$categories, each = n), x$categories)
+  words <- function(has) ifelse(as.vector(has), "yes", "no")
+  raters <- setdiff(x$raters, systems)
+  columns <- paste0("r", seq_along(raters))
   groups <- x$rater_groups[match(raters, x$raters)]
-  if (!is.null(groups)) names(groups) <- paste0("r", seq_along(raters))
+  if (!is.null(groups)) names(groups) <- columns
+  own <- unlist(lapply(given, function(of) {
+    lapply(labels, function(l) words(replace(of, col(of) != l, NA)))
+  }), recursive = FALSE, use.names = FALSE)
+  names(own) <- paste0("s", seq_along(own))
   stacked <- ratings(
-    tibble::as_tibble(c(wide, own)), raters = paste0("r", seq_along(raters)),
-    systems = names(own), covariates = "label", categories = c("yes", "no"), rater_groups = groups
+    tibble::as_tibble(c(
+      stats::setNames(lapply(has[raters], words), columns),
+      list(label = factor(rep(x$categories, each = n), x$categories)), own
+    )),
+    raters = tidyselect::all_of(columns), systems = names(own), covariates = "label",
+    categories = c("yes", "no"), rater_groups = groups
   )
   if (is.null(groups)) stacked$raters <- raters
-  stacked$systems <- paste(rep(systems, each = labels), rep(x$categories, length(systems)),
-    sep = ": ")
+  stacked$systems <- paste0(rep(systems, each = length(labels)), ": ", x$categories)
   list(
-    x = stacked, systems = systems, labels = labels, cases = x$cases, given = given,
-    cluster = rep(seq_len(n), labels)
+    x = stacked, systems = systems, labels = length(labels), cases = x$cases, given = given,
+    cluster = rep(seq_len(n), length(labels))
   )
 }
 
@@ -177,7 +164,7 @@ check_label_panel <- function(x, systems) {
 # Of each rater: cases x labels, is the label in the answer, NA without an answer.
 answers_by_rater <- function(x) {
   entries <- judgements(x)
-  out <- lapply(seq_along(x$raters), function(r) {
+  lapply(stats::setNames(seq_along(x$raters), x$raters), function(r) {
     at <- entries$worker == r
     has <- matrix(NA, nrow(x), length(x$categories))
     has[entries$unit[at], ] <- FALSE
@@ -185,33 +172,28 @@ answers_by_rater <- function(x) {
     has[cbind(entries$unit[given], entries$label[given])] <- TRUE
     has
   })
-  stats::setNames(out, x$raters)
 }
-
-as_words <- function(has) ifelse(as.vector(has), "yes", "no")
 
 # ---- Values -------------------------------------------------------------------------------------
 
-label_table <- function(estimate, plan, panel, interval, conf_level) {
-  beliefs <- function(s) if (!is.na(estimate$table$estimate[[s]])) estimate$posterior[[s]]
-  ones <- rep(1, length(panel$cases))
-  lost <- !is.na(estimate$table$reason) | is.na(estimate$table$estimate)
-  values <- panel_values(beliefs, ones, plan, panel, seen_patterns(estimate$fit))
-  wanted <- !is.null(accuracy_intervals()[[interval]]$find)
-  replicates <- if (wanted && !all(lost)) {
-    label_replicates(estimate, plan, panel)
-  }
+label_table <- function(estimate, plan, panel) {
+  lost <- is.na(estimate$table$estimate)
+  beliefs <- function(s) if (!lost[[s]]) estimate$posterior[[s]]
+  seen <- seen_patterns(estimate$fit)
+  values <- panel_values(beliefs, rep(1, length(panel$cases)), plan, panel, seen)
+  drawn <- has_interval(estimate) && !all(lost)
+  replicates <- if (drawn) label_replicates(estimate, plan, panel, seen)
+  at <- match(plan$rows$category, plan$categories)
   tables <- lapply(seq_along(panel$systems), function(s) {
-    of <- (s - 1L) * panel$labels + seq_len(panel$labels)
-    at <- match(plan$rows$category, plan$categories)
-    reason <- ifelse(is.na(at), estimate$table$reason[of[which(lost[of])[1L]]],
-      estimate$table$reason[of][at])
-    unknown <- is.na(values[[s]])
-    reason[unknown & is.na(reason)] <- undefined_reason(plan)[unknown & is.na(reason)]
-    n <- ifelse(is.na(at), max(estimate$table$n[of]), estimate$table$n[of][at])
-    reason[!unknown] <- NA_character_
+    of <- estimate$table[(s - 1L) * panel$labels + seq_len(panel$labels), ]
+    first <- of$reason[!is.na(of$reason) | is.na(of$estimate)][1L]
+    reason <- ifelse(is.na(at), first, of$reason[at])
+    reason <- ifelse(is.na(reason), undefined_reason(plan), reason)
+    reason[!is.na(values[[s]])] <- NA_character_
+    n <- ifelse(is.na(at), max(of$n), of$n[at])
     found <- metric_rows(estimate, plan, panel$systems[[s]], values[[s]], n, reason)
-    if (is.null(replicates)) found else with_percentiles(found, plan, replicates[[s]], conf_level)
+    if (!drawn) return(found)
+    with_percentiles(found, plan, replicates[[s]], estimate$options$conf_level)
   })
   do.call(rbind, tables)
 }
@@ -223,17 +205,16 @@ panel_values <- function(beliefs, times, plan, panel, seen) {
   lapply(seq_along(panel$systems), function(s) {
     given <- panel$given[[s]]
     yes <- vapply(seq_len(panel$labels), function(l) {
-      at <- (l - 1L) * length(times) + seq_along(times)
       posterior <- beliefs((s - 1L) * panel$labels + l)
-      if (is.null(posterior)) times * NA else posterior[seen[at], 1L]
+      if (is.null(posterior)) return(times * NA)
+      posterior[seen[(l - 1L) * length(times) + seq_along(times)], 1L]
     }, times + 0)
     yes <- matrix(yes, length(times))
-    counts <- label_counts(yes, given, times)
-    each <- if (!is.null(plan$of_label)) values_over_labels(counts, plan)
-    unname(unlist(lapply(plan$records, function(record) {
-      if (record$form != "set") return(each[[record$id]])
+    each <- values_over_labels(label_counts(yes, given, times), plan)
+    unlist(lapply(plan$records, function(record) {
+      if (record$needs == "table") return(each[[record$id]])
       stats::weighted.mean(set_scores(record$id, yes, given), times, na.rm = TRUE)
-    })))
+    }), use.names = FALSE)
   })
 }
 
@@ -252,21 +233,16 @@ values_over_labels <- function(counts, plan) {
     out <- metric_values(plan$of_label, as_shares(counts, 2L))
     out[, !plan$of_label$rows$category %in% "no", drop = FALSE]
   }
+  records <- plan$of_label$records
+  if (length(records) == 0L) return(list())
   each <- value(counts)
   micro <- value(matrix(colSums(counts), 1L))
   cases <- matrix(rowSums(counts[, 1:2, drop = FALSE]), 1L)
-  out <- lapply(seq_along(plan$of_label$records), function(m) {
+  out <- lapply(seq_along(records), function(m) {
     one <- matrix(each[, m], 1L)
-    drops <- plan$of_label$records[[m]]$drops
-    c(vapply(plan$averages %||% character(), function(average) {
-      switch(average,
-        macro = mean_over(one, FALSE, cases, drops)[[1L]],
-        macro_weighted = mean_over(one, TRUE, cases, drops)[[1L]],
-        micro = micro[[m]]
-      )
-    }, 0), each[, m])
+    c(averages_of(one, micro[, m], cases, plan$averages, records[[m]]$drops), one)
   })
-  stats::setNames(out, names(plan$of_label$records))
+  stats::setNames(out, names(records))
 }
 
 # Of each case, the posterior mean of how right the whole answer is; NA without an answer.
@@ -279,15 +255,14 @@ set_scores <- function(id, yes, given) {
     p <- ifelse(given[, l], 0, yes[, l])
     missed <- missed * (1 - p) + cbind(0, missed[, -ncol(missed), drop = FALSE]) * p
   }
-  either <- outer(size, 0:ncol(yes), `+`)
-  share <- rowSums(missed / pmax(either, 1))
+  share <- rowSums(missed / pmax(outer(size, 0:ncol(yes), `+`), 1))
   ifelse(size == 0, missed[, 1L], rowSums(yes * given) * share)
 }
 
 # ---- Bootstrap ----------------------------------------------------------------------------------
 
 # Cases are drawn anew, with all their labels; a matrix per system, replicates x rows of the plan.
-label_replicates <- function(estimate, plan, panel) {
+label_replicates <- function(estimate, plan, panel, seen) {
   fit <- estimate$fit
   joint <- method_of(estimate)$likelihood
   engines <- if (joint) {
@@ -295,7 +270,6 @@ label_replicates <- function(estimate, plan, panel) {
   } else {
     list(family_engine(problem_for(fit, fit$x), fit$theta))
   }
-  seen <- seen_patterns(fit)
   drawn <- new_resampling(rep(1, length(panel$cases)), estimate$options)
   rows <- resampled(resampling = drawn, run = function(times) {
     weight <- rowsum_codes(fit$x$index, rep(times, panel$labels) + 0, n_patterns(fit$x))
@@ -304,8 +278,6 @@ label_replicates <- function(estimate, plan, panel) {
   })
   lapply(seq_along(panel$systems), function(s) do.call(rbind, lapply(rows, `[[`, s)))
 }
-
-# ---- Words --------------------------------------------------------------------------------------
 
 # Rows of augment(): of each case, label and truth.
 augment_labels <- function(x) {

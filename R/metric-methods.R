@@ -27,86 +27,54 @@ glance.metric_estimate <- function(x, ...) {
 #' @export
 format.metric_estimate <- function(x, ...) {
   whole <- x$table[is.na(x$table$category), ]
-  first <- utils::head(whole, 3L)
-  who <- printable(paste0(
-    if (x$options$grouped) paste0(first$group, " "), first$system, " ", row_names(first)
-  ))
-  paste0(
-    caption_of(x), if (nrow(first) > 0L) ": ",
-    paste0(who, " ", decimals(first$estimate, 2L), collapse = ", "),
-    if (nrow(whole) > nrow(first)) ", ..."
-  )
+  first <- paste(names_of_metrics(whole), decimals(whole$estimate, 2L), recycle0 = TRUE)
+  paste0(caption_of(x), if (nrow(whole) > 0L) ": ", printable(shorten(first, most = 3L)))
 }
 
 #' @export
 caption_of.metric_estimate <- function(x) { # nolint: object_name.
+  labels <- length(x$plan$categories)
   paste0(
     count_noun(length(x$plan$records), "metric"), " of ",
     count_noun(length(x$options$systems), "system"),
-    if (x$options$grouped) paste0(" in ", count_noun(length(x$estimates), "group")),
-    ", ", if (is.null(x$panel)) {
-      count_noun(length(x$plan$categories), "category", "categories")
-    } else {
-      count_noun(length(x$plan$categories), "label")
-    }, ", ",
-    method_words(x$options$method)
+    if (x$options$grouped) paste0(" in ", count_noun(length(x$estimates), "group")), ", ",
+    if (is.null(x$panel)) count_noun(labels, "category", "categories") else
+      count_noun(labels, "label"), ", ", method_words(x$options$method)
   )
 }
 
-# Names of rows that are not of a category: "f_meas (macro)".
+# Of each row: "f_meas (macro)", "recall of A", of systems and groups where there are several.
 row_names <- function(table) {
-  average <- ifelse(is.na(table$average), "", paste0(" (", average_words(table$average), ")"))
-  paste0(table$metric, average)
+  average <- paste0(" (", average_words(table$average), ")")
+  paste0(
+    table$metric, ifelse(is.na(table$average), "", average),
+    ifelse(is.na(table$category), "", paste0(" of ", table$category))
+  )
 }
 
-average_words <- function(average) sub("_", " ", average, fixed = TRUE)
+names_of_metrics <- function(table) {
+  who <- do.call(paste, unname(as.list(table[intersect(c("group", "system"), names(table))])))
+  paste(who, row_names(table), recycle0 = TRUE)
+}
 
 with_interval <- function(table) {
   ends <- paste0(" ", bracketed(table$conf.low, table$conf.high))
   paste0(decimals(table$estimate), ifelse(is.na(table$conf.low), "", ends))
 }
 
-# A row per system and a column for each of `name`, or the other way round for few systems;
-# intervals where there is room for them.
-system_rows <- function(table, name, title) {
-  name <- factor(name, unique(name))
-  system <- factor(table$system, unique(table$system))
-  cells <- with_interval(table)
-  if (nlevels(system) > 3L) {
-    if (nlevels(name) > 3L) cells <- decimals(table$estimate)
-    title <- "system"
-  } else {
-    swapped <- name
-    name <- system
-    system <- swapped
-  }
-  shown <- matrix("", nlevels(system), nlevels(name))
-  shown[cbind(as.integer(system), as.integer(name))] <- cells
-  out <- data.frame(levels(system), as.data.frame(shown))
-  stats::setNames(utils::head(out, 20L), c(title, levels(name)))
-}
-
-# Of a system: a row per category, a column per metric.
-category_metrics <- function(table, system) {
-  table <- table[!is.na(table$category) & table$system == system, ]
-  if (nrow(table) == 0L) return(NULL)
-  columns <- lapply(split(table, factor(table$metric, unique(table$metric))), with_interval)
-  data.frame(category = unique(table$category), columns, check.names = FALSE)
-}
+average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
 # All of it, for documents.
 #' @export
 shown_table.metric_estimate <- function(x) { # nolint: object_name.
   table <- x$table
-  name <- ifelse(
-    is.na(table$category), row_names(table), paste0(table$metric, " of ", table$category)
-  )
   out <- data.frame(
-    system = table$system, metric = name, estimate = decimals(table$estimate),
-    interval = bracketed(table$conf.low, table$conf.high, "")
+    system = table$system, metric = row_names(table), estimate = decimals(table$estimate)
   )
-  names(out)[[4L]] <- interval_title(x$options$conf_level)
-  if (all(is.na(table$conf.low))) out <- out[-4L]
+  if (!all(is.na(table$conf.low))) {
+    title <- interval_title(x$options$conf_level)
+    out[[title]] <- bracketed(table$conf.low, table$conf.high, "")
+  }
   if (x$options$grouped) out <- cbind(group = table$group, out)
   if (length(unique(table$system)) == 1L) out$system <- NULL
   out
@@ -117,56 +85,50 @@ print.metric_estimate <- function(x, ...) {
   cat_lines(paste0("<metric_estimate> ", caption_of(x)))
   groups <- if (x$options$grouped) names(x$estimates) else NA
   for (group in utils::head(groups, 3L)) {
-    table <- if (is.na(group)) x$table else x$table[x$table$group == group, ]
     if (!is.na(group)) cat_lines("", paste0("Group ", group))
-    print_metrics(table, x)
+    print_metrics(if (is.na(group)) x$table else x$table[x$table$group == group, ])
   }
   if (length(groups) > 3L) cat("\n... and", length(groups) - 3L, "more groups; see tidy()\n")
   cat_lines("", notes_of(x), "More: tidy(), augment() (posterior weights), plot().")
   invisible(x)
 }
 
-# Of one system a row per metric and one per category; of several a row per system.
-print_metrics <- function(table, x) {
-  systems <- unique(table$system)
+# Rows are averages and metrics of all together, or of categories where there are none of these;
+# columns are systems, or the other way round for many of them. Of one system categories follow.
+print_metrics <- function(table) {
   of_category <- !is.na(table$category)
-  whole <- table[!of_category, ]
-  by <- if (is.null(x$panel)) "by category" else "by label"
-  if (length(systems) == 1L) {
-    if (nrow(whole) > 0L) {
-      print_left(data.frame(metric = row_names(whole), estimate = with_interval(whole)))
-    }
-    of <- category_metrics(table, systems)
-    if (!is.null(of)) {
-      cat_lines("", capitalised(by))
-      print_left(utils::head(of, 30L))
-      if (nrow(of) > 30L) cat("... and", nrow(of) - 30L, "more\n")
-    }
-    return(invisible())
+  several <- length(unique(table$system)) > 1L
+  whole <- if (all(of_category)) table else table[!of_category, ]
+  if (several || !all(of_category)) print_crossed("metric", row_names(whole), whole$system, whole)
+  if (several && any(of_category)) cat_lines("", "By category: see tidy().")
+  if (!several && any(of_category)) {
+    cat("\n")
+    of <- table[of_category, ]
+    print_crossed("category", of$category, of$metric, of)
   }
-  if (nrow(whole) > 0L) print_left(system_rows(whole, row_names(whole), "metric"))
-  metrics <- unique(table$metric[of_category])
-  few <- if (length(systems) <= 4L) metrics else if (nrow(whole) == 0L) metrics[1L]
-  for (metric in few) {
-    rows <- table[of_category & table$metric == metric, ]
-    cat_lines("", paste0(metric, ", ", by))
-    print_left(system_rows(rows, rows$category, "category"))
-  }
-  if (length(systems) > 20L) cat("... and", length(systems) - 20L, "more systems; see tidy()\n")
-  if (length(few) < length(metrics)) cat_lines("", paste0("Metrics ", by, ": see tidy()"))
 }
 
-print_left <- function(table) print(align_left(table, seq_along(table)), row.names = FALSE)
+print_crossed <- function(title, row, column, table) {
+  values <- with_interval(table)
+  sides <- list(factor(row, unique(row)), factor(column, unique(column)))
+  if (title == "metric" && nlevels(sides[[2L]]) > 3L) {
+    title <- "system"
+    if (nlevels(sides[[1L]]) > 3L) values <- decimals(table$estimate)
+    sides <- rev(sides)
+  }
+  cells <- tapply(values, sides, identity)
+  shown <- data.frame(rownames(cells), cells, check.names = FALSE, row.names = NULL)
+  names(shown)[[1L]] <- title
+  print(align_left(utils::head(shown, 20L), seq_along(shown)), row.names = FALSE)
+  if (nrow(shown) > 20L) cat("... and", nrow(shown) - 20L, "more; see tidy()\n")
+}
 
 #' @export
 notes_of.metric_estimate <- function(x) { # nolint: object_name.
   table <- x$table
   one <- x$estimates[[1L]]
-  name <- ifelse(
-    is.na(table$category), row_names(table), paste0(table$metric, " of ", table$category)
-  )
   c(
-    reason_notes(table$reason, table$estimate, paste0(name, " (", table$system, ")")),
+    reason_notes(table$reason, table$estimate, paste0(row_names(table), " (", table$system, ")")),
     if (!all(rests_on_gold(one))) common_note(one),
     if (!all(is.na(table$conf.low))) {
       metric_interval_note(x$options$interval, x$options$conf_level, one)

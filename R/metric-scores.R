@@ -131,25 +131,21 @@ auc_of_weights <- function(order, a, b, v) {
   if (pairs > 0) clip01((before - own / 2) / pairs) else NA_real_
 }
 
-# Of more than two categories the mean over pairs of categories (Hand and Till).
+# Of more than two categories the mean over pairs of categories, each way round (Hand and Till).
 roc_auc_of_scores <- function(book, w, v, settings) {
   n <- ncol(w)
-  there <- which(colSums(w * v) > 0)
-  pairs <- if (length(there) > 1L) utils::combn(there, 2L) else matrix(0L, 2L, 0L)
-  of <- vapply(seq_len(ncol(pairs)), function(pair) {
-    i <- pairs[1L, pair]
-    j <- pairs[2L, pair]
-    mean(c(
-      auc_of_weights(book$order[[i]], w[, i], w[, j], v),
-      auc_of_weights(book$order[[j]], w[, j], w[, i], v)
-    ))
-  }, 0)
-  list(
-    whole = if (length(of) > 0L) mean(of) else NA_real_,
-    each = if (n > 2L) vapply(seq_len(n), function(k) {
-      auc_of_weights(book$order[[k]], w[, k], 1 - w[, k], v)
-    }, 0)
-  )
+  of <- apply(pairs_there(w, v), 1L, function(ij) {
+    auc_of_weights(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
+  })
+  list(whole = if (length(of) > 0L) mean(of) else NA_real_, each = if (n > 2L) {
+    vapply(seq_len(n), function(k) auc_of_weights(book$order[[k]], w[, k], 1 - w[, k], v), 0)
+  })
+}
+
+# Pairs of different categories of which there are cases, each way round.
+pairs_there <- function(w, v) {
+  there <- colSums(w * v) > 0
+  which(outer(there, there, `&`) & !diag(length(there)), arr.ind = TRUE)
 }
 
 # Recall and precision at each distinct score, from the highest; the first point is yardstick's.
@@ -167,9 +163,8 @@ pr_auc_of_scores <- function(book, w, v, settings) {
   list(each = vapply(seq_len(ncol(w)), function(k) {
     if (sum(w[, k] * v) <= 0) return(NA_real_)
     points <- pr_points(book$order[[k]], w[, k], v)
-    m <- length(points$recall)
-    mid <- (points$precision[-1L] + points$precision[-m]) / 2
-    sum(diff(points$recall) * mid)
+    precision <- points$precision
+    sum(diff(points$recall) * (precision[-1L] + precision[-length(precision)]) / 2)
   }, 0))
 }
 
@@ -214,23 +209,19 @@ top_reliability <- function(book, w, v, bins) {
   reliability_of(book$scores[at], w[at], v, bins)
 }
 
-ece_of_scores <- function(book, w, v, settings) {
-  table <- top_reliability(book, w, v, settings$bins)
-  list(whole = clip01(sum(table$share * abs(table$gap))), slack = floor_of_gaps(table))
-}
-
-# What chance makes of gaps where there are none.
-floor_of_gaps <- function(table) sum(table$share * folded_mean(0, sqrt(table$variance)))
+ece_of_scores <- function(book, w, v, settings) gaps_of(book, w, v, settings, FALSE)
 
 # Chance makes gaps where there are none. What it adds to their size, were the gaps those that are
 # seen, is taken off (Kumar, Liang and Ma).
-debiased_ece_of_scores <- function(book, w, v, settings) {
+debiased_ece_of_scores <- function(book, w, v, settings) gaps_of(book, w, v, settings, TRUE)
+
+# `slack`: what chance makes of gaps where there are none, as far as it is not taken off.
+gaps_of <- function(book, w, v, settings, debiased) {
   table <- top_reliability(book, w, v, settings$bins)
-  off <- sum(table$share * (folded_mean(table$gap, sqrt(table$variance)) - abs(table$gap)))
-  list(
-    whole = clip01(sum(table$share * abs(table$gap)) - off),
-    slack = max(floor_of_gaps(table) - off, 0)
-  )
+  error <- sqrt(table$variance)
+  size <- sum(table$share * abs(table$gap))
+  off <- if (debiased) sum(table$share * folded_mean(table$gap, error)) - size else 0
+  list(whole = clip01(size - off), slack = max(sum(table$share * folded_mean(0, error)) - off, 0))
 }
 
 # The mean of the absolute value of a normal variable.
@@ -241,36 +232,24 @@ folded_mean <- function(mean, sd) {
   )
 }
 
-# Rows of a plan for a metric of scores.
-rows_of_scores <- function(record, categories, averages) {
-  whole <- record$form == "table"
-  averages <- setdiff(averages, "micro") # not of scores
-  pairs <- record$pairs && length(categories) > 2L
-  if (whole || (record$pairs && !pairs)) {
-    return(data.frame(metric = record$id, average = NA_character_, category = NA_character_))
-  }
-  average <- c(if (pairs) "hand_till", averages)
-  data.frame(
-    metric = record$id, average = c(average, rep(NA_character_, length(categories))),
-    category = c(rep(NA_character_, length(average)), categories)
-  )
-}
-
 # Values of the rows of a plan.
 score_values <- function(plan, book, w, v) {
   share <- colSums(w * v)
-  values <- lapply(plan$records, function(record) {
-    rows <- plan$rows[plan$rows$metric == record$id, ]
+  unlist(lapply(plan$records, function(record) {
     found <- record$kernel(book, w, v, plan$settings)
-    each <- found$each
-    vapply(seq_len(nrow(rows)), function(i) {
-      if (!is.na(rows$category[[i]])) return(each[[match(rows$category[[i]], plan$categories)]])
-      switch(if (is.na(rows$average[[i]])) "whole" else rows$average[[i]],
-        macro = mean(each), macro_weighted = sum(each * share) / sum(share), found$whole
+    c(lapply(score_averages(plan, record), function(average) {
+      switch(average,
+        macro = mean(found$each), macro_weighted = sum(found$each * share) / sum(share),
+        found$whole
       )
-    }, 0)
-  })
-  unlist(values, use.names = FALSE)
+    }), found$each)
+  }), use.names = FALSE)
+}
+
+# Rows of a metric that are of no category: "whole" where they are no averages either.
+score_averages <- function(plan, record) {
+  rows <- plan$rows[plan$rows$metric == record$id & is.na(plan$rows$category), ]
+  replace(rows$average, is.na(rows$average), "whole")
 }
 
 # pairs: is there a value for all categories together, over pairs of them; probabilities: must

@@ -21,13 +21,14 @@ metric_slopes <- function(plan, table) {
   )
 }
 
-# The slopes of a row of the plan, a number per cell.
-slope_of <- function(slopes, i) {
+# The slopes of a row of the plan, a number per cell; `all`: also of cells where metrics of
+# categories could get cases, though nobody has given such an answer.
+slope_of <- function(slopes, i, all = FALSE) {
   at <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
   if (slopes$whole[[i]]) return(slopes$cells[, at])
   of <- matrix(slopes$sums[, at], ncol = 3L)
   square <- outer(of[, 1L], of[, 2L], `+`) + diag(of[, 3L], slopes$n)
-  replace(as.vector(t(square)), !slopes$there, 0)
+  replace(as.vector(t(square)), !all & !slopes$there, 0)
 }
 
 # Sums over cells of tables times slopes, tables x rows of the plan.
@@ -43,16 +44,9 @@ along_slopes <- function(slopes, tables) {
 
 # Of each answer the sum of slopes times `weight` (answers x truths), answers x rows of the plan.
 slopes_by_answer <- function(slopes, weight) {
-  weight <- weight * matrix(slopes$there, slopes$n)
-  out <- matrix(0, slopes$n, length(slopes$whole))
-  if (any(slopes$whole)) {
-    out[, slopes$whole] <- rowsum(as.vector(weight) * slopes$cells, as.vector(row(weight)))
-  }
-  if (!all(slopes$whole)) {
-    sides <- cbind(weight, diag(rowSums(weight), slopes$n), diag(diag(weight), slopes$n))
-    out[, !slopes$whole] <- sides %*% slopes$sums
-  }
-  out
+  vapply(seq_along(slopes$whole), function(i) {
+    rowSums(weight * matrix(slope_of(slopes, i), slopes$n))
+  }, numeric(slopes$n))
 }
 
 slopes_of_table <- function(record, plan, square, there) {
@@ -68,17 +62,19 @@ slopes_of_table <- function(record, plan, square, there) {
   replace(slope, !there, 0)
 }
 
+# Of values at no step, half a step and a step.
+one_sided <- function(value) (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
+
 # Of kernels of users, table by table.
 numeric_slopes <- function(record, plan, table, there) {
   slope <- numeric(length(table))
-  value <- function(tables) values_of_tables(record, plan, tables)[, 1L]
-  own <- value(matrix(table, 1L))
   size <- ceiling(most_in_block / length(table))
   for (cells in split(there, ceiling(seq_along(there) / size))) {
-    more <- matrix(0, length(cells), length(table))
-    more[cbind(seq_along(cells), cells)] <- 1
-    at <- function(h) value((1 - h) * rep(table, each = length(cells)) + h * more)
-    slope[cells] <- (4 * at(slope_step / 2) - at(slope_step) - 3 * own) / slope_step
+    more <- outer(cells, seq_along(table), `==`)
+    values <- lapply(c(0, 0.5, 1) * slope_step, function(h) {
+      values_of_tables(record, plan, (1 - h) * rep(table, each = length(cells)) + h * more)
+    })
+    slope[cells] <- one_sided(do.call(cbind, values))
   }
   slope
 }
@@ -87,18 +83,15 @@ numeric_slopes <- function(record, plan, table, there) {
 slopes_of_categories <- function(record, plan, parts) {
   n <- length(parts$tp)
   of <- kernel_slopes(record, plan, parts, diag(4L))
-  slope <- replace(of$slope, !kinds_there(parts), 0)
+  slope <- replace(of$slope, !is.na(of$value) & !is.finite(of$slope), 0)
   each <- rbind(
     diag(slope[, 2L] - slope[, 4L], n) + rep(slope[, 4L], each = n),
     diag(slope[, 3L] - slope[, 4L], n),
     diag(slope[, 1L] - slope[, 2L] - slope[, 3L] + slope[, 4L], n)
   )
   averages <- lapply(plan$averages, function(average) {
-    switch(average,
-      macro = mean_slope(each, of$value, FALSE, parts$tp + parts$fn, record$drops),
-      macro_weighted = mean_slope(each, of$value, TRUE, parts$tp + parts$fn, record$drops),
-      micro = micro_slope(record, plan, parts)
-    )
+    if (average == "micro") return(micro_slope(record, plan, parts))
+    mean_slope(each, of$value, average == "macro_weighted", parts$tp + parts$fn, record$drops)
   })
   do.call(cbind, c(averages, list(each)))
 }
@@ -106,25 +99,15 @@ slopes_of_categories <- function(record, plan, parts) {
 # `more`, a column per kind of case: what one more adds to tp, fn, fp and tn.
 kernel_slopes <- function(record, plan, parts, more) {
   n <- length(parts$tp)
-  steps <- rep(c(0, slope_step / 2, slope_step), each = n * ncol(more))
+  steps <- rep(c(0, 0.5, 1) * slope_step, each = n * ncol(more))
   moved <- lapply(seq_len(4L), function(i) {
     (1 - steps) * parts[[i]] + steps * rep(more[i, ], each = n)
   })
   value <- matrix(run_kernel(record, list(moved), length(steps), plan$settings), ncol = 3L)
-  slope <- (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
-  list(value = value[seq_len(n), 1L], slope = matrix(slope, n))
+  list(value = value[seq_len(n), 1L], slope = matrix(one_sided(value), n))
 }
 
-# Categories x kinds: are there such truths and such answers, so that a case may be of that kind?
-kinds_there <- function(parts) {
-  truth <- parts$tp + parts$fn > 0
-  answer <- parts$tp + parts$fp > 0
-  other_truth <- sum(truth) > truth
-  other_answer <- sum(answer) > answer
-  cbind(truth & answer, truth & other_answer, answer & other_truth, other_truth & other_answer)
-}
-
-# See mean_over(). Weights are shares of truths, which move, too.
+# See averages_of(). Weights are shares of truths, which move, too.
 mean_slope <- function(each, value, weighted, cases, drops) {
   weight <- weights_in_mean(value, weighted, cases, drops)
   still <- weight == 0 | (drops == "caseless" & is.na(value))

@@ -6,32 +6,36 @@
 metric_averages <- c("macro", "macro_weighted", "micro")
 
 # What is to be computed: `rows`, a metric each, of a category or an average over categories (both
-# NA for metrics of the whole table); and of each metric its record and place.
+# NA for metrics of all together); and of each metric its record and place.
 metric_plan <- function(records, categories, averages, settings) {
-  rows <- lapply(records, function(record) {
-    if (record$needs == "scores") return(rows_of_scores(record, categories, averages))
-    n <- length(categories)
-    one <- record$form == "table"
-    average <- if (one) NA_character_ else c(averages, rep(NA_character_, n))
-    category <- if (one) NA_character_ else c(rep(NA_character_, length(averages)), categories)
-    data.frame(metric = record$id, average = average, category = category)
-  })
+  rows <- lapply(records, plan_rows, categories, averages)
   list(
     records = records, rows = do.call(rbind, unname(rows)), categories = categories,
     averages = averages, settings = settings
   )
 }
 
+plan_rows <- function(record, categories, averages) {
+  if (record$needs == "scores") averages <- setdiff(averages, "micro")
+  if (isTRUE(record$pairs)) averages <- c("hand_till", averages)
+  whole <- record$form != "category" || (isTRUE(record$pairs) && length(categories) == 2L)
+  if (whole) averages <- categories <- NULL
+  rows <- max(1L, length(averages) + length(categories))
+  data.frame(
+    metric = record$id, average = c(averages, rep(NA_character_, rows - length(averages))),
+    category = c(rep(NA_character_, rows - length(categories)), categories)
+  )
+}
+
 metric_values <- function(plan, tables) {
   parts <- against_rest(tables, length(plan$categories))
-  values <- lapply(plan$records, function(record) {
+  unname(do.call(cbind, lapply(plan$records, function(record) {
     if (record$form == "table") {
       values_of_tables(record, plan, tables)
     } else {
       values_of_categories(record, plan, parts)
     }
-  })
-  unname(do.call(cbind, values))
+  })))
 }
 
 values_of_tables <- function(record, plan, tables) {
@@ -45,26 +49,22 @@ values_of_tables <- function(record, plan, tables) {
 
 values_of_categories <- function(record, plan, parts) {
   of <- function(parts) {
-    flat <- lapply(parts, as.vector)
-    value <- run_kernel(record, list(unname(flat)), length(flat$tp), plan$settings)
-    matrix(value, NROW(parts$tp))
+    flat <- unname(lapply(parts, as.vector))
+    matrix(run_kernel(record, list(flat), length(flat[[1L]]), plan$settings), NROW(parts$tp))
   }
   each <- of(parts)
-  averages <- lapply(plan$averages, function(average) {
-    switch(average,
-      macro = mean_over(each, FALSE, parts$tp + parts$fn, record$drops),
-      macro_weighted = mean_over(each, TRUE, parts$tp + parts$fn, record$drops),
-      micro = of(lapply(parts, rowSums))
-    )
-  })
-  do.call(cbind, c(averages, list(each)))
+  micro <- if ("micro" %in% plan$averages) of(lapply(parts, rowSums))
+  cbind(averages_of(each, micro, parts$tp + parts$fn, plan$averages, record$drops), each)
 }
 
-# Means of rows, of categories with so many `cases`, by which they may be weighted.
-mean_over <- function(each, weighted, cases, drops) {
-  weight <- weights_in_mean(each, weighted, cases, drops)
-  each[weight == 0 | (drops == "caseless" & is.na(each))] <- 0
-  matrix(rowSums(each * weight) / rowSums(weight), ncol = 1L)
+# Averages of rows, of categories with so many `cases`.
+averages_of <- function(each, micro, cases, averages, drops) {
+  do.call(cbind, lapply(averages, function(average) {
+    if (average == "micro") return(micro)
+    weight <- weights_in_mean(each, average == "macro_weighted", cases, drops)
+    each[weight == 0 | (drops == "caseless" & is.na(each))] <- 0
+    rowSums(each * weight) / rowSums(weight)
+  }))
 }
 
 # Categories that leave the mean have weight 0.
@@ -87,27 +87,23 @@ against_rest <- function(tables, n) {
 # NA where it is undefined.
 run_kernel <- function(record, each, n, settings) {
   if (record$ordered && !settings$ordered) return(rep(NA_real_, n * length(each)))
-  more <- settings[record$settings]
   values <- tryCatch(
-    lapply(each, function(args) do.call(record$kernel, c(args, more))),
+    lapply(each, function(args) do.call(record$kernel, c(args, settings[record$settings]))),
     error = function(e) {
       abort_fallible("metric", "Metric {.val {record$id}} stopped.",
         x = verbatim(conditionMessage(e)), metric = record$id, parent = e)
     }
   )
   ends <- range_of_metric(record, settings)
-  counted <- lengths(values) == n & vapply(values, function(value) {
-    is.numeric(value) || (is.logical(value) && all(is.na(value)))
-  }, NA)
-  value <- if (all(counted)) as.double(unlist(values))
+  other <- Filter(function(value) {
+    length(value) != n || !(is.numeric(value) || (is.logical(value) && all(is.na(value))))
+  }, values)
+  value <- if (length(other) == 0L) as.double(unlist(values))
   off <- value[!is.na(value) & (value < ends[[1L]] - 1e-8 | value > ends[[2L]] + 1e-8)]
-  if (!all(counted) || length(off) > 0L) {
-    other <- values[!counted]
-    abort_fallible("metric",
-      "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
-      x = if (length(other) > 0L) "It returned {describe(other[[1L]])}." else "Among them is
-          {.val {off[[1L]]}}.", metric = record$id)
-  }
+  abort_if(length(other) > 0L || length(off) > 0L, "metric",
+    "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
+    x = if (length(other) > 0L) "It returned {describe(other[[1L]])}." else "Among them is
+        {.val {off[[1L]]}}.", metric = record$id)
   value
 }
 

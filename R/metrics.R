@@ -1,7 +1,9 @@
 # The registry of metrics: what estimate_metrics() can estimate. Those of the package are in
 # metric-definitions.R; here are those that users register, and what is asked of them.
 
-all_metrics <- function() c(built_in_metrics, score_records, registered("metric"))
+all_metrics <- function() c(package_metrics(), registered("metric"))
+
+package_metrics <- function() c(built_in_metrics, score_records, label_records)
 
 #' Metrics of systems
 #'
@@ -71,20 +73,22 @@ new_own_metric <- function(id, title, kernel, form, range, better, reference) {
   )
 }
 
-# The metrics asked for, or those shown unasked; `scored`: are there scores?
-find_metrics <- function(ids, settings, scored) {
+# The metrics asked for, or those shown unasked, of records that `need` one of these; `scored`: are
+# there scores?
+find_metrics <- function(ids, settings, scored, need) {
   known <- all_metrics()
   if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
   found <- find_records("metric", ids, known)
-  for (record in found) check_settings(record, settings)
+  answers <- if ("labels" %in% need) "several labels" else "one category" # nolint: object_usage.
+  for (record in found) {
+    abort_if(!record$needs %in% need, "metric",
+      "There is no metric {.val {record$id}} of answers with {answers}.", metric = record$id)
+    lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
+    abort_if(length(lacking) > 0L, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
+      i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
+      metric = record$id)
+  }
   found
-}
-
-check_settings <- function(record, settings) {
-  lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
-  abort_if(length(lacking) > 0L, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
-    i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
-    metric = record$id)
 }
 
 # Costs of each answer (columns) given each truth (rows), in the order of the categories.
@@ -98,14 +102,14 @@ check_cost_matrix <- function(cost, categories) {
     x = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) "It has {nrow(cost)} row{?s}
         and {ncol(cost)} columns." else "It is {describe(cost)}.",
     i = "Categories are {.val {categories}}.")
-  for (side in 1:2) {
-    names <- dimnames(cost)[[side]]
-    if (is.null(names)) next
+  order <- lapply(1:2, function(side) {
+    names <- dimnames(cost)[[side]] %||% categories
     abort_argument_if(!setequal(names, categories), "cost", "must have the categories of {.arg x}.",
       x = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
       i = "Categories are {.val {categories}}.")
-    cost <- if (side == 1L) cost[categories, , drop = FALSE] else cost[, categories, drop = FALSE]
-  }
+    match(categories, names)
+  })
+  cost <- cost[order[[1L]], order[[2L]], drop = FALSE]
   abort_argument_if(diff(range(cost)) == 0, "cost", "must differ between cells.",
     x = "All costs are {.val {cost[[1L]]}}.")
   unname(cost)

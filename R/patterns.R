@@ -209,3 +209,8 @@ join_patterns <- function(x) {
   x$patterns <- c(core, x$patterns[c("raters", "categories")])
   x
 }
+
+# Probability that a binomial number is at least so large; weighted numbers need not be whole.
+at_least <- function(number, size, probability) {
+  stats::pbeta(probability, number, pmax(size - number, 0) + 1)
+}

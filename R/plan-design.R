@@ -7,30 +7,28 @@
 plan_design <- function(x, approximate) {
   if (is.function(x$design)) return(plan_world(x, approximate))
   from <- plan_basis(x$design, approximate)
-  design <- with_systems(from$design, x$system_accuracy)
+  design <- from$design
+  if (length(design$systems) == 0L) x$system_accuracy <- x$system_accuracy %||% paper_systems
+  if (!is.null(x$system_accuracy)) design <- with_judges(design, x$system_accuracy, "system")
   accuracies <- plan_accuracies(x, from$accuracies, design)
-  if (length(unique(accuracies)) == 1L) accuracies <- accuracies[[1L]]
+  if (all_same(accuracies)) accuracies <- accuracies[[1L]]
   several <- if (length(x$rater_accuracy) > 1L) length(x$rater_accuracy)
-  raters <- check_raters(x$raters %||% several %||% length(design$raters))
+  raters <- each_count(x$raters %||% several %||% length(design$raters), "raters", 2L, 100L)
   own <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
-  assumed <- if (own) {
-    design
-  } else {
-    with_raters(design, rep_len(accuracies, max(length(accuracies), 2L)))
-  }
+  two <- rep_len(accuracies, max(length(accuracies), 2L)) # a pair has a kappa
+  assumed <- if (own) design else with_raters(design, two)
   list(
     designs = lapply(raters, function(m) {
-      if (own && m == length(design$raters)) {
-        design
-      } else {
-        with_raters(design, spread_accuracies(accuracies, m))
-      }
+      as_it_is <- own && m == length(design$raters)
+      if (as_it_is) design else with_raters(design, spread_accuracies(accuracies, m))
     }),
     raters = raters, assumed = assumed, accuracies = accuracies, kappa = expected_kappa(assumed),
     labels = design$categories, missing = mean(design$missing), pilot = from$story,
     systems = unname(given_accuracies(design)[-seq_along(design$raters)])
   )
 }
+
+paper_systems <- c(0.1, 0.3, 0.5, 0.7, 0.9)
 
 # What a plan starts from: a design, and the accuracies of its raters if they are known.
 plan_basis <- function(design, approximate) {
@@ -47,67 +45,42 @@ plan_basis <- function(design, approximate) {
   pilot_design(design, approximate)
 }
 
-# The design with systems of these accuracies, or with those of the paper if it has none.
-with_systems <- function(design, accuracies) {
-  if (is.null(accuracies)) {
-    if (length(design$systems) > 0L) return(design)
-    accuracies <- c(0.1, 0.3, 0.5, 0.7, 0.9)
-  }
-  accuracies <- check_probabilities(accuracies, "system_accuracy", 1L)
+with_raters <- function(design, accuracies) with_judges(design, accuracies, "rater")
+
+# The design with raters, or systems, of these accuracies instead of its own. They have what all of
+# those had.
+with_judges <- function(design, accuracies, kind) {
+  of_raters <- kind == "rater"
+  if (!of_raters) check_probabilities(accuracies, "system_accuracy", 1L)
   raters <- length(design$raters)
-  of_systems <- lengths(design$matrices[-seq_len(raters)]) > 0L
-  own <- !all_same(design$loading[-seq_len(raters)]) || !all_same(design$drift[-seq_len(raters)])
-  check_replaced("systems", own || any(of_systems) || any(design$copying$to > raters))
-  design[c("loading", "drift")] <- lapply(design[c("loading", "drift")], function(x) {
-    c(x[seq_len(raters)], for_others(x[-seq_len(raters)], length(accuracies)))
-  })
-  design$systems <- name_judges(
-    stats::setNames(accuracies, paste("system", accuracies)), "system"
-  )
-  design$matrices <- c(
-    design$matrices[seq_len(raters)], rep(list(double()), length(accuracies))
-  )
-  check_judges(design)
-}
-
-# The design with raters of these accuracies instead of its own.
-with_raters <- function(design, accuracies) {
-  own <- seq_along(design$raters)
-  by_rater <- c(list(design$missing), lapply(design[c("loading", "drift")], `[`, own))
-  check_replaced(
-    "raters", any(lengths(design$matrices[own]) > 0L) || nrow(design$copying) > 0L ||
-      !all(vapply(by_rater, all_same, NA))
-  )
-  design$missing <- for_others(design$missing, length(accuracies))
-  design[c("loading", "drift")] <- lapply(design[c("loading", "drift")], function(x) {
-    c(for_others(x[own], length(accuracies)), x[-own])
-  })
-  design$raters <- name_judges(accuracies, "rater")
-  design$matrices <- c(rep(list(double()), length(accuracies)), design$matrices[-own])
-  check_judges(design)
-}
-
-check_replaced <- function(judges, tied) {
-  abort_argument_if(tied, "design", "The {judges} of {.arg design} cannot be replaced by others.",
+  old <- (seq_along(design$loading) <= raters) == of_raters
+  by_judge <- lapply(design[c("loading", "drift")], `[`, old)
+  if (of_raters) by_judge$missing <- design$missing
+  tied <- any(lengths(design$matrices[old]) > 0L) || !all(vapply(by_judge, all_same, NA)) ||
+    any(design$copying$to > raters | of_raters)
+  abort_argument_if(tied, "design", "The {kind}s of {.arg design} cannot be replaced by others.",
     x = "Some copy or are copied, or have confusion matrices, missing ratings, loadings or drift of
         their own.", i = "Leave out what says others, or make a design without these.")
-}
-
-check_judges <- function(design) {
+  n <- length(accuracies)
+  beside <- function(new, kept) if (of_raters) c(new, kept) else c(kept, new)
+  for (name in c("loading", "drift")) {
+    design[[name]] <- beside(for_others(by_judge[[name]], n), design[[name]][!old])
+  }
+  design$matrices <- beside(rep(list(double()), n), design$matrices[!old])
+  if (of_raters) {
+    design$missing <- for_others(design$missing, n)
+  } else {
+    names(accuracies) <- paste("system", accuracies)
+  }
+  design[[paste0(kind, "s")]] <- name_judges(accuracies, kind)
   check_judge_names(c(names(design$raters), names(design$systems)))
-  shift <- c(design$raters, if (design$system_strata) design$systems)
-  check_strata(design$strata, shift)
+  check_strata(design$strata, c(design$raters, if (design$system_strata) design$systems))
   design
 }
 
 # So many raters whose accuracies spread like those given: these themselves, if there are as many.
 spread_accuracies <- function(accuracies, m) {
   unname(stats::quantile(accuracies, (seq_len(m) - 0.5) / m, type = 5L))
-}
-
-check_raters <- function(raters) {
-  if (length(raters) == 0L) check_count(raters, "raters", 2L, 100L)
-  unique(vapply(raters, check_count, 0L, arg = "raters", min = 2L, max = 100L))
 }
 
 # Accuracies of raters: given, or by kappa, or those that the design has.
@@ -119,17 +92,12 @@ plan_accuracies <- function(x, own, design) {
         {.arg design}{if (all(given)) ', not both'}.",
     i = "The number of cases depends on how well raters agree; a pilot of 50 cases shows it.")
   if (given[[2L]]) return(accuracy_of_kappa(x$chance_kappa, design))
-  accuracies <- if (given[[1L]]) {
-    check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
-  } else {
-    own
-  }
-  abort_argument_if(mean(accuracies) <= chance + 1e-9,
-    if (given[[1L]]) "rater_accuracy" else "design",
+  if (given[[1L]]) own <- check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
+  abort_argument_if(mean(own) <= chance + 1e-9, if (given[[1L]]) "rater_accuracy" else "design",
     "Raters must be better than chance, which is {format(chance, digits = 3)} with
         {length(design$categories)} categories.",
-    x = "Their accuracy is {format(mean(accuracies), digits = 3)}.")
-  unname(accuracies)
+    x = "Their accuracy is {format(mean(own), digits = 3)}.")
+  unname(own)
 }
 
 # The accuracy that raters, all alike, must have for this kappa: increasing above chance.
@@ -157,38 +125,31 @@ expected_kappa <- function(design) {
   nodes <- case_nodes(design)
   agreement <- 0
   for (s in seq_len(nrow(design$strata))) {
-    matrices <- lapply(seq_along(design$raters), function(rater) {
-      expected_matrix(design, rater, s, rates)
-    })
+    matrices <- lapply(seq_along(design$raters), expected_matrix, design, s, rates)
     for (i in seq_len(nrow(nodes))) {
-      # A column per rater, true categories within answers.
+      # A column per rater, answers within true categories.
       answers <- vapply(seq_along(matrices), function(rater) {
-        as.vector(case_matrix(matrices[[rater]], design, rater, nodes[i, ]))
+        vapply(seq_len(n), function(k) {
+          case_row(
+            matrices[[rater]][k, ], k, design$loading[[rater]], design$drift[[rater]],
+            nodes$effect[[i]], nodes$position[[i]]
+          )
+        }, double(n))
       }, double(n * n))
       weight <- design$strata$weight[[s]] * nodes$weight[[i]]
-      agreement <- agreement + weight * crossprod(answers, rates * answers)
+      agreement <- agreement + weight * crossprod(answers, rep(rates, each = n) * answers)
     }
   }
   agreement <- copied_agreement(agreement, design$copying)
   (mean(agreement[upper.tri(agreement)]) - 1 / n) / (1 - 1 / n)
 }
 
-expected_matrix <- function(design, rater, stratum, rates) {
+expected_matrix <- function(rater, design, stratum, rates) {
   if (length(design$matrices[[rater]]) > 0L) return(given_matrix(design, rater, stratum))
   unclass(confusion_matrix(
     design$categories, design$raters[[rater]], design$strata$shift[[stratum]], design$dispersion,
     base_rates = rates
   ))
-}
-
-# The matrix that holds for cases at a node.
-case_matrix <- function(matrix, design, rater, node) {
-  loading <- design$loading[[rater]]
-  drift <- design$drift[[rater]]
-  for (k in seq_len(nrow(matrix))) {
-    matrix[k, ] <- case_row(matrix[k, ], k, loading, drift, node$effect, node$position)
-  }
-  matrix
 }
 
 # Agreement of pairs of raters once some have copied, row after row: who copies agrees with others
@@ -199,9 +160,7 @@ copied_agreement <- function(agreement, copying) {
     to <- copying$to[[i]]
     share <- copying$probability[[i]]
     after <- (1 - share) * agreement[to, ] + share * agreement[copying$from[[i]], ]
-    agreement[to, ] <- after
-    agreement[, to] <- after
-    agreement[to, to] <- 1
+    agreement[to, ] <- agreement[, to] <- replace(after, to, 1)
   }
   agreement
 }
@@ -210,25 +169,24 @@ copied_agreement <- function(agreement, copying) {
 
 # The design that a pilot stands for, `accuracies` of its raters, and `story` for the print.
 pilot_design <- function(pilot, approximate) {
-  x <- if (inherits(pilot, "rater_fit")) {
-    pilot$x
-  } else {
-    with_votes(as_ratings_of_several(pilot, "design"))
-  }
+  fitted <- inherits(pilot, "rater_fit")
+  x <- if (fitted) pilot$x else with_votes(as_ratings_of_several(pilot, "design"))
   rated <- count_cases(x, rated_patterns(x))
   given <- sum(pattern_weights(x) * pattern_lengths(x)) / rated # ratings of a rated case
   crowd <- given < length(x$raters) / 2
-  fit <- if (inherits(pilot, "rater_fit")) pilot else fit_pilot(x, crowd || approximate)
+  fit <- if (fitted) pilot else fit_pilot(x, crowd || approximate)
   check_pilot_fit(fit)
   terms <- tidy(fit)
-  accuracies <- if (fit$model$accuracy == "rater" && !crowd && !approximate) {
-    terms$estimate[seq_along(x$raters)]
-  } else {
-    fit$rater_accuracy
-  }
   term <- function(name, otherwise) {
     at <- match(name, terms$term)
     if (is.na(at)) otherwise else round(terms$estimate[[at]], 3L)
+  }
+  by_rater <- fit$model$accuracy == "rater"
+  of_raters <- seq_len(if (by_rater) length(x$raters) else 1L)
+  accuracies <- if (by_rater && !crowd && !approximate) {
+    terms$estimate[of_raters]
+  } else {
+    fit$rater_accuracy
   }
   m <- if (crowd) max(2L, as.integer(round(given))) else length(x$raters)
   design <- rater_design(
@@ -237,20 +195,13 @@ pilot_design <- function(pilot, approximate) {
     difficulty = term("difficulty", 0),
     missing = if (crowd) 0 else max(0, 1 - given / length(x$raters))
   )
-  list(
-    design = with_systems(design, pilot_systems(fit)), accuracies = accuracies,
-    story = pilot_story(fit, crowd)
-  )
-}
-
-pilot_story <- function(fit, crowd) {
-  x <- fit$x
-  of_raters <- seq_len(if (fit$model$accuracy == "rater") length(x$raters) else 1L)
-  list(
+  systems <- pilot_systems(fit)
+  if (length(systems) > 0L) design <- with_judges(design, systems, "system")
+  list(design = design, accuracies = accuracies, story = list(
     cases = nrow(x), model = format(fit$model), crowd = crowd,
     std.error = sqrt(mean(stats::vcov(fit)[of_raters, of_raters])),
     rater_accuracy = fit$rater_accuracy
-  )
+  ))
 }
 
 fit_pilot <- function(x, simple) {
@@ -272,16 +223,14 @@ check_pilot_fit <- function(fit) {
     i = "Choose {.code errors = \"uniform\"} or {.code \"distance\"} in {.fun rater_model}.")
 }
 
-# Accuracies of the pilot's systems, if there are any that could be estimated.
+# Accuracies of the pilot's systems that could be estimated.
 pilot_systems <- function(fit) {
   if (length(fit$x$systems) == 0L) return(NULL)
   estimate <- suppressWarnings(
-    estimate_accuracy(fit, method = "joint", interval = "none"),
-    classes = "fallible_warning"
+    estimate_accuracy(fit, method = "joint", interval = "none"), classes = "fallible_warning"
   )
   known <- tidy(estimate)$estimate
-  known <- known[!is.na(known)]
-  if (length(known) > 0L) round(known, 3L)
+  round(known[!is.na(known)], 3L)
 }
 
 # ---- Panels that a function of the user's draws ------------------------------------------------
@@ -289,24 +238,14 @@ pilot_systems <- function(fit) {
 # The fields of plan_design(). Nobody knows how accurate raters and systems of a world are.
 plan_world <- function(x, approximate) {
   replaced <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")
-  given <- replaced[!vapply(x[replaced], is.null, NA)]
-  if (approximate) given <- c(given, "approximate")
+  given <- c(names(Filter(Negate(is.null), x[replaced])), if (approximate) "approximate")
   abort_argument_if(length(given) > 0L, given[[1L]],
     "A function given as {.arg design} defines by itself how raters and systems answer.",
     x = "Found {.arg {given}} beside it.")
   world <- new_world(x$design, "design", as.integer(min(max(x$cases), 100)))
   list(
     designs = list(world), raters = world$raters, assumed = world, accuracies = NA_real_,
-    kappa = NA_real_, labels = world$categories, missing = world$missing, pilot = NULL,
+    kappa = NA_real_, labels = world$categories, missing = world$missing,
     systems = unname(world$systems)
-  )
-}
-
-format_world <- function(world) {
-  paste0(
-    "Panels are drawn by a function: ", count_noun(world$raters, "rater"), ", ",
-    count_noun(length(world$systems), "system"), ", ",
-    count_noun(length(world$categories), "category", "categories"),
-    if (world$missing > 0) paste0("; ", percent(world$missing), " of ratings missing")
   )
 }

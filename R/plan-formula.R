@@ -7,15 +7,8 @@ check_approximate <- function(settings) {
     is_k_model(options$model)
   assumed <- settings$assumed
   broken <- c(
-    if (!joint) "{.arg estimator} is not {.val joint}",
-    if (length(settings$accuracies) > 1L) "raters differ in accuracy",
-    if (any(assumed$strata$shift != 0)) "{.arg difficulty} is not zero",
-    if (assumed$dispersion != 1) "{.arg dispersion} is not 1",
-    if (assumed$error_range > 0) "{.arg error_range} is not zero",
-    if (any(lengths(assumed$matrices) > 0L)) "some confusion {.arg matrices} are given",
-    if (any(assumed$copying$probability > 0)) "there is {.arg copying}",
-    if (any(assumed$loading != 0)) "{.arg loading} is not zero",
-    if (any(assumed$drift != 0)) "{.arg drift} is not zero",
+    if (!joint) "{.arg estimator} is not {.val joint}", verbatim(design_violations(assumed)),
+    if (all_same(assumed$strata$shift) && assumed$strata$shift[[1L]] != 0) "accuracy is shifted",
     if (any(settings$accuracies >= 1)) "raters are always right",
     if (!all(vapply(settings$raters, can_approximate, NA, length(settings$labels)))) {
       "there are too many raters and categories"
@@ -26,21 +19,20 @@ check_approximate <- function(settings) {
     i = "Leave out {.code runs = 0} to simulate.", arg = "runs")
 }
 
-most_compositions <- 20000
-
+# As many ways to share the ratings of a case among categories as can be enumerated.
 can_approximate <- function(raters, categories) {
-  choose(raters + categories - 1, categories - 1) <= most_compositions
+  choose(raters + categories - 1, categories - 1) <= 20000
 }
 
 approximate_part <- function(m, settings) {
   errors <- approximate_errors(settings, m)
   point <- function(n) {
-    of_system <- vapply(split(errors, errors$truth), approximate_within, 0, n, settings$margin)
-    lack <- function(margin) approximate_within(errors, n, margin) - settings$conf_level
-    width <- if (lack(1e-9) > 0) 0 else stats::uniroot(lack, c(1e-9, 1), tol = 1e-9)$root
+    within <- function(errors, margin = settings$margin) approximate_within(errors, n, margin)
+    lack <- function(margin) within(errors, margin) - settings$conf_level
     data.frame(
-      probability = approximate_within(errors, n, settings$margin), probability_mcse = NA_real_,
-      lowest = min(of_system), half_width = width,
+      probability = within(errors), probability_mcse = NA_real_,
+      lowest = min(vapply(split(errors, errors$truth), within, 0)),
+      half_width = if (lack(1e-9) > 0) 0 else stats::uniroot(lack, c(1e-9, 1), tol = 1e-9)$root,
       half_width_mcse = NA_real_, bias = NA_real_, missing = NA_real_
     )
   }
@@ -82,9 +74,8 @@ approximate_errors <- function(settings, m) {
 approximate_rates <- function(settings, draws) {
   n <- length(settings$labels)
   design <- settings$assumed
-  if (design$law == "fixed") {
-    return(list(pmax(design$base_rates, 1e-6) / sum(pmax(design$base_rates, 1e-6))))
-  }
+  shares <- function(x) pmax(x, 1e-6) / sum(pmax(x, 1e-6))
+  if (design$law == "fixed") return(list(shares(design$base_rates)))
   law <- if (design$law == "uniform") {
     stats::runif
   } else if (design$concentration == 1) {
@@ -92,10 +83,7 @@ approximate_rates <- function(settings, draws) {
   } else {
     function(n) stats::rgamma(n, design$concentration)
   }
-  lapply(seq_len(draws), function(i) {
-    drawn <- with_run_seed(i, pmax(law(n), 1e-6))
-    drawn / sum(drawn)
-  })
+  lapply(seq_len(draws), function(i) with_run_seed(i, shares(law(n))))
 }
 
 # An estimate stays in [0, 1], so that an end which is within the margin cannot be overshot.

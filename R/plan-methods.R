@@ -3,18 +3,16 @@
 #' @param x,object A [plan_cases()] result.
 #' @param what `"answer"`: a row per number of raters; `"curve"`: a row per number of raters and
 #'   number of cases that was looked at.
-#' @param ... For `update()`, arguments of [plan_cases()] that are to be others; for
-#'   `as.data.frame()`, passed on to `tidy()`; otherwise not used.
+#' @param ... For `update()`, arguments of [plan_cases()] that are to be others; otherwise not used.
 #' @return `tidy()`: a tibble. Of the answer: `raters`; `cases`, the smallest number that is enough
 #'   (or the number given), `NA` if none is; its Monte Carlo standard error `std.error`;
 #'   `probability`, that an estimate is within the margin with so many cases (the best that was
-#'   found, where `cases` is `NA`), and its Monte Carlo standard error `probability_mcse`; `lowest`,
-#'   the probability for that of several system accuracies which has the lowest; `half_width`, the
-#'   margin that would be kept with probability `conf_level`, and its Monte Carlo standard error
-#'   `half_width_mcse`; `bias`, the mean error for the system accuracy where it is largest (`NA` in
-#'   an approximation); `ratings` and `cost`; `cheapest`, whether no other row that is enough costs
-#'   less; and `reason`, why a row is not enough. Of the curve: `raters`, `cases`, `probability`,
-#'   `probability_mcse`, `lowest`, `half_width`, `half_width_mcse`, `bias`, `missing` (the share of
+#'   found, where `cases` is `NA`); `lowest`, the probability for that of several system accuracies
+#'   which has the lowest; `half_width`, the margin that would be kept with probability
+#'   `conf_level`; `bias`, the mean error for the system accuracy where it is largest (`NA` in an
+#'   approximation); `ratings` and `cost`; `cheapest`, whether no other row that is enough costs
+#'   less; and `reason`, why a row is not enough. Columns that end in `_mcse` are Monte Carlo
+#'   standard errors. Of the curve: the same of each number of cases, with `missing` (the share of
 #'   panels and systems without an estimate) and `runs`.
 #'
 #'   `glance()`: a tibble with one row, the cheapest combination of `raters` and `cases`, its
@@ -39,10 +37,9 @@ tidy.case_plan <- function(x, what = c("answer", "curve"), ...) {
 #' @export
 glance.case_plan <- function(x, ...) {
   check_dots_empty(...)
-  best <- x$table[which(x$table$cheapest)[1L], ]
   settings <- x$settings
   tibble::tibble(
-    best[c("raters", "cases", "probability", "ratings", "cost")],
+    cheapest_row(x)[c("raters", "cases", "probability", "ratings", "cost")],
     margin = settings$margin, conf_level = settings$conf_level,
     rater_accuracy = mean(settings$accuracies), chance_kappa = settings$kappa,
     categories = length(settings$labels), estimator = names(settings$estimator),
@@ -50,6 +47,9 @@ glance.case_plan <- function(x, ...) {
     runs = if (settings$approximate) NA_integer_ else settings$runs
   )
 }
+
+# The first of those that cost least; NA where none is enough.
+cheapest_row <- function(x) x$table[which(x$table$cheapest)[1L], ]
 
 #' @rdname tidy.case_plan
 #' @export
@@ -90,36 +90,60 @@ caption_of.case_plan <- function(x) { # nolint: object_name.
 }
 
 #' @export
+notes_of.case_plan <- function(x) { # nolint: object_name.
+  c(format_assumed(x), format_answer(x), plan_notes(x))
+}
+
+#' @export
 shown_table.case_plan <- function(x) { # nolint: object_name.
   table <- tidy(x)
-  within <- function(value, error, digits) {
-    ifelse(is.na(error), decimals(value, digits), paste0(
-      decimals(value, digits), " (", decimals(error, digits), ")"
-    ))
-  }
-  cases <- ifelse(is.na(table$cases), "NA", number(table$cases))
-  known <- !is.na(table$std.error)
-  cases[known] <- paste0(cases[known], " (", number(pmax(1, round(table$std.error[known]))), ")")
-  out <- data.frame(raters = table$raters, cases = cases)
-  out$probability <- within(table$probability, table$probability_mcse, 3L)
+  count <- function(n) number_of(round(n))
+  out <- data.frame(
+    raters = table$raters,
+    cases = value_and_error(count(table$cases), count(pmax(1, table$std.error))),
+    probability = value_and_error(decimals(table$probability), decimals(table$probability_mcse))
+  )
   if (length(x$settings$systems) > 1L) out$lowest <- decimals(table$lowest)
   out$`half-width` <- decimals(table$half_width)
   if (!x$settings$approximate) out$bias <- decimals(table$bias)
-  out$ratings <- ifelse(is.na(table$ratings), "NA", number(round(table$ratings)))
-  if (costs_differ(x$settings)) out$cost <- ifelse(is.na(table$cost), "NA", number(table$cost))
+  out$ratings <- count(table$ratings)
+  if (costs_differ(x$settings)) out$cost <- number_of(table$cost)
   out
 }
 
 # Is the cost more than the number of ratings?
 costs_differ <- function(settings) any(settings$cost != c(0, 1))
 
+# What the answer rests on.
 format_assumed <- function(x) {
   settings <- x$settings
+  pilot <- settings$pilot
+  world <- is_world(settings$assumed)
+  options <- attr(settings$estimator[[1L]], "options")
+  categories <- paste0(
+    count_noun(length(settings$labels), "category", "categories"),
+    if (settings$missing > 0) paste0("; ", percent(settings$missing), " of ratings missing")
+  )
   c(
-    format_pilot(settings$pilot),
-    if (is_world(settings$assumed)) format_world(settings$assumed) else format_judges(settings),
+    if (!is.null(pilot)) paste0(
+      "Pilot of ", count_noun(pilot$cases, "case"), ", ", pilot$model, ": mean rater accuracy ",
+      decimals(pilot$rater_accuracy),
+      if (!is.na(pilot$std.error)) paste0(" (standard error ", decimals(pilot$std.error), ")"),
+      if (pilot$crowd) "; a crowd, planned as panels of its mean number of ratings"
+    ),
+    if (world) paste0(
+      "Panels are drawn by a function: ", count_noun(settings$raters, "rater"), ", ",
+      count_noun(length(settings$systems), "system"), ", ", categories
+    ) else paste0(
+      "Raters are right with probability ", shorten(decimals(settings$accuracies)),
+      " (chance kappa ", decimals(settings$kappa), "), the system with ",
+      shorten(format(settings$systems, trim = TRUE)), "; ", categories
+    ),
+    if (!world) presumed_properties(settings$assumed),
     paste0(
-      "Estimates: ", format_estimator(settings$estimator),
+      "Estimates: ",
+      if (is.null(options)) names(settings$estimator) else
+        paste0(options$method, ", ", format(options$model)),
       if (settings$approximate) {
         "; approximation by a formula for large samples, without simulation"
       } else {
@@ -129,53 +153,23 @@ format_assumed <- function(x) {
   )
 }
 
-format_judges <- function(settings) {
-  accuracies <- settings$accuracies
-  c(
-    paste0(
-      "Raters are right with probability ",
-      if (length(accuracies) > 1L) shorten(decimals(accuracies)) else decimals(accuracies),
-      " (chance kappa ", decimals(settings$kappa), "), the system with ",
-      shorten(format(settings$systems, trim = TRUE)), "; ",
-      count_noun(length(settings$labels), "category", "categories"),
-      if (settings$missing > 0) paste0("; ", percent(settings$missing), " of ratings missing")
-    ),
-    presumed_properties(settings$assumed)
-  )
-}
-
 # A pilot or a kappa does not tell whether they hold.
 presumed_properties <- function(design) {
   broken <- design_violations(design)
-  if (length(broken) > 1L) return(c("Assumed:", broken[-1L]))
+  if (length(broken) > 0L) return(c("Assumed:", paste("  -", broken)))
   paste(
     "Assumed: equally accurate raters, equally probable errors and equally difficult cases;",
     "otherwise more cases are needed, or no number is enough"
   )
 }
 
-format_estimator <- function(estimator) {
-  options <- attr(estimator[[1L]], "options")
-  if (is.null(options)) names(estimator) else paste0(options$method, ", ", format(options$model))
-}
-
-format_pilot <- function(pilot) {
-  if (!is.null(pilot)) paste0(
-    "Pilot of ", count_noun(pilot$cases, "case"), ", ", pilot$model, ": mean rater accuracy ",
-    decimals(pilot$rater_accuracy),
-    if (!is.na(pilot$std.error)) paste0(" (standard error ", decimals(pilot$std.error), ")"),
-    if (pilot$crowd) "; a crowd, planned as panels of its mean number of ratings"
-  )
-}
-
 # The answer in words.
 format_answer <- function(x) {
-  table <- tidy(x)
-  if (!any(table$cheapest)) return(not_reached(table))
-  best <- table[which(table$cheapest)[[1L]], ]
+  best <- cheapest_row(x)
+  if (is.na(best$cases)) return(not_reached(x$table))
   costs <- costs_differ(x$settings)
   paste0(
-    if (nrow(table) > 1L) if (costs) "Cheapest: " else "Fewest ratings: " else
+    if (nrow(x$table) > 1L) if (costs) "Cheapest: " else "Fewest ratings: " else
       if (is.null(x$settings$cases)) "Needed: " else "Enough: ",
     count_noun(best$cases, "case"), " by ", count_noun(best$raters, "rater"), ", ",
     if (costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
@@ -188,42 +182,38 @@ not_reached <- function(table) {
 
 plan_notes <- function(x) {
   table <- tidy(x)
-  enough <- is.na(table$reason)
+  short <- !is.na(table$reason)
   c(
-    if (any(enough)) not_reached(table[!enough, ]),
-    near_tie(table[enough, ]),
+    if (!all(short)) not_reached(table[short, ]),
+    near_tie(table[!short, ]),
     if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
-    if (any(!enough & abs(table$bias) > x$settings$margin / 5 & is.na(table$cases))) {
+    if (any(abs(table$bias[is.na(table$cases)]) > x$settings$margin / 5, na.rm = TRUE)) {
       "More cases do not help; use better raters, or a model with fewer assumptions (rater_model())"
     },
-    pilot_note(x)
+    pilot_note(x$settings)
   )
 }
 
 # Rows whose costs cannot be told apart from the lowest.
 near_tie <- function(table) {
-  if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
-  error <- table$std.error * table$cost / table$cases
   best <- which(table$cheapest)[1L]
-  difference <- table$cost - table$cost[[best]]
-  same <- which(difference <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(difference) != best)
-  if (length(same) > 0L) {
-    paste0(
-      "Within simulation error it is open whether ", paste(table$raters[same], collapse = " or "),
-      " raters cost less"
-    )
-  }
+  error <- table$std.error * table$cost / table$cases
+  near <- table$cost - table$cost[best] <= 2 * sqrt(error^2 + error[best]^2)
+  same <- setdiff(which(near), best)
+  if (length(same) > 0L) paste0(
+    "Within simulation error it is open whether ", paste(table$raters[same], collapse = " or "),
+    " raters cost less"
+  )
 }
 
 # What the pilot's own error does to the answer, by the approximation.
-pilot_note <- function(x) {
-  pilot <- x$settings$pilot
-  settings <- x$settings
+pilot_note <- function(settings) {
+  pilot <- settings$pilot
   low <- pilot$rater_accuracy - pilot$std.error
   m <- settings$raters[[1L]]
-  if (is.null(pilot) || is.na(pilot$std.error) || low <= 1.05 / length(settings$labels) ||
-        !is.null(settings$cases) || !can_approximate(m, length(settings$labels)) ||
-        max(pilot$rater_accuracy) >= 1) {
+  known <- !is.null(pilot) && !is.na(pilot$std.error) && low > 1.05 / length(settings$labels) &&
+    pilot$rater_accuracy < 1
+  if (!known || !is.null(settings$cases) || !can_approximate(m, length(settings$labels))) {
     return(NULL)
   }
   cases <- vapply(c(pilot$rater_accuracy, low), function(accuracy) {
@@ -241,28 +231,18 @@ pilot_note <- function(x) {
 format_advice <- function(x) {
   settings <- x$settings
   same <- length(settings$labels) == 5L && identical(settings$raters, 3L) &&
-    abs(settings$margin - 0.1) < 1e-9 && abs(settings$conf_level - 0.9) < 1e-9
-  kappa <- settings$kappa
-  same <- same && !is.na(kappa)
-  advised <- if (same && kappa >= 0.25 - 1e-9 && kappa <= 0.35) {
-    200
-  } else if (same && kappa >= 0.5 && kappa <= 0.6) {
-    100
+    isTRUE(all.equal(c(settings$margin, settings$conf_level), c(0.1, 0.9)))
+  between <- function(low, high) isTRUE(settings$kappa >= low - 1e-9 && settings$kappa <= high)
+  if (!same || !(between(0.25, 0.35) || between(0.5, 0.6))) {
+    return("Advice of Lehner (2015): none for these settings")
   }
-  if (is.null(advised)) return("Advice of Lehner (2015): none for these settings")
+  weak <- settings$kappa < 0.4
   curve <- tidy(x, "curve")
-  here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), sqrt(advised))$y
-  advice <- c(
-    `200` = "at least 200 cases for chance kappa around .3",
-    `100` = "100 cases are sufficient for chance kappa around .55"
-  )[[as.character(advised)]]
+  at <- sqrt(if (weak) 200 else 100)
+  here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), at)$y
   paste0(
-    "Advice of Lehner (2015): ", advice,
+    "Advice of Lehner (2015): ", if (weak) "at least 200 cases for chance kappa around .3" else
+      "100 cases are sufficient for chance kappa around .55",
     if (!is.na(here)) paste0("; here that has probability ", decimals(stats::pnorm(here), 2L))
   )
-}
-
-#' @export
-notes_of.case_plan <- function(x) { # nolint: object_name.
-  c(format_assumed(x), format_answer(x), plan_notes(x))
 }

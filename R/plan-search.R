@@ -4,29 +4,34 @@ simulated_parts <- function(settings, seed) {
   total <- settings$runs * length(settings$raters) * if (is.null(settings$cases)) 12L else 4L
   bar <- progress_bar("Panels", total) # as many as it usually takes
   on.exit(bar$close())
-  memory <- new.env(parent = emptyenv())
-  memory$done <- 0
+  count <- new.env()
+  count$done <- 0
   lapply(seq_along(settings$raters), function(i) {
     # The panels of so many cases; they are simulated once.
-    memory$known <- list()
+    known <- new.env()
     at <- function(n) {
       key <- as.character(n)
-      if (is.null(memory$known[[key]])) {
-        tick <- function(more) bar$tick(min(memory$done + more, total))
-        memory$known[[key]] <- plan_panels(settings, i, n, seed, tick)
-        memory$done <- memory$done + settings$runs
+      if (is.null(known[[key]])) {
+        done <- count$done
+        tick <- function(more) bar$tick(min(done + more, total))
+        known[[key]] <- plan_panels(settings, i, n, seed, tick)
+        count$done <- done + settings$runs
       }
-      memory$known[[key]]
+      known[[key]]
     }
     answer <- if (is.null(settings$cases)) {
       search_cases(at, settings, i)
     } else {
-      answer_at(at(settings$cases), settings$cases, settings, i)
+      answer_at(at(settings$cases), settings, i)
     }
     # And around the answer, for the picture.
     centre <- if (is.na(answer$cases)) settings$max_cases / 4 else answer$cases
-    for (n in unique(pmin(pmax(round(centre * c(0.25, 0.5, 2)), 2), settings$max_cases))) at(n)
-    list(answer = answer, curve = plan_curve(memory$known, settings, i))
+    lapply(unique(pmin(pmax(round(centre * c(0.25, 0.5, 2)), 2), settings$max_cases)), at)
+    sizes <- sort(as.numeric(ls(known)))
+    points <- do.call(rbind, lapply(lapply(sizes, at), summarise_panels, settings))
+    list(answer = answer, curve = data.frame(
+      raters = settings$raters[[i]], cases = sizes, points, runs = settings$runs
+    ))
   })
 }
 
@@ -39,16 +44,15 @@ plan_panels <- function(settings, i, n, seed, tick) {
     "same", seed
   )
   rows <- tidy(run_study(study, settings$threads, NULL, tick))
-  failed <- !vapply(rows$condition, is.null, NA)
-  abort_argument_if(all(failed), "estimator",
+  abort_argument_if(all(has_failed(rows)), "estimator",
     "{.arg estimator} fails on every panel of {n} case{?s}.", x = verbatim(rows$reason[[1L]]),
     parent = rows$condition[[1L]])
   error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
   near <- !is.na(error) & abs(error) <= settings$margin + 1e-9
+  of_each <- function(x, by, ...) as.vector(tapply(x, by, mean, ...))
   list(
-    n = n, near = as.vector(tapply(near, rows$run, mean)), error = error, run = rows$run,
-    of_system = as.vector(tapply(near, rows$system, mean)),
-    bias = as.vector(tapply(error, rows$system, mean, na.rm = TRUE))
+    n = n, near = of_each(near, rows$run), error = error, run = rows$run,
+    of_system = of_each(near, rows$system), bias = of_each(error, rows$system, na.rm = TRUE)
   )
 }
 
@@ -56,24 +60,22 @@ plan_panels <- function(settings, i, n, seed, tick) {
 
 search_cases <- function(at, settings, i) {
   target <- settings$conf_level
-  share <- function(n) mean(at(n)$near)
   bracket <- bracket_cases(
-    share, start_cases(settings, i), target, settings$max_cases, settings$least_cases
+    function(n) mean(at(n)$near), start_cases(settings, i), target, settings$max_cases,
+    settings$least_cases
   )
   if (is.null(bracket$high)) return(unreached(at, bracket$tried, settings, i))
-  if (is.null(bracket$low)) { # so few that there is nothing below
-    return(answer_at(at(bracket$high), bracket$high, settings, i))
-  }
+  # So few that there is nothing below?
+  if (is.null(bracket$low)) return(answer_at(at(bracket$high), settings, i))
   rough <- line_through(at, c(bracket$low, sqrt(bracket$low * bracket$high), bracket$high), target)
   centre <- min(max(rough$cases, bracket$low), bracket$high)
   around <- pmin(centre * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5), settings$max_cases)
   line <- line_through(at, around, target)
   n <- min(max(ceiling(line$cases - 1e-6), settings$least_cases), settings$max_cases)
-  out <- answer_at(at(n), n, settings, i)
   fitted <- line$at(n)
+  out <- answer_at(at(n), settings, i)
   out$std.error <- line$std.error
-  out$probability <- fitted[["probability"]]
-  out$probability_mcse <- fitted[["mcse"]]
+  out[c("probability", "probability_mcse")] <- as.list(fitted)
   out$reason <- reason_short(out$probability + 1e-6, settings)
   out
 }
@@ -88,30 +90,23 @@ line_through <- function(at, n, target) {
 # Neighbouring numbers of cases (at most a factor of two apart) of which the lower misses the target
 # and the higher reaches it; `high` is NULL if none does, `low` if all do.
 bracket_cases <- function(share, start, target, most, least) {
-  n <- min(max(round(start), least), most)
-  tried <- n
-  low <- high <- NULL
-  if (share(n) >= target) {
-    high <- n
-    while (high > least && is.null(low)) {
-      n <- max(ceiling(high / 2), least)
-      if (share(n) >= target) high <- n else low <- n
-    }
-  } else {
-    low <- n
+  found <- new.env()
+  try_at <- function(n) {
+    found$tried <- c(found$tried, n)
+    found[[if (share(n) >= target) "high" else "low"]] <- n
+  }
+  try_at(min(max(round(start), least), most))
+  while (is.null(found$low) && found$high > least) try_at(max(ceiling(found$high / 2), least))
+  if (is.null(found$high)) {
     # A few steps up, then the end: what that cannot reach is out of reach.
-    for (n in unique(pmin(c(start * c(2, 4, 8), most / 4, most), most))) {
-      n <- round(n)
-      if (n <= low || !is.null(high)) next
-      tried <- c(tried, n)
-      if (share(n) >= target) high <- n else low <- n
+    for (n in unique(round(pmin(c(start * c(2, 4, 8), most / 4, most), most)))) {
+      if (n > found$low && is.null(found$high)) try_at(n)
     }
-    while (!is.null(high) && high / low > 2 + 1 / low) {
-      n <- round(sqrt(low * high))
-      if (share(n) >= target) high <- n else low <- n
+    while (isTRUE(found$high / found$low > 2 + 1 / found$low)) {
+      try_at(round(sqrt(found$low * found$high)))
     }
   }
-  list(low = low, high = high, tried = tried)
+  as.list(found)
 }
 
 # A number of cases to begin with: the approximation's, as if the K-properties held.
@@ -173,9 +168,9 @@ fewest <- function(lack, least, most) {
 # ---- Answers ------------------------------------------------------------------------------------
 
 # As it was simulated, at one number of cases.
-answer_at <- function(panels, n, settings, i) {
+answer_at <- function(panels, settings, i) {
   point <- summarise_panels(panels, settings)
-  plan_row(settings$raters[[i]], n, point, reason_short(point$probability, settings))
+  plan_row(settings$raters[[i]], panels$n, point, reason_short(point$probability, settings))
 }
 
 # NA where the probability is as high as it should be.
@@ -186,11 +181,10 @@ reason_short <- function(probability, settings) {
 
 # No number of cases was enough: because there is a bias, or because larger numbers were not tried.
 unreached <- function(at, tried, settings, i) {
-  share <- vapply(tried, function(n) mean(at(n)$near), 0)
-  best <- tried[[which.max(share)]]
+  near <- lapply(tried, function(n) at(n)$near)
+  best <- tried[[which.max(vapply(near, mean, 0))]]
   point <- summarise_panels(at(best), settings)
-  last <- at(tried[[length(tried)]])
-  gain <- if (length(tried) > 1L) last$near - at(tried[[length(tried) - 1L]])$near
+  gain <- if (length(tried) > 1L) Reduce(`-`, rev(utils::tail(near, 2L)))
   rising <- is.null(gain) || mean(gain) > 2 * stats::sd(gain) / sqrt(length(gain)) + 1e-9
   plan_row(settings$raters[[i]], NA_real_, point, reason_unreached(point, best, settings, rising))
 }
@@ -208,19 +202,20 @@ reason_unreached <- function(point, n, settings, rising = TRUE) {
 
 # Estimates that are `NA` are further off than any margin.
 summarise_panels <- function(panels, settings) {
-  level <- settings$conf_level
   size <- abs(panels$error)
   size[is.na(size)] <- Inf
   width <- function(p) stats::quantile(size, min(max(p, 0), 1), type = 1L, names = FALSE)
+  half <- width(settings$conf_level)
   # The error of a share at that width, carried over to the width.
-  error <- share_error(as.vector(tapply(size <= width(level), panels$run, mean)))
-  widths <- c(width(level), width(level + error), width(level - error))
+  error <- share_error(as.vector(tapply(size <= half, panels$run, mean)))
+  widths <- c(half, width(settings$conf_level + error), width(settings$conf_level - error))
   widths[is.infinite(widths)] <- NA_real_
+  worst <- which.max(abs(panels$bias)) # of the systems
   data.frame(
     probability = mean(panels$near), probability_mcse = share_error(panels$near),
     lowest = min(panels$of_system), half_width = widths[[1L]],
     half_width_mcse = (widths[[2L]] - widths[[3L]]) / 2,
-    bias = na_real(c(panels$bias[which.max(abs(panels$bias))], NA)[[1L]]), # of the worst system
+    bias = if (length(worst) > 0L) panels$bias[[worst]] else NA_real_,
     missing = mean(is.na(panels$error))
   )
 }
@@ -228,16 +223,6 @@ summarise_panels <- function(panels, settings) {
 # Monte Carlo standard error of the mean of panels' shares; a mean of 0 or 1 is not certain.
 share_error <- function(near) {
   runs <- length(near)
-  p <- mean(near)
-  certain <- (0.5 + runs * p) / (runs + 1)
-  sqrt((if (p %in% 0:1) certain * (1 - certain) else stats::var(near)) / runs)
-}
-
-plan_curve <- function(known, settings, i) {
-  known <- known[order(vapply(known, `[[`, 0, "n"))]
-  points <- do.call(rbind, lapply(known, summarise_panels, settings = settings))
-  data.frame(
-    raters = settings$raters[[i]], cases = vapply(known, `[[`, 0, "n"), points,
-    runs = settings$runs, row.names = NULL
-  )
+  certain <- (0.5 + sum(near)) / (runs + 1)
+  sqrt((if (mean(near) %in% 0:1) certain * (1 - certain) else stats::var(near)) / runs)
 }

@@ -32,11 +32,10 @@ autoplot.accuracy_estimate <- function(object, # nolint: object_name.
 plot_systems <- function(object) {
   table <- tidy(object)
   order <- table$system[order(table$estimate, na.last = FALSE)]
-  table$system <- factor(table$system, levels = order)
+  table$system <- factor(table$system, order)
   rater <- glance(object)$rater_accuracy[[1L]]
   seen <- table[!is.na(table$estimate), ]
-  lacking <- setdiff(order, seen$system)
-  ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$system)) +
+  picture(seen, "estimate", "system") +
     (if (!is.na(rater)) line_at(rater)) +
     interval_layers(in_percent) +
     # Room for the labels, also where the interval ends at 1.
@@ -44,9 +43,7 @@ plot_systems <- function(object) {
     ggplot2::scale_y_discrete(limits = order, expand = ggplot2::expansion(add = 0.6)) +
     titled(
       "Accuracy of systems", systems_subtitle(object, rater), "probability of the correct category",
-      caption = if (length(lacking) > 0L) {
-        paste("Not identified for", shorten(lacking, most = 4L))
-      }
+      caption = not_identified(setdiff(order, seen$system))
     )
 }
 
@@ -64,19 +61,16 @@ plot_bins <- function(object) {
   abort_argument_if(nrow(table) == 0L || nrow(estimates) == 0L, "object",
     "There are no bins to draw.",
     i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
-  n <- length(object$fit$x$categories)
-  table$system <- factor(table$system, levels = unique(table$system))
-  probability <- seq(1 / n, 1, length.out = 50L)
-  curve <- expected_agreement(estimates, probability, n)
-  curve$system <- factor(curve$system, levels = levels(table$system))
-  ggplot2::ggplot(table, ggplot2::aes(.data$probability, .data$agreement)) +
+  table$system <- in_order(table$system)
+  curve <- expected_agreement(estimates, length(object$fit$x$categories))
+  curve$system <- factor(curve$system, levels(table$system))
+  breaks <- c(0, 0.5, 1)
+  picture(table, "probability", "agreement") +
     ggplot2::geom_line(data = curve, colour = plot_colours[["accent"]], linetype = "dashed") +
-    ggplot2::geom_point(
-      ggplot2::aes(size = .data$cases), colour = plot_colours[["main"]], alpha = 0.75
-    ) +
+    ggplot2::geom_point(mapped(size = "cases"), colour = plot_colours[["main"]], alpha = 0.75) +
     panels_of(estimates, "system") +
-    ggplot2::scale_x_continuous(limits = c(0, 1), breaks = c(0, 0.5, 1)) +
-    ggplot2::scale_y_continuous(limits = c(0, 1), breaks = c(0, 0.5, 1)) +
+    ggplot2::scale_x_continuous(limits = c(0, 1), breaks = breaks) +
+    ggplot2::scale_y_continuous(limits = c(0, 1), breaks = breaks) +
     ggplot2::coord_cartesian(clip = "off") +
     ggplot2::scale_size(range = c(2, 8), limits = c(0, NA), name = "cases", breaks = size_breaks) +
     titled(
@@ -86,12 +80,76 @@ plot_bins <- function(object) {
     )
 }
 
-# Equation 6: agreement of a system of this accuracy with a category of this probability.
-expected_agreement <- function(estimates, probability, n) {
-  accuracy <- rep(estimates$estimate, each = length(probability))
-  p <- rep(probability, nrow(estimates))
-  data.frame(
-    system = rep(estimates$system, each = length(probability)), probability = p,
-    agreement = p * accuracy + (1 - p) * (1 - accuracy) / (n - 1)
+# Equation 6: agreement of systems of these accuracies with a category of any probability.
+expected_agreement <- function(estimates, categories) {
+  p <- seq(1 / categories, 1, length.out = 50L)
+  do.call(rbind, Map(function(system, a) {
+    data.frame(system, probability = p, agreement = p * a + (1 - p) * (1 - a) / (categories - 1))
+  }, estimates$system, estimates$estimate))
+}
+
+# What gold cases and ratings say of each system, alone and together.
+plot_gold <- function(object) {
+  table <- tidy(object, "gold")
+  abort_argument_if(is.null(object$gold$evidence), "type", "There are no gold cases to draw.",
+    i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.")
+  table$interval <- from_top(table$interval)
+  table$system <- in_order(table$system)
+  seen <- table[!is.na(table$estimate), ]
+  seen$chosen <- seen$interval == object$options$interval
+  ends <- tidy(object)[c("system", "shared", "independent")]
+  ends <- data.frame(
+    system = factor(ends$system, levels(seen$system)), low = pmin(ends$shared, ends$independent),
+    high = pmax(ends$shared, ends$independent)
   )
+  ends <- ends[!is.na(ends$low), ]
+  picture(seen, "estimate", "interval", colour = "chosen") +
+    ggplot2::geom_rect(
+      ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf), ends,
+      inherit.aes = FALSE, fill = plot_colours[["low"]], alpha = 0.6
+    ) +
+    interval_lines(main = FALSE, alpha = 0.6) +
+    ggplot2::geom_point(size = 2.6) +
+    ggplot2::facet_wrap("system", labeller = wrapped()) +
+    flag_colours() +
+    ggplot2::scale_x_continuous(labels = in_percent, expand = ggplot2::expansion(mult = 0.08)) +
+    titled(
+      paste("Accuracy by", count_noun(length(object$gold$case), "gold case"), "and by ratings"),
+      paste0(
+        interval_title(object$options$conf_level), "s, of the ", object$gold$settings$target,
+        if (nrow(ends) > 0L) "; shaded: the range of ratings alone"
+      ),
+      "probability of the correct category"
+    ) +
+    room_between(18)
+}
+
+plot_score_curve <- function(object, type, ...) {
+  table <- tidy(object, type, ...)
+  table$who <- in_order(
+    ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
+  )
+  drawn <- if (type == "roc") draw_roc(table) else draw_reliability(table, object)
+  drawn +
+    diagonal("accent", "dashed") +
+    category_scale(levels(table$who)) +
+    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1))
+}
+
+draw_roc <- function(table) {
+  table$other <- 1 - table$specificity
+  picture(table, "other", "sensitivity", colour = "who") +
+    ggplot2::geom_step(linewidth = 0.9) +
+    titled("ROC curves", "Truth is estimated", "1 - specificity", "sensitivity", colour = NULL)
+}
+
+draw_reliability <- function(table, object) {
+  picture(table, "probability", "estimate", colour = "who") +
+    upright_lines(main = FALSE) +
+    ggplot2::geom_point(mapped(size = "n")) +
+    ggplot2::scale_size_area(max_size = 5, guide = "none") +
+    titled(
+      "Reliability of scores", truth_subtitle(table, object$options$conf_level),
+      "score, mean of a bin", "share that is right", colour = NULL
+    )
 }

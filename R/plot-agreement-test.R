@@ -9,16 +9,14 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   seen <- drawn_measures(object)
   null <- attr(object, "about")$null
-  ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$title)) +
+  seen$label <- paste("p", sub("^(?=[0-9])", "= ", show_p(seen$p.value), perl = TRUE))
+  picture(seen, "estimate", "title") +
     line_at(null) +
     ggplot2::geom_segment(
       ggplot2::aes(xend = null, yend = .data$title), colour = plot_colours[["muted"]]
     ) +
     main_points(3) +
-    ggplot2::geom_text(
-      ggplot2::aes(label = paste("p", sub("^(?=[0-9])", "= ", show_p(.data$p.value), perl = TRUE))),
-      vjust = -1.1, size = 3.3, na.rm = TRUE
-    ) +
+    ggplot2::geom_text(mapped(label = "label"), vjust = -1.1, size = 3.3, na.rm = TRUE) +
     ggplot2::scale_x_continuous(limits = range(0, 1, null, seen$estimate)) +
     ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = 0.6)) +
     titled(caption_of(object), "Dashed: the value that is tested", "agreement")
@@ -28,13 +26,9 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
 drawn_measures <- function(object) {
   abort_argument_if(!is_whole_test(object), "object",
     "must have all columns that it was given at first.")
-  seen <- plain_data_frame(object[!is.na(object$estimate), ])
-  abort_argument_if(nrow(seen) == 0L, "object",
-    "All measures are {.code NA}; there is nothing to draw.",
-    i = "The column {.code reason} says why.")
+  seen <- known_measures(plain_data_frame(object), "object")
   titles <- measure_titles(seen$measure, attr(object, "about")$scale_name)
-  titles <- titles[seen$measure]
-  seen$title <- factor(titles, levels = rev(unique(titles)))
+  seen$title <- from_top(titles[seen$measure])
   seen
 }
 
@@ -43,7 +37,7 @@ drawn_measures <- function(object) {
 autoplot.agreement_comparison <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   seen <- drawn_measures(object)
-  ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$title)) +
+  picture(seen, "estimate", "title") +
     line_at(0) +
     interval_layers() +
     ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = 0.6)) +

@@ -24,97 +24,80 @@ autoplot.agreement <- function(object, # nolint: object_name.
     "measure", "estimate", "conf.low", "conf.high", if (about$pairwise) c("rater1", "rater2"),
     if (about$by_category) "category"
   )
-  abort_argument_if(is.null(about) || !all(needed %in% names(object)), "object",
+  abort_argument_if(is.null(about) || !has_columns(object, needed), "object",
     "must have all columns that {.fun agreement} gave it.")
-  if (is.null(type)) type <- if (about$pairwise) "pairs" else "measures"
-  type <- check_choice(type, c("measures", "pairs", "chart"), "type")
+  type <- check_choice(
+    type %||% if (about$pairwise) "pairs" else "measures", c("measures", "pairs", "chart"), "type"
+  )
+  titles <- measure_titles(object$measure, about$scale_name)
+  object$title <- factor(titles[as.character(object$measure)], unname(titles))
   switch(type, measures = plot_measures(object, about), pairs = plot_pairs(object, about),
     chart = plot_chart(about))
 }
 
-abort_plot <- function(why, how) abort_argument("type", why, i = how)
+# The rows with an estimate.
+known_measures <- function(table, arg) {
+  seen <- table[!is.na(table$estimate), ]
+  abort_argument_if(nrow(seen) == 0L, arg,
+    "All measures are {.code NA}; there is nothing to draw.",
+    i = "The column {.code reason} says why.")
+  seen
+}
 
 plot_measures <- function(object, about) {
-  seen <- object[!is.na(object$estimate), ]
-  if (nrow(seen) == 0L) {
-    abort_plot("All measures are {.code NA}; there is nothing to draw.",
-      "The column {.code reason} says why.")
-  }
-  titles <- measure_titles(object$measure, about$scale_name)
-  seen$title <- factor(titles[as.character(seen$measure)], levels = rev(unname(titles)))
-  seen$label <- if (about$pairwise) {
-    paste(seen$rater1, "-", seen$rater2)
-  } else if (about$by_category) {
-    seen$category
-  } else {
-    as.character(seen$title)
-  }
+  seen <- known_measures(object, "type")
+  titles <- levels(object$title)
   faceted <- about$pairwise || about$by_category
-  seen$label <- factor(
-    seen$label, levels = rev(if (faceted) unique(seen$label) else unname(titles))
-  )
-  lacking <- unique(titles[as.character(object$measure[is.na(object$estimate)])])
-  interval <- !all(is.na(seen$conf.low))
-  seen$panel <- factor(seen$title, levels = unname(titles))
-  ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$label)) +
+  seen$label <- if (!faceted) {
+    factor(seen$title, rev(titles))
+  } else {
+    from_top(if (about$pairwise) paste(seen$rater1, "-", seen$rater2) else seen$category)
+  }
+  lacking <- unique(object$title[is.na(object$estimate)])
+  picture(seen, "estimate", "label") +
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
-    (if (faceted && length(titles) > 1L) ggplot2::facet_wrap(~panel, labeller = wrapped())) +
+    (if (faceted && length(titles) > 1L) ggplot2::facet_wrap("title", labeller = wrapped())) +
     estimate_axis(seen,
       breaks = if (faceted) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
       expand = ggplot2::expansion(add = 0.05)
     ) +
     ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = c(0.6, 1))) +
     titled(
-      if (faceted && length(titles) == 1L) titles[[1L]] else "Agreement",
-      if (interval) paste0("Estimates with ", interval_title(about$conf_level), "s"),
+      if (faceted && length(titles) == 1L) titles else "Agreement",
+      if (!all(is.na(seen$conf.low))) {
+        paste0("Estimates with ", interval_title(about$conf_level), "s")
+      },
       caption = if (length(lacking) > 0L) paste("Not defined for some:", shorten(lacking))
     ) +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(1.2, "lines"))
 }
 
-# Both halves of the square, since agreement has no direction.
 plot_pairs <- function(object, about) {
-  if (!about$pairwise) {
-    abort_plot("Only pairwise agreement has a map of pairs.",
-      "Use {.code agreement(pairwise = TRUE)}.")
-  }
-  if (about$by_category) {
-    abort_plot("There is no map of pairs by category.", "Use {.code type = \"measures\"}.")
-  }
-  titles <- measure_titles(object$measure, about$scale_name)
-  pairs <- data.frame(
-    judge1 = c(object$rater1, object$rater2), judge2 = c(object$rater2, object$rater1),
-    value = rep(object$estimate, 2L),
-    measure = factor(rep(titles[as.character(object$measure)], 2L), titles)
-  )
-  shown <- utils::head(levels(pairs$measure), most_maps)
-  pairs <- droplevels(pairs[pairs$measure %in% shown, ])
-  negative <- any(pairs$value < 0, na.rm = TRUE)
-  systems <- if (length(titles) == 1L) about$systems
-  numbers <- length(shown) == 1L || length(about$judges) <= 4L
-  heat_map(pairs, about$judges, systems, sorted = TRUE, numbers = numbers) +
-    (if (length(titles) > 1L) {
-      ggplot2::facet_wrap(~measure, nrow = 1L, labeller = wrapped())
-    }) +
-    (if (negative) {
-      ggplot2::scale_fill_gradient2(
-        low = plot_colours[["accent"]], mid = plot_colours[["low"]],
-        high = plot_colours[["high"]], limits = c(-1, 1), name = NULL, na.value = "white"
+  abort_argument_if(!about$pairwise, "type", "Only pairwise agreement has a map of pairs.",
+    i = "Use {.code agreement(pairwise = TRUE)}.")
+  abort_argument_if(about$by_category, "type", "There is no map of pairs by category.",
+    i = "Use {.code type = \"measures\"}.")
+  titles <- levels(object$title)
+  several <- length(titles) > 1L
+  pairs <- both_ways(object)
+  pairs$measure <- rep(object$title, 2L)
+  pairs <- droplevels(pairs[as.integer(pairs$measure) <= most_maps, ])
+  heat_map(
+    pairs, about$judges, if (several) "Agreement of pairs" else titles,
+    "Each pair of raters, over the cases that both rated",
+    caption = if (length(titles) > most_maps) {
+      paste0("The first ", most_maps, " of ", length(titles), " measures")
+    },
+    systems = if (!several) about$systems, sorted = TRUE,
+    numbers = length(about$judges) <= if (several) 4L else 12L,
+    scale = share_scale(NULL, negative = any(pairs$value < 0, na.rm = TRUE))
+  ) +
+    (if (several) {
+      list(
+        ggplot2::facet_wrap("measure", nrow = 1L, labeller = wrapped()),
+        ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1))
       )
-    } else {
-      share_scale(name = NULL, breaks = c(0, 0.5, 1))
-    }) +
-    ggplot2::labs(
-      title = if (length(titles) == 1L) titles[[1L]] else "Agreement of pairs",
-      subtitle = "Each pair of raters, over the cases that both rated", x = NULL, y = NULL,
-      caption = if (length(titles) > most_maps) {
-        paste0("The first ", most_maps, " of ", length(titles), " measures")
-      }
-    ) +
-    wrapped_texts() +
-    (if (length(titles) > 1L) {
-      ggplot2::theme(axis.text.x = ggplot2::element_text(angle = 90, vjust = 0.5, hjust = 1))
     })
 }
 
@@ -123,52 +106,49 @@ most_maps <- 4L
 
 plot_chart <- function(about) {
   crossed <- about$matrix
-  if (is.null(crossed)) {
-    abort_plot("The agreement chart compares two raters who have names.",
-      "Take two of them, or an agreement matrix: {.code agreement(agreement_matrix(x, \"a\",
+  abort_argument_if(is.null(crossed), "type",
+    "The agreement chart compares two raters who have names.",
+    i = "Take two of them, or an agreement matrix: {.code agreement(agreement_matrix(x, \"a\",
        \"b\"))}.")
-  }
-  rows <- rowSums(crossed)
-  columns <- colSums(crossed)
-  left <- cumsum(columns) - columns
-  bottom <- cumsum(rows) - rows
-  k <- seq_along(rows)
-  before <- function(x, i) sum(x[seq_len(i - 1L)])
-  in_row <- vapply(k, function(i) before(crossed[, i], i), 0)
-  in_column <- vapply(k, function(i) before(crossed[i, ], i), 0)
-  same <- diag(unclass(crossed))
+  crossed <- unclass(crossed)
+  wide <- colSums(crossed)
+  high <- rowSums(crossed)
+  left <- cumsum(wide) - wide
+  bottom <- cumsum(high) - high
+  same <- diag(crossed)
+  # Within its row and column a square stands behind what they have before the diagonal.
+  in_row <- colSums(crossed * upper.tri(crossed))
+  in_column <- rowSums(crossed * lower.tri(crossed))
+  parts <- c("marginals", "agreement")
   tiles <- data.frame(
-    category = rep(rownames(crossed), 2L),
-    what = factor(rep(c("marginals", "agreement"), each = length(k)), c("marginals", "agreement")),
-    left = c(left, left + in_row), bottom = c(bottom, bottom + in_column),
-    width = c(columns, same), height = c(rows, same)
+    what = factor(rep(parts, each = length(same)), parts), left = c(left, left + in_row),
+    bottom = c(bottom, bottom + in_column)
   )
-  total <- sum(crossed)
+  tiles$right <- tiles$left + c(wide, same)
+  tiles$top <- tiles$bottom + c(high, same)
+  axis <- function(scale, start, size) {
+    scale(
+      breaks = (start + size / 2)[size > 0], labels = names(size)[size > 0],
+      limits = c(0, sum(crossed)), expand = c(0, 0)
+    )
+  }
   raters <- names(dimnames(crossed))
-  b <- bangdiwala_b(crossed)
   ggplot2::ggplot(tiles) +
-    ggplot2::geom_abline(colour = plot_colours[["muted"]], linetype = "dashed") +
+    diagonal(linetype = "dashed") +
     ggplot2::geom_rect(
-      ggplot2::aes(
-        xmin = .data$left, xmax = .data$left + .data$width, ymin = .data$bottom,
-        ymax = .data$bottom + .data$height, fill = .data$what
-      ),
+      mapped(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "what"),
       colour = "white", linewidth = 0.4
     ) +
     ggplot2::scale_fill_manual(
       values = c(plot_colours[["low"]], plot_colours[["main"]]), name = NULL
     ) +
-    ggplot2::scale_x_continuous(
-      breaks = (left + columns / 2)[columns > 0], labels = rownames(crossed)[columns > 0],
-      limits = c(0, total), expand = c(0, 0)
-    ) +
-    ggplot2::scale_y_continuous(
-      breaks = (bottom + rows / 2)[rows > 0], labels = rownames(crossed)[rows > 0],
-      limits = c(0, total), expand = c(0, 0)
-    ) +
+    axis(ggplot2::scale_x_continuous, left, wide) +
+    axis(ggplot2::scale_y_continuous, bottom, high) +
     ggplot2::coord_equal() +
     titled(
-      "Agreement chart", paste("Bangdiwala's B, the dark share of the rectangles:", decimals(b)),
+      "Agreement chart", paste(
+        "Bangdiwala's B, the dark share of the rectangles:", decimals(bangdiwala_b(about$matrix))
+      ),
       raters[[2L]], raters[[1L]]
     )
 }

@@ -9,16 +9,17 @@
 autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
-  seen <- table[!is.na(table$lowest), ]
   check_drawn(table$lowest, "The bounds are", table$reason)
-  seen$system <- factor(seen$system, levels = seen$system[order(seen$lowest + seen$highest)])
+  seen <- table[!is.na(table$lowest), ]
+  seen$system <- in_order(seen$system)
+  seen$system <- stats::reorder(seen$system, seen$lowest + seen$highest)
   facts <- glance(object)
-  ggplot2::ggplot(seen, ggplot2::aes(y = .data$system)) +
+  fitted <- facts$given == "fit"
+  picture(seen, y = "system") +
     interval_lines(linewidth = 0.7, alpha = 0.6) +
     range_lines() +
     ggplot2::geom_point(
-      ggplot2::aes(.data$shared), colour = plot_colours[["accent"]], shape = 18, size = 3,
-      na.rm = TRUE
+      mapped("shared"), colour = plot_colours[["accent"]], shape = 18, size = 3, na.rm = TRUE
     ) +
     ggplot2::scale_x_continuous(
       limits = c(0, 1), labels = in_percent, expand = ggplot2::expansion(add = 0.02)
@@ -26,16 +27,14 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
     titled(
       "Lowest and highest accuracy",
       paste0(
-        if (facts$given == "fit") {
+        if (fitted) {
           "whatever errors are shared with the raters',\nif the fit is right about these"
         } else {
           "whatever errors are shared,\ngiven the ratings and what is assumed"
         },
-        if (facts$interval == "bootstrap") {
-          paste0("; thin: ", format(100 * facts$conf_level), "% confidence set")
-        }
+        if (facts$interval == "bootstrap") paste0("; thin: ", set_title(facts$conf_level))
       ),
       "probability of the correct category",
-      caption = if (facts$given == "fit") "Diamond: all errors shared with the raters"
+      caption = if (fitted) "Diamond: all errors shared with the raters"
     )
 }

@@ -16,37 +16,27 @@ autoplot.k_check <- function(object, # nolint: object_name.
     "must have all columns that {.fun check_k_properties} gave it.")
   rows <- tidy(object, what = type)
   if (type == "tests") rows <- rows[!is.na(rows$p.value), ]
-  if (nrow(rows) == 0L) {
-    abort_plot("There is nothing to draw: no such test was done.",
-      "The column {.code reason} says why.")
-  }
+  abort_argument_if(nrow(rows) == 0L, "type", "There is nothing to draw: no such test was done.",
+    i = "The column {.code reason} says why.")
   alpha <- attr(object, "about")$alpha
   switch(type,
     tests = plot_p_values(rows, alpha),
     pairs = plot_excess(
-      data.frame(
-        label = paste(rows$rater1, "-", rows$rater2), observed = rows$observed,
-        expected = rows$expected, odd = rows$p.value <= alpha, size = rows$n
-      ),
+      rows, paste(rows$rater1, "-", rows$rater2), rows$p.value <= alpha,
       "Agreement of pairs of raters", "expected if errors are independent", "observed agreement"
     ),
     disagreements = plot_excess(
-      data.frame(
-        label = paste(rows$category1, "-", rows$category2), observed = rows$observed,
-        expected = rows$expected, odd = FALSE, size = rows$observed
-      ),
-      "Which categories raters confuse", "expected if errors are equally probable",
-      "observed pairs of ratings"
+      rows, paste(rows$category1, "-", rows$category2), FALSE, "Which categories raters confuse",
+      "expected if errors are equally probable", "observed pairs of ratings"
     )
   )
 }
 
 plot_p_values <- function(rows, alpha) {
-  rows$label <- paste0(k_labels[rows$property], "\n", rows$test)
-  rows$label <- factor(rows$label, levels = rev(unique(rows$label)))
+  rows$label <- from_top(paste0(k_labels[rows$property], "\n", rows$test))
   rows$bad <- rows$verdict %in% c("violated", "contradiction")
   lowest <- min(rows$p.adjusted, alpha / 10)
-  ggplot2::ggplot(rows, ggplot2::aes(.data$p.adjusted, .data$label, colour = .data$bad)) +
+  picture(rows, "p.adjusted", "label", colour = "bad") +
     ggplot2::annotate(
       "rect", xmin = lowest / 1.5, xmax = alpha, ymin = -Inf, ymax = Inf,
       fill = plot_colours[["accent"]], alpha = 0.1
@@ -74,24 +64,22 @@ plot_p_values <- function(rows, alpha) {
     )
 }
 
-# Observed against expected; the line is where they are equal.
-plot_excess <- function(rows, title, x, y) {
-  off <- (rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
-  far <- rank(-abs(off), ties.method = "first") <= 3L
-  named <- rows[if (any(rows$odd)) rows$odd else far, ]
+# Observed against expected; those that are `odd` are named, or else the three furthest off.
+plot_excess <- function(rows, label, odd, title, x, y) {
+  rows$label <- label
+  rows$odd <- odd
+  off <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
+  named <- rows[if (any(odd)) odd else rank(-off, ties.method = "first") <= 3L, ]
   ends <- range(rows$observed, rows$expected)
-  room <- max(diff(ends), 0.02) * 0.12
-  ggplot2::ggplot(rows, ggplot2::aes(.data$expected, .data$observed)) +
-    ggplot2::geom_abline(slope = 1, intercept = 0, colour = plot_colours[["muted"]]) +
-    ggplot2::geom_point(
-      ggplot2::aes(colour = .data$odd), size = if (nrow(rows) > 200L) 1 else 2.6,
-      alpha = if (nrow(rows) > 200L) 0.4 else 0.9
-    ) +
+  ends <- ends + c(-1, 1) * max(diff(ends), 0.02) * 0.12 # room for the names
+  many <- nrow(rows) > 200L
+  picture(rows, "expected", "observed", colour = "odd") +
+    diagonal() +
+    ggplot2::geom_point(size = if (many) 1 else 2.6, alpha = if (many) 0.4 else 0.9) +
     ggplot2::geom_text(
-      ggplot2::aes(label = .data$label, colour = .data$odd), data = named, size = 3.1,
-      vjust = -0.9, check_overlap = TRUE
+      mapped(label = "label"), named, size = 3.1, vjust = -0.9, check_overlap = TRUE
     ) +
     flag_colours() +
-    ggplot2::coord_equal(xlim = ends + c(-1, 1) * room, ylim = ends + c(-1, 1) * room) +
+    ggplot2::coord_equal(xlim = ends, ylim = ends) +
     titled(title, "Above the line: more often than the fitted model says", x, y)
 }

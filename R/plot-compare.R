@@ -23,14 +23,11 @@ most_pairs <- 40L # that a picture holds
 
 plot_differences <- function(object) {
   table <- utils::head(shown_pairs(object), most_pairs)
-  pair <- paste(table$system1, "-", table$system2)
-  table$pair <- factor(pair, levels = rev(pair))
+  table$pair <- from_top(paste(table$system1, "-", table$system2))
   decided <- !is.na(table$conf.low) & (table$conf.low > 0 | table$conf.high < 0)
   table$verdict <- ifelse(decided, "different", "undecided")
   hidden <- nrow(tidy(object)) - nrow(table)
-  ggplot2::ggplot(
-    table, ggplot2::aes(.data$estimate, .data$pair, colour = .data$verdict)
-  ) +
+  picture(table, "estimate", "pair", colour = "verdict") +
     ggplot2::geom_vline(xintercept = 0, colour = "grey35") +
     interval_lines(main = FALSE) +
     ggplot2::geom_point(size = 2.6) +
@@ -44,34 +41,24 @@ plot_differences <- function(object) {
         interval_title(object$options$conf_level), "s",
         if (object$options$simultaneous) ", all at once" else ", each for its pair alone"
       ),
+      paste(compared_metric(object), "of the first less that of the second"),
       caption = if (hidden > 0L) {
         smaller <- if (is.null(object$options$against)) "smaller" else "more"
         paste(number(hidden), smaller, "differences are not shown")
-      },
-      x = paste(compared_metric(object), "of the first less that of the second")
+      }
     )
 }
 
 plot_ranks <- function(object) {
   ranks <- tidy(object, "ranks")
-  accuracy <- object$accuracy
-  order <- intersect(accuracy$system[order(accuracy$estimate)], ranks$system)
-  ranks$system <- factor(ranks$system, levels = order)
-  few <- length(order) <= 12L
-  ggplot2::ggplot(ranks, ggplot2::aes(.data$rank, .data$system, fill = .data$probability)) +
-    ggplot2::geom_tile(colour = "white", linewidth = if (few) 0.6 else 0) +
-    (if (few) {
-      ggplot2::geom_text(
-        ggplot2::aes(
-          label = ifelse(.data$probability < 0.005, "", decimals(.data$probability, 2L)),
-          colour = .data$probability > 0.55
-        ),
-        size = 3.2, show.legend = FALSE
-      )
-    }) +
-    ggplot2::scale_colour_manual(values = c(`FALSE` = "grey20", `TRUE` = "white")) +
-    share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
-    ggplot2::scale_x_continuous(breaks = spread(length(order), 12L), position = "top") +
-    titled("Ranks of systems", paste("1 is the", best_by(object)), "rank") +
-    ggplot2::theme(panel.grid = ggplot2::element_blank())
+  best <- object$accuracy$system[order(-object$accuracy$estimate)]
+  small <- ranks$probability < 0.005
+  heat_map(
+    data.frame(
+      judge1 = ranks$rank, judge2 = ranks$system, value = ranks$probability,
+      label = ifelse(small, "", decimals(ranks$probability, 2L))
+    ),
+    sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_by(object), "rank"),
+    rows = intersect(best, ranks$system), top = TRUE
+  )
 }

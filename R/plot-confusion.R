@@ -6,12 +6,8 @@
 #' @rawNamespace S3method(ggplot2::autoplot,confusion_matrix)
 autoplot.confusion_matrix <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  labels <- rownames(object)
-  cells <- data.frame(
-    judge1 = rep(labels, each = length(labels)), judge2 = rep(labels, length(labels)),
-    value = as.vector(object)
+  heat_map(
+    matrix_cells(unclass(object)), rownames(object), "Confusion matrix", x = "category given",
+    y = "true category"
   )
-  heat_map(cells, labels) +
-    share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
-    ggplot2::labs(title = "Confusion matrix", x = "category given", y = "true category")
 }

@@ -24,9 +24,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type)
   known <- colnames(object$draws)
-  if (is.null(terms)) {
-    terms <- utils::head(known[is_watched(object$terms)], 12L)
-  }
+  terms <- terms %||% utils::head(known[is_watched(object$terms)], 12L)
   check_names_among(terms, known, "terms")
   table <- drawn_table(object, terms)
   switch(type,
@@ -36,25 +34,23 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
 }
 
 drawn_table <- function(object, terms) {
-  n <- nrow(object$draws)
+  kept <- object$sampling$kept
+  chains <- object$sampling$chains
   data.frame(
-    term = factor(rep(terms, each = n), terms),
-    chain = factor(rep(rep(seq_len(object$sampling$chains), each = object$sampling$kept),
-      length(terms))),
-    iteration = rep(seq_len(object$sampling$kept), object$sampling$chains * length(terms)),
-    value = as.vector(object$draws[, terms])
+    term = factor(rep(terms, each = kept * chains), terms),
+    chain = factor(rep(rep(seq_len(chains), each = kept), length(terms))),
+    iteration = seq_len(kept), value = as.vector(object$draws[, terms])
   )
 }
 
 draw_densities <- function(object, table) {
-  before <- prior_densities(object, levels(table$term))
-  ggplot2::ggplot(table, ggplot2::aes(.data$value)) +
+  picture(table, "value") +
     ggplot2::geom_density(fill = plot_colours[["main"]], alpha = 0.5, colour = NA) +
-    (if (nrow(before) > 0L) {
-      ggplot2::geom_line(ggplot2::aes(y = .data$density), before,
-        linetype = "dashed", colour = plot_colours[["accent"]], na.rm = TRUE)
-    }) +
-    ggplot2::facet_wrap(~term, scales = "free_y") +
+    ggplot2::geom_line(
+      mapped(y = "density"), prior_densities(object, levels(table$term)),
+      linetype = "dashed", colour = plot_colours[["accent"]], na.rm = TRUE
+    ) +
+    ggplot2::facet_wrap("term", scales = "free_y") +
     ggplot2::scale_y_continuous(breaks = NULL) +
     titled("Posterior and prior", "Posterior densities; dashed: priors")
 }
@@ -64,24 +60,24 @@ prior_densities <- function(object, terms) {
   of <- object$terms[match(terms, object$terms$term), ]
   of <- of[!is.na(of$a), ]
   at <- seq(0.005, 0.995, length.out = 200L)
+  of <- of[rep(seq_len(nrow(of)), each = 200L), ]
   data.frame(
-    term = factor(rep(of$term, each = 200L), terms), value = rep(at, nrow(of)),
-    density = stats::dbeta(rep(at, nrow(of)), rep(of$a, each = 200L),
-      rep(of$total - of$a, each = 200L))
+    term = factor(of$term, terms), value = rep_len(at, nrow(of)),
+    density = stats::dbeta(rep_len(at, nrow(of)), of$a, of$total - of$a)
   )
 }
 
 draw_traces <- function(table) {
-  ggplot2::ggplot(table, ggplot2::aes(.data$iteration, .data$value, colour = .data$chain)) +
+  picture(table, "iteration", "value", colour = "chain") +
     ggplot2::geom_line(linewidth = 0.2, alpha = 0.7) +
-    ggplot2::facet_wrap(~term, scales = "free_y") +
+    ggplot2::facet_wrap("term", scales = "free_y") +
     ggplot2::scale_colour_manual(values = category_colours(levels(table$chain))) +
     titled("Draws of each chain", x = "draw")
 }
 
 draw_ranks <- function(table) {
   table$rank <- stats::ave(table$value, table$term, FUN = function(v) rank(v) / length(v))
-  ggplot2::ggplot(table, ggplot2::aes(.data$rank, fill = .data$chain)) +
+  picture(table, "rank", fill = "chain") +
     ggplot2::geom_histogram(breaks = seq(0, 1, 0.05), show.legend = FALSE) +
     ggplot2::facet_grid(chain ~ term) +
     ggplot2::scale_fill_manual(values = category_colours(levels(table$chain))) +
@@ -115,10 +111,9 @@ ends_of <- function(ends, terms, of) {
 plot_medians <- function(table, terms, colours, width) {
   table$term <- factor(table$term, rev(terms))
   table$of <- factor(table$of, rev(names(colours)))
-  ggplot2::ggplot(table, ggplot2::aes(.data$middle, .data$term, colour = .data$of)) +
+  picture(table, "middle", "term", colour = "of") +
     ggplot2::geom_pointrange(
-      ggplot2::aes(xmin = .data$low, xmax = .data$high),
-      position = ggplot2::position_dodge(width = width)
+      mapped(xmin = "low", xmax = "high"), position = ggplot2::position_dodge(width = width)
     ) +
     ggplot2::scale_colour_manual(values = colours, breaks = names(colours), name = NULL)
 }
@@ -130,16 +125,13 @@ plot_medians <- function(table, terms, colours, width) {
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, type = c("prior", "pairs"), ...) { # nolint: object_name.
   check_dots_empty(...)
-  type <- check_choice(type)
-  if (type == "prior") return(autoplot.draws_fit(object$fit, "prior"))
+  if (check_choice(type) == "prior") return(autoplot.draws_fit(object$fit, "prior"))
   table <- utils::head(object$pairs[order(object$pairs$p.value), ], 30L)
-  table$pair <- factor(paste(table$rater1, "and", table$rater2),
-    rev(paste(table$rater1, "and", table$rater2)))
-  ggplot2::ggplot(table, ggplot2::aes(.data$observed / .data$cases, .data$pair)) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(xmin = .data$low / .data$cases, xmax = .data$high / .data$cases),
-      linewidth = 3, colour = plot_colours[["main"]], alpha = 0.4
-    ) +
+  table$pair <- from_top(paste(table$rater1, "and", table$rater2))
+  shares <- c("observed", "low", "high")
+  table[shares] <- table[shares] / table$cases
+  picture(table, "observed", "pair") +
+    interval_lines("low", "high", linewidth = 3, alpha = 0.4) +
     ggplot2::geom_point(colour = plot_colours[["accent"]]) +
     titled(
       "How often raters agree", "Dots: the ratings; bars: 90% of new ratings under the model",

@@ -32,28 +32,19 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
 plot_parameters <- function(object) {
   table <- tidy(object)
   table <- table[is_probability_term(table$term, object), ]
-  is_rate <- startsWith(table$term, "base_rate[")
-  is_level <- startsWith(table$term, "confidence_")
-  table$panel <- factor(
-    1L + is_level + 2L * is_rate, 1:3, c("accuracy", "confidence", "base rate")
-  )[, drop = TRUE]
-  table$label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", table$term)
-  table$label[is_level] <- sub(
-    "^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term[is_level]
-  )
-  table$label[table$term == "rater_accuracy"] <- "a rater"
-  table$label <- factor(table$label, levels = rev(unique(table$label)))
-  chance <- data.frame(
-    panel = factor("accuracy", levels = levels(table$panel)), at = 1 / sum(is_rate)
-  )
+  kind <- 1L + startsWith(table$term, "confidence_") + 2L * startsWith(table$term, "base_rate[")
+  table$panel <- factor(kind, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
+  label <- sub("^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term)
+  label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", label)
+  table$label <- from_top(replace(label, label == "rater_accuracy", "a rater"))
+  chance <- data.frame(panel = factor("accuracy", levels(table$panel)), at = 1 / sum(kind == 3L))
   seen <- table[!is.na(table$estimate), ]
   margin <- normal_quantile(0.9) * seen$std.error
   seen$conf.low <- pmax(seen$estimate - margin, 0)
   seen$conf.high <- pmin(seen$estimate + margin, 1)
-  ggplot2::ggplot(seen, ggplot2::aes(.data$estimate, .data$label)) +
+  picture(seen, "estimate", "label") +
     ggplot2::geom_vline(
-      data = chance, ggplot2::aes(xintercept = .data$at), linetype = "dashed",
-      colour = plot_colours[["muted"]]
+      mapped(xintercept = "at"), chance, linetype = "dashed", colour = plot_colours[["muted"]]
     ) +
     interval_lines() +
     main_points() +
@@ -78,26 +69,55 @@ plot_confusion <- function(fit, max_raters) {
   abort_if(all(is.na(unlist(matrices))), "argument", "There is nothing to draw.",
     x = verbatim("No confusion matrix: ", reason_of_fit(fit), "."))
   all <- length(matrices)
-  if (all > max_raters) {
-    ratings <- ratings_of_raters(fit$x)
-    matrices <- matrices[sort(order(-ratings)[seq_len(max_raters)])]
-  }
+  if (all > max_raters) matrices <- matrices[busiest(fit$x, max_raters)]
   labels <- fit$x$categories
-  cells <- data.frame(
-    judge1 = rep(rep(labels, each = length(labels)), length(matrices)), judge2 = labels,
-    value = unlist(matrices, use.names = FALSE),
-    rater = factor(rep(names(matrices), each = length(labels)^2), levels = names(matrices))
-  )
-  few <- length(labels) * ceiling(sqrt(length(matrices))) <= 12L
-  heat_map(cells, labels, numbers = few) +
-    (if (!one_for_all) ggplot2::facet_wrap(~rater, labeller = wrapped())) +
-    share_scale(name = "probability", breaks = c(0, 0.5, 1)) +
-    ggplot2::labs(
-      title = "Confusion matrices of raters", x = "rating", y = "true category",
-      subtitle = paste0(
-        "Probability of the rating given the truth, which is estimated",
-        if (all > max_raters) paste0("; the ", max_raters, " of ", all, " with the most ratings")
-      )
+  cells <- do.call(rbind, unname(lapply(matrices, matrix_cells)))
+  cells$rater <- factor(rep(names(matrices), each = length(labels)^2), names(matrices))
+  heat_map(
+    cells, labels, "Confusion matrices of raters", paste0(
+      "Probability of the rating given the truth, which is estimated",
+      if (all > max_raters) paste0("; the ", max_raters, " of ", all, " with the most ratings")
+    ),
+    "rating", "true category",
+    numbers = length(labels) * ceiling(sqrt(length(matrices))) <= 12L
+  ) +
+    (if (!one_for_all) ggplot2::facet_wrap("rater", labeller = wrapped()))
+}
+
+# Raters in the plane of sensitivity and specificity.
+plot_tests <- function(fit) {
+  check_tested_fit(fit)
+  table <- tests_in_plane(fit)
+  if (length(fit$x$categories) == 2L) {
+    table <- table[table$category == fit$x$categories[[2L]], ]
+  }
+  picture(table, "other", "sensitivity") +
+    diagonal(linetype = "dashed") +
+    ggplot2::geom_segment(
+      mapped(x = "raw_other", y = "raw_sensitivity", xend = "other", yend = "sensitivity"),
+      colour = plot_colours[["muted"]], na.rm = TRUE
     ) +
-    wrapped_texts()
+    main_points(2.2, na.rm = TRUE) +
+    ggplot2::facet_wrap("category") +
+    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
+    titled(NULL, NULL, "1 - specificity", "sensitivity")
+}
+
+# A row per rater and category, of the fit and of ratings alone.
+tests_in_plane <- function(fit) {
+  n <- length(fit$x$categories)
+  at <- expand.grid(category = seq_len(n), rater = seq_along(fit$x$raters))
+  of <- function(matrices) {
+    vapply(seq_len(nrow(at)), function(i) {
+      against_the_rest(matrices, fit$base_rates, at$rater[[i]], at$category[[i]])
+    }, c(0, 0))
+  }
+  here <- of(fit$matrices)
+  raw <- of(own_matrices(fit$x, fit$posterior))
+  data.frame(
+    rater = fit$x$raters[at$rater],
+    category = factor(fit$x$categories[at$category], fit$x$categories),
+    other = 1 - here[2L, ], sensitivity = here[1L, ],
+    raw_other = 1 - raw[2L, ], raw_sensitivity = raw[1L, ]
+  )
 }

@@ -11,19 +11,14 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   check_drawn(table$estimate, "All metrics are", table$reason)
   table <- panels_of_metrics(table, object$plan)
-  systems <- length(unique(table$who)) > 1L
-  dodge <- ggplot2::position_dodge(width = if (systems) 0.6 else 0)
+  dodge <- ggplot2::position_dodge(width = if (nlevels(table$who) > 1L) 0.6 else 0)
   shares <- all(abs(ranges_of_plan(object$plan)) <= 1)
-  ggplot2::ggplot(
-    table[!is.na(table$estimate), ],
-    # The first is at the top.
-    ggplot2::aes(
-      .data$estimate, .data$row, colour = .data$who, group = -as.integer(.data$who)
-    )
+  picture(
+    table[!is.na(table$estimate), ], "estimate", "row", colour = "who", group = "from_top"
   ) +
     interval_lines(main = FALSE, position = dodge) +
-    ggplot2::geom_point(ggplot2::aes(shape = .data$kind), position = dodge, size = 2.4) +
-    ggplot2::facet_wrap(~panel, scales = if (shares) "free_y" else "free", labeller = wrapped()) +
+    ggplot2::geom_point(mapped(shape = "kind"), position = dodge, size = 2.4) +
+    ggplot2::facet_wrap("panel", scales = if (shares) "free_y" else "free", labeller = wrapped()) +
     category_scale(levels(table$who)) +
     ggplot2::scale_shape_manual(values = c(category = 19, overall = 18), guide = "none") +
     ggplot2::scale_x_continuous(breaks = scales_of_share) +
@@ -38,17 +33,20 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
 # Who, in which panel and row; the first row is at the top.
 panels_of_metrics <- function(table, plan) {
   titles <- vapply(plan$records, `[[`, "", "title")
+  title <- titles[table$metric]
   whole <- is.na(table$category) & is.na(table$average)
   row <- ifelse(is.na(table$category), average_words(table$average), table$category)
-  row[whole] <- titles[table$metric[whole]]
   averages <- average_words(c(metric_averages, "hand_till"))
-  table$row <- factor(row, rev(unique(c(titles, plan$categories, averages))))
+  table$row <- factor(
+    ifelse(whole, title, row), rev(unique(c(titles, plan$categories, averages)))
+  )
   together <- plan$whole %||% "All categories"
-  table$panel <- ifelse(whole, together, titles[table$metric])
-  table$panel <- factor(table$panel, unique(c(together, titles)))
+  table$panel <- factor(ifelse(whole, together, title), unique(c(together, titles)))
   table$kind <- ifelse(is.na(table$category), "overall", "category")
-  who <- if ("group" %in% names(table)) paste0(table$system, ", ", table$group) else table$system
-  table$who <- factor(who, unique(who))
+  table$who <- in_order(
+    if (has_columns(table, "group")) paste0(table$system, ", ", table$group) else table$system
+  )
+  table$from_top <- -as.integer(table$who)
   table
 }
 

@@ -14,9 +14,11 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
   shares <- type == "probability"
   raters <- sort(unique(tidy(object)$raters))
   points <- function(table) {
+    value <- table[[type]]
+    reach <- 2 * table[[paste0(type, "_mcse")]]
     data.frame(
-      n = table$cases, value = table[[type]], error = table[[paste0(type, "_mcse")]],
-      group = factor(table$raters, raters)
+      n = table$cases, value = value, group = factor(table$raters, raters),
+      low = pmax(value - reach, 0), high = pmin(value + reach, 1)
     )
   }
   curve <- points(tidy(object, "curve"))
@@ -27,20 +29,15 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
     curve, if (shares) settings$conf_level else settings$margin, "raters",
     below = if (simulated) {
       ggplot2::geom_ribbon(
-        ggplot2::aes(
-          ymin = pmax(.data$value - 2 * .data$error, 0),
-          ymax = pmin(.data$value + 2 * .data$error, 1), fill = .data$group
-        ),
-        alpha = 0.18, colour = NA
+        mapped(ymin = "low", ymax = "high", fill = "group"), alpha = 0.18, colour = NA
       )
     },
     limits = if (shares) c(min(0.5, curve$value), 1) else c(0, NA)
   ) +
     (if (simulated) ggplot2::geom_point(size = 1.6)) +
     ggplot2::geom_segment(
-      data = points(tidy(object)), na.rm = TRUE,
-      ggplot2::aes(xend = .data$n, yend = if (shares) 0 else Inf),
-      linetype = "13", show.legend = FALSE
+      ggplot2::aes(xend = .data$n, yend = if (shares) 0 else Inf), points(tidy(object)),
+      na.rm = TRUE, linetype = "13", show.legend = FALSE
     ) +
     category_scale(levels(curve$group), name = "raters", aesthetics = c("colour", "fill")) +
     titled(
@@ -56,16 +53,18 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
 # What all plans draw: `value` against the number `n` of cases, for each `group`, and the target.
 plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0, NA)) {
   groups <- nlevels(curve$group)
-  ggplot2::ggplot(curve, ggplot2::aes(.data$n, .data$value, colour = .data$group)) +
+  picture(curve, "n", "value", colour = "group") +
     ggplot2::geom_hline(
       yintercept = target, linetype = "dashed", colour = plot_colours[["muted"]]
     ) +
     below +
-    ggplot2::geom_line(ggplot2::aes(linetype = .data$group)) +
+    ggplot2::geom_line(mapped(linetype = "group")) +
     ggplot2::scale_x_log10(labels = function(x) trimws(number(x))) +
-    ggplot2::scale_y_continuous(limits = limits, oob = keep_values) +
+    # Bands that leave the limits are cut by the panel, not dropped.
+    ggplot2::scale_y_continuous(limits = limits, oob = function(x, range) x) +
+    # So that curves are told apart without colours, too.
     ggplot2::scale_linetype_manual(
-      values = rep_len(plot_lines, groups), name = name,
+      values = rep_len(c("solid", "42", "12", "6212"), groups), name = name,
       guide = if (groups > 1L) "legend" else "none"
     )
 }
@@ -83,9 +82,6 @@ plan_subtitle <- function(settings) {
     if (settings$approximate) "approximation" else paste(number(settings$runs), "panels a point")
   )
 }
-
-# Bands that leave the limits are cut by the panel, not dropped.
-keep_values <- function(x, range) x
 
 #' @rdname tidy.gold_plan
 #' @param object A [plan_gold()] result.
@@ -106,9 +102,11 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
   }
   plan_picture(points(tidy(object, "curve")), glance(object)$half_width) +
     ggplot2::geom_point(data = points(tidy(object)), na.rm = TRUE, size = 2) +
-    ggplot2::facet_wrap(ggplot2::vars(.data$system)) +
-    ggplot2::scale_colour_manual(values = gold_colours, name = NULL) +
+    ggplot2::facet_wrap("system") +
+    ggplot2::scale_colour_manual(
+      values = stats::setNames(
+        plot_colours[c("muted", "accent", "main")], c("gold alone", "corrected", "combined")
+      ), name = NULL
+    ) +
     titled("Half-width of intervals", caption_of(object), "gold cases", "half-width")
 }
-
-gold_colours <- c("gold alone" = "#8A8F98", corrected = "#D1495B", combined = "#1F5C99")

@@ -46,10 +46,6 @@ busiest <- function(x, most) {
   sort(utils::head(order(-ratings), most))
 }
 
-choice_subtitle <- function(shown, all, noun, how) {
-  if (shown < all) paste0(count_noun(shown, noun), " of ", number(all), ", ", how)
-}
-
 plot_who_rated <- function(x, max_cases, max_raters) {
   cases <- spread(nrow(x), max_cases)
   raters <- busiest(x, max_raters)
@@ -58,55 +54,45 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     choice_subtitle(length(cases), nrow(x), "case", "evenly spaced"),
     choice_subtitle(length(raters), length(x$raters), "rater", "those with most ratings")
   ), collapse = "; ")
-  table <- as.data.frame(part)
-  table$column <- match(table$case, part$cases)
-  axis <- case_axis(part$cases)
-  colours <- ggplot2::scale_fill_manual(
-    values = category_colours(x$categories), limits = x$categories, name = NULL,
-    guide = category_legend(x$categories)
-  )
-  labels <- ggplot2::labs(
-    title = "Who rated what", subtitle = if (nzchar(subtitle)) subtitle, x = "case", y = NULL
-  )
-  if (has_counts(x)) {
-    return(
-      ggplot2::ggplot(table, ggplot2::aes(x = .data$column, fill = .data$rating)) +
-        ggplot2::geom_bar(position = ggplot2::position_stack(reverse = TRUE), width = 0.9) +
-        axis + colours + labels + ggplot2::labs(y = "ratings") + theme_fallible()
+  finish <- function(y = NULL) {
+    list(
+      case_axis(part$cases), category_fill(x$categories),
+      titled("Who rated what", if (nzchar(subtitle)) subtitle, "case", y)
     )
   }
+  table <- as.data.frame(part)
+  table$column <- match(table$case, part$cases)
+  if (has_counts(x)) {
+    return(picture(table, "column", fill = "rating") +
+      ggplot2::geom_bar(position = ggplot2::position_stack(reverse = TRUE), width = 0.9) +
+      finish("ratings"))
+  }
   answers <- as.data.frame(part, what = "systems")
-  answers$column <- match(answers$case, part$cases)
   # Gaps between tiles would look like missing ratings where tiles are narrow.
   gap <- if (length(cases) <= 60L) 0.92 else 1
   slice <- repeat_slices(table$column, table$rater, gap)
+  judges <- c(part$raters, x$systems)
   tiles <- data.frame(
-    column = c(slice$column, answers$column),
-    width = c(slice$width, rep(1, nrow(answers))),
-    judge = c(table$rater, answers$system),
+    column = c(slice$column, match(answers$case, part$cases)),
+    width = gap * c(slice$width, rep(1, nrow(answers))),
+    judge = factor(c(table$rater, answers$system), rev(judges)),
     role = rep(c("raters", "systems"), c(nrow(table), nrow(answers))),
     category = c(as.character(table$rating), as.character(answers$prediction))
   )
+  named <- length(x$categories) > length(okabe_ito) && length(cases) <= 40L
+  tiles$label <- substr(tiles$category, 1L, 3L)
   tiles$ink <- ink_on(category_colours(x$categories))[tiles$category]
-  tiles$judge <- factor(tiles$judge, levels = rev(c(part$raters, x$systems)))
-  many <- length(part$raters) > 25L
-  ggplot2::ggplot(tiles, ggplot2::aes(.data$column, .data$judge, fill = .data$category)) +
-    ggplot2::geom_tile(ggplot2::aes(width = gap * .data$width), height = 0.86) +
+  picture(tiles, "column", "judge", fill = "category") +
+    ggplot2::geom_tile(mapped(width = "width"), height = 0.86) +
     (if (length(x$systems) > 0L) {
       ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")
     }) +
-    (if (length(x$categories) > length(okabe_ito) && length(cases) <= 40L) {
-      list(
-        ggplot2::geom_text(
-          ggplot2::aes(label = substr(.data$category, 1L, 3L), colour = .data$ink), size = 2.4
-        ),
-        ggplot2::scale_colour_identity()
-      )
-    }) +
-    axis + colours + labels + theme_fallible() +
+    (if (named) ggplot2::geom_text(mapped(label = "label", colour = "ink"), size = 2.4)) +
+    ggplot2::scale_colour_identity() +
+    finish() +
     ggplot2::theme(
       panel.grid = ggplot2::element_blank(),
-      axis.text.y = ggplot2::element_text(size = if (many) 5 else 9),
+      axis.text.y = ggplot2::element_text(size = if (length(part$raters) > 25L) 5 else 9),
       strip.text.y = ggplot2::element_text(angle = 0)
     )
 }
@@ -137,35 +123,27 @@ plot_agreement <- function(x, max_raters) {
   raters <- if (!has_counts(x)) busiest(x, max_raters)
   pairs <- pairwise_agreement(x, raters)
   pairs$value <- pairs$agreement
-  heat_map(pairs, unique(pairs$judge1), x$systems, sorted = TRUE) +
-    share_scale(name = "share of cases", breaks = c(0, 0.5, 1)) +
-    ggplot2::labs(
-      title = paste("Agreement of raters", if (length(x$systems) > 0L) "and systems"),
-      subtitle = paste0(
-        "Share of the cases that both rated; chance is ", decimals(1 / length(x$categories), 2L),
-        if (length(raters) < length(named_raters(x))) {
-          paste0("\n", choice_subtitle(
-            max_raters, length(x$raters), "rater", "those with most ratings"
-          ))
-        }
-      ),
-      x = NULL, y = NULL
-    ) +
-    wrapped_texts()
+  fewer <- if (length(raters) < length(named_raters(x))) {
+    choice_subtitle(max_raters, length(x$raters), "rater", "those with most ratings")
+  }
+  heat_map(
+    pairs, unique(pairs$judge1),
+    paste("Agreement of raters", if (length(x$systems) > 0L) "and systems"),
+    paste(c(paste(
+      "Share of the cases that both rated; chance is", decimals(1 / length(x$categories), 2L)
+    ), fewer), collapse = "\n"),
+    systems = x$systems, sorted = TRUE, scale = share_scale("share of cases")
+  )
 }
 
 # A row per ordered pair of judges: raters (all of them as one, "any rater", if `raters` is NULL)
 # and systems.
 pairwise_agreement <- function(x, raters) {
-  judge_of <- if (is.null(raters)) {
-    rep(1L, length(x$raters))
-  } else {
-    match(seq_along(x$raters), raters, nomatch = 0L)
-  }
-  judges <- max(judge_of)
-  names <- c(if (is.null(raters)) "any rater" else x$raters[raters], x$systems)
+  together <- is.null(raters)
+  judge_of <- if (together) rep(1L, length(x$raters)) else match(seq_along(x$raters), raters, 0L)
+  names <- c(if (together) "any rater" else x$raters[raters], x$systems)
   check_pair_numbers(length(names), 4)
-  total <- core_pair_counts(x$patterns, pattern_weights(x), judge_of, judges)
+  total <- core_pair_counts(x$patterns, pattern_weights(x), judge_of, max(judge_of))
   tibble::tibble(
     judge1 = rep(names, each = length(names)), judge2 = rep(names, length(names)),
     pairs = as.vector(total$pairs),

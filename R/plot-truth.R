@@ -14,10 +14,8 @@ autoplot.ground_truth <- function(object, type = c("cases", "calibration"), # no
   check_dots_empty(...)
   type <- check_choice(type)
   max_cases <- check_count(max_cases, "max_cases")
-  if (type == "calibration") {
-    return(plot_calibration(calibration(object, truth, bins, conf_level), conf_level))
-  }
-  plot_truth(object, max_cases)
+  if (type == "cases") return(plot_truth(object, max_cases))
+  plot_calibration(calibration(object, truth, bins, conf_level), conf_level)
 }
 
 plot_truth <- function(object, max_cases) {
@@ -32,19 +30,15 @@ plot_truth <- function(object, max_cases) {
   order <- order(best, -probability[cbind(seq_along(best), best)])
   shown <- order[spread(length(order), max_cases)]
   bars <- data.frame(
-    column = rep(seq_along(shown), length(categories)),
-    category = factor(rep(categories, each = length(shown)), levels = categories),
-    probability = as.vector(probability[shown, ])
+    column = seq_along(shown), probability = as.vector(probability[shown, ]),
+    category = factor(rep(categories, each = length(shown)), categories)
   )
-  few <- length(shown) <= 30L
-  ggplot2::ggplot(bars, ggplot2::aes(.data$column, .data$probability, fill = .data$category)) +
-    ggplot2::geom_col(width = if (few) 0.9 else 1, position = ggplot2::position_stack(
-      reverse = TRUE
-    )) +
-    ggplot2::scale_fill_manual(
-      values = category_colours(categories), limits = categories, name = NULL,
-      guide = category_legend(categories)
+  picture(bars, "column", "probability", fill = "category") +
+    ggplot2::geom_col(
+      width = if (length(shown) <= 30L) 0.9 else 1,
+      position = ggplot2::position_stack(reverse = TRUE)
     ) +
+    category_fill(categories) +
     case_axis(object$case[known][shown]) +
     titled(
       "What the raters say about each case",
@@ -56,16 +50,14 @@ plot_truth <- function(object, max_cases) {
 
 plot_calibration <- function(table, conf_level) {
   inside <- table$conf.low <= table$probability & table$probability <= table$conf.high
-  ggplot2::ggplot(table, ggplot2::aes(.data$probability, .data$share)) +
-    ggplot2::geom_abline(linetype = "dashed", colour = plot_colours[["accent"]]) +
-    ggplot2::geom_linerange(
-      ggplot2::aes(ymin = .data$conf.low, ymax = .data$conf.high),
-      colour = plot_colours[["main"]], linewidth = 1.1, alpha = 0.45
-    ) +
+  table$label <- trimws(number(table$n))
+  picture(table, "probability", "share") +
+    diagonal("accent", "dashed") +
+    upright_lines() +
     main_points() +
     ggplot2::geom_text(
-      ggplot2::aes(y = .data$conf.high, label = trimws(number(.data$n))),
-      vjust = -0.6, size = 3, colour = plot_colours[["muted"]]
+      mapped(y = "conf.high", label = "label"), vjust = -0.6, size = 3,
+      colour = plot_colours[["muted"]]
     ) +
     ggplot2::scale_x_continuous(limits = c(0, 1), breaks = seq(0, 1, 0.2)) +
     ggplot2::scale_y_continuous(breaks = seq(0, 1, 0.2)) +

@@ -47,6 +47,11 @@ look <- function() {
     )
 }
 
+# A picture of a table, and what a layer shows of it: the columns for x, y and by name.
+picture <- function(table, ...) ggplot2::ggplot(table, mapped(...))
+
+mapped <- function(...) rlang::inject(ggplot2::aes(!!!rlang::data_syms(c(...))))
+
 # Is there a number to draw? If not, `what` says what is NA, and `reason` why.
 check_drawn <- function(value, what, reason) {
   abort_argument_if(all(is.na(value)), "object", "There is nothing to draw.",
@@ -121,13 +126,17 @@ in_percent <- function(x) ifelse(is.na(x), NA, paste0(round(100 * x), "%"))
 # From `low` to `high`, columns, of each row. In the main colour, unless it tells something; a thick
 # line is a range, in which any value is as good as another.
 interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, linewidth = 1.1,
-                           alpha = 0.45, ...) {
+                           alpha = 0.45, ends = c("xmin", "xmax"), ...) {
   colour <- if (main) list(colour = plot_colours[["main"]])
   rlang::inject(ggplot2::geom_linerange(
-    ggplot2::aes(xmin = .data[[low]], xmax = .data[[high]]), linewidth = linewidth, alpha = alpha,
+    mapped(stats::setNames(c(low, high), ends)), linewidth = linewidth, alpha = alpha,
     na.rm = TRUE, ..., !!!colour
   ))
 }
+
+upright_lines <- function(...) interval_lines(..., ends = c("ymin", "ymax"))
+
+range_lines <- function() interval_lines("lowest", "highest", linewidth = 3.2, alpha = NA)
 
 main_points <- function(size = 2.6, ...) {
   ggplot2::geom_point(colour = plot_colours[["main"]], size = size, ...)
@@ -138,6 +147,16 @@ line_at <- function(x, colour = "accent", linetype = "dashed", ...) {
     xintercept = x, colour = plot_colours[[colour]], linetype = linetype, ...
   )
 }
+
+# Where both axes say the same.
+diagonal <- function(colour = "muted", linetype = "solid") {
+  ggplot2::geom_abline(colour = plot_colours[[colour]], linetype = linetype)
+}
+
+# The order in which categories or systems stand, on an axis from the top.
+in_order <- function(x) factor(x, unique(x))
+
+from_top <- function(x) factor(x, rev(unique(x)))
 
 # What stands out has another colour.
 flag_colours <- function() {
@@ -171,7 +190,14 @@ lacking_words <- function(table) {
   if (lacking > 0L) paste(count_noun(lacking, "estimate"), "missing")
 }
 
-range_lines <- function() interval_lines("lowest", "highest", linewidth = 3.2, alpha = NA)
+not_identified <- function(systems) {
+  if (length(systems) > 0L) paste("Not identified for", shorten(systems, most = 4L))
+}
+
+# How many of `all` are drawn, where these are not all, and `how` they were chosen.
+choice_subtitle <- function(shown, all, noun, how) {
+  if (shown < all) paste0(count_noun(shown, noun), " of ", number(all), ", ", how)
+}
 
 # Estimates as points with their numbers above them, told by `words`, and intervals where there
 # are some.
@@ -195,10 +221,18 @@ category_legend <- function(categories) {
   ggplot2::guide_legend(ncol = max(1L, min(8L, 70L %/% (max(nchar(categories)) + 4L))))
 }
 
+# Colours of lines and points, or of what is filled, by category.
 category_scale <- function(categories, ...) {
   ggplot2::scale_colour_manual(
     values = category_colours(categories),
     guide = if (length(categories) > 1L) "legend" else "none", ...
+  )
+}
+
+category_fill <- function(categories) {
+  ggplot2::scale_fill_manual(
+    values = category_colours(categories), limits = categories, name = NULL,
+    guide = category_legend(categories)
   )
 }
 
@@ -207,19 +241,9 @@ spread <- function(n, most) {
   if (n <= most) seq_len(n) else unique(round(seq(1, n, length.out = most)))
 }
 
-share_scale <- function(...) {
-  ggplot2::scale_fill_gradient(
-    low = plot_colours[["low"]], high = plot_colours[["high"]], limits = c(0, 1),
-    na.value = "white", ...
-  )
-}
-
 # Of cases or units: whole numbers, where there are some.
 size_breaks <- function(limits) {
   at <- pretty(limits, 3)
   whole <- at[at == round(at) & at > 0]
   if (length(whole) > 0L) whole else at
 }
-
-# So that curves are told apart without colours, too.
-plot_lines <- c("solid", "42", "12", "6212")

@@ -47,7 +47,8 @@
 #'   `measures("metric")`: columns `id`, `title`, `form`, `range`, `better` (`"high"`, `"low"`, or
 #'   `""` where neither is better), `settings` (arguments of [estimate_metrics()] that it takes),
 #'   `needs` (what an estimate must give: `"table"`, the joint table of truth and answer;
-#'   `"scores"`, see [score_metrics]), `same_as`, `default` (is it shown unasked?), `reference`.
+#'   `"scores"`, see [score_metrics]; `"labels"`, see [label_metrics]), `same_as`,
+#'   `default` (is it shown unasked?), `reference`.
 #'
 #'   `register_measure()`: its `id`, invisibly.
 #' @family agreement
@@ -84,8 +85,7 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
                              better = c("high", "low"), reference = "") {
   check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
   of_metric <- check_choice(kind) == "metric"
-  taken <- names(if (of_metric) c(built_in_metrics, score_records, label_records) else
-    built_in_measures)
+  taken <- names(if (of_metric) package_metrics() else built_in_measures)
   make <- function() {
     title <- check_string(title, "title")
     reference <- check_string(reference, "reference")

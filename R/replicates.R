@@ -75,6 +75,16 @@ warn_of_each <- function(topic, message, names, share, of, least = 0, i = NULL) 
     systems = names[some], share = share[some])
 }
 
+# A line per reason why something is NA; `of` are the names of its rows.
+reason_notes <- function(reason, estimate, of, most = 4L) {
+  vapply(unique(reason[!is.na(reason)]), function(why) {
+    at <- reason %in% why
+    what <- if (startsWith(why, no_interval)) "No interval for" else
+      if (all(is.na(estimate[at]))) "NA for" else "For"
+    paste0(what, " ", shorten(of[at], most = most), ": ", sub(no_interval, "", why, fixed = TRUE))
+  }, "", USE.NAMES = FALSE)
+}
+
 # `share` is of the replicates that failed for each of `names`. If all failures belonged to one
 # tail, more than its share of them would hide the end there.
 warn_failed <- function(names, share, conf_level, why) {

@@ -15,19 +15,18 @@ say_draws <- function(fit, checks = NULL) {
   paste0(
     "The accuracy of ", shorten(fit$x$raters, most = 6L), " was estimated without a gold standard ",
     "from ", count_noun(sum(weights_of_cases(fit$x)), "case"),
-    " by a Bayesian latent class model (",
-    format(fit$model), if (!is.null(populations)) {
-      paste0("; base rates of their own in ", shorten(populations, most = 6L))
-    }, "). The target condition is the class that they share; it need not be the condition that a ",
+    " by a Bayesian latent class model (", format(fit$model),
+    if (!is.null(populations)) {
+      paste("; base rates of their own in", shorten(populations, most = 6L))
+    },
+    "). The target condition is the class that they share; it need not be the condition that a ",
     "reference test defines. Given that class their errors were taken to be ",
     if (model_is_dependent(fit$model)) "dependent as stated" else "independent",
     ", which ratings alone do not show. Priors: ", prior_sentence(fit),
-    ". The posterior was drawn ",
-    "by the R package fallible, ", sampling$chains, " chains of ", number(sampling$kept),
-    " draws each after ", number(sampling$warmup), " sweeps, one of every ", sampling$thin,
-    " kept; Rhat was at most ", decimals(facts$worst_rhat, 3L),
-    " and effective sample sizes at least ",
-    number(round(facts$worst_ess)), ". ",
+    ". The posterior was drawn by the R package fallible, ", sampling$chains, " chains of ",
+    number(sampling$kept), " draws each after ", number(sampling$warmup), " sweeps, one of every ",
+    sampling$thin, " kept; Rhat was at most ", decimals(facts$worst_rhat, 3L),
+    " and effective sample sizes at least ", number(round(facts$worst_ess)), ". ",
     if (length(weak) > 0L) {
       paste0("Mostly by their priors are known: ", shorten(weak, most = 6L), ". ")
     },
@@ -38,11 +37,10 @@ say_draws <- function(fit, checks = NULL) {
 prior_sentence <- function(fit) {
   text <- fit$prior$text
   rates <- text$base_rates
-  populations <- names(rates) %||% rep("", length(rates))
-  of_rates <- paste0("base rates", ifelse(populations == "", "", paste0(" of ", populations)), " ",
-    rates)
-  two <- length(fit$x$categories) == 2L
+  populations <- rlang::names2(rates)
+  of_rates <- paste0("base rates", ifelse(populations == "", "", " of "), populations, " ", rates)
   rows <- text$raters
+  two <- length(fit$x$categories) == 2L
   of_raters <- vapply(names(rows), function(rater) {
     law <- rows[[rater]]
     if (length(law) == 2L && two) {
@@ -50,16 +48,16 @@ prior_sentence <- function(fit) {
     } else if (length(law) > 1L) {
       law <- paste0("rows ", toString(law))
     }
-    paste0(rater, " ", toString(law))
+    paste(rater, toString(law))
   }, "")
   if (length(unique(rows)) == 1L && length(rows) > 2L) {
     of_raters <- sub(names(rows)[[1L]], "all raters", of_raters[[1L]], fixed = TRUE)
   }
-  paste(c(of_rates, shorten_list(of_raters)), collapse = "; ")
-}
-
-shorten_list <- function(x, most = 8L) {
-  c(utils::head(x, most), if (length(x) > most) paste("and", length(x) - most, "more raters"))
+  more <- length(of_raters) - 8L
+  paste(
+    c(of_rates, utils::head(of_raters, 8L), if (more > 0L) paste("and", more, "more raters")),
+    collapse = "; "
+  )
 }
 
 shift_sentence <- function(checks) {
@@ -67,7 +65,7 @@ shift_sentence <- function(checks) {
   if (NROW(shifts) == 0L) return("What other priors would say was not examined: see check_fit().")
   worst <- vapply(split(shifts, factor(shifts$prior, unique(shifts$prior))), function(of) {
     at <- which.max(abs(of$shift))
-    paste0(decimals(of$shift[[at]], 2L), " of ", of$term[[at]])
+    paste(decimals(of$shift[[at]], 2L), "of", of$term[[at]])
   }, "")
   paste0(
     "With other priors (", toString(names(worst)), ") the largest shift of a mean, in posterior ",

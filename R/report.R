@@ -5,12 +5,10 @@
 #' raters and their agreement, systems compared in words, metrics, checks, methods with references,
 #' versions and seed. Where raters are language models, also the errors they share, how many
 #' independent ones they are equivalent to, the alternative annotator test, and the cases to read.
-#' Cases of known truth count wherever they can.
 #'
 #' A page in HTML is one file without links to the network; Word can be edited. Its source is a
 #' template, `Accuracy report`, in the list of new R Markdown files of RStudio, or by
-#' `rmarkdown::draft(template = "accuracy-report", package = "fallible")`. Quarto renders R Markdown
-#' files too, but this one has not been tried with it.
+#' `rmarkdown::draft(template = "accuracy-report", package = "fallible")`.
 #'
 #' @srrstats {G4.0} `file` must end as one of the formats that can be written
 #' @param x A [ratings()] object with systems.
@@ -42,7 +40,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             known_truth = NULL, gold_sample = NULL, rater_kind = NULL) {
   check_given()
   check_dots_empty(...)
-  check_report_input(x)
+  check_several_raters(check_ratings(x))
+  abort_if(length(x$systems) == 0L, "system", "A report of accuracy needs systems.",
+    i = "Give {.arg systems} to {.fun ratings}.", system = character())
   if (!is.null(rater_kind)) x$rater_kind <- settle_kinds(check_rater_kind(rater_kind), x)
   settle_gold(known_truth, gold_sample, x) # refused before pages are made
   format <- report_format(file)
@@ -50,17 +50,17 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   if (!is.null(judges)) check_flag(judges, "judges")
   seed <- check_count(seed, "seed", 0L)
   conf_level <- check_level(conf_level)
-  check_date(date)
+  ok <- is.null(date) || length(date) == 1L && !anyNA(date) &&
+    (is.character(date) || inherits(date, c("Date", "POSIXt")))
+  abort_argument_if(!ok, "date", "must be a string, a {.cls Date} or NULL.", not = date)
   folder <- withr::local_tempdir()
   skeleton <- system.file(
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
   )
   page <- file.path(folder, "report.Rmd")
+  title <- paste0("title: ", encodeString(escape_markdown(title), quote = "\""))
   text <- readLines(skeleton, encoding = "UTF-8")
-  text[startsWith(text, "title: ")] <- paste0(
-    "title: ", encodeString(escape_markdown(title), quote = "\"")
-  )
-  writeLines(text, page, useBytes = TRUE)
+  writeLines(replace(text, startsWith(text, "title: "), title), page, useBytes = TRUE)
   withr::local_options(knitr.duplicate.label = "allow") # a page may be made while another is
   made <- withr::with_preserve_seed(rmarkdown::render(
     page, format, quiet = TRUE, envir = new.env(parent = globalenv()),
@@ -74,12 +74,6 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   invisible(file)
 }
 
-check_date <- function(date) {
-  ok <- is.null(date) || (is.character(date) || inherits(date, c("Date", "POSIXt"))) &&
-    length(date) == 1L && !is.na(date)
-  abort_argument_if(!ok, "date", "must be a string, a {.cls Date} or NULL.", not = date)
-}
-
 put_report <- function(made, file) {
   put <- replace_file(
     file, function(temporary) file.copy(made, temporary, overwrite = TRUE),
@@ -87,12 +81,6 @@ put_report <- function(made, file) {
   )
   abort_if(!put, "file", "{.file {file}} cannot be written.",
     i = "The folder must be writable and have space for a second copy.", path = file)
-}
-
-check_report_input <- function(x) {
-  check_several_raters(check_ratings(x))
-  abort_if(length(x$systems) == 0L, "system", "A report of accuracy needs systems.",
-    i = "Give {.arg systems} to {.fun ratings}.", system = character())
 }
 
 # What is said without R: clauses that name arguments or functions are left out.
@@ -132,20 +120,19 @@ report_format <- function(file) {
         or {.val .pdf}, in a folder that exists.", x = if (dir.exists(file)) "{.file {file}} is a
         folder." else "It is {describe(file)}.", path = file)
   for (package in c("rmarkdown", "knitr", "ggplot2")) check_installed(package, "to write reports")
-  if (!rmarkdown::pandoc_available()) abort_program("pandoc")
-  if (extension == "pdf" && !nzchar(Sys.which("pdflatex"))) abort_program("pdflatex")
+  lacking <- c(
+    if (!rmarkdown::pandoc_available()) "pandoc",
+    if (extension == "pdf" && !nzchar(Sys.which("pdflatex"))) "pdflatex"
+  )
+  abort_if(length(lacking) > 0L, "package",
+    "The program {.code {lacking[[1L]]}} is needed to write this report, and it is not found.",
+    i = if ("pdflatex" %in% lacking) "Write {.val .html} or {.val .docx}, or install LaTeX.",
+    package = lacking[1L])
   no_links <- "-autolink_bare_uris"
   switch(extension,
     html = NULL, docx = rmarkdown::word_document(md_extensions = no_links),
     pdf = rmarkdown::pdf_document(md_extensions = no_links)
   )
-}
-
-abort_program <- function(program) {
-  abort_fallible("package",
-    "The program {.code {program}} is needed to write this report, and it is not found.",
-    i = if (program == "pdflatex") "Write {.val .html} or {.val .docx}, or install LaTeX.",
-    package = program)
 }
 
 #' Cases to read
@@ -176,23 +163,18 @@ disputed_cases <- function(x, most = 15L) {
   best <- most_probable(flattened(labels, labels$common)[pattern_of_case(labels$x), , drop = FALSE])
   at <- order(best$probability, share)
   at <- utils::head(at[share[at] < 1], most)
-  answers <- all_answers(x)
-  columns <- lapply(stats::setNames(nm = colnames(answers)), function(who) {
-    x$categories[answers[at, who]]
-  })
-  labels <- list(
-    case = x$cases[at], .fitted = category_factor(best$category[at], x),
-    .probability = best$probability[at], .votes = vote_words(n[at, , drop = FALSE])
-  )
-  tibble::new_tibble(c(labels, columns), nrow = length(at), class = "disputed_cases")
-}
-
-# "yes: 3, no: 2": the most frequent first.
-vote_words <- function(counts) {
-  vapply(seq_len(nrow(counts)), function(i) {
-    of <- sort(counts[i, counts[i, ] > 0], decreasing = TRUE)
+  answers <- as.data.frame(all_answers(x)[at, , drop = FALSE])
+  answers[] <- lapply(answers, function(code) x$categories[code])
+  # "yes: 3, no: 2": the most frequent first.
+  votes <- vapply(at, function(case) {
+    of <- sort(n[case, n[case, ] > 0], decreasing = TRUE)
     toString(paste0(names(of), ": ", of))
   }, "")
+  labels <- list(
+    case = x$cases[at], .fitted = category_factor(best$category[at], x),
+    .probability = best$probability[at], .votes = votes
+  )
+  tibble::new_tibble(c(labels, as.list(answers)), nrow = length(at), class = "disputed_cases")
 }
 
 #' @rdname disputed_cases
@@ -200,8 +182,9 @@ vote_words <- function(counts) {
 #' @export
 print.disputed_cases <- function(x, ...) {
   answers <- setdiff(names(x), c("case", ".fitted", ".probability", ".votes"))
-  few <- if (length(answers) > 8L) setdiff(names(x), answers) else names(x)
-  print(tibble::new_tibble(lapply(x, identity)[few], nrow = nrow(x)), ...)
-  if (length(answers) > 8L) cat_lines(paste("Not shown: the answers of", shorten(answers)))
+  hidden <- if (length(answers) > 8L) answers
+  shown <- lapply(x, identity)[setdiff(names(x), hidden)]
+  print(tibble::new_tibble(shown, nrow = nrow(x)), ...)
+  if (length(hidden) > 0L) cat_lines(paste("Not shown: the answers of", shorten(hidden)))
   invisible(x)
 }

@@ -57,30 +57,43 @@ NULL
 
 roc_of_estimate <- function(x, category = NULL, systems = NULL) {
   judged <- judged_scores(x, systems, category)
-  do.call(rbind, roc_tables(judged, category %||% judged$categories))
+  table_of_judges(judged, category %||% judged$categories, function(judge, k, labels) {
+    points <- roc_points(judge, k)
+    tibble::tibble(labels, threshold = points$threshold, sensitivity = points$sensitivity,
+      specificity = points$specificity)
+  })
 }
 
 reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NULL) {
   bins <- check_count(bins, "bins")
   judged <- judged_scores(x, systems, category)
-  check_score_scale(judged)
-  do.call(rbind, reliability_tables(judged, category, bins))
+  abort_argument_if(x$fit$x$scores$scale != "probability", "what",
+    "Scores that only order cases have no reliability.",
+    i = "{.code tidy(x, \"roc\")} needs the order only.")
+  table_of_judges(judged, category %||% NA_character_, function(judge, k, labels) {
+    measure <- function(w, v) {
+      if (is.na(k)) return(top_reliability(judge$book, w, v, bins))
+      reliability_of(judge$book$scores[, k], w[, k], v, bins)
+    }
+    whole <- measure(judge$w, judge$v)
+    limits <- list(lower = (whole$bin - 1) / bins, upper = whole$bin / bins)
+    with_score_draws(
+      tibble::tibble(labels, !!!limits, probability = whole$score), whole$cases,
+      judged, judge, function(w, v) {
+        one <- measure(w, v)
+        clip01(one$right[match(whole$bin, one$bin)])
+      }
+    )
+  })
 }
 
 # What curves rest on: `estimate`, `panel` and `judges` (see score_panel()) of the systems that have
-# scores, with `w`, the weights of truths.
+# scores.
 judged_scores <- function(x, systems, category) {
   x <- without_gold(x)
   names <- check_system_names(systems, x$table$system)
   panel <- score_panel(x)
   judges <- lapply(stats::setNames(match(names, x$table$system), names), panel$judge)
-  judges <- lapply(judges, function(judge) {
-    if (is.null(judge$lack)) {
-      judge$w <- score_weights(judge, panel, panel$p, panel$weight)
-      if (is.null(judge$w)) judge$lack <- "raters hardly separate the categories"
-    }
-    judge
-  })
   usable <- Filter(function(judge) is.null(judge$lack), judges)
   abort_argument_if(length(usable) == 0L, "x", "There is no curve of scores.",
     x = verbatim(judges[[1L]]$lack))
@@ -89,69 +102,40 @@ judged_scores <- function(x, systems, category) {
   list(estimate = x, panel = panel, judges = usable, categories = categories)
 }
 
-check_score_scale <- function(judged) {
-  abort_argument_if(judged$estimate$fit$x$scores$scale != "probability", "what",
-    "Scores that only order cases have no reliability.",
-    i = "{.code tidy(x, \"roc\")} needs the order only.")
-}
-
-# Sensitivity and specificity at each distinct score, from the highest.
-roc_points <- function(order, score, a, v) {
-  found <- weight_above(order, a * v) / sum(a * v)
-  passed <- weight_above(order, (1 - a) * v) / sum((1 - a) * v)
-  list(
-    threshold = c(Inf, score[order$at][order$end]),
-    sensitivity = clip01(c(0, cummax(found))), specificity = 1 - clip01(c(0, cummax(passed)))
-  )
-}
-
-roc_tables <- function(judged, categories) {
-  v <- judged$panel$weight
-  unlist(lapply(names(judged$judges), function(system) {
-    judge <- judged$judges[[system]]
-    lapply(match(categories, judged$categories), function(k) {
-      points <- roc_points(
-        judge$book$order[[k]], judge$book$scores[, k], judge$w[, k], v[judge$at]
-      )
-      tibble::tibble(
-        system = system, category = judged$categories[[k]], threshold = points$threshold,
-        sensitivity = points$sensitivity, specificity = points$specificity
-      )
+# Of every system and category (NA for that of the highest score), below each other.
+table_of_judges <- function(judged, categories, f) {
+  tables <- lapply(names(judged$judges), function(system) {
+    lapply(categories, function(category) {
+      labels <- tibble::tibble(system = system, category = category)
+      f(judged$judges[[system]], match(category, judged$categories), labels)
     })
-  }), recursive = FALSE)
-}
-
-reliability_tables <- function(judged, category, bins) {
-  of <- if (is.null(category)) NA_integer_ else match(category, judged$categories)
-  unlist(lapply(names(judged$judges), function(system) {
-    lapply(of, function(k) reliability_table(judged, system, k, bins))
-  }), recursive = FALSE)
-}
-
-reliability_table <- function(judged, system, k, bins) {
-  judge <- judged$judges[[system]]
-  measure <- function(w, v) {
-    if (is.na(k)) top_reliability(judge$book, w, v, bins) else
-      reliability_of(judge$book$scores[, k], w[, k], v, bins)
-  }
-  whole <- measure(judge$w, judged$panel$weight[judge$at])
-  table <- tibble::tibble(
-    system = system, category = if (is.na(k)) NA_character_ else judged$categories[[k]],
-    lower = (whole$bin - 1) / bins, upper = whole$bin / bins, probability = whole$score,
-    estimate = clip01(whole$right), std.error = NA_real_, conf.low = NA_real_,
-    conf.high = NA_real_, n = whole$cases, reason = NA_character_
-  )
-  with_score_draws(table, judged, judge, function(w, v) {
-    one <- measure(w, v)
-    clip01(one$right[match(whole$bin, one$bin)])
   })
+  do.call(rbind, unlist(tables, recursive = FALSE))
 }
 
-# `table` with percentiles of the replicates of what `measure`, a function of weights of truths and
-# of cases, gives for each row, in [0, 1].
-with_score_draws <- function(table, judged, judge, measure) {
+# Sensitivity and specificity at each distinct score of category `k`, from the highest.
+roc_points <- function(judge, k) {
+  order <- judge$book$order[[k]]
+  share_above <- function(w) {
+    above <- weight_above(order, w * judge$v) / sum(w * judge$v)
+    clip01(c(0, cummax(above)))
+  }
+  list(
+    threshold = c(Inf, judge$book$scores[order$at, k][order$end]),
+    sensitivity = share_above(judge$w[, k]), specificity = 1 - share_above(1 - judge$w[, k])
+  )
+}
+
+# `table` with values of `measure`, a function of weights of truths and of cases, in [0, 1], and
+# percentiles of its replicates.
+with_score_draws <- function(table, n, judged, judge, measure) {
   estimate <- judged$estimate
-  if (is.null(interval_of(estimate)$find)) return(table)
+  value <- na_real(measure(judge$w, judge$v))
+  table <- tibble::tibble(
+    table, estimate = value, std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_,
+    n = n, reason = ifelse(is.na(value), zero_by_zero, NA_character_)
+  )
+  if (!has_interval(estimate)) return(table)
   lack <- lack_of_interval(interval_bootstrap, estimate)
   if (!is.null(lack)) return(without_interval(table, lack))
   draws <- draw_scores(estimate, judged$panel, list(judge), nrow(table), function(judge, w, v) {
@@ -165,24 +149,18 @@ threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity =
   goal <- check_goal(sensitivity, specificity, cost)
   abort_argument_if(missing(category), "category", "Say of which category: {.arg category}.")
   judged <- judged_scores(x, systems, NULL)
-  k <- match(check_choice(category, judged$categories, "category"), judged$categories)
-  tables <- lapply(names(judged$judges), function(system) {
-    judge <- judged$judges[[system]]
-    v <- judged$panel$weight[judge$at]
-    score <- judge$book$scores[, k]
-    points <- roc_points(judge$book$order[[k]], score, judge$w[, k], v)
-    threshold <- points$threshold[[reach_goal(points, goal, sum(judge$w[, k] * v) / sum(v))]]
-    above <- score >= threshold
-    measure <- function(w, v) clip01(cut_values(w[, k], v, above))
-    value <- measure(judge$w, v)
-    table <- tibble::tibble(
-      system = system, category = category, threshold = threshold, metric = cut_metrics,
-      estimate = na_real(value), std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_,
-      n = judge$n, reason = ifelse(is.na(value), zero_by_zero, NA_character_)
+  category <- check_choice(category, judged$categories, "category")
+  table_of_judges(judged, category, function(judge, k, labels) {
+    v <- judge$v
+    points <- roc_points(judge, k)
+    share <- sum(judge$w[, k] * v) / sum(v)
+    threshold <- points$threshold[[reach_goal(points, goal, share)]]
+    above <- judge$book$scores[, k] >= threshold
+    with_score_draws(
+      tibble::tibble(labels, threshold = threshold, metric = cut_metrics), sum(v), judged, judge,
+      function(w, v) clip01(cut_values(w[, k], v, above))
     )
-    with_score_draws(table, judged, judge, measure)
   })
-  do.call(rbind, tables)
 }
 
 cut_metrics <- c("sensitivity", "specificity", "ppv", "detection_prevalence")
@@ -201,12 +179,12 @@ check_goal <- function(sensitivity, specificity, cost) {
   abort_argument_if(length(goal) != 1L, "sensitivity",
     "Say what the threshold is to reach: one of {.arg sensitivity}, {.arg specificity} and
         {.arg cost}.", x = "{length(goal)} of them {?is/are} given.")
-  name <- names(goal)
-  if (name != "cost") {
-    goal[[1L]] <- check_number(goal[[1L]], name, 0, 1, open_min = TRUE)
-  } else if (!(is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
-    length(cost) == 2L && all(is.finite(cost)) && all(cost >= 0) && any(cost > 0))) {
-    abort_argument("cost",
+  if (is.null(cost)) {
+    goal[[1L]] <- check_number(goal[[1L]], names(goal), 0, 1, open_min = TRUE)
+  } else {
+    ok <- is.numeric(cost) && setequal(names(cost), c("missed", "false_alarm")) &&
+      length(cost) == 2L && all(is.finite(cost)) && all(cost >= 0) && any(cost > 0)
+    abort_argument_if(!ok, "cost",
       "must be {.code c(missed = , false_alarm = )}, numbers of at least 0, not both 0.",
       not = cost)
   }

@@ -8,10 +8,10 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per panel, system and estimator: `design`, `n` (number of
 #'   cases), `system`, `run`, `estimator`; `estimate`, `std.error`, `conf.low`, `conf.high`;
-#'   `expected` and `sample`, the accuracies that were true, see [true_accuracy()]; `agreement`,
-#'   `chance_kappa` and `rater_accuracy` of the raters, by the K-model; `seed`, what R's generator
-#'   starts from for the estimator; `reason`, why something is `NA`; `condition`, the error of an
-#'   estimator that failed, or `NULL`.
+#'   `expected` and `sample`, see [true_accuracy()]; `agreement`, `chance_kappa` and
+#'   `rater_accuracy` of the raters, by the K-model; `seed`, what R's generator starts from for the
+#'   estimator; `reason`, why something is `NA`; `condition`, the error of an estimator that failed,
+#'   or `NULL`.
 #'
 #'   `summary()`: a tibble with a row per combination of `by` and `target`, the truth that estimates
 #'   are held against: `"expected"` or `"sample"`. Columns: `estimates` (asked for), `missing` (the
@@ -19,10 +19,9 @@
 #'   `NA` and whose truth is known, `truth` (its mean), `bias` (mean error), `rmse` (root mean
 #'   squared error), `within` (share of estimates no further than `margin` from the truth), and over
 #'   those with an interval `coverage` (share of intervals that hold the truth) and `width` (their
-#'   mean width). Each has
-#'   its Monte Carlo standard error in a column `*_mcse`; it counts panels, the independent things,
-#'   and is `NA` where a cell has a single panel with a value, and for an `rmse` of zero. That of a
-#'   share of 0 or 1 is taken as if half a panel more had been otherwise.
+#'   mean width). Each has its Monte Carlo standard error in a column `*_mcse`; it counts panels,
+#'   the independent things, and is `NA` where a cell has a single panel with a value, and for an
+#'   `rmse` of zero. That of a share of 0 or 1 is taken as if half a panel more had been otherwise.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `designs`, `cells` (designs, numbers of cases
 #'   and systems with panels of their own), `panels`, `estimators`, `estimates`; `missing` and
@@ -62,40 +61,40 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
 # One row: how the estimates of a group compare with one measure of truth.
 summarise_errors <- function(target, group, margin) {
   truth <- group[[target]]
-  answered <- !is.na(group$estimate)
-  given <- answered & !is.na(truth)
-  error <- (group$estimate - truth)[given]
+  given <- !is.na(group$estimate) & !is.na(truth)
   bounded <- !is.na(group$conf.low) & !is.na(group$conf.high) & !is.na(truth)
-  inside <- (group$conf.low <= truth & truth <= group$conf.high)[bounded]
-  width <- (group$conf.high - group$conf.low)[bounded]
-  mcse <- function(x, which) mean_mcse(x, which, group$cell, group$panel)
-  share_mcse <- function(x, which) {
-    panels <- length(unique(group$panel[which]))
-    p <- (0.5 + panels * mean(x)) / (panels + 1) # a share of 0 or 1 is not known for certain
-    if (all(x) || !any(x)) sqrt(p * (1 - p) / panels) else mcse(x, which)
+  error <- (group$estimate - truth)[given]
+  # The mean of x, which are the values of the rows in `which`, and its standard error.
+  mean_of <- function(name, x, which) {
+    mcse <- if (is.logical(x) && all_same(x)) {
+      panels <- length(unique(group$panel[which]))
+      p <- (0.5 + panels * mean(x)) / (panels + 1) # a share of 0 or 1 is not known for certain
+      sqrt(p * (1 - p) / panels)
+    } else {
+      mean_mcse(x, which, group$cell, group$panel)
+    }
+    stats::setNames(list(mean(x), mcse), c(name, paste0(name, "_mcse")))
   }
-  rmse <- sqrt(mean(error^2))
-  near <- abs(error) <= margin + 1e-9 # a share of the cases may lie on the margin
-  out <- list(
-    target = target, estimates = nrow(group), missing = mean(!answered),
-    failed = sum(has_failed(group)), truth = mean(truth[given]),
-    bias = mean(error), bias_mcse = mcse(error, given),
-    rmse = rmse, rmse_mcse = mcse(error^2, given) / (2 * rmse),
-    within = mean(near), within_mcse = share_mcse(near, given),
-    coverage = mean(inside), coverage_mcse = share_mcse(inside, bounded),
-    width = mean(width), width_mcse = mcse(width, bounded)
-  )
-  na_real(out)
+  square <- mean_of("rmse", error^2, given)
+  rmse <- sqrt(square$rmse)
+  na_real(c(
+    list(
+      target = target, estimates = nrow(group), missing = mean(is.na(group$estimate)),
+      failed = sum(has_failed(group)), truth = mean(truth[given])
+    ),
+    mean_of("bias", error, given), list(rmse = rmse, rmse_mcse = square$rmse_mcse / (2 * rmse)),
+    mean_of("within", abs(error) <= margin + 1e-9, given), # a share may lie on the margin
+    mean_of("coverage", (group$conf.low <= truth & truth <= group$conf.high)[bounded], bounded),
+    mean_of("width", (group$conf.high - group$conf.low)[bounded], bounded)
+  ))
 }
 
-# Standard error of the mean of x, which are the values of the rows in `which`: panels are drawn
-# anew in each run, cells are fixed. The part of a cell is the number of its panels times the
-# variance of the panels' sums of deviations; a panel without a value has none, but it might have
-# had.
+# Standard error of the mean of x: panels are drawn anew in each run, cells are fixed. The part of a
+# cell is the number of its panels times the variance of the panels' sums of deviations; a panel
+# without a value has none, but it might have had.
 mean_mcse <- function(x, which, cell, panel) {
   if (length(x) == 0L) return(NA_real_)
-  deviation <- double(length(which))
-  deviation[which] <- x - mean(x)
+  deviation <- replace(double(length(which)), which, x - mean(x))
   parts <- vapply(split(seq_along(which), cell), function(rows) {
     sums <- rowsum(deviation[rows], panel[rows])[, 1L]
     filled <- length(unique(panel[rows][which[rows]]))
@@ -117,7 +116,7 @@ format.simulation_study <- function(x, ...) {
   size <- glance(x)
   paste0(
     count_noun(size$panels, "panel"), ", ", count_noun(size$designs, "design"), ", ",
-    count_noun(size$estimators, "estimator"), ": ", shorten(names(x$estimators), most = 4L)
+    count_noun(size$estimators, "estimator"), ": ", shorten(names(x$estimators))
   )
 }
 
@@ -130,74 +129,58 @@ glance.simulation_study <- function(x, ...) {
   tibble::tibble(
     designs = length(x$designs), cells = cells, panels = cells * x$runs,
     estimators = length(x$estimators), estimates = nrow(rows),
-    missing = mean(is.na(rows$estimate)),
-    failed = sum(has_failed(rows))
+    missing = mean(is.na(rows$estimate)), failed = sum(has_failed(rows))
   )
 }
 
 #' @export
 print.simulation_study <- function(x, ...) {
-  size <- glance(x)
-  cat_lines(
-    paste0(
-      "<simulation_study> ", count_noun(size$panels, "panel"), ", ",
-      count_noun(size$designs, "design"), ", ", count_noun(size$estimators, "estimator")
-    ),
-    paste0("Estimators: ", shorten(names(x$estimators)))
+  print_result(
+    x, "summary(), tidy(), plot(), update(), replay()", left = c(1L, 3L), most = 28L
   )
-  shown <- shown_table(x)
-  cat("\n", study_target(x), "\n", sep = "")
-  print(utils::head(shown, 28L), row.names = FALSE, right = FALSE)
-  if (nrow(shown) > 28L) cat("... and", nrow(shown) - 28L, "more; see summary()\n")
-  cat_lines("", failure_note(x), "More: summary(), tidy(), plot(), update(), replay().")
-  invisible(x)
 }
 
 #' @export
-notes_of.simulation_study <- function(x) c(study_target(x), failure_note(x)) # nolint: object_name.
-
-study_target <- function(x) {
+notes_of.simulation_study <- function(x) { # nolint: object_name.
   known <- has_expected(x$results)
-  paste0(
-    "Against ",
-    if (!any(known)) "sample accuracy" else "expected accuracy",
-    if (any(known) && !all(known)) " (of the sample, where nothing is expected)",
-    ", all systems (Monte Carlo standard error)"
+  rows <- tidy(x)
+  failed <- which(has_failed(rows))
+  first <- rows[failed[1L], ]
+  c(
+    paste0(
+      "Against ",
+      if (!any(known)) "sample accuracy" else "expected accuracy",
+      if (any(known) && !all(known)) " (of the sample, where nothing is expected)",
+      ", all systems (Monte Carlo standard error)"
+    ),
+    if (length(failed) > 0L) paste0(
+      count_noun(length(failed), "estimate"), " failed; the first is replay(study, ", failed[[1L]],
+      ", \"estimate\") by ", first$estimator, ": ", first$reason
+    )
   )
 }
 
 # For each row, does its design say what accuracy is expected? Worlds need not.
 has_expected <- function(rows) rows$design %in% rows$design[!is.na(rows$expected)]
 
+# Did its estimator stop with an error?
+has_failed <- function(rows) !vapply(rows$condition, is.null, NA)
+
 #' @export
 shown_table.simulation_study <- function(x) { # nolint: object_name.
   table <- summary(x, by = c("design", "n", "estimator"))
   expected <- table$design %in% x$results$design[has_expected(x$results)]
   table <- table[table$target == ifelse(expected, "expected", "sample"), ]
-  with_error <- function(name) {
-    value <- table[[name]]
-    error <- table[[paste0(name, "_mcse")]]
-    ifelse(is.na(value), "", paste0(decimals(value), " (", decimals(error), ")"))
-  }
   shown <- data.frame(table[c("design", "n", "estimator")])
-  shown$bias <- with_error("bias")
-  shown$RMSE <- with_error("rmse")
-  if (!all(is.na(table$coverage))) shown$coverage <- with_error("coverage")
+  for (name in c("bias", "rmse", if (!all(is.na(table$coverage))) "coverage")) {
+    words <- value_and_error(decimals(table[[name]]), decimals(table[[paste0(name, "_mcse")]]))
+    shown[[if (name == "rmse") "RMSE" else name]] <- replace(words, is.na(table[[name]]), "")
+  }
   if (any(table$missing > 0)) shown$missing <- percent(table$missing)
   shown
 }
 
-# Rows whose estimator stopped with an error.
-has_failed <- function(rows) !vapply(rows$condition, is.null, NA)
-
-failure_note <- function(x) {
-  rows <- tidy(x)
-  failed <- which(has_failed(rows))
-  if (length(failed) > 0L) {
-    first <- failed[[1L]]
-    paste0(
-      count_noun(length(failed), "estimate"), " failed; the first is replay(study, ", first,
-      ", \"estimate\") by ", rows$estimator[[first]], ": ", rows$reason[[first]]
-    )
-  }
+# A value and, in brackets, its Monte Carlo standard error, where that is known.
+value_and_error <- function(value, error) {
+  ifelse(error == "NA", value, paste0(value, " (", error, ")"))
 }

@@ -3,20 +3,20 @@
 
 # A cell's field `cell` is its number, `item` that of its first run; those of the others follow.
 study_cells <- function(study) {
-  cells <- lapply(names(study$designs), function(label) {
+  cells <- list()
+  for (label in names(study$designs)) {
     design <- study$designs[[label]]
     parts <- if (study$panels == "same") {
       list(design)
     } else {
       lapply(seq_along(design$systems), keep_system, design = design)
     }
-    sizes <- if (is.null(study$n)) design$n else study$n
-    unlist(lapply(sizes, function(n) {
-      lapply(parts, function(part) list(label = label, n = n, design = part))
-    }), recursive = FALSE)
-  })
-  cells <- unlist(cells, recursive = FALSE)
-  Map(function(cell, i) c(cell, cell = i, item = 2^32 * (i - 1)), cells, seq_along(cells))
+    for (n in study$n %||% design$n) for (part in parts) {
+      i <- length(cells) + 1L
+      cells[[i]] <- list(label = label, n = n, design = part, cell = i, item = 2^32 * (i - 1))
+    }
+  }
+  cells
 }
 
 # Cells with `first`, the first run of the block, and `runs`: so few that a block takes seconds at
@@ -51,40 +51,36 @@ built_in <- function(estimators) {
 # The caller's `tick` moves a bar of the caller's; `clock` gives seconds.
 run_study <- function(study, threads, checkpoint, tick = NULL, clock = elapsed) {
   for (cell in study_cells(study)) check_panel_memory(cell$design, cell$n)
-  if (!is.null(checkpoint)) save_checkpoint(study, checkpoint)
-  blocks <- study_blocks(study)
-  before <- sum(study$done)
-  tables <- list()
-  saved <- clock()
-  complete <- NULL
-  here <- environment()
-  on.exit(if (!is.null(checkpoint)) {
-    save_checkpoint(complete %||% add_results(study, tables), checkpoint)
-  })
+  state <- new.env()
+  save <- function() {
+    if (is.null(checkpoint)) return()
+    save_checkpoint(state$complete %||% add_results(study, state$tables), checkpoint)
+    state$saved <- clock()
+  }
+  save()
+  on.exit(save())
   if (is.null(tick)) {
     bar <- progress_bar("Runs", study$runs * length(study$done))
     on.exit(bar$close(), add = TRUE)
     tick <- bar$tick
   }
+  blocks <- study_blocks(study)
+  before <- sum(study$done)
   runner <- block_runner(study, threads)
   while (length(blocks) > 0L) {
     wave <- seq_len(min(runner$width, length(blocks)))
-    tables <- c(tables, withCallingHandlers(
+    keep <- function(tables) state$tables <- c(state$tables, tables)
+    keep(withCallingHandlers(
       runner$run(blocks[wave], function(done) tick(before + done)),
-      fallible_error_worker = function(cnd) {
-        assign("tables", c(tables, kept_blocks(blocks, cnd$finished)), envir = here)
-      }
+      fallible_error_worker = function(cnd) keep(kept_blocks(blocks, cnd$finished))
     ))
     before <- before + sum(vapply(blocks[wave], `[[`, 0, "runs"))
     blocks <- blocks[-wave]
     tick(before)
-    if (!is.null(checkpoint) && clock() - saved > 5) {
-      save_checkpoint(add_results(study, tables), checkpoint)
-      saved <- clock()
-    }
+    if (isTRUE(clock() - state$saved > 5)) save()
   }
-  complete <- add_results(study, tables)
-  complete
+  state$complete <- add_results(study, state$tables)
+  state$complete
 }
 
 # Rows come in the order of cells, runs, systems and estimators. What is done is what is there, so
@@ -178,20 +174,19 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
   )
   results[!compiled] <- interpreted$results
   systems <- names(block$design$systems)
-  rows <- length(systems) * block$runs
-  every <- function(x) rep_len(x, rows)
+  every <- function(...) lapply(list(...), rep_len, length(systems) * block$runs)
   stack_tables(Map(function(name, result) {
     c(
-      list(
-        cell = every(block$cell), design = every(block$label), n = every(block$n),
+      every(
+        cell = block$cell, design = block$label, n = block$n,
         system = rep(systems, each = block$runs),
-        run = every(as.integer(block$first - 1 + seq_len(block$runs))), estimator = every(name)
+        run = as.integer(block$first - 1 + seq_len(block$runs)), estimator = name
       ),
-      result[c("estimate", "std.error", "conf.low", "conf.high")],
-      list(
+      result[c("estimate", interval_columns)],
+      every(
         expected = as.vector(core$expected), sample = as.vector(core$sample),
-        agreement = every(na_real(core$agreement)), chance_kappa = every(na_real(core$kappa)),
-        rater_accuracy = every(na_real(core$rater_accuracy)), seed = every(seeds)
+        agreement = na_real(core$agreement), chance_kappa = na_real(core$kappa),
+        rater_accuracy = na_real(core$rater_accuracy), seed = seeds
       ),
       result[c("reason", "condition")]
     )
@@ -210,24 +205,20 @@ compiled_results <- function(result, estimator, core, block) {
   out <- result_table(na_real(as.vector(result$estimate)))
   systems <- length(out$estimate) / block$runs
   categories <- length(block$design$categories)
-  fits <- list(
-    identified = rep(result$identifiable, systems), agreement = rep(core$agreement, systems)
-  )
+  identifiable <- rep(result$identifiable, systems)
   out$reason <- reason_no_estimate(
-    fits$identified, fits$agreement, categories, out$estimate, block$n
+    identifiable, rep(core$agreement, systems), categories, out$estimate, block$n
   )
-  unidentified <- rep(result$identifiable == "yes" & !result$identified, systems)
-  out$reason[unidentified] <- reason_of_parameters(attr(estimator, "options")$model, categories)
+  out$reason[identifiable == "yes" & !rep(result$identified, systems)] <-
+    reason_of_parameters(attr(estimator, "options")$model, categories)
   out <- add_intervals(out, result$interval)
-  out$condition <- rep(list(NULL), length(out$estimate))
+  out$condition <- vector("list", length(out$estimate))
   out
 }
 
 # Fields: results, of each estimator; facts, what is true of the panels, if these are of a world.
 interpreted_results <- function(block, estimators, seed, seeds) {
-  if (length(estimators) == 0L) {
-    return(list()) # no panel need be built
-  }
+  if (length(estimators) == 0L) return(list()) # no panel need be built
   systems <- names(block$design$systems)
   by_run <- lapply(seq_along(seeds), function(i) {
     x <- tryCatch(run_panel(block, seed, block$first + i - 1L), error = identity)
@@ -238,10 +229,8 @@ interpreted_results <- function(block, estimators, seed, seeds) {
   })
   by_system <- order(rep(seq_along(systems), length(seeds)))
   results <- lapply(seq_along(estimators), function(e) {
-    results <- lapply(by_run, function(run) run$estimates[[e]])
-    out <- stack_tables(lapply(results, `[[`, "table"))
-    out$condition <- rep(lapply(results, `[[`, "condition"), each = length(systems))
-    lapply(out, `[`, by_system)
+    of_runs <- stack_tables(lapply(by_run, function(run) run$estimates[[e]]))
+    lapply(of_runs, `[`, by_system)
   })
   facts <- if (is_world(block$design)) stack_facts(lapply(by_run, `[[`, "facts"))
   list(results = results, facts = facts)

@@ -15,12 +15,11 @@
 #' @section Worlds of your own:
 #' A design may be a function of the number of cases that returns [ratings()] of so many cases with
 #' the answers of systems and, by [with_truth()], the truth: always the same systems, and no truth
-#' missing. It draws from R's random numbers, which are seeded again for each panel, apart from
-#' those of estimators; `replay()` calls it again. To learn the names of systems it is called once
-#' beforehand, and must then return a panel (it is called up to five times). If it fails later, the
-#' estimates of that run are `NA`, with the error, of class `fallible_error_design`, as their
-#' `condition`. Where it tells no `expected` accuracy, `print()` and [plan_cases()] hold estimates
-#' against the share of correct answers in the panel.
+#' missing. R's random numbers are seeded again for each panel, apart from those of estimators. To
+#' learn the names of systems the function is called up to five times beforehand, and must then
+#' return a panel. If it fails later, the estimates of that run are `NA`, with the error, of class
+#' `fallible_error_design`, as their `condition`. Where it tells no `expected` accuracy, `print()`
+#' and [plan_cases()] hold estimates against the share of correct answers in the panel.
 #'
 #' @section Random numbers:
 #' R's generator decides once, so [set.seed()] makes a study repeatable. Each panel has a stream of
@@ -31,19 +30,17 @@
 #' @section Many processes:
 #' Where package future has a plan that is not sequential (`future::plan("multisession")`, a
 #' cluster, a batch system), panels are shared out to its workers, which must have this package.
-#' Otherwise everything happens in this process, in `threads` threads. A worker that dies is an
-#' error of class `fallible_error_worker`, which names the panels that are lost; what the others
-#' have finished is in the file of `checkpoint`.
+#' A worker that dies is an error of class `fallible_error_worker`, which names the panels that are
+#' lost; what the others have finished is in the file of `checkpoint`.
 #'
 #' @section Checkpoints:
 #' With `checkpoint`, results are saved to that file every few seconds and whenever the study ends,
 #' also by an interrupt or an error. The same call then goes on from there, with the seed of the
 #' file; a call with more `runs` adds these. Estimators are the same if their code is; what else
-#' they use is not compared. The file is the study so far, for `readRDS()`, with a hash of its bytes
-#' behind it: a file of which bytes have changed is refused. While a study runs its file is locked,
-#' by an empty file beside it whose name ends in `.lock`: a second study that asks for it gets an
-#' error of class `fallible_error_file`. A process that is killed while it saves leaves the file as
-#' it was, and one beside it whose name begins with `.fallible-`.
+#' they use is not compared. The file is the study so far, for `readRDS()`, with a hash behind it: a
+#' file of which bytes have changed, or that another version of the package wrote, is refused. While
+#' a study runs its file is locked, by an empty file beside it whose name ends in `.lock`: a second
+#' study that asks for it gets an error of class `fallible_error_file`.
 #'
 #' @srrstats {G5.7} errors by cases and raters: `vignette("simulation-figures")` stops if they do
 #'   not fall
@@ -91,18 +88,12 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
                              panels = c("separate", "same"), threads = default_threads(),
                              checkpoint = NULL) {
   check_given()
-  n <- check_sizes(n)
+  if (!is.null(n)) n <- each_count(n, "n")
   study <- new_study(
     as_designs(designs, n), as_estimators(estimators), check_count(runs, "runs", max = 1000000L), n,
     check_choice(panels), draw_seed()
   )
-  threads <- check_threads(threads)
-  if (!is.null(checkpoint)) {
-    checkpoint <- check_path(checkpoint)
-    lock_checkpoint(checkpoint)
-    study <- resume(study, checkpoint)
-  }
-  run_study(study, threads, checkpoint)
+  continue_study(study, threads, checkpoint)
 }
 
 # A study of which nothing is done yet. Fields: as the arguments, results (a list of columns) and
@@ -125,10 +116,13 @@ as_designs <- function(x, n = NULL) {
     "must be a {.cls rater_design}, a function of the number of cases, or a list of them.", not = x,
     i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
   names <- rlang::names2(x)
-  names[names == ""] <- paste("design", seq_along(x))[names == ""]
+  names <- ifelse(names == "", paste("design", seq_along(x)), names)
   check_names(names, "designs")
   own <- vapply(x, is.function, NA)
-  if (any(own)) x[own] <- as_worlds(x[own], names[own], n)
+  abort_argument_if(any(own) && length(n) == 0L, "n",
+    "Give {.arg n}, the number of cases: functions have none of their own.",
+    x = "{.val {names[own]}} {?is a function/are functions}.")
+  if (any(own)) x[own] <- Map(new_world, x[own], names[own], n[[1L]])
   alone <- names[lengths(lapply(x, `[[`, "systems")) == 0L]
   abort_if(length(alone) > 0L, "system", "A design must have a system whose accuracy is estimated.",
     x = "There is none in {.val {alone}}.", i = "Give {.arg systems} to {.fun rater_design}.",
@@ -136,17 +130,22 @@ as_designs <- function(x, n = NULL) {
   stats::setNames(x, names)
 }
 
-as_worlds <- function(functions, names, n) {
-  abort_argument_if(length(n) == 0L, "n",
-    "Give {.arg n}, the number of cases: functions have none of their own.",
-    x = "{.val {names}} {?is a function/are functions}.")
-  Map(new_world, functions, names, MoreArgs = list(n = n[[1L]]))
+# Several counts, each once.
+each_count <- function(x, arg, min = 1L, max = .Machine$integer.max) {
+  if (length(x) == 0L) check_count(x, arg, min, max)
+  unique(vapply(x, check_count, 0L, arg, min, max))
 }
 
-check_sizes <- function(n) {
-  if (is.null(n)) return(NULL)
-  if (length(n) == 0L) check_count(n, "n")
-  unique(vapply(n, check_count, 0L, arg = "n"))
+# With a `checkpoint`, goes on with what its file has of the study, if `parts` are the same.
+continue_study <- function(study, threads, checkpoint,
+                           parts = c("designs", "estimators", "n", "panels")) {
+  threads <- check_threads(threads)
+  if (!is.null(checkpoint)) {
+    checkpoint <- check_path(checkpoint)
+    lock_checkpoint(checkpoint)
+    study <- resume(study, checkpoint, parts)
+  }
+  run_study(study, threads, checkpoint)
 }
 
 check_path <- function(path) {
@@ -154,11 +153,8 @@ check_path <- function(path) {
   abort_argument_if(!ok, "checkpoint", "must be the path of a file in a folder that exists.",
     not = path)
   # Estimators may change the folder; and a link is locked as what it leads to.
-  if (file.exists(path)) {
-    normalizePath(path)
-  } else {
-    file.path(normalizePath(dirname(path)), basename(path))
-  }
+  if (file.exists(path)) return(normalizePath(path))
+  file.path(normalizePath(dirname(path)), basename(path))
 }
 
 #' @rdname simulation_study
@@ -169,14 +165,8 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
                                     checkpoint = NULL, ...) {
   check_dots_empty(...)
   object$runs <- check_count(runs, "runs", min = object$runs, max = 1000000L)
-  threads <- check_threads(threads)
-  if (!is.null(checkpoint)) {
-    same <- c("designs", "estimators", "n", "panels", "seed")
-    checkpoint <- check_path(checkpoint)
-    lock_checkpoint(checkpoint)
-    object <- resume(object, checkpoint, same)
-  }
-  run_study(object, threads, checkpoint)
+  same <- c("designs", "estimators", "n", "panels", "seed")
+  continue_study(object, threads, checkpoint, same)
 }
 
 #' @rdname simulation_study
@@ -187,14 +177,10 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
 replay <- function(study, row, what = c("panel", "estimate")) {
   check_given()
   check_class(study, "simulation_study", "study", "Make one with {.fun simulation_study}.")
-  table <- tidy(study)
-  row <- check_count(row, "row", max = nrow(table))
+  at <- study$results
+  row <- check_count(row, "row", max = length(at$cell))
   what <- check_choice(what)
-  at <- table[row, ]
-  cells <- study_cells(study)
-  cell <- which(vapply(cells, function(cell) {
-    cell$label == at$design && cell$n == at$n && at$system %in% names(cell$design$systems)
-  }, NA))
-  x <- run_panel(cells[[cell]], study$seed, at$run)
-  if (what == "panel") x else with_run_seed(at$seed, study$estimators[[at$estimator]](x))
+  x <- run_panel(study_cells(study)[[at$cell[[row]]]], study$seed, at$run[[row]])
+  if (what == "panel") return(x)
+  with_run_seed(at$seed[[row]], study$estimators[[at$estimator[[row]]]](x))
 }

@@ -36,7 +36,7 @@ first_panel <- function(world, n) {
 # A panel of so many cases, with the systems that are asked for.
 world_panel <- function(world, n, seed) {
   x <- tryCatch(with_run_seed(seed, world$draw(n)), error = function(e) {
-    abort_world(world, "stopped with an error", verbatim(in_one_line(e)), error = without_trace(e))
+    abort_world(world, "stopped with an error", in_one_line(e), error = without_trace(e))
   })
   check_panel(x, world, n)
   keep <- match(names(world$systems) %||% x$systems, x$systems)
@@ -44,49 +44,33 @@ world_panel <- function(world, n, seed) {
 }
 
 check_panel <- function(x, world, n) {
-  if (!is_ratings(x)) {
-    abort_world(world, "must return ratings", verbatim("It returned ", describe(x), "."))
-  }
-  if (nrow(x) != n) {
-    abort_world(
-      world, paste0("must return ratings of ", count_noun(n, "case"), ", as it was asked to"),
-      paste0("It returned ", count_noun(nrow(x), "case"), ".")
-    )
-  }
-  if (is.null(x$truth)) {
-    abort_world(
-      world, "must return ratings with truth", "It returned ratings whose truth is not known."
-    )
-  }
-  if (anyNA(x$truth$category)) {
-    abort_world(
-      world, "must know the truth of every case",
-      paste("It is missing in", count_noun(sum(is.na(x$truth$category)), "case"))
-    )
-  }
-  check_world_systems(x, world)
-}
-
-check_world_systems <- function(x, world) {
-  if (length(x$systems) == 0L) {
-    abort_world(world, "must return ratings with the answers of a system", "There is no system.")
-  }
-  lacking <- setdiff(names(world$systems), x$systems)
-  more <- setdiff(x$systems, world$all %||% x$systems)
-  if (length(lacking) > 0L || length(more) > 0L) {
-    abort_world(
-      world, "must return the same systems every time",
-      verbatim(
-        "They were ", toString(world$all %||% names(world$systems)), "; now they are ",
-        toString(x$systems), "."
-      )
-    )
-  }
+  must <- function(ok, what, found) if (!ok) abort_world(world, paste("must", what), found)
+  must(is_ratings(x), "return ratings", paste0("It returned ", describe(x), "."))
+  must(
+    nrow(x) == n, paste0("return ratings of ", count_noun(n, "case"), ", as it was asked to"),
+    paste0("It returned ", count_noun(nrow(x), "case"), ".")
+  )
+  must(
+    !is.null(x$truth), "return ratings with truth", "It returned ratings whose truth is not known."
+  )
+  unknown <- sum(is.na(x$truth$category))
+  must(
+    unknown == 0L, "know the truth of every case",
+    paste("It is missing in", count_noun(unknown, "case"))
+  )
+  must(
+    length(x$systems) > 0L, "return ratings with the answers of a system", "There is no system."
+  )
+  before <- world$all %||% x$systems
+  same <- all(names(world$systems) %in% x$systems) && all(x$systems %in% before)
+  must(same, "return the same systems every time", paste0(
+    "They were ", toString(before), "; now they are ", toString(x$systems), "."
+  ))
 }
 
 abort_world <- function(world, must, found, ...) {
-  abort_fallible("design", paste0("Design ", verbatim("\"", world$label, "\""), " ", must, "."),
-    x = found,
+  abort_fallible("design", verbatim("Design \"", world$label, "\" ", must, "."),
+    x = verbatim(found),
     i = "A design may be a function of the number of cases that returns {.fun ratings} with the
         answers of systems, and with the truth of each case by {.fun with_truth}.",
     design = world$label, ..., call = NULL)
@@ -98,9 +82,9 @@ world_seed <- function(seed, item) core_run_seeds(seed, item + 2^31, 1L)
 # What is true of a panel, and how its raters agree; NA where there is no panel.
 panel_facts <- function(x, systems) {
   if (inherits(x, "error")) {
-    none <- rep(NA_real_, length(systems))
-    return(list(
-      expected = none, sample = none, agreement = NA_real_, kappa = NA_real_,
+    none <- list(expected = NA_real_, sample = NA_real_)
+    return(c(
+      lapply(none, rep, length(systems)), agreement = NA_real_, kappa = NA_real_,
       rater_accuracy = NA_real_
     ))
   }
@@ -113,11 +97,7 @@ panel_facts <- function(x, systems) {
 
 # Those of many runs, laid out as the core lays out its own: runs x systems, and by run.
 stack_facts <- function(facts) {
-  of <- function(name) lapply(facts, `[[`, name)
-  c(
-    lapply(stats::setNames(nm = c("expected", "sample")), function(name) do.call(rbind, of(name))),
-    lapply(stats::setNames(nm = c("agreement", "kappa", "rater_accuracy")), function(name) {
-      as.double(unlist(of(name)))
-    })
-  )
+  of <- function(name) do.call(rbind, lapply(facts, `[[`, name))
+  names <- c("expected", "sample", "agreement", "kappa", "rater_accuracy")
+  lapply(stats::setNames(nm = names), of)
 }

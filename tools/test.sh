@@ -1,8 +1,8 @@
 #!/bin/sh
 # Tests the C++ core alone and the installed package, and ends with the counts of both:
 #   sh tools/test.sh [--long]
-# --long: ten times the random panels, databases on a server of PostgreSQL, all pictures, and ten
-# seconds of fuzzing (FALLIBLE_EXTENDED_TESTS=true, which tests ask for).
+# --long: ten times the random panels, databases on a server of PostgreSQL, all pictures, and some
+# fuzzing (FALLIBLE_EXTENDED_TESTS=true, which tests ask for).
 # The package is built into a library of its own, which goes away afterwards, or into the folder
 # FALLIBLE_LIBRARY, and stays there.
 set -u

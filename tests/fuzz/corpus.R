@@ -9,5 +9,9 @@ corpus <- rbind(
   data.frame(door = "check_k_properties", seed = 8105, was = "draws without end of trillions"),
   data.frame(door = "compare_systems", seed = 9086, was = "an interval of where iterations stop"),
   data.frame(door = "compare_systems", seed = 32013, was = "an interval off its estimate, unsaid"),
-  data.frame(door = "agreement", seed = 5003, was = "an interval that left its estimate, unsaid")
+  data.frame(door = "agreement", seed = 5003, was = "an interval that left its estimate, unsaid"),
+  data.frame(door = "estimate_metrics", seed = 2, was = "no end of a recall that is never answered"),
+  data.frame(door = "estimate_metrics", seed = 6, was = "no end of the precision of an empty truth"),
+  data.frame(door = "data_check", seed = 14, was = "R's warning about weights that are not whole"),
+  data.frame(door = "compare_systems", seed = 25, was = "R's error where replicates do not vary")
 )

@@ -1,6 +1,7 @@
 # The fuzzer: knocks at doors with what seeds draw, and keeps what fails.
 #   one("fit_raters", 17)          what this seed does at this door: NULL, or what is wrong
 #   fuzz(seconds = 10, seed = 1)   as many seeds as the time allows, one at least
+#   fuzz(seed = 1, seeds = 2)      so many, whatever time they take
 
 all_doors <- function() {
   spoil_calls <- list(
@@ -25,8 +26,9 @@ one <- function(door, seed, slow = Inf) {
 }
 
 # `slow`: seconds from which a call of a door counts as a failure.
-fuzz <- function(seconds, seed, at = names(all_doors()), slow = Inf) {
+fuzz <- function(seconds = Inf, seed, at = names(all_doors()), slow = Inf, seeds = Inf) {
   end <- proc.time()[["elapsed"]] + seconds
+  last_seed <- seed + seeds - 1
   tried <- refused <- stats::setNames(integer(length(at)), at)
   failures <- list(data.frame(door = character(), seed = integer(), wrong = character()))
   repeat {
@@ -38,8 +40,8 @@ fuzz <- function(seconds, seed, at = names(all_doors()), slow = Inf) {
         failures[[length(failures) + 1L]] <- data.frame(door = door, seed = seed, wrong = wrong)
       }
     }
+    if (seed >= last_seed || proc.time()[["elapsed"]] >= end) break
     seed <- seed + 1L
-    if (proc.time()[["elapsed"]] >= end) break
   }
   failures <- do.call(rbind, failures)
   table <- data.frame(door = at, tried = tried, refused = refused, row.names = NULL)

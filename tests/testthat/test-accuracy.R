@@ -94,7 +94,10 @@ test_that("what must not matter does not", {
 
 test_that("a rater who never rates changes nothing", {
   wide <- transform(lehner2015, rater5 = factor(NA, levels = LETTERS[1:4]))
-  x <- ratings(wide, raters = c(rater1:rater4, rater5), systems = system, case = case)
+  expect_warning(
+    x <- ratings(wide, raters = c(rater1:rater4, rater5), systems = system, case = case),
+    "rater5", class = "fallible_warning_raters"
+  )
   expect_equal(point_estimate(x), point_estimate(lehner_ratings()))
   expect_equal(glance(fit_raters(x))$rater_accuracy, 0.5)
 })

@@ -1,6 +1,7 @@
 test_that("memberships are those of a truncated normal distribution", {
   of <- function(scale, conf_level = 0.9) {
-    as.data.frame(benchmark_row(0.65, 0.1, scale, conf_level, NA_character_))
+    x <- data.frame(measure = "gwet_ac", estimate = 0.65, std.error = 0.1)
+    as.data.frame(benchmark_table(x, scale, conf_level))
   }
   table <- of("landis-koch")
   expect_equal(sum(table$membership), 1)

@@ -43,6 +43,6 @@ test_that("shares with the plurality are those of each rater and system", {
   # aaa aab abb bbb aaa aab: the third is alone in the second and the last case.
   expect_equal(unname(shares), c(1 + 0.5 + 0 + 1 + 1 + 0.5, 1 + 0.5 + 0.5 + 1 + 1 + 0.5,
     1 + 0 + 0.5 + 1 + 1 + 0, 5) / 6)
-  none <- ratings(data.frame(a = c("x", NA), b = c(NA, "y")), raters = a:b)
+  none <- quiet(ratings(data.frame(a = c("x", NA), b = c(NA, "y")), raters = a:b))
   expect_identical(disagreement_error(none), NA_real_)
 })

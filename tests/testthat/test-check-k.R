@@ -201,7 +201,7 @@ test_that("raters who always say the same are named, if others do not", {
   # Where nearly every case is of one category nobody stands out.
   rare <- ratings(cbind(a = rep(1, 40), b = c(2, rep(1, 39)), c = c(rep(1, 39), 2)))
   expect_identical(checked(rare, "one category")$verdict, "not significant")
-  few <- ratings(cbind(rep(1, 9), rep(2, 9)))
+  few <- quiet(ratings(cbind(rep(1, 9), rep(2, 9))))
   expect_match(checked(few, "one category")$reason, "no rater has 10 ratings")
 })
 

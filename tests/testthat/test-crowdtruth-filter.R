@@ -54,7 +54,7 @@ test_that("merged votes move, and second ones are dropped", {
   expect_identical(category_counts(merged$ratings), rbind(`1` = c(a = 2L, c = 1L), `2` = c(a = 1L, c = 1L)))
   expect_identical(merged$history, "Merged b into a")
   # Targets are followed to the end.
-  four <- ratings(rbind(c("a", "b"), c("c", "d")))
+  four <- quiet(ratings(rbind(c("a", "b"), c("c", "d"))))
   chained <- merge_annotations(four, c(a = "b", b = "c"))
   expect_identical(chained$annotations$annotation, c("c", "d"))
   expect_identical(category_counts(chained$ratings), cbind(c = c(`1` = 2L, `2` = 1L), d = 0:1))

@@ -1,7 +1,7 @@
 #' @srrstats {BS4.1} diagnostics are those of package posterior
 # Draws x chains, autocorrelated.
 drifting <- function(n, chains, rho) {
-  matrix(stats::arima.sim(list(ar = rho), n * chains), n, chains)
+  matrix(stats::arima.sim(if (rho == 0) list() else list(ar = rho), n * chains), n, chains)
 }
 
 # The obvious loop over lags.

@@ -268,3 +268,19 @@ test_that("a system without an estimate has no interval of a metric, and a reaso
   expect_true(all(is.na(found$estimate)))
   expect_false(anyNA(found$reason))
 })
+
+test_that("a recall is not surely zero because the system has never given the answer", {
+  x <- ratings(
+    data.frame(r1 = c("a", "b", "c", "a", "b", "c"), r2 = c("a", "b", "c", "b", "b", "a"),
+      r3 = c("a", "b", "c", "a", "c", "a"), s = c("a", "b", "b", "a", "b", "a")),
+    raters = r1:r3, systems = s
+  )
+  estimate <- quiet(estimate_accuracy(x, "joint"))
+  recall <- tidy(estimate_metrics(estimate, metrics = "recall", average = NULL))
+  cells <- tidy(confusion(estimate))
+  cells <- cells[cells$truth == cells$prediction, ]
+  expect_identical(recall$estimate[[3]], 0)
+  expect_gt(recall$conf.high[[3]], 0.1)
+  columns <- c("estimate", "std.error", "conf.low", "conf.high")
+  expect_equal(recall[columns], cells[columns], tolerance = 1e-6)
+})

@@ -11,7 +11,7 @@ same <- data.frame(a = true_category, b = true_category, c = true_category)
 
 # fit_raters() for all models by all methods, with what must hold of any fit.
 each_fit <- function(data, check, categories = 1:3) {
-  x <- ratings(data, raters = tidyselect::everything(), categories = categories)
+  x <- quiet(ratings(data, raters = tidyselect::everything(), categories = categories))
   all <- models()
   for (model in all[seq(1, length(all), by = if (extended_tests()) 1 else 5)]) {
     methods <- c(

@@ -155,14 +155,14 @@ test_that("counts, repeats, weights and known cases are simulated as they are", 
   )
   wide <- data.frame(a = c(1, 1, 2), b = c(1, 2, 2), w = c(5, 1, 4))
   weighted <- ratings(wide, raters = a:b, weights = w)
-  panel <- simulate(fit_raters(weighted, method = "likelihood"), seed = 1)[[1]]
+  panel <- simulate(quiet(fit_raters(weighted, method = "likelihood")), seed = 1)[[1]]
   expect_identical(dim(panel), c(10L, 2L))
   gold <- quiet(fit_raters(lehner_ratings(), known_truth = c("3" = "B", "5" = "D")))
   for (panel in simulate(gold, 5, seed = 1)) {
     expect_identical(as.character(truth(panel)$category[c(3, 5)]), c("B", "D"))
   }
   wide$w <- c(0.5, 0.2, 0.3)
-  exact <- fit_raters(ratings(wide, raters = a:b, weights = w), method = "likelihood")
+  exact <- quiet(fit_raters(ratings(wide, raters = a:b, weights = w), method = "likelihood"))
   none <- quiet(fit_raters(ratings(cbind(c("a", "b"), c("b", "a")))))
   expect_snapshot(error = TRUE, {
     simulate(exact)
@@ -193,6 +193,6 @@ test_that("a fit is made again with something changed", {
 
 test_that("panels that no memory holds are not drawn", {
   wide <- data.frame(a = c("1", "1", "2"), b = c("1", "2", "2"), w = c(1e9, 2e8, 1e9))
-  fit <- fit_raters(ratings(wide, raters = c("a", "b"), weights = "w"))
+  fit <- quiet(fit_raters(ratings(wide, raters = c("a", "b"), weights = "w")))
   expect_error(simulate(fit), "stand for 4,400,000,000", class = "fallible_error_weights")
 })

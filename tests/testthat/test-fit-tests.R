@@ -121,7 +121,7 @@ test_that("one judge with a calibration sample gives the estimate of Rogan and G
     of("ppv")$std.error, sqrt(sum(slopes^2 * v(at, c(200, 102, 52)))), tolerance = 1e-4
   )
   # A rater without ratings beside it is nothing.
-  beside <- ratings(cbind(said, nobody = NA), raters = judge:nobody)
+  beside <- quiet(ratings(cbind(said, nobody = NA), raters = judge:nobody))
   with_nobody <- fit_raters(beside, dawid_skene(), known_raters = list(judge = sample))
   expect_identical(base_rates(with_nobody), base_rates(fit))
   table <- test_accuracy(with_nobody)

@@ -91,10 +91,10 @@ test_that("few gold cases are told, and truths that were given as `gold`", {
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, 60))
   gold <- truth(x)[1:2, ]
-  expect_warning(
+  quiet(expect_warning(
     estimate_accuracy(x, known_truth = gold, gold_sample = "random"), "too few",
     class = "fallible_warning_gold_few"
-  )
+  ))
   expect_no_warning(
     estimate_accuracy(x, known_truth = truth(x)[1:10, ], gold_sample = "random"),
     class = "fallible_warning_gold_few"

@@ -105,3 +105,15 @@ test_that("print tells what the factor rests on", {
   few <- calibrate_interval(sets_of("a", 0.1), 0.9)
   expect_output(print(few), "no\\s+interval is wide enough")
 })
+
+test_that("a system whose replicates do not vary is compared without interval, with a reason", {
+  x <- ratings(
+    data.frame(r1 = c("b", "b"), r2 = "b", r3 = "b", s1 = "b", s2 = c("b", "a")),
+    raters = r1:r3, systems = c(s1, s2), categories = c("a", "b")
+  )
+  for (interval in c("conformal", "robust")) {
+    estimate <- quiet(estimate_accuracy(x, "shared", k_model(), interval = interval))
+    found <- tidy(quiet(compare_systems(estimate)))
+    expect_true(is.na(found$conf.low) && !is.na(found$reason), info = interval)
+  }
+})

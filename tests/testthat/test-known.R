@@ -93,10 +93,10 @@ test_that("a known case without ratings counts, and judges systems", {
     a = c("x", "y", "x", NA), b = c("x", "y", "y", NA), s = c("x", "y", "x", "y")
   )
   x <- quiet(ratings(wide, raters = a:b, systems = s))
-  fit <- fit_raters(x, known_truth = c("4" = "y"))
+  fit <- quiet(fit_raters(x, known_truth = c("4" = "y")))
   expect_equal(ground_truth(fit)$y[[4]], 1)
   expect_equal(tidy(estimate_accuracy(fit, "shared", interval = "none"))$n, 4)
-  without <- fit_raters(x, method = "likelihood")
+  without <- quiet(fit_raters(x, method = "likelihood"))
   expect_gt(rates_of(fit)[["y"]], rates_of(without)[["y"]])
 })
 

@@ -60,10 +60,11 @@ test_that("the derivative of a recall corrects it as a ratio of means does", {
   evidence <- estimate$gold$evidence
   plan <- metric_plan(built_in_metrics["recall"], x$categories, NULL, list())
   part <- gold_tables(evidence, 1L, 3L)
-  rows <- gold_metrics(part, metric_slopes(plan, part$start), plan, ranges_of_plan(plan))
+  slope <- unit_slopes(metric_slopes(plan, part$start), ranges_of_plan(plan))
+  rows <- gold_metrics(part, slope, plan, ranges_of_plan(plan))
   for (k in 1:3) {
     own <- gold_recall(evidence, 1L, k)
-    found <- rows$x[[k]]
+    found <- rows[[k]]
     expect_equal(found$estimate, own$estimate, tolerance = 0.01)
     width <- function(x) diff(unlist(corrected_interval(x, "population", 0.9)[3:4]))
     expect_equal(width(found), width(own), tolerance = 0.1)
@@ -85,10 +86,11 @@ test_that("intervals with gold cover, and are narrower than those of gold alone"
     estimate <- quiet(estimate_accuracy(x, interval = "corrected",
       known_truth = truth(x)[1:100, ], gold_sample = "random"))
     part <- gold_tables(estimate$gold$evidence, 1L, 3L)
-    rows <- gold_metrics(part, metric_slopes(plan, part$start), plan, ranges_of_plan(plan))
+    slope <- unit_slopes(metric_slopes(plan, part$start), ranges_of_plan(plan))
+    rows <- gold_metrics(part, slope, plan, ranges_of_plan(plan))
     sapply(seq_along(true), function(i) {
       ends <- ranges_of_plan(plan)[i, ]
-      x <- rows$x[[i]]
+      x <- rows[[i]]
       limits <- corrected_interval(x, "population", 0.9)
       at <- (true[[i]] - ends[[1]]) / diff(ends)
       c(limits$conf.low <= at && at <= limits$conf.high, x$ratio / x$design)
@@ -116,6 +118,17 @@ test_that("what gold says nothing of keeps its estimate, without an interval and
     gold_sample = "random", interval = "anytime")))
   expect_match(late$reason[late$metric == "mcc"], "anytime")
   expect_false(anyNA(late$conf.low[late$metric == "accuracy"]))
+})
+
+test_that("an average that no case can move has no interval", {
+  x <- metric_panel(100)
+  for (interval in c("combined", "corrected")) {
+    found <- tidy(quiet(estimate_metrics(x, "detection_prevalence", average = "micro",
+      known_truth = gold_cases(truth(x)[1:40, ], "random"), interval = interval)))
+    micro <- found[found$average %in% "micro", ]
+    expect_equal(micro$estimate, c(1, 1) / 3)
+    expect_match(micro$reason, "do not vary")
+  }
 })
 
 test_that("half a case of either kind is small where gold knows a metric as from many cases", {

@@ -115,6 +115,7 @@ test_that("where the limit on cases is too low it is that", {
   formula <- plan_cases(chance_kappa = 0.3, margin = 0.02, cases = c(2, 200), runs = 0)
   expect_identical(tidy(formula)$cases, NA_real_)
   expect_match(tidy(formula)$reason, "200 cases, the most to try, are too few", fixed = TRUE)
+  expect_output(print(formula), "Not reached with 3 raters: 200 cases")
 })
 
 test_that("with cases settled, raters are what is planned", {

@@ -43,15 +43,6 @@ test_that("workers are points, flagged or not", {
   expect_error(ggplot2::autoplot(ct, "workers", flags = 1), class = "fallible_error_argument")
 })
 
-test_that("every step is drawn", {
-  ct <- crowdtruth(crowd, "2.0")
-  steps <- ggplot2::layer_data(ggplot2::autoplot(ct, "convergence"), 3)
-  expect_identical(nrow(steps), 3L * nrow(ct$convergence))
-  open <- crowdtruth(crowd, "2.0", task = "open")
-  steps <- ggplot2::layer_data(ggplot2::autoplot(open, "convergence"), 3)
-  expect_identical(nrow(steps), 2L * nrow(open$convergence))
-})
-
 test_that("plot() draws", {
   file <- withr::local_tempfile(fileext = ".pdf")
   grDevices::pdf(file)

@@ -20,7 +20,7 @@ test_that("pictures look as they were looked at", {
   # Further pictures that these examples have not what they need for.
   elsewhere <- list(
     accuracy_estimate = c("bins", "gold", "roc", "reliability"), ground_truth = "calibration",
-    crowdtruth = "convergence", k_check = c("pairs", "disagreements"), rater_fit = "tests",
+    k_check = c("pairs", "disagreements"), rater_fit = "tests",
     ratings_labels = "agreement"
   )
   for (class in names(results)) {
@@ -52,7 +52,6 @@ test_that("pictures that need more look as they were looked at", {
   looks_as_before("pairs of raters against the K properties", check, "pairs")
   looks_as_before("disagreements of the K properties", check, "disagreements")
   crowd <- examples_of_results()$ratings_labels
-  looks_as_before("crowdtruth convergence", crowdtruth(crowd, version = "2.0"), "convergence")
   one <- single_label(crowd, label = "A")
   looks_as_before("agreement of workers about a label", one, "agreement")
 })

@@ -110,7 +110,7 @@ test_that("studies are drawn with both measures of truth, and their errors", {
   points <- layers(plot)[[2]]
   expect_identical(nrow(points), 2L * nrow(known))
   expect_setequal(points$x, c(known$expected, known$sample))
-  expect_identical(length(unique(points$PANEL)), 4L)
+  expect_length(unique(points$PANEL), 4L)
   lacking <- sum(is.na(rows$estimate[rows$estimator == "binned"]))
   expect_identical(
     plot$labels$caption, if (lacking > 0) paste(lacking, "of 60 estimates are missing")
@@ -119,12 +119,13 @@ test_that("studies are drawn with both measures of truth, and their errors", {
   ours <- known[known$design == "a" & known$n == 20, ]
   expect_equal(first$x[first$colour == plot_colours[["main"]]], ours$sample)
   expect_equal(first$x[first$colour == plot_colours[["accent"]]], ours$expected)
-  expect_identical(length(unique(layers(ggplot2::autoplot(study))[[2]]$PANEL)), 8L)
+  expect_length(unique(layers(ggplot2::autoplot(study))[[2]]$PANEL), 8L)
 
   errors <- layers(ggplot2::autoplot(study, "error"))
   table <- summary(study, by = c("design", "n", "estimator"))
   expect_setequal(errors[[3]]$x, c(table$bias, table$rmse))
-  expect_equal(sort(errors[[2]]$xmax - errors[[2]]$xmin), sort(4 * c(table$bias_mcse, table$rmse_mcse)))
+  widths <- errors[[2]]$xmax - errors[[2]]$xmin
+  expect_equal(sort(widths), sort(4 * c(table$bias_mcse, table$rmse_mcse)))
   one <- layers(ggplot2::autoplot(study, "error", estimators = c("binned", "binned")))
   expect_setequal(one[[3]]$x, unlist(table[table$estimator == "binned", c("bias", "rmse")]))
   for (wrong in list("other", character(), 1, quote(x), expression(a), globalenv())) {
@@ -183,7 +184,7 @@ test_that("a theme that was set is kept, and texts are wrapped", {
   ours <- ggplot2::autoplot(lehner_ratings(), "agreement")
   expect_identical(ours$theme$text$size, 11)
   long <- ours + ggplot2::labs(subtitle = strrep("word ", 40), caption = NULL) + wrapped_texts()
-  expect_lte(max(nchar(strsplit(long$labels$subtitle, "\n")[[1]])), 88L)
+  expect_lte(max(nchar(strsplit(long$labels$subtitle, "\n", fixed = TRUE)[[1]])), 88L)
 })
 
 test_that("plot() takes titles", {
@@ -198,4 +199,15 @@ test_that("plot() takes titles", {
 
 test_that("autoplot is the generic of ggplot2, so that nothing is masked", {
   expect_identical(getExportedValue("fallible", "autoplot"), ggplot2::autoplot)
+})
+
+test_that("both curves of scores have a picture", {
+  set.seed(1)
+  x <- suppressWarnings(estimate_accuracy(scored_panel(100)$x, "joint", interval = "none"))
+  roc <- ggplot2::autoplot(x, "roc")
+  expect_identical(levels(roc$data$who), c("s, 1", "s, 2"))
+  expect_no_error(ggplot2::ggplot_build(roc))
+  reliability <- ggplot2::autoplot(x, "reliability")
+  expect_identical(levels(reliability$data$who), "s")
+  expect_no_error(ggplot2::ggplot_build(reliability))
 })

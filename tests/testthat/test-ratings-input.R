@@ -208,7 +208,10 @@ test_that("labels that look like mistakes are warned about", {
   expect_output(print(quiet(ratings(wide, raters = r1:r2))), "\"b \"", fixed = TRUE)
   expect_silent(ratings(wide, raters = r1:r2, categories = c("A", "a", "b", "b ")))
   ids <- data.frame(id = sprintf("d%02d", 1:30), r = rep(c("a", "b"), 15))
-  expect_warning(ratings(as.matrix(ids)), class = "fallible_warning_labels")
+  expect_warning(
+    expect_warning(ratings(as.matrix(ids)), "32 categories", class = "fallible_warning_labels"),
+    "shares a label", class = "fallible_warning_labels"
+  )
 })
 
 test_that("arguments that do not exist are compared with those that do", {

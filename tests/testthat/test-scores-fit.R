@@ -149,7 +149,7 @@ test_that("between known cases the probability rises with the score, within bins
   score <- 1:120 / 121
   true <- 1 + ((1:120 * 0.618) %% 1 < score)
   cases <- data.frame(r1 = 1, r2 = 2, s = 1 + (score > 0.5), score)
-  x <- ratings(cases, raters = r1:r2, systems = s, scores = list(s = c("2" = "score")))
+  x <- quiet(ratings(cases, raters = r1:r2, systems = s, scores = list(s = c("2" = "score"))))
   open <- seq(5, 120, by = 5)
   fit <- fit_scores(x, known_truth = stats::setNames(true, 1:120)[-open])
   expect_false(is.unsorted(fit$posterior[fit$x$index[open], 2], strictly = TRUE))

@@ -383,4 +383,5 @@ test_that("methods without compiled code are run like functions of users", {
 test_that("an estimator prints its options", {
   expect_snapshot(accuracy_estimator("unbinned", bins = list(clip = "none")))
   expect_snapshot(accuracy_estimator("joint", dawid_skene("weak")))
+  expect_match(format(accuracy_estimator("average", gold = 20)), "gold 20, gold_sample random")
 })

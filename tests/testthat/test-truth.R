@@ -24,7 +24,7 @@ test_that("what is no fit and no ratings is refused", {
 
 test_that("a category cannot hide the case", {
   x <- ratings(cbind(c("case", "b", "b"), c("case", "b", "b")))
-  expect_error(ground_truth(fit_raters(x)), class = "fallible_error_argument")
+  expect_error(ground_truth(quiet(fit_raters(x))), class = "fallible_error_argument")
 })
 
 test_that("print says what it shows", {
