@@ -64,22 +64,36 @@ moved_words <- function(share) {
 # The same for a paper.
 explain_common <- function(estimate) {
   share <- estimate$details$common
-  switch(as.character(common_of(estimate$options)),
-    typical = if (max(share, na.rm = TRUE) == 0) paste(
-      "These models take errors to be independent given the truth; the ratings show no sign of",
-      "shared errors, nor rule them out, so the estimate is the average as it stands."
-    ) else paste0(
-      "These models take errors to be independent given the truth; since raters and systems tend ",
-      "to err on the same cases, the average was moved towards the accuracy that the system has ",
-      "if it shares the raters' errors (the mean posterior probability of its answers under ",
-      "models of the raters alone), by a share that grows with the evidence for unequal cases ",
-      "and raters, and is smaller the more categories there are (here ", moved_words(share),
-      " of the way)."
-    ),
+  of <- if (asks_average(estimate$options) && max(share, na.rm = TRUE) == 0) "no sign" else
+    as.character(common_of(estimate$options))
+  words <- switch(of,
+    `no sign` = "These models take errors to be independent given the truth; the ratings show no
+      sign of shared errors, nor rule them out, so the estimate is the average as it stands.",
+    typical = "These models take errors to be independent given the truth; since raters and systems
+      tend to err on the same cases, the average was moved towards the accuracy that the system has
+      if it shares the raters' errors (the mean posterior probability of its answers under models
+      of the raters alone), by a share that grows with the evidence for unequal cases and raters,
+      and is smaller the more categories there are (here {moved} of the way).",
     none = "Errors of system and raters are taken to be independent given the truth.",
-    paste0(
-      "It was assumed that errors are shared: the estimate was moved ", moved_words(share),
-      " of the way to the accuracy that the system has if it errs where the raters err."
-    )
+    "It was assumed that errors are shared: the estimate was moved {moved} of the way to the
+      accuracy that the system has if it errs where the raters err."
   )
+  sub("{moved}", moved_words(share), words, fixed = TRUE)
+}
+
+# What a record says to readers of a paper: `explain` with what is in braces filled in.
+explain_estimate <- function(record, estimate) {
+  words <- record$explain
+  if (is.function(words)) words <- words(estimate)
+  fields <- list(
+    common = explain_common, model = function(estimate) format(estimate$fit$model),
+    interval = function(estimate) interval_title(estimate$options$conf_level)
+  )
+  for (field in names(fields)) {
+    mark <- paste0("{", field, "}")
+    if (any(grepl(mark, words, fixed = TRUE))) {
+      words <- sub(mark, fields[[field]](estimate), words, fixed = TRUE)
+    }
+  }
+  gsub("\\s+", " ", words)
 }

@@ -9,8 +9,7 @@ make_estimator <- function(fit, method, options) {
   of <- estimator_setup(fit, method, options)
   tick <- no_tick
   if (method$model == "own") {
-    announced <- announce_average(fit$x, options$threads %||% 1L)
-    bar <- progress_bar("Models", 100L, announced = announced)
+    bar <- progress_bar("Models", 100L)
     on.exit(bar$close())
     tick <- bar$tick
   }
@@ -51,24 +50,6 @@ replicating_estimator <- function(fit, method, options, paired = FALSE) {
 
 many_cases <- 1e6
 many_systems <- 100L
-# Who must wait for more than ten seconds is told for how long, roughly, and what would be quicker.
-announce_average <- function(x, threads) {
-  seconds <- average_seconds(x, threads)
-  if (seconds > 10) {
-    inform_fallible(verbatim("Averaging over models will take about ", rough_time(seconds), "."),
-      i = "More {.arg threads} are quicker, as are fewer systems at a time, and the methods that
-          average over nothing; see {.fun estimate_accuracy}.")
-  }
-  seconds > 10
-}
-
-# Of a system so much for each rating of a pattern and each category, as crowds and panels that take
-# seconds were measured; others are within a factor of three.
-average_seconds <- function(x, threads = 1L) {
-  systems <- length(x$systems)
-  1.5e-6 * systems * length(rating_rater(x)) * length(x$categories) / min(threads, 2 * systems)
-}
-
 # What is taken back of the distance between the ends of the range: "typical", or a share.
 core_common <- function(options) {
   common <- common_of(options)

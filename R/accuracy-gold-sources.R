@@ -148,7 +148,7 @@ lack_of_clusters <- function(x) {
 gold_details <- function(table, known, x, alone, settings, lack) {
   of <- function(value, others = NA_real_) of_known(known, value, others)
   facts <- columns_tibble(
-    system = table$system, gold = of(x$gold, 0L), cases = of(x$cases, table$n),
+    system = table$system, gold = as.integer(of(x$gold, 0)), cases = of(x$cases, table$n),
     worth = of(x$design / x$ratio)
   )
   said <- if (any(known)) {

@@ -19,7 +19,7 @@
 new_method <- function(id, words, model, estimate, of_posterior = NULL, of_family = of_posterior,
                        posterior = FALSE, likelihood = FALSE, clips = FALSE, bins = FALSE,
                        iterated = TRUE, compiled = TRUE, stand_in = id, draws = "bootstrap",
-                       common = NULL, explain = function(estimate) NULL) {
+                       common = NULL, explain = NULL) {
   mget(names(formals()))
 }
 
@@ -39,12 +39,12 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # the interval has no use for gold as a sample; difference: the same of what gold cases say of a
 # difference, which such intervals have; drawn: is it of posterior draws alone; anytime: may it be
 # looked at after every gold case; note: a function of an estimate that tells readers what its
-# intervals are; explain: the same for a paper.
+# intervals are; explain: the same for a paper, a text or a function, see explain_estimate().
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,
                          gold = NULL, difference = NULL, anytime = FALSE, own_fit = FALSE,
-                         delta = FALSE, drawn = FALSE, explain = function(estimate) NULL) {
+                         delta = FALSE, drawn = FALSE, explain = NULL) {
   mget(names(formals()))
 }
 

@@ -135,31 +135,15 @@ pairs_together <- function(table, together, options) {
   table
 }
 
-# What gold did, in words; of the pair that is farthest apart for an example.
-gold_pair_notes <- function(x) {
-  differ <- x$gold$differ[!is.na(x$gold$differ)]
-  row <- x$differences[which.max(abs(x$differences$estimate)), ]
-  own <- x$sources[x$sources$system1 %in% row$system1 & x$sources$system2 %in% row$system2, ]
-  pair <- c(row$system1, row$system2)
-  of <- function(interval, column = "estimate", sign = if (row$estimate < 0) -1 else 1) {
-    sign * own[[column]][own$interval == interval]
-  }
-  c(
-    paste0(
-      "Gold: ", count_noun(x$gold$cases, "case"), " whose truth is known",
-      if (length(differ) > 0L) {
-        paste0(
-          "; systems differ on ", paste(unique(number_of(range(differ))), collapse = " to "),
-          " of them, the only ones that count for a difference"
-        )
-      }
-    ),
-    if (nrow(row) > 0L && !is.na(of(gold_alone))) {
+# What gold did, in words.
+gold_pair_note <- function(x) {
+  paste0(
+    "Gold: ", count_noun(x$gold$cases, "case"), " whose truth is known",
+    if (!all(is.na(x$gold$differ))) {
+      differ <- range(x$gold$differ, na.rm = TRUE)
       paste0(
-        "For ", paste(if (row$estimate < 0) rev(pair) else pair, collapse = " - "),
-        ": ratings alone ", decimals(of(ratings_only)), ", gold alone ", decimals(of(gold_alone)),
-        " or, corrected by ratings, ", decimals(of(interval_corrected$id)), "; weight of gold ",
-        decimals(of(x$options$interval, "weight", 1), 2L)
+        "; systems differ on ", paste(unique(number_of(differ)), collapse = " to "),
+        " of them, the only ones that count for a difference (see tidy(\"sources\"))"
       )
     }
   )

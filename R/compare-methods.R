@@ -94,24 +94,13 @@ against_words <- function(x) {
 
 #' @export
 print.system_comparison <- function(x, ...) {
-  facts <- glance(x)
   against <- x$options$against
   table <- x$differences
-  many <- is.null(against) && nrow(table) > most_pairs_shown
   ranked <- nrow(x$ranks) > 0L
+  many <- is.null(against) && nrow(table) > most_pairs_shown
   cat_lines(
-    paste0(
-      "<system_comparison> ", if (!is.null(against$best)) paste("the", against$best, "best of "),
-      count_noun(facts$systems, "system"), " on the same ", count_noun(facts$cases, "case"), ", ",
-      method_words(facts$method)
-    ),
-    if (!is.na(facts$best)) {
-      paste0(
-        capitalised(best_by(x)), if (!is.null(against)) " of these", " is ", facts$best,
-        " with probability ", decimals(facts$probability, 2L)
-      )
-    },
-    if (!is.null(against) && !all(is.na(table$conf.low))) paste0("Systems: ", against_words(x))
+    paste0("<system_comparison> ", format(x), "; ", method_words(x$options$method)),
+    if (!is.null(against$best) && !all(is.na(table$conf.low))) against_words(x)
   )
   if (ranked) print_table("Systems", ranked_systems(x, many), 20L)
   if (!many) print_table(paste("Differences of", compared_metric(x)), shown_table(x), most = 20L)
@@ -139,16 +128,16 @@ ranked_systems <- function(x, behind) {
     check.names = FALSE
   )
   names(table)[[2L]] <- compared_metric(x)
-  low <- low_is_good(x)
-  table <- table[order(if (low) value else -value), ]
-  if (!behind) return(table)
-  pairs <- better_first(tidy(x))
-  sides <- pairs[c("system1", "system2")[if (low) 2:1 else 1:2]]
-  pairs <- pairs[sides[[1L]] == table$system[[1L]], ]
-  at <- match(table$system, sides[[2L]][sides[[1L]] == table$system[[1L]]])
-  table$behind <- ifelse(is.na(at), "", decimals(pairs$estimate[at]))
-  ends <- bracketed(pairs$conf.low[at], pairs$conf.high[at], "")
-  table[[interval_title(x$options$conf_level)]] <- ends
+  table <- table[order(if (low_is_good(x)) value else -value), ]
+  if (behind) {
+    pairs <- better_first(x$differences)
+    leader <- table$system[[1L]]
+    other <- ifelse(pairs$system1 == leader, pairs$system2, pairs$system1)
+    at <- match(table$system, ifelse(leader == pairs$system1 | leader == pairs$system2, other, NA))
+    table$behind <- ifelse(is.na(at), "", decimals(pairs$estimate[at]))
+    ends <- bracketed(pairs$conf.low[at], pairs$conf.high[at], "")
+    table[[interval_title(x$options$conf_level)]] <- ends
+  }
   table
 }
 
@@ -202,7 +191,7 @@ notes_of.system_comparison <- function(x) { # nolint: object_name.
         " to miss; simultaneous = TRUE covers all at once"
       )
     },
-    if (!is.null(x$gold)) gold_pair_notes(x),
+    if (!is.null(x$gold)) gold_pair_note(x),
     if (has_intervals) comparison_error_note(x)
   )
 }

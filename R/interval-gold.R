@@ -21,14 +21,9 @@ gold_interval <- function(id, share, difference, note, explained, anytime = FALS
       gold_interval_note(id, paste0(note, "; "), estimate$gold$settings,
         if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate))
     },
-    explain = function(estimate) {
-      paste0(
-        "On the cases with known truth the mean error of what ratings predict was measured, and ",
-        "the mean prediction over all cases corrected by it (prediction-powered inference, ",
-        "Angelopoulos et al. 2023). The ", interval_title(estimate$options$conf_level), " ",
-        explained
-      )
-    }
+    explain = paste("On the cases with known truth the mean error of what ratings predict was
+      measured, and the mean prediction over all cases corrected by it (prediction-powered
+      inference, Angelopoulos et al. 2023). The {interval}", explained)
   )
 }
 
@@ -41,10 +36,8 @@ interval_combined <- gold_interval(
 interval_corrected <- gold_interval(
   "corrected", corrected_interval, difference_interval,
   "gold cases with ratings, valid whatever errors are shared",
-  paste(
-    "is Wilson's, for as many cases as gold cases and ratings are worth; it holds whatever errors",
-    "raters and systems share."
-  )
+  "is Wilson's, for as many cases as gold cases and ratings are worth; it holds whatever errors
+    raters and systems share."
 )
 
 interval_anytime <- gold_interval(

@@ -5,16 +5,11 @@ method_average <- new_method(
   "average", "averaged over models",
   model = "own", posterior = TRUE, common = "typical", stand_in = "joint", draws = "robust",
   estimate = function(fit, options, average) estimate_average(fit, average),
-  explain = function(estimate) {
-    paste0(
-      "The system was taken as one more rater in a set of latent class models of all answers ",
-      "(raters equally accurate or not; errors equally probable, by distance between categories, ",
-      "or with a confusion matrix for each judge; cases equally difficult or not; Dawid and Skene ",
-      "1979), and the probability that its answers are right was averaged over these models, ",
-      "weighted by how probable each of them makes the answers (Hoeting et al. 1999). ",
-      explain_common(estimate)
-    )
-  }
+  explain = "The system was taken as one more rater in a set of latent class models of all answers
+    (raters equally accurate or not; errors equally probable, by distance between categories, or
+    with a confusion matrix for each judge; cases equally difficult or not; Dawid and Skene 1979),
+    and the probability that its answers are right was averaged over these models, weighted by how
+    probable each of them makes the answers (Hoeting et al. 1999). {common}"
 )
 
 # Fields: estimator; systems, a list per system of what the average says. NULL where the raters do
@@ -84,19 +79,6 @@ member_table <- function(average, systems) {
   if (!is.null(average)) stack_systems(systems, lapply(average$point$systems, `[[`, "members"))
 }
 
-# What the answers say of each K-property: total weight of the models without it, a row per system.
-axis_weights <- function(members) {
-  weights <- lapply(split(members, factor(members$system, unique(members$system))), function(x) {
-    of <- list(
-      accuracy = x$accuracy == "rater", errors = x$errors != "uniform",
-      distance = x$errors == "distance", own = !is.na(x$concentration),
-      difficulty = x$difficulty > 0
-    )
-    data.frame(system = x$system[[1L]], lapply(of, function(which) sum(x$weight[which])))
-  })
-  do.call(rbind, unname(weights))
-}
-
 # What makes an estimate doubtful: few data, and an assumption that data cannot test.
 wide_sampling <- 0.2 # width of an interval for sampling error alone
 wide_error <- 0.075
@@ -141,7 +123,8 @@ warn_doubtful <- function(estimate) {
     warn_fallible("few_data", paste0(
       "There are few data: sampling error alone makes the ",
       interval_title(estimate$options$conf_level), " of ", some(few), " as wide as ",
-      decimals(min(1, max(doubts$width[few])), 2L), "; see {.fun plan_cases} for how many cases to add."
+      decimals(min(1, max(doubts$width[few])), 2L),
+      "; see {.fun plan_cases} for how many cases to add."
     ), systems = estimate$table$system[few])
   }
   at <- doubts$assumption

@@ -71,9 +71,9 @@ gold_row <- function(found, estimate, plan, i, s, record, part, ends) {
   alone <- unit_row(found, i, ends)
   if (nzchar(metric$cell) && !is.na(row$category)) {
     k <- match(row$category, plan$categories)
-    cell <- list(system = s, truth = k, answer = k, of_answer = metric$cell == "precision")
-    x <- gold_cell(estimate$gold$evidence, cell)
-    return(list(x = x, alone = alone, lack = if (is.null(x)) lack_of_rate(estimate, cell)))
+    cell <- list(system = s, truth = k, answer = k)
+    said <- gold_of_cell(estimate, cell, metric$cell == "precision")
+    return(c(said, list(alone = alone)))
   }
   lack <- lack_of_metric(estimate, part, plan, i, s, record)
   list(x = if (is.null(lack)) part$x[[i]], alone = alone, lack = lack %||% not_in_gold)

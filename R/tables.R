@@ -136,8 +136,12 @@ normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)
 # lower and upper ends.
 wilson_interval <- function(share, n, z) {
   centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
+  half <- wilson_half(share, n, z)
   cbind(pmax(0, centre - half), pmin(1, centre + half))
+}
+
+wilson_half <- function(share, n, z) {
+  z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
 }
 
 # How far an end of an interval is from its `middle` once an independent error is added.

@@ -339,7 +339,7 @@ test_that("many systems are compared in blocks, with the errors of few", {
   known <- !is.na(table$std.error)
   expect_equal(table$std.error[known], unname(apply(apart, 2, stats::sd))[known])
   expect_equal(sum(tidy(found, "ranks")$probability), 2)
-  expect_output(print(found), "the 2 best of 104 systems.*is better than.*and 185 more")
+  expect_output(print(found), "the 2 best\\s+of 104 systems.*is better than.*and 185 more")
   expect_output(
     print(compare_systems(estimate, reference = "s7", simultaneous = TRUE)),
     "more accurate than s7 .0[.][0-9]+., [0-9]+ less, [0-9]+ undecided"
