@@ -146,7 +146,7 @@ confusion_cells <- function(estimate, s, counts, draws, interval, conf_level) {
   record <- accuracy_intervals()[[interval]]
   by_gold <- measures_by_gold(estimate, interval)
   if (is.null(draws$values) && !by_gold) {
-    reason <- draws$reason %||% metric_interval(interval)$reason
+    reason <- lack_of_kind(record) %||% draws$reason
     return(if (is.null(reason)) found else without_interval(found, reason))
   }
   if (record$cells) {

@@ -16,7 +16,7 @@ evaluate <- function(measure, view, settings) {
   } else {
     value_of_core(measure, view, settings, influence)
   }
-  with_error(raw, method, measure, view, settings$conf_level)
+  error_of_measure(raw, method, measure, view, settings$conf_level)
 }
 
 value_of_core <- function(measure, view, settings, influence) {
@@ -66,7 +66,7 @@ kernel_options <- function(measure, view, settings) {
 }
 
 # Influences are derivatives by the weight of a case, so that n times their mean square is a sum.
-with_error <- function(raw, method, measure, view, conf_level) {
+error_of_measure <- function(raw, method, measure, view, conf_level) {
   n <- as.double(sum(view$cases[raw$used]))
   error <- if (n < 2 || length(raw$influence) == 0L) NA_real_ else
     sqrt(n / (n - 1) * sum(view$weight * raw$influence^2))

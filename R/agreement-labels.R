@@ -25,19 +25,18 @@ label_sets <- function(x) {
   entries <- judgements(x)
   answer <- answer_number(entries)
   first <- !duplicated(answer)
-  given <- entries$label > 0L
-  of_answer <- split(entries$label[given], factor(answer[given], seq_len(sum(first))))
-  of_answer <- unname(lapply(of_answer, sort))
-  alone <- if (length(x$systems) > 0L) as.list(seq_along(x$categories))
+  labels <- seq_along(x$categories)
+  of_answer <- unname(lapply(split(entries$label, answer), function(given) sort(given[given > 0L])))
+  alone <- if (length(x$systems) > 0L) as.list(labels)
   sets <- unique(c(of_answer, alone))
-  has <- t(vapply(sets, function(set) seq_along(x$categories) %in% set, x$categories == ""))
+  has <- t(vapply(sets, function(set) labels %in% set, labels > 0L))
   if (length(alone) > 0L) x <- recode_answers(x, match(alone, sets))
   names <- vapply(sets, function(set) paste(x$categories[set], collapse = " + "), "")
+  names[names == ""] <- "no label"
   answers <- list(
-    unit = entries$unit[first], worker = entries$worker[first],
-    label = match(of_answer, sets)
+    unit = entries$unit[first], worker = entries$worker[first], label = match(of_answer, sets)
   )
-  list(x = rebuild(x, answers, make.unique(replace(names, names == "", "no label"))), has = has)
+  list(x = rebuild(x, answers, make.unique(names)), has = has)
 }
 
 # Jaccard's index; times, for MASI, 1 of the same sets, 2/3 where one is part of the other, 1/3

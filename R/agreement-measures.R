@@ -149,7 +149,8 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' @param level How Krippendorff's alpha measures disagreement: `"nominal"`, by the squared
 #'   difference of ranks among all ratings (`"ordinal"`) or of values (`"interval"`), or by squared
 #'   relative difference (`"ratio"`). Values are the labels if these are numbers, otherwise
-#'   positions; categories are in the order of their values.
+#'   positions; categories are in the order of their values. (With `scale_weights = "ordinal"`
+#'   distances are Gwet's, not these.)
 #' @param continuity Extend information agreement by continuity?
 #' @return One number; `NA`, with a warning of class `fallible_warning_undefined` that says why,
 #'   where the measure is undefined.
@@ -176,8 +177,7 @@ bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs") {
   compared <- as_compared(x, scale_weights)
   settings <- list(
     interval = "none", pooling = check_choice(pooling, c("pairs", "cases"), "pooling"),
-    conf_level = 0.9, scale_weights = compared$scale_weights,
-    scale_name = name_of_weights(scale_weights)
+    conf_level = 0.9, scale_weights = compared$scale_weights
   )
   view <- new_view(compared$x)
   measure <- find_measures(id, list(view), settings)[[1L]]

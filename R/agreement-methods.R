@@ -133,31 +133,15 @@ notes_of.agreement <- function(x) { # nolint: object_name.
   about <- attr(x, "about")
   c(
     reason_notes(x$reason, x$estimate, names_of_agreement(x)),
-    if (about$unequal) {
-      paste0(
-        "Cases have different numbers of ratings; agreement is pooled over ", about$pooling,
-        " (see `pooling`)"
-      )
-    },
     switch(about$interval,
       jackknife = "Interval: jackknife over cases",
       bootstrap = paste0("Interval: case bootstrap, ", number(about$replicates), " replicates"),
       analytic = if (any(x$method != "analytic")) "Interval: analytic, or jackknife where none is"
     ),
-    weights_note(x$measure, about)
+    weights_note(about)
   )
 }
 
-weights_note <- function(measures, about) {
-  if (about$scale_name != unweighted) {
-    paste0(
-      "Scale weights: ", about$scale_name,
-      if ("gwet_ac" %in% measures) "; gwet_ac is Gwet's AC2 with them (AC1 without)"
-    )
-  } else if (isTRUE(about$ordered)) {
-    "Categories are ordered; near misses count as nothing (see `scale_weights`)"
-  }
+weights_note <- function(about) {
+  if (about$scale_name != unweighted) paste("Scale weights:", about$scale_name)
 }
-
-#' @export
-tbl_sum.agreement <- function(x, ...) c("Agreement" = paste(nrow(x), "x", ncol(x)))

@@ -11,18 +11,14 @@ disagreement_error <- function(x) {
 # A row per rating with others: its credit, weight and rater.
 compared_ratings <- function(x) {
   pattern <- rating_pattern(x)
-  n <- pattern_ratings(x)
-  own <- n[cbind(pattern, rating_category(x))]
-  top <- row_top(n)
-  leads <- own == top[pattern] & rowSums(n == top)[pattern] == 1
-  n[n == top] <- -1
-  second <- row_top(n)
-  level <- own - 1 == second[pattern] # with the second, once the rating itself is gone
-  credit <- leads / ifelse(level, 1 + rowSums(n == second)[pattern], 1)
+  own <- cbind(seq_along(pattern), rating_category(x))
+  others <- pattern_ratings(x)[pattern, , drop = FALSE]
+  others[own] <- others[own] - 1
+  leads <- others == row_top(others)
   with_others <- pattern_lengths(x)[pattern] > 1L
   data.frame(
-    credit = as.vector(credit), weight = pattern_weights(x)[pattern], rater = rating_rater(x),
-    pattern = pattern
+    credit = leads[own] / rowSums(leads), weight = pattern_weights(x)[pattern],
+    rater = rating_rater(x)
   )[with_others, ]
 }
 
@@ -43,14 +39,13 @@ plurality_shares <- function(x) {
     rowsum_codes(at$rater, at$weight, length(x$raters))
   )
   n <- pattern_ratings(x)
-  top <- row_top(n)
-  rated <- top > 0
-  shared <- (n == top) / rowSums(n == top)
+  leads <- n == row_top(n)
   answer <- pattern_answers(x)
   of_systems <- vapply(seq_along(x$systems), function(s) {
-    use <- which(rated & answer[, s] > 0L)
+    use <- which(rowSums(n) > 0 & answer[, s] > 0L)
+    credit <- leads[cbind(use, answer[use, s])] / rowSums(leads[use, , drop = FALSE])
     weight <- pattern_weights(x)[use]
-    sum(weight * shared[cbind(use, answer[use, s])]) / sum(weight)
+    sum(weight * credit) / sum(weight)
   }, 0)
-  c(stats::setNames(of_raters, x$raters), stats::setNames(of_systems, x$systems))
+  stats::setNames(c(of_raters, of_systems), c(x$raters, x$systems))
 }

@@ -10,6 +10,10 @@
 #'   for one measure `Fleiss' kappa 0.43, p < .001`, for several a line of them.
 #' @family agreement
 #' @name agreement_tests
+#' @rawNamespace S3method(tidy,agreement_comparison,tidy.agreement_test)
+#' @rawNamespace S3method(glance,agreement_comparison,glance.agreement_test)
+#' @rawNamespace S3method(format,agreement_comparison,format.agreement_test)
+#' @rawNamespace S3method(print,agreement_comparison,print.agreement_test)
 #' @examples
 #' x <- ratings(fleiss1971, case = case, counts = depression:other)
 #' test <- compare_agreement(x, measures = "fleiss_kappa")
@@ -81,21 +85,10 @@ shown_table.agreement_test <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.agreement_test <- function(x) { # nolint: object_name.
-  null <- x$measure[x$method %in% "null"]
-  c(
-    reason_notes(x$reason, x$estimate, x$measure), weights_note(x$measure, attr(x, "about")),
-    if (length(null) > 0L) {
-      paste0("Standard errors under independence, for the test only: ", shorten(null))
-    }
-  )
+  c(reason_notes(x$reason, x$estimate, x$measure), weights_note(attr(x, "about")))
 }
 
 #' @export
 print.agreement_test <- function(x, ...) {
   if (is_whole_test(x)) print_result(x, "tidy(), glance(), plot()") else NextMethod()
-}
-
-#' @export
-tbl_sum.agreement_test <- function(x, ...) {
-  stats::setNames(paste(nrow(x), "x", ncol(x)), if (is_comparison(x)) "Comparison" else "Tests")
 }

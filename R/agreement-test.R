@@ -62,7 +62,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   )
   settings <- list(
     conf_level = about$conf_level, interval = check_choice(interval),
-    pooling = check_choice(pooling), scale_name = about$scale_name
+    pooling = check_choice(pooling)
   )
   given <- c(list(x = x), if (!is.null(y)) list(y = y))
   samples <- Map(function(one, arg) {

@@ -11,17 +11,6 @@ name_of_weights <- function(weights) {
   if (is.null(weights)) unweighted else if (is.character(weights)) weights[[1L]] else "own"
 }
 
-# Two numbers go by the name of an ordinal alpha.
-inform_of_alphas <- function(ids, scale_weights) {
-  if (scale_weights == "ordinal" && "krippendorff_alpha" %in% ids) {
-    inform_once("alphas", c(
-      "{.code krippendorff_alpha} with {.code scale_weights = \"ordinal\"} is not Krippendorff's
-       own ordinal alpha, which goes by the ranks of all ratings.",
-      "i" = "That is measure {.val krippendorff_alpha_ordinal}, without {.arg scale_weights}."
-    ))
-  }
-}
-
 check_scale_weights <- function(weights, labels) {
   if (is.null(weights)) return(NULL)
   if (is.character(weights)) {
@@ -37,9 +26,9 @@ check_scale_weights <- function(weights, labels) {
         weights: 1 on the diagonal, nowhere more.", not = weights,
     i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) "Are these
         weights of disagreement? Give {.code 1 - weights / max(weights)}.")
-  for (side in which(!vapply(dimnames(weights), is.null, NA))) {
+  for (side in seq_along(dimnames(weights))) {
     named <- dimnames(weights)[[side]]
-    abort_argument_if(!identical(named, labels), "scale_weights",
+    abort_argument_if(!is.null(named) && !identical(named, labels), "scale_weights",
       "must have the categories in their order.",
       x = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories {.val {labels}}.")
   }

@@ -16,21 +16,19 @@
 #' mean of Cohen's kappas, each over the cases that both raters rated.
 #'
 #' Where numbers of ratings differ, `pooling = "pairs"` lets every pair of ratings count the same,
-#' as Lehner (2015) does and [fit_raters()] with him (and in shares of categories every rating);
-#' `"cases"` lets every case count the same, as Gwet (2014) does. Krippendorff's alpha and measures
-#' for two raters have no such choice.
+#' as Lehner (2015) and [fit_raters()] do (and in shares of categories every rating); `"cases"` lets
+#' every case count the same, as Gwet (2014) does. Krippendorff's alpha and measures for two raters
+#' have no such choice.
 #'
 #' @section Intervals:
 #' * `"analytic"`: by linearisation. Each case's influence on the estimate is its derivative; the
-#'   standard error is the square root of `n / (n - 1)` times the sum of squared influences. For
-#'   percent agreement, Brennan-Prediger, Scott, Fleiss, Cohen, Conger, AC1/AC2 and alpha these are
-#'   Gwet's (2014) variances; where cases with a single rating occur, Gwet holds the number of cases
-#'   with several ratings fixed, which is not done here. For Cohen's kappa, weighted or not, it is
-#'   Fleiss, Cohen and Everitt's (1969) with `n - 1` for `n`, for Yule's Y Yule's (1912).
+#'   standard error is the square root of `n / (n - 1)` times the sum of squared influences. These
+#'   are Gwet's (2014) variances (where cases with a single rating occur, he holds the number of
+#'   cases with several ratings fixed, which is not done here), for Cohen's kappa Fleiss, Cohen and
+#'   Everitt's (1969) with `n - 1` for `n`, for Yule's Y Yule's (1912).
 #' * `"jackknife"`: leaves out one case at a time, one per distinct case.
-#' * `"bootstrap"`: resamples cases; percentiles. With few cases, of which a resample has many
-#'   twice, resamples may be biased by more than they vary, so that the interval does not contain
-#'   the estimate; then there is a warning (reflected or bias-corrected percentiles would not help).
+#' * `"bootstrap"`: resamples cases; percentiles. With few cases resamples may be biased by more
+#'   than they vary, so that the interval does not contain the estimate; then there is a warning.
 #' * `"none"`.
 #'
 #' The first two are the estimate plus and minus standard errors times the quantile of Student's t
@@ -87,10 +85,7 @@
 #' agreed <- agreement(x)
 #' agreed
 #' tidy(agreed)
-#' if (requireNamespace("ggplot2", quietly = TRUE)) plot(agreed)
 #' agreement(x, "cohen_kappa", pairwise = TRUE)
-#' agreement(fleiss1971, "fleiss_kappa", counts = depression:other, by_category = TRUE)
-#'
 #' # Two raters, ordered categories
 #' agreement(agreement_matrix(x, "rater1", "rater2"), scale_weights = "linear")
 #' @export
@@ -202,7 +197,7 @@ new_agreement <- function(table, view, settings, pairwise, by_category) {
       list(
         header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
         by_category = by_category, judges = view$names,
-        systems = view$names[view$system], unequal = unequal_ratings(view), ordered = view$x$ordered
+        systems = view$names[view$system]
       )
     )
   )

@@ -10,33 +10,32 @@ tidy.alt_test <- function(x, what = c("systems", "raters"), ...) {
 #' @export
 glance.alt_test <- function(x, ...) {
   check_dots_empty(...)
+  options <- c("epsilon", "score", "q", "min_raters", "min_cases")
   tibble::tibble(
-    systems = nrow(x$systems), passed = sum(x$systems$passed %in% TRUE),
-    raters = length(unique(x$raters$rater)), cases = x$options$ratings,
-    epsilon = x$options$epsilon, score = x$options$score, q = x$options$q,
-    min_raters = x$options$min_raters, min_cases = x$options$min_cases
+    systems = nrow(x$systems), passed = sum(x$systems$passed, na.rm = TRUE),
+    raters = length(unique(x$raters$rater)), cases = x$options$ratings, !!!x$options[options]
   )
+}
+
+verdict_words <- function(passed) {
+  replace(c("fails", "passes")[1L + passed], is.na(passed), "unknown")
 }
 
 #' @rdname alt_test
 #' @export
 format.alt_test <- function(x, ...) {
-  verdict <- ifelse(x$systems$passed, "passes", "fails")
-  words <- ifelse(
-    is.na(x$systems$passed), paste0(x$systems$system, " unknown"),
-    paste0(x$systems$system, " ", verdict, " (wins ", decimals(x$systems$winning_rate, 2L), ")")
-  )
+  of <- x$systems
+  wins <- ifelse(is.na(of$passed), "", paste0(" (wins ", decimals(of$winning_rate, 2L), ")"))
+  words <- paste0(of$system, " ", verdict_words(of$passed), wins)
   printable(paste("Alternative annotator test:", shorten(words, "; ", 4L)))
 }
 
 #' @export
 shown_table.alt_test <- function(x) { # nolint: object_name.
   table <- x$systems[order(-x$systems$advantage), ]
-  verdict <- c("fails", "passes")[1L + table$passed]
   data.frame(
     system = table$system, "winning rate" = decimals(table$winning_rate, 2L),
-    advantage = decimals(table$advantage, 2L),
-    verdict = ifelse(is.na(verdict), "unknown", verdict),
+    advantage = decimals(table$advantage, 2L), verdict = verdict_words(table$passed),
     raters = table$raters, cases = table$cases, check.names = FALSE
   )
 }
@@ -51,13 +50,8 @@ caption_of.alt_test <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.alt_test <- function(x) { # nolint: object_name.
-  skipped <- x$raters[!is.na(x$raters$reason), ]
-  pairs <- count_noun(nrow(skipped), "pair")
   c(
     "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
-    if (nrow(skipped) > 0L) {
-      paste0("Left out: ", pairs, " of a system and a rater, with ", skipped$reason[[1L]], ".")
-    },
     "It shows which systems answer like the raters: those that share their errors pass, too."
   )
 }
@@ -70,31 +64,26 @@ print.alt_test <- function(x, ...) {
 #' @rdname alt_test
 #' @order 2
 #' @param object An `alt_test()` result.
-#' @return `autoplot()`: a ggplot of the advantage of each system over each rater, and their mean as
-#'   a line; filled where the system wins. Above a half the others agree more often with the system
-#'   than with the rater, or as often.
+#' @return `autoplot()`: a ggplot of the advantage of each system over each rater, filled where the
+#'   system wins. Above a half the others agree more often with the system than with the rater, or
+#'   as often.
 #' @rawNamespace S3method(ggplot2::autoplot,alt_test)
 autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  table <- tidy(object, what = "raters")
-  table <- table[!is.na(table$advantage), ]
+  table <- object$raters[!is.na(object$raters$advantage), ]
   abort_argument_if(nrow(table) == 0L, "object", "There is nothing to draw.",
     i = "No rater has enough cases.")
-  means <- object$systems[!is.na(object$systems$advantage), ]
-  levels <- means$system[order(means$advantage)]
-  table$system <- factor(table$system, levels)
-  means$system <- factor(means$system, levels)
-  table$wins <- factor(ifelse(table$won, "the system wins", "it does not"),
-    c("the system wins", "it does not"))
+  table$system <- stats::reorder(table$system, table$advantage)
+  wins <- c("the system wins", "it does not")
+  table$wins <- factor(ifelse(table$won, wins[[1L]], wins[[2L]]), wins)
   ggplot2::ggplot(table, ggplot2::aes(.data$advantage, .data$system)) +
     line_at(0.5, "muted", 2) +
-    ggplot2::geom_point(data = means, shape = 124, size = 7, colour = plot_colours[["accent"]]) +
     main_points(mapping = ggplot2::aes(shape = .data$wins), alpha = 0.8) +
     ggplot2::scale_shape_manual(values = c(16, 1), drop = FALSE) +
     ggplot2::scale_x_continuous(limits = c(0, 1)) +
     titled(
       "Alternative annotator test",
-      paste("A point per rater, the mean as a line; epsilon", format(object$options$epsilon)),
+      paste("A point per rater; epsilon", format(object$options$epsilon)),
       "advantage of the system over the rater", shape = NULL
     )
 }

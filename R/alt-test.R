@@ -43,8 +43,6 @@
 #' x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(good = 0.9, poor = 0.5), 3, n = 100))
 #' alt_test(x)
 #' tidy(alt_test(x), what = "raters")
-#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plot(alt_test(x))
 #' @export
 alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q = 0.05,
                      min_raters = 2, min_cases = 30, systems = NULL) {
@@ -52,21 +50,16 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   check_dots_empty(...)
   x <- without_constant(choose_systems(as_ratings_of_several(x), systems))
   check_alt_ratings(x)
-  epsilon <- check_number(epsilon, "epsilon", 0, 1)
-  q <- check_level(q, "q")
-  min_raters <- check_count(min_raters, "min_raters", 2L)
-  min_cases <- check_count(min_cases, "min_cases", 2L)
-  score <- check_choice(score)
   options <- list(
-    epsilon = epsilon, score = score, q = q, min_raters = min_raters, min_cases = min_cases,
-    ratings = nrow(x)
+    epsilon = check_number(epsilon, "epsilon", 0, 1), score = check_choice(score),
+    q = check_level(q, "q"), min_raters = check_count(min_raters, "min_raters", 2L),
+    min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x)
   )
-  near <- closeness(x, score)
-  each <- lapply(seq_along(x$systems), test_against_raters, x = x, near = near, options = options)
+  near <- closeness(x, options$score)
+  each <- lapply(seq_along(x$systems), test_against_raters, x, near, options)
   new_result("alt_test",
     systems = do.call(rbind, lapply(each, `[[`, "system")),
-    raters = do.call(rbind, lapply(each, `[[`, "raters")),
-    options = options
+    raters = do.call(rbind, lapply(each, `[[`, "raters")), options = options
   )
 }
 
@@ -90,12 +83,10 @@ closeness <- function(x, score) {
   k <- length(x$categories)
   if (score == "accuracy") return(diag(k))
   value <- suppressWarnings(as.numeric(x$categories))
-  if (anyNA(value)) {
-    abort_argument_if(!x$ordered, "score",
-      "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
-      x = "The categories are {.val {x$categories}}.")
-    value <- seq_len(k)
-  }
+  abort_argument_if(anyNA(value) && !x$ordered, "score",
+    "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
+    x = "The categories are {.val {x$categories}}.")
+  if (anyNA(value)) value <- seq_len(k)
   -outer(value, value, `-`)^2
 }
 
@@ -111,26 +102,23 @@ test_against_raters <- function(s, x, near, options) {
   farther <- count(sign < 0L)
   n <- count(rep(TRUE, length(sign)))
   enough <- n >= options$min_cases
-  advantage <- ifelse(enough, (n - farther) / n, NA_real_)
-  lead <- ifelse(enough, (farther - nearer) / n, NA_real_)
-  p <- ifelse(enough, lead_test(lead, nearer, farther, n, options$epsilon), NA_real_)
-  won <- stats::p.adjust(p, "BY") <= options$q
-  few <- paste("fewer than", options$min_cases, "cases with", options$min_raters, "ratings")
-  any <- any(enough)
-  list(
-    raters = columns_tibble(
-      system = rep(x$systems[[s]], length(n)), rater = x$raters, advantage = advantage,
-      lead = lead, p.value = p, won = won, n = counted(n, x),
-      reason = ifelse(enough, NA_character_, few)
-    ),
-    system = columns_tibble(
-      system = x$systems[[s]], winning_rate = if (any) mean(won[enough]) else NA_real_,
-      advantage = if (any) mean(advantage[enough]) else NA_real_,
-      passed = if (any) mean(won[enough]) >= 0.5 else NA, raters = sum(enough),
-      cases = counted(sum(cases), x),
-      reason = if (any) NA_character_ else paste("all raters have", few)
-    )
+  of_enough <- function(value) replace(value, !enough, NA_real_)
+  lead <- of_enough((farther - nearer) / n)
+  p <- of_enough(lead_test(lead, nearer, farther, n, options$epsilon))
+  raters <- columns_tibble(
+    system = rep(x$systems[[s]], length(n)), rater = x$raters,
+    advantage = of_enough((n - farther) / n), lead = lead, p.value = p,
+    won = stats::p.adjust(p, "BY") <= options$q, n = counted(n, x), reason = NA_character_
   )
+  few <- paste("fewer than", options$min_cases, "cases with", options$min_raters, "ratings")
+  raters$reason[!enough] <- few
+  mean_of <- function(value) na_real(mean(value[enough]))
+  winning_rate <- mean_of(raters$won)
+  list(raters = raters, system = columns_tibble(
+    system = x$systems[[s]], winning_rate = winning_rate, advantage = mean_of(raters$advantage),
+    passed = winning_rate >= 0.5, raters = sum(enough), cases = counted(sum(cases), x),
+    reason = if (any(enough)) NA_character_ else paste("all raters have", few)
+  ))
 }
 
 # In memory there are never more cases than integers can count.

@@ -84,16 +84,10 @@ glance.accuracy_bounds <- function(x, ...) {
 format.accuracy_bounds <- function(x, digits = 3L, ...) {
   digits <- check_digits(digits)
   table <- tidy(x)
-  set <- paste0(
-    " (", format(100 * x$options$conf_level), "% confidence set ",
-    decimals(table$conf.low, digits), " to ", decimals(table$conf.high, digits), ")"
-  )
+  ends <- from_to(table$conf.low, table$conf.high, digits)
+  set <- paste0(" (", set_title(x$options$conf_level), " ", ends, ")")
   paste0(
-    printable(table$system), ": ",
-    ifelse(
-      is.na(table$lowest), "NA",
-      paste(decimals(table$lowest, digits), "to", decimals(table$highest, digits))
-    ),
+    printable(table$system), ": ", from_to(table$lowest, table$highest, digits),
     ifelse(is.na(table$conf.low), "", set)
   )
 }
@@ -106,31 +100,15 @@ print.accuracy_bounds <- function(x, ...) {
     "the ratings alone"
   }
   print_result(
-    x, "tidy(), glance(), summary(), plot()", notes = bounds_notes(x),
+    x, "tidy(), glance(), summary(), plot()", notes = bounds_notes(x, "  - "),
     head = paste0("<accuracy_bounds> ", count_noun(nrow(x$table), "system"), ", given ", given)
   )
 }
 
 set_title <- function(level) paste0(format(100 * level), "% confidence set")
 
-bounds_columns <- function(table, options) {
-  range <- function(low, high) {
-    ifelse(is.na(low), "NA", paste(decimals(low), "to", decimals(high)))
-  }
-  out <- data.frame(
-    system = table$system, `lowest to highest` = range(table$lowest, table$highest),
-    check.names = FALSE
-  )
-  if (options$interval == "bootstrap") {
-    set <- paste0(format(100 * options$conf_level), "% confidence set")
-    out[[set]] <- range(table$conf.low, table$conf.high)
-  }
-  out$cases <- number(table$n)
-  out
-}
-
-bounds_notes <- function(x) {
-  table <- tidy(x)
+# Assumptions stand below the line that they belong to, behind a `bullet`.
+bounds_notes <- function(x, bullet = "") {
   c(
     if (x$options$given == "fit") {
       c(
@@ -146,10 +124,10 @@ bounds_notes <- function(x) {
     } else {
       c(
         "Accuracy lies in this range, however many errors are shared, if:",
-        paste("  -", assumption_words(x$assumed))
+        paste0(bullet, assumption_words(x$assumed))
       )
     },
-    sub("^No interval", "No confidence set", reason_notes(table$reason, NA, table$system))
+    sub("^No interval", "No confidence set", reason_notes(x$table$reason, NA, x$table$system))
   )
 }
 
@@ -170,24 +148,35 @@ assumption_words <- function(assumed) {
 }
 
 limit_words <- function(limits, what) {
-  limits <- limits[limits[, 1L] > 0 | limits[, 2L] < 1, , drop = FALSE]
-  if (is.null(limits) || nrow(limits) == 0L) return(NULL)
-  value <- ifelse(
-    limits[, 1L] == limits[, 2L], decimals(limits[, 1L], 2L),
-    paste(decimals(limits[, 1L], 2L), "to", decimals(limits[, 2L], 2L))
-  )
+  if (is.null(limits)) return(NULL)
+  limits <- limits[is_limited(limits), , drop = FALSE]
+  if (nrow(limits) == 0L) return(NULL)
+  low <- limits[, 1L]
+  high <- limits[, 2L]
+  value <- ifelse(low == high, decimals(low, 2L), from_to(low, high, 2L))
   same <- nrow(limits) > 1L && length(unique(value)) == 1L
   names <- if (same) paste("each of", shorten(rownames(limits), most = 4L)) else rownames(limits)
   shorten(unique(paste(what, names, "is", value)), separator = "; ", most = 6L)
 }
 
 #' @export
-shown_table.accuracy_bounds <- function(x) bounds_columns(tidy(x), x$options) # nolint: object_name.
-
-#' @export
-caption_of.accuracy_bounds <- function(x) { # nolint: object_name.
-  paste("Bounds of the accuracy of", count_noun(nrow(tidy(x)), "system"))
+shown_table.accuracy_bounds <- function(x) { # nolint: object_name.
+  table <- tidy(x)
+  out <- data.frame(
+    system = table$system, `lowest to highest` = from_to(table$lowest, table$highest),
+    check.names = FALSE
+  )
+  if (x$options$interval == "bootstrap") {
+    out[[set_title(x$options$conf_level)]] <- from_to(table$conf.low, table$conf.high)
+  }
+  out$cases <- number(table$n)
+  out
 }
 
 #' @export
-notes_of.accuracy_bounds <- function(x) sub("^  - ", "", bounds_notes(x)) # nolint: object_name.
+caption_of.accuracy_bounds <- function(x) { # nolint: object_name.
+  paste("Bounds of the accuracy of", count_noun(nrow(x$table), "system"))
+}
+
+#' @export
+notes_of.accuracy_bounds <- function(x) bounds_notes(x) # nolint: object_name.

@@ -7,8 +7,6 @@ most_variables <- 1e5
 # Seconds after which a program is given up.
 most_seconds <- 120
 
-check_rglpk <- function() check_installed("Rglpk", "for bounds given the ratings alone")
-
 # The patterns of ratings, of the answers of one system, and of known truths: one row each for which
 # there are cases. `truth` has a category for each pattern, 0 is unknown, or is empty.
 program_panel <- function(x, system, weight, truth) {
@@ -36,42 +34,48 @@ program_panel <- function(x, system, weight, truth) {
   )
 }
 
-# A row of the program: what is summed, and its limits. Where raters are exchangeable a variable may
-# come twice.
-program_row <- function(column, value, low, high) {
-  if (anyDuplicated(column) > 0L) {
-    value <- rowsum(value, column, reorder = FALSE)[, 1L]
-    column <- unique(column)
-  }
-  list(column = column, value = value, low = low, high = high)
+# A row of the program: the shares of these patterns and categories, times `value`, sum to a number
+# from `low` to `high`. Where raters are exchangeable a variable may come twice.
+program_row <- function(panel, pattern, category, low, high = low, value = 1) {
+  sums <- rowsum(
+    rep_len(value, length(pattern)), program_column(panel, pattern, category), reorder = FALSE
+  )
+  list(column = as.integer(rownames(sums)), value = sums[, 1L], low = low, high = high)
 }
 
 program_column <- function(panel, pattern, category) (pattern - 1L) * panel$categories + category
 
-observed_shares <- function(panel) {
-  lapply(seq_along(panel$weight), function(p) {
-    of <- program_column(panel, p, seq_len(panel$categories))
-    program_row(of, rep(1, panel$categories), panel$weight[[p]], panel$weight[[p]])
-  })
+is_limited <- function(limits) limits[, 1L] > 0 | limits[, 2L] < 1
+
+# What is observed, what is known, and what is assumed.
+program_rows <- function(panel, assumed) {
+  patterns <- seq_along(panel$weight)
+  categories <- seq_len(panel$categories)
+  rates <- assumed$base_rates
+  c(
+    lapply(patterns, function(p) {
+      program_row(panel, rep(p, panel$categories), categories, panel$weight[[p]])
+    }),
+    lapply(which(panel$truth > 0L), function(p) {
+      program_row(panel, p, panel$truth[[p]], panel$weight[[p]])
+    }),
+    accuracy_limits(panel, assumed$rater_accuracy),
+    if (assumed$better_than_chance) chance_limits(panel),
+    if (!is.null(rates)) lapply(which(is_limited(rates)), function(k) {
+      program_row(panel, patterns, k, rates[k, 1L], rates[k, 2L])
+    }),
+    if (!is.null(assumed$error_correlation)) {
+      correlation_limits(panel, assumed$rater_accuracy[, 1L], assumed$error_correlation)
+    }
+  )
 }
 
-known_shares <- function(panel) {
-  lapply(which(panel$truth > 0L), function(p) {
-    program_row(program_column(panel, p, panel$truth[[p]]), 1, panel$weight[[p]], panel$weight[[p]])
-  })
-}
-
-# The share of right ratings of each rater, of `accuracy`, a matrix with a row per rater and columns
-# for the limits.
+# The share of right ratings of each rater.
 accuracy_limits <- function(panel, accuracy) {
-  limited <- which(accuracy[, 1L] > 0 | accuracy[, 2L] < 1)
-  lapply(limited, function(j) {
+  lapply(which(is_limited(accuracy)), function(j) {
     mine <- panel$rater == j
-    total <- sum(panel$weight[panel$pattern[mine]])
-    program_row(
-      program_column(panel, panel$pattern[mine], panel$category[mine]), rep(1, sum(mine)),
-      accuracy[j, 1L] * total, accuracy[j, 2L] * total
-    )
+    limits <- accuracy[j, ] * sum(panel$weight[panel$pattern[mine]])
+    program_row(panel, panel$pattern[mine], panel$category[mine], limits[[1L]], limits[[2L]])
   })
 }
 
@@ -80,52 +84,23 @@ chance_limits <- function(panel) {
   lapply(unique(panel$rater), function(j) {
     mine <- which(panel$rater == j)
     weight <- panel$weight[panel$pattern[mine]]
-    share <- tapply(weight, factor(panel$category[mine], seq_len(panel$categories)), sum)
-    share <- replace(share, is.na(share), 0) / sum(weight)
+    share <- rowsum_codes(panel$category[mine], weight, panel$categories) / sum(weight)
     each <- rep(seq_len(panel$categories), length(mine))
     at <- rep(mine, each = panel$categories)
-    right <- panel$category[at] == each
-    program_row(
-      program_column(panel, panel$pattern[at], each), right - as.vector(share)[each], 0, Inf
-    )
-  })
-}
-
-base_rate_limits <- function(panel, base_rates) {
-  lapply(which(base_rates[, 1L] > 0 | base_rates[, 2L] < 1), function(k) {
-    of <- program_column(panel, seq_along(panel$weight), k)
-    program_row(of, rep(1, length(of)), base_rates[k, 1L], base_rates[k, 2L])
+    program_row(panel, panel$pattern[at], each, 0, Inf, (panel$category[at] == each) - share[each])
   })
 }
 
 # At fixed accuracies the correlation is linear in the share of cases on which two raters are right.
 correlation_limits <- function(panel, accuracy, correlation) {
-  pairs <- utils::combn(nrow(accuracy), 2L)
-  a <- accuracy[, 1L]
-  lapply(seq_len(ncol(pairs)), function(i) {
-    one <- pairs[1L, i]
-    two <- pairs[2L, i]
-    first <- panel$category[panel$rater == one] # every pattern has a rating of each
-    second <- panel$category[panel$rater == two]
-    both <- which(first == second)
-    spread <- sqrt(a[[one]] * (1 - a[[one]]) * a[[two]] * (1 - a[[two]]))
-    limits <- a[[one]] * a[[two]] + correlation * spread
-    program_row(
-      program_column(panel, both, first[both]), rep(1, length(both)), limits[[1L]], limits[[2L]]
-    )
+  utils::combn(length(accuracy), 2L, simplify = FALSE, function(pair) {
+    # Every pattern has a rating of each.
+    given <- lapply(pair, function(j) panel$category[panel$rater == j])
+    both <- which(given[[1L]] == given[[2L]])
+    a <- accuracy[pair]
+    limits <- prod(a) + correlation * sqrt(prod(a * (1 - a)))
+    program_row(panel, both, given[[1L]][both], limits[[1L]], limits[[2L]])
   })
-}
-
-# The whole program of one panel.
-program_rows <- function(panel, assumed) {
-  c(
-    observed_shares(panel), known_shares(panel), accuracy_limits(panel, assumed$rater_accuracy),
-    if (assumed$better_than_chance) chance_limits(panel),
-    if (!is.null(assumed$base_rates)) base_rate_limits(panel, assumed$base_rates),
-    if (!is.null(assumed$error_correlation)) {
-      correlation_limits(panel, assumed$rater_accuracy, assumed$error_correlation)
-    }
-  )
 }
 
 # As Rglpk wants it; a row with two different limits becomes two.
@@ -133,18 +108,17 @@ program_matrix <- function(rows, columns) {
   low <- vapply(rows, `[[`, 0, "low")
   high <- vapply(rows, `[[`, 0, "high")
   equal <- low == high
-  kind <- list(`==` = which(equal), `>=` = which(!equal & low > -Inf),
+  kinds <- list(`==` = which(equal), `>=` = which(!equal & low > -Inf),
     `<=` = which(!equal & high < Inf))
-  order <- unlist(kind, use.names = FALSE)
-  direction <- rep(names(kind), lengths(kind))
-  chosen <- rows[order]
-  entries <- lapply(chosen, `[[`, "column")
+  order <- unlist(kinds, use.names = FALSE)
+  direction <- rep(names(kinds), lengths(kinds))
+  entries <- lapply(rows[order], `[[`, "column")
   list(
     matrix = structure(
       list(
-        i = rep(seq_along(chosen), lengths(entries)), j = as.integer(unlist(entries)),
-        v = as.double(unlist(lapply(chosen, `[[`, "value"))), nrow = length(chosen),
-        ncol = as.integer(columns), dimnames = NULL
+        i = rep(seq_along(order), lengths(entries)), j = unlist(entries),
+        v = unlist(lapply(rows[order], `[[`, "value"), use.names = FALSE), nrow = length(order),
+        ncol = columns, dimnames = NULL
       ),
       class = "simple_triplet_matrix"
     ),
@@ -157,41 +131,73 @@ solve_bounds <- function(x, system, weight, truth, assumed) {
   panel <- program_panel(x, system, weight, truth)
   columns <- length(panel$weight) * panel$categories
   answered <- which(panel$answer > 0L)
-  nothing <- function(reason) list(lowest = NA_real_, highest = NA_real_, reason = reason)
-  if (length(answered) == 0L) return(nothing("no case of the system has a rating"))
+  nothing <- function(...) list(lowest = NA_real_, highest = NA_real_, reason = paste0(...))
+  if (length(answered) == 0L) return(nothing(no_rated_case))
   if (columns > most_variables) {
-    return(nothing(paste0(
+    return(nothing(
       "the linear program is too large: ", number(length(panel$weight)), " patterns of ",
       panel$categories, " categories, and at most ", number(most_variables), " in all are tried"
-    )))
+    ))
   }
   program <- program_matrix(program_rows(panel, assumed), columns)
   right <- replace(
     numeric(columns), program_column(panel, answered, panel$answer[answered]),
     1 / sum(panel$weight[answered])
   )
-  ends <- lapply(c(FALSE, TRUE), function(most) solve_program(program, right, most))
-  status <- vapply(ends, `[[`, 0, "status")
-  if (any(status != 0)) return(nothing(reason_of_status(max(status))))
+  ends <- lapply(c(FALSE, TRUE), solve_program, program = program, objective = right)
+  reason <- unlist(lapply(ends, `[[`, "reason"))
+  if (length(reason) > 0L) return(nothing(reason[[1L]]))
   value <- pmin(pmax(vapply(ends, `[[`, 0, "optimum"), 0), 1)
   list(lowest = value[[1L]], highest = value[[2L]], reason = NA_character_)
 }
 
-# Status 0 is solved, 1 infeasible, 2 given up. GLPK itself tells only whether it is solved.
-solve_program <- function(program, objective, most) {
+# The optimum, or the reason why there is none. GLPK itself tells only whether it is solved.
+solve_program <- function(most, program, objective) {
   begun <- elapsed()
   found <- Rglpk::Rglpk_solve_LP(
     objective, program$matrix, program$direction, program$limit,
     max = most, control = list(presolve = TRUE, tm_limit = 1000L * most_seconds)
   )
   late <- elapsed() - begun > 0.9 * most_seconds
-  list(optimum = found$optimum, status = if (found$status == 0L) 0 else if (late) 2 else 1)
+  list(
+    optimum = found$optimum,
+    reason = if (found$status != 0L && late) {
+      paste("the linear program was not solved within", most_seconds, "seconds")
+    } else if (found$status != 0L) {
+      "these ratings are impossible under the assumptions"
+    }
+  )
 }
 
-reason_of_status <- function(status) {
-  if (status == 2) {
-    paste("the linear program was not solved within", most_seconds, "seconds")
-  } else {
-    "these ratings are impossible under the assumptions"
-  }
+# What is assumed of raters and base rates: limits as matrices, with columns for the lower and the
+# upper.
+check_assumed <- function(assumed, x) {
+  raters <- if (has_counts(x)) "all ratings" else x$raters
+  out <- list(
+    rater_accuracy = as_limits(assumed$rater_accuracy %||% 0:1, raters, "rater_accuracy", "rater"),
+    better_than_chance = check_flag(assumed$better_than_chance, "better_than_chance"),
+    base_rates = as_limits(assumed$base_rates, x$categories, "base_rates", "category")
+  )
+  sums <- colSums(out$base_rates %||% cbind(0, 1))
+  abort_argument_if(sums[[1L]] > 1 + 1e-6 || sums[[2L]] < 1 - 1e-6, "base_rates",
+    "The limits of {.arg base_rates} must allow base rates that sum to one.",
+    x = "The lower sum to {decimals(sums[[1L]])}, the upper to {decimals(sums[[2L]])}.")
+  out$error_correlation <- check_error_correlation(assumed$error_correlation, out$rater_accuracy, x)
+  out
+}
+
+check_error_correlation <- function(limits, accuracy, x) {
+  if (is.null(limits)) return(NULL)
+  if (length(limits) == 1L) limits <- c(-1, limits)
+  ok <- is.numeric(limits) && length(limits) == 2L && !anyNA(limits) && all(abs(limits) <= 1) &&
+    limits[[1L]] <= limits[[2L]]
+  abort_argument_if(!ok, "error_correlation",
+    "must be one number in [-1, 1], or a lower and an upper one.", not = limits)
+  complete <- rates_once(x) &&
+    all(pattern_lengths(x)[pattern_weights(x) > 0] %in% c(0L, length(x$raters)))
+  abort_argument_if(any(accuracy[, 1L] != accuracy[, 2L]) || !complete, "error_correlation",
+    "A limit of {.arg error_correlation} needs fixed accuracies, and raters who rated all cases.",
+    x = if (complete) "The accuracies are not fixed." else "Some cases lack a rating, or raters are
+        not identified.", i = "Give one accuracy for each rater in {.arg rater_accuracy}.")
+  as.double(limits)
 }

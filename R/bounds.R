@@ -111,15 +111,16 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
   check_given()
   check_dots_empty(...)
   given <- check_choice(given)
-  cluster <- if (inherits(x, "accuracy_estimate")) x$options$cluster
   fit <- fit_of_bounds(x, given)
-  systems <- check_bounded(systems, fit$x)
+  if (length(fit$x$systems) == 0L) abort_no_system("There is no system to bound the accuracy of.")
+  systems <- check_system_names(systems, fit$x$systems)
   interval <- interval %||% if (given == "fit") "bootstrap" else "none"
   replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
   options <- list(
     given = given, interval = check_choice(interval, c("bootstrap", "none"), "interval"),
     conf_level = check_level(conf_level),
-    replicates = check_count(replicates, "replicates", min = 2L, max = 1e6), cluster = cluster
+    replicates = check_count(replicates, "replicates", min = 2L, max = 1e6),
+    cluster = if (inherits(x, "accuracy_estimate")) x$options$cluster
   )
   check_memory(
     2 * options$replicates * length(systems), "replicates of bounds",
@@ -129,16 +130,28 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
     rater_accuracy = rater_accuracy, better_than_chance = better_than_chance,
     base_rates = base_rates, error_correlation = error_correlation
   )
+  at <- match(systems, fit$x$systems)
   if (given == "fit") {
     check_nothing_assumed(assumed)
     options$group_size <- check_group_size(group_size, fit$x)
-    out <- bounds_of_fit(fit, systems, options)
+    bounder <- bounds_of_fit(fit, at, options$group_size)
   } else {
-    check_rglpk()
-    out <- bounds_of_ratings(fit, systems, options, check_assumed(assumed, fit$x))
+    check_installed("Rglpk", "for bounds given the ratings alone")
+    assumed <- check_assumed(assumed, fit$x)
+    bounder <- bounds_of_ratings(fit, at, assumed)
   }
-  if (inherits(x, "accuracy_estimate")) out$estimate <- x
-  out
+  found <- bounder$found
+  out <- new_result("accuracy_bounds",
+    table = bounds_table(fit, at, found), options = options, fit = fit, failed = NA_integer_,
+    groups = found$groups, differences = found$differences,
+    assumed = if (given == "ratings") assumed,
+    estimate = if (inherits(x, "accuracy_estimate")) x
+  )
+  if (options$interval == "bootstrap" && !all(is.na(found$lowest))) {
+    add_set(out, bounder$again)
+  } else {
+    out
+  }
 }
 
 # Without a fit only the ratings and what is known of their truth matter.
@@ -150,13 +163,6 @@ fit_of_bounds <- function(x, given) {
   }
   x <- as_ratings_of_several(x)
   if (given == "ratings") list(x = x, known = nothing_known) else fit_raters(x)
-}
-
-check_bounded <- function(systems, x) {
-  if (length(x$systems) == 0L) {
-    abort_no_system("There is no system to bound the accuracy of.")
-  }
-  check_system_names(systems, x$systems)
 }
 
 check_nothing_assumed <- function(assumed) {
@@ -171,44 +177,36 @@ check_group_size <- function(group_size, x) {
   check_number(group_size, "group_size", 0)
 }
 
-# Fields: table (what tidy() gives), options, assumed (given the ratings alone), fit, differences
-# (of all pairs of systems, given a fit), groups, estimate (that the bounds are of, if any), failed
-# (replicates without bounds, by system).
-new_accuracy_bounds <- function(fit, systems, options, range, ...) {
+no_rated_case <- "no case of the system has a rating"
+
+bounds_table <- function(fit, at, found) {
   x <- fit$x
   judged <- judged_patterns(fit)
-  at <- match(systems, x$systems)
-  table <- tibble::tibble(
-    system = systems, lowest = na_real(range$lowest), highest = na_real(range$highest),
-    conf.low = NA_real_, conf.high = NA_real_, shared = NA_real_,
-    n = vapply(at, function(s) count_cases(x, judged & pattern_answers(x)[, s] > 0L), 0),
-    reason = NA_character_
-  )
-  structure(
-    list(table = table, options = options, fit = fit, failed = NA_integer_, ...),
-    class = c("accuracy_bounds", "fallible_result")
+  answered <- pattern_answers(x)[, at, drop = FALSE] > 0L
+  tibble::tibble(
+    system = x$systems[at], lowest = na_real(found$lowest), highest = na_real(found$highest),
+    conf.low = NA_real_, conf.high = NA_real_, shared = found$shared %||% NA_real_,
+    n = apply(judged & answered, 2L, count_cases, x = x), reason = found$reason
   )
 }
 
-bounds_of_fit <- function(fit, systems, options) {
-  x <- fit$x
-  at <- match(systems, x$systems)
-  probability <- posterior(fit)
+# `found`: lowest and highest accuracy of the systems `at`, and the reason where there are none;
+# `again`: a function of weights that patterns may have by chance, which gives the ends, or NULL.
+bounds_of_fit <- function(fit, at, size) {
   if (fit$identified != "yes") {
-    out <- new_accuracy_bounds(
-      fit, systems, options, list(lowest = rep(NA_real_, length(at)), highest = NA_real_)
-    )
-    out$table$reason <- reason_of_fit(fit)
-    return(out)
+    none <- rep(NA_real_, length(at))
+    return(list(found = list(lowest = none, highest = none, reason = reason_of_fit(fit))))
   }
-  found <- fit_ranges(fit, pattern_weights(x), options$group_size, pairs_of_systems(length(at), at))
-  out <- new_accuracy_bounds(
-    fit, systems, options, lapply(found$systems, `[`, at),
-    groups = found$groups, differences = found$differences
+  found <- fit_ranges(fit, pattern_weights(fit$x), size, pairs_of_systems(length(at), at))
+  ends <- lapply(found$systems, `[`, at)
+  list(
+    found = list(
+      lowest = ends$lowest, highest = ends$highest, shared = accuracy_if_shared(fit, at),
+      reason = ifelse(is.na(ends$lowest), no_rated_case, NA_character_), groups = found$groups,
+      differences = found$differences
+    ),
+    again = refitted_ends(fit, at, size)
   )
-  out$table$shared <- accuracy_if_shared(fit, probability, at)
-  out$table$reason[is.na(out$table$lowest)] <- "no case of the system has a rating"
-  if (options$interval == "bootstrap") add_set(out, fit_replicates(fit, at, options)) else out
 }
 
 pairs_of_systems <- function(n, of = seq_len(n)) {
@@ -221,12 +219,12 @@ fit_ranges <- function(fit, weight, size, pairs) {
 }
 
 # Mean posterior probability of the answers of systems.
-accuracy_if_shared <- function(fit, probability, at) {
+accuracy_if_shared <- function(fit, at) {
   weight <- pattern_weights(fit$x) * judged_patterns(fit)
   vapply(at, function(s) {
     answer <- pattern_answers(fit$x)[, s]
     rows <- which(answer > 0L & weight > 0)
-    sum(weight[rows] * probability[cbind(rows, answer[rows])]) / sum(weight[rows])
+    sum(weight[rows] * posterior(fit)[cbind(rows, answer[rows])]) / sum(weight[rows])
   }, 0)
 }
 
@@ -241,15 +239,15 @@ patterns_as_cases <- function(x) {
   leave_database(x)
 }
 
-# Lowest and highest under fits to cases drawn anew: replicates x systems of each.
-fit_replicates <- function(fit, at, options) {
+# Ends under a fit to cases drawn anew.
+refitted_ends <- function(fit, at, size) {
   panel <- patterns_as_cases(fit$x)
-  truth <- fit$known$truth
-  truth <- if (any(truth > 0L)) {
-    stats::setNames(fit$x$categories[truth[truth > 0L]], which(truth > 0L))
+  known <- which(fit$known$truth > 0L)
+  truth <- if (length(known) > 0L) {
+    stats::setNames(fit$x$categories[fit$known$truth[known]], known)
   }
   none <- pairs_of_systems(0L)
-  draw_ranges(fit, length(at), options, function(weight) {
+  function(weight) {
     again <- suppressWarnings(
       fit_raters(
         replace(panel, "weights", list(weight)), fit$model, fit$method, known_truth = truth,
@@ -257,55 +255,42 @@ fit_replicates <- function(fit, at, options) {
       ),
       classes = "fallible_warning"
     )
-    if (again$identified == "yes") {
-      lapply(fit_ranges(again, weight, options$group_size, none)$systems, `[`, at)
-    }
-  })
+    if (again$identified == "yes") lapply(fit_ranges(again, weight, size, none)$systems, `[`, at)
+  }
 }
 
-# `range_of(weight)` gives lowest and highest, or NULL.
-draw_ranges <- function(fit, systems, options, range_of) {
-  weight <- pattern_weights(fit$x) * judged_patterns(fit)
-  if (!all(weight == round(weight))) return(NULL)
-  # What is drawn does not depend on the order of patterns: that of cases, or of a database.
-  order <- order_of_patterns(fit$x, fit$known$truth)
-  rows <- resampled(resampling = judged_resampling(fit, weight, order, options), run = function(w) {
-    range <- range_of(replace(weight, order, w))
-    c(range$lowest %||% rep(NA_real_, systems), range$highest %||% rep(NA_real_, systems))
-  })
-  ends <- do.call(rbind, rows)
-  at <- seq_len(systems)
-  list(lowest = ends[, at, drop = FALSE], highest = ends[, -at, drop = FALSE])
+bounds_of_ratings <- function(fit, at, assumed) {
+  ends_of <- function(weight) {
+    stack_tables(lapply(at, solve_bounds, x = fit$x, weight = weight, truth = fit$known$truth,
+      assumed = assumed))
+  }
+  list(found = ends_of(pattern_weights(fit$x) * judged_patterns(fit)), again = ends_of)
 }
 
-# Patterns in this `order`, of which those without ratings are never drawn.
-judged_resampling <- function(fit, weight, order, options) {
-  new_resampling(weight[order], options, clusters_of(fit$x, options, match(fit$x$index, order)))
-}
-
-# Limits of the confidence set from replicates, or the reason why there are none.
-add_set <- function(bounds, replicates) {
+# The limits of the confidence set, or the reason why there are none.
+add_set <- function(bounds, again) {
   table <- bounds$table
-  known <- which(!is.na(table$lowest))
-  lacks <- function(rows, reason) {
-    table$reason[rows] <- paste0(no_interval, reason)
-    table
+  known <- !is.na(table$lowest)
+  weight <- pattern_weights(bounds$fit$x) * judged_patterns(bounds$fit)
+  reason <- if (is_one_cluster(bounds)) {
+    one_cluster
+  } else if (!all(weight == round(weight))) {
+    "weights are not counts, so there are no cases to resample"
   }
-  if (is_one_cluster(bounds)) {
-    bounds$table <- lacks(known, one_cluster)
-    return(bounds)
+  if (is.null(reason)) {
+    ends <- resampled_ends(bounds, weight, again)
+    replicates <- bounds$options$replicates
+    bounds$failed <- as.integer(colSums(is.na(ends$lowest)))
+    reason <- "most bootstrap replicates gave no bounds"
+    lacking <- known & bounds$failed > replicates / 2
+  } else {
+    lacking <- known
   }
-  if (is.null(replicates)) {
-    bounds$table <- lacks(known, "weights are not counts, so there are no cases to resample")
-    return(bounds)
-  }
+  table$reason[lacking] <- paste0(no_interval, reason)
   tail <- (1 - bounds$options$conf_level) / 2
-  bounds$failed <- as.integer(colSums(is.na(replicates$lowest)))
-  most <- bounds$failed > bounds$options$replicates / 2
-  table <- lacks(intersect(known, which(most)), "most bootstrap replicates gave no bounds")
-  for (s in intersect(known, which(!most))) {
-    least <- stats::quantile(replicates$lowest[, s], 1 - tail, na.rm = TRUE, names = FALSE)
-    greatest <- stats::quantile(replicates$highest[, s], tail, na.rm = TRUE, names = FALSE)
+  for (s in which(known & !lacking)) {
+    least <- stats::quantile(ends$lowest[, s], 1 - tail, na.rm = TRUE, names = FALSE)
+    greatest <- stats::quantile(ends$highest[, s], tail, na.rm = TRUE, names = FALSE)
     table$conf.low[[s]] <- max(0, min(2 * table$lowest[[s]] - least, table$lowest[[s]]))
     table$conf.high[[s]] <- min(1, max(2 * table$highest[[s]] - greatest, table$highest[[s]]))
   }
@@ -313,22 +298,19 @@ add_set <- function(bounds, replicates) {
   bounds
 }
 
-bounds_of_ratings <- function(fit, systems, options, assumed) {
-  x <- fit$x
-  at <- match(systems, x$systems)
-  range_of <- function(weight) {
-    ends <- lapply(at, function(s) solve_bounds(x, s, weight, fit$known$truth, assumed))
-    list(
-      lowest = vapply(ends, `[[`, 0, "lowest"), highest = vapply(ends, `[[`, 0, "highest"),
-      reason = vapply(ends, `[[`, "", "reason")
-    )
-  }
-  weight <- pattern_weights(x) * judged_patterns(fit)
-  found <- range_of(weight)
-  out <- new_accuracy_bounds(fit, systems, options, found, assumed = assumed)
-  out$table$reason <- found$reason
-  if (options$interval == "bootstrap" && !all(is.na(found$lowest))) {
-    out <- add_set(out, draw_ranges(fit, length(at), options, range_of))
-  }
-  out
+# Lowest and highest ends, replicates x systems of each. What is drawn does not depend on the order
+# of patterns: that of cases, or of a database. Patterns without ratings are never drawn.
+resampled_ends <- function(bounds, weight, again) {
+  x <- bounds$fit$x
+  order <- order_of_patterns(x, bounds$fit$known$truth)
+  clusters <- clusters_of(x, bounds$options, match(x$index, order))
+  none <- rep(NA_real_, nrow(bounds$table))
+  rows <- resampled(resampling = new_resampling(weight[order], bounds$options, clusters),
+    run = function(drawn) {
+      ends <- again(replace(weight, order, drawn))
+      list(lowest = ends$lowest %||% none, highest = ends$highest %||% none)
+    })
+  lapply(c(lowest = "lowest", highest = "highest"), function(end) {
+    do.call(rbind, lapply(rows, `[[`, end))
+  })
 }

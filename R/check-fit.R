@@ -49,110 +49,88 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
   check_given()
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
   others <- settle_priors(priors, fit)
-  draws <- checked_draws(fit)
-  new_result("fit_check",
-    fit = fit, terms = checked_terms(fit), pairs = pair_checks(fit, draws),
-    patterns = pattern_check(fit, draws), criteria = criteria_of_fit(fit)$table,
-    sensitivity = prior_shifts(fit, others)
-  )
-}
-
-checked_terms <- function(fit) {
+  laws <- laws_of_draws(fit, 400L)
+  # Cases whose truth is known are no draws from base rates.
+  weight <- replace(pattern_weights(fit$x), known_patterns(fit), 0)
   table <- tidy(fit)
-  shrunk <- table$contraction
-  tibble::tibble(
+  terms <- tibble::tibble(
     term = table$term, prior_mean = fit$terms$a / fit$terms$total, estimate = table$mean,
-    contraction = shrunk, mostly_prior = !is.na(shrunk) & shrunk < least_contraction,
+    contraction = table$contraction,
+    mostly_prior = !is.na(contraction) & contraction < least_contraction,
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
+  )
+  new_result("fit_check",
+    fit = fit, terms = terms, pairs = pair_checks(fit, laws, weight),
+    patterns = pattern_check(fit, laws, weight), criteria = criteria_of_fit(fit)$table,
+    sensitivity = prior_shifts(fit, others)
   )
 }
 
 # ---- New ratings --------------------------------------------------------------------------------
 
-# Laws of some of the draws.
-checked_draws <- function(fit, most = 400L) {
-  some <- unique(round(seq(1, nrow(fit$draws), length.out = most)))
-  lapply(some, function(d) law_of_draw(fit, d))
+# What is observed (in each draw, or in all) beside what is drawn.
+predictive_row <- function(observed, new) {
+  ends <- stats::quantile(new, c(0.05, 0.95), names = FALSE)
+  row <- tibble::tibble(
+    p.value = mean(new >= observed), observed = mean(observed), expected = mean(new),
+    low = ends[[1L]], high = ends[[2L]]
+  )
+  row[c("observed", "expected", "low", "high", "p.value")]
 }
 
-# Cases whose truth is known are no draws from base rates.
-checked_weights <- function(fit) {
-  weight <- pattern_weights(fit$x)
-  if (length(fit$known$truth) > 0L) weight[fit$known$truth > 0L] <- 0
-  weight
-}
-
-pair_checks <- function(fit, laws) {
+pair_checks <- function(fit, laws, weight) {
   x <- fit$x
   codes <- pattern_codes(x)
   n <- length(x$raters)
   check_pair_numbers(n, 8)
-  population <- if (length(fit$task$population) > 0L) fit$task$population else rep(1L, nrow(codes))
-  weight <- checked_weights(fit)
-  both <- if (n > 1L) utils::combn(n, 2L) else matrix(0L, 2L, 0L)
-  rows <- lapply(seq_len(ncol(both)), function(i) {
-    a <- codes[, both[1L, i]]
-    b <- codes[, both[2L, i]]
-    common <- weight * (a > 0L & b > 0L)
-    cases <- as.vector(rowsum_codes(population, common, nrow(laws[[1L]]$base_rates)))
+  population <- populations_in(fit$task, x)
+  row <- function(a, b) {
+    common <- weight * (codes[, a] > 0L & codes[, b] > 0L)
+    cases <- rowsum_codes(population, common, nrow(laws[[1L]]$base_rates))
     if (sum(cases) == 0) return(NULL)
-    agree <- vapply(laws, function(law) agreement_of_law(law, both[, i], fit), cases)
+    # Probability that the two agree, in each population.
+    both <- matrix(0L, length(x$categories), n)
+    both[, c(a, b)] <- seq_along(x$categories)
+    agree <- vapply(laws, function(law) {
+      drop(law$base_rates %*% colSums(codes_given_class(law, both, fit$model, x$raters)))
+    }, cases)
     new <- colSums(matrix(stats::rbinom(length(agree), cases, pmin(agree, 1)), length(cases)))
-    observed <- sum(common * (a == b))
     tibble::tibble(
-      rater1 = x$raters[[both[1L, i]]], rater2 = x$raters[[both[2L, i]]], cases = sum(cases),
-      observed = observed, predictive_row(new), p.value = mean(new >= observed)
+      rater1 = x$raters[[a]], rater2 = x$raters[[b]], cases = sum(cases),
+      predictive_row(sum(common * (codes[, a] == codes[, b])), new)
     )
-  })
-  do.call(rbind, rows) %||% tibble::tibble(
-    rater1 = character(), rater2 = character(), cases = double(), observed = double(),
-    expected = double(), low = double(), high = double(), p.value = double()
+  }
+  none <- tibble::tibble(
+    rater1 = character(), rater2 = character(), cases = double(), predictive_row(0, 0)[0L, ]
   )
-}
-
-predictive_row <- function(new) {
-  ends <- stats::quantile(new, c(0.05, 0.95), names = FALSE)
-  tibble::tibble(expected = mean(new), low = ends[[1L]], high = ends[[2L]])
-}
-
-# Probability that two raters agree, in each population.
-agreement_of_law <- function(law, pair, fit) {
-  size <- ncol(law$base_rates)
-  codes <- matrix(0L, size, length(law$matrices))
-  codes[, pair] <- seq_len(size)
-  drop(law$base_rates %*% colSums(codes_given_class(law, codes, fit$model, fit$x$raters)))
+  at <- which(lower.tri(diag(n)), arr.ind = TRUE)
+  do.call(rbind, c(list(none), Map(row, at[, 2L], at[, 1L])))
 }
 
 # Pearson's X2 of rows, against that of new ones; without a row where some are not complete.
-pattern_check <- function(fit, laws) {
+pattern_check <- function(fit, laws, weight) {
   x <- fit$x
   all <- all_codes(x)
-  weight <- checked_weights(fit)
   codes <- pattern_codes(x)
   if (is.null(all) || any(codes[weight > 0, ] == 0L) || sum(weight) == 0) {
-    return(tibble::tibble(
-      observed = double(), expected = double(), low = double(), high = double(), p.value = double()
-    ))
+    return(predictive_row(0, 0)[0L, ])
   }
-  populations <- nrow(laws[[1L]]$base_rates)
-  population <- if (length(fit$task$population) > 0L) fit$task$population else rep(1L, nrow(codes))
+  populations <- seq_len(nrow(laws[[1L]]$base_rates))
+  population <- populations_in(fit$task, x)
   cell <- drop((codes - 1L) %*% length(x$categories)^(seq_len(ncol(codes)) - 1L)) + 1L
-  counts <- vapply(seq_len(populations), function(p) {
-    as.vector(rowsum_codes(cell, weight * (population == p), nrow(all)))
+  counts <- vapply(populations, function(p) {
+    rowsum_codes(cell, weight * (population == p), nrow(all))
   }, numeric(nrow(all)))
   pearson <- function(n, expected) sum(((n - expected)^2 / expected)[expected > 0])
   both <- vapply(laws, function(law) {
     share <- codes_given_class(law, all, fit$model, x$raters) %*% t(law$base_rates)
     expected <- share * rep(colSums(counts), each = nrow(all))
-    new <- vapply(seq_len(populations), function(p) {
+    new <- vapply(populations, function(p) {
       as.vector(stats::rmultinom(1L, sum(counts[, p]), share[, p]))
     }, numeric(nrow(all)))
     c(pearson(counts, expected), pearson(new, expected))
   }, c(0, 0))
-  tibble::tibble(
-    observed = mean(both[1L, ]), predictive_row(both[2L, ]),
-    p.value = mean(both[2L, ] >= both[1L, ])
-  )
+  predictive_row(both[1L, ], both[2L, ])
 }
 
 # ---- Other priors -------------------------------------------------------------------------------
@@ -192,8 +170,10 @@ prior_shifts <- function(fit, others) {
       flagged = !is.na(shift) & abs(shift) > most_shift
     )
   }, others, names(others))
-  do.call(rbind, unname(rows)) %||%
-    tibble::tibble(term = character(), prior = character(), shift = double(), flagged = logical())
+  none <- tibble::tibble(
+    term = character(), prior = character(), shift = double(), flagged = logical()
+  )
+  do.call(rbind, c(list(none), unname(rows)))
 }
 
 most_shift <- 0.3

@@ -30,17 +30,7 @@
 tidy.k_check <- function(x, what = c("tests", "pairs", "disagreements"), ...) {
   check_dots_empty(...)
   what <- check_choice(what)
-  about <- attr(x, "about")
-  switch(what,
-    tests = plain_tibble(x),
-    pairs = about$pairs %||% tibble::tibble(
-      rater1 = character(), rater2 = character(), n = double(), observed = double(),
-      expected = double(), excess = double(), p.value = double()
-    ),
-    disagreements = about$cells %||% tibble::tibble(
-      category1 = character(), category2 = character(), observed = double(), expected = double()
-    )
-  )
+  if (what == "tests") plain_tibble(x) else attr(x, "about")[[what]]
 }
 
 #' @rdname tidy.k_check
@@ -48,12 +38,10 @@ tidy.k_check <- function(x, what = c("tests", "pairs", "disagreements"), ...) {
 glance.k_check <- function(x, ...) {
   check_dots_empty(...)
   about <- attr(x, "about")
-  bad <- x$verdict %in% c("violated", "contradiction")
   tibble::tibble(
     cases = about$size[["cases"]], raters = as.integer(about$size[["raters"]]),
-    categories = as.integer(about$size[["categories"]]),
-    system = if (length(about$system) > 0L) about$system else NA_character_,
-    tests = sum(x$verdict != "not tested"), violated = sum(bad),
+    categories = as.integer(about$size[["categories"]]), system = c(about$system, NA)[[1L]],
+    tests = sum(x$verdict != "not tested"), violated = sum(x$verdict %in% bad_verdicts),
     p.value = if (all(is.na(x$p.adjusted))) NA_real_ else min(x$p.adjusted, na.rm = TRUE),
     alpha = about$alpha, replicates = about$replicates
   )
@@ -64,7 +52,7 @@ glance.k_check <- function(x, ...) {
 format.k_check <- function(x, ...) {
   if (!is_whole_check(x)) return(NextMethod())
   facts <- glance(x)
-  bad <- unique(k_labels[x$property[x$verdict %in% c("violated", "contradiction")]])
+  bad <- unique(k_labels[x$property[x$verdict %in% bad_verdicts]])
   paste0(
     facts$violated, " of ", count_noun(facts$tests, "test"), " of the K-properties significant",
     if (length(bad) > 0L) paste0(" (", toString(bad), ")")
@@ -74,7 +62,8 @@ format.k_check <- function(x, ...) {
 #' @export
 shown_table.k_check <- function(x) { # nolint: object_name.
   data.frame(
-    property = unname(k_labels[x$property]), test = x$test, verdict = printed_verdict(x),
+    property = unname(k_labels[x$property]), test = x$test,
+    verdict = ifelse(x$verdict %in% bad_verdicts, toupper(x$verdict), x$verdict),
     `adjusted p` = show_p(x$p.adjusted), check.names = FALSE
   )
 }
@@ -102,6 +91,11 @@ print.k_check <- function(x, ...) {
   )
 }
 
+#' @export
+notes_of.k_check <- function(x) { # nolint: object_name.
+  c(concerns_of(x), reasons_of(x), advice_of(x), caveats_of(x))
+}
+
 k_labels <- c(
   accuracy = "equal accuracy", errors = "equal errors", difficulty = "equal difficulty",
   independence = "independence", `one category` = "attention", chance = "above chance",
@@ -111,11 +105,6 @@ k_labels <- c(
 show_p <- function(p) {
   out <- ifelse(is.na(p), "", decimals(p))
   replace(out, which(p < 0.0005), "<.001")
-}
-
-printed_verdict <- function(x) {
-  bad <- x$verdict %in% c("violated", "contradiction")
-  ifelse(bad, toupper(x$verdict), x$verdict)
 }
 
 concerns_of <- function(x) {
@@ -129,61 +118,49 @@ concerns_of <- function(x) {
 }
 
 reasons_of <- function(x) {
-  lacking <- x[!is.na(x$reason), ]
-  vapply(unique(lacking$reason), function(reason) {
-    rows <- lacking[lacking$reason == reason, ]
-    paste0("Not tested (", shorten(unique(k_labels[rows$property]), most = 3L), "): ", reason)
-  }, "", USE.NAMES = FALSE)
+  properties <- split(k_labels[x$property], factor(x$reason, unique(x$reason)))
+  short <- vapply(properties, function(of) shorten(unique(of), most = 3L), "")
+  paste0("Not tested (", short, "): ", names(short), recycle0 = TRUE)
 }
 
 # What follows from the verdicts: which model to fit, which estimates to distrust.
 advice_of <- function(x) {
-  about <- attr(x, "about")
-  bad <- x$verdict %in% c("violated", "contradiction")
-  is_bad <- function(property, test = NULL) {
-    any(bad & x$property == property & (if (is.null(test)) TRUE else x$test == test))
-  }
-  dropped <- vapply(c("accuracy", "errors", "difficulty"), is_bad, NA)
+  bad <- x$verdict %in% bad_verdicts
+  dropped <- vapply(c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"),
+    `%in%`, NA, x$property[bad])
+  found <- c(x$property[bad], x$test[bad])
+  two <- attr(x, "about")$size[["categories"]] == 2L
   out <- c(
-    if (any(dropped)) {
-      c(
-        paste0("Fit ", better_model(x, dropped), ", and use it in estimate_accuracy()."),
-        paste(
-          "Do not use methods that rest on the K-model (\"binned\", \"unbinned\"), nor its rater",
-          "accuracy and base rates."
-        )
-      )
-    },
-    if (dropped[["difficulty"]] && about$size[["categories"]] == 2L) {
+    if (any(dropped)) c(
+      paste0("Fit ", better_model(x, dropped), ", and use it in estimate_accuracy()."),
       paste(
-        "With two categories, cases of one category that are harder than those of the other look",
-        "like difficulty: compare with rater_model(errors = \"free\")."
+        "Do not use methods that rest on the K-model (\"binned\", \"unbinned\"), nor its rater",
+        "accuracy and base rates."
       )
-    },
-    if (is_bad("independence")) {
-      paste(
-        "Some raters do not err independently: the estimated accuracy of raters, and of a system",
-        "among them, is too high under every model. Check whether they saw each other's answers,",
-        "and what changes without one of them."
-      )
-    },
-    if (is_bad("alternative")) {
-      paste0(
-        "Fit what fits better, and use it in estimate_accuracy(): ",
-        shorten(x$alternative[bad & x$property == "alternative"], most = 3L), "."
-      )
-    },
-    if (is_bad("one category")) {
-      "Check the raters named above; leave them out, or give each rater a matrix: dawid_skene()."
-    },
-    if (is_bad("chance", "agreement below chance")) {
-      "Agreement below chance has no accuracy: do raters mean the same by the labels?"
-    },
-    if (is_bad("chance", "negative base rates")) {
-      "The lowest base rate is below zero by more than chance: the K-model does not fit."
-    }
+    ),
+    if (dropped[["difficulty"]] && two) paste(
+      "With two categories, cases of one category that are harder than those of the other look",
+      "like difficulty: compare with rater_model(errors = \"free\")."
+    ),
+    if ("independence" %in% found) paste(
+      "Some raters do not err independently: the estimated accuracy of raters, and of a system",
+      "among them, is too high under every model. Check whether they saw each other's answers,",
+      "and what changes without one of them."
+    ),
+    if ("alternative" %in% found) paste0(
+      "Fit what fits better, and use it in estimate_accuracy(): ",
+      shorten(x$alternative[bad & x$property == "alternative"], most = 3L), "."
+    ),
+    c(
+      "one category" =
+        "Check the raters named above; leave them out, or give each rater a matrix: dawid_skene().",
+      "agreement below chance" =
+        "Agreement below chance has no accuracy: do raters mean the same by the labels?",
+      "negative base rates" =
+        "The lowest base rate is below zero by more than chance: the K-model does not fit."
+    )[intersect(c("one category", "agreement below chance", "negative base rates"), found)]
   )
-  if (length(out) > 0L) return(out)
+  if (length(out) > 0L) return(unname(out))
   if (all(x$verdict == "not tested")) {
     return("Nothing could be tested, so the K-properties are neither supported nor contradicted.")
   }
@@ -191,43 +168,29 @@ advice_of <- function(x) {
 }
 
 better_model <- function(x, dropped) {
-  errors <- if (!dropped[["errors"]]) {
-    "uniform"
-  } else {
-    rejected <- x$test[x$property == "errors" & x$verdict == "violated"]
-    if ("likelihood ratio, distance" %in% rejected) "distance" else "free"
-  }
-  given <- c(
-    if (dropped[["accuracy"]]) "accuracy = \"rater\"",
-    if (errors != "uniform") paste0("errors = \"", errors, "\""),
-    if (dropped[["difficulty"]]) "difficulty = \"strata\""
+  by_distance <- x$test == "likelihood ratio, distance" & x$verdict == "violated"
+  errors <- if (any(by_distance)) "distance" else "free"
+  given <- paste0(
+    names(dropped), " = \"", c(accuracy = "rater", errors = errors, difficulty = "strata"), "\""
   )
-  paste0("rater_model(", toString(given), ")")
+  paste0("rater_model(", toString(given[dropped]), ")")
 }
 
 caveats_of <- function(x) {
   about <- attr(x, "about")
   tests <- sum(!is.na(x$p.value))
   if (tests == 0L) return(NULL)
+  low <- x$p.value <= about$alpha & !x$p.adjusted <= about$alpha
+  few <- any(low, na.rm = TRUE) && tests > about$alpha * (about$replicates + 1)
   c(
     paste(
       "A test that is not significant does not show that a property holds: with few cases or weak",
       "raters violations go unnoticed, and errors shared by all raters cannot be detected."
     ),
-    if (tests > 1L) {
-      low <- x$p.value <= about$alpha & !x$p.adjusted <= about$alpha
-      paste0(
-        tests, " tests; p-values are adjusted for that by Holm's method, and significant up to ",
-        format(about$alpha), ".",
-        if (any(low, na.rm = TRUE) && tests > about$alpha * (about$replicates + 1)) {
-          paste("", number(about$replicates), "replicates are too few for that.")
-        }
-      )
-    }
+    if (tests > 1L) paste0(
+      tests, " tests; p-values are adjusted for that by Holm's method, and significant up to ",
+      format(about$alpha), ".",
+      if (few) paste("", number(about$replicates), "replicates are too few for that.")
+    )
   )
-}
-
-#' @export
-notes_of.k_check <- function(x) { # nolint: object_name.
-  c(concerns_of(x), reasons_of(x), advice_of(x), caveats_of(x))
 }

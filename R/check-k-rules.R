@@ -6,22 +6,20 @@ nearly_always <- 0.95 # share of a rater's ratings that are one category
 # Raters who always or nearly always say the same, where others do not.
 one_category_row <- function(x) {
   row <- function(...) k_row("one category", "share of one category", ...)
-  why <- if (has_counts(x)) no_identity else if (!weights_are_counts(x)) "weights are not counts"
-  if (!is.null(why)) return(row(reason = why))
+  if (has_counts(x)) return(row(reason = no_identity))
+  if (!weights_are_counts(x)) return(row(reason = "weights are not counts"))
   raters <- favourites(x)
   raters <- raters[raters$ratings >= least_ratings & raters$others > 0, ]
   if (nrow(raters) == 0L) {
     return(row(reason = "no rater has 10 ratings of cases that others rated too"))
   }
-  suspect <- raters$share >= nearly_always
-  p <- ifelse(suspect, pmin(1, raters$p * nrow(raters)), 1)
-  found <- order(p, -raters$share)
-  found <- found[p[found] == p[[found[[1L]]]]]
+  raters$p <- ifelse(raters$share >= nearly_always, pmin(1, raters$p * nrow(raters)), 1)
+  found <- raters[raters$p == min(raters$p), ]
+  found <- found[order(-found$share), ]
   row(
-    statistic = max(raters$share), p_value = min(p),
+    statistic = max(raters$share), p_value = found$p[[1L]],
     concerns = shorten(sprintf(
-      "%s says %s (%s of ratings)", raters$rater[found], raters$category[found],
-      percent(raters$share[found])
+      "%s says %s (%s of ratings)", found$rater, found$category, percent(found$share)
     ), "; ", 4L)
   )
 }
@@ -31,25 +29,19 @@ one_category_row <- function(x) {
 favourites <- function(x) {
   pattern <- rating_pattern(x)
   rater <- rating_rater(x)
-  category <- rating_category(x)
   weight <- pattern_weights(x)[pattern]
   n <- length(x$categories)
   raters <- seq_along(x$raters)
-  of <- function(rater, category) (rater - 1L) * n + category
-  counts <- rowsum_codes(of(rater, category), weight, length(raters) * n)
+  counts <- rowsum_codes((rater - 1L) * n + rating_category(x), weight, length(raters) * n)
   counts <- matrix(counts, length(raters), n, byrow = TRUE)
   top <- max.col(counts, "first")
-  # Of the same cases: all ratings, and those in the rater's favourite category.
-  in_pattern <- rowsum_codes(
-    of(pattern, category), rep(1, length(pattern)), n_patterns(x) * n
-  )
-  favourite <- in_pattern[of(pattern, top[rater])]
-  size <- pattern_lengths(x)[pattern]
+  # Of the same cases by others: all ratings, and those in the rater's favourite category.
   once <- paste(pattern, rater)
-  own <- stats::ave(rep(1, length(pattern)), once, FUN = sum)
-  own_favourite <- stats::ave(as.double(category == top[rater]), once, FUN = sum)
-  others <- rowsum_codes(rater, weight * (size - own), length(raters))
-  same <- rowsum_codes(rater, weight * (favourite - own_favourite), length(raters))
+  own <- function(of) stats::ave(as.double(of), once, FUN = sum)
+  total <- function(of) rowsum_codes(rater, weight * of, length(raters))
+  hit <- rating_category(x) == top[rater]
+  others <- total(pattern_lengths(x)[pattern] - own(1 + 0 * rater))
+  same <- total(pattern_counts(x)[cbind(pattern, top[rater])] - own(hit))
   ratings <- rowSums(counts)
   times <- counts[cbind(raters, top)]
   data.frame(
@@ -67,35 +59,31 @@ below_chance_row <- function(x, alpha) {
   if (fit$identified == "no_pairs") return(row(reason = reason_of_fit(fit)))
   impossible <- fit$agreement <= chance
   all_raters <- paste("all raters agree in", percent(fit$agreement), "of pairs")
-  pairs <- if (weights_are_counts(x) && length(named_raters(x)) %in% seq_len(most_judges)) {
-    rater_pairs(x)
+  countable <- weights_are_counts(x) && length(named_raters(x)) %in% seq_len(most_judges)
+  pairs <- if (countable) judge_pairs(x)
+  if (NROW(pairs) == 0L) {
+    return(row(statistic = fit$agreement, contradiction = impossible, concerns = all_raters))
   }
-  if (is.null(pairs) || nrow(pairs) == 0L) {
-    return(row(
-      statistic = fit$agreement, contradiction = impossible, concerns = all_raters
-    ))
-  }
-  share <- pairs$agreeing / pairs$cases
-  p <- pmin(1, nrow(pairs) * stats::pbinom(pairs$agreeing, pairs$cases, chance))
-  worst <- order(p, share)[[1L]]
-  pair <- paste(
-    x$raters[[pairs$rater1[[worst]]]], "and", x$raters[[pairs$rater2[[worst]]]], "agree in",
-    percent(share[[worst]]), "of cases"
-  )
+  pairs$share <- pairs$agreeing / pairs$cases
+  pairs$p <- pmin(1, nrow(pairs) * stats::pbinom(pairs$agreeing, pairs$cases, chance))
+  worst <- pairs[order(pairs$p, pairs$share)[[1L]], ]
   row(
-    statistic = share[[worst]], p_value = p[[worst]],
-    contradiction = impossible,
-    concerns = paste(c(if (impossible) all_raters, if (p[[worst]] <= alpha) pair), collapse = "; ")
+    statistic = worst$share, p_value = worst$p, contradiction = impossible,
+    concerns = paste(c(if (impossible) all_raters, if (worst$p <= alpha) paste(
+      x$raters[[worst$judge1]], "and", x$raters[[worst$judge2]], "agree in",
+      percent(worst$share), "of cases"
+    )), collapse = "; ")
   )
 }
 
-rater_pairs <- function(x) {
+# A row per pair with enough common cases: raters, and perhaps a system behind them.
+judge_pairs <- function(x, system = 0L) {
   n <- length(x$raters)
-  patterns <- pick_systems(x$patterns, 0L)
+  patterns <- pick_systems(x$patterns, system)
   check_pair_numbers(n, 4)
   total <- core_pair_counts(patterns, pattern_weights(x), seq_len(n), n)
   at <- which(upper.tri(total$pairs) & total$pairs >= least_ratings, arr.ind = TRUE)
   data.frame(
-    rater1 = at[, 1L], rater2 = at[, 2L], cases = total$pairs[at], agreeing = total$agreeing[at]
+    judge1 = at[, 1L], judge2 = at[, 2L], cases = total$pairs[at], agreeing = total$agreeing[at]
   )
 }

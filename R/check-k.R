@@ -96,9 +96,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
       sort(check_some(errors, c("distance", "free"), "errors"))
     },
     alpha = check_level(alpha, "alpha"),
-    replicates = check_count(
-      resampling$replicates %||% 199L, "replicates", min = 19L, max = 1e6
-    ),
+    replicates = check_count(resampling$replicates %||% 199L, "replicates", 19L, 1e6),
     threads = check_threads(resampling$threads)
   )
   alternative <- check_alternatives(alternative, x)
@@ -110,7 +108,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
     if ("chance" %in% settings$properties) list(below_chance_row(x, settings$alpha)),
     alternative_rows(x, alternative, settings)
   )
-  new_k_check(rows, plan, ran, x, settings)
+  new_k_check(Filter(Negate(is.null), rows), plan, ran, x, settings)
 }
 
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
@@ -138,9 +136,9 @@ judge_names <- function(x, settings) c(x$raters, x$systems[settings$system])
 
 # Of each entry of the plan that has a null model, what the core found; NULL for the others.
 run_k <- function(x, plan, settings) {
-  testable <- which(!vapply(plan, function(test) is.null(test$null), NA))
+  testable <- lengths(lapply(plan, `[[`, "null")) > 0L
   out <- vector("list", length(plan))
-  if (length(testable) == 0L) return(out)
+  if (!any(testable)) return(out)
   tests <- lapply(plan[testable], function(test) {
     list(
       null = unclass(test$null),
@@ -165,15 +163,14 @@ k_row <- function(property, test, null = NULL, alternative = NULL, statistic = N
                   df = NA_integer_, p_value = NA_real_, contradiction = FALSE,
                   concerns = NA_character_, reason = NA_character_) {
   list(
-    property = property, test = test,
-    null = if (is.null(null)) NA_character_ else label_axes(null),
-    alternative = if (is.null(alternative)) NA_character_ else label_axes(alternative),
-    statistic = statistic, df = df, p.value = p_value, contradiction = contradiction,
-    concerns = concerns, reason = reason
+    property = property, test = test, null = label_axes(null),
+    alternative = label_axes(alternative), statistic = statistic, df = df, p.value = p_value,
+    contradiction = contradiction, concerns = concerns, reason = reason
   )
 }
 
 label_axes <- function(model) {
+  if (is.null(model)) return(NA_character_)
   if (!is.null(model$family)) return(format(model))
   paste(model$accuracy, model$errors, model$difficulty, sep = ", ")
 }
@@ -191,112 +188,100 @@ reported_statistic <- function(statistic, which) {
 
 # What one entry of the plan says; `found` is NULL where there was nothing to fit.
 model_rows <- function(test, found, x, settings) {
-  values <- if (is.null(found)) list() else as.list(found$statistic)
-  row <- function(property, name, which, ...) {
+  row <- function(property, name, which, ..., extreme = identity) {
     if (is.null(found)) return(k_row(property, name, reason = test$reason))
-    statistic <- values[[which]]
+    statistic <- found$statistic[[which]]
+    drawn <- found$replicates[, match(which, names(found$statistic))]
     k_row(
-      property, name, test$null, ...,
-      statistic = reported_statistic(statistic, which),
-      p_value = bootstrap_p(statistic, found$replicates[, match(which, names(values))])
+      property, name, test$null, ..., statistic = reported_statistic(statistic, which),
+      p_value = bootstrap_p(extreme(statistic), extreme(drawn))
     )
   }
-  compared <- if (!is.null(test$name)) {
-    row(test$property, test$name, "ratio", test$alternative, df = found$df)
-  }
-  pairs <- test$pairs && length(x$categories) > 2L && "errors" %in% settings$properties
   list(
-    compared,
-    if (pairs) {
+    if (!is.null(test$name)) {
+      row(test$property, test$name, "ratio", test$alternative, df = found$df)
+    },
+    if (test$pairs && length(x$categories) > 2L && "errors" %in% settings$properties) {
       row("errors", "disagreeing pairs", "pairs", concerns = odd_categories(found, x))
     },
     if (test$residual) {
       row("independence", "residual agreement", "residual",
-        concerns = closest_pair(found, judge_names(x, settings)))
+        concerns = closest_pair(found$agreement, judge_names(x, settings)))
     },
-    if (test$pairs && "chance" %in% settings$properties) base_rate_row(test, found, settings)
+    # A lowest base rate that is not negative is nothing unusual.
+    if (test$pairs && "chance" %in% settings$properties) {
+      row("chance", "negative base rates", "lowest_rate", extreme = function(rate) -pmin(rate, 0))
+    }
   )
-}
-
-# A lowest base rate that is not negative is nothing unusual.
-base_rate_row <- function(test, found, settings) {
-  row <- function(...) k_row("chance", "negative base rates", ...)
-  if (is.null(found)) return(row(reason = test$reason))
-  lowest <- found$statistic[["lowest_rate"]]
-  p <- bootstrap_p(-min(lowest, 0), -pmin(found$replicates[, 3L], 0))
-  row(test$null, statistic = lowest, p_value = p)
 }
 
 # The two categories that raters confuse most beyond what is expected.
 odd_categories <- function(found, x) {
-  if (is.null(found)) return(NA_character_)
   cells <- disagreement_cells(found, x)
   worst <- which.max((cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12)))
   paste(cells$category1[[worst]], "and", cells$category2[[worst]])
 }
 
+# Without rows where nothing was found, as in pair_table().
 disagreement_cells <- function(found, x) {
-  pairs <- utils::combn(x$categories, 2L)
+  observed <- as.double(found$cells$observed)
+  pairs <- utils::combn(x$categories, 2L)[, seq_along(observed), drop = FALSE]
   tibble::tibble(
-    category1 = pairs[1L, ], category2 = pairs[2L, ],
-    observed = found$cells$observed, expected = found$cells$expected
+    category1 = pairs[1L, ], category2 = pairs[2L, ], observed = observed,
+    expected = as.double(found$cells$expected)
   )
 }
 
 # Of four judges a pair that agrees too often leaves the same traces as one of the other two.
-closest_pair <- function(found, judges) {
-  if (is.null(found)) return(NA_character_)
-  pairs <- found$agreement
+closest_pair <- function(pairs, judges) {
   worst <- which.max(pairs$excess)
   pair <- c(pairs$judge1[[worst]], pairs$judge2[[worst]])
-  out <- paste(judges[pair], collapse = " and ")
-  if (length(judges) == 4L) paste0(out, ", or ", paste(judges[-pair], collapse = " and ")) else out
+  both <- c(list(pair), if (length(judges) == 4L) list(seq_along(judges)[-pair]))
+  paste(vapply(both, function(at) paste(judges[at], collapse = " and "), ""), collapse = ", or ")
 }
 
 # Attribute about: what print(), summary() and plots tell besides the rows.
 new_k_check <- function(rows, plan, ran, x, settings) {
-  rows <- Filter(Negate(is.null), rows)
   rows <- rows[order(match(vapply(rows, `[[`, "", "property"), k_properties))]
   table <- stack_tables(rows)
-  p <- table$p.value
-  lacking <- is.na(table$statistic)
-  table$p.adjusted <- stats::p.adjust(p, "holm")
-  table$verdict <- rep("not significant", length(p))
-  bad <- which(table$p.adjusted <= settings$alpha)
-  table$verdict[bad] <- ifelse(table$property[bad] == "chance", "contradiction", "violated")
-  table$verdict[table$contradiction] <- "contradiction"
-  table$verdict[lacking] <- "not tested"
-  table$concerns[!table$verdict %in% c("violated", "contradiction")] <- NA
-  columns <- c(
-    "property", "test", "null", "alternative", "statistic", "df", "p.value", "p.adjusted",
-    "verdict", "concerns", "reason"
-  )
-  residual <- which(vapply(plan, `[[`, NA, "residual"))
-  paired <- which(vapply(plan, `[[`, NA, "pairs"))
-  found <- function(at) if (length(at) > 0L) ran[[at[[1L]]]]
+  adjusted <- stats::p.adjust(table$p.value, "holm")
+  low <- !is.na(adjusted) & adjusted <= settings$alpha
+  verdict <- ifelse(low, "violated", "not significant")
+  verdict[table$contradiction | (low & table$property == "chance")] <- "contradiction"
+  verdict[is.na(table$statistic)] <- "not tested"
+  table$concerns[!verdict %in% bad_verdicts] <- NA
+  found <- function(what) {
+    at <- Position(function(test) test[[what]], plan)
+    if (!is.na(at)) ran[[at]]
+  }
   tibble::new_tibble(
-    table[columns], nrow = length(p), class = c("k_check", "fallible_result"),
+    c(
+      table[seq_len(match("p.value", names(table)))],
+      list(p.adjusted = adjusted, verdict = verdict), table[c("concerns", "reason")]
+    ),
+    nrow = length(verdict), class = c("k_check", "fallible_result"),
     about = list(
       header = sub("^<\\w+>", "<k_check>", format_header(x)[[1L]]),
       system = x$systems[settings$system], alpha = settings$alpha,
-      replicates = settings$replicates, ordered = x$ordered,
-      pairs = pair_table(found(residual), judge_names(x, settings)),
-      cells = if (!is.null(found(paired)) && length(x$categories) > 2L) {
-        disagreement_cells(found(paired), x)
-      },
+      replicates = settings$replicates,
+      pairs = pair_table(found("residual"), judge_names(x, settings)),
+      disagreements = disagreement_cells(if (length(x$categories) > 2L) found("pairs"), x),
       size = c(cases = count_cases(x), raters = length(x$raters), categories = length(x$categories))
     )
   )
 }
 
+bad_verdicts <- c("violated", "contradiction")
+
 # Each pair's p-value is against the largest excess of all pairs.
 pair_table <- function(found, judges) {
-  if (is.null(found)) return(NULL)
-  pairs <- found$agreement
-  largest <- found$replicates[, 4L]
+  pairs <- lapply(found$agreement, as.double)
+  largest <- found$replicates[, match("residual", names(found$statistic))]
+  n <- as.double(pairs$cases)
+  excess <- as.double(pairs$excess)
   tibble::tibble(
-    rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = pairs$cases,
-    observed = pairs$observed / pairs$cases, expected = pairs$expected / pairs$cases,
-    excess = pairs$excess, p.value = vapply(pairs$excess, bootstrap_p, 0, drawn = largest)
+    rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n,
+    observed = pairs$observed / n, expected = pairs$expected / n, excess = excess,
+    p.value = vapply(excess, bootstrap_p, 0, drawn = largest)
   )
 }

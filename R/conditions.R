@@ -188,6 +188,14 @@ without_trace <- function(condition) {
   condition
 }
 
+# The value of code, or what `handle` makes of its error; those of this package pass.
+if_foreign_error <- function(code, handle) {
+  tryCatch(code, error = function(cnd) {
+    if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
+    handle(cnd)
+  })
+}
+
 # A message, once in a session.
 inform_once <- function(topic, message, .envir = parent.frame()) {
   if (is_quiet() || !is.null(informed[[topic]])) return(invisible())

@@ -1,4 +1,4 @@
-# Words and tables of confusion matrices: of systems, which are estimated, and of designs.
+# Words and tables of the confusion matrices of systems, which are estimated.
 
 #' @rdname confusion_estimate
 #' @export
@@ -26,29 +26,29 @@ glance.confusion_estimate <- function(x, ...) {
 format.confusion_estimate <- function(x, ...) {
   facts <- glance(x)
   paste0(
-    count_noun(facts$systems, "system"), ", ",
-    count_noun(facts$categories, "category", "categories"), ": mean recall ",
-    decimals(facts$recall, 2L), ", mean precision ", decimals(facts$precision, 2L)
+    size_of_confusion(facts), ": mean recall ", decimals(facts$recall, 2L), ", mean precision ",
+    decimals(facts$precision, 2L)
+  )
+}
+
+size_of_confusion <- function(facts) {
+  paste0(
+    count_noun(facts$systems, "system"), ", ", count_noun(facts$categories, "category",
+      "categories")
   )
 }
 
 #' @export
 caption_of.confusion_estimate <- function(x) { # nolint: object_name.
-  systems <- unique(x$cells$system)
-  paste0(
-    count_noun(length(systems), "system"), ", ",
-    count_noun(length(unique(x$cells$truth)), "category", "categories"), ", ",
-    method_words(x$options$method)
-  )
+  paste0(size_of_confusion(glance(x)), ", ", method_words(x$options$method))
 }
 
 #' @export
 shown_table.confusion_estimate <- function(x) { # nolint: object_name.
   systems <- unique(x$cells$system)
-  tables <- lapply(systems, function(system) {
+  out <- do.call(rbind, lapply(systems, function(system) {
     data.frame(system = system, category_columns(x, system))
-  })
-  out <- do.call(rbind, tables)
+  }))
   utils::head(if (length(systems) == 1L) out[-1L] else out, 40L)
 }
 
@@ -61,46 +61,6 @@ category_columns <- function(x, system) {
     category = recall$category, recall = with_interval(recall),
     precision = with_interval(precision), cases = decimals(recall$n, 1L),
     answers = number(round(precision$n, 1L))
-  )
-}
-
-#' @rdname confusion_matrix
-#' @param x A `confusion_matrix`.
-#' @param ... Not used.
-#' @export
-tidy.confusion_matrix <- function(x, ...) {
-  check_dots_empty(...)
-  labels <- rownames(x)
-  tibble::tibble(
-    truth = rep(labels, each = length(labels)), rating = rep(labels, length(labels)),
-    probability = as.vector(t(x))
-  )
-}
-
-#' @rdname confusion_matrix
-#' @export
-glance.confusion_matrix <- function(x, ...) {
-  check_dots_empty(...)
-  right <- diag(x)
-  tibble::tibble(
-    categories = nrow(x), accuracy = sum(attr(x, "base_rates") * right), lowest = min(right),
-    highest = max(right)
-  )
-}
-
-#' @rdname confusion_matrix
-#' @export
-format.confusion_matrix <- function(x, ...) {
-  facts <- glance(x)
-  paste0(
-    count_noun(facts$categories, "category", "categories"), ", accuracy ", decimals(facts$accuracy)
-  )
-}
-
-#' @export
-shown_table.confusion_matrix <- function(x) { # nolint: object_name.
-  data.frame(
-    truth = rownames(x), round(matrix(x, nrow(x), dimnames = dimnames(x)), 3L), check.names = FALSE
   )
 }
 

@@ -75,20 +75,57 @@ check_category_labels <- function(categories) {
 check_base_rates <- function(base_rates, n) {
   if (is.null(base_rates)) return(rep(1 / n, n))
   if (is.data.frame(base_rates) && nrow(base_rates) == 1L) base_rates <- unlist(base_rates)
-  ok <- is.numeric(base_rates) && length(base_rates) == n && all(is.finite(base_rates)) &&
-    all(base_rates >= 0)
-  abort_argument_if(!ok || abs(sum(base_rates) - 1) > 1e-8, "base_rates",
+  abort_argument_if(!is_distribution(base_rates, n, 1e-8), "base_rates",
     "must be {n} probabilities that sum to one.",
-    x = if (ok) "They sum to {format(sum(base_rates), digits = 6)}." else
-      if (is.numeric(base_rates) && length(base_rates) == n) "Among them is
-        {.val {base_rates[!(is.finite(base_rates) & base_rates >= 0)][[1L]]}}." else "It is
-        {describe(base_rates)}.")
+    x = if (is.numeric(base_rates)) "They are {.val {base_rates}}, which sum to
+        {format(sum(base_rates), digits = 6)}." else "It is {describe(base_rates)}.")
   as.double(base_rates)
+}
+
+# Are these `n` probabilities that sum to one?
+is_distribution <- function(x, n = length(x), slack = 1e-6) {
+  is.numeric(x) && length(x) == n && all(is.finite(x)) && all(x >= 0) && abs(sum(x) - 1) < slack
+}
+
+#' @rdname confusion_matrix
+#' @param x A `confusion_matrix`.
+#' @param ... Not used.
+#' @export
+tidy.confusion_matrix <- function(x, ...) {
+  check_dots_empty(...)
+  cells <- expand.grid(rating = colnames(x), truth = rownames(x), stringsAsFactors = FALSE)
+  tibble::tibble(truth = cells$truth, rating = cells$rating, probability = as.vector(t(x)))
+}
+
+#' @rdname confusion_matrix
+#' @export
+glance.confusion_matrix <- function(x, ...) {
+  check_dots_empty(...)
+  right <- diag(x)
+  tibble::tibble(
+    categories = nrow(x), accuracy = sum(attr(x, "base_rates") * right), lowest = min(right),
+    highest = max(right)
+  )
+}
+
+#' @rdname confusion_matrix
+#' @export
+format.confusion_matrix <- function(x, ...) {
+  paste0(
+    count_noun(nrow(x), "category", "categories"), ", accuracy ", decimals(glance(x)$accuracy)
+  )
+}
+
+#' @export
+shown_table.confusion_matrix <- function(x) { # nolint: object_name.
+  data.frame(truth = rownames(x), rounded_matrix(x), check.names = FALSE)
 }
 
 #' @export
 print.confusion_matrix <- function(x, ...) {
   cat_lines(paste0("<confusion_matrix> ", format(x), "; true category in rows"))
-  print(round(matrix(x, nrow(x), dimnames = dimnames(x)), 3L))
+  print(rounded_matrix(x))
   invisible(x)
 }
+
+rounded_matrix <- function(x) round(matrix(x, nrow(x), dimnames = dimnames(x)), 3L)

@@ -14,17 +14,17 @@ with_covariates <- function(x, input) {
   abort_if(length(taken) > 0L, "columns",
     "{.arg covariates} must not have names that tables of ratings use.",
     x = "{.val {taken}} {?is/are} taken.", i = "Give the columns other names.", arg = "covariates")
-  for (name in names(columns)) check_covariate(columns[[name]], name)
-  rows <- length(columns[[1L]])
-  case <- if (input$layout$by_rating) {
-    match(input$row_case %||% input$case, x$cases)
-  } else {
-    seq_len(rows)
-  }
-  check_row_cases(case, x)
-  first <- match(seq_along(x$cases), case)
-  for (name in names(columns)) check_constant(columns[[name]], name, case, first, x)
-  x$covariates <- tibble::as_tibble(lapply(columns, `[`, first))
+  case <- case_of_rows(input, x)
+  lacking <- setdiff(seq_along(x$cases), case)
+  abort_if(length(lacking) > 0L, "case",
+    "Cases of {.arg systems} that are not in {.arg data} have no {.arg covariates}.",
+    x = "Among them is case {.val {as_label(x$cases[lacking[[1L]]])}}.",
+    i = "Leave them out of {.arg systems}.", row = lacking)
+  x$covariates <- tibble::as_tibble(Map(function(column, name) {
+    check_covariate(column, name)
+    value_of_cases(column, case, x$cases, name,
+      "A covariate must be the same in all rows of a case.")
+  }, columns, names(columns)))
   x
 }
 
@@ -32,32 +32,14 @@ check_covariate <- function(column, name) {
   abort_if(!(is.factor(column) || is_plain(column, c("numeric", "character", "logical"))),
     "columns", "Covariates must be numbers, strings, factors or logicals.",
     x = "Column {.val {name}} is {describe(column)}.", arg = "covariates")
-  row <- which(if (is.numeric(column)) !is.finite(column) else is.na(column))
-  abort_if(length(row) > 0L, "missing", "Covariates must be known for every case.",
-    x = "Column {.val {name}} is missing or infinite in {length(row)} row{?s}, first in row
-        {row[[1L]]}.", i = "Leave these cases out, or make \"not known\" a category of its own.",
-    row = row, column = name)
-}
-
-# Cases that only a table of systems names.
-check_row_cases <- function(case, x) {
-  lacking <- setdiff(seq_along(x$cases), case)
-  abort_if(length(lacking) > 0L, "case",
-    "Cases of {.arg systems} that are not in {.arg data} have no {.arg covariates}.",
-    x = "Among them is case {.val {as_label(x$cases[lacking[[1L]]])}}.",
-    i = "Leave them out of {.arg systems}.", row = lacking)
-}
-
-check_constant <- function(column, name, case, first, x) {
-  row <- which(column != column[first[case]])
-  abort_if(length(row) > 0L, "case", "A covariate must be the same in all rows of a case.",
-    x = "Rows {first[case[row[[1L]]]]} and {row[[1L]]} of column {.val {name}} differ, and are both
-        of case {.val {as_label(x$cases[case[row[[1L]]]])}}.", row = row, column = name)
+  check_values(column, if (is.numeric(column)) is.finite(column) else !is.na(column), name,
+    "missing", "Covariates must be known for every case.",
+    i = "Leave these cases out, or make \"not known\" a category of its own.")
 }
 
 split_by_covariates <- function(x, which = names(x$covariates)) {
-  columns <- x$covariates[intersect(which, names(x$covariates))]
-  if (length(columns) == 0L) x else split_patterns(x, columns)
+  which <- intersect(which, names(x$covariates))
+  if (length(which) == 0L) x else split_patterns(x, x$covariates[which])
 }
 
 # `values`: a row per case.
@@ -85,17 +67,11 @@ pattern_covariates <- function(x) {
 }
 
 format_covariates <- function(x) {
-  if (!is.null(x$covariates)) {
-    paste0("Covariates of cases: ", shorten(vapply(names(x$covariates), function(name) {
-      paste0(name, " (", covariate_words(x$covariates[[name]]), ")")
-    }, "")))
-  }
-}
-
-covariate_words <- function(column) {
-  if (is.numeric(column)) {
-    paste(signif(range(column), 3L), collapse = " to ")
-  } else {
-    shorten(sort(unique(as_label(column))), most = 4L)
+  each <- vapply(as.list(x$covariates), function(column) {
+    if (is.numeric(column)) paste(signif(range(column), 3L), collapse = " to ") else
+      shorten(sort(unique(as_label(column))), most = 4L)
+  }, "")
+  if (length(each) > 0L) {
+    paste("Covariates of cases:", shorten(paste0(names(each), " (", each, ")")))
   }
 }

@@ -2,8 +2,7 @@
 
 #' Leave out unclear units or weak workers
 #'
-#' Leaves out units or workers and measures the rest again. Results can be filtered one after the
-#' other; print() says what was done.
+#' Leaves out units or workers and measures the rest again; print() says what was done.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
 #' @param what `"workers"`: leave out workers by `min_units` and `flagged`. `"units"`: leave out
@@ -30,45 +29,36 @@
 filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagged = NULL,
                          below = NULL, sd = 1) {
   check_given()
+  given <- c(
+    min_units = !missing(min_units), flagged = !is.null(flagged), below = !is.null(below),
+    sd = !missing(sd)
+  )
   x <- as_crowdtruth(x)
-  if (check_choice(what) == "workers") {
-    check_unused(list(below = below, sd = if (!missing(sd)) sd), "units")
-    without_workers(x, min_units, flagged)
-  } else {
-    check_unused(list(min_units = if (!missing(min_units)) min_units, flagged = flagged), "workers")
-    without_units(x, below, sd)
-  }
-}
-
-# An argument of the other kind of filter would do nothing.
-check_unused <- function(given, what) {
-  name <- names(given)[!vapply(given, is.null, NA)]
-  abort_argument_if(length(name) > 0L, name[[1L]],
-    "{.arg {name[[1L]]}} is for {.code what = \"{what}\"}.")
+  what <- check_choice(what)
+  # An argument of the other kind of filter would do nothing.
+  other <- setdiff(c("workers", "units"), what)
+  unused <- names(given)[given & rep(c("workers", "units"), each = 2L) == other]
+  abort_argument_if(length(unused) > 0L, unused[[1L]],
+    "{.arg {unused[[1L]]}} is for {.code what = \"{other}\"}.")
+  if (what == "workers") without_workers(x, min_units, flagged) else without_units(x, below, sd)
 }
 
 without_units <- function(x, below, sd) {
   measure <- unit_measure(x)
   value <- x$units[[measure]]
   sd <- check_number(sd, "sd", 0)
-  by_default <- is.null(below)
-  below <- if (by_default) {
-    mean_known(value) - sd * population_sd(value)
+  limit <- if (is.null(below)) {
+    known <- value[!is.na(value)]
+    mean(known) - sd * sqrt(mean((known - mean(known))^2))
   } else {
     check_number(below, "below", 0, 1)
   }
-  out <- !is.na(value) & value < below
+  out <- !is.na(value) & value < limit
   abort_if(all(out), "empty", "No unit has a {measure} of {.arg below} or more.")
-  did <- paste0(
+  measure_again(x, if (any(out)) x$ratings[!out, ] else x$ratings, paste0(
     "Left out ", count_noun(sum(out), "unit"), " of ", number(length(out)), " with ", measure,
-    " below ", decimals(below), if (by_default) paste0(" (mean - ", format(sd), " sd)")
-  )
-  measure_again(x, if (any(out)) x$ratings[!out, ] else x$ratings, did)
-}
-
-population_sd <- function(x) {
-  x <- x[!is.na(x)]
-  sqrt(mean((x - mean(x))^2))
+    " below ", decimals(limit), if (is.null(below)) paste0(" (mean - ", format(sd), " sd)")
+  ))
 }
 
 without_workers <- function(x, min_units, flagged) {
@@ -77,32 +67,29 @@ without_workers <- function(x, min_units, flagged) {
   few <- x$workers$units < min_units
   bad <- x$workers$worker %in% flagged_names(flagged, x)
   out <- few | bad
-  if (sum(!out) < 2L) abort_few_workers(few, bad, min_units, x$workers$worker[!out])
-  did <- c(
-    if (any(few) || is.null(flagged)) paste0(
-      "Left out ", count_noun(sum(few), "worker"), " of ", number(length(few)),
-      " with fewer than ", count_noun(min_units, "unit")
-    ),
-    if (!is.null(flagged)) paste0(
-      "Left out ", count_noun(sum(bad & !few), "flagged worker"), " of ", number(length(few))
-    )
-  )
-  measure_again(x, if (any(out)) x$ratings[, !out] else x$ratings, did)
-}
-
-# `few` and `bad`: which workers have few units, which are flagged.
-abort_few_workers <- function(few, bad, min_units, kept) {
-  abort_fallible("raters", "At least two workers must remain.",
+  kept <- x$workers$worker[!out]
+  all <- number(length(out))
+  abort_if(length(kept) < 2L, "raters", "At least two workers must remain.",
     x = c(
       if (any(few)) {
-        "{sum(few)} of {length(few)} judged fewer than {.arg min_units} = {min_units} unit{?s}."
+        "{sum(few)} of {all} judged fewer than {.arg min_units} = {min_units} unit{?s}."
       },
-      if (any(bad)) "{sum(bad)} of {length(bad)} {cli::qty(sum(bad))}{?is/are} flagged.",
+      if (any(bad)) "{sum(bad)} of {all} {cli::qty(sum(bad))}{?is/are} flagged.",
       if (length(kept) == 0L) "No worker remains." else "Only {.val {kept}} remains."
     ),
     i = paste(c(
       if (any(few)) "Lower {.arg min_units}.", if (any(bad)) "Flag fewer workers."
     ), collapse = " "), raters = kept)
+  did <- c(
+    if (any(few) || is.null(flagged)) paste0(
+      "Left out ", count_noun(sum(few), "worker"), " of ", all, " with fewer than ",
+      count_noun(min_units, "unit")
+    ),
+    if (!is.null(flagged)) paste0(
+      "Left out ", count_noun(sum(bad & !few), "flagged worker"), " of ", all
+    )
+  )
+  measure_again(x, if (any(out)) x$ratings[, !out] else x$ratings, did)
 }
 
 check_identity <- function(x) {
@@ -128,7 +115,7 @@ flagged_names <- function(flagged, x) {
 #' annotation twice, the second vote is dropped. `tidy(x, "kinds")` says which annotations are
 #' vague, useless or ambiguous.
 #'
-#' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
+#' @inheritParams filter_crowd
 #' @param into What to merge: a named vector, `c(from = "into")`. A target that is itself merged is
 #'   followed to the end. By default vague annotations go into `other`, and of two ambiguous
 #'   annotations the less frequent into the more frequent one (what is already merged does not count
@@ -153,39 +140,37 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
                               similar = 0.6) {
   check_given()
   x <- as_crowdtruth(x)
-  if (is.null(into)) into <- proposed_merges(x, other, frequent, clear, similar)
-  target <- merge_targets(into, x$ratings$categories)
-  moved <- target != seq_along(target)
-  categories <- x$ratings$categories
-  did <- if (any(moved)) {
-    paste0("Merged ", paste0(categories[moved], " into ", categories[target[moved]],
-      collapse = ", "))
-  } else {
-    "Merged nothing"
+  if (is.null(into)) {
+    kinds <- annotation_kinds(x, other, frequent, clear, similar)
+    into <- stats::setNames(kinds$into, kinds$annotation)[!is.na(kinds$into)]
   }
-  measure_again(x, if (any(moved)) merge_labels(x$ratings, target) else x$ratings, did)
-}
-
-proposed_merges <- function(x, other, frequent, clear, similar) {
-  kinds <- annotation_kinds(x, other, frequent, clear, similar)
-  stats::setNames(kinds$into, kinds$annotation)[!is.na(kinds$into)]
+  categories <- x$ratings$categories
+  target <- merge_targets(into, categories)
+  moved <- target != seq_along(target)
+  if (!any(moved)) return(measure_again(x, x$ratings, "Merged nothing"))
+  did <- paste(categories[moved], "into", categories[target[moved]])
+  measure_again(x, merge_labels(x$ratings, target), paste("Merged", toString(did)))
 }
 
 # The number of the category that each category becomes.
 merge_targets <- function(into, categories) {
+  names <- names(into)
   abort_argument_if(!is.atomic(into) && !is.list(into), "into",
     "must be a named vector, {.code c(from = \"into\")}.", not = into)
-  names <- names(into)
   unknown <- printable(setdiff(c(names, as.character(into)), categories))
-  abort_argument_if(
-    length(into) > 0L && (is.null(names) || length(unknown) > 0L || anyDuplicated(names) > 0L),
-    "into",
+  found <- if (length(into) == 0L) {
+    NULL
+  } else if (is.null(names)) {
+    "It has no names."
+  } else if (length(unknown) > 0L) {
+    "There is no annotation {.val {unknown}}."
+  } else if (anyDuplicated(names) > 0L) {
+    "{.val {names[duplicated(names)]}} goes into two."
+  }
+  abort_argument_if(!is.null(found), "into",
     "must say for each merged annotation into which other it goes: {.code c(from = \"into\")}.",
-    x = if (is.null(names)) "It has no names." else if (length(unknown) > 0L) "There is no
-        annotation {.val {unknown}}." else "{.val {names[duplicated(names)]}} goes into two.",
-    i = "The annotations are {.val {categories}}.")
-  step <- seq_along(categories)
-  step[match(names, categories)] <- match(into, categories)
+    x = found, i = "The annotations are {.val {categories}}.")
+  step <- replace(seq_along(categories), match(names, categories), match(into, categories))
   target <- step
   for (turn in seq_along(categories)) target <- step[target]
   abort_argument_if(any(step[target] != target), "into", "{.arg into} goes round in a circle.")
@@ -211,26 +196,26 @@ annotation_kinds <- function(x, other, frequent, clear, similar) {
   clear <- check_number(clear, "clear", 0, 1)
   similar <- check_number(similar, "similar", max = 1)
   table <- x$annotations
-  abort_argument_if(!is.null(other) && !(rlang::is_string(other) && other %in% table$annotation),
-    "other", "must name an annotation.", not = other, i = "They are {.val {table$annotation}}.")
+  names <- table$annotation
+  abort_argument_if(!is.null(other) && !(rlang::is_string(other) && other %in% names), "other",
+    "must name an annotation.", not = other, i = "They are {.val {names}}.")
   unclear <- table$clarity < clear
-  often <- table$probability >= frequent
   kind <- first_reason(
-    vague = unclear & often, useless = unclear,
+    vague = unclear & table$probability >= frequent, useless = unclear,
     ambiguous = !is.na(table$ambiguity) & table$ambiguity >= similar
   )
-  kind[table$annotation %in% other] <- NA # it is meant to be vague
+  kind[names %in% other] <- NA # it is meant to be vague
   into <- ifelse(kind %in% "vague", other %||% NA_character_, NA_character_)
   # Of two the rarer one moves; of two as frequent, the later one.
-  partner <- match(table$similar_to, table$annotation)
-  rank <- order(order(-table$frequency, seq_along(kind)))
+  partner <- match(table$similar_to, names)
+  rank <- order(order(-table$frequency))
   mergeable <- kind[partner] %in% c("ambiguous", NA) & !table$similar_to %in% other
   for (i in which(kind %in% "ambiguous" & mergeable)) {
     from <- if (rank[i] > rank[partner[i]]) i else partner[i]
-    if (is.na(into[from])) into[from] <- table$annotation[i + partner[i] - from]
+    if (is.na(into[from])) into[from] <- names[i + partner[i] - from]
   }
   tibble::tibble(
-    annotation = table$annotation, kind = kind, into = into, probability = table$probability,
-    clarity = table$clarity, ambiguity = table$ambiguity, similar_to = table$similar_to
+    annotation = names, kind, into,
+    table[c("probability", "clarity", "ambiguity", "similar_to")]
   )
 }

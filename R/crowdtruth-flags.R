@@ -22,7 +22,7 @@ spam_sign <- c(
 #'   stays finite where a line separates the two kinds. Each known worker also gets a score from a
 #'   rule fitted without the fold of workers that it is in; accuracy is measured with these.
 #'
-#' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
+#' @inheritParams filter_crowd
 #' @param metrics Names of columns of `x$workers`. By default `unit_disagreement`,
 #'   `worker_disagreement` and `annotations_per_unit`; in version 2.0 `wwa`, `wua` and
 #'   `annotations_per_unit`.
@@ -40,9 +40,8 @@ spam_sign <- c(
 #'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), `metrics`, `weights` (of the linear rules),
 #'     `thresholds` (of the other) and `folds`.
 #'
-#'   It has methods for `print()`, `format()` (one line), `tidy()` (the workers), `glance()` and
-#'   [autoplot()][autoplot.crowdtruth]. `glance()`: a tibble with one row: `rule`, `workers`,
-#'   `flagged`, `undefined`; where quality is known `known`, `low` (how many are of low quality)
+#'   `tidy()` gives the workers; `glance()` a tibble with one row: `rule`, `workers`, `flagged`,
+#'   `undefined`; where quality is known `known`, `low` (how many are of low quality)
 #'   and, from held-out scores, `accuracy`, `precision`, `recall`, `auc` (the probability that the
 #'   score of a worker of low quality is above that of another) and `separation` (the distance
 #'   between the mean scores of the kinds in pooled standard deviations).
@@ -69,28 +68,25 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   abort_argument_if(!is.null(weights) && !is.null(known), "known",
     "Give {.arg weights} or {.arg known}, not both.")
   metrics <- check_metrics(metrics, weights, x)
-  value <- as.matrix(as.data.frame(x$workers[metrics]))
-  out <- list(metrics = metrics, version = x$options$version)
-  out <- c(out, if (!is.null(known)) {
+  value <- as.matrix(x$workers[metrics])
+  rule <- if (!is.null(known)) {
     fitted_rule(value, check_known(known, x), check_count(folds, "folds", min = 2L))
   } else if (!is.null(weights)) {
     weights <- c(weights[setdiff(names(weights), metrics)], weights[metrics])
     list(rule = "weights", weights = weights, score = linear_score(value, weights))
   } else {
     sd_rule(value, check_number(sd, "sd", 0), check_count(votes, "votes", max = length(metrics)))
-  })
+  }
   table <- x$workers[c("worker", "units", metrics)]
-  table$score <- out$score
-  table$flagged <- out$score > 0
-  table$known <- out$known
-  table$held_out <- out$held_out
-  undefined <- is.na(out$score)
-  table$reason <- NA_character_
-  table$reason[undefined] <- apply(is.na(value[undefined, , drop = FALSE]), 1L, function(lacks) {
-    paste(toString(metrics[lacks]), "undefined")
-  })
-  out[c("score", "known", "held_out")] <- NULL
-  structure(c(list(workers = table), out), class = c("worker_flags", "fallible_result"))
+  table$score <- rule$score
+  table$flagged <- rule$score > 0
+  table$known <- rule$known # NULL adds none
+  table$held_out <- rule$held_out
+  lacking <- apply(is.na(value), 1L, function(lacks) toString(metrics[lacks]))
+  table$reason <- ifelse(nzchar(lacking), paste(lacking, "undefined"), NA_character_)
+  rule[c("score", "known", "held_out")] <- NULL
+  rlang::inject(new_result("worker_flags",
+    workers = table, metrics = metrics, version = x$options$version, !!!rule))
 }
 
 check_metrics <- function(metrics, weights, x) {
@@ -151,18 +147,15 @@ fitted_rule <- function(value, known, folds) {
   abort_argument_if(any(kinds < 2L), "known",
     "must hold at least two workers of each kind whose metrics are defined.",
     x = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
-  fold <- integer(length(use))
-  for (kind in c(FALSE, TRUE)) {
-    mine <- which(known[use] == kind)
-    # The second kind goes on where the first stopped, so that folds are of one size.
-    turn <- (seq_along(mine) - 1L + kind * kinds[["FALSE"]]) %% folds + 1L
-    fold[mine[sample.int(length(mine))]] <- turn
-  }
+  # The second kind goes on where the first stopped, so that folds are of one size.
+  shuffled <- unlist(lapply(split(use, known[use]), function(of) of[sample.int(length(of))]))
+  fold <- (seq_along(shuffled) - 1L) %% folds + 1L
   held_out <- rep(NA_real_, nrow(value))
   for (k in unique(fold)) {
-    rest <- use[fold != k]
+    rest <- sort(shuffled[fold != k])
+    out <- shuffled[fold == k]
     weights <- fit_linear(value[rest, , drop = FALSE], known[rest])
-    held_out[use[fold == k]] <- linear_score(value[use[fold == k], , drop = FALSE], weights)
+    held_out[out] <- linear_score(value[out, , drop = FALSE], weights)
   }
   weights <- fit_linear(value[use, , drop = FALSE], known[use])
   list(
@@ -210,4 +203,78 @@ score_quality <- function(score, low) {
     precision = ratio(sum(yes & low), sum(yes)), recall = ratio(sum(yes & low), sum(low)),
     auc = na_real(mean(above)), separation = na_real((mean(bad) - mean(good)) / pooled)
   )
+}
+
+# ---- What is shown ------------------------------------------------------------------------------
+
+#' @export
+tidy.worker_flags <- function(x, ...) {
+  check_dots_empty(...)
+  x$workers
+}
+
+#' @export
+format.worker_flags <- function(x, ...) {
+  size <- glance(x)
+  paste0(
+    number(size$flagged), " of ", count_noun(size$workers, "worker"), " flagged",
+    if (size$undefined > 0) paste0("; ", size$undefined, " not measured")
+  )
+}
+
+# The flagged, those with the highest score first.
+#' @export
+shown_table.worker_flags <- function(x) { # nolint: object_name.
+  flagged <- x$workers[x$workers$flagged %in% TRUE, ]
+  round_columns(flagged[order(-flagged$score), c("worker", "units", x$metrics, "score")])
+}
+
+#' @export
+glance.worker_flags <- function(x, ...) {
+  check_dots_empty(...)
+  fitted <- x$rule == "fitted"
+  quality <- if (fitted) {
+    score_quality(x$workers$held_out, x$workers$known)
+  } else {
+    lapply(score_quality(0, NA), `[`, NA)
+  }
+  tibble::tibble(
+    rule = x$rule, workers = nrow(x$workers), flagged = sum(x$workers$flagged, na.rm = TRUE),
+    undefined = sum(is.na(x$workers$score)), !!!quality
+  )
+}
+
+#' @export
+print.worker_flags <- function(x, ...) {
+  cat_lines(paste0("<worker_flags> ", format(x)), notes_of(x))
+  flagged <- shown_table(x)
+  if (nrow(flagged) > 0L) print_table("Flagged", flagged, most = 10L)
+  cat_lines("", "Next: filter_crowd(x, flagged = ), tidy(), glance(), plot().")
+  invisible(x)
+}
+
+# The rule, and how it did on workers whose quality is known.
+#' @export
+notes_of.worker_flags <- function(x) { # nolint: object_name.
+  limits <- paste(x$metrics, ifelse(spam_sign[x$metrics] > 0, ">", "<"), decimals(x$thresholds))
+  rule <- if (x$rule == "sd") {
+    paste("Rule: at least", x$votes, "of", toString(limits))
+  } else {
+    paste0("Rule: ", format_linear(x$weights), " > 0")
+  }
+  if (x$rule != "fitted") return(rule)
+  size <- glance(x)
+  quality <- c(accuracy = "accuracy", precision = "precision", recall = "recall", AUC = "auc")
+  c(rule, paste0(
+    "Held out (", count_noun(x$folds, "fold"), ", ", size$low, " of ", size$known,
+    " known workers of low quality): ",
+    toString(paste(names(quality), decimals(unlist(size[quality]))))
+  ))
+}
+
+format_linear <- function(weights) {
+  terms <- ifelse(names(weights) == "(Intercept)", "", paste0(" ", names(weights)))
+  signs <- ifelse(weights < 0, " - ", " + ")
+  signs[[1L]] <- if (weights[[1L]] < 0) "-" else ""
+  paste0(signs, decimals(abs(weights)), terms, collapse = "")
 }

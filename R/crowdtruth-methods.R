@@ -1,5 +1,3 @@
-# What can be got from a CrowdTruth result: tables, scores as a matrix, labels for training.
-
 #' Tables of CrowdTruth
 #'
 #' @param x A [crowdtruth()] result.
@@ -44,20 +42,21 @@ tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scor
                             frequent = 0.5, clear = 0.6, similar = 0.6) {
   check_dots_empty(...)
   what <- check_choice(what)
-  if (what == "similarity") {
-    n <- nrow(x$similarity)
-    off_diagonal <- which(row(x$similarity) != col(x$similarity))
-    return(tibble::tibble(
-      annotation = rownames(x$similarity)[row(x$similarity)[off_diagonal]],
-      other = rownames(x$similarity)[col(x$similarity)[off_diagonal]],
-      similarity = x$similarity[off_diagonal]
-    )[order(rep(seq_len(n), n)[off_diagonal]), ])
-  }
   abort_argument_if(what == "convergence" && is.null(x$convergence), "what",
     "Version 2014 has no steps that could converge.", i = "Measure with {.code version = \"2.0\"}.")
   switch(what,
     labels = label_shares(x), kinds = annotation_kinds(x, other, frequent, clear, similar),
-    x[[what]]
+    similarity = similarity_table(t(x$similarity)), x[[what]]
+  )
+}
+
+# Row by row of the similarity, of which this is the transpose.
+similarity_table <- function(similarity) {
+  names <- rownames(similarity)
+  apart <- row(similarity) != col(similarity)
+  tibble::tibble(
+    annotation = names[col(similarity)[apart]], other = names[row(similarity)[apart]],
+    similarity = similarity[apart]
   )
 }
 
@@ -65,101 +64,85 @@ tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scor
 #' @export
 glance.crowdtruth <- function(x, ...) {
   check_dots_empty(...)
-  average <- function(column) if (is.null(column)) NA_real_ else mean_known(column)
-  entries <- judgements(x$ratings)
+  means <- c(
+    clarity = "units", unit_disagreement = "workers", worker_disagreement = "workers",
+    uqs = "units", wqs = "workers", aqs = "annotations"
+  )
+  means <- Map(function(table, column) {
+    if (has_columns(x[[table]], column)) mean_known(x[[table]][[column]]) else NA_real_
+  }, means, names(means))
   tibble::tibble(
-    version = x$options$version,
-    units = nrow(x$units),
-    workers = of_named_raters(x$ratings, nrow(x$workers)),
-    annotations = nrow(x$annotations),
+    version = x$options$version, units = nrow(x$units),
+    workers = of_named_raters(x$ratings, nrow(x$workers)), annotations = nrow(x$annotations),
     judgements = of_named_raters(x$ratings, sum(x$workers$units)),
-    labels = sum(entries$label > 0L),
-    clarity = average(column_of(x$units, "clarity")),
-    unit_disagreement = average(column_of(x$workers, "unit_disagreement")),
-    worker_disagreement = average(column_of(x$workers, "worker_disagreement")),
-    uqs = average(column_of(x$units, "uqs")),
-    wqs = average(column_of(x$workers, "wqs")),
-    aqs = average(column_of(x$annotations, "aqs")),
-    steps = if (is.null(x$convergence)) NA_integer_ else nrow(x$convergence),
-    converged = x$converged %||% NA
+    labels = sum(judgements(x$ratings)$label > 0L), !!!means,
+    steps = nrow(x$convergence) %||% NA_integer_, converged = x$converged %||% NA
   )
 }
 
 # What says how clear a unit is.
 unit_measure <- function(x) if (x$options$version == "2.0") "uqs" else "clarity"
 
-# A tibble warns of columns that it does not have.
-column_of <- function(table, name) if (name %in% names(table)) table[[name]]
-
 mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
 
 #' @rdname tidy.crowdtruth
 #' @export
 format.crowdtruth <- function(x, ...) {
-  size <- glance(x)
+  size <- unlist(glance(x)[c("units", "workers", "annotations", "judgements", "labels")])
+  size <- size[!is.na(size)]
+  words <- unlist(Map(count_noun, size, sub("s$", "", names(size))))
+  given <- names(size) %in% c("judgements", "labels")
   paste0(
-    "version ", x$options$version, ": ", count_noun(size$units, "unit"), ", ",
-    if (!is.na(size$workers)) paste0(count_noun(size$workers, "worker"), ", "),
-    count_noun(size$annotations, "annotation"), "; ",
-    if (!is.na(size$judgements)) paste0(count_noun(size$judgements, "judgement"), " with "),
-    count_noun(size$labels, "label")
+    "version ", x$options$version, ": ", toString(words[!given]), "; ",
+    paste(words[given], collapse = " with ")
   )
 }
 
 #' @export
 shown_table.crowdtruth <- function(x) { # nolint: object_name.
-  columns <- c("annotation", "frequency", "probability", "clarity", "ambiguity", "similar_to",
-    if (x$options$version == "2.0") "aqs")
-  round_columns(x$annotations[columns])
+  round_columns(x$annotations[setdiff(names(x$annotations), "reason")])
 }
 
 #' @export
 print.crowdtruth <- function(x, ...) {
-  size <- glance(x)
+  print_result(
+    x, "flag_workers(), filter_crowd(), merge_annotations(), tidy(), plot()", most = 15L
+  )
+}
+
+#' @export
+notes_of.crowdtruth <- function(x) { # nolint: object_name.
   two <- x$options$version == "2.0"
-  cat_lines(
-    paste0("<crowdtruth> ", format(x)),
+  unknown <- vapply(x[c("units", "workers", "annotations")], function(table) {
+    sum(!is.na(table$reason))
+  }, 0L)
+  words <- Map(count_noun, unknown, c("unit", "worker", "annotation"))[unknown > 0L]
+  c(
     x$history,
-    if (two) {
-      paste0(
-        if (x$converged) "Settled to " else "NOT settled to ", format(x$options$tolerance),
-        " after ", count_noun(size$steps, "step"), if (x$options$open) "; open task"
-      )
-    }
-  )
-  measure <- unit_measure(x)
-  cat_lines("", describe_spread("Units", measure, x$units[[measure]], x$units$unit))
-  if (nrow(x$workers) > 0L) {
-    worst <- if (two) "wqs" else "unit_disagreement"
-    cat_lines(describe_spread(
-      "Workers", worst, x$workers[[worst]], x$workers$worker, high = !two
-    ))
-  } else {
-    cat_lines("Workers: unknown, there are only counts")
-  }
-  print_table("Annotations", shown_table(x), most = 15L)
-  unknown <- c(units = sum(!is.na(x$units$reason)), workers = sum(!is.na(x$workers$reason)),
-    annotations = sum(!is.na(x$annotations$reason)))
-  unknown <- unknown[unknown > 0]
-  cat_lines(
-    "", if (length(unknown) > 0L) {
-      paste0("Undefined in part or floored, see reason: ", toString(unlist(
-        Map(count_noun, unknown, sub("s$", "", names(unknown)))
-      )))
+    if (two) paste0(
+      if (x$converged) "Settled to " else "NOT settled to ", format(x$options$tolerance),
+      " after ", count_noun(nrow(x$convergence), "step"), if (x$options$open) "; open task"
+    ),
+    describe_spread("Units", x$units, unit_measure(x)),
+    if (nrow(x$workers) == 0L) {
+      "Workers: unknown, there are only counts"
+    } else {
+      describe_spread("Workers", x$workers, if (two) "wqs" else "unit_disagreement", high = !two)
     },
-    "Next: flag_workers(), filter_crowd(), merge_annotations(), tidy(), plot()."
+    if (length(words) > 0L) paste0("Undefined in part or floored, see reason: ", toString(words))
   )
-  invisible(x)
 }
 
 # "Units: clarity .61 to 1.00, mean .85; lowest 225527736, 225527737"
-describe_spread <- function(what, measure, value, name, high = FALSE) {
+describe_spread <- function(what, table, measure, high = FALSE) {
+  value <- table[[measure]]
   if (all(is.na(value))) return(paste0(what, ": ", measure, " is undefined"))
-  order <- order(if (high) -value else value)[seq_len(min(3L, sum(!is.na(value))))]
+  ends <- range(value, na.rm = TRUE)
+  order <- order(value, decreasing = high, na.last = NA)
   paste0(
-    what, ": ", measure, " ", decimals(min(value, na.rm = TRUE)), " to ",
-    decimals(max(value, na.rm = TRUE)), ", mean ", decimals(mean_known(value)), "; ",
-    if (high) "highest " else "lowest ", toString(name[order])
+    what, ": ", measure, " ", from_to(ends[[1L]], ends[[2L]]), ", mean ",
+    decimals(mean_known(value)), "; ", if (high) "highest " else "lowest ",
+    toString(table[[1L]][utils::head(order, 3L)])
   )
 }
 
@@ -170,15 +153,11 @@ as.matrix.crowdtruth <- function(x, ...) {
   categories <- x$ratings$categories
   out <- matrix(0, nrow(x$units), length(categories),
     dimnames = list(as_label(x$units$unit), categories))
-  out[cbind(score_rows(x), as.integer(x$scores$annotation))] <- x$scores$score
+  # The unit of each score, by its votes: names need not be unique.
+  unit <- findInterval(cumsum(x$scores$votes), cumsum(x$units$votes), left.open = TRUE) + 1L
+  out[cbind(unit, as.integer(x$scores$annotation))] <- x$scores$score
   out[is.na(x$units[[unit_measure(x)]]), ] <- NA_real_
   out
-}
-
-# The unit of each row of the scores, by its votes: names need not be unique.
-score_rows <- function(x) {
-  total <- cumsum(x$scores$votes)
-  findInterval(total, cumsum(x$units$votes), left.open = TRUE) + 1L
 }
 
 label_shares <- function(x) {
@@ -187,8 +166,9 @@ label_shares <- function(x) {
     "No annotation can be called {.val case}, the name of the column of units.",
     i = "Give that annotation another name.")
   total <- rowSums(scores)
-  shares <- scores / ifelse(total > 0, total, NA)
-  columns <- lapply(stats::setNames(nm = colnames(scores)), function(a) unname(shares[, a]))
+  shares <- unname(scores) / ifelse(total > 0, total, NA)
+  columns <- stats::setNames(lapply(seq_len(ncol(shares)), function(a) shares[, a]),
+    colnames(scores))
   tibble::new_tibble(c(list(case = x$units$unit), columns), nrow = nrow(scores))
 }
 
@@ -196,6 +176,3 @@ label_shares <- function(x) {
 as_crowdtruth <- function(x) {
   if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x))
 }
-
-#' @export
-notes_of.crowdtruth <- function(x) x$history # nolint: object_name.

@@ -44,56 +44,57 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   kinds <- draw_kinds(spammers, workers)
   worker <- as.vector(assign_workers(units, workers, per_unit))
   unit <- rep(seq_len(units), each = per_unit)
-  main <- sample.int(labels, units, replace = TRUE)
-  clarity <- stats::runif(units, 0.3, 1)
-  n <- length(unit)
-  draw_label <- function(n) sample.int(labels, n, replace = TRUE)
-  neighbour <- function(label) pmin(label + ifelse(label %% 2L == 1L, 1L, -1L), labels)
-
-  luck <- stats::runif(n)
-  p <- clarity[unit]
-  first <- ifelse(luck < (1 + p) / 2, neighbour(main[unit]), draw_label(n))
-  first[luck < p] <- main[unit][luck < p]
-  second <- ifelse(stats::runif(n) < 0.15, neighbour(first), NA)
-  random <- list(first = draw_label(n), second = ifelse(stats::runif(n) < 0.3, draw_label(n), NA))
-  shared <- list(
-    first = draw_label(units), second = ifelse(stats::runif(units) < 0.3, draw_label(units), NA)
-  )
-  constant <- draw_label(workers)
-
-  kind <- kinds[worker]
-  first[kind == "random"] <- random$first[kind == "random"]
-  second[kind == "random"] <- random$second[kind == "random"]
-  first[kind == "copy"] <- shared$first[unit[kind == "copy"]]
-  second[kind == "copy"] <- shared$second[unit[kind == "copy"]]
-  first[kind == "constant"] <- constant[worker[kind == "constant"]]
-  second[kind == "constant"] <- NA
-  two <- !is.na(second) & second != first
+  given <- draw_answers(unit, worker, kinds, labels)
+  second <- which(!is.na(given$second) & given$second != given$first)
+  all <- c(seq_along(unit), second)
   name <- function(prefix, n) paste0(prefix, formatC(seq_len(n), width = nchar(n), flag = "0"))
   names <- name("w", workers)
   x <- ratings(
     data.frame(
-      case = name("u", units)[c(unit, unit[two])], rater = names[c(worker, worker[two])],
-      rating = LETTERS[c(first, second[two])]
+      case = name("u", units)[unit[all]], rater = names[worker[all]],
+      rating = LETTERS[c(given$first, given$second[second])]
     ),
     case = "case", rater = "rater", rating = "rating", categories = LETTERS[seq_len(labels)],
     repeats = "labels"
   )
-  x$kinds <- stats::setNames(unname(kinds), names)
+  x$kinds <- stats::setNames(kinds, names)
   x
+}
+
+# The first and perhaps a second label of each answer, as the kind of its worker gives them.
+draw_answers <- function(unit, worker, kinds, labels) {
+  n <- length(unit)
+  units <- max(unit)
+  draw <- function(n) sample.int(labels, n, replace = TRUE)
+  neighbour <- function(label) pmin(label + ifelse(label %% 2L == 1L, 1L, -1L), labels)
+  main <- draw(units)[unit]
+  p <- stats::runif(units, 0.3, 1)[unit]
+  luck <- stats::runif(n)
+  first <- ifelse(luck < (1 + p) / 2, neighbour(main), draw(n))
+  first[luck < p] <- main[luck < p]
+  faithful <- list(first = first, second = ifelse(stats::runif(n) < 0.15, neighbour(first), NA))
+  careless <- function(n) {
+    list(first = draw(n), second = ifelse(stats::runif(n) < 0.3, draw(n), NA))
+  }
+  answers <- list(
+    faithful = faithful, random = careless(n), copy = lapply(careless(units), `[`, unit),
+    constant = list(first = draw(length(kinds))[worker], second = rep(NA, n))
+  )
+  at <- cbind(seq_len(n), match(kinds[worker], names(answers)))
+  lapply(c(first = "first", second = "second"), function(part) {
+    do.call(cbind, lapply(answers, `[[`, part))[at]
+  })
 }
 
 draw_kinds <- function(spammers, workers) {
   known <- c("random", "constant", "copy")
-  ok <- is.numeric(spammers) && all(names(spammers) %in% known) && !is.null(names(spammers)) &&
-    !anyNA(spammers) && all(spammers >= 0 & spammers == round(spammers)) &&
-    sum(spammers) <= workers
-  abort_argument_if(length(spammers) > 0L && !ok, "spammers",
+  ok <- length(spammers) == 0L || is.numeric(spammers) && !is.null(names(spammers)) &&
+    all(names(spammers) %in% known) && !anyNA(spammers) &&
+    all(spammers >= 0 & spammers == round(spammers)) && sum(spammers) <= workers
+  abort_argument_if(!ok, "spammers",
     "must say how many of the {workers} workers are {.or {.val {known}}}.", not = spammers)
-  kinds <- rep("faithful", workers)
   bad <- rep(names(spammers), spammers)
-  kinds[sample.int(workers, length(bad))] <- bad
-  kinds
+  replace(rep("faithful", workers), sample.int(workers, length(bad)), bad)
 }
 
 # The workers of each unit in a column. They come in turn, in a new random order each turn; where a
@@ -101,16 +102,15 @@ draw_kinds <- function(spammers, workers) {
 assign_workers <- function(units, workers, per_unit) {
   out <- matrix(0L, per_unit, units)
   turn <- sample.int(workers)
-  done <- 0L
   for (u in seq_len(units)) {
-    left <- min(workers - done, per_unit)
-    chosen <- turn[done + seq_len(left)]
-    done <- done + left
-    if (left < per_unit) {
-      turn <- sample.int(workers)
-      turn <- c(setdiff(turn, chosen), intersect(turn, chosen))
-      done <- per_unit - left
-      chosen <- c(chosen, turn[seq_len(done)])
+    chosen <- utils::head(turn, per_unit)
+    turn <- utils::tail(turn, -per_unit)
+    lacking <- per_unit - length(chosen)
+    if (lacking > 0L) {
+      again <- sample.int(workers)
+      again <- c(setdiff(again, chosen), intersect(again, chosen))
+      chosen <- c(chosen, again[seq_len(lacking)])
+      turn <- again[-seq_len(lacking)]
     }
     out[, u] <- chosen
   }

@@ -32,22 +32,19 @@
 #' Scores are in \[0, 1\]. With the authors' published results all agree to 1e-12, but for `wua` of
 #' a worker of quality 0, which is 1e-8 there and 0 here.
 #'
-#' With the tolerance of the reference, .001, qualities are that far from settled and more: going on
-#' to 1e-12 takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who
-#' agrees with no other worker in the first step has no say afterwards, so that of three workers on
-#' a unit the two who agree make it perfectly clear.
+#' With the tolerance of the reference, .001, qualities are not quite settled: going on to 1e-12
+#' takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who agrees with
+#' no other in the first step has no say afterwards.
 #'
 #' @section What is undefined:
 #' is `NA`, and the column `reason` says why: the similarity of an annotation that is on no unit or
 #' on all, the disagreement of a worker who is alone or whose answers are empty. In a worker's mean,
-#' units where the distance is undefined are left out. Version 2.0 does as its reference: no
-#' denominator and no annotation quality is below 1e-8, so that nothing is undefined but what has no
-#' judgement at all; where the floor was reached, `reason` says so, as it does for a unit whose
-#' answers are all empty, which has a `uqs` of 0.
+#' units where the distance is undefined are left out. In version 2.0, as in its reference, no
+#' denominator and no annotation quality is below 1e-8; where this floor was reached, `reason` says
+#' so. A unit whose answers are all empty has a `uqs` of 0.
 #'
-#' @param x [ratings()], as a rule with `repeats = "labels"`; ratings with one category each are
-#'   answers with one label. From counts, units and annotations are measured in version 2014;
-#'   workers are unknown.
+#' @param x [ratings()], as a rule with `repeats = "labels"`. From counts, units and annotations are
+#'   measured in version 2014; workers are unknown.
 #' @param version `"2014"` or `"2.0"`.
 #' @param task For version 2.0: `"closed"`, workers choose among given annotations; or `"open"`,
 #'   they write their own, and annotations have no quality (it is taken as 1).
@@ -64,10 +61,9 @@
 #'   * `annotations`: `annotation`; `frequency`, on how many units it was given at least once, and
 #'     `probability`, their share; `clarity`; `ambiguity`; `similar_to`, the (first) annotation
 #'     behind it; in version 2.0 `aqs`; `reason`.
-#'   * `scores`: `unit`, `annotation`, `votes` and `score` for each annotation with votes on a unit;
-#'     all other scores are 0. The score is the unit-annotation score, in version 2.0 the share of
-#'     the workers who gave the annotation, weighted by `wqs`. `as.matrix()` gives these scores as a
-#'     matrix.
+#'   * `scores`: `unit`, `annotation`, `votes` and `score` for each annotation with votes on a unit:
+#'     the unit-annotation score, in version 2.0 the share of the workers who gave the annotation,
+#'     weighted by `wqs`.
 #'   * `similarity`: a matrix, annotation i in rows, j in columns.
 #'   * `convergence` (version 2.0): `step` and the largest change of `units`, `workers` and
 #'     `annotations` in it; and `converged`.
@@ -92,7 +88,7 @@ crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open")
   check_given()
   x <- as_answers(x)
   check_dots_empty(...)
-  if (is.numeric(version) && length(version) == 1L) version <- sub("^2$", "2.0", version)
+  if (identical(as.character(version), "2")) version <- "2.0"
   options <- list(
     version = check_choice(version),
     open = check_choice(task) == "open",
@@ -119,14 +115,15 @@ check_judgements <- function(x, version) {
 measure_crowd <- function(x, options, history = character()) {
   entries <- judgements(x)
   found <- na_real(core_crowd_units(entries))
-  measured <- if (options$version == "2.0") {
-    measure_quality(x, entries, options)
+  two <- options$version == "2.0"
+  measured <- if (two) {
+    measure_quality(entries, options)
   } else if (!has_counts(x)) {
-    measure_workers(entries)
+    with_bar("Workers", entries$workers, core_crowd_workers, entries)
   }
   scores <- tibble::tibble(
     unit = x$cases[found$unit], annotation = factor(x$categories[found$label], x$categories),
-    votes = found$votes, score = if (is.null(measured$uas)) found$score else measured$uas
+    votes = found$votes, score = if (two) measured$uas else found$score
   )
   similarity <- found$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
@@ -135,7 +132,10 @@ measure_crowd <- function(x, options, history = character()) {
     workers = worker_table(x, entries, measured),
     annotations = annotation_table(x, found, similarity, measured),
     scores = scores, similarity = similarity,
-    convergence = convergence_table(measured),
+    convergence = if (two) tibble::tibble(
+      step = seq_along(measured$unit_change), units = measured$unit_change,
+      workers = measured$worker_change, annotations = measured$annotation_change
+    ),
     converged = measured$converged, ratings = x, options = options, history = history
   )
 }
@@ -145,50 +145,48 @@ measure_again <- function(object, x, did) {
   measure_crowd(x, object$options, c(object$history, did))
 }
 
-measure_workers <- function(entries) {
-  bar <- progress_bar("Workers", entries$workers)
-  out <- core_crowd_workers(entries, bar$tick)
+with_bar <- function(name, total, core, ...) {
+  bar <- progress_bar(name, total)
+  out <- core(..., bar$tick)
   bar$close()
   na_real(out)
 }
 
-measure_quality <- function(x, entries, options) {
-  bar <- progress_bar("Steps", NA)
-  out <- core_crowd_quality(entries, options, bar$tick)
-  bar$close()
+measure_quality <- function(entries, options) {
+  out <- with_bar("Steps", NA, core_crowd_quality, entries, options)
   if (!out$converged) {
-    last <- max(utils::tail(out$unit_change, 1L), utils::tail(out$worker_change, 1L),
-      utils::tail(out$annotation_change, 1L))
+    last <- max(unlist(lapply(
+      out[c("unit_change", "worker_change", "annotation_change")], utils::tail, 1L
+    )))
     warn_fallible("no_convergence", "Qualities had not settled after {options$max_steps} step{?s}.",
       x = "The last step changed one by {signif(last, 3)}, not by less than {options$tolerance}.",
       i = "Raise {.arg max_steps} or {.arg tolerance}.", change = last)
   }
   if (options$open) out$aqs[] <- NA_real_
-  na_real(out)
+  out
 }
 
 # ---- Tables -------------------------------------------------------------------------------------
 
 unit_table <- function(x, entries, found, measured) {
   n <- nrow(x)
+  two <- !is.null(measured$uqs)
   judged <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
   votes <- rowsum_codes(found$unit, found$votes, n)
-  clarity <- largest(found$score, found$unit, n)$value
   out <- tibble::tibble(
     unit = x$cases, workers = of_named_raters(x, judged), votes = votes,
     annotation = top_annotations(found, x$categories, n)
   )
-  if (is.null(measured$uqs)) {
-    out$clarity <- clarity
-    out$reason <- first_reason("no judgement" = judged == 0L, "no label given" = votes == 0)
-  } else {
+  if (two) {
     out$uqs <- measured$uqs
-    out$reason <- first_reason(
-      "no judgement" = judged == 0L, "no label given" = votes == 0,
-      "a lone worker" = judged == 1L,
-      "floor of 1e-8: no two workers of any quality" = measured$unit_floored
-    )
+  } else {
+    out$clarity <- largest(found$score, found$unit, n)$value
   }
+  out$reason <- first_reason(
+    "no judgement" = judged == 0L, "no label given" = votes == 0,
+    "a lone worker" = two & judged == 1L,
+    "floor of 1e-8: no two workers of any quality" = two & (measured$unit_floored %||% FALSE)
+  )
   out
 }
 
@@ -197,22 +195,16 @@ largest <- function(value, group, n) {
   order <- order(group, -value)
   first <- order[!duplicated(group[order])]
   first <- first[!is.na(value[first])]
-  out <- list(value = rep(NA_real_, n), at = rep(NA_integer_, n))
-  out$value[group[first]] <- value[first]
-  out$at[group[first]] <- first
-  out
+  at <- replace(rep(NA_integer_, n), group[first], first)
+  list(value = value[at], at = at)
 }
 
 top_annotations <- function(found, categories, n) {
   most <- largest(found$votes, found$unit, n)$value
   top <- found$votes == most[found$unit]
-  labels <- split(categories[found$label[top]], factor(found$unit[top], seq_len(n)))
-  out <- rep(NA_character_, n)
-  one <- lengths(labels) == 1L
-  out[one] <- unlist(labels[one], use.names = FALSE)
-  tied <- lengths(labels) > 1L
-  out[tied] <- vapply(labels[tied], paste, "", collapse = "|")
-  out
+  as.character(tapply(
+    categories[found$label[top]], factor(found$unit[top], seq_len(n)), paste, collapse = "|"
+  ))
 }
 
 worker_table <- function(x, entries, measured) {
@@ -223,10 +215,7 @@ worker_table <- function(x, entries, measured) {
   units <- tabulate(entries$worker[first], entries$workers)
   labels <- tabulate(entries$worker[entries$label > 0L], entries$workers)
   out <- tibble::tibble(worker = x$raters, units = units)
-  shown <- intersect(
-    c("unit_disagreement", "worker_disagreement", "overlap_disagreement", "wqs", "wwa", "wua"),
-    names(measured)
-  )
+  shown <- intersect(names(spam_sign), names(measured))
   out[shown] <- measured[shown]
   out$annotations_per_unit <- ratio(labels, units)
   out$reason <- worker_reasons(out, measured)
@@ -234,21 +223,20 @@ worker_table <- function(x, entries, measured) {
 }
 
 worker_reasons <- function(table, measured) {
-  note <- function(which, text) ifelse(which, text, NA_character_)
-  notes <- if (is.null(measured$wqs)) {
-    lone <- is.na(table$unit_disagreement)
-    list(
-      note(lone, "no unit with labels of the worker and of others"),
-      note(!lone & measured$compared < table$units, paste(
-        "unit_disagreement is over", measured$compared, "of", table$units, "units"
-      )),
-      note(is.na(table$worker_disagreement), "kappa with no other worker"),
-      note(is.na(table$overlap_disagreement), "overlap with no other worker")
-    )
+  notes <- if (!is.null(measured$wqs)) {
+    first_reason("floor of 1e-8: no other worker or no unit of any quality" =
+      measured$worker_floored)
   } else {
-    list(note(measured$worker_floored, "floor of 1e-8: no other worker or no unit of any quality"))
+    lone <- is.na(table$unit_disagreement)
+    fewer <- paste("unit_disagreement is over", measured$compared, "of", table$units, "units")
+    Reduce(join_reasons, list(
+      ifelse(!lone & measured$compared < table$units, fewer, NA),
+      first_reason("no unit with labels of the worker and of others" = lone),
+      first_reason("kappa with no other worker" = is.na(table$worker_disagreement)),
+      first_reason("overlap with no other worker" = is.na(table$overlap_disagreement))
+    ))
   }
-  replace(Reduce(join_reasons, notes), table$units == 0L, "no unit judged")
+  replace(notes, table$units == 0L, "no unit judged")
 }
 
 # The first reason that applies in each row; arguments are named after reasons.
@@ -260,10 +248,9 @@ first_reason <- function(...) {
 }
 
 join_reasons <- function(a, b) {
-  out <- paste(a, b, sep = "; ")
-  out[is.na(a)] <- b[is.na(a)]
-  out[is.na(b)] <- a[is.na(b)]
-  out
+  both <- paste(a, b, sep = "; ")
+  both[is.na(a)] <- b[is.na(a)]
+  ifelse(is.na(b), a, both)
 }
 
 annotation_table <- function(x, found, similarity, measured) {
@@ -271,33 +258,22 @@ annotation_table <- function(x, found, similarity, measured) {
   units <- nrow(x)
   frequency <- tabulate(found$label, n)
   clarity <- largest(found$score, found$label, n)$value
-  clarity[is.na(clarity)] <- 0
   near <- largest(as.vector(similarity), as.vector(row(similarity)), n)
   out <- tibble::tibble(
     annotation = x$categories, frequency = frequency, probability = frequency / units,
-    clarity = clarity, ambiguity = near$value,
+    clarity = replace(clarity, is.na(clarity), 0), ambiguity = near$value,
     similar_to = x$categories[col(similarity)[near$at]]
   )
-  if (!is.null(measured$aqs)) out$aqs <- measured$aqs
-  reason <- first_reason(
+  out$aqs <- measured$aqs # NULL adds none
+  out$reason <- first_reason(
     "no worker used it" = frequency == 0L, "it is on every unit" = frequency == units,
     "every other annotation is on all units without it" = is.na(near$value)
   )
   if (!is.null(measured$aqs)) {
-    reason <- join_reasons(reason, first_reason(
+    out$reason <- join_reasons(out$reason, first_reason(
       "open task: no aqs" = is.na(measured$aqs),
       "aqs has a floor of 1e-8" = measured$annotation_floored
     ))
   }
-  out$reason <- reason
   out
-}
-
-convergence_table <- function(measured) {
-  if (!is.null(measured$wqs)) {
-    tibble::tibble(
-      step = seq_along(measured$unit_change), units = measured$unit_change,
-      workers = measured$worker_change, annotations = measured$annotation_change
-    )
-  }
 }

@@ -1,48 +1,41 @@
 # What questions the ratings answer, and how checks and questions are shown.
 
+answer_words <- c(
+  yes = "Yes", assumption = "Under an assumption", gold = "Only with gold cases", no = "No"
+)
+
 # What people ask of ratings: answered by them ("yes"), if something is assumed ("assumption"), only
 # with cases of known truth ("gold"), or not at all ("no").
 list_questions <- function(x, agreed) {
   silent <- is.na(agreed$kappa) || agreed$at_chance && !agreed$unequal
   only_gold <- !silent && agreed$kappa <= 0 && !agreed$unequal
-  unless <- function(answer) if (silent) "no" else if (only_gold) "gold" else answer
-  lack <- if (silent) {
+  accuracy <- if (silent) "no" else if (only_gold) "gold" else "assumption"
+  why <- if (silent) {
     "They agree no better than by chance."
   } else if (only_gold) {
     paste0("They ", chance_beyond_shares, ".")
   } else if (agreed$unequal) {
     sentence(need_unequal)
+  } else {
+    "If they err independently."
   }
-  has_systems <- length(x$systems) > 0L
+  systems <- length(x$systems)
+  of_systems <- function(words, otherwise) if (systems > 0L) words else otherwise
   none <- "There are no systems."
-  question <- function(question, answer, reason) {
-    columns_tibble(question = question, answer = answer, reason = reason)
-  }
-  rbind(
-    question("How far do raters agree?", "yes", "See `agreement()`."),
-    question(
-      "How accurate are the raters?", unless("assumption"), lack %||% "If they err independently."
+  columns_tibble(
+    question = c(
+      "How far do raters agree?", "How accurate are the raters?", "How accurate are the systems?",
+      "Which system is better?", "Can a model replace a rater?",
+      "Do systems err where the raters err?", "Are all raters wrong in the same way?"
     ),
-    question(
-      "How accurate are the systems?",
-      if (has_systems) unless("assumption") else "no",
-      if (!has_systems) none else lack %||% "If they err independently."
+    answer = c(
+      "yes", accuracy, of_systems(accuracy, "no"), if (systems > 1L) "assumption" else "no",
+      of_systems("yes", "no"), of_systems("gold", "no"), "gold"
     ),
-    question(
-      "Which system is better?", if (length(x$systems) < 2L) "no" else "assumption",
-      if (length(x$systems) < 2L) "There are fewer than two systems." else
-        "If they share errors equally."
-    ),
-    question(
-      "Can a model replace a rater?", if (has_systems) "yes" else "no",
-      if (has_systems) "See `alt_test()`." else none
-    ),
-    question(
-      "Do systems err where the raters err?", if (has_systems) "gold" else "no",
-      if (has_systems) "See `plan_gold()`." else none
-    ),
-    question(
-      "Are all raters wrong in the same way?", "gold",
+    reason = c(
+      "See `agreement()`.", why, of_systems(why, none),
+      if (systems > 1L) "If they share errors equally." else "There are fewer than two systems.",
+      of_systems("See `alt_test()`.", none), of_systems("See `plan_gold()`.", none),
       "Ratings cannot show it."
     )
   )
@@ -62,21 +55,18 @@ glance.data_check <- function(x, ...) {
   check_dots_empty(...)
   tibble::tibble(
     problems = sum(x$checks$status == "problem"), doubts = sum(x$checks$status == "doubt"),
-    checks = nrow(x$checks), cases = x$facts$cases, raters = x$facts$raters,
-    systems = x$facts$systems, categories = x$facts$categories
+    checks = nrow(x$checks), x$facts[c("cases", "raters", "systems", "categories")]
   )
 }
 
 #' @rdname data_check
 #' @export
 format.data_check <- function(x, ...) {
-  of <- function(status) x$checks$check[x$checks$status == status]
-  paste0(
-    count_noun(length(of("problem")), "problem"),
-    if (length(of("problem")) > 0L) paste0(" (", toString(of("problem")), ")"), ", ",
-    count_noun(length(of("doubt")), "doubt"),
-    if (length(of("doubt")) > 0L) paste0(" (", toString(of("doubt")), ")")
-  )
+  toString(vapply(c("problem", "doubt"), function(status) {
+    found <- x$checks$check[x$checks$status == status]
+    names <- if (length(found) > 0L) paste0(" (", toString(found), ")")
+    paste0(count_noun(length(found), status), names)
+  }, ""))
 }
 
 #' @export
@@ -92,48 +82,33 @@ caption_of.data_check <- function(x) { # nolint: object_name.
 #' @export
 notes_of.data_check <- function(x) { # nolint: object_name.
   advice <- x$checks[!is.na(x$checks$advice), ]
-  words <- c(yes = "yes", assumption = "under an assumption", gold = "only with gold cases",
-    no = "no")
   c(
     paste0(advice$check, ": ", advice$advice, recycle0 = TRUE),
-    paste0(x$questions$question, " ", words[x$questions$answer], ". ", x$questions$reason)
+    answered_questions(x)
   )
+}
+
+answered_questions <- function(x) {
+  paste0(x$questions$question, " ", answer_words[x$questions$answer], ". ", x$questions$reason)
 }
 
 #' @export
 print.data_check <- function(x, ...) {
-  cat_lines(paste0("<data_check> ", format(x)), "")
-  fine <- x$checks$status == "ok"
-  weak <- x$checks[!fine, ]
-  label <- paste(ifelse(weak$status == "doubt", "?", "!"), weak$check, recycle0 = TRUE)
-  words <- paste0(weak$found, ". ", ifelse(is.na(weak$advice), "", weak$advice), recycle0 = TRUE)
-  if (any(fine)) {
-    label <- c(label, "  in order")
-    found <- x$checks$found[fine]
-    words <- c(words, paste(
-      ifelse(found == "none", paste("no", x$checks$check[fine]), found), collapse = "; "
-    ))
-  }
-  label <- format(label)
-  for (i in seq_along(label)) cat_hanging(label[[i]], words[[i]])
-  words <- c(yes = "yes", assumption = "if assumed", gold = "with gold", no = "no")
-  cat("\n")
-  cat_lines("Questions that these ratings can answer")
-  for (i in seq_len(nrow(x$questions))) {
-    cat_hanging(
-      format(words[[x$questions$answer[[i]]]], width = 10L),
-      paste(x$questions$question[[i]], x$questions$reason[[i]])
-    )
-  }
-  cat_lines("", "More: tidy(what = \"questions\"), check_k_properties(), plot().")
+  fine <- x$checks[x$checks$status == "ok", ]
+  weak <- x$checks[x$checks$status != "ok", ]
+  advice <- ifelse(is.na(weak$advice), "", paste0(" ", weak$advice))
+  found <- ifelse(fine$found == "none", paste("no", fine$check), fine$found)
+  cat_lines(
+    paste0("<data_check> ", format(x)), "",
+    paste0(
+      c(doubt = "? ", problem = "! ")[weak$status], weak$check, ": ", weak$found, ".", advice,
+      recycle0 = TRUE
+    ),
+    if (nrow(fine) > 0L) paste("In order:", paste(found, collapse = "; ")),
+    "", "Questions that these ratings can answer", paste0("  ", answered_questions(x)),
+    "", "More: tidy(what = \"questions\"), check_k_properties(), plot()."
+  )
   invisible(x)
-}
-
-# Words with a label at their left.
-cat_hanging <- function(label, words) {
-  indent <- nchar(label) + 2L
-  lines <- strwrap(words, max(getOption("width") - indent, 20L))
-  cat(paste0(c(label, rep(strrep(" ", indent - 2L), length(lines) - 1L)), "  ", lines), sep = "\n")
 }
 
 #' Picture of a data check
@@ -154,13 +129,9 @@ autoplot.data_check <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   table$check <- factor(table$check, rev(table$check))
   table$status <- factor(table$status, c("ok", "doubt", "problem"))
-  table$found <- vapply(table$found, function(words) {
-    paste(strwrap(words, 60L), collapse = "\n")
-  }, "")
+  table$found <- vapply(lapply(table$found, strwrap, 60L), paste, "", collapse = "\n")
   ggplot2::ggplot(table, ggplot2::aes(y = .data$check)) +
-    ggplot2::geom_point(
-      ggplot2::aes(0, colour = .data$status, shape = .data$status), size = 4
-    ) +
+    ggplot2::geom_point(ggplot2::aes(0, colour = .data$status, shape = .data$status), size = 4) +
     ggplot2::geom_text(
       ggplot2::aes(0.04, label = .data$found), hjust = 0, size = 3.2, lineheight = 0.9
     ) +

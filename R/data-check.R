@@ -39,19 +39,20 @@ data_check <- function(x, ...) {
   check_dots_empty(...)
   x <- as_ratings_of_several(x)
   agreed <- measured_agreement(x)
-  checks <- list(
+  checks <- rbind(
     look_at_cases(x), look_at_raters(x), look_at_agreement(agreed), look_at_constant(x),
     look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems_seen(x),
     look_at_kind(x)
   )
-  checks <- do.call(rbind, Filter(Negate(is.null), checks))
   new_result("data_check",
     checks = checks, questions = list_questions(x, agreed), facts = glance(x)
   )
 }
 
-finding <- function(check, status, found, advice = NA_character_) {
-  columns_tibble(check = check, status = status, found = found, advice = advice)
+finding <- function(check, status, found, advice = NULL) {
+  columns_tibble(
+    check = check, status = status, found = found, advice = advice %||% NA_character_
+  )
 }
 
 # The status for a number that should be large.
@@ -65,7 +66,7 @@ look_at_cases <- function(x) {
   finding("cases", status,
     paste0(count_noun(n, "case"), " with two or more ratings; sampling error up to +-",
       percent(1.645 * sqrt(0.25 / max(n, 1)))),
-    if (status != "ok") "Report intervals. `plan_cases()` says how many cases are enough." else NA
+    if (status != "ok") "Report intervals. `plan_cases()` says how many cases are enough."
   )
 }
 
@@ -75,7 +76,7 @@ look_at_raters <- function(x) {
   finding("raters", if (few) "doubt" else "ok",
     paste0(count_noun(length(x$raters), "rater"),
       if (single > 0) paste0("; ", count_noun(single, "case"), " with a single rating")),
-    if (few) "Two raters cannot show which of them is better; a third can." else NA
+    if (few) "Two raters cannot show which of them is better; a third can."
   )
 }
 
@@ -91,7 +92,7 @@ measured_agreement <- function(x) {
   agreed
 }
 
-sentence <- function(words) paste0(toupper(substr(words, 1L, 1L)), substring(words, 2L), ".")
+sentence <- function(words) paste0(capitalised(words), ".")
 
 look_at_agreement <- function(agreed) {
   kappa <- agreed$kappa
@@ -113,8 +114,6 @@ look_at_agreement <- function(agreed) {
         "only cases with known truth can help.")
     } else if (status != "ok") {
       "Weak agreement: sharpen the instructions, or take more cases and raters."
-    } else {
-      NA
     }
   )
 }
@@ -183,8 +182,7 @@ compared_answers <- function(x) {
   weight <- x$weights %||% 1
   common <- crossprod(seen * weight, seen)
   same <- Reduce(`+`, lapply(seq_along(x$categories), function(k) {
-    at <- seen & answers == k
-    at[!seen] <- FALSE
+    at <- answers %in% k * seen
     crossprod(at * weight, at)
   }))
   pairs <- which(upper.tri(common) & common >= 20, arr.ind = TRUE)
@@ -216,10 +214,9 @@ panel_problems <- function(fit) {
     share = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
     at_chance = fit$identified != "yes"
   )
-  checks <- list(
+  checks <- rbind(
     if (!agreed$at_chance) look_at_agreement(agreed), look_at_constant(x), look_at_copies(x)
   )
-  checks <- do.call(rbind, checks)
   nearly <- checks$found == near_copies & panel_kind(x) == "undeclared"
   shown <- checks[checks$status == "problem" | nearly, ]
   found <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
@@ -241,8 +238,6 @@ look_at_categories <- function(x) {
       "Always giving that answer is nearly always right: look at metrics by category."
     } else if (length(found) > 0L) {
       "A rare category cannot be estimated by itself; join categories, or add cases of it."
-    } else {
-      NA
     }
   )
 }
@@ -258,8 +253,6 @@ look_at_missing <- function(x) {
       "Such groups cannot be compared: let some raters see cases of several groups."
     } else if (share > 0.5) {
       "Are they missing by design? If raters skip hard cases, all results are biased."
-    } else {
-      NA
     }
   )
 }
@@ -275,18 +268,18 @@ count_parts <- function(x) {
 }
 
 look_at_systems_seen <- function(x) {
-  if (length(x$systems) == 0L) {
-    advice <- "Name them by `systems` to estimate their accuracy."
-    return(finding("systems", "doubt", "none", advice))
-  }
   share <- colMeans(case_answers(x) > 0L)
-  finding("systems", if (any(share < 1)) "doubt" else "ok",
-    paste0(count_noun(length(share), "system"), if (any(share < 1)) {
-      paste0("; ", count_noun(sum(share < 1), "system"), " without an answer on some cases, at ",
-        "most ", percent(1 - min(share)))
-    }),
-    if (any(share < 1)) "Compare systems on cases that all of them answered." else NA
-  )
+  part <- sum(share < 1)
+  if (length(share) == 0L) {
+    finding("systems", "doubt", "none", "Name them by `systems` to estimate their accuracy.")
+  } else if (part == 0L) {
+    finding("systems", "ok", count_noun(length(share), "system"))
+  } else {
+    finding("systems", "doubt",
+      paste0(count_noun(length(share), "system"), "; ", count_noun(part, "system"),
+        " without an answer on some cases, at most ", percent(1 - min(share))),
+      "Compare systems on cases that all of them answered.")
+  }
 }
 
 look_at_kind <- function(x) {

@@ -4,28 +4,19 @@
 
 check_dependence <- function(dependence, pairs, errors, difficulty, confidence) {
   type <- check_choice(dependence, c("none", "easy", "pairs"), "dependence")
-  if ((type == "pairs") == is.null(pairs)) {
-    abort_argument("pairs", "{.arg pairs} is needed for {.code dependence = \"pairs\"}, and goes
-                             with no other.",
-      i = "A list of the names of two raters each, such as {.code list(c(\"a\", \"b\"))}.")
-  }
-  if (type == "none") {
-    return(NULL)
-  }
+  abort_argument_if((type == "pairs") == is.null(pairs), "pairs",
+    "{.arg pairs} is needed for {.code dependence = \"pairs\"}, and goes with no other.",
+    i = "A list of the names of two raters each, such as {.code list(c(\"a\", \"b\"))}.")
+  if (type == "none") return(NULL)
   free <- !rlang::is_formula(difficulty) && difficulty[[1L]] == "none" &&
     errors[[1L]] %in% c("uniform", "free") && !isTRUE(confidence)
-  if (!free) {
-    abort_argument("dependence", "Dependent errors go with uniform or free ones, on cases of equal
-                                  difficulty, without confidence.")
-  }
-  if (type == "pairs") {
-    ok <- is.list(pairs) && all(lengths(pairs) == 2L) && all(vapply(pairs, is.character, NA)) &&
-      anyDuplicated(unlist(pairs)) == 0L && !anyNA(unlist(pairs))
-    if (!ok) {
-      abort_argument("pairs", "must be a list of the names of two raters each, all different.",
-        not = pairs)
-    }
-  }
+  abort_argument_if(!free, "dependence", "Dependent errors go with uniform or free ones, on cases of
+                     equal difficulty, without confidence.")
+  names <- unlist(pairs)
+  ok <- is.list(pairs) && all(lengths(pairs) == 2L) && is.character(names) &&
+    anyDuplicated(names) == 0L && !anyNA(names)
+  abort_argument_if(type == "pairs" && !ok, "pairs",
+    "must be a list of the names of two raters each, all different.", not = pairs)
   list(type = type, pairs = pairs)
 }
 
@@ -34,10 +25,9 @@ model_is_dependent <- function(model) !is.null(model$dependence)
 dependence_of <- function(model) model$dependence$type %||% "none"
 
 dependence_words <- function(model) {
+  pairs <- vapply(model$dependence$pairs, paste, "", collapse = " and ")
   switch(dependence_of(model),
-    easy = " with cases easy for all",
-    pairs = paste0(" with dependent pairs ", toString(vapply(model$dependence$pairs, paste, "",
-      collapse = " and ")))
+    easy = " with cases easy for all", pairs = paste0(" with dependent pairs ", toString(pairs))
   )
 }
 
@@ -58,26 +48,18 @@ check_dependent_panel <- function(model, x) {
     "Dependent errors are fitted to at most {most_dependent} ratings of a case.")
 }
 
-# Rows of draw_terms() for what raters share, behind `matrices` and those of systems.
-shared_terms <- function(x, model, populations, matrices) {
-  size <- length(x$categories)
-  before <- populations * size + (matrices + length(x$systems)) * size^2
-  pairs <- model$dependence$pairs
-  words <- switch(dependence_of(model),
-    none = return(NULL), easy = paste0("easy[", x$categories, "]"),
-    pairs = unlist(lapply(pairs, function(pair) {
-      paste0("pair[", pair[[1L]], ",", pair[[2L]], ",", x$categories, "]")
-    }))
+# Rows of draw_terms() for what raters share.
+shared_terms <- function(x, model, before) {
+  type <- dependence_of(model)
+  if (type == "none") return(NULL)
+  names <- c(
+    if (type == "easy") "", vapply(model$dependence$pairs, paste0, "", ",", collapse = "")
   )
-  flat <- if (dependence_of(model) == "pairs") 1 else NA_real_
-  data.frame(
-    term = words, rater = NA_character_, truth = rep_len(x$categories, length(words)),
-    rating = NA_character_, population = NA_character_, place = before + seq_along(words),
-    a = flat, total = 2 * flat
-  )
+  truth <- rep(x$categories, length(names))
+  words <- paste0(sub("s$", "", type), "[", rep(names, each = length(x$categories)), truth, "]")
+  flat <- if (type == "pairs") 1 else NA_real_
+  new_terms(words, before + seq_along(words), truth = truth, a = flat, total = 2 * flat)
 }
-
-shared_names <- function(fit) fit$terms$term[is_shared_term(fit$terms$term)]
 
 is_shared_term <- function(term) grepl("^(easy|pair)\\[", term)
 
@@ -120,11 +102,6 @@ coupled <- function(one, other, u) {
   (1 - u) * outer(one, other) + u * (most + diag(common, length(one)))
 }
 
-shared_of_draw <- function(fit, at) {
-  mine <- is_shared_term(fit$terms$term)
-  if (any(mine)) matrix(at[mine], length(fit$x$categories))
-}
-
 # Patterns x raters, 0 where there is no rating.
 pattern_codes <- function(x) {
   out <- matrix(0L, n_patterns(x), length(x$raters))
@@ -137,9 +114,7 @@ most_cells <- 4096
 # All answers of all raters, a row each; NULL if there are too many.
 all_codes <- function(x) {
   size <- length(x$categories)
-  if (length(x$raters) * log(size) > log(most_cells) + 1e-9) {
-    return(NULL)
-  }
+  if (length(x$raters) * log(size) > log(most_cells) + 1e-9) return(NULL)
   unname(as.matrix(expand.grid(rep(list(seq_len(size)), length(x$raters)))))
 }
 
@@ -150,19 +125,43 @@ all_codes <- function(x) {
 # 2010: where degrees of freedom suffice, the rank may not). NULL where there are too many cells.
 rank_of_model <- function(x, model, populations, at = random_laws(x, model, populations)) {
   codes <- all_codes(x)
-  if (is.null(codes)) {
-    return(NULL)
+  if (is.null(codes)) return(NULL)
+  uniform <- model$errors == "uniform"
+  size <- length(x$categories)
+  # What moves: weights of all cells (but one number where errors are uniform), since to make rows
+  # sum to one leaves the rank as it is.
+  free <- function(law) {
+    matrices <- if (model$accuracy == "common") law$matrices[1L] else law$matrices
+    c(
+      list(base_rates = law$base_rates,
+        matrices = if (uniform) lapply(matrices, function(m) m[1L, 1L]) else matrices),
+      if (model_is_dependent(model)) law["shared"]
+    )
+  }
+  as_law <- function(free) {
+    matrices <- lapply(free$matrices, function(m) {
+      if (uniform) m <- diag(m, size) + (1 - diag(size)) * (1 - m) / (size - 1)
+      m / rowSums(m)
+    })
+    free$matrices <- rep_len(matrices, length(x$raters))
+    free$base_rates <- free$base_rates / rowSums(free$base_rates)
+    free
   }
   ranks <- vapply(at, function(law) {
-    start <- unlist_law(law, model)
-    cells <- function(parameters) {
-      one <- relist_law(parameters, law, model)
+    start <- free(law)
+    cells <- function(moved) {
+      one <- as_law(utils::relist(moved, start))
       as.vector(codes_given_class(one, codes, model, x$raters) %*% t(one$base_rates))
     }
-    size <- svd(differences(cells, start), 0L, 0L)$d
-    sum(size > 1e-6 * size[[1L]])
+    values <- svd(differences(cells, unlist(start)), 0L, 0L)$d
+    sum(values > 1e-6 * values[[1L]])
   }, 0)
-  list(rank = max(ranks), parameters = length(unlist_law(at[[1L]], model)))
+  first <- free(at[[1L]])
+  each <- if (uniform) 1 else size * (size - 1)
+  list(
+    rank = max(ranks), parameters = nrow(first$base_rates) * (size - 1) +
+      each * length(first$matrices) + length(first$shared)
+  )
 }
 
 # From a fixed seed: the rank is no matter of chance.
@@ -177,7 +176,6 @@ random_laws <- function(x, model, populations) {
       diag(out) <- right
       out / rowSums(out)
     })
-    if (model$accuracy == "common") matrices[] <- matrices[1L]
     rates <- t(vapply(seq_len(populations), function(p) share(), numeric(size)))
     list(
       base_rates = rates / rowSums(rates), matrices = matrices,
@@ -186,72 +184,30 @@ random_laws <- function(x, model, populations) {
   }))
 }
 
-# Free parameters of a law in a row, and the law that they make: the last of each distribution is
-# what is left.
-unlist_law <- function(law, model) {
-  matrices <- if (model$accuracy == "common") law$matrices[1L] else law$matrices
-  rows <- if (model$errors == "uniform") {
-    vapply(matrices, function(m) m[[1L]], 0)
-  } else {
-    unlist(lapply(matrices, function(m) m[row(m) != col(m)]))
-  }
-  c(law$base_rates[, -1L], rows, if (model_is_dependent(model)) law$shared)
-}
-
-relist_law <- function(parameters, law, model) {
-  size <- ncol(law$base_rates)
-  common <- model$accuracy == "common"
-  each <- if (model$errors == "uniform") 1L else size^2 - size
-  rates <- length(law$base_rates[, -1L])
-  matrices <- if (common) 1L else length(law$matrices)
-  rest <- length(parameters) - rates - each * matrices
-  of <- rep(c(0L, seq_len(matrices), -1L), c(rates, rep(each, matrices), rest))
-  law$base_rates[, -1L] <- parameters[of == 0L]
-  law$base_rates[, 1L] <- 1 - rowSums(law$base_rates[, -1L, drop = FALSE])
-  law$matrices <- lapply(seq_along(law$matrices), function(j) {
-    own <- parameters[of == if (common) 1L else j]
-    out <- law$matrices[[j]]
-    if (model$errors == "uniform") {
-      out[] <- (1 - own) / (size - 1)
-      diag(out) <- own
-    } else {
-      out[row(out) != col(out)] <- own
-      diag(out) <- 0
-      diag(out) <- 1 - rowSums(out)
-    }
-    out
-  })
-  if (model_is_dependent(model)) law$shared[] <- parameters[of == -1L]
-  law
-}
-
 # What must be known besides, where raters and populations are too few.
 check_learnable <- function(x, model, populations, named) {
   found <- rank_of_model(x, model, populations)
-  short <- !is.null(found) && found$rank < found$parameters
-  if (short && !all(x$raters %in% named)) {
-    abort_fallible("prior",
-      "So few raters and populations cannot show which errors raters share: the model has
-       {found$parameters} parameters, of which ratings determine {found$rank}.",
-      i = "Say what is known of all raters, with {.fun rater_prior}; or give more raters, or
-           populations with base rates of their own.")
-  }
+  abort_if(!is.null(found) && found$rank < found$parameters && !all(x$raters %in% named), "prior",
+    "So few raters and populations cannot show which errors raters share: the model has
+     {found$parameters} parameters, of which ratings determine {found$rank}.",
+    i = "Say what is known of all raters, with {.fun rater_prior}; or give more raters, or
+         populations with base rates of their own.")
   found
 }
 
 warn_dependence <- function(fit) {
   found <- fit$learnable
   if (!is.null(found)) {
-    at <- list(law_of_values(fit, colMeans(fit$draws)))
-    here <- rank_of_model(fit$x, fit$model, nrow(at[[1L]]$base_rates), at)
+    at <- law_of_values(fit, colMeans(fit$draws))
+    here <- rank_of_model(fit$x, fit$model, nrow(at$base_rates), list(at))
     found$rank <- min(found$rank, here$rank)
   }
   warn_fallible("dependence", c(
     "Ratings alone do not show which errors raters share: other models may fit as well and give
      other accuracies.",
     if (!is.null(found) && found$rank < found$parameters) c(
-      "x" = "{.val {shared_names(fit)}} cannot be learnt from these data (rank {found$rank} of
-             {found$parameters} parameters): only their priors say what they are."
+      "x" = "{.val {Filter(is_shared_term, fit$terms$term)}} cannot be learnt from these data (rank
+             {found$rank} of {found$parameters} parameters): only their priors say what they are."
     ),
     "i" = "Report what {.fun compare_models} gives. Only known truths can decide."
   ), rank = found$rank, parameters = found$parameters)

@@ -27,23 +27,19 @@ name_judges <- function(x, prefix) {
 # A data frame of shift and weight. Some accuracy must stay inside (0, 1) in some stratum.
 check_strata <- function(difficulty, accuracies) {
   if (is.numeric(difficulty) && is.null(dim(difficulty))) {
-    d <- check_number(difficulty, "difficulty", 0, 1)
-    difficulty <- if (d == 0) {
-      data.frame(shift = 0, weight = 1)
-    } else {
-      data.frame(shift = c(-d, 0, d), weight = 1 / 3)
-    }
+    shift <- unique(check_number(difficulty, "difficulty", 0, 1) * -1:1)
+    difficulty <- data.frame(shift = shift, weight = 1 / length(shift))
   }
-  table <- is.data.frame(difficulty) && nrow(difficulty) > 0L &&
-    is.numeric(difficulty[["shift"]]) && is.numeric(difficulty[["weight"]])
-  ok <- table && all(abs(difficulty$shift) <= 1) && all(difficulty$weight >= 0) &&
-    abs(sum(difficulty$weight) - 1) < 1e-8
+  shifts <- if (is.data.frame(difficulty)) difficulty[["shift"]]
+  weight <- if (is.data.frame(difficulty)) difficulty[["weight"]]
+  ok <- length(shifts) > 0L && is.numeric(shifts) && is.numeric(weight) && all(abs(shifts) <= 1) &&
+    all(weight >= 0) && abs(sum(weight) - 1) < 1e-8
   abort_argument_if(!isTRUE(ok), "difficulty",
     "must be a number in [0, 1], or a data frame with columns {.val shift} (in [-1, 1]) and
         {.val weight} (probabilities that sum to one).",
-    x = if (table) "Shifts go from {min(difficulty$shift)} to {max(difficulty$shift)}, weights sum
-        to {format(sum(difficulty$weight), digits = 6)}." else "It is {describe(difficulty)}.")
-  shifts <- difficulty$shift[difficulty$weight > 0]
+    x = if (is.numeric(weight)) "Weights sum to {format(sum(weight), digits = 6)}." else
+      "It is {describe(difficulty)}.")
+  shifts <- shifts[weight > 0]
   inside <- outer(accuracies, shifts, function(a, d) a + d > 0 & a + d < 1)
   abort_argument_if(any(shifts != 0) && !any(inside), "difficulty",
     "{.arg difficulty} leaves only accuracies of 0 and 1.",
@@ -54,50 +50,35 @@ check_strata <- function(difficulty, accuracies) {
 
 # What a design says of difficulty: a number or a table is the `value` of the list.
 check_difficulty <- function(difficulty) {
-  out <- list(
-    value = 0, strata = "drawn", redraw = TRUE, shared = c("difficulty", "errors"), loading = 0
-  )
-  given <- if (is.list(difficulty) && !is.data.frame(difficulty)) {
+  both <- c("difficulty", "errors")
+  out <- list(value = 0, strata = "drawn", redraw = TRUE, shared = both, loading = 0)
+  several <- is.list(difficulty) && !is.data.frame(difficulty)
+  given <- if (!several) list(value = difficulty) else
     check_settings_list(difficulty, "difficulty", names(out))
-  } else {
-    list(value = difficulty)
-  }
   out[names(given)] <- given
-  out$shared <- check_some(out$shared, c("difficulty", "errors"), "shared", none = TRUE)
+  out$shared <- check_some(out$shared, both, "shared", none = TRUE)
   out
 }
 
 check_copying <- function(copying, raters, systems) {
   if (is.null(copying)) return(data.frame(from = integer(), to = integer(), probability = double()))
   judges <- c(raters, systems)
-  refuse <- function(wrong, found, rows = integer()) {
-    abort_argument_if(wrong, "copying",
-      "must be a data frame with columns {.val from} (a rater, or a system that another copies),
-          {.val to} (another rater or system) and {.val probability}.", x = found,
-      i = c("Raters are {.val {raters}}.",
-        if (length(systems) > 0L) "Systems are {.val {systems}}."), row = rows)
-  }
-  lacking <- setdiff(c("from", "to", "probability"), names(copying))
-  refuse(!is.data.frame(copying), paste0("It is ", verbatim(describe(copying)), "."))
-  refuse(length(lacking) > 0L, "It lacks {.val {lacking}}.")
-  number <- function(x) {
-    if (is.numeric(x)) match(x, seq_along(judges)) else match(as.character(x), judges)
-  }
-  from <- number(copying$from)
-  to <- number(copying$to)
-  p <- if (is.numeric(copying$probability)) copying$probability else rep(NA_real_, nrow(copying))
-  of_systems <- from > length(raters) & to <= length(raters)
-  faults <- list(
-    "there is no such rater or system" = is.na(from) | is.na(to),
-    "raters copy raters only" = of_systems, "this is a copy of itself" = from == to,
-    "this is no probability" = is.na(p) | p < 0 | p > 1
-  )
-  fault <- rep(NA, nrow(copying)) # the first of several
-  for (name in rev(names(faults))) fault[which(faults[[name]])] <- name
-  off <- which(!is.na(fault))
-  given <- paste0(copying$from, " to ", copying$to, ", ", copying$probability)
-  refuse(length(off) > 0L, some_of(verbatim("Row ", off, " (", given[off], "): ", fault[off], ".")),
-    off)
+  number <- function(x) match(x, if (is.numeric(x)) seq_along(judges) else judges)
+  complete <- is.data.frame(copying) && all(c("from", "to", "probability") %in% names(copying))
+  from <- if (complete) number(copying$from)
+  to <- if (complete) number(copying$to)
+  p <- if (complete) copying$probability
+  downwards <- from > length(raters) & to <= length(raters)
+  off <- which(!((from != to & !downwards & is.numeric(p) & p >= 0 & p <= 1) %in% TRUE))
+  first <- utils::head(off, 5L)
+  abort_argument_if(!complete || length(off) > 0L, "copying",
+    "must be a data frame with columns {.val from} (a rater, or a system for systems),
+        {.val to} (another rater or system) and {.val probability}, in [0, 1].",
+    x = if (complete) verbatim(
+      "Row ", first, ": ", copying$from[first], " to ", copying$to[first], ", ", p[first], "."
+    ) else "It is {describe(copying)}.",
+    i = c("Raters are {.val {raters}}.",
+      if (length(systems) > 0L) "Systems are {.val {systems}}."), row = off)
   data.frame(from = from, to = to, probability = as.double(p))
 }
 
@@ -112,11 +93,12 @@ check_matrices <- function(matrices, judges, labels, strata) {
     given <- matrices[[judge]]
     if (is.null(given)) return(double())
     each <- is.list(given) && !is.data.frame(given)
-    abort_argument_if(each && length(given) != strata, "matrices",
+    if (!each) return(check_matrix(given, judge, length(labels)))
+    abort_argument_if(length(given) != strata, "matrices",
       "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
       x = "There are {length(given)} for {strata} strat{?um/a}.")
-    names <- if (each) paste(judge, "in stratum", seq_along(given)) else judge
-    unlist(Map(check_matrix, if (each) unname(given) else list(given), names, length(labels)))
+    names <- paste(judge, "in stratum", seq_along(given))
+    unlist(Map(check_matrix, unname(given), names, length(labels)))
   })
 }
 
@@ -126,7 +108,6 @@ check_matrix <- function(m, name, n) {
   abort_argument_if(!ok || length(off) > 0L, "matrices",
     "Matrix {.val {name}} must be {n} x {n} probabilities whose rows sum to one.",
     x = if (ok) "Row {off[[1L]]} sums to {format(sum(m[off[[1L]], ]), digits = 6)}." else
-      if (is.numeric(m) && is.matrix(m) && length(m) > 0L) "It is {nrow(m)} x {ncol(m)}, and its
-        numbers go from {min(m)} to {max(m)}." else "It is {describe(m)}.")
+      if (is.matrix(m)) "It is {nrow(m)} x {ncol(m)}." else "It is {describe(m)}.")
   as.double(t(unclass(m)))
 }

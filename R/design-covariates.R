@@ -26,27 +26,22 @@ even_matrix <- function(accuracy, n, dispersion) {
 }
 
 check_kinds <- function(covariates, difficulty, judges, given) {
-  refuse <- function(wrong, ...) {
-    abort_argument_if(wrong, "covariates",
-      "must be a data frame with a row per kind of case: {.val weight}, probabilities that sum to
-          one, columns of covariates, and columns with names of raters or systems.", ...)
-  }
-  refuse(!is.data.frame(covariates) || nrow(covariates) == 0L, not = covariates)
-  weight <- covariates[["weight"]]
-  refuse(
-    !is.numeric(weight) || !isTRUE(all(weight >= 0) && abs(sum(weight) - 1) <= 1e-8),
-    x = if (is.numeric(weight)) "Weights are {format(weight, digits = 4L)}." else
-      "It lacks the column weight."
-  )
+  weight <- if (is.data.frame(covariates)) covariates[["weight"]]
   others <- setdiff(names(covariates), "weight")
-  refuse(all(others %in% judges), x = "It has no column of a covariate.")
-  found <- intersect(others, reserved_names)
-  refuse(length(found) > 0L, x = "A covariate cannot be called {found[[1L]]}.")
+  reserved <- intersect(others, reserved_names)
+  ok <- is.numeric(weight) && isTRUE(all(weight >= 0)) && abs(sum(weight) - 1) <= 1e-8 &&
+    !all(others %in% judges) && length(reserved) == 0L
+  abort_argument_if(!ok, "covariates",
+    "must be a data frame with a row per kind of case: {.val weight}, probabilities that sum to one,
+        columns of covariates, and columns with names of raters or systems.",
+    x = if (length(reserved) > 0L) "A covariate cannot be called {reserved[[1L]]}." else
+      if (is.numeric(weight)) "Weights are {format(weight, digits = 4L)}." else
+        "It is {describe(covariates)}.")
   for (judge in intersect(judges, others)) check_probabilities(covariates[[judge]], judge, 1L)
   abort_argument_if(!identical(difficulty, 0), "difficulty",
     "{.arg difficulty} cannot be combined with {.arg covariates}.",
     i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
-  twice <- intersect(names(covariates), given)
+  twice <- intersect(others, given)
   abort_argument_if(length(twice) > 0L, "matrices",
     "{.arg matrices} and {.arg covariates} must name different raters and systems.",
     x = "Both have {.val {twice}}.")

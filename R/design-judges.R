@@ -10,9 +10,7 @@ by_judge <- function(x, names, arg, least, judges) {
   abort_argument_if(!ok || !fits || anyDuplicated(names(x)) > 0L, arg,
     "must be one number in {if (least == 0) '[' else '('}{least}, 1), or one for each {judges}, or
         some by name.",
-    x = if (ok && named) "It names {.val {names(x)}}; there are {.val {names}}." else if (ok) "There
-        are {length(x)} for {length(names)}." else if (is.numeric(x) && length(x) > 0L) "It is
-        {.val {unname(x)}}." else "It is {describe(x)}.")
+    not = x, i = "There are {.val {names}}.")
   out <- double(length(names))
   if (named) replace(out, match(names(x), names), x) else rep_len(as.double(x), length(names))
 }

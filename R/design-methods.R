@@ -7,15 +7,13 @@
 #' @return `tidy()`: a tibble. Of a model, a row per argument of [rater_model()] but `prior`:
 #'   `property`, `value`, and `holds`, whether that is a K-property that the model keeps (`NA` for
 #'   `system`, and for `base_rates` by formula). Of a design, a row per rater and system: `name`,
-#'   `kind` (`"rater"` or `"system"`) and `accuracy`, the initial probability of a correct answer,
-#'   `NA` where a confusion matrix is given instead. Of an estimator, a row per option: `option` and
-#'   `value`, a string.
+#'   `kind` (`"rater"` or `"system"`) and `accuracy`, `NA` where a confusion matrix is given. Of an
+#'   estimator, a row per option: `option` and `value`, a string.
 #'
-#'   `glance()`: a tibble with one row. Of a model its arguments, with `prior` as `"weak"`, `"none"`
+#'   `glance()`: a tibble with one row: the arguments of a model, with `prior` as `"weak"`, `"none"`
 #'   or `"own"`; of a design the numbers of `cases`, `raters`, `systems` and `categories`, the law
 #'   of its `base_rates`, `dispersion`, `error_range`, the largest shift by `difficulty`, the share
-#'   of `missing` ratings, and whether the `k_properties` hold; of an estimator its options.
-#'
+#'   of `missing` ratings, and whether the `k_properties` hold; the options of an estimator.
 #'   `format()`: a line of words.
 #' @name design_tables
 #' @family simulation

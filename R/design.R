@@ -1,7 +1,7 @@
 #' Designs of simulated panels
 #'
 #' Says how raters and systems answer, so that [simulate_ratings()] can draw panels whose truth is
-#' known. Each K-property can be broken alone or with others; the print names what is broken.
+#' known. The print names the K-properties that are broken.
 #'
 #' @param raters Initial probability of a correct answer for each rater, in \[0, 1\]; at least two.
 #'   Names, if any, name the raters.
@@ -16,54 +16,50 @@
 #' @param dispersion,error_range See [confusion_matrix()].
 #' @param difficulty How much accuracy is lost on a third of the cases and gained on another third,
 #'   in \[0, 1\]; or a data frame with columns `shift`, what is added to accuracies, in \[-1, 1\],
-#'   and `weight`, the probability of the stratum. Zero is none. Or a list: `value`, one of these;
-#'   `strata`, `"drawn"` (the stratum of each case is random, the default) or `"fixed"` (strata have
-#'   exactly their share of the cases, rounded, and stand one after another); `redraw`, are the
-#'   random factors of errors drawn again for each stratum (by default `TRUE`); `shared`, what of
-#'   the raters' lot the systems share, by default both of `"difficulty"` and `"errors"`
-#'   (`dispersion` and `error_range`); and `loading`, how far answers go together because of the
-#'   case, in (-1, 1): one number for all raters and systems, one for each (raters first), or some
-#'   by name (others have 0), see Shared errors.
+#'   and `weight`, the probability of the stratum. Or a list: `value`, one of these; `strata`,
+#'   `"drawn"` (the stratum of each case is random, the default) or `"fixed"` (strata have exactly
+#'   their share of the cases, rounded, and stand one after another); `redraw`, are the random
+#'   factors of errors drawn again for each stratum (by default `TRUE`); `shared`, what of the
+#'   raters' lot the systems share, by default both of `"difficulty"` and `"errors"` (`dispersion`
+#'   and `error_range`); and `loading`, how far answers go together because of the case, in (-1, 1):
+#'   one number for all raters and systems, one for each (raters first), or some by name (others
+#'   have 0), see Shared errors.
 #' @param missing Probability that a rating is missing, in \[0, 1\], one itself excluded: one
 #'   number, one for each rater, or some by name (others miss none). Systems answer every case.
 #' @param copying A data frame with columns `from` and `to` (numbers of raters, or names of raters
 #'   and systems; systems are numbered after the raters) and `probability`, in \[0, 1\]: with that
 #'   probability `to` repeats the answer of `from` to a case, row after row. Raters repeat raters;
-#'   systems repeat raters or systems. The method excludes this dependence.
+#'   systems repeat raters or systems.
 #' @param matrices A named list of confusion matrices, true category in rows, for raters or systems
 #'   whose matrix is not to be generated: for each a matrix, used as given whatever the difficulty,
 #'   or a list of matrices, one for each stratum of `difficulty`. Its element `normalise`,
 #'   `"expected"` or `"row"`, says how those that are generated are normalised, see
 #'   [confusion_matrix()].
 #' @param drift How much accuracy rises from the first case of a panel to the last, in (-1, 1);
-#'   negative where it falls. One number, one for each, or
-#'   some by name; see Order of cases. Not with fixed strata, which
-#'   stand one after another.
+#'   negative where it falls. One number, one for each, or some by name; see Order of cases. Not
+#'   with fixed strata, which stand one after another.
 #' @param covariates Kinds of cases, a data frame with a row for each: `weight`, their
 #'   probabilities; columns of covariates, which the ratings will have; and columns with the names
-#'   of raters and systems whose accuracy depends on the kind, in \[0, 1\] (that of others does
-#'   not). These are right with that probability whatever the truth, and their errors depend on
-#'   `dispersion` alone. Their expected accuracy is the mean over kinds. Not beside `difficulty`.
+#'   of raters and systems whose accuracy depends on the kind, in \[0, 1\]. These are right with
+#'   that probability whatever the truth, and their errors depend on `dispersion` alone. Their
+#'   expected accuracy is the mean over kinds. Not beside `difficulty`.
 #' @section Shared errors:
 #' Each answer is decided by a number, uniform between 0 and 1, by which the right answer comes
 #' first and then the wrong ones, in the order of categories from the true one on. With loadings,
 #' these numbers are probabilities of normal deviates that have one factor in common, the effect of
-#' the case: those of two judges have the product of their loadings as their correlation. Judges
-#' who err together give the same wrong answer more often than by chance. Confusion matrices, and
-#' with them expected accuracy, are what they are without loadings.
+#' the case: those of two judges have the product of their loadings as their correlation. Confusion
+#' matrices, and with them expected accuracy, are what they are without loadings.
 #'
 #' @section Order of cases:
 #' With drift, the probability of the right answer to a case of each category is what the confusion
 #' matrix says in the middle of the panel, lower by half the drift at its beginning, higher by half
-#' at its end, and a line between, kept in \[0, 1\]; wrong answers share the rest in proportion. The
-#' expected accuracy is its mean over the order of cases.
+#' at its end, and a line between, kept in \[0, 1\]; wrong answers share the rest in proportion.
 #'
 #' @return An object of class `rater_design`, with a `print()` method that says in words which
 #'   assumptions do not hold.
 #' @family simulation
 #' @examples
 #' rater_design(raters = c(0.6, 0.6, 0.6), systems = 0.9)
-#' rater_design(c(0.5, 0.6, 0.7), 0.9, dispersion = 2, error_range = 1, difficulty = 0.2)
 #'
 #' # Raters and system err on the same cases; the first rater sees half of them, and tires
 #' rater_design(
@@ -77,12 +73,6 @@
 #'   covariates = data.frame(
 #'     weight = c(0.7, 0.3), device = c("new", "old"), ann = c(0.9, 0.6), bob = c(0.85, 0.65)
 #'   )
-#' )
-#'
-#' # A system that is trained on another
-#' rater_design(
-#'   c(0.6, 0.7, 0.8), c(old = 0.7, new = 0.8),
-#'   copying = data.frame(from = "old", to = "new", probability = 0.5)
 #' )
 #' @export
 rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
@@ -163,36 +153,32 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
   system <- check_probabilities(system, "system", 0L)
   if (length(system) > 0L && is.null(names(system))) names(system) <- paste("system", system)
   row <- (figure - 1L) %% 7L + 1L
-  accuracy <- c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[row]]
-  n <- c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[row]]
-  if (figure < 8L) return(rater_design(rep(accuracy, 3L), system, n = n))
+  violated <- figure > 7L
   rater_design(
-    accuracy + c(-0.1, 0, 0.1), system,
-    n = n, dispersion = 2, error_range = 1, difficulty = 0.2
+    c(0.6, 0.4, 0.6, 0.8, 0.4, 0.6, 0.8)[[row]] + c(-0.1, 0, 0.1) * violated, system,
+    n = c(5000L, 200L, 200L, 200L, 50L, 50L, 50L)[[row]], dispersion = 1 + violated,
+    error_range = 0 + violated, difficulty = 0.2 * violated
   )
 }
 
 #' @export
 print.rater_design <- function(x, ...) {
-  raters <- seq_along(x$raters)
-  accuracy <- given_accuracies(x)
+  accuracy <- split(given_accuracies(x), tidy(x)$kind)
   broken <- design_violations(x)
   missing <- percent(x$missing)
+  if (!all_same(missing)) missing <- shorten(paste(names(x$raters), missing))
   cat_lines(
     paste0("<rater_design> ", format(x)),
-    paste("Accuracy of raters:", shorten(paste(names(x$raters), "=", accuracy[raters]))),
-    if (length(x$systems) > 0L) {
-      paste("Accuracy of systems:", shorten(paste(names(x$systems), "=", accuracy[-raters])))
-    },
+    vapply(names(accuracy), function(kind) {
+      given <- shorten(paste(names(accuracy[[kind]]), "=", accuracy[[kind]]))
+      paste0("Accuracy of ", kind, "s: ", given)
+    }, ""),
     paste("Base rates:", switch(x$law,
       fixed = shorten(paste(x$categories, decimals(x$base_rates))),
       uniform = "uniform numbers, normalised, drawn for each panel",
       dirichlet = paste0("Dirichlet(", x$concentration, "), drawn for each panel")
     )),
-    if (any(x$missing > 0)) paste(
-      "Missing ratings:",
-      if (all_same(missing)) missing[[1L]] else shorten(paste(names(x$raters), missing))
-    ),
+    if (any(x$missing > 0)) paste("Missing ratings:", missing[[1L]]),
     if (length(broken) > 0L) "The K-properties do not hold:" else "The K-properties hold",
     paste("  -", broken, recycle0 = TRUE)
   )
@@ -261,9 +247,8 @@ keep_system <- function(design, system) {
     design$systems <- design$systems[system]
     return(design)
   }
-  raters <- seq_along(design$raters)
-  kept <- c(raters, length(raters) + system)
-  judges <- kept
+  raters <- length(design$raters)
+  judges <- kept <- c(seq_len(raters), raters + system)
   repeat {
     sources <- setdiff(design$copying$from[design$copying$to %in% judges], judges)
     if (length(sources) == 0L) break
@@ -271,9 +256,9 @@ keep_system <- function(design, system) {
   }
   copying <- design$copying[design$copying$to %in% judges, ]
   copying[c("from", "to")] <- lapply(copying[c("from", "to")], match, judges)
-  design$hidden <- unname(design$systems[setdiff(judges, kept) - length(raters)])
-  design$systems <- design$systems[system]
   design$copying <- copying
+  design$hidden <- unname(design$systems[setdiff(judges, kept) - raters])
+  design$systems <- design$systems[system]
   of_judges <- c("matrices", "loading", "drift")
   design[of_judges] <- lapply(design[of_judges], `[`, judges)
   design

@@ -5,12 +5,20 @@
 #' @noRd
 NULL
 
+# A row for each column of `draws`, chain after chain.
+diagnose_all <- function(draws, chains) {
+  numbers <- c(rhat = 0, ess_bulk = 0, ess_tail = 0, mcse = 0)
+  t(vapply(colnames(draws), function(term) {
+    diagnose(matrix(draws[, term], ncol = chains))
+  }, numbers))
+}
+
 # `x`: draws x chains, of one number. NA where it is the same in all draws.
 diagnose <- function(x) {
-  halves <- split_chains(x)
   if (anyNA(x) || max(x) - min(x) < 1e-300) {
     return(c(rhat = NA_real_, ess_bulk = NA_real_, ess_tail = NA_real_, mcse = NA_real_))
   }
+  halves <- split_chains(x)
   bulk <- z_scale(halves)
   folded <- split_chains(abs(x - stats::median(x)))
   tails <- stats::quantile(x, c(0.05, 0.95), names = FALSE)
@@ -24,11 +32,8 @@ diagnose <- function(x) {
 
 # Each chain in two halves; of an odd number of draws the middle one is left out.
 split_chains <- function(x) {
-  n <- nrow(x)
-  half <- n / 2
-  cbind(
-    x[seq_len(floor(half)), , drop = FALSE], x[seq.int(ceiling(half) + 1, n), , drop = FALSE]
-  )
+  half <- nrow(x) %/% 2L
+  cbind(utils::head(x, half), utils::tail(x, half, keepnums = FALSE))
 }
 
 # Normal scores of average ranks over all draws.

@@ -8,10 +8,9 @@
 #' @section Where the table comes from:
 #' Each case counts for every category with its posterior probability of being true, under the
 #' method of the estimate; cases with known truth count for that category. The assumption on shared
-#' errors (`common`) is applied case by case. [confusion()] takes recall and precision from the same
-#' table. With methods that estimate accuracy alone, other metrics are `NA` with a reason.
-#' `accuracy` is that of the estimate; micro averages, which are taken from the table, can
-#' differ from it by as much as a case or two would move it.
+#' errors (`common`) is applied case by case. With methods that estimate accuracy alone, other
+#' metrics are `NA` with a reason. `accuracy` is that of the estimate; micro averages, which are
+#' taken from the table, can differ from it by as much as a case or two would move it.
 #'
 #' What is 0 / 0 is `NA` with a reason. Macro averages of recall, precision and F are over the
 #' categories that have cases; there a precision that is undefined, since the system never gives
@@ -23,19 +22,14 @@
 #' * `"robust"`: the delta method. The derivatives of a metric by the cells of the table, and the
 #'   covariances of these over replicates of a case bootstrap (of clusters, if there are any), give
 #'   the sampling error; it is scaled up to that of the accuracy where replicates vary less. An
-#'   allowance for shared errors is added, in two parts. The first is half the distance between the
-#'   metric if systems err where raters err, and if they err independently. The second corresponds
-#'   to the rest of the allowance for accuracy: cases of an answer move to or from the truth that it
-#'   names, once by the same share for all answers, and once for each answer by itself, with three
-#'   times the variance and such that the accuracy stays. This is larger the more ratings are
-#'   expected to be wrong on cases with that answer, so that the precision of a rare category, on
-#'   whose cases raters err often, is less certain than that of a frequent one. The recall of a rare
-#'   category is hardly known at all: the accuracy may be off by as many cases as there are of it.
-#'   Intervals are Wilson's for the number of cases, with the rest of the error added to both sides,
-#'   and also hold Wilson's for as many cases as would give all of that error, unless these are
-#'   hardly any: nothing tells whether shared errors are smaller near the ends of the scale.
-#' * `"bootstrap"`: percentiles of the metric over replicates, as in [confusion()]; sampling error
-#'   only.
+#'   allowance for shared errors is added: half the distance between the metric if systems err
+#'   where raters err, and if they err independently; and what the rest of the allowance for
+#'   accuracy would do if cases of an answer moved to or from the truth that it names, by the same
+#'   share for all answers, and for each by itself with three times the variance. That is more where
+#'   ratings of cases with the answer are often wrong, as for a rare category, whose recall is
+#'   hardly known. Intervals are Wilson's for the number of cases, with the rest of the error added
+#'   to both sides, and also hold Wilson's for as many cases as would give all of that error.
+#' * `"bootstrap"`: percentiles of the metric over replicates; sampling error only.
 #' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are
 #'   those of [confusion()]. For any other metric, gold cases measure the mean of its derivative
 #'   over cases, as they measure an accuracy; the estimate is the metric of the table with the same
@@ -87,10 +81,8 @@
 #' cost[5, 1] <- 10
 #' estimate_metrics(x, c("accuracy", "loss"), cost = cost)
 #'
-#' # Any metric of yardstick, from posterior probabilities as its case weights (without intervals):
-#' weighted <- augment(found)
-#' head(weighted)
-#' # yardstick::mcc(a, truth, prediction, case_weights = weight)
+#' # Posterior probabilities, as case weights for any metric of yardstick
+#' head(augment(found))
 #' @name metric_estimate
 #' @export
 estimate_metrics <- function(x, metrics = NULL, ...) {
@@ -136,30 +128,27 @@ estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 # What a user asked for: a plan (see metric_plan()) of metrics that may `need` these.
 settle_metrics <- function(metrics, average, beta, cost, bins, x, need = c("table", "scores")) {
   categories <- x$categories
-  abort_argument_if(
-    !is.null(average) && !(is.character(average) && all(average %in% metric_averages)), "average",
-    "must be among {.val {metric_averages}}, or {.code NULL}.", not = average)
+  average <- check_some(average, metric_averages, "average", none = TRUE)
   settings <- list(
     beta = check_number(beta, "beta", 0, open_min = TRUE),
     cost = check_cost_matrix(cost, categories), bins = check_count(bins, "bins"),
     ordered = x$ordered || length(categories) == 2L, steps = length(categories) - 1L
   )
   records <- find_metrics(metrics, settings, !is.null(x$scores), need)
-  metric_plan(records, categories, unique(average), settings)
+  metric_plan(records, categories, average, settings)
 }
 
 # Its own, or one that needs nothing but the estimate.
 check_metric_interval <- function(interval, estimate) {
   own <- estimate$options$interval
+  if (is.null(interval)) return(own)
   gold <- names(gold_intervals())
-  abort_argument_if(is.null(estimate$gold) && rlang::is_string(interval) && interval %in% gold,
-    "interval",
-    "{.code interval = \"{interval}\"} needs an estimate whose interval uses gold cases.",
-    x = "{.arg x} has {.code interval = \"{own}\"}.",
-    i = "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
-        {.fun estimate_accuracy}.")
   having <- unique(c(own, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
-  check_choice(interval %||% own, having, "interval")
+  abort_argument_if(!(rlang::is_string(interval) && interval %in% having), "interval",
+    "must be one of {.or {.val {having}}}.", not = interval,
+    i = if (interval %in% gold) "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
+        {.fun estimate_accuracy}.")
+  interval
 }
 
 # Fields: table (what tidy() gives), estimates (a list, named after groups), plan, options.
@@ -169,12 +158,9 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
   one <- estimates[[1L]]
   interval <- interval %||% one$options$interval
   conf_level <- check_level(conf_level %||% one$options$conf_level)
-  tables <- lapply(seq_along(estimates), function(g) {
-    found <- metrics_of_estimate(estimates[[g]], plan, interval, conf_level, systems)
-    if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found
-  })
+  table <- over_groups(estimates, grouped, metrics_of_estimate, plan, interval, conf_level, systems)
   new_result("metric_estimate",
-    table = do.call(rbind, tables), estimates = estimates, plan = plan,
+    table = table, estimates = estimates, plan = plan,
     options = list(
       method = one$options$method, interval = interval, conf_level = conf_level,
       grouped = grouped, systems = systems %||% one$table$system
@@ -184,18 +170,14 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
 
 # A row per system and row of the plan. An engine knows how metrics that need the same are found.
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
-  engines <- metric_engines()
   needs <- vapply(plan$records, `[[`, "", "needs")
-  tables <- lapply(unique(needs), function(need) {
-    part <- metric_plan(
-      plan$records[needs == need], plan$categories, plan$averages, plan$settings
-    )
-    engines[[need]](estimate, part, interval, conf_level)
-  })
-  table <- do.call(rbind, tables)
+  table <- do.call(rbind, lapply(split(plan$records, needs), function(records) {
+    part <- metric_plan(records, plan$categories, plan$averages, plan$settings)
+    metric_engines()[[records[[1L]]$needs]](estimate, part, interval, conf_level)
+  }))
   # What raters judge has no answers of its own, which could be of one category or another.
   none <- table$system %in% estimate$fit$x$constant & table$metric != "accuracy"
-  table[none, c("estimate", "std.error", "conf.low", "conf.high")] <- NA_real_
+  table[none, c("estimate", interval_columns)] <- NA_real_
   table$reason[none] <- "the system has no answers of its own"
   systems <- systems %||% estimate$table$system
   order <- order(match(table$system, systems), match(table$metric, names(plan$records)))

@@ -1,8 +1,7 @@
 #' An estimator for simulation studies
 #'
-#' [estimate_accuracy()] with its options settled: a function of a `ratings` object.
-#' [simulation_study()] runs most of these without leaving compiled code; any other function will do
-#' too.
+#' [estimate_accuracy()] with its options settled: a function of a `ratings` object, which
+#' [simulation_study()] mostly runs without leaving compiled code.
 #'
 #' @inheritParams estimate_accuracy
 #' @param method A method of [estimate_accuracy()].
@@ -28,20 +27,14 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   options <- check_accuracy_options(given)
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   number <- check_count(gold, "gold", min = 0L)
-  known <- if (number > 0L) {
-    list(
-      gold_sample = check_choice(gold_sample),
-      target = check_choice(target), widen = check_widen(widen)
-    )
-  }
-  kind <- if (number > 0L) switch(known$gold_sample, random = "sample", given = "picked")
+  known <- list(check_choice(gold_sample), check_choice(target), check_widen(widen))
+  names(known) <- c("gold_sample", "target", "widen")
+  kind <- if (number > 0L) c(random = "sample", given = "picked")[[known$gold_sample]]
   check_pair(options, model, NULL, list(kind = kind, case = seq_len(number)))
   options <- append(options, list(model = model), 1L)
   structure(
     function(x) {
-      gold <- if (number > 0L) {
-        gold_cases(random_gold(x, number), known$gold_sample, known$target, known$widen)
-      }
+      gold <- if (number > 0L) do.call(gold_cases, c(list(random_gold(x, number)), unname(known)))
       do.call(estimate_accuracy, c(
         list(x, model = options$model, known_truth = gold), as_arguments(options)
       ))

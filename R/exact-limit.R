@@ -34,12 +34,11 @@ exact_limit <- function(design, estimator = "binned") {
 }
 
 check_fixed <- function(design) {
-  varies <- c(rep(TRUE, length(design$raters)), rep(design$system_errors, length(design$systems)))
+  of_systems <- rep(design$system_errors, length(design$systems))
+  varies <- c(rep(TRUE, length(design$raters)), of_systems) & lengths(design$matrices) == 0L
   drawn <- c(
     if (design$law != "fixed") "base rates are drawn (give {.arg base_rates})",
-    if (design$error_range > 0 && any(varies & lengths(design$matrices) == 0L)) {
-      "errors vary at random (set {.arg error_range} to 0)"
-    }
+    if (design$error_range > 0 && any(varies)) "errors vary at random (set {.arg error_range} to 0)"
   )
   abort_if(length(drawn) > 0L, "argument",
     "Only a design whose matrices and base rates are fixed has a limit.", x = drawn, arg = "design")
@@ -56,17 +55,15 @@ exact_panel <- function(design, truth) {
     x = "There are {signif(answers^raters * n^(1 + hidden), 3)}; two million are possible.")
   probability <- copy_answers(joint_answers(design, truth), design$copying)
   if (hidden > 0L) probability <- apply(probability, seq_len(raters + 1L), sum)
-  if (any(design$missing > 0)) {
+  if (answers > n) {
     for (j in seq_len(raters)) probability <- lose_answers(probability, j, design$missing[[j]])
   }
   codes <- which(probability > 0, arr.ind = TRUE)
-  labels <- replace(rep(NA_character_, answers), seq_len(n), design$categories)
-  columns <- lapply(seq_len(raters + 1L), function(u) {
-    factor(labels[codes[, u]], levels = design$categories)
+  judges <- c(names(design$raters), names(design$systems))
+  columns <- lapply(stats::setNames(seq_along(judges), judges), function(u) {
+    factor(design$categories[codes[, u]], levels = design$categories) # code n + 1 is missing
   })
-  columns <- stats::setNames(columns, c(names(design$raters), names(design$systems)))
-  judges <- names(columns)
-  weights <- make.unique(c(judges, "weight"))[[length(judges) + 1L]]
+  weights <- utils::tail(make.unique(c(judges, "weight")), 1L)
   columns[[weights]] <- probability[codes]
   suppressWarnings(
     ratings(
@@ -83,16 +80,14 @@ joint_answers <- function(design, truth) {
   judges <- seq_along(design$loading)
   nodes <- case_nodes(design)
   probability <- 0
-  for (s in seq_len(strata)) {
-    for (k in seq_along(design$categories)) {
-      rows <- lapply(judges, function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
-      share <- design$strata$weight[[s]] * truth$base_rates[[k]]
-      for (i in seq_len(nrow(nodes))) {
-        here <- Map(
-          case_row, rows, k, design$loading, design$drift, nodes$effect[[i]], nodes$position[[i]]
-        )
-        probability <- probability + share * nodes$weight[[i]] * Reduce(`%o%`, here)
-      }
+  for (s in seq_len(strata)) for (k in seq_along(design$categories)) {
+    rows <- lapply(judges, function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
+    share <- design$strata$weight[[s]] * truth$base_rates[[k]]
+    for (i in seq_len(nrow(nodes))) {
+      here <- Map(
+        case_row, rows, k, design$loading, design$drift, nodes$effect[[i]], nodes$position[[i]]
+      )
+      probability <- probability + share * nodes$weight[[i]] * Reduce(`%o%`, here)
     }
   }
   probability

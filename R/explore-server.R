@@ -6,10 +6,9 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   current <- shiny::reactiveVal(x)
   messages <- shiny::reactiveVal(list())
   read <- shiny::reactiveVal(quote(x))
-  uploaded <- function(id) shiny::reactive({ # nolint: brace_linter.
-    shiny::req(input[[id]])
-    noting(messages, id, file_columns(input[[id]], limits))
-  })
+  noted <- function(name, make) shiny::reactive(noting(messages, name, make()))
+  needed <- function(value, words) shiny::validate(shiny::need(value, words))
+  uploaded <- function(id) noted(id, function() file_columns(shiny::req(input[[id]]), limits))
   file <- uploaded("file")
   gold <- uploaded("gold")
   shiny::observeEvent(input$use, {
@@ -21,23 +20,23 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   })
   layout_sent <- function() sent(shiny::req(input$layout), c("long", "wide"), "layout")
   chosen <- shiny::reactive({
-    shiny::validate(shiny::need(current(), "Choose ratings under \"Data\" first."))
+    needed(current(), "Choose ratings under \"Data\" first.")
     of_kind(current(), input$kind)
   })
-  known <- shiny::reactive(noting(messages, "known", known_cases(input, gold)))
-  measured <- shiny::reactive(noting(messages, "agreement", agreement(chosen())))
-  judged <- shiny::reactive({
-    shiny::validate(shiny::need(length(chosen()$systems), "These ratings have no systems."))
-    noting(messages, "accuracy", page_estimate(chosen(), input, known()))
+  known <- noted("known", function() known_cases(input, gold))
+  measured <- noted("agreement", function() agreement(chosen()))
+  judged <- noted("accuracy", function() {
+    needed(length(chosen()$systems), "These ratings have no systems.")
+    estimate_accuracy(chosen(), common = page_common(input, known()), known_truth = known())
   })
-  compared <- shiny::reactive({
-    several <- length(chosen()$systems) > 1L
-    shiny::validate(shiny::need(several, "These ratings have no two systems."))
-    noting(messages, "comparison", compare_systems(shiny::req(judged())))
+  compared <- noted("comparison", function() {
+    needed(length(chosen()$systems) > 1L, "These ratings have no two systems.")
+    compare_systems(shiny::req(judged()))
   })
-  planned <- shiny::reactive({
-    noting(messages, "plan", plan_gold(chosen(), half_width = shiny::req(input$half_width)))
+  planned <- noted("plan", function() {
+    plan_gold(chosen(), half_width = shiny::req(input$half_width))
   })
+  checked <- noted("check", function() data_check(chosen()))
 
   # Fields are made anew only for what stands above them, so that they never chase each other.
   output$mapping <- shiny::renderUI(layout_field(shiny::req(file())))
@@ -48,7 +47,6 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   output$known <- shiny::renderUI(known_fields(shiny::req(gold())))
   output$messages <- shiny::renderUI(message_boxes(messages(), list(input$file, input$gold)))
   output$facts <- shiny::renderText(format(chosen()))
-  checked <- shiny::reactive(noting(messages, "check", data_check(chosen())))
   output$data <- shiny::renderTable(checks_in_words(checked()))
   show_result(output, "agreement", measured, "Measures of agreement with their intervals", 430)
   show_result(output, "accuracy", judged, "Accuracy of each system with its interval", 260)
@@ -59,42 +57,44 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
     lapply(plain_words(c(format(shiny::req(planned())), notes_of(planned()))), shiny::tags$p)
   )
   output$plan_table <- shiny::renderTable(shown_table(shiny::req(planned())))
-  output$code <- shiny::renderText(page_code(read(), input, !is.null(known())))
+  output$code <- shiny::renderText(page_code(read(), input, known()))
   output$cases <- shiny::downloadHandler("cases-to-label.csv", function(path) {
     list <- for_spreadsheet(as.data.frame(augment(shiny::isolate(planned()))), TRUE)
     utils::write.csv(list, path, row.names = FALSE, na = "")
   })
-  for (format in c(report = "html", word = "docx")) local({
-    name <- paste0("accuracy-report.", format)
-    id <- if (format == "html") "report" else "word"
-    output[[id]] <- shiny::downloadHandler(name, content = function(path) {
-      shiny::isolate(
-        accuracy_report(chosen(), path, title = input$title, known_truth = known())
-      )
+  report <- function(ending) {
+    shiny::downloadHandler(paste0("accuracy-report", ending), function(path) {
+      shiny::isolate(accuracy_report(chosen(), path, title = input$title, known_truth = known()))
     })
-  })
+  }
+  output$report <- report(".html")
+  output$word <- report(".docx")
 }
 
 # With cases of known truth no share of shared errors need be assumed.
-page_estimate <- function(x, input, known) {
-  common <- if (isTRUE(input$choose) && is.null(known)) input$common
-  estimate_accuracy(x, common = common, known_truth = known)
+page_common <- function(input, known) {
+  if (isTRUE(input$choose) && is.null(known)) input$common
 }
 
 # What was read, and what was chosen, as R would have it: text, which the page only shows.
 page_code <- function(read, input, known) {
-  if (is.call(read) && nzchar(input$kind %||% "")) read$rater_kind <- input$kind
-  common <- if (isTRUE(input$choose) && !known) paste0(", common = ", format(input$common))
+  is_read <- is.call(read)
+  if (is_read && nzchar(input$kind %||% "")) read$rater_kind <- input$kind
+  common <- page_common(input, known)
+  if (!is.null(common)) common <- paste0(", common = ", format(common))
+  known <- !is.null(known)
   used <- if (known) ", known_truth = known"
-  file <- encodeString(if (known) input$gold$name else "", quote = "\"")
-  column <- function(id) encodeString(input[[id]] %||% "", quote = "\"")
+  quoted <- function(name) encodeString(name %||% "", quote = "\"")
   lines <- c(
     "library(fallible)",
-    if (is.call(read)) paste("x <-", paste(deparse(read, 60L), collapse = "\n")),
-    if (known) paste0(
-      "table <- read.csv(", file, ")\nknown <- gold_cases(data.frame(case = table[[",
-      column("gold_case"), "]],\n  truth = table[[", column("gold_truth"), "]]), sample = ",
-      column("gold_sample"), ")"
+    if (is_read) paste("x <-", paste(deparse(read, 60L), collapse = "\n")),
+    if (known) sprintf(
+      paste0(
+        "table <- read.csv(%s)\nknown <- gold_cases(data.frame(case = table[[%s]],\n",
+        "  truth = table[[%s]]), sample = %s)"
+      ),
+      quoted(input$gold$name), quoted(input$gold_case), quoted(input$gold_truth),
+      quoted(input$gold_sample)
     ),
     "data_check(x)", "agreement(x)", paste0("estimate <- estimate_accuracy(x", common, used, ")"),
     "estimate", "may_say(estimate)", if (length(input$systems) > 1L) "compare_systems(estimate)",
@@ -106,7 +106,7 @@ page_code <- function(read, input, known) {
 
 # Ratings by the raters that were chosen on the page, if any were.
 of_kind <- function(x, kind) {
-  kind <- sent(kind %||% "", unname(page_kinds), "kind")
+  kind <- sent(kind %||% "", page_kinds, "kind")
   if (nzchar(kind)) x$rater_kind <- kind
   x
 }
@@ -124,34 +124,29 @@ show_result <- function(output, id, result, alt, height) {
 
 # No screen is wider than 5000 pixels.
 shown_width <- function(id) {
-  data <- shiny::getDefaultReactiveDomain()$clientData
-  width <- data[[paste0("output_", id, "_width")]]
-  if (rlang::is_scalar_double(width) || rlang::is_scalar_integer(width)) min(width, 5000)
+  width <- shiny::getDefaultReactiveDomain()$clientData[[paste0("output_", id, "_width")]]
+  if (is.numeric(width) && length(width) == 1L) min(width, 5000)
 }
 
-# Errors first; notes are folded, and speak of the fields of the page and not of arguments.
+# Errors first; notes are folded, and speak of the fields of the page and not of arguments. Files
+# have the name that they were uploaded by.
 message_boxes <- function(messages, files) {
+  box <- function(x) {
+    for (file in Filter(is_upload, files)) {
+      x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
+    }
+    if (x$kind == "warning") x$text <- plain_words(x$text)
+    shiny::tags$div(
+      class = paste0("alert alert-", x$kind),
+      style = "white-space: pre-line; overflow-wrap: anywhere", x$text
+    )
+  }
   boxes <- unlist(unname(messages), FALSE)
   wrong <- vapply(boxes, function(x) x$kind == "danger", NA)
-  notes <- lapply(boxes[!wrong], message_box, files)
-  list(
-    lapply(boxes[wrong], message_box, files),
-    if (length(notes) > 0L) shiny::tags$details(
-      class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
-    )
-  )
-}
-
-# Files have the name that they were uploaded by.
-message_box <- function(x, files) {
-  for (file in Filter(is_upload, files)) {
-    x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
-  }
-  if (x$kind == "warning") x$text <- plain_words(x$text)
-  shiny::tags$div(
-    class = paste0("alert alert-", x$kind),
-    style = "white-space: pre-line; overflow-wrap: anywhere", x$text
-  )
+  notes <- lapply(boxes[!wrong], box)
+  list(lapply(boxes[wrong], box), if (length(notes) > 0L) shiny::tags$details(
+    class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
+  ))
 }
 
 # A value; NULL where it cannot be had. What conditions say is told on the page, until the next call
@@ -159,23 +154,19 @@ message_box <- function(x, files) {
 noting <- function(messages, name, code) {
   notes <- new.env()
   note <- function(kind, cnd) {
-    notes[[kind]] <- unique(c(notes[[kind]], cli::ansi_strip(conditionMessage(cnd))))
+    box <- list(kind = kind, text = cli::ansi_strip(conditionMessage(cnd)))
+    notes[[kind]] <- unique(c(notes[[kind]], list(box)))
+    NULL
   }
-  value <- withCallingHandlers(
-    tryCatch(code, fallible_error = function(e) {
-      note("danger", e)
-      NULL
-    }),
+  value <- rlang::try_fetch(
+    code, fallible_error = function(e) note("danger", e),
     fallible_warning = function(w) {
       note("warning", w)
       rlang::cnd_muffle(w)
     }
   )
-  boxes <- lapply(c("danger", "warning"), function(kind) {
-    lapply(notes[[kind]], function(text) list(kind = kind, text = text))
-  })
   all <- shiny::isolate(messages())
-  all[[name]] <- unlist(boxes, FALSE)
+  all[[name]] <- c(notes$danger, notes$warning)
   messages(all)
   value
 }
@@ -222,6 +213,8 @@ file_columns <- function(file, limits = page_limits()) {
   )
 }
 
+page_select <- function(...) shiny::selectInput(..., selectize = FALSE)
+
 layout_field <- function(file) {
   shiny::tagList(
     shiny::tags$p(paste0("This looks like ", file$words, ".")),
@@ -234,41 +227,36 @@ layout_field <- function(file) {
 }
 
 column_fields <- function(file, layout) {
-  column <- function(id, label) {
-    shiny::selectInput(id, label, file$columns, file$map[[id]], selectize = FALSE)
-  }
-  if (layout == "long") {
-    list(column("case", "Case"), column("rater", "Rater"), column("rating", "Rating"))
-  } else {
-    column("case", "Case")
-  }
+  lapply(c("case", if (layout == "long") c("rater", "rating")), function(id) {
+    page_select(id, capitalised(id), file$columns, file$map[[id]])
+  })
 }
 
 system_field <- function(file, layout, rater, case) {
+  boxes <- shiny::checkboxGroupInput
   if (layout == "wide") {
     columns <- setdiff(file$columns, case)
-    return(list(
-      shiny::checkboxGroupInput("raters", "Columns of raters", columns),
-      shiny::checkboxGroupInput("systems", "Columns of systems to evaluate", columns)
-    ))
-  }
-  if (rlang::is_string(rater) && rater %in% file$columns) {
+    list(
+      boxes("raters", "Columns of raters", columns),
+      boxes("systems", "Columns of systems to evaluate", columns)
+    )
+  } else if (rlang::is_string(rater) && rater %in% file$columns) {
     names <- utils::head(rater_names(file, rater), 50L) # nobody ticks more
-    shiny::checkboxGroupInput("systems", "Systems to evaluate", names)
+    boxes("systems", "Systems to evaluate", names)
   }
 }
 
+chosen_how <- c("At random" = "random", "By hand" = "given")
+
 known_fields <- function(file) {
   column <- function(id, label, likely) {
-    first <- intersect(likely, file$columns)
-    shiny::selectInput(id, label, file$columns, c(first, file$columns)[[1L]], selectize = FALSE)
+    page_select(id, label, file$columns, c(intersect(likely, file$columns), file$columns)[[1L]])
   }
   list(
     column("gold_case", "Case", "case"), column("gold_truth", "Truth", c("truth", "category")),
-    if (!"probability" %in% file$columns) shiny::selectInput(
-      "gold_sample", "How were they chosen?", c("At random" = "random", "By hand" = "given"),
-      selectize = FALSE
-    )
+    if (!"probability" %in% file$columns) {
+      page_select("gold_sample", "How were they chosen?", chosen_how)
+    }
   )
 }
 
@@ -280,10 +268,9 @@ known_cases <- function(input, file) {
   table <- data.frame(case = column("gold_case"), truth = column("gold_truth"))
   table$truth[table$truth %in% usual_na()] <- NA
   drawn <- read$table[["probability"]]
-  if (!is.null(drawn)) table$probability <- suppressWarnings(as.numeric(drawn))
-  gold_cases(
-    table, if (is.null(drawn)) sent(input$gold_sample, c("random", "given"), "gold_sample")
-  )
+  if (is.null(drawn)) return(gold_cases(table, sent(input$gold_sample, chosen_how, "gold_sample")))
+  table$probability <- suppressWarnings(as.numeric(drawn))
+  gold_cases(table)
 }
 
 rater_names <- function(file, column) sort(unique(as_label(file$table[[column]])))
@@ -298,56 +285,48 @@ chosen_ratings <- function(input, file) {
   read <- if (!is.null(input$file)) file()
   abort_if(is.null(read), "file", "Choose a file first, one that can be read.", call = NULL)
   long <- sent(input$layout, c("long", "wide"), "layout") == "long"
-  mapping <- if (long) c("case", "rater", "rating") else c("case", "raters")
-  mapping <- lapply(stats::setNames(nm = mapping), function(id) {
+  fields <- if (long) c("case", "rater", "rating") else c("case", "raters")
+  mapping <- lapply(stats::setNames(nm = fields), function(id) {
     sent(input[[id]], read$columns, id, several = id == "raters")
   })
   known <- if (long) rater_names(read, mapping$rater) else read$columns
   systems <- sent(input$systems, known, "systems", several = TRUE)
   abort_if(!long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
     field = "raters", call = NULL)
-  na <- usual_na()
-  if (rlang::is_string(input$na)) na <- c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
+  na <- if (rlang::is_string(input$na)) {
+    c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
+  } else {
+    usual_na()
+  }
   clean <- isTRUE(input$clean)
   code <- rlang::call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems,
     !!!(if (!setequal(na, usual_na())) list(na = na)), !!!(if (clean) list(clean_labels = TRUE))
   )
-  systems <- if (long) systems %||% FALSE else systems
-  list(x = file_ratings(read, mapping, systems, na, clean), code = code)
-}
-
-# The file was read when its columns were asked for.
-file_ratings <- function(file, mapping, systems, na, clean) {
+  # The file was read when its columns were asked for.
   none <- list(case = NULL, rater = NULL, rating = NULL, raters = NULL, counts = NULL)
   mapping <- lapply(utils::modifyList(none, mapping, keep.null = TRUE), rlang::new_quosure)
-  ratings_of(file$got, mapping, rlang::new_quosure(systems), file$how, na, clean)
+  systems <- rlang::new_quosure(if (long) systems %||% FALSE else systems)
+  list(x = ratings_of(read$got, mapping, systems, read$how, na, clean), code = code)
 }
 
 # ---- What is shown ------------------------------------------------------------------------------
 
 short_table <- function(x) {
-  table <- as.data.frame(tidy(x))
+  table <- used_columns(as.data.frame(tidy(x)))
   table$method <- table$reason <- NULL
-  table[vapply(table, function(column) all(is.na(column)), NA)] <- NULL
-  numbers <- setdiff(names(table)[vapply(table, is.double, NA)], "n")
-  table[numbers] <- lapply(table[numbers], decimals)
   if (!is.null(table$n)) table$n <- number(table$n)
+  table[] <- lapply(table, function(column) if (is.double(column)) decimals(column) else column)
   words <- c(
     std.error = "standard error", conf.low = "from", conf.high = "to",
     shared = "if it shares the raters' errors", independent = "if it errs independently"
   )
-  known <- names(table) %in% names(words)
-  names(table)[known] <- words[names(table)[known]]
+  names(table) <- ifelse(names(table) %in% names(words), words[names(table)], names(table))
   table
 }
 
 sentences_of <- function(estimate) {
   table <- may_say(estimate)
-  shiny::tags$dl(lapply(seq_len(nrow(table)), function(i) {
-    list(
-      shiny::tags$dt(if (table$may[[i]]) "You may say" else "You may not say"),
-      shiny::tags$dd(table$sentence[[i]])
-    )
-  }))
+  terms <- lapply(ifelse(table$may, "You may say", "You may not say"), shiny::tags$dt)
+  shiny::tags$dl(Map(list, terms, lapply(table$sentence, shiny::tags$dd)))
 }

@@ -1,16 +1,14 @@
 #' An interactive page
 #'
-#' Opens a page in the browser for work without code: choose a file and its
-#' columns (or an example), say who rates and which truths are known, look at the ratings and at
-#' agreement, estimate accuracy, compare systems, see how many cases of known truth a study would
-#' need, and download the list of cases to label, the report of [accuracy_report()], and the R code
-#' that does the same.
+#' Opens a page in the browser for work without code: choose a file and its columns (or an example),
+#' say who rates and which truths are known, look at the ratings and at agreement, estimate
+#' accuracy, compare systems, see how many cases of known truth a study would need, and download the
+#' list of cases to label, the report of [accuracy_report()], and the R code that does the same.
 #'
 #' The page is served on this machine alone (127.0.0.1). Files are read as [read_ratings()] reads
-#' them; nothing in them is run, and nothing is written outside a temporary folder of the session.
-#' Whatever a browser sends, the page reads no file of this machine but those that were uploaded to
-#' it. Files with more than 200 columns or `max_cells` cells are refused before they are read, so
-#' that others who use the page need not wait.
+#' them; nothing in them is run, nothing is written outside a temporary folder of the session, and
+#' no file is read but those that were uploaded. Files with more than 200 columns or `max_cells`
+#' cells are refused before they are read.
 #'
 #' @param x A [ratings()] object to begin with; `NULL` to choose a file on the page.
 #' @param ... Not used; catches misspelt arguments.
@@ -69,8 +67,21 @@ explore_page <- function(x) {
         shiny::uiOutput("messages")
       )
     ),
-    explore_data(), explore_agreement(), explore_accuracy(), explore_comparison(), explore_plan(),
-    explore_report()
+    explore_data(),
+    explore_tab(
+      "Agreement",
+      shiny::tags$p("How often raters agree, with and without a correction for chance."),
+      explore_plot("agreement"), explore_table("agreement_table")
+    ),
+    explore_accuracy(),
+    explore_tab(
+      "Comparison",
+      shiny::tags$p(
+        "Which system is more accurate? A difference whose interval includes zero leaves that open."
+      ),
+      shiny::textOutput("best"), explore_plot("comparison"), explore_table("comparison_table")
+    ),
+    explore_plan(), explore_report()
   )
 }
 
@@ -86,8 +97,8 @@ explore_data <- function() {
   explore_tab(
     "Data",
     shiny::tagList(
-      shiny::selectInput(
-        "source", "Where are the ratings?", selectize = FALSE,
+      page_select(
+        "source", "Where are the ratings?",
         c("In a file" = "file", "Example: one system, ten cases" = "lehner2015")
       ),
       shiny::conditionalPanel(
@@ -100,27 +111,22 @@ explore_data <- function() {
         shiny::checkboxInput("clean", "Join labels that differ only in capitals and blanks")
       ),
       shiny::actionButton("use", "Use these ratings", class = "btn-primary mb-3"),
-      shiny::selectInput("kind", "Who rates?", page_kinds, selectize = FALSE),
+      page_select("kind", "Who rates?", page_kinds),
       shiny::tags$p(
         "The interval depends on it: machines share errors that ratings cannot show."
       ),
       shiny::fileInput("gold", "Cases of known truth, if there are any (CSV, Excel, JSON)"),
       shiny::uiOutput("known")
     ),
-    shiny::tags$h2("What these ratings can show", class = "h4"), shiny::textOutput("facts"),
-    wide_table("data")
+    explore_title("What these ratings can show"), shiny::textOutput("facts"),
+    explore_table("data")
   )
 }
 
-explore_agreement <- function() {
-  explore_tab(
-    "Agreement",
-    shiny::tags$p(
-      "How often raters agree, with and without a correction for chance."
-    ),
-    explore_plot("agreement_plot"), wide_table("agreement_table")
-  )
-}
+page_kinds <- c(
+  "Not declared (or as in the ratings)" = "", "Trained people" = "expert",
+  "A crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
+)
 
 explore_accuracy <- function() {
   explore_tab(
@@ -136,25 +142,10 @@ explore_accuracy <- function() {
         "known truth measure the accuracy, and no share need be assumed."
       )
     ),
-    explore_plot("accuracy_plot"), wide_table("accuracy_table"),
-    shiny::tags$h2("Sentences", class = "h4"), shiny::uiOutput("sentences")
+    explore_plot("accuracy"), explore_table("accuracy_table"), explore_title("Sentences"),
+    shiny::uiOutput("sentences")
   )
 }
-
-explore_comparison <- function() {
-  explore_tab(
-    "Comparison",
-    shiny::tags$p(
-      "Which system is more accurate? A difference whose interval includes zero leaves that open."
-    ),
-    shiny::textOutput("best"), explore_plot("comparison_plot"), wide_table("comparison_table")
-  )
-}
-
-page_kinds <- c(
-  "Not declared (or as in the ratings)" = "", "Trained people" = "expert",
-  "A crowd" = "crowd", "Language models" = "model", "Other programs" = "tool"
-)
 
 explore_plan <- function() {
   explore_tab(
@@ -170,7 +161,7 @@ explore_plan <- function() {
       ),
       shiny::downloadButton("cases", "Download the cases to label")
     ),
-    shiny::uiOutput("plan"), wide_table("plan_table")
+    shiny::uiOutput("plan"), explore_table("plan_table")
   )
 }
 
@@ -186,14 +177,17 @@ explore_report <- function() {
       "One file: the number, its interval, what it rests on, sentences to copy, methods and",
       "references. It takes some seconds."
     ),
-    shiny::tags$h2("The same in R", class = "h4"), shiny::verbatimTextOutput("code")
+    explore_title("The same in R"), shiny::verbatimTextOutput("code")
   )
 }
 
+explore_title <- function(words) shiny::tags$h2(words, class = "h4")
+
 explore_plot <- function(id) {
-  shiny::tags$div(class = "explore-plot", shiny::plotOutput(id, height = "auto"))
+  plot <- shiny::plotOutput(paste0(id, "_plot"), height = "auto")
+  shiny::tags$div(class = "explore-plot", plot)
 }
 
-wide_table <- function(id) {
+explore_table <- function(id) {
   shiny::tags$div(class = "table-responsive", tabindex = "0", shiny::tableOutput(id))
 }

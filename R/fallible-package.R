@@ -1,10 +1,10 @@
 #' @details
 #' How accurate is a classifier when there is no ground truth, only raters who disagree?
 #'
-#' Start with `vignette("which-method")`, which method and which claim, and
-#' `vignette("your-data")`, a recipe for every kind of file. `vignette("fallible")` goes from a file
-#' to a first number; `vignette("questions")` says when to believe it; `vignette("llm-judges")` is
-#' for raters that are language models, `vignette("gold")` for a few cases with known truth.
+#' Start with `vignette("which-method")` and `vignette("your-data")`, a recipe for every kind of
+#' file. `vignette("fallible")` goes from a file to a first number; `vignette("questions")` says
+#' when to believe it; `vignette("llm-judges")` is for raters that are language models,
+#' `vignette("gold")` for a few cases with known truth.
 #'
 #' 1. [ratings()] or [read_ratings()] takes ratings and predictions of systems; [data_check()] shows
 #'    which questions they can answer.
@@ -14,8 +14,7 @@
 #'    [agreement()] how much raters agree, [shared_errors()] whether they share errors.
 #' 4. [check_k_properties()] tests assumptions, [may_say()] and [accuracy_report()] put results into
 #'    words.
-#' 5. [plan_cases()] and [plan_gold()] plan studies, [simulation_study()] tries estimators on
-#'    simulated panels.
+#' 5. [plan_cases()] and [plan_gold()] plan studies, [simulation_study()] tries estimators.
 #' 6. [crowdtruth()] is for answers with several labels, where disagreement is a signal.
 #'
 #' Every result has `print()`, `summary()`, `format()`, `tidy()`, `glance()` and `plot()`. See also

@@ -22,11 +22,7 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
     reason <- if (fit$identified == "parameters") rep(reason_of_fit(fit), length(lacking))
     return(new_point(lacking, reason = reason))
   }
-  engines <- if (joint) {
-    lapply(seq_along(fit$x$systems), joint_engine, fit = fit)
-  } else {
-    list(family_engine(problem_for(fit, fit$x, fit$known$truth), fit$theta))
-  }
+  engines <- family_engines(fit, joint, fit$known$truth)
   beliefs <- function(weight) {
     out <- lapply(engines, moved_posterior, weight = weight)
     if (joint) out else rep(out, length(fit$x$systems))
@@ -42,16 +38,17 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
   point
 }
 
-# A system that joins the raters is one more of them.
-joint_engine <- function(system, fit) {
-  made <- family_problem_of(
-    fit$x, fit$model, fit$base, fit$known$truth, system = system
-  )
-  identified <- identifies_parameters(made$problem, made$start)
-  top <- if (identified) maximise_family(made$problem, made$start)
-  family_engine(
-    made$problem, top$theta %||% made$start, identified, top$converged %||% TRUE, top$inverse
-  )
+# That of the raters; or one for each system, which joins them as one more.
+family_engines <- function(fit, joint, known = integer()) {
+  if (!joint) return(list(family_engine(problem_for(fit, fit$x, known), fit$theta)))
+  lapply(seq_along(fit$x$systems), function(system) {
+    problem <- family_problem_of(fit$x, fit$model, fit$base, fit$known$truth, system)
+    identified <- identifies_parameters(problem)
+    top <- if (identified) maximise_family(problem)
+    family_engine(
+      problem, top$theta %||% problem$start, identified, top$converged %||% TRUE, top$inverse
+    )
+  })
 }
 
 # What moves the parameters to where other weights of patterns pull them.
@@ -62,21 +59,19 @@ family_engine <- function(problem, theta, identified = TRUE, converged = TRUE, i
   )
 }
 
-# Parameters x patterns: how far a weight of one more would move the parameters. Only a bootstrap
-# asks for it.
-pulls <- function(engine) {
-  if (is.null(engine$pull$value)) {
-    scores <- as.matrix(pattern_scores(engine$problem, engine$theta))
-    inverse <- engine$inverse %||% inverse_curvature(engine$problem, engine$theta)
-    engine$pull$value <- unclass(inverse) %*% t(scores)
-  }
-  engine$pull$value
-}
-
 # Patterns x categories.
 moved_posterior <- function(engine, weight) {
-  change <- weight * engine$counted - engine$problem$data$weight
+  problem <- engine$problem
   theta <- engine$theta
-  if (any(change != 0)) theta <- theta + drop(pulls(engine) %*% change)
-  posterior_of_categories(engine$problem, expect(engine$problem, theta)$posterior)
+  change <- weight * engine$counted - problem$data$weight
+  if (any(change != 0)) {
+    # Parameters x patterns: how far a weight of one more would move the parameters. Only a
+    # bootstrap asks for it.
+    engine$pull$value <- engine$pull$value %||% {
+      inverse <- engine$inverse %||% inverse_curvature(problem, theta)
+      unclass(inverse) %*% t(pattern_scores(problem, theta))
+    }
+    theta <- theta + drop(engine$pull$value %*% change)
+  }
+  posterior_of_categories(problem, expect(problem, theta)$posterior)
 }

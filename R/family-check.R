@@ -19,61 +19,46 @@ check_alternatives <- function(alternative, x) {
 }
 
 # What is compared is likelihood.
-without_prior <- function(model) {
-  model["prior"] <- list(list())
-  model
-}
+without_prior <- function(model) replace(model, "prior", list(list()))
 
 # A row per model: twice its gain in log-likelihood on the model with equal errors and difficulty,
 # and an accuracy for each rater if these can be told apart. Systems do not join.
 alternative_rows <- function(x, alternative, settings) {
   if (length(alternative) == 0L) return(list())
-  null <- first_identified(x, utils::modifyList(settings, list(system = 0L)),
-    axes(c("rater", "common"), "uniform", "none"))$null
+  row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)
+  settings$system <- 0L
+  null <- first_identified(x, settings, axes(c("rater", "common"), "uniform", "none"))$null
   reason <- reason_untestable(x)
   if (is.na(reason) && is.null(null)) {
     reason <- "the model without it has more parameters than these raters can distinguish"
   }
-  if (!is.na(reason)) {
-    return(lapply(names(alternative), function(name) {
-      k_row("alternative", alternative_test(name), reason = reason)
-    }))
+  if (!is.na(reason)) return(lapply(names(alternative), row, reason = reason))
+  models <- c(list(without_prior(null)), alternative)
+  fitted_to <- function(x) {
+    lapply(models, function(model) {
+      suppressWarnings(fit_raters(x, model, "likelihood"), classes = "fallible_warning")
+    })
   }
-  null <- without_prior(null)
-  fit <- quietly_fitted(x, null)
+  gains <- function(fits) {
+    likelihood <- vapply(fits, `[[`, 0, "log_likelihood", USE.NAMES = FALSE)
+    2 * (likelihood[-1L] - likelihood[[1L]])
+  }
+  fits <- fitted_to(x)
+  observed <- gains(fits)
   bar <- progress_bar("Alternatives", settings$replicates)
   drawn <- vapply(seq_len(settings$replicates), function(i) {
     bar$tick(i)
-    gains(stats::simulate(fit)[[1L]], null, alternative)
-  }, numeric(length(alternative)))
+    gains(fitted_to(stats::simulate(fits[[1L]])[[1L]]))
+  }, observed)
   bar$close()
   drawn <- matrix(drawn, length(alternative))
-  observed <- gains(x, null, alternative)
-  lapply(seq_along(alternative), function(i) {
-    test <- alternative_test(names(alternative)[[i]])
-    if (is.na(observed[[i]])) {
-      return(k_row("alternative", test, reason = reason_of_parameters(
-        alternative[[i]], length(x$categories)
-      )))
+  Map(function(name, model, fit, gain, i) {
+    if (is.na(gain)) {
+      return(row(name, reason = reason_of_parameters(model, length(x$categories))))
     }
-    k_row(
-      "alternative", test, null, alternative[[i]],
-      statistic = reported_statistic(observed[[i]], "ratio"),
-      df = quietly_fitted(x, alternative[[i]])$parameters - fit$parameters,
-      p_value = bootstrap_p(observed[[i]], drawn[i, ])
+    row(
+      name, models[[1L]], model, statistic = reported_statistic(gain, "ratio"),
+      df = fit$parameters - fits[[1L]]$parameters, p_value = bootstrap_p(gain, drawn[i, ])
     )
-  })
-}
-
-alternative_test <- function(name) paste0("likelihood ratio, ", name)
-
-gains <- function(x, null, alternative) {
-  below <- quietly_fitted(x, null)$log_likelihood
-  vapply(alternative, function(model) {
-    2 * (quietly_fitted(x, model)$log_likelihood - below)
-  }, 0, USE.NAMES = FALSE)
-}
-
-quietly_fitted <- function(x, model) {
-  suppressWarnings(fit_raters(x, model, "likelihood"), classes = "fallible_warning")
+  }, names(alternative), alternative, fits[-1L], observed, seq_along(alternative))
 }

@@ -6,13 +6,6 @@
 
 uses_confidence <- function(model) isTRUE(model$confidence)
 
-# A model that has learnt to listen; `model` is a family with a law for answers.
-with_levels_of <- function(model, confidence) {
-  model$confidence <- confidence
-  if (confidence) model$words <- paste0(model$words, ", confidence")
-  model
-}
-
 check_confidence_axes <- function(confidence, difficulty) {
   check_flag(confidence, "confidence")
   abort_argument_if(confidence && identical(difficulty, "strata"), "difficulty",
@@ -23,15 +16,11 @@ check_confidence_axes <- function(confidence, difficulty) {
 check_has_confidence <- function(model, x) {
   if (!uses_confidence(model)) return(invisible())
   seen <- seen_levels(x)
-  why <- if (!is.null(x$voted)) {
-    "Groups of raters count as one vote each, and a vote has no confidence."
-  } else if (is.null(x$confidence)) {
-    "There is none."
-  } else if (length(seen) < 2L) {
-    "All of it is {.val {x$confidence$levels[seen]}}."
-  }
-  abort_argument_if(!is.null(why), "model",
-    "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.", x = why,
+  abort_argument_if(length(seen) < 2L || !is.null(x$voted), "model",
+    "A model with {.code confidence = TRUE} needs ratings with {.arg confidence}.",
+    x = if (!is.null(x$voted)) "Groups of raters count as one vote each, and a vote has no
+        confidence." else if (is.null(x$confidence)) "There is none." else
+        "All of it is {.val {x$confidence$levels[seen]}}.",
     i = "Give {.arg confidence} to {.fun ratings}, or choose a model without.")
 }
 
@@ -94,7 +83,7 @@ confident_family <- function(family, x) {
   n <- length(levels)
   own <- function(parameters) utils::head(parameters, 2L - 2L * n)
   level_law <- function(parameters) core_level_law(utils::tail(parameters, 2L * n - 2L), n)
-  bare <- family[c("start", "law", "gradient", "report")]
+  bare <- family
   family$levels <- levels
   family$start <- function(judged, categories) {
     seen <- tabulate(x$confidence$code, n)
@@ -111,10 +100,9 @@ confident_family <- function(family, x) {
     function(parameters, judged, categories, counts) {
       k <- length(categories)
       counts <- array(counts, c(dim(counts)[[1L]], k, k, n + 1L))
-      seen <- colSums(counts)[, , -1L, drop = FALSE]
-      all <- colSums(seen, dims = 2L)
-      right <- apply(seen, 3L, function(of) sum(diag(of)))
-      value <- function(at) sum(cbind(right, all - right) * log(core_level_law(at, n)))
+      seen <- matrix(colSums(counts)[, , -1L], k^2)
+      right <- as.vector(diag(k)) %*% seen
+      value <- function(at) sum(c(right, colSums(seen) - right) * log(core_level_law(at, n)))
       c(
         bare$gradient(own(parameters), judged, categories, rowSums(counts, dims = 3L)),
         differences(value, utils::tail(parameters, 2L * n - 2L))

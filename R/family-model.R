@@ -75,23 +75,18 @@ rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, 
     check_family_function(get(arg), arg)
   }
   check_string(words, "words")
-  ok <- is.numeric(strata) && length(strata) > 0L && all(is.finite(strata)) && all(strata > 0) &&
-    abs(sum(strata) - 1) < 1e-6
-  abort_argument_if(!ok, "strata", "must be probabilities above 0 that sum to one.", not = strata)
+  abort_argument_if(!is_distribution(strata) || any(strata == 0), "strata",
+    "must be probabilities above 0 that sum to one.", not = strata)
   new_family_model(
-    list(accuracy = "rater", errors = "own", difficulty = "own", words = words),
+    list(accuracy = "rater", errors = "own", difficulty = "own", system = "shared", words = words),
     list(law = law, start = start, gradient = gradient, strata = strata),
     list(base_rates = check_formula(base_rates, "base_rates"))
   )
 }
 
-family_arguments <- list(
-  law = c("parameters", "judged", "categories"), start = c("judged", "categories"),
-  gradient = c("parameters", "judged", "categories", "counts")
-)
-
 check_family_function <- function(f, arg) {
-  needs <- family_arguments[[arg]]
+  needs <- c(if (arg != "start") "parameters", "judged", "categories",
+    if (arg == "gradient") "counts")
   abort_argument_if(!is.function(f) || length(formals(args(f))) < length(needs), arg,
     "must be a function of {.arg {needs}}.",
     x = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
@@ -109,10 +104,7 @@ check_formula <- function(formula, arg) {
 # and difficulty.
 new_family_model <- function(axes, family, formulas) {
   structure(
-    c(
-      utils::modifyList(list(system = "shared"), axes),
-      list(prior = list(), family = family, formulas = formulas)
-    ),
+    c(axes, list(prior = list(), family = family, formulas = formulas)),
     class = c("family_model", "rater_model", "fallible_result")
   )
 }
@@ -125,6 +117,9 @@ format.family_model <- function(x, ...) {
 }
 
 is_empty_formula <- function(formula) length(all.vars(formula)) == 0L
+
+# A formula of no covariate is as good as none.
+is_used_formula <- function(x) !rlang::is_formula(x) || !is_empty_formula(x)
 
 formula_words <- function(formula) paste(deparse(formula, width.cutoff = 500L), collapse = " ")
 
@@ -148,52 +143,42 @@ family_start <- function(family, data) {
     "{.arg start} of the family of models must return finite numbers.",
     x = "It returned {describe(start)}.", call = NULL)
   names <- rlang::names2(start)
-  lacks <- names == ""
-  names[lacks] <- paste("parameter", seq_along(start))[lacks]
+  names[names == ""] <- paste("parameter", which(names == ""), recycle0 = TRUE)
   stats::setNames(as.double(start), names)
 }
 
 # Rows of judged x true category x rating x stratum.
 family_law <- function(family, parameters, data) {
-  call_family(family, "law", parameters, family$judged %||% data$judged, data$categories)
+  call_family(family, "law", parameters, data$view, data$categories)
 }
 
 law_shape <- function(family, data) {
   n <- length(data$categories)
-  levels <- length(family$levels)
-  c(nrow(data$judged), n, n * (1L + levels), length(family$strata))
+  c(nrow(data$judged), n, n * (1L + length(family$levels)), length(family$strata))
 }
 
 # Once for a fit, where messages are for whoever wrote the function.
-check_law <- function(law, family, data) {
+check_law <- function(family, parameters, data) {
+  law <- family_law(family, parameters, data)
   shape <- law_shape(family, data)
-  given <- dim(law)
-  if (shape[[4L]] == 1L && length(given) == 3L) given <- c(given, 1L)
+  given <- c(dim(law), if (length(dim(law)) == 3L) 1L)
   fault <- if (!is.numeric(law) || !identical(as.double(given), as.double(shape))) {
-    paste0("It returned ", describe(law), if (!is.null(given)) {
-      paste0(" of ", paste(dim(law), collapse = " x "))
-    })
-  } else if (!all(is.finite(law)) || any(law < 0)) {
-    bad <- law[!is.finite(law) | law < 0]
-    paste("Among what it returned is", format(bad[[1L]], digits = 4L))
+    paste0("It returned ", describe(law), " of ", paste(dim(law), collapse = " x "))
   } else {
-    sums <- apply(array(law, shape), c(1L, 2L, 4L), sum)
-    off <- which(abs(sums - 1) > 1e-6, arr.ind = TRUE)
-    if (nrow(off) > 0L) {
-      paste0(
-        "For row ", off[1L, 1L], " of `judged` and true category ", data$categories[off[1L, 2L]],
-        " they sum to ", format(sums[off[1L, , drop = FALSE]], digits = 6L)
-      )
-    }
+    law <- array(law, shape)
+    bad <- !is.finite(law) | law < 0
+    off <- apply(bad, c(1L, 2L, 4L), any) | !(abs(apply(law, c(1L, 2L, 4L), sum) - 1) <= 1e-6)
+    at <- which(off, arr.ind = TRUE)
+    if (length(at) > 0L) paste0(
+      "For row ", at[1L, 1L], " of `judged` and true category ", data$categories[at[1L, 2L]],
+      " it returned ", toString(format(law[at[1L, 1L], at[1L, 2L], , at[1L, 3L]], digits = 4L))
+    )
   }
-  if (!is.null(fault)) {
-    if (shape[[4L]] == 1L) shape <- shape[-4L]
-    abort_argument("law", "{.arg law} of the family of models must return probabilities, rows of
-                           {.arg judged} x true category x
-                           rating{if (length(shape) == 4L) ' x stratum'}
-                           ({paste(shape, collapse = ' x ')}), whose sums over ratings are one.",
-      x = "{fault}.", call = NULL)
-  }
+  if (shape[[4L]] == 1L) shape <- shape[-4L]
+  abort_argument_if(!is.null(fault), "law",
+    "{.arg law} of the family of models must return probabilities, rows of {.arg judged} x true
+     category x rating{if (length(shape) == 4L) ' x stratum'} ({paste(shape, collapse = ' x ')}),
+     whose sums over ratings are one.", x = "{fault}.", call = NULL)
 }
 
 # ---- Words --------------------------------------------------------------------------------------
@@ -213,31 +198,25 @@ model_lines.family_model <- function(x) { # nolint: object_name.
     if (x$errors == "ordinal") {
       "  errors  a signal in the order of the categories, cut at thresholds"
     },
-    if (uses_confidence(x)) "  confidence  the more sure a rater is, the more often right",
+    if (uses_confidence(x)) confidence_line,
     if (is.function(x$family$law)) "  a family of your own, fitted in R"
   )
 }
 
-check_no_family <- function(model, arg) {
-  abort_argument_if(!is.null(model$family), arg,
-    "{.arg {arg}} works only with models without a formula that are not your own family.",
-    x = "{.arg model} is the {format(model)}.")
-}
+confidence_line <- "  confidence  the more sure a rater is, the more often right"
 
 # Patterns of cases that are alike for a model: with the same ratings and, where the model knows of
 # covariates or confidence, the same of these. All else costs as many patterns as there are without.
 patterns_for <- function(model, x) {
-  if (is.null(x$covariates) && is.null(x$confidence)) x else joined_for(model, x)
+  if (is.null(x$covariates) && is.null(x$confidence)) return(x)
+  x <- joined_for(model, x)
+  if (uses_confidence(model)) split_by_confidence(x) else x
 }
 
 joined_for <- function(model, x) UseMethod("joined_for")
 
-joined_for.rater_model <- function(model, x) {
-  x <- join_patterns(x)
-  if (uses_confidence(model)) split_by_confidence(x) else x
-}
+joined_for.rater_model <- function(model, x) join_patterns(x)
 
 joined_for.family_model <- function(model, x) {
-  x <- split_by_covariates(x, covariates_used(model) %||% names(x$covariates))
-  if (uses_confidence(model)) split_by_confidence(x) else x
+  split_by_covariates(x, covariates_used(model) %||% names(x$covariates))
 }

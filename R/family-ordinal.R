@@ -2,10 +2,10 @@
 # that of the core, src/core/model/ordinal.hpp.
 
 check_ordinal_axes <- function(accuracy, difficulty) {
-  abort_argument_if(rlang::is_formula(accuracy) || rlang::is_formula(difficulty) ||
-      !"none" %in% difficulty[1L], "errors", "With {.code errors = \"ordinal\"} only base rates may
-        have a formula, and cases are equally difficult.",
-    x = "{.arg {if (rlang::is_formula(accuracy)) 'accuracy' else 'difficulty'}} is given.")
+  by_formula <- rlang::is_formula(accuracy)
+  abort_argument_if(by_formula || rlang::is_formula(difficulty) || !"none" %in% difficulty[1L],
+    "errors", "With {.code errors = \"ordinal\"} only base rates may have a formula, and cases are
+        equally difficult.", x = "{.arg {if (by_formula) 'accuracy' else 'difficulty'}} is given.")
 }
 
 check_order <- function(model, x) {
@@ -13,18 +13,6 @@ check_order <- function(model, x) {
     "A model with {.code errors = \"ordinal\"} needs categories in an order.",
     x = "Those of {.arg x} are not ordered: {.val {x$categories}}.",
     i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.")
-}
-
-ordinal_by_formula <- function(accuracy, errors, difficulty, system, base_rates) {
-  accuracy <- check_choice(accuracy, c("common", "rater"), "accuracy")
-  new_family_model(
-    list(
-      accuracy = accuracy, errors = errors, difficulty = "none",
-      words = paste0("rater model (", axes_in_words(accuracy, "ordinal"), ")")
-    ),
-    list(bind = function(judged, categories) bind_ordinal(judged, categories, accuracy)),
-    list(base_rates = check_formula(base_rates, "base_rates"))
-  )
 }
 
 # Parameters: groups x (slope, middle threshold, logarithms of steps).
@@ -38,23 +26,20 @@ bind_ordinal <- function(judged, categories, accuracy) {
   list(
     strata = 1, start = function(judged, categories) rep(start, each = groups),
     prepare = function(judged) {
-      list(group = if (by_rater) match(judged$rater, raters) else 1L + judged$system)
+      if (by_rater) match(judged$rater, raters) else 1L + judged$system
     },
-    law = function(parameters, judged, categories) {
-      core_ordinal_law(matrix(parameters, groups))$law[judged$group, , , drop = FALSE]
+    law = function(parameters, group, categories) {
+      core_ordinal_law(matrix(parameters, groups))$law[group, , , drop = FALSE]
     },
-    report = function(parameters) ordinal_report(matrix(parameters, groups), names, categories)
-  )
-}
-
-ordinal_report <- function(theta, names, categories) {
-  named <- nzchar(names)
-  of <- ifelse(named, paste0(names, ": "), "")
-  c(
-    stats::setNames(theta[, 1L], paste0("slope", ifelse(named, paste0("[", names, "]"), ""))),
-    stats::setNames(
-      as.vector(core_ordinal_law(theta)$thresholds),
-      paste0("threshold[", outer(of, thresholds_between(categories), paste0), "]")
-    )
+    report = function(parameters) {
+      theta <- matrix(parameters, groups)
+      thresholds <- core_ordinal_law(theta)$thresholds
+      of <- ifelse(nzchar(names), paste0(names, ": "), "")
+      c(
+        stats::setNames(theta[, 1L], sub("[]", "", paste0("slope[", names, "]"), fixed = TRUE)),
+        stats::setNames(as.vector(thresholds),
+          paste0("threshold[", outer(of, thresholds_between(categories), paste0), "]"))
+      )
+    }
   )
 }

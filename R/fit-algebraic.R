@@ -3,12 +3,13 @@
 fit_algebraic <- function(x, model) {
   fit <- na_real(core_fit_algebraic(x$patterns, pattern_weights(x)))
   if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
-  fit$coefficients <- stats::setNames(
-    c(fit$rater_accuracy, fit$base_rates),
-    c("rater_accuracy", paste0("base_rate[", x$categories, "]"))
+  structure(
+    c(
+      list(x = x, model = model, method = "algebraic", known = nothing_known), fit,
+      list(coefficients = named_coefficients(fit$rater_accuracy, fit$base_rates, x))
+    ),
+    class = c("k_fit", "rater_fit", "fallible_result")
   )
-  fit <- c(list(x = x, model = model, method = "algebraic", known = nothing_known), fit)
-  new_rater_fit(fit, "k_fit")
 }
 
 # Patterns x categories: probabilities of the categories given the ratings of a pattern.
@@ -23,7 +24,7 @@ posterior.rater_fit <- function(fit, x = NULL) {
 posterior.k_fit <- function(fit, x = NULL) {
   x <- x %||% fit$x
   if (fit$identified != "yes") return(unknown_posterior(x))
-  core_posterior_algebraic(x$patterns, pattern_weights(x), core_parameters(fit))
+  core_posterior_algebraic(x$patterns, pattern_weights(x), fit)
 }
 
 unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), length(x$categories))
@@ -38,9 +39,8 @@ posterior_of_others.rater_fit <- function(fit, x) latent_probabilities(fit, x)$p
 refitting <- function(fit) UseMethod("refitting")
 
 refitting.k_fit <- function(fit) {
-  function(weight) {
-    core_posterior_algebraic(fit$x$patterns, weight, core_fit_algebraic(fit$x$patterns, weight))
-  }
+  patterns <- fit$x$patterns
+  function(weight) core_posterior_algebraic(patterns, weight, core_fit_algebraic(patterns, weight))
 }
 
 refitting.rater_fit <- function(fit) {
@@ -59,9 +59,4 @@ rating_probabilities.rater_fit <- function(fit) latent_probabilities(fit, fit$x)
 
 rating_probabilities.k_fit <- function(fit) {
   array(confusion(fit)[[1L]], c(length(fit$x$categories) * c(1L, 1L), length(fit$x$raters)))
-}
-
-# What the core reads of a fit.
-core_parameters <- function(fit) {
-  fit[c("identified", "agreement", "kappa", "rater_accuracy", "base_rates", "negative")]
 }

@@ -37,12 +37,14 @@ agrees_on_all <- function(x) {
   all(rating_category(x) == rating_category(x)[match(at, at)])
 }
 
+# Are truths, raters or calibration samples known? `known`: see with_known().
+knows_some <- function(known) {
+  any(known$truth > 0L) || any(lengths(c(known$raters, known$counts)) > 0L)
+}
+
 # What a fit with free errors is given with, if little.
 warn_weakly_identified <- function(fit) {
-  if (any(known_patterns(fit)) || any(is_known_rater(fit)) || length(fit$known$counts) > 0L ||
-        agrees_on_all(fit$x)) {
-    return()
-  }
+  if (knows_some(fit$known) || agrees_on_all(fit$x)) return()
   found <- association_of(fit$x)
   if (found$statistic < stats::qchisq(0.95, max(found$df, 1))) {
     warn_weak("the raters' agreement is barely distinguishable from chance")
@@ -62,8 +64,7 @@ warn_weakly_identified <- function(fit) {
 # takes for granted.
 warn_unchecked <- function(fit) {
   x <- fit$x
-  known <- any(known_patterns(fit), is_known_rater(fit), lengths(fit$known$counts) > 0L)
-  if (fit$identified != "yes" || has_counts(x) || known ||
+  if (fit$identified != "yes" || has_counts(x) || knows_some(fit$known) ||
         length(unique(rating_rater(x))) != 2L) {
     return(invisible())
   }
@@ -93,26 +94,31 @@ rates_are_prior <- function(fit, most = 2e6) {
   used <- which(fit$base_rates > 0)
   work <- length(fit$theta)^2 * n_patterns(fit$x) * length(used)
   if (length(fit$model$prior) == 0L || !weights_are_counts(fit$x) || work > most) return(FALSE)
-  terms <- paste0("base_rate[", fit$x$categories[used[-1L]], "]")
-  at <- match(terms, names(fit$coefficients))
-  covariance <- covariance_of(fit)$covariance
-  if (is.null(covariance) || anyNA(covariance[at, at])) return(FALSE)
   rates <- fit$base_rates[used[-1L]]
+  at <- match(rate_terms(fit$x)[used[-1L]], names(fit$coefficients))
+  covariance <- covariance_of(fit)$covariance[at, at, drop = FALSE]
+  if (is.null(covariance) || anyNA(covariance)) return(FALSE)
   logit <- diag(rates, length(rates)) - rates %o% rates
-  relative <- length(used) * covariance[at, at, drop = FALSE] %*% solve(logit)
+  relative <- length(used) * covariance %*% solve(logit)
   max(Re(eigen(relative, only.values = TRUE)$values)) > 0.5
+}
+
+# Raters x true categories: how many ratings of such cases each gave, as far as that is known.
+ratings_by_truth <- function(fit) {
+  x <- fit$x
+  weighted <- (fit$posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
+  raters <- length(x$raters)
+  matrix(apply(weighted, 2L, rowsum_codes, code = rating_rater(x), n = raters), raters)
 }
 
 # Share of ratings by raters who, by two standard errors, call some category by another's name.
 share_of_opposite <- function(fit) {
-  rater <- rating_rater(fit$x)
-  weight <- pattern_weights(fit$x)[rating_pattern(fit$x)]
-  by_rater <- ratings_of_raters(fit$x)
-  by_truth <- rowsum(fit$posterior[rating_pattern(fit$x), , drop = FALSE] * weight, rater)
-  opposite <- vapply(as.integer(rownames(by_truth)), function(j) {
-    is_opposite(fit$matrices[j, , ], by_truth[match(j, rownames(by_truth)), ])
+  by_truth <- ratings_by_truth(fit)
+  opposite <- vapply(seq_along(fit$x$raters), function(j) {
+    is_opposite(fit$matrices[j, , ], by_truth[j, ])
   }, NA)
-  sum(by_rater[as.integer(rownames(by_truth))][opposite]) / sum(by_rater)
+  ratings <- ratings_of_raters(fit$x)
+  sum(ratings[opposite]) / sum(ratings)
 }
 
 is_opposite <- function(matrix, n) {

@@ -33,20 +33,20 @@ sum_over_cases <- function(value, weight) {
 criteria_of_fit <- function(fit) {
   found <- log_likelihood_draws(fit)
   waic <- waic_rows(found$values)
-  total <- sum_over_cases(waic[, "elpd"], found$weight)
-  table <- tibble::tibble(
-    criterion = c("waic", "loo"), elpd = c(total[["estimate"]], NA_real_),
-    std.error = c(total[["std.error"]], NA_real_),
-    parameters = c(sum(found$weight * waic[, "p"]), NA_real_), worst_k = NA_real_
-  )
-  if (rlang::is_installed("loo")) {
-    by_row <- loo_rows(fit, found)
-    total <- sum_over_cases(by_row$pointwise[, "elpd_loo"], found$weight)
-    table$elpd[[2L]] <- total[["estimate"]]
-    table$std.error[[2L]] <- total[["std.error"]]
-    table$parameters[[2L]] <- sum(found$weight * by_row$pointwise[, "p_loo"])
-    table$worst_k[[2L]] <- max(by_row$diagnostics$pareto_k)
+  row <- function(criterion, elpd, p, worst_k) {
+    total <- sum_over_cases(elpd, found$weight)
+    tibble::tibble(
+      criterion = criterion, elpd = total[["estimate"]], std.error = total[["std.error"]],
+      parameters = sum(found$weight * p), worst_k = worst_k
+    )
   }
+  loo <- if (rlang::is_installed("loo")) {
+    of <- loo_rows(fit, found)
+    row("loo", of$pointwise[, "elpd_loo"], of$pointwise[, "p_loo"], max(of$diagnostics$pareto_k))
+  } else {
+    row("loo", NA_real_, NA_real_, NA_real_)
+  }
+  table <- rbind(row("waic", waic[, "elpd"], waic[, "p"], NA_real_), loo)
   list(table = table, elpd = waic[, "elpd"], weight = found$weight)
 }
 

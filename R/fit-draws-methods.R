@@ -62,20 +62,17 @@ NULL
 tidy.draws_fit <- function(x, ..., conf_level = default_conf_level()) {
   check_dots_empty(...)
   conf_level <- check_level(conf_level)
-  ends <- (1 + c(-1, 0, 1) * conf_level) / 2
-  at <- vapply(seq_len(ncol(x$draws)), function(j) {
-    stats::quantile(x$draws[, j], c(ends[[1L]], 0.5, ends[[3L]]), names = FALSE)
-  }, numeric(3L))
-  spread <- apply(x$draws, 2L, stats::sd)
+  draws <- unname(x$draws)
+  at <- apply(draws, 2L, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
   rest <- x$draws[, !is_watched(x$terms), drop = FALSE]
-  mixing <- rbind(x$diagnostics, if (ncol(rest) > 0L) diagnose_all(rest, x$sampling$chains))
+  mixing <- rbind(x$diagnostics, diagnose_all(rest, x$sampling$chains))
   mixing <- mixing[x$terms$term, , drop = FALSE]
   rownames(mixing) <- NULL
   table <- tibble::as_tibble(x$terms[c("term", "rater", "truth", "rating", "population")])
   tibble::add_column(table,
-    estimate = at[2L, ], std.error = unname(spread), conf.low = at[1L, ], conf.high = at[3L, ],
-    mean = unname(colMeans(x$draws)), mcse = mixing[, "mcse"], rhat = mixing[, "rhat"],
-    ess_bulk = mixing[, "ess_bulk"], ess_tail = mixing[, "ess_tail"],
+    estimate = at[2L, ], std.error = apply(draws, 2L, stats::sd), conf.low = at[1L, ],
+    conf.high = at[3L, ], mean = colMeans(draws), mcse = mixing[, "mcse"],
+    rhat = mixing[, "rhat"], ess_bulk = mixing[, "ess_bulk"], ess_tail = mixing[, "ess_tail"],
     contraction = unname(contraction(x)),
     reason = ifelse(is.na(mixing[, "rhat"]), "the same in all draws", NA_character_)
   )
@@ -149,69 +146,57 @@ notes_of.draws_fit <- function(x) { # nolint: object_name.
 
 likelihood_lines.draws_fit <- function(fit) NULL # nolint: object_name.
 
-# Of a draw: matrices of raters (a list, truths x ratings), base rates of each population, and what
-# raters share.
-law_of_draw <- function(fit, d) law_of_values(fit, fit$draws[d, ])
+# Of some of the draws: matrices of raters (a list, truths x ratings), base rates of each
+# population, and what raters share.
+laws_of_draws <- function(fit, most) {
+  some <- unique(round(seq(1, nrow(fit$draws), length.out = most)))
+  lapply(some, function(d) law_of_values(fit, fit$draws[d, ]))
+}
 
 law_of_values <- function(fit, at) {
   x <- fit$x
   terms <- fit$terms
-  of_rater <- function(rater) {
-    mine <- which(terms$rater %in% rater & grepl("^(right|sens|spec|p)\\b", terms$term))
-    matrix_of_terms(terms[mine, ], at[mine], x$categories)
-  }
+  size <- length(x$categories)
+  of_matrix <- grepl("^(right|sens|spec|p)\\b", terms$term)
   alone <- all(is.na(terms$rater))
-  matrices <- lapply(x$raters, function(rater) of_rater(if (alone) NA_character_ else rater))
+  matrices <- lapply(x$raters, function(rater) {
+    mine <- which(of_matrix & terms$rater %in% if (alone) NA else rater)
+    right <- at[mine]
+    if (size > 2L && length(mine) > 1L) return(matrix(right, size, byrow = TRUE))
+    out <- matrix((1 - right) / (size - 1), size, size)
+    diag(out) <- right
+    out
+  })
   rates <- at[startsWith(terms$term, "base_rate")]
+  shared <- at[is_shared_term(terms$term)]
   list(
-    base_rates = matrix(rates, ncol = length(x$categories), byrow = TRUE), matrices = matrices,
-    shared = shared_of_draw(fit, at)
+    base_rates = matrix(rates, ncol = size, byrow = TRUE), matrices = matrices,
+    shared = if (length(shared) > 0L) matrix(shared, size)
   )
-}
-
-matrix_of_terms <- function(terms, value, categories) {
-  size <- length(categories)
-  if (startsWith(terms$term[[1L]], "right")) {
-    out <- matrix((1 - value[[1L]]) / (size - 1), size, size)
-    diag(out) <- value[[1L]]
-  } else if (size == 2L) {
-    out <- rbind(c(value[[1L]], 1 - value[[1L]]), c(1 - value[[2L]], value[[2L]]))
-  } else {
-    out <- matrix(0, size, size)
-    out[cbind(match(terms$truth, categories), match(terms$rating, categories))] <- value
-  }
-  out
 }
 
 # Of other cases: the mean over some of the draws.
 posterior_of_others.draws_fit <- function(fit, x) { # nolint: object_name.
-  some <- unique(round(seq(1, nrow(fit$draws), length.out = 200)))
-  parts <- lapply(some, function(d) {
-    law <- law_of_draw(fit, d)
+  dependent <- model_is_dependent(fit$model)
+  codes <- if (dependent) pattern_codes(x)
+  parts <- lapply(laws_of_draws(fit, 200L), function(law) {
     rates <- colMeans(law$base_rates)
-    if (model_is_dependent(fit$model)) {
-      joint <- codes_given_class(law, pattern_codes(x), fit$model, x$raters) *
-        rep(rates, each = n_patterns(x))
-      joint / rowSums(joint)
-    } else {
-      posterior_of_law(rates, law$matrices, x)
-    }
+    if (!dependent) return(posterior_of_law(rates, law$matrices, x))
+    joint <- codes_given_class(law, codes, fit$model, x$raters) * rep(rates, each = n_patterns(x))
+    joint / rowSums(joint)
   })
   Reduce(`+`, parts) / length(parts)
 }
 
 # Patterns x categories.
 posterior_of_law <- function(rates, matrices, x) {
-  log_rows <- do.call(cbind, lapply(seq_along(rates), function(k) {
-    log(vapply(matrices, function(m) m[k, ], numeric(length(rates))))[
-      cbind(rating_category(x), rating_rater(x))
-    ]
-  }))
-  sums <- rowsum(log_rows, factor(rating_pattern(x), seq_len(n_patterns(x))))
-  joint <- matrix(log(rates), n_patterns(x), length(rates), byrow = TRUE)
-  joint[as.integer(rownames(sums)), ] <- joint[as.integer(rownames(sums)), ] + sums
-  out <- exp(joint - apply(joint, 1L, max))
-  out / rowSums(out)
+  cells <- simplify2array(matrices) # truths x ratings x raters
+  log_rows <- vapply(seq_along(rates), function(k) {
+    log(cells[cbind(k, rating_category(x), rating_rater(x))])
+  }, numeric(length(rating_rater(x))))
+  sums <- rowsum_rows(rating_pattern(x), matrix(log_rows, ncol = length(rates)), n_patterns(x))
+  joint <- sums + rep(log(rates), each = n_patterns(x))
+  exp(joint - log_sum_exp(joint))
 }
 
 rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
@@ -220,19 +205,13 @@ rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
 
 # Functions of some of the draws.
 tested.draws_fit <- function(fit, rates, both, conf_level) { # nolint: object_name.
-  some <- unique(round(seq(1, nrow(fit$draws), length.out = 1000)))
-  all <- lapply(some, function(d) {
-    law <- law_of_draw(fit, d)
+  all <- simplify2array(lapply(laws_of_draws(fit, 1000L), function(law) {
     matrices <- aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
     off_scale(test_numbers(with_combined(matrices, both), colMeans(law$base_rates), rates))
-  })
-  drawn <- vapply(all, as.vector, numeric(length(all[[1L]])))
-  ends <- apply(drawn, 1L, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, na.rm = TRUE)
-  shape <- dim(all[[1L]])
-  list(
-    value = array(ends[2L, ], shape), error = array(apply(drawn, 1L, stats::sd), shape),
-    low = array(ends[1L, ], shape), high = array(ends[3L, ], shape)
-  )
+  }))
+  ends <- apply(all, 1:3, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, na.rm = TRUE)
+  part <- function(i) array(ends[i, , , ], dim(ends)[-1L])
+  list(value = part(2L), error = apply(all, 1:3, stats::sd), low = part(1L), high = part(3L))
 }
 
 drawing_law.draws_fit <- function(fit) { # nolint: object_name.
@@ -244,20 +223,3 @@ drawing_law.draws_fit <- function(fit) { # nolint: object_name.
 refitting.draws_fit <- function(fit) NULL # nolint: object_name.
 
 warn_kind.draws_fit <- function(fit) invisible() # nolint: object_name.
-
-#' @export
-update.draws_fit <- function(object, model = object$model, x = object$x, # nolint: object_name.
-                             known_truth = object$given$truth,
-                             known_raters = object$given$raters, prior = object$given$prior,
-                             new = NULL, ...) {
-  check_dots_empty(...)
-  if (!is.null(new) && !missing(x)) abort_both()
-  if (missing(x) && any(known_patterns(object))) x <- x[]
-  if (!is.null(new)) x <- add_ratings(x, new)
-  sampling <- object$sampling
-  sampling <- list(
-    draws = sampling$chains * sampling$kept, chains = sampling$chains, warmup = sampling$warmup,
-    threads = sampling$threads
-  )
-  fit_raters(x, model, "bayes", known_truth, known_raters, prior, sampling)
-}

@@ -20,14 +20,13 @@ fit_draws <- function(model, checked, prior, sampling) {
   named <- names(prior$raters)
   prior <- settle_prior(prior, x, model)
   check_settled(named, prior, model, checked)
-  learnable <- if (model_is_dependent(model)) {
-    check_learnable(x, model, nrow(prior$base_rates), named)
-  }
+  dependent <- model_is_dependent(model)
+  learnable <- if (dependent) check_learnable(x, model, nrow(prior$base_rates), named)
   fit <- fit_settled(x, model, checked$known, prior, sampling, draw_seed())
   fit$learnable <- learnable
   fit$named <- named
   warn_mixing(fit)
-  if (model_is_dependent(model)) warn_dependence(fit)
+  if (dependent) warn_dependence(fit)
   fit
 }
 
@@ -59,8 +58,8 @@ check_drawn_model <- function(model, x) {
 
 # draws and chains, of which `kept` are of each chain; warmup; thin, NULL to be found.
 check_sampling <- function(sampling) {
-  known <- c("draws", "chains", "warmup", "thin", "threads")
-  given <- check_settings_list(sampling, "sampling", known)
+  given <- check_settings_list(sampling, "sampling",
+    c("draws", "chains", "warmup", "thin", "threads"))
   count <- function(name, default, least, most) {
     check_count(given[[name]] %||% default, name, least, most)
   }
@@ -78,8 +77,7 @@ check_sampling <- function(sampling) {
 check_settled <- function(named, prior, model, checked) {
   x <- checked$x
   settled <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
-    has_counts(x) || model$accuracy == "common" || any(checked$known$truth > 0L) ||
-    any(lengths(checked$known$raters) > 0L) || length(checked$known$counts) > 0L
+    has_counts(x) || model$accuracy == "common" || knows_some(checked$known)
   abort_if(prior$others == "partial" && (model$errors == "uniform" || model_is_dependent(model)),
     "prior", "{.code others = \"partial\"} is for free errors that are independent.",
     i = "Choose {.val vague} or {.val flat} in {.fun rater_prior}.")
@@ -95,35 +93,36 @@ sampler_task <- function(x, model, known, prior) {
   raters <- seq_along(x$raters)
   matrix_of <- if (common) rep(1L, length(raters)) else raters
   first <- match(unique(matrix_of), matrix_of)
-  pooled <- prior$others == "partial" && !common
+  size <- length(x$categories)
   rows <- lapply(first, function(j) {
-    own <- prior$raters[[j]] %||% plain_parameters("vague", length(x$categories), FALSE)
-    counts <- if (length(known$counts) > 0L) known$counts[[j]]
-    if (is.null(counts)) own else own + counts
+    own <- prior$raters[[j]] %||% plain_parameters("vague", size, FALSE)
+    own + (if (length(known$counts) > 0L) known$counts[[j]]) %||% 0
   })
-  systems <- lapply(x$systems, function(s) {
-    prior$system %||% plain_parameters("vague", length(x$categories), model$errors == "uniform")
-  })
+  system <- prior$system %||% plain_parameters("vague", size, model$errors == "uniform")
+  pooled <- prior$others == "partial" && !common
   list(
     prior = list(
       matrix_of = matrix_of, rows = rows,
-      fixed = if (length(known$raters) > 0L) known$raters[first] else list(), system = systems,
-      base_rates = unname(prior$base_rates), pooled = pooled, raters = length(raters),
-      order = prior$order, dependence = dependence_of(model), pairs = pairs_of(model, x$raters)
+      fixed = if (length(known$raters) > 0L) known$raters[first] else list(),
+      system = rep(list(system), length(x$systems)), base_rates = unname(prior$base_rates),
+      pooled = pooled, raters = length(raters), order = prior$order,
+      dependence = dependence_of(model), pairs = pairs_of(model, x$raters)
     ),
     truth = known$truth, population = population_of_patterns(x, model),
-    terms = rbind(
-      draw_terms(x, if (common) "" else x$raters, rows, prior, pooled),
-      shared_terms(x, model, nrow(prior$base_rates), length(first))
-    )
+    terms = draw_terms(x, if (common) NA_character_ else x$raters, rows, prior, pooled, model)
   )
 }
 
+# Empty where there is one.
 population_of_patterns <- function(x, model) {
   formula <- model$formulas$base_rates
   values <- if (!is.null(formula)) x$covariates[all.vars(formula)]
   if (length(values) == 0L) return(integer())
   as.integer(population_factor(values))[match(seq_len(n_patterns(x)), x$index)]
+}
+
+populations_in <- function(task, x) {
+  if (length(task$population) > 0L) task$population else rep(1L, n_patterns(x))
 }
 
 run_options <- c("chains", "kept", "warmup", "threads")
@@ -147,14 +146,14 @@ draw_until_mixed <- function(x, task, sampling, seed) {
   bar <- progress_bar("Chains", sampling$chains)
   on.exit(bar$close())
   thin <- sampling$thin %||% 1L
-  watched <- is_watched(task$terms)
   enough <- min(enough_draws, sampling$chains * sampling$kept / 2)
   repeat {
     found <- run_sampler(x, task, c(sampling[run_options], list(thin = thin, seed = seed)),
       tick = bar$tick)
     found$thin <- thin
     found$kept <- named_draws(found$draws, task$terms)
-    found$diagnostics <- diagnose_all(found$kept[, watched, drop = FALSE], sampling$chains)
+    watched <- found$kept[, is_watched(task$terms), drop = FALSE]
+    found$diagnostics <- diagnose_all(watched, sampling$chains)
     least <- min(found$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
     # So many times further apart, were draws worth in proportion.
     times <- 2^max(1, ceiling(log2(enough / least)))
@@ -171,75 +170,66 @@ is_watched <- function(terms) {
   is.na(terms$rating) | is.na(terms$truth) | terms$rating == terms$truth
 }
 
-diagnose_all <- function(draws, chains) {
-  t(vapply(colnames(draws), function(term) {
-    diagnose(matrix(draws[, term], ncol = chains))
-  }, c(rhat = 0, ess_bulk = 0, ess_tail = 0, mcse = 0)))
-}
-
 # ---- Parameters ---------------------------------------------------------------------------------
 
 # A row per parameter that users see: term, rater, truth, rating, population; place, its column
 # among the core's; and the Dirichlet parameters of its prior, `a` of `total`.
-draw_terms <- function(x, raters, rows, prior, pooled) {
-  size <- length(x$categories)
-  populations <- rownames(prior$base_rates) %||% ""
-  rates <- Map(function(p, population) {
-    data.frame(
-      term = paste0("base_rate[", x$categories, if (population != "") paste0(",", population), "]"),
-      rater = NA_character_, truth = x$categories, rating = NA_character_,
-      population = if (population == "") NA_character_ else population,
-      place = (p - 1L) * size + seq_len(size), a = prior$base_rates[p, ],
-      total = sum(prior$base_rates[p, ])
-    )
-  }, seq_along(populations), populations)
-  before <- length(populations) * size
-  matrices <- Map(function(m, rater) {
-    matrix_terms(x, rater, rows[[m]], before + (m - 1L) * size^2, pooled)
-  }, seq_along(raters), raters)
-  after <- before + length(raters) * size^2 + length(x$systems) * size^2
-  do.call(rbind, unname(c(rates, matrices, if (pooled) list(centre_terms(x, after)))))
+new_terms <- function(term, place, rater = NA_character_, truth = NA_character_,
+                      rating = NA_character_, population = NA_character_, a = NA_real_,
+                      total = NA_real_) {
+  data.frame(term, rater, truth, rating, population, place, a, total)
 }
 
-matrix_terms <- function(x, rater, rows, before, pooled) {
+# Base rates, matrices of raters (behind them stand those of systems) and their centre or what
+# raters share.
+draw_terms <- function(x, raters, rows, prior, pooled, model) {
   size <- length(x$categories)
-  who <- if (rater != "") paste0("[", rater, "]") else ""
-  name <- if (rater == "") NA_character_ else rater
-  row <- function(term, truth, rating, place, a, total) {
-    data.frame(
-      term = term, rater = name, truth = truth, rating = rating, population = NA_character_,
-      place = before + place, a = if (pooled) NA_real_ else a,
-      total = if (pooled) NA_real_ else total
-    )
+  rates <- prior$base_rates
+  population <- rep(rownames(rates) %||% NA_character_, each = size)
+  truth <- rep(x$categories, nrow(rates))
+  whose <- ifelse(is.na(population), "", paste0(",", population))
+  matrices <- Map(matrix_terms, raters, rows, length(rates) + (seq_along(raters) - 1L) * size^2,
+    MoreArgs = list(x = x, pooled = pooled))
+  after <- length(rates) + (length(raters) + length(x$systems)) * size^2
+  do.call(rbind, unname(c(
+    list(new_terms(
+      paste0("base_rate[", truth, whose, "]"), seq_along(rates), truth = truth,
+      population = population, a = as.vector(t(rates)), total = rep(rowSums(rates), each = size)
+    )),
+    matrices, if (pooled) list(centre_terms(x, after)), list(shared_terms(x, model, after))
+  )))
+}
+
+# Cells of a matrix, row after row.
+cells_of <- function(categories) {
+  expand.grid(rating = categories, truth = categories, stringsAsFactors = FALSE)
+}
+
+matrix_terms <- function(rater, rows, before, x, pooled) {
+  size <- length(x$categories)
+  who <- if (is.na(rater)) "" else paste0("[", rater, "]")
+  row <- function(term, place, a, total, truth = NA_character_, rating = truth) {
+    if (pooled) a <- total <- NA_real_
+    new_terms(term, before + place, rater, truth, rating, a = a, total = total)
   }
-  if (!is.matrix(rows)) {
-    return(row(paste0("right", who), NA_character_, NA_character_, 1, rows[[1L]], sum(rows)))
-  }
+  if (!is.matrix(rows)) return(row(paste0("right", who), 1, rows[[1L]], sum(rows)))
   if (size == 2L) {
-    return(row(
-      paste0(c("spec", "sens"), who), x$categories, x$categories, c(1, 4), diag(rows),
-      rowSums(rows)
-    ))
+    terms <- paste0(c("spec", "sens"), who)
+    return(row(terms, c(1, 4), diag(rows), rowSums(rows), x$categories))
   }
-  cells <- expand.grid(l = seq_len(size), k = seq_len(size))
-  words <- paste0("p[", if (rater != "") paste0(rater, ","), x$categories[cells$k], ",",
-    x$categories[cells$l], "]")
-  row(words, x$categories[cells$k], x$categories[cells$l], (cells$k - 1) * size + cells$l,
-    rows[cbind(cells$k, cells$l)], rowSums(rows)[cells$k])
+  cells <- cells_of(x$categories)
+  words <- paste0("p[", if (!is.na(rater)) paste0(rater, ","), cells$truth, ",", cells$rating, "]")
+  row(words, seq_len(size^2), as.vector(t(rows)), rep(rowSums(rows), each = size), cells$truth,
+    cells$rating)
 }
 
 centre_terms <- function(x, before) {
-  size <- length(x$categories)
-  cells <- expand.grid(l = seq_len(size), k = seq_len(size))
-  data.frame(
-    term = c(
-      paste0("nu[", x$categories, "]"),
-      paste0("mu[", x$categories[cells$k], ",", x$categories[cells$l], "]")
-    ),
-    rater = NA_character_, truth = x$categories[c(seq_len(size), cells$k)],
-    rating = c(rep(NA_character_, size), x$categories[cells$l]), population = NA_character_,
-    place = before + seq_len(size + size^2), a = NA_real_, total = NA_real_
+  cells <- cells_of(x$categories)
+  terms <- c(
+    paste0("nu[", x$categories, "]"), paste0("mu[", cells$truth, ",", cells$rating, "]")
   )
+  new_terms(terms, before + seq_along(terms), truth = c(x$categories, cells$truth),
+    rating = c(rep(NA_character_, length(x$categories)), cells$rating))
 }
 
 named_draws <- function(draws, terms) {
@@ -251,40 +241,46 @@ named_draws <- function(draws, terms) {
 # ---- The fit ------------------------------------------------------------------------------------
 
 draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
-  by_agreement <- fit_algebraic(x, k_model())
+  size <- length(x$categories)
   populations <- nrow(prior$base_rates)
   rates <- mean_rates(drawn$draws, x, task, populations)
-  matrices <- drawn_matrices(drawn$draws, x, task$prior$matrix_of, populations)
-  accuracy <- rater_accuracy_draws(drawn$draws, rates$draws, x, task$prior$matrix_of, populations)
+  means <- colMeans(drawn$draws)
+  matrix_of <- task$prior$matrix_of
+  matrices <- array(NA_real_, c(length(x$raters), size, size))
+  for (j in seq_along(x$raters)) {
+    columns <- matrix_columns(matrix_of[[j]], size, populations)
+    matrices[j, , ] <- matrix(means[columns], size, byrow = TRUE)
+  }
+  diagonal <- (seq_len(size) - 1L) * size + seq_len(size)
+  accuracy <- vapply(unique(matrix_of), function(m) {
+    columns <- matrix_columns(m, size, populations)[diagonal]
+    rowSums(rates$draws * drawn$draws[, columns, drop = FALSE])
+  }, numeric(nrow(drawn$draws)))
+  all <- cbind(accuracy, rates$draws)
+  each <- ncol(accuracy) > 1L || length(x$raters) == 1L
   posterior <- drawn$posterior
   empty <- is.na(posterior[, 1L])
   posterior[empty, ] <- rep(rates$mean, each = sum(empty))
-  fit <- new_rater_fit(c(
-    list(x = x, model = model, method = "bayes", known = known, identified = "yes"),
-    by_agreement[c("agreement", "kappa")],
-    list(
-      negative = 0L, rater_accuracy = mean(accuracy$mean), base_rates = rates$mean,
-      posterior = posterior, matrices = matrices, log_likelihood = NA_real_,
-      coefficients = accuracy$coefficients, covariance = accuracy$covariance,
-      draws = drawn$kept, terms = task$terms, diagnostics = drawn$diagnostics, prior = prior,
-      sampling = c(sampling[c("chains", "kept", "warmup", "threads")], thin = drawn$thin),
-      task = task, seed = seed,
-      # The share of these cases that systems get right, as raters alone judge them.
-      systems = structure(
-        drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
-      ),
-      switched = drawn$switched, stuck = drawn$stuck
-    )
-  ), "draws_fit")
-  fit$converged <- all(drawn$diagnostics[, "rhat"] <= 1.01, na.rm = TRUE)
-  fit
+  new_rater_fit("draws_fit", x, model, "bayes", known,
+    identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
+    posterior = posterior, matrices = matrices, log_likelihood = NA_real_,
+    coefficients = named_coefficients(colMeans(accuracy), rates$mean, x, each),
+    covariance = if (ncol(all) <= 2000L) unname(stats::cov(all)), draws = drawn$kept,
+    terms = task$terms, diagnostics = drawn$diagnostics, prior = prior,
+    sampling = c(sampling[run_options], thin = drawn$thin), task = task, seed = seed,
+    # The share of these cases that systems get right, as raters alone judge them.
+    systems = structure(
+      drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
+    ),
+    switched = drawn$switched, stuck = drawn$stuck,
+    converged = all(drawn$diagnostics[, "rhat"] <= 1.01, na.rm = TRUE)
+  )
 }
 
 # Of the cases at hand: populations by their numbers of cases. `draws`: draws x categories.
 mean_rates <- function(draws, x, task, populations) {
   size <- length(x$categories)
-  of <- if (length(task$population) > 0L) task$population else rep(1L, n_patterns(x))
-  share <- as.vector(tapply(pattern_weights(x), factor(of, seq_len(populations)), sum))
+  share <- rowsum_codes(populations_in(task, x), pattern_weights(x), populations)
   share <- share / sum(share)
   each <- lapply(seq_len(populations), function(p) {
     share[[p]] * draws[, (p - 1L) * size + seq_len(size), drop = FALSE]
@@ -298,47 +294,17 @@ matrix_columns <- function(m, size, populations) {
   populations * size + (m - 1L) * size^2 + seq_len(size^2)
 }
 
-drawn_matrices <- function(draws, x, matrix_of, populations) {
-  size <- length(x$categories)
-  out <- array(NA_real_, c(length(x$raters), size, size))
-  for (j in seq_along(x$raters)) {
-    cells <- colMeans(draws[, matrix_columns(matrix_of[[j]], size, populations), drop = FALSE])
-    out[j, , ] <- matrix(cells, size, byrow = TRUE)
-  }
-  out
-}
-
-rater_accuracy_draws <- function(draws, rates, x, matrix_of, populations) {
-  size <- length(x$categories)
-  diagonal <- (seq_len(size) - 1L) * size + seq_len(size)
-  each <- vapply(unique(matrix_of), function(m) {
-    rowSums(rates * draws[, matrix_columns(m, size, populations)[diagonal], drop = FALSE])
-  }, numeric(nrow(draws)))
-  one <- length(unique(matrix_of)) == 1L && length(x$raters) > 1L
-  colnames(each) <- if (one) "rater_accuracy" else paste0("rater_accuracy[", x$raters, "]")
-  colnames(rates) <- paste0("base_rate[", x$categories, "]")
-  all <- cbind(each, rates)
-  list(
-    mean = colMeans(each), coefficients = colMeans(all),
-    covariance = if (ncol(all) <= 2000L) unname(stats::cov(all))
-  )
-}
-
 warn_mixing <- function(fit) {
-  worst <- c(
-    rhat = max(fit$diagnostics[, "rhat"], 1, na.rm = TRUE),
-    ess = min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
-  )
-  warn_if(worst[["rhat"]] > 1.01 || worst[["ess"]] < 400, "no_convergence",
-    "Chains have not mixed: Rhat {decimals(worst[['rhat']], 3L)}, effective sample size
-        {round(worst[['ess']])}.",
+  rhat <- max(fit$diagnostics[, "rhat"], 1, na.rm = TRUE)
+  ess <- min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
+  warn_if(rhat > 1.01 || ess < 400, "no_convergence",
+    "Chains have not mixed: Rhat {decimals(rhat, 3L)}, effective sample size {round(ess)}.",
     i = "Ask for more with {.code sampling = list(draws = )}, or give stronger priors.")
-  if (fit$switched > 0.01 && !all(fit$x$raters %in% fit$named)) { # priors tell them apart
-    warn_fallible("switched",
-      "In {percent(fit$switched)} of the draws categories have changed names.",
-      i = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that tell
-          categories apart.", categories = fit$x$categories)
-  }
+  # Priors tell them apart.
+  warn_if(fit$switched > 0.01 && !all(fit$x$raters %in% fit$named), "switched",
+    "In {percent(fit$switched)} of the draws categories have changed names.",
+    i = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that tell
+        categories apart.", categories = fit$x$categories)
   warn_if(fit$stuck > 0.01, "prior",
     "The priors contradict the order of categories that was asked for.",
     i = "Use {.code order = \"none\"} in {.fun rater_prior}, or other priors.")

@@ -2,32 +2,19 @@
 # mathematics is in src/core/model.
 
 # `known`: see with_known(); `start`: see start_of().
-fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL) {
+fit_latent <- function(x, model, method, known, start = NULL) {
   check_model_size(x)
   if (is_one_judge(x, model, known)) return(fit_one_judge(x, model, known))
-  by_agreement <- fit_algebraic(x, k_model())
   bar <- progress_bar("Fit", NA, "{cli::pb_spin} {cli::pb_name}{cli::pb_elapsed}")
-  core <- fit_core(x, model, method, known, iterations, start, bar$tick)
+  core <- fit_core(x, model, method, known, start, bar$tick)
   bar$close()
-  fit <- new_rater_fit(c(
-    list(x = x, model = model, method = method, known = known),
-    by_agreement[c("identified", "agreement", "kappa")],
-    list(negative = 0L),
-    core[c(
-      "theta", "log_likelihood", "log_posterior", "iterations", "converged", "parameters",
-      "base_rates", "posterior"
-    )],
-    core[intersect("centre", names(core))],
-    list(
-      informed = core$informed,
-      coefficients = stats::setNames(core$naturals$value, latent_terms(core$naturals, x)),
-      matrices = core$confusion
-    )
-  ), "latent_fit")
-  if (needs_association(model, x)) fit$identified <- shown_by_association(x, fit$identified)
-  # Gold items and known raters say what agreement cannot.
-  if (any(known_patterns(fit), is_known_rater(fit), is_counted_rater(fit))) fit$identified <- "yes"
-  if (fit$identified == "yes" && !core$identified) fit$identified <- "parameters"
+  fit <- new_rater_fit("latent_fit", x, model, method, known,
+    matrices = core$confusion,
+    coefficients = stats::setNames(core$naturals$value, latent_terms(core$naturals, x))
+  )
+  same <- setdiff(names(core), c("identified", "naturals", "confusion"))
+  fit[same] <- core[same]
+  fit$identified <- identified_as(fit, core$identified)
   fit <- without_the_unknown(fit, core$naturals)
   of_raters <- core$naturals$term == "rater_accuracy"
   fit$rater_accuracy <- mean(fit$coefficients[of_raters], na.rm = TRUE)
@@ -36,11 +23,19 @@ fit_latent <- function(x, model, method, known, iterations = 2000L, start = NULL
   if (!counted || method == "pairs") fit$log_likelihood <- NA_real_
   # Perfect agreement is a boundary, not a top.
   if (!counted || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
-  if (fit$identified != "yes") fit <- without_numbers(fit)
-  fit
+  if (fit$identified == "yes") fit else without_numbers(fit)
 }
 
-fit_core <- function(x, model, method, known, iterations, start, tick) {
+# `fit` is identified as the K-model would be. `told_apart`: are its parameters?
+identified_as <- function(fit, told_apart) {
+  found <- fit$identified
+  if (needs_association(fit$model, fit$x)) found <- shown_by_association(fit$x, found)
+  # Gold items and known raters say what agreement cannot.
+  if (knows_some(fit$known)) found <- "yes"
+  if (found == "yes" && !told_apart) "parameters" else found
+}
+
+fit_core <- function(x, model, method, known, start, tick) {
   of <- model_for(model, x, method)
   weight <- pattern_weights(x)
   if (is_pooled(of)) {
@@ -50,12 +45,11 @@ fit_core <- function(x, model, method, known, iterations, start, tick) {
   }
   if (length(known$counts) > 0L) abort_counts_need_pooled()
   fit <- function(start) {
-    core_fit_latent(x$patterns, weight, known, of, method, iterations, start, tick)
+    core_fit_latent(x$patterns, weight, known, of, method, 2000L, start, tick)
   }
   core <- fit(start)
   free <- of$accuracy == "rater" && of$errors == "free" && of$difficulty == "none"
-  named <- any(known$truth > 0L) || any(lengths(known$raters) > 0L)
-  if (free && !named && core$identified) named_by_majority(core, x, of, fit) else core
+  if (free && !knows_some(known) && core$identified) named_by_majority(core, x, of, fit) else core
 }
 
 # How near the end probabilities are to be, and after how many rounds that is given up.
@@ -100,10 +94,9 @@ latent_terms <- function(naturals, x) {
   whose <- ifelse(term == "base_rate", x$categories[of], x$raters[of])
   levels <- x$confidence$levels %||% NA_character_
   parts <- ifelse(term == "threshold", thresholds_between(x$categories)[part], levels[part])
-  inside <- ifelse(is.na(whose), parts, whose)
-  both <- !is.na(whose) & !is.na(parts)
-  inside[both] <- paste0(whose, ": ", parts)[both]
-  ifelse(is.na(inside), term, paste0(term, "[", inside, "]"))
+  words <- cbind(whose, parts)
+  inside <- apply(words, 1L, function(word) paste(word[!is.na(word)], collapse = ": "))
+  paste0(term, ifelse(inside == "", "", paste0("[", inside, "]")))
 }
 
 thresholds_between <- function(categories) {
@@ -123,7 +116,7 @@ without_the_unknown <- function(fit, naturals) {
   }
   value <- fit$coefficients
   probability <- !naturals$term %in% c("dispersion", "slope", "threshold")
-  unsure <- which((value < 1e-6 | value > 1 - 1e-6) & probability)
+  fit$unsure <- which((value < 1e-6 | value > 1 - 1e-6) & probability)
   counts <- rep.int(pattern_weights(fit$x) > 0, pattern_lengths(fit$x))
   rated <- tabulate(rating_rater(fit$x)[counts], length(fit$x$raters)) > 0L
   uninformed <- !fit$informed & !is_pooled(fit$model)
@@ -133,21 +126,20 @@ without_the_unknown <- function(fit, naturals) {
     theirs <- which(of_raters & naturals$of %in% lacking)
     fit$coefficients[theirs] <- NA_real_
     fit$matrices[lacking, , ] <- NA_real_
-    unsure <- c(unsure, theirs)
+    fit$unsure <- c(fit$unsure, theirs)
   }
-  fit$unsure <- unsure
   fit
 }
 
 # What is known of the errors of the coefficients, found when somebody asks: `covariance`, NULL
 # where there is none, and `variance`, NULL where there is not even that. A fit without `unsure`,
 # the places of those of which nothing is known, knows nothing of any.
-latent_covariance <- function(fit) {
+covariance_of.latent_fit <- function(fit) { # nolint: object_name.
+  if (!is.null(fit$covariance)) return(NextMethod())
   if (is.null(fit$unsure)) return(NULL)
-  out <- core_latent_covariance(
+  out <- na_real(core_latent_covariance(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$method, fit$theta
-  )
-  out <- na_real(out)
+  ))
   out$variance[fit$unsure] <- NA_real_
   if (!is.null(out$covariance)) {
     out$covariance[fit$unsure, ] <- out$covariance[, fit$unsure] <- NA_real_
@@ -173,31 +165,18 @@ without_numbers <- function(fit) {
   fit
 }
 
-# A confusion matrix per rater, or the one that all share; where some are known, one per rater.
-latent_confusion <- function(fit) {
-  categories <- fit$x$categories
-  matrices <- lapply(seq_along(fit$x$raters), function(j) {
-    structure(fit$matrices[j, , ], dimnames = list(truth = categories, rating = categories))
-  })
-  stats::setNames(matrices, fit$x$raters)
-}
-
 # Do all raters have the same confusion matrix?
 has_one_matrix <- function(fit) fit$model$accuracy == "common" && !any(is_known_rater(fit))
-
-# Categories that change places: raters would agree better with the truth under other names.
-switched_categories <- function(fit) {
-  mean_matrix <- colMeans(fit$matrices, na.rm = TRUE)
-  gain <- mean_matrix + t(mean_matrix) - outer(diag(mean_matrix), diag(mean_matrix), `+`)
-  which(gain > 1e-6, arr.ind = TRUE)[, 1L]
-}
 
 warn_latent <- function(fit) {
   if (!fit$converged) warn_convergence(fit$method)
   if (fit$model$accuracy == "rater" && fit$model$errors == "free") {
     return(warn_weakly_identified(fit))
   }
-  switched <- fit$x$categories[sort(unique(switched_categories(fit)))]
+  # Raters would agree better with the truth under other names.
+  mean <- colMeans(fit$matrices, na.rm = TRUE)
+  gain <- mean + t(mean) - outer(diag(mean), diag(mean), `+`)
+  switched <- fit$x$categories[rowSums(gain > 1e-6, na.rm = TRUE) > 0]
   warn_if(length(switched) > 0L, "switched",
     "Under the fitted model raters mostly call these categories by each other's names:
         {.val {switched}}.",
@@ -207,18 +186,16 @@ warn_latent <- function(fit) {
 
 #' @export
 logLik.rater_fit <- function(object, ...) {
-  value <- if (object$method == "likelihood") object$log_likelihood else NA_real_
-  # How many parameters rows around a centre are worth is not known.
-  countable <- object$method == "likelihood" && is.null(object$centre)
-  df <- if (countable) object$parameters else NA_integer_
-  structure(value, df = df, nobs = stats::nobs(object), class = "logLik")
+  likely <- object$method == "likelihood"
+  structure(
+    if (likely) object$log_likelihood else NA_real_,
+    # How many parameters rows around a centre are worth is not known.
+    df = if (likely && is.null(object$centre)) object$parameters else NA_integer_,
+    nobs = stats::nobs(object), class = "logLik"
+  )
 }
 
 warn_convergence <- function(what) {
   warn_fallible("no_convergence", "The {what} fit did not converge.",
     i = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors.")
-}
-
-covariance_of.latent_fit <- function(fit) { # nolint: object_name.
-  if (is.null(fit$covariance)) latent_covariance(fit) else NextMethod()
 }

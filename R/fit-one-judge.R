@@ -11,43 +11,44 @@ is_one_judge <- function(x, model, known) {
 # Rates of the sample are (right + 1) / (cases + 2). The second category is the positive one.
 fit_one_judge <- function(x, model, known) {
   judge <- rating_rater(x)[[1L]]
-  n <- known$counts[[judge]]
-  right <- (diag(n) + 1) / (rowSums(n) + 2)
-  errors <- right * (1 - right) / (rowSums(n) + 2)
+  counts <- known$counts[[judge]]
+  n <- rowSums(counts) + 2
+  right <- (diag(counts) + 1) / n
+  errors <- right * (1 - right) / n
   weight <- pattern_weights(x)[rating_pattern(x)]
   answers <- sum(weight)
   share <- sum(weight[rating_category(x) == 2L]) / answers
   youden <- sum(right) - 1
-  identified <- youden > 0 && answers > 0
   rate <- corrected_rate(share, right)
   variance <- (share * (1 - share) / answers + (1 - rate)^2 * errors[[1L]] +
     rate^2 * errors[[2L]]) / youden^2
-  matrix <- rbind(c(right[[1L]], 1 - right[[1L]]), c(1 - right[[2L]], right[[2L]]))
+  matrix <- judge_matrix(right)
   rates <- c(1 - rate, rate)
-  posterior <- rbind(rates * matrix[, 1L], rates * matrix[, 2L], rates)
-  posterior <- posterior / rowSums(posterior)
+  posterior <- rbind(t(rates * matrix), rates, deparse.level = 0L)
   place <- rep(3L, n_patterns(x))
   place[rating_pattern(x)] <- rating_category(x)
-  matrices <- array(NA_real_, c(length(x$raters), 2L, 2L))
+  raters <- length(x$raters)
+  matrices <- array(NA_real_, c(raters, 2L, 2L))
   matrices[judge, , ] <- matrix
-  accuracy <- replace(rep(NA_real_, length(x$raters)), judge, sum(rates * right))
+  accuracy <- replace(rep(NA_real_, raters), judge, sum(rates * right))
   # The accuracy moves with the base rate.
   slope <- c(replace(accuracy, judge, diff(right)), -1, 1)
   covariance <- variance * slope %o% slope
   covariance[judge, judge] <- covariance[judge, judge] + sum(rates^2 * errors)
-  names(accuracy) <- paste0("rater_accuracy[", x$raters, "]")
-  fit <- new_rater_fit(list(
-    x = x, model = model, method = "likelihood", known = known,
-    identified = if (identified) "yes" else "judge", agreement = NA_real_, kappa = NA_real_,
-    rater_accuracy = accuracy[[judge]], negative = 0L, theta = NA_real_, converged = TRUE,
-    base_rates = rates, posterior = posterior[place, , drop = FALSE], parameters = NA_integer_,
+  fit <- new_rater_fit(c("judge_fit", "latent_fit"), x, model, "likelihood", known,
+    identified = if (youden > 0 && answers > 0) "yes" else "judge",
+    by_agreement = list(identified = NA, agreement = NA_real_, kappa = NA_real_),
+    rater_accuracy = accuracy[[judge]], theta = NA_real_, converged = TRUE, base_rates = rates,
+    posterior = (posterior / rowSums(posterior))[place, , drop = FALSE], parameters = NA_integer_,
     log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L, matrices = matrices,
-    coefficients = c(accuracy, stats::setNames(rates, paste0("base_rate[", x$categories, "]"))),
-    covariance = covariance
-  ), c("judge_fit", "latent_fit"))
-  fit["unsure"] <- list(NULL)
-  fit$calibrated <- list(share = share, answers = answers, right = right, n = rowSums(n) + 2)
-  if (identified) fit else without_numbers(fit)
+    coefficients = named_coefficients(accuracy, rates, x, each = TRUE), covariance = covariance,
+    calibrated = list(share = share, answers = answers, right = right, n = n)
+  )
+  if (fit$identified == "yes") fit else without_numbers(fit)
+}
+
+judge_matrix <- function(right) {
+  rbind(c(right[[1L]], 1 - right[[1L]]), c(1 - right[[2L]], right[[2L]]))
 }
 
 # The base rate of the second category.
@@ -62,10 +63,9 @@ judged_errors <- function(fit, at, rates) {
   from <- c(fit$calibrated$share, fit$calibrated$right)
   variance <- from * (1 - from) / c(fit$calibrated$answers, fit$calibrated$n)
   numbers <- function(of) {
-    right <- of[-1L]
-    matrix <- array(c(right[[1L]], 1 - right[[2L]], 1 - right[[1L]], right[[2L]]), c(1L, 2L, 2L))
-    rate <- corrected_rate(of[[1L]], right)
-    as.vector(test_numbers(matrix, c(1 - rate, rate), rates))
+    rate <- corrected_rate(of[[1L]], of[-1L])
+    matrices <- array(judge_matrix(of[-1L]), c(1L, 2L, 2L))
+    as.vector(test_numbers(matrices, c(1 - rate, rate), rates))
   }
   error <- sqrt(drop(differences(numbers, from)^2 %*% variance))
   out <- array(NA_real_, dim(at))

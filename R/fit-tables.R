@@ -41,19 +41,23 @@ confusion.default <- function(x, ...) {
 
 #' @rdname base_rates
 #' @export
-confusion.rater_fit <- function(x, ...) latent_confusion(x)
+confusion.rater_fit <- function(x, ...) {
+  named_matrices(x, lapply(seq_along(x$x$raters), function(j) x$matrices[j, , ]))
+}
 
 #' @export
 confusion.k_fit <- function(x, ...) {
-  categories <- x$x$categories
-  n <- length(categories)
-  out <- matrix(
-    (1 - x$rater_accuracy) / (n - 1), n, n,
-    dimnames = list(truth = categories, rating = categories)
-  )
+  n <- length(x$x$categories)
+  out <- matrix((1 - x$rater_accuracy) / (n - 1), n, n)
   diag(out) <- x$rater_accuracy
-  if (x$identified != "yes") out <- out * NA_real_
-  stats::setNames(rep(list(out), length(x$x$raters)), x$x$raters)
+  if (x$identified != "yes") out[] <- NA_real_
+  named_matrices(x, list(out))
+}
+
+named_matrices <- function(fit, matrices) {
+  labels <- list(truth = fit$x$categories, rating = fit$x$categories)
+  matrices <- lapply(matrices, `dimnames<-`, labels)
+  stats::setNames(rep_len(matrices, length(fit$x$raters)), fit$x$raters)
 }
 
 #' @export

@@ -14,6 +14,7 @@
 #' @param object A [fit_raters()] result.
 #' @param model,method,x,known_truth,known_raters What is to be different; see [fit_raters()]. If
 #'   the method of `object` cannot fit the new `model`, the model's default method does.
+#' @param prior For `"bayes"`: another [rater_prior()].
 #' @param new More ratings: [ratings()], or a data frame with a row per rating and columns `case`,
 #'   `rater` and `rating`. Not together with `x`.
 #' @param ... Not used.
@@ -29,28 +30,32 @@
 #' @export
 update.rater_fit <- function(object, model = object$model, method = NULL, x = object$x,
                              known_truth = object$given$truth, known_raters = object$given$raters,
-                             new = NULL, ...) {
+                             new = NULL, prior = object$given$prior, ...) {
   check_dots_empty(...)
   check_has_law(object, "A new fit")
   same <- missing(model) && is.null(method)
-  if (!is.null(new) && !missing(x)) abort_both()
+  abort_argument_if(!is.null(new) && !missing(x), "new",
+    "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
+    x = "Both are given.")
   if (missing(x) && any(known_patterns(object))) x <- x[] # patterns as they were without truths
   if (is.null(method) && inherits(model, "rater_model")) {
     know <- !is.null(known_truth) || !is.null(known_raters)
-    method <- if (know) "likelihood" else method_for(object, model)
+    can <- switch(object$method,
+      algebraic = is_k_model(model) && !know, pairs = has_pairs(model) && !know, TRUE
+    )
+    method <- if (can) object$method else if (know) "likelihood"
   }
-  if (is.null(new)) {
-    return(fit_raters(x, model, method, known_truth = known_truth, known_raters = known_raters))
+  if (!is.null(new)) x <- add_ratings(x, new)
+  if (identical(method, "bayes")) {
+    of <- object$sampling
+    sampling <- if (!is.null(of)) {
+      c(list(draws = of$chains * of$kept), of[c("chains", "warmup", "threads")])
+    }
+    return(fit_raters(x, model, method, known_truth, known_raters, prior, as.list(sampling)))
   }
-  x <- add_ratings(x, new)
+  if (is.null(new)) return(fit_raters(x, model, method, known_truth, known_raters))
   warm <- same && length(x$categories) == length(object$x$categories)
   fit_checked(x, model, method, known_truth, known_raters, start = if (warm) start_of(object))
-}
-
-abort_both <- function() {
-  abort_argument("new",
-    "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
-    x = "Both are given.")
 }
 
 # Where to begin: parameters, and how many raters have some; NULL for a fit without.
@@ -58,12 +63,4 @@ start_of <- function(fit) {
   if (!is.null(fit$theta) && fit$identified == "yes" && !anyNA(fit$theta)) {
     list(theta = fit$theta, raters = length(fit$x$raters))
   }
-}
-
-# The method of the fit where it can fit the model, or NULL.
-method_for <- function(fit, model) {
-  can <- switch(fit$method,
-    algebraic = is_k_model(model), pairs = has_pairs(model), likelihood = TRUE
-  )
-  if (can) fit$method
 }

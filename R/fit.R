@@ -141,34 +141,24 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   check_given()
   x <- with_votes(as_ratings(x))
   check_dots_empty(...)
-  if (!identical(method, "bayes")) {
-    check_only_bayes(list(prior = prior, sampling = if (length(sampling) > 0L) sampling))
-    fit <- fit_checked(x, model, method, known_truth, known_raters)
-    warn_unchecked(fit)
-    return(fit)
-  }
-  checked <- check_fitted(x, model, method, known_truth, known_raters)
-  fit <- fit_draws(model, checked, prior, sampling)
-  fit$given <- c(checked$given, list(prior = prior))
+  of_bayes <- c("prior", "sampling")[c(!is.null(prior), length(sampling) > 0L)]
+  abort_argument_if(length(of_bayes) > 0L && !identical(method, "bayes"), of_bayes[1L],
+    "{.arg {of_bayes[1L]}} is for {.code method = \"bayes\"}.")
+  fit <- fit_checked(x, model, method, known_truth, known_raters, NULL, prior, sampling)
   warn_unchecked(fit)
   fit
 }
 
-check_only_bayes <- function(given) {
-  given <- names(given)[!vapply(given, is.null, NA)]
-  abort_argument_if(length(given) > 0L, given[[1L]],
-    "{.arg {given[[1L]]}} is for {.code method = \"bayes\"}.")
-}
-
 # `start`: see start_of().
-fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL) {
+fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
+                        sampling = list()) {
   checked <- check_fitted(x, model, method, known_truth, known_raters)
-  fit <- if (checked$method == "algebraic") {
-    fit_algebraic(checked$x, model)
-  } else {
-    fit_model(model, checked, checked$method, start)
-  }
-  fit$given <- checked$given
+  fit <- switch(checked$method,
+    algebraic = fit_algebraic(checked$x, model),
+    bayes = fit_draws(model, checked, prior, sampling),
+    fit_model(model, checked, start)
+  )
+  fit$given <- c(checked$given, list(prior = prior))
   warn_fit(fit)
   fit
 }
@@ -183,10 +173,11 @@ check_fitted <- function(x, model, method, known_truth, known_raters) {
   know <- !is.null(known_truth) || !is.null(known_raters)
   if (!know) check_several_raters(x)
   method <- check_method(method, model, x, know)
-  if (!is.null(known_raters)) check_no_family(model, "known_raters")
+  abort_argument_if(!is.null(known_raters) && !is.null(model$family), "known_raters",
+    "{.arg known_raters} works only with models without a formula that are not your own family.",
+    x = "{.arg model} is the {format(model)}.")
   if (uses_confidence(model)) x <- drop_unused_levels(x)
-  x <- patterns_for(model, x)
-  c(with_known(x, known_truth, known_raters), list(method = method))
+  c(with_known(patterns_for(model, x), known_truth, known_raters), list(method = method))
 }
 
 # Different confusion matrices can give all pairs the same frequencies.
@@ -194,45 +185,44 @@ has_pairs <- function(model) {
   model$errors %in% c("uniform", "distance") && !uses_confidence(model)
 }
 
-# A model fitted to what with_known() gives.
-fit_model <- function(model, checked, method, start) UseMethod("fit_model")
+# A model fitted to what check_fitted() gives.
+fit_model <- function(model, checked, start) UseMethod("fit_model")
 
-fit_model.rater_model <- function(model, checked, method, start) {
-  fit_latent(checked$x, model, method, checked$known, start = start)
+fit_model.rater_model <- function(model, checked, start) {
+  fit_latent(checked$x, model, checked$method, checked$known, start)
 }
 
 # Algebra knows the K-model only; a model of each rater must know the raters.
 check_method <- function(method, model, x, know) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
-  check_choice(method, fit_methods, "method")
+  check_choice(method, c("algebraic", "likelihood", "pairs", "bayes"), "method")
   abort_argument_if(model_is_dependent(model) && method != "bayes", "model",
     "Dependent errors are fitted by {.code method = \"bayes\"}.",
     x = "{.arg model} is the {format(model)}.")
   check_order(model, x)
   check_has_confidence(model, x)
-  abort_argument_if(!is.null(model$family) && !method %in% c("likelihood", "bayes"), "method",
-    "A family of models, or one by formula, is fitted by {.code method = \"likelihood\"}.",
-    x = "{.arg method} is {.val {method}}.")
-  abort_argument_if(know && !method %in% c("likelihood", "bayes"), "method",
-    "Known cases and raters need a likelihood.", x = "{.arg method} is {.val {method}}.",
-    i = "Use {.code method = \"likelihood\"}.")
-  abort_argument_if(method == "pairs" && !has_pairs(model), "method",
+  simple <- method %in% c("algebraic", "pairs")
+  faults <- c(
+    "Families of models, and models by formula, need a likelihood." =
+      simple && !is.null(model$family),
+    "Known cases and raters need a likelihood." = simple && know,
     "Only models with errors that are uniform or by distance, and without confidence, are fitted to
-        pairs of ratings.", x = "{.arg model} is the {format(model)}.",
+     pairs of ratings." = method == "pairs" && !has_pairs(model),
+    "{.code method = \"algebraic\"} fits the K-model only." =
+      method == "algebraic" && !is_k_model(model)
+  )
+  abort_argument_if(any(faults), "method", names(faults)[faults][1L],
+    x = "{.arg method} is {.val {method}}, {.arg model} the {format(model)}.",
     i = "Use {.code method = \"likelihood\"}.")
-  abort_argument_if(method == "algebraic" && !is_k_model(model), "method",
-    "{.code method = \"algebraic\"} fits the K-model only.",
-    x = "{.arg model} is the {format(model)}.", i = "Use {.code method = \"likelihood\"}.")
   if (model$accuracy == "rater") check_named_raters(x, "model",
     "A model with an accuracy for each rater needs the rater of each rating.",
     i = "Choose {.code accuracy = \"common\"}.")
   method
 }
 
-fit_methods <- c("algebraic", "likelihood", "pairs", "bayes")
-
 # What all fits have: x, model, method, known and given (see with_known()), identified ("yes" or why
-# not), agreement, kappa, rater_accuracy, base_rates, negative (base rates that were). All else
+# not), agreement and kappa (of algebra, which also says how the K-model would be identified),
+# rater_accuracy, base_rates, negative (base rates that were). All else
 # depends on the class, `kind`: k_fit (the K-model by algebra), latent_fit (models of the core, by
 # likelihood or pairs), family_fit (laws in R), posterior_fit (a posterior that was given) and
 # score_fit (one from scores, a posterior_fit too). A further class is its methods for these:
@@ -245,18 +235,31 @@ fit_methods <- c("algebraic", "likelihood", "pairs", "bayes")
 # raters_alone()          a fit without the systems, as the estimate has it
 # rule_field()            of its model: which rule of a method judges systems, see new_method()
 # likelihood_lines()      what print() says besides
-new_rater_fit <- function(fields, kind) {
-  structure(fields, class = c(kind, "rater_fit", "fallible_result"))
+new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
+                          by_agreement = fit_algebraic(x, k_model())) {
+  fit <- c(
+    list(x = x, model = model, method = method, known = known, negative = 0L),
+    by_agreement[c("identified", "agreement", "kappa")]
+  )
+  own <- list(...)
+  fit[names(own)] <- own
+  structure(fit, class = c(kind, "rater_fit", "fallible_result"))
 }
 
+# Accuracies, of each rater or of all, and base rates.
+named_coefficients <- function(accuracy, rates, x, each = FALSE) {
+  stats::setNames(c(accuracy, rates), c(if (each) rater_terms(x) else "rater_accuracy",
+    rate_terms(x)))
+}
+
+rater_terms <- function(x) paste0("rater_accuracy[", x$raters, "]")
+rate_terms <- function(x) paste0("base_rate[", x$categories, "]")
+
 warn_fit <- function(fit) {
-  if (fit$identified != "yes") {
-    warn_fallible("not_identified", "Accuracy cannot be estimated: {reason_of_fit(fit)}.",
-      i = "Base rates and all results that depend on them are {.code NA}.",
-      reason = reason_of_fit(fit))
-  } else {
-    warn_kind(fit)
-  }
+  if (fit$identified == "yes") return(warn_kind(fit))
+  why <- reason_of_fit(fit)
+  warn_fallible("not_identified", "Accuracy cannot be estimated: {why}.",
+    i = "Base rates and all results that depend on them are {.code NA}.", reason = why)
 }
 
 # What must be said of an identified fit.
@@ -265,50 +268,40 @@ warn_kind <- function(fit) UseMethod("warn_kind")
 warn_kind.rater_fit <- function(fit) warn_latent(fit)
 
 warn_kind.k_fit <- function(fit) {
-  if (fit$negative > 0L) {
-    zero <- fit$x$categories[fit$base_rates == 0]
-    against <- count_cases(fit$x, ruled_out(fit))
-    warn_fallible("boundary", c(
-      "Base rates that came out negative were set to zero: {.val {zero}}.",
-      "i" = "This happens by chance in small samples and with weak raters; in large samples it is a
-             sign that the model does not fit. The other base rates were rescaled to sum to one.",
-      if (against > 0) c(
-        "!" = "In {count_noun(against, 'case')} every rater chose such a category, which now has
-               probability zero there. Join rare categories, or check the labels."
-      )
-    ), negative = fit$negative, categories = zero, against = against)
-  }
-}
-
-# Patterns with ratings, all of them in categories whose base rate is zero.
-ruled_out <- function(fit) {
-  possible <- fit$base_rates[rating_category(fit$x)] > 0
-  rated_patterns(fit$x) &
-    !seq_along(rated_patterns(fit$x)) %in% rating_pattern(fit$x)[possible]
+  if (fit$negative == 0L) return(invisible())
+  zero <- fit$x$categories[fit$base_rates == 0]
+  # Patterns with ratings, all of them in categories whose base rate is zero.
+  possible <- rating_pattern(fit$x)[fit$base_rates[rating_category(fit$x)] > 0]
+  against <- count_cases(fit$x, setdiff(which(rated_patterns(fit$x)), possible))
+  warn_fallible("boundary", c(
+    "Base rates that came out negative were set to zero: {.val {zero}}.",
+    "i" = "This happens by chance in small samples and with weak raters; in large samples it is a
+           sign that the model does not fit. The other base rates were rescaled to sum to one.",
+    if (against > 0) c(
+      "!" = "In {count_noun(against, 'case')} every rater chose such a category, which now has
+             probability zero there. Join rare categories, or check the labels."
+    )
+  ), negative = fit$negative, categories = zero, against = against)
 }
 
 # Why nothing follows from a fit; NA if it does.
 reason_not_identified <- function(identified, agreement, categories) {
-  reason <- rep(NA_character_, length(identified))
-  reason[identified == "no_pairs"] <- "no case was rated by two raters"
-  chance <- identified == "chance"
-  reason[chance] <- paste0(
-    "raters agree no better than by chance (agreement ", decimals(agreement[chance]), ", chance ",
+  reasons <- c(
+    no_pairs = "no case was rated by two raters", unequal = need_unequal,
+    judge = "the judge is no better than guessing in its calibration sample",
+    unrelated = "raters agree no better than by chance, given how often each uses each category"
+  )
+  by_chance <- paste0(
+    "raters agree no better than by chance (agreement ", decimals(agreement), ", chance ",
     decimals(1 / categories), ")"
   )
-  reason[identified == "unequal"] <- need_unequal
-  reason[identified == "judge"] <- "the judge is no better than guessing in its calibration sample"
-  reason[identified == "unrelated"] <- paste(
-    "raters agree no better than by chance, given how often each uses each category"
-  )
-  reason
+  as.character(ifelse(identified == "chance", by_chance, reasons[identified]))
 }
 
 reason_of_fit <- function(fit) {
-  if (fit$identified == "parameters") {
-    return(reason_of_parameters(fit$model, length(fit$x$categories)))
-  }
-  reason_not_identified(identification_of(fit), fit$agreement, length(fit$x$categories))
+  categories <- length(fit$x$categories)
+  if (fit$identified == "parameters") return(reason_of_parameters(fit$model, categories))
+  reason_not_identified(identification_of(fit), fit$agreement, categories)
 }
 
 reason_of_parameters <- function(model, categories) {

@@ -43,6 +43,11 @@ bracketed <- function(low, high, none = "NA") {
   ifelse(is.na(low), none, paste0("[", decimals(low), ", ", decimals(high), "]"))
 }
 
+# Ends of ranges in a sentence or a cell.
+from_to <- function(low, high, digits = 3L) {
+  ifelse(is.na(low), "NA", paste(decimals(low, digits), "to", decimals(high, digits)))
+}
+
 interval_title <- function(level) paste0(format(100 * level), "% interval")
 
 # Estimates in the middle of a sentence: 78% (90% interval 67% to 90%). `show` makes strings.
@@ -91,9 +96,3 @@ print_facts <- function(facts) {
 }
 
 number_of <- function(n) trimws(number(n))
-
-some_of <- function(each) {
-  rest <- length(each) - 5L
-  each <- c(utils::head(each, 5L), if (rest > 0L) paste("and", rest, "more"))
-  stats::setNames(each, rep("*", length(each)))
-}

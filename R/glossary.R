@@ -4,8 +4,7 @@
 #' the last section.
 #'
 #' @section Who says what:
-#' * **case**: what is judged; one row of a matrix of ratings. CrowdTruth calls it a **unit**, in
-#'   its own results only.
+#' * **case**: what is judged; one row of a matrix of ratings. CrowdTruth calls it a **unit**.
 #' * **rater**: a person (or anything else) whose answers inform about the truth; CrowdTruth's
 #'   **worker**.
 #' * **system**: a classifier whose accuracy is asked for. Its answers are never ratings.
@@ -19,14 +18,16 @@
 #'   [simulate_ratings()].
 #' * **pattern**: ratings (and predictions) that several cases have in common; see
 #'   `tidy(x, "patterns")`.
+#' * **tally**: how often raters gave each category to a case; its columns are `counts`.
+#' * **covariate**: what is known of a case beside its ratings (`covariates` of [ratings()]), on
+#'   which base rates, accuracy or difficulty may depend.
 #'
 #' @section What is true:
-#' * **accuracy**: the probability that a judge gives the true category. `confusion_matrix()` and
-#'   [rater_design()] ask for it, [estimate_accuracy()] estimates that of systems, [fit_raters()]
-#'   that of raters (`rater_accuracy`).
+#' * **accuracy**: the probability that a judge gives the true category. [rater_design()] asks for
+#'   it, [estimate_accuracy()] estimates that of systems, [fit_raters()] that of raters.
 #' * **base rate**: the share of cases of which a category is true.
-#' * **posterior**: the probabilities of the categories of a case, given its ratings.
-#' * **ground truth**: posteriors of all cases: an estimate, by [ground_truth()].
+#' * **posterior**: the probabilities of the categories of a case, given its ratings; those of all
+#'   cases are the **ground truth**, an estimate by [ground_truth()].
 #' * **truth**: what is really so. [truth()] is the category of each case of a simulated panel,
 #'   [true_accuracy()] what its systems really reach (`expected`, over all panels; `sample`, in this
 #'   one).
@@ -34,12 +35,8 @@
 #'   `known_truth`. **Known raters** have confusion matrices that a user has (`known_raters`).
 #' * **confusion matrix**: probabilities of answers given the truth, which stands in rows.
 #'   [confusion_matrix()] makes one from parameters, `confusion()` reads those of the raters from a
-#'   fit; of an estimate it gives a `confusion_estimate`: those of the systems, with intervals. The
-#'   **agreement matrix** of two raters ([agreement_matrix()]) counts cases by both ratings and
-#'   knows no truth.
-#'
-#' * **covariate**: what is known of a case beside its ratings (`covariates` of [ratings()]), on
-#'   which base rates, accuracy or difficulty may depend.
+#'   fit and those of the systems from an estimate. The **agreement matrix** of two raters
+#'   ([agreement_matrix()]) counts cases by both ratings and knows no truth.
 #' * **confidence**: how sure raters said they were of a rating (`confidence` of [ratings()]); with
 #'   intervals, how often they hold what is true (`conf_level`). What systems say in numbers are
 #'   **scores**.
@@ -59,7 +56,7 @@
 #'   that raters who guess would reach, 1 / number of categories; **chance kappa**: how far
 #'   agreement is above that, `(agreement - chance) / (1 - chance)`, as in Lehner (2015). **kappa**
 #'   alone is Fleiss', whose chance is what the shares of the categories make. A **measure** of
-#'   agreement is any of [measures()], among which are other kappas.
+#'   agreement is any of [measures()].
 #' * **kind of raters**: who rates, people (`"expert"`, `"crowd"`) or machines (`"model"`,
 #'   `"tool"`); it decides how much shared errors are taken to hide (`rater_kind` of
 #'   [ratings()]).
@@ -71,7 +68,7 @@
 #' * **method**: a way to the estimate; **estimator**: a method with its options settled, or any
 #'   function of a panel ([accuracy_estimator()]).
 #' * **member**: one of the models over which method `"average"` takes the mean, by their
-#'   **weight**.
+#'   **weight**. The **weight** of a case is how many cases it stands for (`weights`).
 #' * **bin**: cases whose highest posterior probability is in the same range; see
 #'   [tidy()][tidy.accuracy_estimate].
 #' * **interval**: where the accuracy lies with probability `conf_level`. **robust** intervals allow
@@ -81,19 +78,14 @@
 #'   [shared_errors()] measures them. **Bounds** are the lowest and highest accuracy that ratings
 #'   allow whatever they are ([accuracy_bounds()]).
 #' * **replicate**: a bootstrap resample; **run**: a panel of a [simulation_study()].
-#' * **weight** of a case: how many cases it stands for (`weights`).
-#' * **tally**: how often raters gave each category to a case; its columns are
-#'   `counts`.
 #'
 #' @section Words with several meanings:
-#' * **shared** is always about what system and raters have in common, and opposed to being of one's
-#'   own. Method `"shared"` takes the posterior of the raters for all that a system knows; column
-#'   `shared` of an estimate is the end of the range where the system errs where raters err (that of
-#'   method `"shared"`, where a model is fitted; `average_shared` is that of the average, whatever
-#'   the method), and column `independent` the end where its errors are its own; in
-#'   `rater_model(system = "shared")` a system has the raters' dispersion and difficulty;
-#'   `rater_design(difficulty = list(shared = ))` names what systems have in common with the raters
-#'   in a simulation.
+#' * **shared** is what system and raters have in common, and opposed to being of one's own. Method
+#'   `"shared"` takes the posterior of the raters for all that a system knows; column `shared` of an
+#'   estimate is the end of the range where the system errs where raters err, column `independent`
+#'   the end where its errors are its own; in `rater_model(system = "shared")` a system has the
+#'   raters' dispersion and difficulty; `rater_design(difficulty = list(shared = ))` names what
+#'   systems have in common with the raters in a simulation.
 #' * **method** of [fit_raters()] is how a model is fitted, of [estimate_accuracy()] and of results
 #'   about systems how accuracy is estimated, and in tables of agreement how the error was found.
 #' * **known** in [flag_workers()] says which workers are of low quality, as far as a user knows.
@@ -109,7 +101,5 @@
 #' # Truth, and what is estimated of it
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(system = 0.9), categories = 3, n = 100))
 #' head(truth(x))
-#' true_accuracy(x)
 #' ground_truth(fit_raters(x))
-#' estimate_accuracy(x)
 NULL

@@ -37,15 +37,10 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   cases <- as_label(x$cases)
   off <- which(!given$case %in% cases)
   if (length(off) > 0L) {
-    unknown <- given$case[off]
     abort_fallible("case", "{.arg {arg}} must name cases of {.arg x}.",
-      x = "{.val {unknown}} {?is/are} not among them.", row = off)
+      x = "{.val {given$case[off]}} {?is/are} not among them.", row = off)
   }
-  code <- match(given$truth, x$categories)
-  if (anyNA(code)) {
-    unknown <- unique(given$truth[is.na(code)])
-    abort_unknown_truth(unknown, which(is.na(code)), arg, x$categories)
-  }
+  code <- truth_codes(given$truth, x$categories, arg)
   # A case that is there several times has the same truth each time.
   known <- code[match(cases, given$case)]
   replace(known, is.na(known), 0L)

@@ -32,17 +32,15 @@ find_measures <- function(ids, views, settings) {
   if (is.null(ids)) {
     one <- views[[1L]]
     shown <- c("always", if (one$judges == 2L) "two" else "many", if (one$binary) "category")
-    found <- Filter(function(m) m$default %in% shown && is.null(misfit_of_all(m)), known)
-  } else {
-    found <- find_records("measure", ids, known)
-    for (measure in found) {
-      why <- misfit_of_all(measure)
-      abort_if(!is.null(why), "measure",
-        paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
-        measure = measure$id)
-    }
+    return(Filter(function(m) m$default %in% shown && is.null(misfit_of_all(m)), known))
   }
-  inform_of_alphas(names(found), settings$scale_name)
+  found <- find_records("measure", ids, known)
+  for (measure in found) {
+    why <- misfit_of_all(measure)
+    abort_if(!is.null(why), "measure",
+      paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
+      measure = measure$id)
+  }
   found
 }
 

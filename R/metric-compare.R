@@ -17,16 +17,15 @@ check_compared_metric <- function(metric, category, cost, estimate) {
 }
 
 check_derived <- function(record, estimate) {
-  draws <- draws_interval(estimate)
   gold <- length(estimate$gold$case) > 0L
   why <- if (record$needs != "table" || record$better == "") {
     "systems are not compared by this metric"
   } else if (!has_posterior(estimate)) {
-    paste0("method \"", estimate$options$method, "\" estimates accuracy only")
+    accuracy_only(estimate)
   } else if (gold) {
     "gold cases measure differences of accuracy only"
-  } else if (!draws$delta && !draws$cells) {
-    paste0("a ", draws$words, " is for accuracy only")
+  } else {
+    lack_of_kind(draws_interval(estimate))
   }
   abort_if(!is.null(why), "metric",
     "Differences of {.val {record$id}} are not derived here: {why}.",
@@ -44,7 +43,9 @@ in_metric <- function(estimate, plan) {
   counts <- confusion_counts(estimate)
   rows <- do.call(rbind, lapply(seq_along(counts), function(s) {
     found <- point_rows(estimate, plan, counts[[s]], s)
-    if (delta) found <- delta_rows(found, estimate, plan, counts[[s]], draws, s, 0.9)
+    if (delta && !is.null(draws$values)) {
+      found <- delta_rows(found, estimate, plan, counts[[s]], draws, s, 0.9)
+    }
     found[plan$row, ]
   }))
   value <- good_unit(rows$estimate, plan)

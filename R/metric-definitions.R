@@ -25,46 +25,21 @@ no_such_case <- "no case is of this category"
 no_such_answer <- "the system never gives this answer"
 of_one_kind <- "no case, or every case, is of this category"
 
-# ---- Of one category against the rest: true and false positives and negatives, in any unit -------
+# A metric of one category against the rest: `kernel`, a formula of true and false positives and
+# negatives, in any unit, and of its `settings`.
+category_metric <- function(id, title, kernel, ..., reference = by_name, settings = character()) {
+  given <- c("tp", "fn", "fp", "tn", settings)
+  arguments <- stats::setNames(rep(list(rlang::missing_arg()), length(given)), given)
+  kernel <- rlang::new_function(arguments, rlang::f_rhs(kernel), topenv())
+  new_metric(id, title, reference, kernel, settings = settings, ...)
+}
 
 ratio_of <- function(part, whole) part / replace(whole, whole <= 0, NaN)
 
-recall_of <- function(tp, fn, fp, tn) ratio_of(tp, tp + fn)
-precision_of <- function(tp, fn, fp, tn) ratio_of(tp, tp + fp)
-specificity_of <- function(tp, fn, fp, tn) ratio_of(tn, tn + fp)
-
-# By the theorem of Bayes from sensitivity and specificity, so undefined where one of these is.
-ppv_of <- function(tp, fn, fp, tn) {
-  ratio_of(tp, tp + fp) + 0 * recall_of(tp, fn, fp, tn) * specificity_of(tp, fn, fp, tn)
-}
-npv_of <- function(tp, fn, fp, tn) {
-  ratio_of(tn, tn + fn) + 0 * recall_of(tp, fn, fp, tn) * specificity_of(tp, fn, fp, tn)
-}
-
-f_measure_of <- function(tp, fn, fp, tn, beta) {
-  precision <- precision_of(tp, fn, fp, tn)
-  recall <- recall_of(tp, fn, fp, tn)
-  both <- beta^2 * precision + recall
-  out <- (1 + beta^2) * precision * recall / both
-  replace(out, both %in% 0, 0) # no such case is found, and no such answer right
-}
-
-balanced_of <- function(tp, fn, fp, tn) {
-  (recall_of(tp, fn, fp, tn) + specificity_of(tp, fn, fp, tn)) / 2
-}
-
-youden_of <- function(tp, fn, fp, tn) {
-  recall_of(tp, fn, fp, tn) + specificity_of(tp, fn, fp, tn) - 1
-}
+# For what is undefined where one of several ratios is.
+where_known <- function(value, ...) value + 0 * Reduce(`*`, list(...))
 
 # ---- Of the whole table: probabilities, truth in rows --------------------------------------------
-
-accuracy_of_table <- function(table) sum(diag(table))
-
-kappa_of_table <- function(table) {
-  chance <- sum(rowSums(table) * colSums(table))
-  1 - ratio_of(1 - sum(diag(table)), snap(1 - chance))
-}
 
 # For any number of categories: Gorodkin (2004), Computational Biology and Chemistry 28, 367-374.
 mcc_of_table <- function(table) {
@@ -83,13 +58,10 @@ mcc_gradient <- function(table) {
   (diag(length(truth)) - by_chance) / sqrt(prod(left)) + mcc_of_table(table) * shared
 }
 
-loss_of_table <- function(table, cost) sum(cost * table)
-
 # Of categories in their order: how many steps answers are from the truth.
 steps_of_table <- function(table) abs(row(table) - col(table))
 
-kappa_of_steps <- function(table, power) {
-  cost <- steps_of_table(table)^power
+kappa_of_costs <- function(table, cost) {
   chance <- sum(cost * outer(rowSums(table), colSums(table)))
   1 - ratio_of(sum(cost * table), snap(chance))
 }
@@ -102,6 +74,15 @@ kappa_gradient <- function(table, cost) {
   (by_chance * sum(cost * table) / chance - cost) / chance
 }
 
+# `cost`: of a table, what each of its cells is off.
+kappa_metric <- function(id, title, reference, cost, ...) {
+  new_metric(
+    id, title, reference, function(table) kappa_of_costs(table, cost(table)), "table",
+    gradient = function(table) kappa_gradient(table, cost(table)), lower = -1,
+    undefined = "all cases and answers are of one category", ...
+  )
+}
+
 # What rounding has left of nothing.
 snap <- function(x) replace(x, abs(x) < 1e-13, 0)
 
@@ -111,16 +92,13 @@ without_order <- "categories are not ordered (see `ordered` of ratings())"
 
 built_in_metrics <- by_id(list(
   new_metric(
-    "accuracy", "Accuracy", by_name, accuracy_of_table, "table",
+    "accuracy", "Accuracy", by_name, function(table) sum(diag(table)), "table",
     gradient = function(table) diag(nrow(table)), default = TRUE
   ),
-  new_metric(
+  kappa_metric(
     "kap", "Kappa of system and truth",
     "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
-    kappa_of_table, "table",
-    gradient = function(table) kappa_gradient(table, 1 - diag(nrow(table))), lower = -1,
-    undefined = "all cases and answers are of one category",
-    default = TRUE
+    function(table) 1 - diag(nrow(table)), default = TRUE
   ),
   new_metric(
     "mcc", "Matthews' correlation",
@@ -129,20 +107,18 @@ built_in_metrics <- by_id(list(
     undefined = "all cases are of one category, or get one answer"
   ),
   new_metric(
-    "loss", "Mean cost", "Elkan (2001), IJCAI 17, 973-978", loss_of_table, "table",
+    "loss", "Mean cost", "Elkan (2001), IJCAI 17, 973-978",
+    function(table, cost) sum(cost * table), "table",
     gradient = function(table, cost) cost, settings = "cost",
     lower = function(settings) range(settings$cost), better = "low"
   ),
-  new_metric(
-    "kap_linear", "Kappa, linear weights", weighted_kappa, function(table) kappa_of_steps(table, 1),
-    "table", gradient = function(table) kappa_gradient(table, steps_of_table(table)), lower = -1,
-    undefined = "all cases and answers are of one category", ordered = TRUE
+  kappa_metric(
+    "kap_linear", "Kappa, linear weights", weighted_kappa, steps_of_table,
+    ordered = TRUE
   ),
-  new_metric(
+  kappa_metric(
     "kap_quadratic", "Kappa, quadratic weights", weighted_kappa,
-    function(table) kappa_of_steps(table, 2), "table",
-    gradient = function(table) kappa_gradient(table, steps_of_table(table)^2), lower = -1,
-    undefined = "all cases and answers are of one category", ordered = TRUE
+    function(table) steps_of_table(table)^2, ordered = TRUE
   ),
   new_metric(
     "mae", "Mean absolute error", "Baccianella, Esuli and Sebastiani (2009), ISDA 9, 283-287",
@@ -154,49 +130,57 @@ built_in_metrics <- by_id(list(
     function(table) sum(table[steps_of_table(table) <= 1]), "table",
     gradient = function(table) steps_of_table(table) <= 1, ordered = TRUE
   ),
-  new_metric(
-    "recall", "Recall", by_name, recall_of, drops = "caseless", cell = "recall", default = TRUE,
-    undefined = no_such_case
+  category_metric(
+    "recall", "Recall", ~ ratio_of(tp, tp + fn), drops = "caseless", cell = "recall",
+    default = TRUE, undefined = no_such_case
   ),
-  new_metric(
-    "sens", "Sensitivity", by_name, recall_of, drops = "caseless", cell = "recall",
+  category_metric(
+    "sens", "Sensitivity", ~ ratio_of(tp, tp + fn), drops = "caseless", cell = "recall",
     same_as = "recall", undefined = no_such_case
   ),
-  new_metric(
-    "spec", "Specificity", by_name, specificity_of, drops = "undefined",
+  category_metric(
+    "spec", "Specificity", ~ ratio_of(tn, tn + fp), drops = "undefined",
     undefined = "every case is of this category"
   ),
-  new_metric(
-    "precision", "Precision", by_name, precision_of, drops = "caseless", cell = "precision",
+  category_metric(
+    "precision", "Precision", ~ ratio_of(tp, tp + fp), drops = "caseless", cell = "precision",
     default = TRUE, undefined = no_such_answer
   ),
-  new_metric(
-    "ppv", "Positive predictive value", by_name, ppv_of, cell = "precision", same_as = "precision",
+  # By the theorem of Bayes from sensitivity and specificity.
+  category_metric(
+    "ppv", "Positive predictive value",
+    ~ where_known(ratio_of(tp, tp + fp), ratio_of(tp, tp + fn), ratio_of(tn, tn + fp)),
+    cell = "precision", same_as = "precision",
     undefined = paste0(no_such_answer, ", or ", of_one_kind)
   ),
-  new_metric(
-    "npv", "Negative predictive value", by_name, npv_of,
+  category_metric(
+    "npv", "Negative predictive value",
+    ~ where_known(ratio_of(tn, tn + fn), ratio_of(tp, tp + fn), ratio_of(tn, tn + fp)),
     undefined = paste0("the system gives no other answer, or ", of_one_kind)
   ),
-  new_metric(
-    "f_meas", "F measure", "van Rijsbergen (1979), Information Retrieval", f_measure_of,
-    settings = "beta", drops = "caseless", default = TRUE,
-    undefined = paste0(no_such_case, ", or ", no_such_answer)
+  category_metric(
+    "f_meas", "F measure",
+    ~ where_known(
+      ratio_of((1 + beta^2) * tp, (1 + beta^2) * tp + beta^2 * fn + fp),
+      ratio_of(tp, tp + fn), ratio_of(tp, tp + fp)
+    ),
+    reference = "van Rijsbergen (1979), Information Retrieval", settings = "beta",
+    drops = "caseless", default = TRUE, undefined = paste0(no_such_case, ", or ", no_such_answer)
   ),
-  new_metric(
-    "bal_accuracy", "Balanced accuracy", "Brodersen et al. (2010), doi:10.1109/ICPR.2010.764",
-    balanced_of, default = TRUE, undefined = of_one_kind
+  category_metric(
+    "bal_accuracy", "Balanced accuracy", ~ (ratio_of(tp, tp + fn) + ratio_of(tn, tn + fp)) / 2,
+    reference = "Brodersen et al. (2010), doi:10.1109/ICPR.2010.764", default = TRUE,
+    undefined = of_one_kind
   ),
-  new_metric(
-    "j_index", "Youden's J", "Youden (1950), Cancer 3, 32-35", youden_of, lower = -1,
-    drops = "undefined", undefined = of_one_kind
+  category_metric(
+    "j_index", "Youden's J", ~ ratio_of(tp, tp + fn) + ratio_of(tn, tn + fp) - 1,
+    reference = "Youden (1950), Cancer 3, 32-35", lower = -1, drops = "undefined",
+    undefined = of_one_kind
   ),
-  new_metric(
-    "detection_prevalence", "Share of answers", by_name,
-    function(tp, fn, fp, tn) ratio_of(tp + fp, tp + fn + fp + tn), better = ""
+  category_metric(
+    "detection_prevalence", "Share of answers", ~ ratio_of(tp + fp, tp + fn + fp + tn), better = ""
   ),
-  new_metric(
-    "prevalence", "Share of cases", by_name,
-    function(tp, fn, fp, tn) ratio_of(tp + fn, tp + fn + fp + tn), better = ""
+  category_metric(
+    "prevalence", "Share of cases", ~ ratio_of(tp + fn, tp + fn + fp + tn), better = ""
   )
 ))

@@ -188,31 +188,31 @@ as_share <- function(x, value, alone, cluster) {
   in_clusters(x, cluster, own)
 }
 
-# A category that the row rests on and of which no gold case is, or that no gold case has as its
-# answer, by its number; NULL if there is none, or no truth is open. Metrics of the whole table rest
-# on all together; but there is no agreement beyond chance with gold of one category.
+# The first category that the row rests on and of which no gold case is, or that no gold case has as
+# its answer; empty if there is none, or no truth is open. Metrics of the whole table rest on all
+# together; but there is no agreement beyond chance with gold of one category.
 absent_category <- function(part, plan, i) {
   if (part$all_known) return(NULL)
+  row <- plan$rows[i, ]
   n <- length(plan$categories)
-  table <- matrix(part$gold_table, n, byrow = TRUE)
-  expected <- matrix(part$mean, n, byrow = TRUE)
-  category <- plan$rows$category[[i]]
-  of <- if (is.na(category)) which(rowSums(expected) > 0) else match(category, plan$categories)
-  of_chance <- range_of_metric(plan$records[[plan$rows$metric[[i]]]], plan$settings)[[1L]] < 0
-  whole <- is.na(plan$rows$average[[i]]) && is.na(category) &&
-    !(of_chance && sum(rowSums(table) > 0) < 2L)
-  answered <- colSums(expected)[of] > 0
-  off <- of[!whole & (rowSums(table)[of] <= 0 | (answered & colSums(table)[of] <= 0))]
-  if (length(off) > 0L) off[[1L]]
+  gold <- table_sums(matrix(part$gold_table, 1L), n)
+  expected <- table_sums(matrix(part$mean, 1L), n)
+  of <- if (is.na(row$category)) expected$truth > 0 else plan$categories == row$category
+  lacks <- gold$truth <= 0 | (expected$answer > 0 & gold$answer <= 0)
+  of_chance <- range_of_metric(plan$records[[row$metric]], plan$settings)[[1L]] < 0
+  whole <- is.na(row$average) && is.na(row$category)
+  if (whole && !(of_chance && sum(gold$truth > 0) < 2L)) return(NULL)
+  utils::head(plan$categories[of & lacks], 1L)
 }
 
 # Why gold says nothing of a metric by its derivative; NULL if it does.
 lack_of_metric <- function(estimate, part, plan, i, s, record) {
   if (is.null(part)) return(lack_of_gold(estimate, s) %||% only_some_drawn)
+  if (record$anytime) return(not_anytime)
   absent <- absent_category(part, plan, i)
-  if (record$anytime) {
-    "anytime intervals are derived for accuracy, recall and precision only"
-  } else if (!is.null(absent)) {
-    paste0("no gold case is of category ", plan$categories[[absent]], ", or none has it as answer")
+  if (length(absent) > 0L) {
+    paste0("no gold case is of category ", absent, ", or none has it as answer")
   }
 }
+
+not_anytime <- "anytime intervals are derived for accuracy, recall and precision only"

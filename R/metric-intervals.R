@@ -4,13 +4,13 @@
 metrics_of_table <- function(estimate, plan, interval, conf_level,
                              draws = table_draws(estimate, interval)) {
   alone <- without_gold(estimate)
-  by_gold <- measures_by_gold(estimate, interval)
   counts <- if (has_posterior(alone)) confusion_counts(alone) # NULL: the method has no table
-  finder <- metric_interval(interval_alone(estimate, interval))
   tables <- lapply(seq_along(alone$fit$x$systems), function(s) {
     found <- point_rows(alone, plan, counts[[s]], s)
-    found <- finder$find(found, alone, plan, counts[[s]], draws, s, conf_level)
-    if (by_gold) {
+    found <- with_table_draws(
+      found, alone, plan, counts[[s]], draws, s, interval_alone(estimate, interval), conf_level
+    )
+    if (measures_by_gold(estimate, interval)) {
       metrics_with_gold(found, estimate, plan, s, interval, conf_level)
     } else {
       own_accuracy(found, alone, interval, s, conf_level)
@@ -23,18 +23,43 @@ measures_by_gold <- function(estimate, interval) {
   !is.null(estimate$gold) && !is.null(accuracy_intervals()[[interval]]$gold)
 }
 
-# That which ratings alone have.
+# The record of the interval that ratings alone have.
 interval_alone <- function(estimate, interval) {
-  if (measures_by_gold(estimate, interval)) without_gold(estimate)$options$interval else interval
+  if (measures_by_gold(estimate, interval)) interval <- without_gold(estimate)$options$interval
+  accuracy_intervals()[[interval]]
+}
+
+# Why a kind of interval is not one of metrics; NULL if it is.
+lack_of_kind <- function(record) {
+  if (!record$cells && !record$delta) paste0("a ", record$words, " is for accuracy only")
 }
 
 # Replicates of the tables of all systems, see confusion_draws(); NULL where no interval needs them.
 table_draws <- function(estimate, interval) {
-  needed <- has_posterior(estimate) && metric_interval(interval_alone(estimate, interval))$draws
+  record <- interval_alone(estimate, interval)
+  needed <- has_posterior(estimate) && !is.null(record$find) && is.null(lack_of_kind(record))
   if (needed) confusion_draws(without_gold(estimate))
 }
 
 has_posterior <- function(estimate) isTRUE(method_of(estimate)$posterior)
+
+accuracy_only <- function(estimate) {
+  paste0("method \"", estimate$options$method, "\" estimates accuracy only")
+}
+
+with_table_draws <- function(found, estimate, plan, counts, draws, s, record, conf_level) {
+  if (is.null(record$find)) return(found)
+  lack <- lack_of_kind(record) %||% draws$reason
+  if (!is.null(lack)) {
+    without_interval(found, lack)
+  } else if (is.null(draws$values)) {
+    found
+  } else if (record$cells) {
+    percentile_rows(found, estimate, plan, draws, s, conf_level)
+  } else {
+    delta_rows(found, estimate, plan, counts, draws, s, conf_level)
+  }
+}
 
 # Rows of one system without intervals.
 point_rows <- function(estimate, plan, counts, s) {
@@ -42,7 +67,7 @@ point_rows <- function(estimate, plan, counts, s) {
   value <- rep(NA_real_, nrow(rows))
   reason <- rep(NA_character_, nrow(rows))
   if (is.null(counts)) {
-    reason[] <- paste0("method \"", estimate$options$method, "\" estimates accuracy only")
+    reason[] <- accuracy_only(estimate)
   } else if (anyNA(counts)) {
     reason[] <- estimate$table$reason[[s]]
   } else {
@@ -75,24 +100,6 @@ undefined_reason <- function(plan) {
   unname(replace(of, averaged, "it is undefined for a category that it rests on"))
 }
 
-# How intervals are found of metrics by those of the registry: `draws`, does it need replicates of
-# the counts; `find`, a function of the rows of a system, the estimate, the plan, counts, draws,
-# number of the system and conf_level that gives the rows with intervals; reason: why none has one.
-metric_interval <- function(id) {
-  record <- accuracy_intervals()[[id]]
-  if (is.null(record$find)) {
-    list(draws = FALSE, find = function(found, ...) found)
-  } else if (record$cells) {
-    list(draws = TRUE, find = percentile_rows)
-  } else if (record$delta) {
-    list(draws = TRUE, find = delta_rows)
-  } else {
-    reason <- paste0("a ", record$words, " is for accuracy only")
-    find <- function(found, ...) without_interval(found, reason)
-    list(draws = FALSE, find = find, reason = reason)
-  }
-}
-
 # The accuracy and its interval are those of the estimate, if the interval is; all of it, where no
 # truth is open.
 own_accuracy <- function(found, estimate, interval, s, conf_level) {
@@ -105,17 +112,14 @@ own_accuracy <- function(found, estimate, interval, s, conf_level) {
     own <- with_limits(own, estimate$details$centre[[s]], level)
     same <- TRUE
   }
-  columns <- c("estimate", if (same) c("std.error", "conf.low", "conf.high", "reason"))
+  columns <- c("estimate", if (same) c(interval_columns, "reason"))
   found[at, columns] <- own[columns]
   if (!same && !has_posterior(estimate)) found$reason[at] <- own$reason
   found
 }
 
 # Replicates of the metric itself.
-percentile_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
-  if (is.null(draws$values)) {
-    return(if (is.null(draws$reason)) found else without_interval(found, draws$reason))
-  }
+percentile_rows <- function(found, estimate, plan, draws, s, conf_level) {
   values <- in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, length(plan$categories))
     whole <- stats::complete.cases(tables)
@@ -131,15 +135,16 @@ with_percentiles <- function(found, plan, values, conf_level, moved = FALSE) {
   ends <- ranges_of_plan(plan)
   values <- to_unit(values, ends)
   if (moved) values <- moved_to(values, to_unit(found$estimate, ends))
-  on_scale(add_intervals(found, core_percentile_intervals(values, conf_level, TRUE)), ends)
+  unit_percentiles(found, values, ends, conf_level)
 }
 
-# Intervals on the unit scale, from the lowest value of each metric to its highest.
-on_scale <- function(found, ends) {
+# Of replicates on the unit scale, from the lowest value of each metric to its highest.
+unit_percentiles <- function(found, values, ends, conf_level) {
+  found <- add_intervals(found, core_percentile_intervals(values, conf_level, TRUE))
   wide <- ends[, 2L] - ends[, 1L]
   found$std.error <- found$std.error * wide
-  found$conf.low <- ends[, 1L] + wide * found$conf.low
-  found$conf.high <- ends[, 1L] + wide * found$conf.high
+  limits <- c("conf.low", "conf.high")
+  found[limits] <- lapply(found[limits], function(end) ends[, 1L] + wide * end)
   found
 }
 
@@ -151,13 +156,8 @@ to_unit <- function(value, ends) {
 
 # The delta method, and what errors in common could hide.
 delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
-  if (is.null(draws$values)) {
-    return(if (is.null(draws$reason)) found else without_interval(found, draws$reason))
-  }
   table <- as_shares(matrix(counts, 1L), length(plan$categories))[1L, ]
-  if (anyNA(table)) {
-    return(found) # its reason says why
-  }
+  if (anyNA(table)) return(found) # its reason says why
   slopes <- metric_slopes(plan, table)
   ends <- ranges_of_plan(plan)
   errors <- errors_along(
@@ -219,8 +219,6 @@ table_errors <- function(draws, along, estimate, s) {
 # an answer is rare they are not like those on all cases.
 hidden_errors <- function(estimate, table, s, along, by_answer) {
   n <- length(estimate$fit$x$categories)
-  raters <- hidden_of_gap(estimate, 0)[[s]]
-  range <- hidden_of_gap(estimate, 1)[[s]]^2 - raters^2
   line <- along(t(end_direction(estimate, table, s, n)))[1L, ]
   square <- matrix(table, n) # answers x truths
   of_answer <- rowSums(square)
@@ -228,13 +226,15 @@ hidden_errors <- function(estimate, table, s, along, by_answer) {
   share <- wrong / replace(rowSums(wrong), rowSums(wrong) == 0, Inf)
   shift <- of_answer * by_answer(diag(n) - share)
   own <- hidden_of_errors(estimate, s, wrong_by_answer(estimate, s))
-  hidden_in_all(estimate, range, line, raters, shift, of_answer, own)
+  hidden_in_all(estimate, s, line, shift, of_answer, own)
 }
 
-# Of both parts: `line`, how far each quantity is from one end to the other, with variance `range`;
-# and `shift`, how far it moves with each answer (of which there is the share `of_answer`), by
-# `raters` for all answers and by `own` where they differ.
-hidden_in_all <- function(estimate, range, line, raters, shift, of_answer, own) {
+# Of both parts: `line`, how far each quantity is from one end to the other; and `shift`, how far it
+# moves with each answer (of which there is the share `of_answer`), by what hides among raters for
+# all answers and by `own` where they differ.
+hidden_in_all <- function(estimate, s, line, shift, of_answer, own = raters) {
+  raters <- hidden_of_gap(estimate, 0)[[s]]
+  range <- hidden_of_gap(estimate, 1)[[s]]^2 - raters^2
   level <- colSums(shift)
   squares <- colSums((own * (shift - outer(of_answer, level)))^2)
   sqrt(pmax(range * line^2 + raters^2 * level^2 + own_bias_share(estimate) * squares, 0))

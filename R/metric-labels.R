@@ -32,10 +32,8 @@ default_label_metrics <- c("accuracy", "precision", "recall", "f_meas", names(la
 #' Under method `"joint"` a system errs by itself, in each label as it will; under `"shared"` it
 #' errs where the raters err. Given the answers to a case, its labels count as independent:
 #' `subset_accuracy` is the probability that all are right, `jaccard` the mean of the labels that
-#' answer and truth share over those that either has, 1 where both have none.
-#'
-#' Intervals are percentiles of a bootstrap of cases, whose labels stay together; sampling error
-#' only.
+#' answer and truth share over those that either has, 1 where both have none. Intervals are
+#' percentiles of a bootstrap of cases, whose labels stay together; sampling error only.
 #'
 #' @inheritParams metric_estimate
 #' @param x [ratings()] with `repeats = "labels"`, and no weights.
@@ -265,11 +263,7 @@ set_scores <- function(id, yes, given) {
 label_replicates <- function(estimate, plan, panel, seen) {
   fit <- estimate$fit
   joint <- method_of(estimate)$likelihood
-  engines <- if (joint) {
-    lapply(seq_along(fit$x$systems), joint_engine, fit = fit)
-  } else {
-    list(family_engine(problem_for(fit, fit$x), fit$theta))
-  }
+  engines <- family_engines(fit, joint)
   drawn <- new_resampling(rep(1, length(panel$cases)), estimate$options)
   rows <- resampled(resampling = drawn, run = function(times) {
     weight <- rowsum_codes(fit$x$index, rep(times, panel$labels) + 0, n_patterns(fit$x))

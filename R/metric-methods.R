@@ -64,63 +64,25 @@ with_interval <- function(table) {
 
 average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
-# All of it, for documents.
+# A column per system, or, where there are many, a row each, with the metrics that are of no
+# category and without room for intervals.
 #' @export
 shown_table.metric_estimate <- function(x) { # nolint: object_name.
-  table <- x$table
-  out <- data.frame(
-    system = table$system, metric = row_names(table), estimate = decimals(table$estimate)
-  )
-  if (!all(is.na(table$conf.low))) {
-    title <- interval_title(x$options$conf_level)
-    out[[title]] <- bracketed(table$conf.low, table$conf.high, "")
-  }
-  if (x$options$grouped) out <- cbind(group = table$group, out)
-  if (length(unique(table$system)) == 1L) out$system <- NULL
-  out
+  table <- x$table[order(!is.na(x$table$category)), ]
+  who <- do.call(paste, unname(as.list(table[intersect(c("group", "system"), names(table))])))
+  many <- length(unique(who)) > 3L
+  keep <- !many | is.na(table$category) | !anyNA(table$category)
+  values <- if (many) decimals(table$estimate) else with_interval(table)
+  sides <- list(metric = row_names(table), system = who)
+  sides <- lapply(if (many) rev(sides) else sides, function(of) factor(of[keep], unique(of[keep])))
+  cells <- tapply(values[keep], sides, identity)
+  out <- data.frame(rownames(cells), cells, check.names = FALSE, row.names = NULL)
+  stats::setNames(out, c(names(sides)[[1L]], colnames(cells)))
 }
 
 #' @export
 print.metric_estimate <- function(x, ...) {
-  cat_lines(paste0("<metric_estimate> ", caption_of(x)))
-  groups <- if (x$options$grouped) names(x$estimates) else NA
-  for (group in utils::head(groups, 3L)) {
-    if (!is.na(group)) cat_lines("", paste0("Group ", group))
-    print_metrics(if (is.na(group)) x$table else x$table[x$table$group == group, ])
-  }
-  if (length(groups) > 3L) cat("\n... and", length(groups) - 3L, "more groups; see tidy()\n")
-  cat_lines("", notes_of(x), "More: tidy(), augment() (posterior weights), plot().")
-  invisible(x)
-}
-
-# Rows are averages and metrics of all together, or of categories where there are none of these;
-# columns are systems, or the other way round for many of them. Of one system categories follow.
-print_metrics <- function(table) {
-  of_category <- !is.na(table$category)
-  several <- length(unique(table$system)) > 1L
-  whole <- if (all(of_category)) table else table[!of_category, ]
-  if (several || !all(of_category)) print_crossed("metric", row_names(whole), whole$system, whole)
-  if (several && any(of_category)) cat_lines("", "By category: see tidy().")
-  if (!several && any(of_category)) {
-    cat("\n")
-    of <- table[of_category, ]
-    print_crossed("category", of$category, of$metric, of)
-  }
-}
-
-print_crossed <- function(title, row, column, table) {
-  values <- with_interval(table)
-  sides <- list(factor(row, unique(row)), factor(column, unique(column)))
-  if (title == "metric" && nlevels(sides[[2L]]) > 3L) {
-    title <- "system"
-    if (nlevels(sides[[1L]]) > 3L) values <- decimals(table$estimate)
-    sides <- rev(sides)
-  }
-  cells <- tapply(values, sides, identity)
-  shown <- data.frame(rownames(cells), cells, check.names = FALSE, row.names = NULL)
-  names(shown)[[1L]] <- title
-  print(align_left(utils::head(shown, 20L), seq_along(shown)), row.names = FALSE)
-  if (nrow(shown) > 20L) cat("... and", nrow(shown) - 20L, "more; see tidy()\n")
+  print_result(x, "tidy(), augment() (posterior weights), plot()")
 }
 
 #' @export
@@ -165,12 +127,16 @@ augment.metric_estimate <- function(x, ...) {
   abort_argument_if(!has_posterior(one), "x",
     "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
-  tables <- lapply(seq_along(x$estimates), function(g) {
-    of <- lapply(x$options$systems, weighted_answers, estimate = x$estimates[[g]])
-    found <- do.call(rbind, of)
-    if (x$options$grouped) tibble::tibble(group = names(x$estimates)[[g]], found) else found
+  over_groups(x$estimates, x$options$grouped, function(estimate) {
+    do.call(rbind, lapply(x$options$systems, weighted_answers, estimate = estimate))
   })
-  do.call(rbind, tables)
+}
+
+over_groups <- function(estimates, grouped, f, ...) {
+  do.call(rbind, lapply(seq_along(estimates), function(g) {
+    found <- f(estimates[[g]], ...)
+    if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found
+  }))
 }
 
 # A row per case that the system answered and raters saw, and true category.

@@ -26,23 +26,21 @@
 #'
 #' @section How the truth is replaced:
 #' [fit_scores()] takes scores as evidence of the truth. Otherwise neither scores nor answers have a
-#' part in it, so that no system judges itself. Raters alone say how
-#' probable each category of a case is: under the model of the estimate or, where it averages over
-#' models, [dawid_skene()] if models whose errors depend on the category have more than half of the
-#' weight, and otherwise raters with an accuracy each.
+#' part in it, so that no system judges itself: raters alone say how probable each category of a
+#' case is, under the model of the estimate or, where it averages over models, [dawid_skene()] if
+#' models whose errors depend on the category have more than half of the weight, and otherwise
+#' raters with an accuracy each.
 #'
 #' * Method `"shared"` weighs each case by these probabilities. That is right if a score tells no
-#'   more of the truth than the ratings do: then systems err where raters err. Otherwise categories
-#'   are mixed, and every metric is drawn towards that of a system that knows nothing.
+#'   more of the truth than the ratings do; otherwise every metric is drawn towards that of a system
+#'   that knows nothing.
 #' * Methods `"joint"` and `"average"` take scores and ratings to have the truth alone in common,
-#'   and undo the mixing: with `p` the probabilities of a case, `M` the mean of their products and
-#'   `D` the diagonal of base rates, cases have weights `D M^-1 p`. These may be below 0 or above 1,
-#'   and their mean over cases with any scores is right. They are to `"shared"` as `"unbinned"` is
-#'   to the mean posterior. Where raters hardly separate the categories (the smallest eigenvalue of
-#'   `M`, scaled to 1 for certainty, is below .01) metrics are `NA`.
-#' * A stated share of shared errors (`common`) moves the weights from the second to the first.
-#'   `"typical"` moves nothing, unlike with answers: it is how often two wrong answers are the same,
-#'   which scores are not.
+#'   and undo the mixing of categories: with `p` the probabilities of a case, `M` the mean of their
+#'   products and `D` the diagonal of base rates, cases have weights `D M^-1 p`, which may be below
+#'   0 or above 1. Where raters hardly separate the categories (the smallest eigenvalue of `M`,
+#'   scaled to 1 for certainty, is below .01) metrics are `NA`.
+#' * A stated share of shared errors (`common`) moves the weights from the second to the first;
+#'   `"typical"` moves nothing, since scores that are wrong are not the same.
 #' * Known truths count as they are.
 #'
 #' @section Intervals:
@@ -51,21 +49,14 @@
 #' and deviations made smaller). `"bootstrap"` takes percentiles; `"robust"` adds what is not known
 #' of shared errors and of errors that raters have among themselves, as for other metrics, but
 #' as much as if the weight of dependence were 1, since answers that look independent vouch for no
-#' score:
-#' the same for ratings as for [fit_scores()]. Those
+#' score. Those
 #' of `ece` are moved to the estimate, since every drawing adds to it; from the lower end all that
 #' chance could have added is taken off. With gold, `"combined"` and `"corrected"` hold what each
 #' gold case has of the metric by its truth against what ratings predict of it. Robust intervals are
 #' too wide where scores do not err as raters do, which ratings cannot show: there `"bootstrap"`
-#' covers.
-#'
-#' On simulated panels where the model holds (100 each of 500 to 1000 cases, 3 to 5 raters, 2 and 3
-#' categories; `bench/scores.R`), 90% bootstrap intervals of method `"joint"` covered .84 to .87 for
-#' `roc_auc` (standard error .03). Its bias was -.002 to -.004, a tenth to a third of its standard
-#' deviation, that of method `"shared"` -.09 to -.13. [fit_scores()] of three systems (60 panels
-#' each) had a bias of .001, -.002 and -.004 (standard error .002); its intervals covered .87 to .88
-#' (standard error .04), those of log loss .82 to .92. Where scores were calibrated, its `ece` was
-#' too high by .02, and the interval covered .98. Robust intervals, the default, are wider.
+#' covers. In simulations where the model holds (`bench/scores.R`), 90% bootstrap intervals of
+#' method `"joint"` covered .84 to .87 for `roc_auc`, and those of [fit_scores()] .87 to .88, with
+#' biases of at most .004; that of method `"shared"` was -.09 to -.13.
 #'
 #' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
 #'   neural networks. *ICML*, 1321-1330.
@@ -83,14 +74,11 @@
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.8, 0.7, 0.75), c(new = 0.8), n = 300, categories = 2))
 #' # Scores that are drawn from the truth, which is not known otherwise
-#' wide <- reshape(
-#'   as.data.frame(x), idvar = "case", timevar = "rater", direction = "wide", sep = "_"
-#' )
-#' wide$p <- plogis(rnorm(300, ifelse(truth(x)$category == "2", 1, -1), 1.4))
-#' wide$new <- ifelse(wide$p > 0.5, "2", "1")
+#' p <- plogis(rnorm(300, ifelse(truth(x)$category == "2", 1, -1), 1.4))
 #' y <- ratings(
-#'   wide, raters = starts_with("rating"), systems = new, case = case,
-#'   scores = list(new = c("2" = "p"))
+#'   as.data.frame(x), case = case, rater = rater, rating = rating,
+#'   systems = data.frame(case = x$cases, system = "new", prediction = ifelse(p > 0.5, "2", "1")),
+#'   scores = data.frame(case = x$cases, system = "new", category = "2", score = p)
 #' )
 #' estimate_metrics(y, c("roc_auc", "brier_class", "ece"), method = "joint", interval = "none")
 #' @name score_metrics

@@ -95,15 +95,18 @@ run_kernel <- function(record, each, n, settings) {
     }
   )
   ends <- range_of_metric(record, settings)
-  other <- Filter(function(value) {
-    length(value) != n || !(is.numeric(value) || (is.logical(value) && all(is.na(value))))
-  }, values)
-  value <- if (length(other) == 0L) as.double(unlist(values))
-  off <- value[!is.na(value) & (value < ends[[1L]] - 1e-8 | value > ends[[2L]] + 1e-8)]
-  abort_if(length(other) > 0L || length(off) > 0L, "metric",
-    "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
-    x = if (length(other) > 0L) "It returned {describe(other[[1L]])}." else "Among them is
-        {.val {off[[1L]]}}.", metric = record$id)
+  refuse <- function(found) {
+    abort_fallible("metric",
+      "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
+      x = verbatim(found), metric = record$id)
+  }
+  for (value in values) {
+    numbers <- is.numeric(value) || (is.logical(value) && all(is.na(value)))
+    if (length(value) != n || !numbers) refuse(paste0("It returned ", describe(value), "."))
+  }
+  value <- as.double(unlist(values))
+  off <- which(value < ends[[1L]] - 1e-8 | value > ends[[2L]] + 1e-8)
+  if (length(off) > 0L) refuse(paste0("Among them is ", value[[off[[1L]]]], "."))
   value
 }
 

@@ -45,32 +45,20 @@ package_metrics <- function() c(built_in_metrics, score_records, label_records)
 NULL
 
 metric_table <- function() {
-  all <- unname(all_metrics())
-  field <- function(name, type) vapply(all, `[[`, type, name)
-  range <- vapply(all, function(record) {
-    if (is.function(record$lower)) {
-      if (record$ordered) "of steps" else "of costs"
-    } else {
+  all <- lapply(all_metrics(), function(record) {
+    record$range <- if (!is.function(record$lower)) {
       paste(record$lower, "to", record$upper)
+    } else if (record$ordered) {
+      "of steps"
+    } else {
+      "of costs"
     }
-  }, "")
-  tibble::tibble(
-    id = field("id", ""), title = field("title", ""), form = field("form", ""), range = range,
-    better = field("better", ""), settings = vapply(all, function(m) toString(m$settings), ""),
-    needs = field("needs", ""), same_as = field("same_as", ""), default = field("default", NA),
-    reference = field("reference", "")
-  )
-}
-
-new_own_metric <- function(id, title, kernel, form, range, better, reference) {
-  form <- check_choice(form %||% "category", c("category", "table"), "form")
-  check_kernel(kernel, form, if (form == "table") "table" else c("tp", "fn", "fp", "tn"))
-  range <- range %||% c(0, 1)
-  check_range(range, "finite numbers", finite = TRUE)
-  new_metric(
-    id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]],
-    better = check_choice(better, c("high", "low"), "better"), drops = "undefined"
-  )
+    record$settings <- toString(record$settings)
+    record
+  })
+  records_table(all, c(
+    "id", "title", "form", "range", "better", "settings", "needs", "same_as", "default", "reference"
+  ))
 }
 
 # The metrics asked for, or those shown unasked, of records that `need` one of these; `scored`: are
@@ -99,18 +87,16 @@ check_cost_matrix <- function(cost, categories) {
   abort_argument_if(!(is.numeric(cost) && identical(dim(cost), c(n, n)) && all(is.finite(cost))),
     "cost",
     "must be a {n} x {n} matrix of finite numbers, true categories in rows and answers in columns.",
-    x = if (length(dim(cost)) == 2L && !identical(dim(cost), c(n, n))) "It has {nrow(cost)} row{?s}
-        and {ncol(cost)} columns." else "It is {describe(cost)}.",
-    i = "Categories are {.val {categories}}.")
-  order <- lapply(1:2, function(side) {
-    names <- dimnames(cost)[[side]] %||% categories
-    abort_argument_if(!setequal(names, categories), "cost", "must have the categories of {.arg x}.",
-      x = "Its {c('rows', 'columns')[[side]]} are {.val {names}}.",
+    x = if (length(dim(cost)) == 2L) "It is {nrow(cost)} x {ncol(cost)}." else "It is
+        {describe(cost)}.", i = "Categories are {.val {categories}}.")
+  for (names in dimnames(cost)) {
+    abort_argument_if(!is.null(names) && !setequal(names, categories), "cost",
+      "must have the categories of {.arg x}.", x = "It has {.val {names}}.",
       i = "Categories are {.val {categories}}.")
-    match(categories, names)
-  })
-  cost <- cost[order[[1L]], order[[2L]], drop = FALSE]
+  }
+  place <- function(names) match(categories, names %||% categories)
+  cost <- unname(cost[place(rownames(cost)), place(colnames(cost)), drop = FALSE])
   abort_argument_if(diff(range(cost)) == 0, "cost", "must differ between cells.",
     x = "All costs are {.val {cost[[1L]]}}.")
-  unname(cost)
+  cost
 }

@@ -58,55 +58,37 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
 
 # `posterior` has a row per case; the fit has one per pattern, of which there are more now.
 own_fit <- function(x, posterior, rates, model) {
-  pattern <- split_by(pattern_of_case(x), posterior)
-  first <- match(seq_len(max(pattern)), pattern)
-  x$patterns <- pick_patterns(x$patterns, x$index[first])
-  x$index <- pattern
-  by_pattern <- posterior[first, , drop = FALSE]
-  matrices <- own_matrices(x, by_pattern)
-  by_agreement <- fit_algebraic(x, k_model())
-  known <- pattern_weights(x)[rating_pattern(x)]
-  right <- by_pattern[cbind(rating_pattern(x), rating_category(x))]
-  accuracy <- sum(known * right) / sum(known)
-  new_rater_fit(c(
-    list(x = x, model = own_model(model, x), method = "own", known = nothing_known),
-    by_agreement[c("agreement", "kappa")],
-    list(
-      identified = "yes", negative = 0L, base_rates = unname(rates), rater_accuracy = accuracy,
-      posterior = unname(by_pattern), matrices = matrices, converged = TRUE,
-      coefficients = stats::setNames(
-        c(accuracy, rates), c("rater_accuracy", paste0("base_rate[", x$categories, "]"))
-      )
-    )
-  ), "posterior_fit")
-}
-
-# Raters x true categories x ratings; one for all where nobody knows who rated.
-own_matrices <- function(x, posterior) {
-  n <- length(x$categories)
-  of <- rating_pattern(x)
-  identity <- rater_identity(x)
-  rater <- identity[rating_rater(x)]
-  counts <- posterior[of, , drop = FALSE] * pattern_weights(x)[of]
-  out <- array(NA_real_, c(length(x$raters), n, n))
-  for (j in seq_along(x$raters)) {
-    own <- rater == identity[[j]]
-    rated <- outer(rating_category(x)[own], seq_len(n), `==`)
-    sums <- crossprod(counts[own, , drop = FALSE], rated)
-    out[j, , ] <- na_real(sums / rowSums(sums)) # nobody rated cases of some categories
-  }
-  out
-}
-
-# What stands where other fits have a rater_model().
-own_model <- function(words, x) {
-  structure(
+  x <- split_patterns(x, posterior)
+  posterior <- unname(posterior[match(seq_len(n_patterns(x)), x$index), , drop = FALSE])
+  weight <- pattern_weights(x)[rating_pattern(x)]
+  right <- posterior[cbind(rating_pattern(x), rating_category(x))]
+  accuracy <- sum(weight * right) / sum(weight)
+  # What stands where other fits have a rater_model().
+  stand_in <- structure(
     list(
       accuracy = if (has_counts(x)) "common" else "own", errors = "own", difficulty = "own",
-      system = "shared", prior = list(), words = words
+      system = "shared", prior = list(), words = model
     ),
     class = c("own_model", "rater_model", "fallible_result")
   )
+  new_rater_fit("posterior_fit", x, stand_in, "own",
+    identified = "yes", base_rates = unname(rates), rater_accuracy = accuracy,
+    posterior = posterior, matrices = own_matrices(x, posterior), converged = TRUE,
+    coefficients = named_coefficients(accuracy, rates, x)
+  )
+}
+
+# Raters x true categories x ratings; one for all where nobody knows who rated, NA where nobody
+# rated cases of a category.
+own_matrices <- function(x, posterior) {
+  raters <- length(x$raters)
+  n <- length(x$categories)
+  identity <- rater_identity(x)
+  cell <- identity[rating_rater(x)] + raters * (rating_category(x) - 1L)
+  weighted <- (posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
+  sums <- apply(weighted, 2L, rowsum_codes, code = cell, n = raters * n)
+  sums <- aperm(array(sums, c(raters, n, n)), c(1L, 3L, 2L))[identity, , , drop = FALSE]
+  na_real(sums / as.vector(rowSums(sums, dims = 2L)))
 }
 
 #' @export
@@ -116,32 +98,24 @@ format.own_model <- function(x, ...) x$words
 check_posterior <- function(posterior, x) {
   if (is.data.frame(posterior)) posterior <- posterior_of_table(posterior, x)
   n <- length(x$categories)
-  shaped <- is.matrix(posterior) && is.numeric(posterior) && nrow(posterior) == nrow(x) &&
-    ncol(posterior) == n
+  shaped <- is.numeric(posterior) && identical(dim(posterior), c(nrow(x), n))
   names <- if (shaped) colnames(posterior) %||% x$categories
-  abort_argument_if(!shaped || !setequal(names, x$categories), "posterior",
+  abort_argument_if(!setequal(names, x$categories), "posterior",
     "must be a matrix of {nrow(x)} case{?s} x {n} categories, or such a table with a column
         {.val case}.",
     x = if (shaped) "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
       if (is.matrix(posterior)) "It is {nrow(posterior)} x {ncol(posterior)}, of type
         {typeof(posterior)}." else "It is {describe(posterior)}.")
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
-  check_probability_rows(posterior, x)
+  off <- which(rowSums(is.finite(posterior) & posterior >= -1e-9) < n |
+    abs(rowSums(posterior) - 1) > 1e-6)
+  abort_argument_if(length(off) > 0L, "posterior",
+    "Each row of {.arg posterior} must be probabilities that sum to one.",
+    x = "That of case {.val {as.character(x$cases[off[1L]])}} is
+        {format(posterior[off[1L], ], digits = 3, trim = TRUE)}.",
+    i = if (length(off) > 1L) "{length(off)} rows are not.", row = off)
   posterior <- pmax(posterior, 0)
   unname(posterior / rowSums(posterior))
-}
-
-check_probability_rows <- function(posterior, x) {
-  off <- which(rowSums(!is.finite(posterior) | posterior < -1e-9) > 0L)
-  odd <- if (length(off) == 0L) which(abs(rowSums(posterior) - 1) > 1e-6)
-  if (length(off) + length(odd) == 0L) return(invisible())
-  row <- c(off, odd)[[1L]]
-  sums <- format(posterior[row, ], digits = 6, trim = TRUE) # nolint: object_usage.
-  abort_argument("posterior", "Each row of {.arg posterior} must be probabilities that sum to one.",
-    x = if (length(off) > 0L) "That of case {.val {as.character(x$cases[[row]])}} is {sums}." else
-      "That of case {.val {as.character(x$cases[[row]])}} sums to
-        {format(sum(posterior[row, ]), digits = 6)}.",
-    i = if (length(c(off, odd)) > 1L) "{length(c(off, odd))} rows do not.", row = c(off, odd))
 }
 
 posterior_of_table <- function(table, x) {
@@ -149,8 +123,9 @@ posterior_of_table <- function(table, x) {
   abort_if(length(lacking) > 0L, "columns",
     "{.arg posterior} must have the column {.val case} and a column per category.",
     x = "It lacks {.val {lacking}}.", arg = "posterior")
-  at <- match(as_label(x$cases), as_label(table$case))
-  abort_if(anyNA(at) || anyDuplicated(as_label(table$case)) > 0L, "case",
+  cases <- as_label(table$case)
+  at <- match(as_label(x$cases), cases)
+  abort_if(anyNA(at) || anyDuplicated(cases) > 0L, "case",
     "{.arg posterior} must have one row for each case of {.arg x}.",
     x = if (anyNA(at)) "There is none for {.val {as.character(x$cases[is.na(at)])}}." else
       "One case is repeated.", row = which(is.na(at)))
@@ -180,7 +155,7 @@ fit_with.rater_fit <- function(fit, x) {
     return(suppressWarnings(stats::update(fit, x = x), classes = "fallible_warning"))
   }
   if (!is.null(fit$posterior)) {
-    first <- match(seq_len(length(x$patterns$start) - 1L), x$index)
+    first <- match(seq_len(n_patterns(x)), x$index)
     fit$posterior <- fit$posterior[fit$x$index[first], , drop = FALSE]
   }
   fit$x <- x

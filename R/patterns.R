@@ -40,6 +40,15 @@ ratings_in <- function(x, pattern) {
 # Of ratings only: the pattern of each case.
 pattern_of_case <- function(x) x$index
 
+# Ratings one by one, here those of each case: the number of the case, the rater and the category.
+unfold_ratings <- function(x, pattern = pattern_of_case(x)) {
+  at <- ratings_in(x, pattern)
+  list(
+    row = rep.int(seq_along(pattern), pattern_lengths(x)[pattern]), rater = rating_rater(x)[at],
+    category = rating_category(x)[at]
+  )
+}
+
 # How many cases there are, and how many of them have each pattern, whatever their weights. Where a
 # database counted cases, an entry of `index` stands for `times` of them.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)

@@ -8,12 +8,12 @@ plan_design <- function(x, approximate) {
   if (is.function(x$design)) return(plan_world(x, approximate))
   from <- plan_basis(x$design, approximate)
   design <- from$design
-  if (length(design$systems) == 0L) x$system_accuracy <- x$system_accuracy %||% paper_systems
-  if (!is.null(x$system_accuracy)) design <- with_judges(design, x$system_accuracy, "system")
+  systems <- x$system_accuracy %||% if (length(design$systems) == 0L) paper_systems
+  if (!is.null(systems)) design <- with_judges(design, systems, "system")
   accuracies <- plan_accuracies(x, from$accuracies, design)
   if (all_same(accuracies)) accuracies <- accuracies[[1L]]
-  several <- if (length(x$rater_accuracy) > 1L) length(x$rater_accuracy)
-  raters <- each_count(x$raters %||% several %||% length(design$raters), "raters", 2L, 100L)
+  panel <- if (length(x$rater_accuracy) > 1L) x$rater_accuracy else design$raters
+  raters <- each_count(x$raters %||% length(panel), "raters", 2L, 100L)
   own <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
   two <- rep_len(accuracies, max(length(accuracies), 2L)) # a pair has a kappa
   assumed <- if (own) design else with_raters(design, two)
@@ -177,23 +177,17 @@ pilot_design <- function(pilot, approximate) {
   fit <- if (fitted) pilot else fit_pilot(x, crowd || approximate)
   check_pilot_fit(fit)
   terms <- tidy(fit)
-  term <- function(name, otherwise) {
-    at <- match(name, terms$term)
-    if (is.na(at)) otherwise else round(terms$estimate[[at]], 3L)
-  }
+  shape <- stats::setNames(round(terms$estimate, 3L), terms$term)
+  shape <- c(shape, dispersion = 1, difficulty = 0) # the first of a name counts
   by_rater <- fit$model$accuracy == "rater"
   of_raters <- seq_len(if (by_rater) length(x$raters) else 1L)
-  accuracies <- if (by_rater && !crowd && !approximate) {
-    terms$estimate[of_raters]
-  } else {
-    fit$rater_accuracy
-  }
+  apart <- by_rater && !crowd && !approximate
+  accuracies <- if (apart) terms$estimate[of_raters] else fit$rater_accuracy
   m <- if (crowd) max(2L, as.integer(round(given))) else length(x$raters)
   design <- rater_design(
     spread_accuracies(accuracies, m), categories = x$categories,
-    base_rates = fit$base_rates / sum(fit$base_rates), dispersion = term("dispersion", 1),
-    difficulty = term("difficulty", 0),
-    missing = if (crowd) 0 else max(0, 1 - given / length(x$raters))
+    base_rates = fit$base_rates / sum(fit$base_rates), dispersion = shape[["dispersion"]],
+    difficulty = shape[["difficulty"]], missing = if (crowd) 0 else max(0, 1 - given / m)
   )
   systems <- pilot_systems(fit)
   if (length(systems) > 0L) design <- with_judges(design, systems, "system")

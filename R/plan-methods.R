@@ -117,29 +117,9 @@ costs_differ <- function(settings) any(settings$cost != c(0, 1))
 # What the answer rests on.
 format_assumed <- function(x) {
   settings <- x$settings
-  pilot <- settings$pilot
-  world <- is_world(settings$assumed)
   options <- attr(settings$estimator[[1L]], "options")
-  categories <- paste0(
-    count_noun(length(settings$labels), "category", "categories"),
-    if (settings$missing > 0) paste0("; ", percent(settings$missing), " of ratings missing")
-  )
   c(
-    if (!is.null(pilot)) paste0(
-      "Pilot of ", count_noun(pilot$cases, "case"), ", ", pilot$model, ": mean rater accuracy ",
-      decimals(pilot$rater_accuracy),
-      if (!is.na(pilot$std.error)) paste0(" (standard error ", decimals(pilot$std.error), ")"),
-      if (pilot$crowd) "; a crowd, planned as panels of its mean number of ratings"
-    ),
-    if (world) paste0(
-      "Panels are drawn by a function: ", count_noun(settings$raters, "rater"), ", ",
-      count_noun(length(settings$systems), "system"), ", ", categories
-    ) else paste0(
-      "Raters are right with probability ", shorten(decimals(settings$accuracies)),
-      " (chance kappa ", decimals(settings$kappa), "), the system with ",
-      shorten(format(settings$systems, trim = TRUE)), "; ", categories
-    ),
-    if (!world) presumed_properties(settings$assumed),
+    format_pilot(settings$pilot), format_judges(settings),
     paste0(
       "Estimates: ",
       if (is.null(options)) names(settings$estimator) else
@@ -153,13 +133,38 @@ format_assumed <- function(x) {
   )
 }
 
-# A pilot or a kappa does not tell whether they hold.
-presumed_properties <- function(design) {
-  broken <- design_violations(design)
-  if (length(broken) > 0L) return(c("Assumed:", paste("  -", broken)))
-  paste(
-    "Assumed: equally accurate raters, equally probable errors and equally difficult cases;",
-    "otherwise more cases are needed, or no number is enough"
+format_pilot <- function(pilot) {
+  if (is.null(pilot)) return(NULL)
+  error <- sprintf(" (standard error %s)", decimals(pilot$std.error))
+  paste0(
+    sprintf("Pilot of %s, %s: ", count_noun(pilot$cases, "case"), pilot$model),
+    "mean rater accuracy ", decimals(pilot$rater_accuracy), if (!is.na(pilot$std.error)) error,
+    if (pilot$crowd) "; a crowd, planned as panels of its mean number of ratings"
+  )
+}
+
+# A pilot or a kappa does not tell whether K-properties hold.
+format_judges <- function(settings) {
+  categories <- paste0(
+    count_noun(length(settings$labels), "category", "categories"),
+    if (settings$missing > 0) paste0("; ", percent(settings$missing), " of ratings missing")
+  )
+  if (is_world(settings$assumed)) {
+    systems <- count_noun(length(settings$systems), "system")
+    raters <- count_noun(settings$raters, "rater")
+    return(sprintf("Panels are drawn by a function: %s, %s, %s", raters, systems, categories))
+  }
+  broken <- design_violations(settings$assumed)
+  c(
+    sprintf(
+      "Raters are right with probability %s (chance kappa %s), the system with %s; %s",
+      shorten(decimals(settings$accuracies)), decimals(settings$kappa),
+      shorten(format(settings$systems, trim = TRUE)), categories
+    ),
+    if (length(broken) > 0L) c("Assumed:", paste("  -", broken)) else paste(
+      "Assumed: equally accurate raters, equally probable errors and equally difficult cases;",
+      "otherwise more cases are needed, or no number is enough"
+    )
   )
 }
 
@@ -168,10 +173,10 @@ format_answer <- function(x) {
   best <- cheapest_row(x)
   if (is.na(best$cases)) return(not_reached(x$table))
   costs <- costs_differ(x$settings)
-  paste0(
-    if (nrow(x$table) > 1L) if (costs) "Cheapest: " else "Fewest ratings: " else
-      if (is.null(x$settings$cases)) "Needed: " else "Enough: ",
-    count_noun(best$cases, "case"), " by ", count_noun(best$raters, "rater"), ", ",
+  said <- if (nrow(x$table) > 1L) if (costs) "Cheapest" else "Fewest ratings" else
+    if (is.null(x$settings$cases)) "Needed" else "Enough"
+  sprintf(
+    "%s: %s by %s, %s", said, count_noun(best$cases, "case"), count_noun(best$raters, "rater"),
     if (costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
   )
 }
@@ -185,24 +190,11 @@ plan_notes <- function(x) {
   short <- !is.na(table$reason)
   c(
     if (!all(short)) not_reached(table[short, ]),
-    near_tie(table[!short, ]),
     if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
     if (any(abs(table$bias[is.na(table$cases)]) > x$settings$margin / 5, na.rm = TRUE)) {
       "More cases do not help; use better raters, or a model with fewer assumptions (rater_model())"
     },
     pilot_note(x$settings)
-  )
-}
-
-# Rows whose costs cannot be told apart from the lowest.
-near_tie <- function(table) {
-  best <- which(table$cheapest)[1L]
-  error <- table$std.error * table$cost / table$cases
-  near <- table$cost - table$cost[best] <= 2 * sqrt(error^2 + error[best]^2)
-  same <- setdiff(which(near), best)
-  if (length(same) > 0L) paste0(
-    "Within simulation error it is open whether ", paste(table$raters[same], collapse = " or "),
-    " raters cost less"
   )
 }
 
@@ -230,10 +222,9 @@ pilot_note <- function(settings) {
 # What the paper says of its own settings, and what comes of it here; it says nothing of others.
 format_advice <- function(x) {
   settings <- x$settings
-  same <- length(settings$labels) == 5L && identical(settings$raters, 3L) &&
-    isTRUE(all.equal(c(settings$margin, settings$conf_level), c(0.1, 0.9)))
+  here <- c(length(settings$labels), settings$raters, settings$margin, settings$conf_level)
   between <- function(low, high) isTRUE(settings$kappa >= low - 1e-9 && settings$kappa <= high)
-  if (!same || !(between(0.25, 0.35) || between(0.5, 0.6))) {
+  if (!isTRUE(all.equal(here, c(5, 3, 0.1, 0.9))) || !(between(0.25, 0.35) || between(0.5, 0.6))) {
     return("Advice of Lehner (2015): none for these settings")
   }
   weak <- settings$kappa < 0.4

@@ -1,23 +1,12 @@
 # The search for the number of cases: simulations at a few numbers, and a line through them.
 
 simulated_parts <- function(settings, seed) {
-  total <- settings$runs * length(settings$raters) * if (is.null(settings$cases)) 12L else 4L
-  bar <- progress_bar("Panels", total) # as many as it usually takes
-  on.exit(bar$close())
-  count <- new.env()
-  count$done <- 0
   lapply(seq_along(settings$raters), function(i) {
     # The panels of so many cases; they are simulated once.
     known <- new.env()
     at <- function(n) {
       key <- as.character(n)
-      if (is.null(known[[key]])) {
-        done <- count$done
-        tick <- function(more) bar$tick(min(done + more, total))
-        known[[key]] <- plan_panels(settings, i, n, seed, tick)
-        count$done <- done + settings$runs
-      }
-      known[[key]]
+      known[[key]] <- known[[key]] %||% plan_panels(settings, i, n, seed)
     }
     answer <- if (is.null(settings$cases)) {
       search_cases(at, settings, i)
@@ -38,12 +27,12 @@ simulated_parts <- function(settings, seed) {
 # What is kept of the panels of so many cases: for each, the share of its systems with an estimate
 # within the margin; the errors of all estimates (NA where there is none); and the share within and
 # the mean error of each system.
-plan_panels <- function(settings, i, n, seed, tick) {
+plan_panels <- function(settings, i, n, seed) {
   study <- new_study(
     list(design = settings$designs[[i]]), settings$estimator, settings$runs, as.integer(n),
     "same", seed
   )
-  rows <- tidy(run_study(study, settings$threads, NULL, tick))
+  rows <- tidy(run_study(study, settings$threads))
   abort_argument_if(all(has_failed(rows)), "estimator",
     "{.arg estimator} fails on every panel of {n} case{?s}.", x = verbatim(rows$reason[[1L]]),
     parent = rows$condition[[1L]])

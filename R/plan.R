@@ -14,9 +14,9 @@
 #' over them.
 #'
 #' A function of the number of cases that returns ratings with their truth, as for
-#' [simulation_study()], may stand in the place of a design. Only `margin`, `conf_level`, `cases`,
-#' `cost`, `estimator` and `runs` may be given beside it; and unless it draws case by case, numbers
-#' of cases are not compared on the same panels.
+#' [simulation_study()], may stand in the place of a design: no raters or systems can be given
+#' beside it, and unless it draws case by case, numbers of cases are not compared on the same
+#' panels.
 #'
 #' @section Simulation:
 #' Panels are drawn at a few numbers of cases, as by [simulation_study()]; a panel with more cases

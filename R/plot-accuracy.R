@@ -40,7 +40,7 @@ plot_systems <- function(object) {
     interval_layers(in_percent) +
     # Room for the labels, also where the interval ends at 1.
     estimate_axis(seen, labels = in_percent, expand = ggplot2::expansion(add = 0.03)) +
-    ggplot2::scale_y_discrete(limits = order, expand = ggplot2::expansion(add = 0.6)) +
+    roomy_rows(limits = order) +
     titled(
       "Accuracy of systems", systems_subtitle(object, rater), "probability of the correct category",
       caption = not_identified(setdiff(order, seen$system))

@@ -18,7 +18,7 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
     main_points(3) +
     ggplot2::geom_text(mapped(label = "label"), vjust = -1.1, size = 3.3, na.rm = TRUE) +
     ggplot2::scale_x_continuous(limits = range(0, 1, null, seen$estimate)) +
-    ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = 0.6)) +
+    roomy_rows() +
     titled(caption_of(object), "Dashed: the value that is tested", "agreement")
 }
 
@@ -40,13 +40,12 @@ autoplot.agreement_comparison <- function(object, ...) { # nolint: object_name.
   picture(seen, "estimate", "title") +
     line_at(0) +
     interval_layers() +
-    ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = 0.6)) +
+    roomy_rows() +
     titled(
       "Differences of agreement on the same cases",
-      if (!all(is.na(seen$conf.low))) {
-        level <- attr(object, "about")$conf_level
-        paste0("The first panel less the second, with ", interval_title(level), "s")
-      },
+      with_intervals(
+        seen, attr(object, "about")$conf_level, "The first panel less the second, with"
+      ),
       "difference of agreement"
     )
 }

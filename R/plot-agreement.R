@@ -62,12 +62,10 @@ plot_measures <- function(object, about) {
       breaks = if (faceted) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
       expand = ggplot2::expansion(add = 0.05)
     ) +
-    ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = c(0.6, 1))) +
+    roomy_rows(c(0.6, 1)) +
     titled(
       if (faceted && length(titles) == 1L) titles else "Agreement",
-      if (!all(is.na(seen$conf.low))) {
-        paste0("Estimates with ", interval_title(about$conf_level), "s")
-      },
+      with_intervals(seen, about$conf_level),
       caption = if (length(lacking) > 0L) paste("Not defined for some:", shorten(lacking))
     ) +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(1.2, "lines"))

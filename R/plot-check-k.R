@@ -53,7 +53,7 @@ plot_p_values <- function(rows, alpha) {
       breaks = c(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), labels = format,
       limits = c(lowest / 1.5, 1.3), expand = c(0, 0)
     ) +
-    ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = 0.7)) +
+    roomy_rows(0.7) +
     titled(
       "Checks of the K-properties",
       paste0(

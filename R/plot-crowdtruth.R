@@ -103,7 +103,6 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     levels(shown$truth)[[3L]] <- "unknown"
   }
   lacking <- nrow(table) - nrow(shown)
-  on_top <- list(size = 2.5)
   picture(shown, metrics[[1L]], metrics[[2L]], colour = "state") +
     ggplot2::geom_point(mapped(size = "units", shape = if (fitted) "truth"), alpha = 0.75) +
     ggplot2::scale_colour_manual(
@@ -111,11 +110,6 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     ) +
     ggplot2::scale_shape_manual(values = c(16, 17, 1), name = "known to be") +
     ggplot2::scale_size_area(max_size = 5, name = "units", breaks = size_breaks) +
-    ggplot2::guides(
-      colour = ggplot2::guide_legend(order = 1L, override.aes = on_top),
-      shape = ggplot2::guide_legend(order = 2L, override.aes = on_top),
-      size = if (length(unique(shown$units)) > 1L) ggplot2::guide_legend(order = 3L) else "none"
-    ) +
     titled(
       "Workers by their metrics",
       paste0(

@@ -120,23 +120,10 @@ plot_medians <- function(table, terms, colours, width) {
 
 #' @rdname check_fit
 #' @param object A `check_fit()` result.
-#' @param type `"prior"`: each parameter before and after the ratings were seen; `"pairs"`: how
-#'   often raters agreed, against what is expected.
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
-autoplot.fit_check <- function(object, type = c("prior", "pairs"), ...) { # nolint: object_name.
+autoplot.fit_check <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  if (check_choice(type) == "prior") return(autoplot.draws_fit(object$fit, "prior"))
-  table <- utils::head(object$pairs[order(object$pairs$p.value), ], 30L)
-  table$pair <- from_top(paste(table$rater1, "and", table$rater2))
-  shares <- c("observed", "low", "high")
-  table[shares] <- table[shares] / table$cases
-  picture(table, "observed", "pair") +
-    interval_lines("low", "high", linewidth = 3, alpha = 0.4) +
-    ggplot2::geom_point(colour = plot_colours[["accent"]]) +
-    titled(
-      "How often raters agree", "Dots: the ratings; bars: 90% of new ratings under the model",
-      "share of their common cases"
-    )
+  autoplot.draws_fit(object$fit, "prior")
 }
 
 #' @rdname compare_models

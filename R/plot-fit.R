@@ -4,10 +4,7 @@
 #' @param type `"parameters"`: with 90% intervals, by their standard errors, the accuracy of a
 #'   rater, or of each, beside chance, the base rates of the categories, and shares of levels where
 #'   the model is one of confidence. `"confusion"`: the confusion matrices ([confusion()]), of each
-#'   rater or of one that stands for all. `"tests"`: raters as tests, the sensitivity of each for a
-#'   category beside the share of other cases that it calls so (1 - specificity); a line leads there
-#'   from what its ratings alone would say, of true categories as the fit sees them, and shows how
-#'   far the prior draws it.
+#'   rater or of one that stands for all.
 #' @param max_raters Of more raters than this, those with the most ratings have their confusion
 #'   matrices drawn.
 #' @return `autoplot()`: a ggplot.
@@ -18,15 +15,11 @@
 #' plot(fit_raters(x, dawid_skene()), "confusion")
 #' @rawNamespace S3method(ggplot2::autoplot,rater_fit)
 autoplot.rater_fit <- function(object, # nolint: object_name.
-                               type = c("parameters", "confusion", "tests"), max_raters = 12L,
-                               ...) {
+                               type = c("parameters", "confusion"), max_raters = 12L, ...) {
   check_dots_empty(...)
-  type <- check_choice(type)
   max_raters <- check_count(max_raters, "max_raters")
-  switch(type,
-    confusion = plot_confusion(object, max_raters), parameters = plot_parameters(object),
-    tests = plot_tests(object)
-  )
+  if (check_choice(type) == "parameters") return(plot_parameters(object))
+  plot_confusion(object, max_raters)
 }
 
 plot_parameters <- function(object) {
@@ -82,42 +75,4 @@ plot_confusion <- function(fit, max_raters) {
     numbers = length(labels) * ceiling(sqrt(length(matrices))) <= 12L
   ) +
     (if (!one_for_all) ggplot2::facet_wrap("rater", labeller = wrapped()))
-}
-
-# Raters in the plane of sensitivity and specificity.
-plot_tests <- function(fit) {
-  check_tested_fit(fit)
-  table <- tests_in_plane(fit)
-  if (length(fit$x$categories) == 2L) {
-    table <- table[table$category == fit$x$categories[[2L]], ]
-  }
-  picture(table, "other", "sensitivity") +
-    diagonal(linetype = "dashed") +
-    ggplot2::geom_segment(
-      mapped(x = "raw_other", y = "raw_sensitivity", xend = "other", yend = "sensitivity"),
-      colour = plot_colours[["muted"]], na.rm = TRUE
-    ) +
-    main_points(2.2, na.rm = TRUE) +
-    ggplot2::facet_wrap("category") +
-    ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1)) +
-    titled(NULL, NULL, "1 - specificity", "sensitivity")
-}
-
-# A row per rater and category, of the fit and of ratings alone.
-tests_in_plane <- function(fit) {
-  n <- length(fit$x$categories)
-  at <- expand.grid(category = seq_len(n), rater = seq_along(fit$x$raters))
-  of <- function(matrices) {
-    vapply(seq_len(nrow(at)), function(i) {
-      against_the_rest(matrices, fit$base_rates, at$rater[[i]], at$category[[i]])
-    }, c(0, 0))
-  }
-  here <- of(fit$matrices)
-  raw <- of(own_matrices(fit$x, fit$posterior))
-  data.frame(
-    rater = fit$x$raters[at$rater],
-    category = factor(fit$x$categories[at$category], fit$x$categories),
-    other = 1 - here[2L, ], sensitivity = here[1L, ],
-    raw_other = 1 - raw[2L, ], raw_sensitivity = raw[1L, ]
-  )
 }

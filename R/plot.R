@@ -181,8 +181,12 @@ room_between <- function(points) ggplot2::theme(panel.spacing.x = ggplot2::unit(
 
 # Below the title of what rests on an estimated truth.
 truth_subtitle <- function(table, level) {
-  if (all(is.na(table$conf.low))) "Truth is estimated" else
-    paste0("With ", interval_title(level), "s; truth is estimated")
+  capitalised(paste(c(with_intervals(table, level, "with"), "truth is estimated"), collapse = "; "))
+}
+
+# Words before intervals, where there are some.
+with_intervals <- function(table, level, words = "Estimates with") {
+  if (!all(is.na(table$conf.low))) paste0(words, " ", interval_title(level), "s")
 }
 
 lacking_words <- function(table) {
@@ -211,6 +215,11 @@ interval_layers <- function(words = function(x) decimals(x, 2L)) {
       colour = plot_colours[["main"]], label.size = 0, label.padding = ggplot2::unit(1.5, "pt")
     )
   )
+}
+
+# Rows with room for numbers above them.
+roomy_rows <- function(add = 0.6, ...) {
+  ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = add), ...)
 }
 
 # Long names of panels on several lines.

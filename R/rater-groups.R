@@ -66,17 +66,14 @@ with_votes <- function(x) {
 # One rating per unit and pattern. `unit` is that of each rater, `names` are theirs. Repeats of
 # which each is evidence are votes only beside the ratings of others.
 cast_votes <- function(x, unit, names) {
-  of_rating <- unit[rating_rater(x)]
-  votes <- has_reruns(x) | tabulate(unit, length(names))[of_rating] > 1L
-  kept <- data.frame(
-    pattern = rating_pattern(x), unit = of_rating, category = rating_category(x)
+  given <- data.frame(
+    pattern = rating_pattern(x), unit = unit[rating_rater(x)], category = rating_category(x)
   )
-  cast <- rbind(kept[!votes, ], majority(kept[votes, ], length(names), length(x$categories)))
-  answer <- pattern_answers(x)
-  systems <- lapply(seq_along(x$systems), function(s) answer[, s])
-  index <- pattern_of_case(x)
+  votes <- has_reruns(x) | tabulate(unit, length(names))[given$unit] > 1L
+  cast <- rbind(given[!votes, ], majority(given[votes, ], length(names), length(x$categories)))
+  systems <- unname(split_columns(pattern_answers(x), x$systems))
   core <- core_patterns_long(cast$pattern, cast$unit, cast$category, systems, n_patterns(x))
-  core$index <- core$index[index]
+  core$index <- core$index[pattern_of_case(x)]
   x$raters <- names
   x$confidence <- NULL # nobody said how sure a vote is
   with_patterns(x, core)
@@ -89,14 +86,13 @@ majority <- function(given, units, categories) {
   cells <- unique(cell)
   times <- tabulate(match(cell, cells), length(cells))
   order <- order(cells %/% categories, -times)
-  times <- times[order]
-  category <- as.integer(cells[order] %% categories) + 1L
-  of <- cells[order] %/% categories
-  next_ties <- of == c(of[-1L], NA) & times == c(times[-1L], NA)
-  leads <- !duplicated(of) & !next_ties %in% TRUE
+  of <- (cells %/% categories)[order]
+  ties <- of == c(of[-1L], NA) & times[order] == c(times[order][-1L], NA) # with the next
+  leads <- order[!duplicated(of) & !ties %in% TRUE]
+  of <- cells[leads] %/% categories
   data.frame(
-    pattern = as.integer(of[leads] %/% units) + 1L, unit = as.integer(of[leads] %% units) + 1L,
-    category = category[leads]
+    pattern = as.integer(of %/% units) + 1L, unit = as.integer(of %% units) + 1L,
+    category = as.integer(cells[leads] %% categories) + 1L
   )
 }
 
@@ -113,52 +109,33 @@ vote_as_fitted <- function(x, fitted) {
 
 # A data frame with columns rater and group (NA is a group of its own), or NULL.
 read_groups <- function(data, quo, rater_name) {
-  value <- if (rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)) {
-    quo
-  } else {
+  is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
+  value <- if (is_column) quo else
     tryCatch(rlang::eval_tidy(quo), error = function(cnd) quo)
-  }
   if (is.null(value)) return(NULL)
-  table <- if (rlang::is_quosure(value) || (rlang::is_string(value) && is.null(names(value)))) {
-    group_column(data, quo, rater_name)
-  } else {
-    as_group_table(value)
+  names_column <- rlang::is_quosure(value) || (rlang::is_string(value) && is.null(names(value)))
+  if (names_column) {
+    abort_argument_if(is.null(rater_name), "rater_groups",
+      "{.arg rater_groups} can be a column in long data only, with a row per rating.",
+      i = "Name the raters: {.code rater_groups = c(rater1 = \"group\", rater2 = \"group\")}.")
+    value <- data.frame(
+      rater = data[[rater_name]], group = data[[select_column(data, quo, "rater_groups")]]
+    )
+  } else if (is.atomic(value) && is.null(dim(value)) && !is.null(names(value))) {
+    value <- data.frame(rater = names(value), group = value)
   }
-  table <- unique(data.frame(rater = as_label(table$rater), group = as_label(table$group)))
+  abort_argument_if(!is.data.frame(value) || !all(c("rater", "group") %in% names(value)),
+    "rater_groups", "must be groups with the raters as names, a data frame with columns
+        {.val rater} and {.val group}, or a column of long data.", not = value)
+  table <- unique(data.frame(rater = as_label(value$rater), group = as_label(value$group)))
   table$group[table$group %in% ""] <- NA
-  check_one_group(table)
+  twice <- table$rater %in% table$rater[anyDuplicated(table$rater)]
+  groups <- ifelse(is.na(table$group), "none", table$group)[twice]
+  abort_argument_if(any(twice), "rater_groups",
+    "A rater can be in one of the {.arg rater_groups} only.",
+    x = "Rater {.val {table$rater[twice][[1L]]}} is in {.val {groups}}.",
+    rater = table$rater[twice][1L], groups = groups)
   table
-}
-
-group_column <- function(data, quo, rater_name) {
-  abort_argument_if(is.null(rater_name), "rater_groups",
-    "{.arg rater_groups} can be a column in long data only, with a row per rating.",
-    i = "Name the raters: {.code rater_groups = c(rater1 = \"group\", rater2 = \"group\")}.")
-  name <- select_column(data, quo, "rater_groups")
-  list(rater = unfactor(data[[rater_name]]), group = unfactor(data[[name]]))
-}
-
-as_group_table <- function(value) {
-  if (is.data.frame(value) && all(c("rater", "group") %in% names(value))) {
-    value <- plain_columns(value)
-    return(list(rater = unfactor(value$rater), group = unfactor(value$group)))
-  }
-  if (is.atomic(value) && is.null(dim(value)) && !all(rlang::names2(value) == "")) {
-    return(list(rater = rlang::names2(value), group = unfactor(value)))
-  }
-  abort_argument("rater_groups", "must be groups with the raters as names, a data frame with columns
-                                  {.val rater} and {.val group}, or a column of long data.",
-    not = value)
-}
-
-check_one_group <- function(table) {
-  twice <- anyDuplicated(table$rater)
-  if (twice > 0L) {
-    rater <- table$rater[[twice]]
-    groups <- ifelse(is.na(table$group), "none", table$group)[table$rater %in% rater]
-    abort_argument("rater_groups", "A rater can be in one of the {.arg rater_groups} only.",
-      x = "Rater {.val {rater}} is in {.val {groups}}.", rater = rater, groups = groups)
-  }
 }
 
 # The group of each rater; those of whom nothing is said have one of their own, with their name.
@@ -170,7 +147,10 @@ groups_of_raters <- function(table, x) {
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown)
   group <- table$group[match(x$raters, table$rater)]
   alone <- x$raters[is.na(group)]
-  check_group_names(group, alone, x$systems)
+  taken <- intersect(group, c(alone, x$systems))[1L]
+  abort_argument_if(!is.na(taken), "rater_groups", "must have names of their own.",
+    x = "{.val {taken}} is the name of {if (taken %in% alone) 'a rater in no group' else
+        'a system'} too.")
   group[is.na(group)] <- alone
   abort_if(length(unique(group)) < 2L, "raters",
     "At least two groups of raters are needed to learn from their agreement.",
@@ -178,26 +158,16 @@ groups_of_raters <- function(table, x) {
   group
 }
 
-check_group_names <- function(group, alone, systems) {
-  taken <- intersect(group, c(alone, systems))
-  if (length(taken) > 0L) {
-    whose <- if (taken[[1L]] %in% systems) "a system" else "a rater in no group"
-    abort_argument("rater_groups", "must have names of their own.",
-      x = paste0("{.val {taken[[1L]]}} is the name of ", whose, " too."))
-  }
-}
-
 # ---- What is told of them -----------------------------------------------------------------------
 
 # Of ratings: who they are and how they will count.
 format_raters <- function(x) {
-  sizes <- table(factor(x$rater_groups, unique(x$rater_groups)))
-  sizes <- sizes[sizes > 1L]
+  sizes <- lengths(groups_of_several(x))
   c(
     format_kinds(x),
     if (length(sizes) > 0L) {
       paste0("Raters of one group count as one vote: ",
-        shorten(paste0(names(sizes), " (", count_noun(as.vector(sizes), "rater"), ")")))
+        shorten(paste0(names(sizes), " (", sizes, " raters)")))
     },
     format_votes(x)
   )
@@ -215,24 +185,28 @@ format_votes <- function(x) {
   )
 }
 
+# The numbers of the raters of each group of several.
+groups_of_several <- function(x) {
+  groups <- x$rater_groups
+  members <- split(seq_along(groups), factor(groups, unique(groups)))
+  members[lengths(members) > 1L]
+}
+
 # A row per group of several raters: how many, the share of pairs of members that agree, on how many
 # cases it has a vote, and on how many it has none since categories tie.
 group_table <- function(x) {
   if (is.null(x$rater_groups)) return(NULL)
-  raters <- table(factor(x$rater_groups, unique(x$rater_groups)))
-  groups <- names(raters)[raters > 1L]
+  members <- groups_of_several(x)
   votes <- with_votes(x)
-  members <- lapply(groups, function(group) which(x$rater_groups == group))
-  of <- function(find) vapply(seq_along(groups), find, 0)
-  rated <- of(function(i) cases_rated(x, members[[i]]))
-  voted <- of(function(i) cases_rated(votes, match(groups[[i]], votes$raters)))
-  agreement <- of(function(i) {
-    inside <- x[, members[[i]]]
+  rated <- vapply(members, cases_rated, 0, x = x)
+  voted <- vapply(match(names(members), votes$raters), cases_rated, 0, x = votes)
+  agreement <- vapply(members, function(of) {
+    inside <- x[, of]
     core_fit_algebraic(inside$patterns, pattern_weights(inside))$agreement
-  })
+  }, 0)
   tibble::tibble(
-    group = groups, raters = as.vector(raters[groups]), agreement = na_real(agreement),
-    votes = voted, split = rated - voted
+    group = names(members), raters = unname(lengths(members)),
+    agreement = na_real(unname(agreement)), votes = voted, split = unname(rated) - voted
   )
 }
 

@@ -186,31 +186,36 @@ rater_model <- function(accuracy = c("common", "rater"),
                         prior = NULL, base_rates = ~1, confidence = FALSE,
                         dependence = c("none", "easy", "pairs"), pairs = NULL) {
   shared <- check_dependence(dependence, pairs, errors, difficulty, confidence)
-  check_confidence_axes(confidence, difficulty)
-  by_formula <- vapply(list(accuracy, difficulty), rlang::is_formula, NA)
+  check_flag(confidence, "confidence")
+  abort_argument_if(confidence && identical(difficulty, "strata"), "difficulty",
+    "A model with {.code confidence = TRUE} cannot have strata of difficulty.",
+    i = "{.arg difficulty} may be a formula.")
   ordinal <- identical(errors, "ordinal")
   if (ordinal) check_ordinal_axes(accuracy, difficulty)
-  if (ordinal || confidence) check_no_prior(prior)
-  if (any(by_formula) || is_used_formula(base_rates)) {
-    check_no_prior(prior)
-    make <- if (ordinal) ordinal_by_formula else model_by_formula
-    model <- make(accuracy, errors, difficulty, system, base_rates)
-    model$dependence <- shared
-    return(with_levels_of(model, confidence))
+  formula <- rlang::is_formula(accuracy) || rlang::is_formula(difficulty) ||
+    is_used_formula(base_rates)
+  if (formula || ordinal || confidence) {
+    given <- !is.null(prior) && !identical(prior, "weak")
+    abort_argument_if(given && length(check_prior(prior)) > 0L, "prior",
+      "Models with a formula, ordinal errors or confidence are fitted without priors.",
+      i = "Leave {.arg prior} out.")
+    prior <- "none"
   }
-  model <- list(
-    accuracy = check_choice(accuracy),
-    errors = check_choice(errors, errors_axis, "errors"),
-    difficulty = check_choice(difficulty),
-    system = check_choice(system)
-  )
-  poolable <- model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none" &&
-    !confidence
-  usual <- if (ordinal || confidence) "none" else if (poolable) "pooled" else "weak"
-  model$prior <- check_prior(prior %||% usual, poolable)
-  if (confidence) model$confidence <- TRUE
+  if (formula) {
+    model <- model_by_formula(accuracy, errors, difficulty, system, base_rates)
+    if (confidence) model$words <- paste0(model$words, ", confidence")
+  } else {
+    model <- list(
+      accuracy = check_choice(accuracy), errors = check_choice(errors, errors_axis),
+      difficulty = check_choice(difficulty), system = check_choice(system)
+    )
+    poolable <- model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none"
+    model$prior <- check_prior(prior %||% if (poolable) "pooled" else "weak", poolable)
+    class(model) <- c("rater_model", "fallible_result")
+  }
+  model$confidence <- if (confidence) TRUE
   model$dependence <- shared
-  structure(model, class = c("rater_model", "fallible_result"))
+  model
 }
 
 #' @rdname rater_model
@@ -221,37 +226,6 @@ dawid_skene <- function(prior = "pooled") {
 }
 
 errors_axis <- c("uniform", "distance", "free", "ordinal")
-
-# A formula of no covariate is as good as none.
-is_used_formula <- function(x) !rlang::is_formula(x) || !is_empty_formula(x)
-
-model_by_formula <- function(accuracy, errors, difficulty, system, base_rates) {
-  formulas <- list(accuracy = accuracy, difficulty = difficulty, base_rates = base_rates)
-  given <- vapply(formulas, rlang::is_formula, NA)
-  for (arg in names(formulas)[given | names(formulas) == "base_rates"]) {
-    check_formula(formulas[[arg]], arg)
-  }
-  formulas[!given] <- list(~1)
-  if (!given[["accuracy"]]) check_choice(accuracy, c("common", "rater"), "accuracy")
-  if (!given[["difficulty"]]) {
-    strata <- check_choice(difficulty, c("none", "strata"), "difficulty") == "strata"
-    abort_argument_if(strata, "difficulty",
-      "A model with a formula cannot have strata of difficulty.",
-      i = "{.arg difficulty} may be a formula too.")
-  }
-  formula_model(
-    if (given[["accuracy"]]) "rater" else accuracy[[1L]],
-    check_choice(errors, errors_axis, "errors"),
-    "none", check_choice(system, c("shared", "own"), "system"), formulas
-  )
-}
-
-check_no_prior <- function(prior) {
-  given <- !is.null(prior) && !identical(prior, "weak")
-  abort_argument_if(given && length(check_prior(prior)) > 0L, "prior",
-    "Models with a formula, ordinal errors or confidence are fitted without priors.",
-    i = "Leave {.arg prior} out.")
-}
 
 weak_prior <- list(
   base_rates = 1, accuracy = c(3, 2), spread = 0.6, dispersion = 0.7, difficulty = 0.2, errors = 0.5
@@ -264,17 +238,18 @@ is_pooled <- function(model) isTRUE(model$prior$pooled)
 
 # A complete list, empty for none.
 check_prior <- function(prior, poolable = FALSE) {
-  if (identical(prior, "pooled")) {
-    if (!poolable) abort_not_poolable()
-    return(pooled_prior)
+  abort_argument_if(identical(prior, "pooled") && !poolable, "prior",
+    "{.code prior = \"pooled\"} is about free errors of each rater, on cases that are equally
+        difficult.",
+    i = "It goes with {.fun dawid_skene} and {.code rater_model(\"rater\", \"free\")}.")
+  if (rlang::is_string(prior, c("pooled", "weak", "none"))) {
+    return(switch(prior, pooled = pooled_prior, weak = weak_prior, none = list()))
   }
-  if (identical(prior, "weak")) return(weak_prior)
-  if (identical(prior, "none") || identical(prior, list())) return(list())
   known <- names(weak_prior)
   unknown <- if (is.list(prior)) setdiff(rlang::names2(prior), known)
   abort_argument_if(!is.list(prior) || length(unknown) > 0L, "prior",
-    "must be {.val {if (poolable) 'pooled'}}{if (poolable) ', '}{.val weak}, {.val none} or a list
-        with some of {.val {known}}.",
+    "must be a list with some of {.val {known}}, or
+        {.or {.val {c(if (poolable) 'pooled', 'weak', 'none')}}}.",
     x = if (is.list(prior)) "It has {.val {unknown}}." else "It is {describe(prior)}.")
   for (name in names(prior)) {
     value <- prior[[name]]
@@ -284,13 +259,7 @@ check_prior <- function(prior, poolable = FALSE) {
       "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
       not = value)
   }
-  utils::modifyList(weak_prior, prior)
-}
-
-abort_not_poolable <- function() {
-  abort_argument("prior", "{.code prior = \"pooled\"} is about free errors of each rater, on cases
-                           that are equally difficult.",
-    i = "It goes with {.fun dawid_skene} and {.code rater_model(\"rater\", \"free\")}.")
+  if (length(prior) > 0L) utils::modifyList(weak_prior, prior) else list()
 }
 
 is_k_model <- function(model) {
@@ -319,8 +288,8 @@ format.rater_model <- function(x, ...) {
 
 axes_in_words <- function(accuracy, errors, difficulty = "none") {
   toString(c(
-    switch(accuracy, common = "equal raters", rater = "unequal raters"),
-    switch(errors, distance = "errors by distance", paste(errors, "errors")),
+    if (accuracy == "common") "equal raters" else "unequal raters",
+    if (errors == "distance") "errors by distance" else paste(errors, "errors"),
     if (difficulty != "none") "unequal cases"
   ))
 }
@@ -356,13 +325,13 @@ model_lines.rater_model <- function(x) {
   } else {
     paste(names(x$prior), vapply(x$prior, toString, ""), sep = " = ", collapse = "; ")
   }
-  axes <- c("accuracy", "errors", "difficulty")
+  value <- unlist(x[c("accuracy", "errors", "difficulty")])
   c(
     paste0("<rater_model> ", format(x)),
-    paste0("  ", format(c(axes, "prior")), "  ", c(
-      paste0(format(unlist(x[axes])), "  ", meaning[unlist(x[axes])]), prior
+    paste0("  ", format(c(names(value), "prior")), "  ", c(
+      paste0(format(value), "  ", meaning[value]), prior
     )),
-    if (uses_confidence(x)) "  confidence  the more sure a rater is, the more often right"
+    if (uses_confidence(x)) confidence_line
   )
 }
 

@@ -2,54 +2,49 @@
 # fields of a ratings object.
 
 # A layout is a list. args: the arguments of ratings() that tell it, all of which it needs; build: a
-# function of input (see read_input()), categories and call; holds: which argument selects the
-# columns with what was said; asks, needs: how messages ask for it, and say what it needs; labels:
-# do these columns hold labels of categories (or else numbers); by_rating: has it a row per rating
+# function of input (see read_input()) and categories; holds: which argument selects the columns
+# with what was said; asks, needs: how messages ask for it, and say what it needs; labels: do these
+# columns hold labels of categories (or else numbers); spread: a function of input and repeats that
+# makes columns of labels of columns whose values hold several; by_rating: has it a row per rating
 # (or else a row per case); class: what it gives.
 new_layout <- function(id, args, build, holds = args[[length(args)]],
                        asks = paste0("{.arg ", holds, "}"), needs = asks, labels = TRUE,
-                       by_rating = FALSE, class = "ratings") {
-  list(
-    id = id, args = args, build = build, holds = holds, asks = asks, needs = needs,
-    labels = labels, by_rating = by_rating, class = class
-  )
+                       spread = function(input, repeats) input, by_rating = FALSE,
+                       class = "ratings") {
+  lapply(as.list(environment()), force)
 }
 
 # The first is that of a matrix of which nothing is said.
 rating_layouts <- function() {
+  three <- "{.arg case}, {.arg rater} and {.arg rating}"
   list(
     new_layout("wide", "raters", build_wide, asks = "{.arg raters} (wide)"),
-    new_layout(
-      "long", c("rater", "rating"), build_long,
-      asks = "{.arg case}, {.arg rater} and {.arg rating} (long)",
-      needs = "{.arg case}, {.arg rater} and {.arg rating}", by_rating = TRUE
-    ),
+    new_layout("long", c("rater", "rating"), build_long, asks = paste(three, "(long)"),
+      needs = three, spread = expand_answers, by_rating = TRUE),
     new_layout("counts", "counts", build_counts, labels = FALSE, class = "ratings_counts")
   )
 }
 
 build_wide <- function(input, categories) {
-  cases <- case_identifiers(input)
-  systems <- add_systems(input, cases, categories)
+  systems <- add_systems(input, case_identifiers(input), categories)
   columns <- encode_all(input$columns, categories, "rater")
-  columns <- lapply(columns, fill_unseen, n = length(systems$cases))
-  core <- core_patterns_wide(unname(columns), systems$columns, length(systems$cases))
-  ratings_fields(core, systems, input, categories, names(input$columns))
+  core <- core_patterns_wide(
+    fill_unseen(columns, systems), systems$columns, length(systems$cases)
+  )
+  ratings_fields(core, systems, input, categories, names(columns))
 }
 
 build_counts <- function(input, categories) {
-  cases <- case_identifiers(input)
-  systems <- add_systems(input, cases, categories)
-  columns <- Map(function(x, name) check_counts(x, name), input$columns, names(input$columns))
-  lacking <- setdiff(categories, names(columns))
-  columns[lacking] <- list(integer(input$rows))
+  systems <- add_systems(input, case_identifiers(input), categories)
+  columns <- Map(check_counts, input$columns, names(input$columns))
+  columns[setdiff(categories, names(columns))] <- list(integer(input$rows))
   unknown <- setdiff(names(columns), categories)
   abort_if(length(unknown) > 0L, "category", "Every column of {.arg counts} must be a category.",
     x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", column = unknown,
     found = unknown)
-  columns <- lapply(columns[categories], fill_unseen, n = length(systems$cases), with = 0L)
+  columns <- fill_unseen(columns[categories], systems, 0L)
+  core <- core_patterns_counts(columns, systems$columns, length(systems$cases))
   most <- max(Reduce(`+`, columns))
-  core <- core_patterns_counts(unname(columns), systems$columns, length(systems$cases))
   ratings_fields(core, systems, input, categories, as.character(seq_len(most)))
 }
 
@@ -65,7 +60,10 @@ build_long <- function(input, categories) {
     input$columns[[1L]], categories, names(input$columns), "rater",
     rows = input$source %||% seq_along(which_case)
   )
-  if (!is.null(input$weights)) input$weights <- case_weights(input$weights, which_case, cases)
+  if (!is.null(input$weights)) {
+    input$weights <- value_of_cases(input$weights, which_case, cases, "weights",
+      "A case must have the same weight in all its rows.", "weights")
+  }
   which_rater <- encode(input$rater, raters, "rater", "rater")
   core <- core_patterns_long(
     which_case, which_rater, rating, systems$columns, length(systems$cases)
@@ -78,11 +76,10 @@ build_long <- function(input, categories) {
 }
 
 ratings_fields <- function(core, systems, input, categories, raters) {
-  fields <- list(
+  with_patterns(list(
     patterns = NULL, index = NULL, cases = systems$cases, weights = input$weights,
     times = input$times, raters = raters, categories = categories, systems = systems$names
-  )
-  with_patterns(fields, core)
+  ), core)
 }
 
 case_identifiers <- function(input) {
@@ -112,44 +109,63 @@ list_raters <- function(x) {
   if (is.factor(x)) levels(x)[sort(unique(as.integer(x)))] else column_labels(x)
 }
 
-case_weights <- function(weights, which_case, cases) {
-  first <- weights[match(seq_along(cases), which_case)]
-  off <- which(weights != first[which_case])
-  abort_if(length(off) > 0L, "weights", "A case must have the same weight in all its rows.",
-    x = "Row {off[[1L]]} of case {.val {as.character(cases[[which_case[[off[[1L]]]]]])}} holds
-        {weights[[off[[1L]]]]}, an earlier row {first[[which_case[[off[[1L]]]]]]}.", row = off)
-  first
+# What `case` has in its rows, for each of `cases`; where it is known it must be the same.
+value_of_cases <- function(x, case, cases, column, message, topic = "case") {
+  known <- which(!is.na(x) & !is.na(case))
+  first <- known[match(seq_along(cases), case[known])]
+  off <- known[x[known] != x[first[case[known]]]]
+  abort_if(length(off) > 0L, topic, message,
+    x = "Rows {first[case[off[[1L]]]]} and {off[[1L]]} of {.val {column}}, both of case
+        {.val {as_label(cases[case[off[[1L]]]])}}, hold {.val {x[first[case[off[[1L]]]]]}} and
+        {.val {x[off[[1L]]]}}.", row = off, column = column)
+  x[first]
+}
+
+# The place of the case of each row of the data.
+case_of_rows <- function(input, x) {
+  if (input$layout$by_rating) match(input$row_case %||% input$case, x$cases) else
+    seq_len(input$rows)
+}
+
+# The values of a column must be `ok`; `rows`: where in the data they stand. Messages may use what
+# the caller has.
+check_values <- function(x, ok, column, topic, message, ..., rows = seq_along(x)) {
+  bad <- which(!ok)
+  if (length(bad) == 0L) return(invisible())
+  found <- x[[bad[[1L]]]]
+  rows <- rows[bad]
+  abort_fallible(topic, message,
+    x = c("Row {rows[[1L]]} of column {.val {column}} holds {.val {found}}.",
+      if (length(rows) > 1L) "So do others: {length(rows)} rows are not usable."),
+    ..., row = rows, column = column, found = found,
+    .envir = rlang::env(parent.frame(), rows = rows, column = column, found = found))
 }
 
 check_counts <- function(x, column) {
-  ok <- is.numeric(x) & !is.na(x)
+  ok <- !is.na(x) & is.numeric(x)
   if (is.numeric(x)) ok <- ok & x >= 0 & x == round(x) & x <= core_max_ratings()
-  if (!all(ok)) {
-    row <- which(!ok)
-    abort_fallible("counts", "Counts must be whole numbers from 0 to {core_max_ratings()}.",
-      x = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}.",
-      i = "A case without ratings has zeros.", row = row, column = column)
-  }
+  check_values(x, ok, column, "counts",
+    "Counts must be whole numbers from 0 to {core_max_ratings()}.",
+    i = "A case without ratings has zeros.")
   as.integer(x)
 }
 
 # Cases that only a system saw stand behind the others and have no ratings.
-fill_unseen <- function(x, n, with = NA_integer_) {
-  if (length(x) < n) c(x, rep(with, n - length(x))) else x
+fill_unseen <- function(columns, systems, with = NA_integer_) {
+  n <- length(systems$cases)
+  lapply(unname(columns), function(x) c(x, rep(with, n - length(x))))
 }
 
 # Systems as coded columns over all cases, those included that only a system saw.
 add_systems <- function(input, cases, categories) {
   table <- input$system_table
-  if (!is.null(input$constant)) {
-    columns <- lapply(input$constant, function(label) {
-      rep(encode(label, categories, "systems", "system"), length(cases))
-    })
-    return(list(cases = cases, columns = unname(columns), names = names(columns)))
-  }
   if (is.null(table)) {
-    columns <- encode_all(input$systems, categories, "system")
-    return(list(cases = cases, columns = unname(columns), names = names(columns) %||% character()))
+    columns <- if (is.null(input$constant)) encode_all(input$systems, categories, "system") else
+      lapply(as.list(input$constant), encode, categories, "systems", "system")
+    return(list(
+      cases = cases, columns = lapply(unname(columns), rep_len, length(cases)),
+      names = names(columns) %||% character()
+    ))
   }
   check_identifiers(table$case, "systems$case")
   check_identifiers(table$system, "systems$system")
@@ -166,12 +182,9 @@ add_systems <- function(input, cases, categories) {
   system <- match(as_label(table$system), names)
   prediction <- encode(table$prediction, categories, "prediction", "system")
   check_one_prediction(at + (system - 1) * length(cases), table$case, names[system])
-  columns <- lapply(seq_along(names), function(s) {
-    column <- rep(NA_integer_, length(cases))
-    column[at[system == s]] <- prediction[system == s]
-    column
-  })
-  list(cases = cases, columns = columns, names = names)
+  answer <- matrix(NA_integer_, length(cases), length(names))
+  answer[cbind(at, system)] <- prediction
+  list(cases = cases, columns = unname(split_columns(answer, names)), names = names)
 }
 
 check_case_types <- function(cases, system_cases, are_rows) {

@@ -5,9 +5,7 @@
 NULL
 
 plain_columns <- function(data) {
-  for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
-    data[[name]] <- plain_integers(data[[name]])
-  }
+  data[] <- lapply(data, plain_integers)
   data
 }
 
@@ -21,13 +19,8 @@ plain_integers <- function(x) {
   low <- halves[1L, ] %% 2^32
   high <- halves[2L, ]
   value <- ifelse(high == -2^31 & low == 0, NA, high * 2^32 + low)
-  if (all(abs(value) <= 2^53, na.rm = TRUE)) {
-    value
-  } else if (reads_integer64()) {
-    as.character(x)
-  } else {
-    x
-  }
+  if (all(abs(value) <= 2^53, na.rm = TRUE)) return(value)
+  if (reads_integer64()) as.character(x) else x
 }
 
 reads_integer64 <- function() isNamespaceLoaded("bit64")
@@ -51,29 +44,27 @@ column_labels <- function(x) {
 # The same over several columns.
 list_labels <- function(columns) {
   columns <- Filter(function(x) is.factor(x) || !all(is.na(x)), columns)
-  numeric <- vapply(columns, is.numeric, logical(1L))
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
-  if (all(numeric)) {
-    labels[order(as.numeric(labels))]
-  } else if (any(vapply(columns, is.factor, logical(1L)))) {
-    labels
-  } else {
-    sort(labels, method = "radix")
-  }
+  if (all(vapply(columns, is.numeric, NA))) return(labels[order(as.numeric(labels))])
+  if (any(vapply(columns, is.factor, NA))) labels else sort(labels, method = "radix")
 }
 
 find_categories <- function(input, declared) {
   found <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
   categories <- if (is.null(declared)) found else check_declared(declared)
-  if (length(categories) < 2L && (length(found) > 0L || !is.null(declared))) {
-    found <- if (length(categories) > 0L) "only {.val {categories}}" else "none"
-    abort_fallible("categories_few", "At least two categories are needed.",
-      x = paste0("Found ", found, "."), i = "If there are categories that no rater used, declare the
-        labels of all of them with {.arg categories}.", categories = categories)
-  }
+  abort_if(length(categories) < 2L && (length(found) > 0L || !is.null(declared)),
+    "categories_few", "At least two categories are needed.", x = found_only(categories),
+    i = "If there are categories that no rater used, declare the labels of all of them with
+        {.arg categories}.", categories = categories)
   if (length(categories) > max_categories) abort_many_categories(categories)
   if (is.null(declared)) warn_labels(categories, input)
   categories
+}
+
+# One thing, or none, where several are needed.
+found_only <- function(labels) {
+  if (length(labels) > 0L) paste0("Found only ", verbatim(dQuote(labels, FALSE)), ".") else
+    "Found none."
 }
 
 abort_many_categories <- function(categories) {
@@ -98,12 +89,10 @@ recode_input <- function(input, categories) {
   recode <- function(x) {
     if (is.factor(x)) {
       levels(x) <- become(levels(x))
-      x
     } else if (any(as_label(unique(x)) %in% old[old != new])) {
-      become(as_label(x))
-    } else {
-      x
+      x <- become(as_label(x))
     }
+    x
   }
   for (field in intersect(c("columns", "systems", "truth"), names(input))) {
     input[[field]] <- lapply(input[[field]], recode)
@@ -116,9 +105,9 @@ recode_input <- function(input, categories) {
 
 # NULL where all of them are names of what is in the data.
 declared_categories <- function(categories) {
-  names <- names(categories) %||% rep("", length(categories))
-  if (is.null(categories) || all(nzchar(names))) return(NULL)
-  if (any(nzchar(names))) unique(ifelse(nzchar(names), names, as_label(categories))) else categories
+  named <- rlang::have_name(categories)
+  if (is.null(categories) || all(named)) return(NULL)
+  if (any(named)) unique(ifelse(named, names(categories), as_label(categories))) else categories
 }
 
 # How to make labels `old` those of `new` that they are like (but for capitals and blanks, or in
@@ -132,35 +121,32 @@ join_words <- function(old, new) {
 
 # Signs that labels found in the data are not all categories.
 warn_labels <- function(labels, input) {
+  doubt <- function(found, message, hint, labels = found) {
+    warn_if(length(found) > 0L, "labels", message, i = hint, labels = labels)
+  }
   plain <- plain_label(labels)
   similar <- labels[plain %in% plain[duplicated(plain)]]
-  warn_if(length(similar) > 0L, "labels",
-    "Categories differ only in capitals or blanks: {.val {similar}}.",
-    i = join_words(similar[duplicated(plain_label(similar))], similar), labels = similar)
-  twins <- lookalikes(labels)
-  warn_if(length(twins) > 0L, "labels",
-    "Some categories look the same, or are the same number: {.val {twins}}. They differ in alphabet,
-        in invisible characters, in how accents are stored, or in how digits are written.",
-    i = "They count as different. Write each of them in one way.", labels = twins)
+  doubt(similar, "Categories differ only in capitals or blanks: {.val {found}}.",
+    join_words(similar[duplicated(plain_label(similar))], similar))
+  doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {found}}.
+      They differ in alphabet, in invisible characters, in how accents are stored, or in how digits
+      are written.", "They count as different. Write each of them in one way.")
   typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
-  warn_if(length(typos) > 0L, "labels",
-    "Some rare categories are one letter away from frequent ones: {.val {names(typos)}}.",
-    i = join_words(names(typos), typos), labels = names(typos))
-  unread <- grep(unreadable_verdict, plain_label(chartr("_", " ", labels)))
-  warn_if(length(unread) > 0L, "labels",
-    "Categories look like answers that could not be read: {.val {labels[unread]}}.",
-    i = "They count as categories. For missing ratings make them {.code NA}, or name them in
-        {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}.",
-    labels = labels[unread])
-  codes <- seems_missing(labels)
-  warn_if(length(codes) > 0L, "labels",
-    "Some categories look like codes for missing ratings: {.val {codes}}.",
-    i = "They count as categories. Make them {.code NA}, or declare {.arg categories}.",
-    labels = codes)
+  doubt(names(typos),
+    "Some rare categories are one letter away from frequent ones: {.val {found}}.",
+    join_words(names(typos), typos))
+  doubt(grep(unreadable_verdict, chartr("_", " ", labels), TRUE, value = TRUE),
+    "Categories look like answers that could not be read: {.val {found}}.",
+    "They count as categories. For missing ratings make them {.code NA}, or name them in
+     {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}.")
+  doubt(labels[plain %in% without_minus(usual_missing, labels)],
+    "Some categories look like codes for missing ratings: {.val {found}}.",
+    "They count as categories. Make them {.code NA}, or declare {.arg categories}.")
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
-  warn_if(length(labels) > 20L && length(labels) > rows / 2, "labels",
-    "There are {length(labels)} categories in {rows} row{?s}.",
-    i = "Check the columns of ratings, or declare {.arg categories}.", labels = labels)
+  many <- length(labels) > 20L && length(labels) > rows / 2
+  doubt(if (many) c(length(labels), rows),
+    "There are {found[[1L]]} categories in {found[[2L]]} row{?s}.",
+    "Check the columns of ratings, or declare {.arg categories}.", labels)
 }
 
 # A rater who shares no category with any other gave something else, or the same in other words. In
@@ -173,9 +159,8 @@ warn_strange_raters <- function(x, wide) {
   own <- tabulate(category, n)[category] == 1L
   strange <- setdiff(rater, rater[!own])
   if (!wide) strange <- strange[ratings_of_raters(x)[strange] >= 5]
-  if (length(unique(rater)) < 2L || length(strange) == 0L) return(invisible())
   labels <- x$categories[category[rater %in% strange]]
-  warn_fallible("labels",
+  warn_if(length(unique(rater)) > 1L && length(strange) > 0L, "labels",
     "No other rater shares a label with {.val {x$raters[sort(strange)]}}:
         {shorten(dQuote(labels, FALSE))}.",
     i = "If {cli::qty(length(strange))}{?this is a column/these are columns} of something else,
@@ -208,23 +193,13 @@ encode <- function(x, categories, column, role, rows = seq_along(x)) {
     match(as_label(values), categories)[match(x, values)]
   }
   if (anyNA(code)) {
-    unknown <- which(is.na(code) & !is.na(x))
-    if (length(unknown) > 0L) {
-      abort_unknown(x[[unknown[[1L]]]], rows[unknown], categories, column, role)
-    }
+    whose <- c(system = "A system uses", truth = "The truth of a case is", rater = "A rater uses")
+    check_values(as_label(x), is.na(x) | !is.na(code), column, "category",
+      paste(whose[[role]], "a category that is not declared."),
+      i = "The categories are {.val {categories}}; declare more with {.arg categories}, or mend the
+          label.", rows = rows)
   }
   code
-}
-
-abort_unknown <- function(found, rows, categories, column, role) {
-  found <- as_label(found)
-  abort_fallible("category",
-    paste(switch(role, system = "A system uses", truth = "The truth of a case is", "A rater uses"),
-      "a category that is not declared."),
-    x = c("Row {rows[[1L]]} of column {.val {column}} holds {.val {found}}.",
-      if (length(rows) > 1L) "So do others: {length(rows)} rows are not usable."),
-    i = "The categories are {.val {categories}}; declare more with {.arg categories}, or mend the
-        label.", row = rows, column = column, found = found)
 }
 
 encode_all <- function(columns, categories, role) {

@@ -5,28 +5,29 @@
 max_levels <- 5L
 
 # Not those of cut(), whose limits are sums: .6 would be below 3 * .2.
-fifths <- list(
-  from = c(0, 0.2, 0.4, 0.6, 0.8),
-  labels = c("[0, 0.2)", "[0.2, 0.4)", "[0.4, 0.6)", "[0.6, 0.8)", "[0.8, 1]")
-)
+fifths <- c("[0, 0.2)" = 0, "[0.2, 0.4)" = 0.2, "[0.4, 0.6)" = 0.4, "[0.6, 0.8)" = 0.6,
+  "[0.8, 1]" = 0.8)
 
 # `x` with `confidence`, if `input` has columns of it.
 with_confidence <- function(x, input) {
   columns <- input$confidence
   if (is.null(columns)) return(x)
   check_takes_confidence(x, input)
-  coded <- code_confidence(columns, input$source)
-  known <- lapply(coded$codes, Negate(is.na))
-  Map(function(known, rating, name) {
-    check_has_rating(known, rating, name, input$source)
-  }, known, input$columns, names(columns))
+  rows <- input$source %||% seq_along(columns[[1L]])
+  coded <- code_confidence(columns, rows)
+  Map(function(column, rating, name) {
+    check_values(column, is.na(column) | !is.na(rating), name, "confidence",
+      "{.arg confidence} must stand beside a rating.",
+      i = "Set these to {.code NA}, or see whether the columns are in the order of the raters.",
+      rows = rows)
+  }, columns, input$columns, names(columns))
   code <- unlist(coded$codes, use.names = FALSE)
-  at <- which(!is.na(code))
   place <- if (input$layout$by_rating) {
     list(case = match(input$case, x$cases), rater = match(as_label(input$rater), x$raters))
   } else {
     expand.grid(case = seq_len(input$rows), rater = seq_along(columns))
   }
+  at <- which(!is.na(code))
   at <- at[order(place$case[at], place$rater[at])]
   x$confidence <- list(
     levels = coded$levels, case = place$case[at], rater = place$rater[at], code = code[at]
@@ -39,38 +40,50 @@ check_takes_confidence <- function(x, input) {
   given <- names(input$confidence)
   must <- "{.arg confidence} is of one rating of one rater on a case."
   check_named_raters(x, "confidence", must)
-  why <- if (x$repeats != "error") {
-    c("x" = "{.code repeats = \"{x$repeats}\"} allows several on a case.",
-      "i" = if (x$repeats == "labels") "Make one category of each answer." else
-        "Keep one rating of each rater on a case, or leave {.arg confidence} out.")
-  } else if (length(raters) != length(given)) {
-    c("x" = "There are {length(raters)} rater{?s}, and {length(given)} column{?s} of confidence:
-             {.val {given}}.",
-      "i" = "Name a column for each rater, in the order of {.arg raters}.")
-  }
-  abort_argument_if(!is.null(why), "confidence", c(must, why))
+  abort_argument_if(x$repeats != "error", "confidence", must,
+    x = "{.code repeats = \"{x$repeats}\"} allows several on a case.",
+    i = if (x$repeats == "labels") "Make one category of each answer." else
+      "Keep one rating of each rater on a case, or leave {.arg confidence} out.")
+  abort_argument_if(length(raters) != length(given), "confidence", must,
+    x = "There are {length(raters)} rater{?s}, and {length(given)} column{?s} of confidence:
+         {.val {given}}.",
+    i = "Name a column for each rater, in the order of {.arg raters}.")
 }
 
 # What all columns say, in the same levels: `levels`, and `codes`, an integer vector for each.
 code_confidence <- function(columns, rows) {
-  columns <- lapply(columns, function(v) if (all(is.na(v))) rep(NA, length(v)) else v)
-  given <- Filter(function(column) !all(is.na(column)), columns)
-  abort_if(length(given) == 0L, "confidence", "There is not a single {.arg confidence}.",
+  empty <- vapply(columns, function(column) all(is.na(column)), NA)
+  abort_if(all(empty), "confidence", "There is not a single {.arg confidence}.",
     x = "All of {.val {names(columns)}} is missing.", row = integer(),
     column = names(columns)[[1L]])
-  is_kind <- function(test) all(vapply(given, test, NA))
-  if (is_kind(is.ordered)) {
+  given <- columns[!empty]
+  kind <- unique(vapply(given, confidence_kind, ""))
+  if (identical(kind, "ordered")) {
     levels <- shared_levels(given)
-    return(list(levels = levels, codes = lapply(columns, function(v) match(v, levels))))
+    code <- function(v) match(v, levels)
+  } else if (identical(kind, "logical")) {
+    levels <- c("FALSE", "TRUE")
+    code <- function(v) v + 1L
+  } else if (identical(kind, "numeric")) {
+    for (name in names(given)) check_shares(given[[name]], name, rows)
+    levels <- names(fifths)
+    code <- function(v) replace(findInterval(v, fifths), is.na(v), NA)
+  } else {
+    abort_fallible("columns",
+      "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], all alike.",
+      x = paste("It is", verbatim(paste(kind, collapse = " and in another column "))),
+      i = "Say which level is higher: {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
+      arg = "confidence")
   }
-  if (is_kind(function(v) is_plain(v, "logical"))) {
-    return(list(levels = c("FALSE", "TRUE"), codes = lapply(columns, function(v) v + 1L)))
-  }
-  if (!is_kind(function(v) is_plain(v, "numeric"))) abort_confidence_kind(given)
-  for (name in names(given)) check_shares(given[[name]], name, rows)
-  list(levels = fifths$labels, codes = lapply(columns, function(v) {
-    replace(findInterval(v, fifths$from), is.na(v), NA)
-  }))
+  columns[!empty] <- lapply(given, code)
+  columns[empty] <- lapply(columns[empty], function(v) rep(NA_integer_, length(v)))
+  list(levels = levels, codes = columns)
+}
+
+confidence_kind <- function(column) {
+  plain <- Find(function(mode) is_plain(column, mode), c("logical", "numeric"))
+  if (is.ordered(column)) "ordered" else if (is.factor(column)) "a factor without an order" else
+    plain %||% describe(column)
 }
 
 shared_levels <- function(columns) {
@@ -86,45 +99,19 @@ shared_levels <- function(columns) {
   levels
 }
 
-abort_confidence_kind <- function(columns) {
-  kind <- unique(vapply(columns, function(v) {
-    if (is.factor(v) && !is.ordered(v)) "a factor without an order" else describe(v)
-  }, ""))
-  abort_fallible("columns",
-    "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], all alike.",
-    x = paste("It is", verbatim(paste(kind, collapse = " and in another column "))),
-    i = "Say which level is higher: {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
-    arg = "confidence")
-}
-
 check_shares <- function(x, column, rows) {
-  at <- which(!is.na(x) & !(x >= 0 & x <= 1))
-  row <- (rows %||% seq_along(x))[at]
-  abort_if(length(row) > 0L, "confidence", "Numbers of {.arg confidence} must be in [0, 1].",
-    x = "Row {row[[1L]]} of column {.val {column}} holds {x[[at[[1L]]]]}, and {length(row)} row{?s}
-        of it {?is/are} outside.",
+  check_values(x, is.na(x) | (x >= 0 & x <= 1), column, "confidence",
+    "Numbers of {.arg confidence} must be in [0, 1].",
     i = "Divide what goes from 0 to 100 by 100. Make an ordered factor of steps such as 1 to 5:
-        {.code factor(x, 1:5, ordered = TRUE)}.", row = row, column = column)
-}
-
-check_has_rating <- function(known, rating, column, rows) {
-  row <- (rows %||% seq_along(known))[known & is.na(rating)]
-  abort_if(length(row) > 0L, "confidence", "{.arg confidence} must stand beside a rating.",
-    x = "{length(row)} row{?s} of column {.val {column}} ha{?s/ve} one where the rating is missing,
-        first row {row[[1L]]}.",
-    i = "Set these to {.code NA}, or see whether the columns are in the order of the raters.",
-    row = row, column = column)
+        {.code factor(x, 1:5, ordered = TRUE)}.", rows = rows)
 }
 
 # Systems tell how sure they are by scores.
-warn_sure_systems <- function(known, system) {
-  if (any(known)) {
-    systems <- unique(system[known])
-    warn_fallible("confidence",
-      "{.arg confidence} is of raters; that of {.val {systems}}, which {cli::qty(length(systems))}
-          {?is a system/are systems}, is not used.",
-      i = "What systems say in numbers are {.arg scores}.", systems = systems)
-  }
+warn_sure_systems <- function(systems) {
+  warn_if(length(systems) > 0L, "confidence",
+    "{.arg confidence} is of raters; that of {.val {systems}}, which {cli::qty(length(systems))}
+        {?is a system/are systems}, is not used.",
+    i = "What systems say in numbers are {.arg scores}.", systems = systems)
 }
 
 # ---- Its use -------------------------------------------------------------------------------------
@@ -151,18 +138,13 @@ subset_confidence <- function(stated, cases, rater = NULL) {
   list(levels = stated$levels, case = case[kept], rater = of[kept], code = stated$code[at][kept])
 }
 
-confidence_factor <- function(code, x) {
-  factor(x$confidence$levels[replace(code, code == 0L, NA)], x$confidence$levels, ordered = TRUE)
-}
-
 format_confidence <- function(x) {
   stated <- x$confidence
   if (is.null(stated)) return(NULL)
   each <- tabulate(stated$code, length(stated$levels))
-  shares <- if (sum(each) > 0) paste0(" (", percent(each / sum(each)), ")")
   without <- n_ratings(x) - sum(each)
   paste0(
-    "Confidence: ", paste0(stated$levels, shares, collapse = " < "),
+    "Confidence: ", paste0(stated$levels, " (", percent(each / sum(each)), ")", collapse = " < "),
     if (without > 0) paste0("; ", count_noun(without, "rating"), " without")
   )
 }

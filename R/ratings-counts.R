@@ -4,27 +4,10 @@
 has_counts <- function(x) inherits(x, "ratings_counts")
 
 # The raters that are known by name.
-named_raters <- function(x) UseMethod("named_raters")
-named_raters.default <- function(x) x$raters
-named_raters.ratings_counts <- function(x) character() # nolint: object_name.
+named_raters <- function(x) if (has_counts(x)) character() else x$raters
 
 # The number of each rater among those that the ratings distinguish.
-rater_identity <- function(x) UseMethod("rater_identity")
-rater_identity.default <- function(x) seq_along(x$raters)
-rater_identity.ratings_counts <- function(x) rep(1L, length(x$raters)) # nolint: object_name.
-
-# The raters that are left, by their numbers; `core` has the patterns that are left.
-kept_raters <- function(x, keep, core) UseMethod("kept_raters")
-kept_raters.default <- function(x, keep, core) x$raters[keep]
-kept_raters.ratings_counts <- function(x, keep, core) { # nolint: object_name.
-  as.character(seq_len(max(pattern_lengths(core))))
-}
-
-format_number_of_raters <- function(x) UseMethod("format_number_of_raters")
-format_number_of_raters.default <- function(x) count_noun(length(x$raters), "rater")
-format_number_of_raters.ratings_counts <- function(x) { # nolint: object_name.
-  paste("up to", length(x$raters), "exchangeable raters")
-}
+rater_identity <- function(x) if (has_counts(x)) rep(1L, length(x$raters)) else seq_along(x$raters)
 
 # What is known of named raters alone; NA for counts.
 of_named_raters <- function(x, value) if (has_counts(x)) NA_integer_ else value

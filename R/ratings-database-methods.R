@@ -26,13 +26,6 @@ leave_database <- function(x) {
   x
 }
 
-# A line of the header.
-format_source <- function(x) {
-  if (in_database(x)) {
-    paste0("Counted in a database, where the cases are: ", count_noun(n_patterns(x), "pattern"))
-  }
-}
-
 # A row per case of `x`, with `columns` of its pattern (a list, with an entry per pattern): a tibble
 # or, of ratings in a database, a lazy table.
 case_table <- function(x, columns) {
@@ -50,17 +43,15 @@ match_cases <- function(x, columns, kept = "case") {
     i = "Give {.arg case} to {.fun ratings}.")
   now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()))
   check_same_rows(as.double(now$rows), origin$rows)
-  columns <- lapply(columns, function(column) {
-    if (is.factor(column)) as.character(column) else column
-  })
-  names <- names(columns)
-  names(columns) <- numbered("p", length(names)) # a category may have any name
+  columns <- lapply(columns, unfactor)
+  place <- stats::setNames(numbered("p", length(columns)), names(columns)) # any category's name
+  names(columns) <- place
   table <- data.frame(origin$keys, list2DF(columns))
   keys <- names(origin$keys)
   table <- table[!duplicated(table[keys]), ]
   patterns <- ask_database(upload(table, origin$cases))
   joined <- dplyr::left_join(origin$cases, patterns, by = keys)
-  dplyr::select(joined, !!!named_symbols(c(kept, names), c(kept, names(columns))))
+  take_columns(joined, c(kept, place))
 }
 
 # A temporary table beside a lazy one, whose columns `like` those of `table` if they have its names.
@@ -75,7 +66,7 @@ upload <- function(table, like) {
     if (is.character(column)) "" else if (is.integer(column)) 1L else 0.5
   })
   empty <- utils::head(dplyr::mutate(like, !!!empty), 0L)
-  dplyr::compute(dplyr::select(empty, dplyr::all_of(names(table))), name = name, temporary = TRUE)
+  dplyr::compute(take_columns(empty, names(table)), name = name, temporary = TRUE)
   for (rows in split(seq_len(nrow(table)), (seq_len(nrow(table)) - 1L) %/% 500L)) {
     DBI::dbExecute(con, as.character(insert_sql(table[rows, , drop = FALSE], name, con)))
   }

@@ -8,44 +8,35 @@ reduce_rows <- function(origin) {
   cases <- rows_query(origin)
   raters <- numbered("r", length(roles$raters))
   systems <- numbered("s", length(roles$systems))
-  counted <- fetch_rows(
-    with_keys(count_query(cases, c(raters, systems)), c(raters, systems)),
-    enough = if (origin$layout$labels) has_too_many(raters) else function(rows) FALSE
-  )
+  keyed <- c(raters, systems)
+  # With more labels than there may be categories no other rows are worth fetching.
+  too_many <- function(rows) {
+    labels <- if (origin$layout$labels) unlist(lapply(rows[raters], as_label))
+    length(unique(labels)) > max_categories
+  }
+  counted <- fetch_rows(with_keys(count_query(cases, keyed), keyed), too_many)
   check_whole_weights(counted, roles)
-  values <- Map(
-    exact_values, counted[c(raters, systems)], counted[paste0("key_", c(raters, systems))]
-  )
-  table <- as.data.frame(values, optional = TRUE)
+  table <- Map(exact_values, counted[keyed], counted[paste0("key_", keyed)])
   names(table) <- c(roles$raters, roles$systems)
-  weight <- free_name("weight", names(table))
-  table[[weight]] <- as.double(counted$weight %||% counted$times)
-  columns <- list(roles$raters, if (length(systems) > 0L) roles$systems, weight)
-  names(columns) <- c(origin$layout$holds, "systems", "weights")
-  reduced(table, columns, counted, counted$times, c(raters, systems), cases)
+  columns <- list(raters = roles$raters, systems = if (length(systems) > 0L) roles$systems)
+  names(columns)[[1L]] <- origin$layout$holds
+  weight <- as.double(counted$weight %||% counted$times)
+  reduced(list2DF(table), weight, columns, counted, counted$times, keyed, cases)
 }
 
-reduced <- function(table, columns, counted, rows, keyed, cases) {
+reduced <- function(table, weight, columns, counted, rows, keyed, cases) {
+  columns$weights <- utils::tail(make.unique(c(names(table), "weight")), 1L)
+  table[[columns$weights]] <- weight
   list(
     table = table, columns = columns, times = as.double(counted$times), rows = as.double(rows),
     keys = counted[paste0("key_", keyed)], cases = keyed_cases(cases, keyed)
   )
 }
 
-# Has a piece more labels than there may be categories? Then it is not worth fetching the others.
-has_too_many <- function(columns) {
-  function(rows) length(unique(unlist(lapply(rows[columns], as_label)))) > max_categories
-}
-
-free_name <- function(name, taken) utils::tail(make.unique(c(taken, name)), 1L)
-
 # Numbers that a double cannot hold exactly are what the database writes.
 exact_values <- function(value, key) {
-  if (is.numeric(value) && any(abs(value) > 2^53, na.rm = TRUE)) {
-    ifelse(key == "", NA_character_, key)
-  } else {
+  if (is.numeric(value) && any(abs(value) > 2^53, na.rm = TRUE)) ifelse(key == "", NA, key) else
     value
-  }
 }
 
 check_whole_weights <- function(counted, roles) {
@@ -68,7 +59,9 @@ reduce_long <- function(origin) {
     values$prediction <- fetch_labels(origin$systems, "prediction")
   }
   cells <- list_cells(values$rater$key, if (origin$repeats != "error") values$rating$key)
-  if (too_wide(values, cells)) return(NULL)
+  raters <- max(NROW(values$rater), NROW(values$system))
+  wide <- length(cells) + NROW(values$system)
+  if (raters > max_pivoted$raters || wide > max_pivoted$columns) return(NULL)
   columns <- c(numbered("r", length(cells)), numbered("s", NROW(values$system)))
   cases <- all_cases_query(origin, cells, values$system$key)
   counted <- fetch_rows(with_keys(long_count_query(cases, columns), columns))
@@ -77,19 +70,13 @@ reduce_long <- function(origin) {
   check_whole_weights(counted, roles)
   check_counted_cases(counted, cells, origin)
   table <- expand_cells(counted, cells, values)
-  weight <- free_name("weight", c(roles$case, roles$rater, roles$raters))
+  weight <- as.double(counted$weight %||% counted$times)[table$case]
   names(table) <- c(roles$case, roles$rater, roles$raters)
-  table[[weight]] <- as.double(counted$weight %||% counted$times)[table[[roles$case]]]
   columns_of <- list(
-    case = roles$case, rater = roles$rater, rating = roles$raters, weights = weight,
+    case = roles$case, rater = roles$rater, rating = roles$raters,
     systems = if (!is.null(origin$systems)) expand_predictions(counted, values)
   )
-  reduced(table, columns_of, counted, counted$rows, columns, cases)
-}
-
-too_wide <- function(values, cells) {
-  max(NROW(values$rater), NROW(values$system)) > max_pivoted$raters ||
-    length(cells) + NROW(values$system) > max_pivoted$columns
+  reduced(table, weight, columns_of, counted, counted$rows, columns, cases)
 }
 
 # Distinct values with their keys; one more than `most` tells that there are more.
@@ -120,32 +107,24 @@ expand_cells <- function(counted, cells, values) {
   found <- lapply(seq_along(cells), function(j) {
     cell <- cells[[j]]
     value <- counted[[paste0("r", j)]]
-    code <- if (is.null(cell$rating)) match(value, values$rating$key) else
-      rep_len(match(cell$rating, values$rating$key), length(value))
-    times <- if (is.null(cell$rating)) !is.na(code) else as.integer(ifelse(is.na(value), 0, value))
-    entry <- rep.int(seq_along(value), times)
-    list(
-      case = entry, rater = rep_len(match(cell$rater, values$rater$key), length(entry)),
-      rating = code[entry]
-    )
+    code <- rep_len(match(cell$rating %||% value, values$rating$key), length(value))
+    times <- if (is.null(cell$rating)) !is.na(code) else replace(value, is.na(value), 0)
+    entry <- rep.int(seq_along(value), as.integer(times))
+    rater <- match(cell$rater, values$rater$key)
+    data.frame(case = entry, rater = rep_len(rater, length(entry)), rating = code[entry])
   })
-  out <- lapply(c(case = "case", rater = "rater", rating = "rating"), function(column) {
-    unlist(lapply(found, `[[`, column))
-  })
-  out <- fill_silent(out, nrow(counted), nrow(values$rater))
+  found <- do.call(rbind, found)
+  bare <- setdiff(seq_len(nrow(counted)), found$case)
+  silent <- setdiff(seq_along(values$rater$key), found$rater)
+  found <- rbind(found, data.frame(
+    case = c(bare, rep_len(1L, length(silent))), rater = c(rep_len(1L, length(bare)), silent),
+    rating = rep_len(NA_integer_, length(bare) + length(silent))
+  ))
+  found <- found[order(found$case, found$rater), ]
   data.frame(
-    case = out$case, rater = values$rater$value[out$rater], rating = values$rating$value[out$rating]
+    case = found$case, rater = values$rater$value[found$rater],
+    rating = values$rating$value[found$rating]
   )
-}
-
-fill_silent <- function(found, entries, raters) {
-  bare <- setdiff(seq_len(entries), found$case)
-  silent <- setdiff(seq_len(raters), found$rater)
-  case <- c(found$case, bare, rep_len(1L, length(silent)))
-  rater <- c(found$rater, rep_len(1L, length(bare)), silent)
-  rating <- c(found$rating, rep_len(NA_integer_, length(bare) + length(silent)))
-  order <- order(case, rater)
-  list(case = case[order], rater = rater[order], rating = rating[order])
 }
 
 # Systems as ratings() takes them beside long data.
@@ -154,9 +133,7 @@ expand_predictions <- function(counted, values) {
   given <- counted[numbered("s", length(keys))]
   check_predictions(rowSums(!is.na(given)), counted)
   names(given) <- numbered("r", length(keys))
-  labels <- list(
-    rater = values$system, rating = values$prediction
-  )
+  labels <- list(rater = values$system, rating = values$prediction)
   table <- expand_cells(given, list_cells(keys, NULL), labels)
   stats::setNames(table, c("case", "system", "prediction"))
 }
@@ -167,10 +144,8 @@ check_counted_cases <- function(counted, cells, origin) {
   abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
     "A case must have the same weight in all its rows.",
     x = "Not so in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
-  if (origin$repeats != "error") return(invisible())
-  distinct <- rowSums(!is.na(counted[numbered("r", length(cells))]))
-  twice <- counted$given > distinct
-  if (any(twice)) {
+  twice <- counted$given > rowSums(!is.na(counted[numbered("r", length(cells))]))
+  if (any(twice) && origin$repeats == "error") {
     example <- fetch_rows(repeat_query(origin))
     abort_fallible("repeat", "Rater {.val {as_label(example$rater)}} rated case
                               {.val {as_label(example$case)}} more than once.",
@@ -208,10 +183,10 @@ fetch_ratings <- function(origin, quos, options) {
   inform_fallible("There are too many raters for the database to count cases that are alike.",
     i = paste(count_noun(origin$rows, "row"), "are fetched; the ratings are in memory."))
   columns <- c(roles$case, roles$rater, roles$raters, roles$weights)
-  table <- fetch_exact(dplyr::select(origin$data, dplyr::all_of(columns)))
+  table <- fetch_exact(take_columns(origin$data, columns))
   check_same_rows(nrow(table), origin$rows)
   if (!is.null(origin$systems)) {
-    asked <- dplyr::select(origin$systems, dplyr::all_of(c("case", "system", "prediction")))
+    asked <- take_columns(origin$systems, c("case", "system", "prediction"))
     quos$systems <- rlang::new_quosure(fetch_exact(asked))
   }
   build_ratings(table, quos, options)
@@ -224,8 +199,5 @@ fetch_exact <- function(query) {
     is.numeric(x) && any(abs(x) > 2^53, na.rm = TRUE)
   }, NA)]
   if (length(large) == 0L) return(rows)
-  as_text <- lapply(stats::setNames(rlang::syms(large), large), function(column) {
-    rlang::expr(as.character(!!column))
-  })
-  fetch_rows(dplyr::mutate(query, !!!as_text))
+  fetch_rows(dplyr::mutate(query, dplyr::across(dplyr::all_of(large), as.character)))
 }

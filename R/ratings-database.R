@@ -98,8 +98,10 @@ database_ratings <- function(data, quos, options) {
   reduced <- reduce(origin)
   if (is.null(reduced)) return(fetch_ratings(origin, quos, options))
   check_same_rows(sum(reduced$rows), origin$rows)
-  columns <- reduced_columns(quos, reduced)
-  x <- with_footer(build_ratings(reduced$table, columns, options, reduced$times), c(
+  for (arg in setdiff(names(quos), "rater_groups")) { # of the same arguments about that table
+    quos[[arg]] <- rlang::new_quosure(reduced$columns[[arg]])
+  }
+  x <- with_footer(build_ratings(reduced$table, quos, options, reduced$times), c(
     "i" = "Rows are those of the table that the database counted, in which equal rows stand once."
   ))
   x["cases"] <- list(NULL)
@@ -113,9 +115,7 @@ database_ratings <- function(data, quos, options) {
 
 # The names of columns, as a data frame without rows.
 column_skeleton <- function(data) {
-  names <- ask_database(colnames(data))
-  columns <- stats::setNames(rep(list(logical()), length(names)), names)
-  tibble::new_tibble(columns, nrow = 0L)
+  list2DF(lapply(stats::setNames(nm = ask_database(colnames(data))), function(name) logical()))
 }
 
 # Systems of long data as a lazy table with columns case, system and prediction; NULL otherwise.
@@ -135,22 +135,19 @@ lazy_systems <- function(quo, layout) {
 }
 
 check_in_database <- function(layout, roles, options, systems) {
-  uncounted <- if (options$repeats == "labels") {
-    "Answers with several labels are not counted in a database."
-  } else if (!is.null(roles$truth)) {
-    "A column {.arg truth} is not read in a database."
-  } else if (length(roles$covariates) > 0L) {
-    "{.arg covariates} are not counted in a database."
-  } else if (length(roles$confidence) > 0L) {
-    "{.arg confidence} is of single ratings and not read in a database."
-  } else if (!is.null(options$scores)) {
-    "{.arg scores} are of single cases and not read in a database."
-  } else if (!is.null(systems$constant)) {
-    "Systems without answers of their own are not read in a database."
-  } else if (!is.null(systems$raters)) {
-    "In a database {.arg systems} of long data are a lazy table, not names of raters."
-  }
-  abort_if(!is.null(uncounted), "database", uncounted,
+  uncounted <- c(
+    "Answers with several labels are not counted in a database." = options$repeats == "labels",
+    "A column {.arg truth} is not read in a database." = !is.null(roles$truth),
+    "{.arg covariates} are not counted in a database." = length(roles$covariates) > 0L,
+    "{.arg confidence} is of single ratings and not read in a database." =
+      length(roles$confidence) > 0L,
+    "{.arg scores} are of single cases and not read in a database." = !is.null(options$scores),
+    "Systems without answers of their own are not read in a database." =
+      !is.null(systems$constant),
+    "In a database {.arg systems} of long data are a lazy table, not names of raters." =
+      !is.null(systems$raters)
+  )
+  abort_if(any(uncounted), "database", names(which(uncounted))[1L],
     i = "Fetch the rows with {.code dplyr::collect()}.")
   if (layout$by_rating && is.null(roles$case)) abort_lacking(layout, "case")
 }
@@ -177,24 +174,15 @@ fetch_groups <- function(origin, quo, skeleton) {
   value <- tryCatch(rlang::eval_tidy(quo, data = skeleton), error = function(cnd) quo)
   if (is.null(origin$roles$rater) || !(rlang::is_string(value) || is.logical(value))) return(quo)
   name <- select_column(skeleton, quo, "rater_groups")
-  groups <- fetch_rows(groups_query(origin, name))
-  rlang::new_quosure(data.frame(rater = groups$rater, group = groups$group))
-}
-
-# Quosures for build_ratings(), of the same arguments about the reduced table.
-reduced_columns <- function(quos, reduced) {
-  for (arg in setdiff(names(quos), "rater_groups")) {
-    quos[[arg]] <- rlang::new_quosure(reduced$columns[[arg]])
-  }
-  quos
+  pairs <- take_columns(origin$data, c(rater = origin$roles$rater, group = name))
+  rlang::new_quosure(fetch_rows(dplyr::distinct(pairs)))
 }
 
 # ---- Questions ----------------------------------------------------------------------------------
 
 # The value of code that asks a database.
 ask_database <- function(code) {
-  tryCatch(code, error = function(cnd) {
-    if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
+  if_foreign_error(code, function(cnd) {
     abort_fallible("database", "The database does not answer.",
       i = "Is the connection open, and does the table still exist?", parent = cnd)
   })

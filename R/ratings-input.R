@@ -7,65 +7,70 @@ NULL
 
 max_categories <- 1000L
 
-# A list: layout (its record), columns (list of rating columns, or of counts), case, rater, weights,
-# systems (wide columns) or system_table, groups (of raters), truth (a list of one column),
-# covariates and confidence (lists of columns), ordered.
+# A list, without what is not there: layout (its record), rows (their number), columns (list of
+# rating columns, or of counts), case, rater, weights, systems (wide columns), system_table,
+# constant, groups (of raters), truth (a list of one column), covariates and confidence (lists of
+# columns), row_case (of the data, before rows go to systems or become several), ordered.
 read_input <- function(data, quos, repeats) {
   data <- as_columns(data)
   layout <- find_layout(data, quos)
-  input <- list(layout = layout, rows = attr(data, "rows"), is_matrix = attr(data, "is_matrix"))
-  given_systems <- read_systems(quos, data, layout)
-  input[c("system_table", "constant")] <- given_systems[c("table", "constant")]
-  roles <- find_roles(data, quos, layout, given_systems$columns, repeats)
+  given <- read_systems(quos, data, layout)
+  roles <- find_roles(data, quos, layout, given$columns, repeats)
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
-  input$columns <- lapply(unclass(data)[roles$raters], clean_levels)
-  input$systems <- lapply(unclass(data)[roles$systems], clean_levels)
-  if (!is.null(roles$case)) input$case <- unfactor(data[[roles$case]])
-  if (!is.null(roles$rater)) input$rater <- clean_levels(data[[roles$rater]])
-  if (!is.null(roles$truth)) input$truth <- lapply(unclass(data)[roles$truth], clean_levels)
-  if (length(roles$covariates) > 0L) {
-    input$covariates <- unclass(data)[roles$covariates]
-    input$row_case <- input$case # before rows go to systems or become several
+  of <- function(role, clean = clean_levels) {
+    if (length(roles[[role]]) > 0L) lapply(unclass(data)[roles[[role]]], clean)
   }
-  if (length(roles$confidence) > 0L) {
-    input$confidence <- lapply(unclass(data)[roles$confidence], clean_levels)
-  }
-  if (is.null(roles$case)) input$case_names <- attr(data, "case_names")
-  input$groups <- read_groups(data, quos$rater_groups, roles$rater)
-  if (!is.null(roles$weights)) input$weights <- check_weights(data[[roles$weights]], roles$weights)
-  if (length(given_systems$raters) > 0L) {
-    input <- split_systems(input, given_systems$raters, repeats)
-  }
-  if (layout$by_rating && repeats == "labels") input <- expand_answers(input)
+  case <- of("case", unfactor)[[1L]]
+  input <- list(
+    layout = layout, rows = attr(data, "rows"), columns = of("raters"), case = case,
+    rater = of("rater")[[1L]], weights = of("weights", identity)[[1L]], systems = of("systems"),
+    system_table = given$table, constant = given$constant,
+    groups = read_groups(data, quos$rater_groups, roles$rater), truth = of("truth"),
+    covariates = of("covariates", identity), confidence = of("confidence"), row_case = case,
+    case_names = if (is.null(case)) attr(data, "case_names")
+  )
+  input <- Filter(Negate(is.null), input)
+  if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
+  if (length(given$raters) > 0L) input <- split_systems(input, given$raters, repeats)
+  input <- layout$spread(input, repeats)
   labelled <- c(if (layout$labels) input$columns, input$systems, input$truth)
   for (column in names(labelled)) check_labels(labelled[[column]], column)
   check_orders(input$columns)
-  input$ordered <- layout$labels && any(vapply(input$columns, is.ordered, logical(1L)))
+  input$ordered <- layout$labels && any(vapply(input$columns, is.ordered, NA))
+  input
+}
+
+# `input` with some of the rows of its long data; `source` are their places in these.
+take_rows <- function(input, rows) {
+  for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][rows]
+  for (field in intersect(c("columns", "confidence"), names(input))) {
+    input[[field]] <- lapply(input[[field]], `[`, rows)
+  }
+  input$source <- rows
   input
 }
 
 # The names of the columns that are raters (or what else the layout holds), systems (given, where
 # they are columns), case, rater, weights, truth, covariates and confidence.
 find_roles <- function(data, quos, layout, systems, repeats) {
-  roles <- list(systems = systems %||% character())
-  for (arg in c("case", "rater", "weights", "truth")) {
-    roles[[arg]] <- select_column(data, quos[[arg]], arg)
-  }
-  roles$covariates <- select_columns(data, quos$covariates, "covariates")
-  select <- if (layout$by_rating) select_column else select_columns
-  roles$confidence <- select(data, quos$confidence, "confidence")
-  quo <- quos[[layout$holds]]
-  roles$raters <- if (rlang::quo_is_null(quo)) {
+  one <- function(arg) select_column(data, quos[[arg]], arg)
+  some <- function(arg) select_columns(data, quos[[arg]], arg)
+  one_or_some <- if (layout$by_rating) one else some
+  roles <- list(
+    raters = NULL, systems = systems %||% character(), case = one("case"), rater = one("rater"),
+    weights = one("weights"), truth = one("truth"), covariates = some("covariates"),
+    confidence = one_or_some("confidence")
+  )
+  holds <- layout$holds
+  roles$raters <- if (rlang::quo_is_null(quos[[holds]])) {
     setdiff(names(data), unlist(roles))
-  } else if (layout$by_rating) {
-    select_ratings(data, quo, repeats)
+  } else if (repeats == "labels" && length(some(holds)) > 1L) { # a column for each label
+    some(holds)
   } else {
-    select_columns(data, quo, layout$holds)
+    one_or_some(holds)
   }
-  all <- c("raters", "systems", "case", "rater", "weights", "truth", "covariates", "confidence")
-  roles <- stats::setNames(roles[all], all)
-  check_disjoint(roles, layout)
+  check_disjoint(roles, holds)
   roles
 }
 
@@ -117,18 +122,19 @@ warn_grouped <- function(groups, roles) {
 }
 
 find_layout <- function(data, quos) {
-  given <- !vapply(quos, rlang::quo_is_null, logical(1L))
+  given <- given_roles(quos)
   layouts <- rating_layouts()
-  chosen <- Filter(function(layout) any(given[layout$args]), layouts)
+  chosen <- Filter(function(layout) any(layout$args %in% given), layouts)
+  asks <- vapply(layouts, `[[`, "", "asks")
+  ask <- paste0("Give ", toString(asks[-length(asks)]), ", or ", asks[[length(asks)]])
   abort_argument_if(length(chosen) > 1L, "data", "The layout of {.arg data} is not clear.",
-    i = paste0(ask_for_layout(layouts), ": only one of these."))
-  if (length(chosen) == 0L) {
-    if (isTRUE(attr(data, "is_matrix"))) return(layouts[[1L]])
-    abort_argument("raters", "Say which columns of {.arg data} hold the ratings.",
-      i = c(paste0(ask_for_layout(layouts), "."), "The columns are {.val {names(data)}}."))
-  }
+    i = paste0(ask, ": only one of these."))
+  if (length(chosen) == 0L && isTRUE(attr(data, "is_matrix"))) return(layouts[[1L]])
+  abort_argument_if(length(chosen) == 0L, "raters",
+    "Say which columns of {.arg data} hold the ratings.",
+    i = c(paste0(ask, "."), "The columns are {.val {names(data)}}."))
   layout <- chosen[[1L]]
-  lacking <- layout$args[!given[layout$args]]
+  lacking <- setdiff(layout$args, given)
   if (length(lacking) > 0L) {
     several <- length(or_null(select_columns(data, quos$rater, "rater"))) > 1L
     abort_lacking(layout, lacking[[1L]], i = if (several) {
@@ -138,34 +144,33 @@ find_layout <- function(data, quos) {
   layout
 }
 
-ask_for_layout <- function(layouts) {
-  each <- vapply(layouts, `[[`, "", "asks")
-  paste0("Give ", toString(utils::head(each, -1L)), ", or ", each[[length(each)]])
-}
+# Which of these quosures are of arguments that were given.
+given_roles <- function(quos) names(quos)[!vapply(quos, rlang::quo_is_null, NA)]
 
 abort_lacking <- function(layout, arg, i = NULL) {
   abort_argument(arg,
-    paste0(sub("^(.)", "\\U\\1", layout$id, perl = TRUE), " data need ", layout$needs, "."),
+    paste0(capitalised(layout$id), " data need ", layout$needs, "."),
     x = "{.arg {arg}} is not given.", i = i)
 }
 
 select_columns <- function(data, quo, arg) {
   if (rlang::quo_is_null(quo)) return(character())
-  names(data)[tryCatch(
+  columns <- names(data)
+  fail <- function(cnd) {
+    lacking <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
+    known <- is.character(lacking) && length(lacking) > 0L
+    abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
+      x = if (known) "There is no column {.val {lacking}}.",
+      i = c(if (known) near_values(lacking, columns), "The columns are {.val {columns}}."),
+      arg = arg, parent = if (!known) cnd)
+  }
+  at <- tryCatch(
     tidyselect::eval_select(
       quo, as.data.frame(data), allow_rename = FALSE, error_call = user_frame()
     ),
-    error = function(cnd) abort_selection(cnd, names(data), arg)
-  )]
-}
-
-abort_selection <- function(cnd, columns, arg) {
-  lacking <- if (inherits(cnd, "vctrs_error_subscript_oob")) setdiff(cnd$i, columns)
-  lacking <- if (is.character(lacking)) lacking
-  abort_fallible("columns", "{.arg {arg}} must select columns of {.arg data}.",
-    x = if (length(lacking) > 0L) "There is no column {.val {lacking}}.",
-    i = c(near_values(lacking, columns), "The columns are {.val {columns}}."), arg = arg,
-    parent = if (length(lacking) == 0L) cnd)
+    error = fail
+  )
+  columns[at]
 }
 
 select_column <- function(data, quo, arg, call = user_frame()) {
@@ -183,15 +188,13 @@ select_column <- function(data, quo, arg, call = user_frame()) {
   name
 }
 
-check_disjoint <- function(roles, layout) {
-  names(roles)[[1L]] <- layout$holds
+check_disjoint <- function(roles, holds) {
+  names(roles)[[1L]] <- holds
   all <- unlist(roles, use.names = FALSE)
   twice <- unique(all[duplicated(all)])
-  if (length(twice) > 0L) {
-    in_roles <- names(roles)[vapply(roles, function(r) any(twice %in% r), logical(1L))]
-    abort_fallible("columns", "A column of {.arg data} can have only one role.",
-      x = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
-  }
+  in_roles <- names(Filter(function(role) any(twice %in% role), roles))
+  abort_if(length(twice) > 0L, "columns", "A column of {.arg data} can have only one role.",
+    x = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
 }
 
 # A level that stands for missing values is no category, nor is an empty one that no rater used.
@@ -209,9 +212,8 @@ check_labels <- function(x, column) {
     i = if (is.list(x)) "If it holds several labels for an answer, say {.code repeats = \"labels\"}
         in long data.", arg = column)
   if (has_infinite(x)) {
-    row <- which(is.infinite(x))
-    abort_fallible("columns", "Categories that are numbers must be finite.",
-      x = "Row {row[[1L]]} of column {.val {column}} holds {.val {x[[row[[1L]]]]}}.", arg = column)
+    check_values(x, is.finite(x) | is.na(x), column, "columns",
+      "Categories that are numbers must be finite.", arg = column)
   }
   # Only texts can be empty, and comparing all of them is slow.
   row <- if (is.character(x) || (is.factor(x) && "" %in% levels(x))) match("", x)
@@ -227,10 +229,8 @@ check_labels <- function(x, column) {
 has_infinite <- function(x) is.numeric(x) && any(is.infinite(x))
 
 check_weights <- function(x, column) {
-  bad <- if (is.numeric(x)) which(!is.finite(x) | x < 0) else seq_along(x)
-  abort_if(length(bad) > 0L, "weights", "Weights must be finite numbers of at least zero.",
-    x = "Row {bad[[1L]]} of column {.val {column}} holds {.val {x[[bad[[1L]]]]}}.",
-    i = "{length(bad)} row{?s} {?is/are} not usable.", row = bad)
+  ok <- if (is.numeric(x)) is.finite(x) & x >= 0 else logical(length(x))
+  check_values(x, ok, column, "weights", "Weights must be finite numbers of at least zero.")
   abort_if(sum(x) > 2^53, "weights",
     "Weights must not sum to more than 2^53, beyond which cases cannot be counted.",
     x = "Column {.val {column}} sums to {format(sum(x))}.", row = which.max(x))

@@ -29,13 +29,15 @@ NULL
   if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
   new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
   core <- core_patterns_subset(x$patterns, pattern_of_case(x)[keep_case], new_rater)
-  x$raters <- kept_raters(x, keep_rater, core)
+  # Those of counts are as many as a case has ratings.
+  x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core)))) else
+    x$raters[keep_rater]
   x <- with_patterns(x, core)
   if (!missing(i)) {
     x$cases <- x$cases[keep_case]
     if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
   }
-  x$covariates <- x$covariates[keep_case, ] # NULL stays NULL
+  x$covariates <- x$covariates[keep_case, ] # NULL stays NULL, also below
   if (!is.null(x$scores) && !missing(i)) x <- subset_scores(x, keep_case)
   if (!is.null(x$confidence)) x$confidence <- subset_confidence(x$confidence, keep_case, new_rater)
   x$rater_groups <- x$rater_groups[keep_rater]
@@ -56,20 +58,14 @@ keep_systems <- function(x, which, call = user_frame()) {
 
 # Positions of the elements that `i` asks for, by number, truth value or name.
 find_subset <- function(i, names, what, call = user_frame()) {
-  positions <- seq_along(names)
-  found <- if (is.character(i)) {
-    match(i, as_label(names))
-  } else if (is.logical(i) && length(i) == length(names) && !anyNA(i)) {
-    which(i)
-  } else if (is.numeric(i) && !anyNA(i) && all(abs(i) <= length(names)) &&
-    (all(i >= 0) || all(i <= 0))) {
-    positions[i]
-  } else {
-    NA
-  }
+  n <- length(names)
+  is_place <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))
+  is_chosen <- is.logical(i) && length(i) == n
+  found <- if (is.character(i)) match(i, as_label(names)) else
+    if (is_place || is_chosen) seq_len(n)[i] else NA
   abort_argument_if(anyNA(found), what, "There is no such {what}.",
-    i = "Subset the {length(names)} {what}s by position, by name or by a logical vector of length
-        {length(names)}.", call = call)
+    i = "Subset the {n} {what}s by position, by name or by a logical vector of length {n}.",
+    call = call)
   found
 }
 
@@ -95,21 +91,13 @@ category_counts <- function(x) {
 agreement_matrix <- function(x, rater1, rater2) {
   check_given()
   x <- as_ratings(x)
-  given <- list(rater1 = rater1, rater2 = rater2)
-  answers <- Map(function(name, arg) judge_answers(x, name, arg), given, names(given))
-  weight <- pattern_weights(x)
-  both <- merge(answers[[1L]], answers[[2L]], by = "pattern")
-  crossed <- stats::xtabs(
-    weight ~ a + b,
-    data = list(
-      weight = weight[both$pattern], a = category_factor(both$category.x, x),
-      b = category_factor(both$category.y, x)
-    )
+  both <- merge(
+    judge_answers(x, rater1, "rater1"), judge_answers(x, rater2, "rater2"), by = "pattern"
   )
-  structure(
-    unclass(crossed), class = "table", call = NULL,
-    dimnames = stats::setNames(list(x$categories, x$categories), c(rater1, rater2))
-  )
+  n <- length(x$categories)
+  cell <- both$category.x + (both$category.y - 1L) * n
+  labels <- stats::setNames(list(x$categories, x$categories), c(rater1, rater2))
+  as.table(array(rowsum_codes(cell, pattern_weights(x)[both$pattern], n^2), c(n, n), labels))
 }
 
 # What a rater or a system says in each pattern.
@@ -147,47 +135,33 @@ summary.ratings <- function(object, ...) {
   used <- rowsum_codes(
     rating_category(object), weight[rating_pattern(object)], length(object$categories)
   )
-  structure(
-    list(
-      x = object,
-      agreement = facts$agreement,
-      kappa = facts$kappa,
-      raters = if (!has_counts(object)) {
-        tibble::tibble(
-          rater = object$raters, group = object$rater_groups,
-          ratings = core_rater_counts(object$patterns, weight)$ratings,
-          agreement = if (!has_labels(object)) ratio(total$agreeing, total$pairs),
-          rerun_agreement = if (has_reruns(object)) rerun_agreement(object)
-        )
-      },
-      categories = tibble::tibble(
-        category = object$categories, ratings = used, share = used / sum(used)
-      ),
-      groups = if (!has_labels(object)) group_table(object),
-      systems = summarise_systems(object, votes)
-    ),
-    class = "summary_ratings"
+  raters <- if (!has_counts(object)) {
+    tibble::tibble(
+      rater = object$raters, group = object$rater_groups,
+      ratings = core_rater_counts(object$patterns, weight)$ratings,
+      agreement = if (!has_labels(object)) ratio(total$agreeing, total$pairs),
+      rerun_agreement = if (has_reruns(object)) rerun_agreement(object)
+    )
+  }
+  categories <- tibble::tibble(
+    category = object$categories, ratings = used, share = used / sum(used)
   )
+  structure(list(
+    x = object, agreement = facts$agreement, kappa = facts$kappa, raters = raters,
+    categories = categories, groups = if (!has_labels(object)) group_table(object),
+    systems = summarise_systems(object, votes)
+  ), class = "summary_ratings")
 }
 
 # Each system: cases answered, those without ratings, and agreement with single `votes`.
 summarise_systems <- function(x, votes) {
   pattern <- rating_pattern(votes)
-  weight <- pattern_weights(votes)[pattern]
-  agreement <- function(s) {
-    answer <- pattern_answers(votes)[pattern, s]
-    shared <- answer > 0L
-    agreeing <- shared & answer == rating_category(votes)
-    ratio(sum(weight[agreeing]), sum(weight[shared]))
-  }
-  answered <- pattern_answers(x) > 0L
-  rated <- rated_patterns(x)
-  each <- function(extra) {
-    vapply(seq_along(x$systems), function(i) count_cases(x, answered[, i] & extra), 0)
-  }
+  answer <- pattern_answers(votes)[pattern, , drop = FALSE]
+  weight <- pattern_weights(votes)[pattern] * (answer > 0L)
+  answered <- (pattern_answers(x) > 0L) * pattern_cases(x)
   tibble::tibble(
-    system = x$systems, cases = each(TRUE), unrated = each(!rated),
-    agreement = vapply(seq_along(x$systems), agreement, 0)
+    system = x$systems, cases = colSums(answered), unrated = colSums(answered * !rated_patterns(x)),
+    agreement = ratio(colSums(weight * (answer == rating_category(votes))), colSums(weight))
   )
 }
 
@@ -204,23 +178,17 @@ rowsum_codes <- function(code, weight, n) {
 print.ratings <- function(x, ...) {
   info <- summary(x)
   cat_lines(
-    format_header(x), format_agreement(info),
-    if (length(x$systems) > 0L) format_systems(info),
-    "", paste("Next:", next_step(x))
+    format_header(x), format_agreement(info), format_systems(info), "",
+    paste("Next:", next_step(x))
   )
   invisible(x)
 }
 
 next_step <- function(x) {
-  if (has_labels(x)) {
-    "crowdtruth(), as.data.frame()."
-  } else if (length(x$raters) < 2L) {
-    "fit_raters() with known_truth or known_raters, as.data.frame()."
-  } else if (length(x$systems) > 0L) {
-    "fit_raters(), ground_truth(), estimate_accuracy(), plot()."
-  } else {
-    "fit_raters(), ground_truth(), summary(), plot()."
-  }
+  if (has_labels(x)) return("crowdtruth(), as.data.frame().")
+  if (length(x$raters) < 2L) return("fit_raters() with known_truth or known_raters.")
+  then <- if (length(x$systems) > 0L) "estimate_accuracy()" else "summary()"
+  paste0("fit_raters(), ground_truth(), ", then, ", plot().")
 }
 
 format_header <- function(x) {
@@ -230,7 +198,9 @@ format_header <- function(x) {
   unused <- setdiff(seq_along(x$categories), rating_category(x))
   c(
     paste0(
-      "<", class(x)[[1L]], "> ", count_noun(nrow(x), "case"), ", ", format_number_of_raters(x),
+      "<", class(x)[[1L]], "> ", count_noun(nrow(x), "case"), ", ",
+      if (has_counts(x)) paste("up to", length(x$raters), "exchangeable raters") else
+        count_noun(length(x$raters), "rater"),
       ", ", count_noun(length(x$categories), "category", "categories")
     ),
     paste0(
@@ -243,19 +213,15 @@ format_header <- function(x) {
       paste0(
         count_noun(n_ratings(x), "rating"), ", ", format_range(per_case), " per case",
         if (unrated > 0L) paste0("; ", count_noun(unrated, "case"), " without any"),
-        if (has_reruns(x)) {
-          "; reruns by a rater count as one vote"
-        } else if (has_repeats(x)) {
-          "; repeats by a rater are ratings of their own"
-        }
+        switch(x$repeats, reruns = "; reruns by a rater count as one vote",
+          ratings = "; repeats by a rater are ratings of their own")
       )
     },
-    format_raters(x),
-    format_confidence(x),
-    format_covariates(x),
-    format_truth(x),
+    format_raters(x), format_confidence(x), format_covariates(x), format_truth(x),
     format_scores(x),
-    format_source(x),
+    if (in_database(x)) {
+      paste("Counted in a database, where the cases are:", count_noun(n_patterns(x), "pattern"))
+    },
     if (!is.null(x$weights) && !identical(x$weights, x$times)) {
       if (weights_are_counts(x)) {
         paste("Rows have weights and stand for", count_noun(sum(x$weights), "case"))
@@ -266,9 +232,7 @@ format_header <- function(x) {
   )
 }
 
-format_range <- function(n) {
-  if (min(n) == max(n)) as.character(min(n)) else paste(min(n), "to", max(n))
-}
+format_range <- function(n) paste(unique(range(n)), collapse = " to ")
 
 format_agreement <- function(info) {
   if (has_labels(info$x)) return(character())
@@ -282,6 +246,7 @@ format_agreement <- function(info) {
 
 format_systems <- function(info) {
   systems <- info$systems
+  if (nrow(systems) == 0L) return(NULL)
   shown <- utils::head(systems, 10L)
   c(
     paste0(count_noun(nrow(systems), "system"), ":"),
@@ -301,7 +266,7 @@ print.summary_ratings <- function(x, ...) {
   print_table("Categories", x$categories)
   single <- !has_labels(x$x)
   print_table(if (single) "Raters (agreement with the others)" else "Raters", x$raters)
-  if (!is.null(x$groups)) print_table("Groups (agreement of their members)", x$groups)
+  print_table("Groups (agreement of their members)", x$groups)
   if (nrow(x$systems) > 0L) print_table("Systems (agreement with raters)", x$systems)
   invisible(x)
 }

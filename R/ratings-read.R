@@ -99,11 +99,11 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   mapping <- rlang::enquos(
     case = case, rater = rater, rating = rating, raters = raters, counts = counts
   )
-  how <- list(
-    format = format, sep = file[["sep"]], sheet = file[["sheet"]], encoding = file[["encoding"]],
-    scratch = withr::local_tempdir(), keep = keep_columns(mapping, rlang::enquos(...)),
+  how <- c(file, list(
+    format = format, scratch = withr::local_tempdir(),
+    keep = keep_columns(mapping, rlang::enquos(...)),
     named = unlist(lapply(mapping, function(quo) all.vars(rlang::quo_get_expr(quo))))
-  )
+  ))
   got <- read_files(find_files(path), how)
   ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, ...)
 }
@@ -117,12 +117,13 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
   tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels)
   given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
-  x <- ratings(
-    list2DF(tables$ratings), case = !!mapping$case, rater = !!mapping$rater,
-    rating = !!mapping$rating, raters = !!mapping$raters, counts = !!mapping$counts,
-    systems = !!given, ...
-  )
-  if (got$format$judges && is.null(x$rater_kind)) x <- judged_by_models(x)
+  x <- rlang::inject(ratings(list2DF(tables$ratings), !!!mapping, systems = !!given, ...))
+  if (got$format$judges && is.null(x$rater_kind)) {
+    x$rater_kind <- "model"
+    inform_fallible("Raters are taken for language models, as judges in such logs mostly are:
+          {.code rater_kind = \"model\"}.", i = "If they are people, or programs, say so by
+          {.arg rater_kind}: who rates decides intervals.")
+  }
   warn_similar(as_label(x$cases), "case")
   warn_similar(x$raters, "rater")
   x
@@ -131,14 +132,6 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
 # The empty one first.
 usual_na <- function() eval(formals(read_ratings)$na)
 
-judged_by_models <- function(x) {
-  x$rater_kind <- "model"
-  inform_fallible("Raters are taken for language models, as judges in such logs mostly are:
-        {.code rater_kind = \"model\"}.", i = "If they are people, or programs, say so by
-        {.arg rater_kind}: who rates decides intervals.")
-  x
-}
-
 check_reading <- function(file, na) {
   file <- check_settings_list(file, "file", c("sep", "encoding", "sheet"))
   sep <- file[["sep"]]
@@ -146,8 +139,7 @@ check_reading <- function(file, na) {
     "sep", "must be one character.", not = sep)
   abort_argument_if(!is.null(na) && !(is.character(na) && all(validEnc(na))), "na",
     "must be strings that are text.", not = na)
-  encoding <- file[["encoding"]] %||% "UTF-8"
-  check_string(encoding, "encoding")
+  encoding <- check_string(file[["encoding"]] %||% "UTF-8", "encoding")
   abort_argument_if(!encoding %in% c("UTF-8", "latin1", iconvlist()), "encoding",
     "must be one of those that {.fun iconvlist} lists.", not = encoding)
   file
@@ -159,7 +151,7 @@ keep_columns <- function(mapping, dots) {
   expressions <- lapply(c(mapping, dots), rlang::quo_get_expr)
   calls <- setdiff(unlist(lapply(expressions, all.names)), unlist(lapply(expressions, all.vars)))
   named <- unlist(lapply(expressions, function(e) c(all.vars(e), if (is.character(e)) e)))
-  given <- names(mapping)[!vapply(mapping, rlang::quo_is_null, NA)]
+  given <- given_roles(mapping)
   complete <- any(c("raters", "counts") %in% given) || all(c("rater", "rating") %in% given)
   if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) return(identity)
   function(names) intersect(names, c(named, "case", "rater", "rating"))
@@ -179,9 +171,8 @@ find_files <- function(path) {
   known <- "[.](csv|tsv|xlsx|xls|json|jsonl|ndjson|eval)([.]gz)?$"
   files <- list.files(path, known, full.names = TRUE, ignore.case = TRUE)
   kinds <- unique(tolower(tools::file_ext(sub("[.]gz$", "", files))))
-  abort_if(length(kinds) != 1L,
-    "file", "The folder has neither {.file ratings.csv} nor {.file ratings.csv.gz},
-                          nor files of one kind.",
+  abort_if(length(kinds) != 1L, "file", "The folder has neither {.file ratings.csv} nor
+      {.file ratings.csv.gz}, nor files of one kind.",
     x = c(
       "The folder is {.file {path}}.", if (length(files) > 0L) "It has {.file {basename(files)}}."
     ), path = path)
@@ -189,73 +180,52 @@ find_files <- function(path) {
 }
 
 find_file <- function(folder, stem) {
-  file <- file.path(folder, paste0(stem, c(".csv", ".csv.gz")))
-  file <- file[file.exists(file)]
-  if (length(file) > 0L) file[[1L]]
+  Find(file.exists, file.path(folder, paste0(stem, c(".csv", ".csv.gz"))))
 }
 
 read_files <- function(files, how) {
   each <- lapply(files, read_file, how = how)
+  name <- names(files) %||% rep("", length(files))
   for (at in seq_along(each)) {
     one <- each[[at]]
-    name <- names(files)[at] %||% ""
-    wanted <- length(files) > 1L || "file" %in% unlist(one$map) || "file" %in% how$named
+    wanted <- length(files) > 1L || "file" %in% c(unlist(one$map), how$named)
     if (wanted && is.null(one$table$file)) {
-      name <- if (nzchar(name)) name else one$name
-      each[[at]]$table$file <- rep(name, length(one$table[[1L]]))
+      each[[at]]$table$file <- rep(
+        if (nzchar(name[[at]])) name[[at]] else one$name, length(one$table[[1L]])
+      )
     }
   }
+  tables <- lapply(each, `[[`, "table")
   got <- each[[1L]]
-  got$files <- stats::setNames(lapply(each, function(one) names(one$table)), files)
-  got$table <- bind_tables(lapply(each, `[[`, "table"))
+  got$files <- stats::setNames(lapply(tables, names), files)
+  got$table <- bind_tables(tables)
   got$map$systems <- unique(unlist(lapply(each, function(one) one$map$systems)))
-  got$notes <- unlist(lapply(each, `[[`, "notes"))
-  warn_left_out(got$notes)
+  notes <- unlist(lapply(each, `[[`, "notes"))
+  warn_if(length(notes) > 0L, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
   got
 }
 
 read_file <- function(file, how) {
   input <- open_input(file, how)
   format <- find_format(input, how$format)
-  got <- tryCatch(format$read(input, how$keep), error = function(cnd) {
-    # Whatever a format stumbles over is a fault of the file, or of the format that was named.
-    if (inherits(cnd, "fallible_error")) rlang::cnd_signal(cnd)
+  # Whatever a format stumbles over is a fault of the file, or of the format that was named.
+  got <- if_foreign_error(format$read(input), function(cnd) {
     abort_file(file, paste0("cannot be read as ", format$words, "."), "x" = conditionMessage(cnd))
   })
   c(got, list(name = input$name, format = format, path = file))
-}
-
-warn_left_out <- function(notes) {
-  warn_if(length(notes) > 0L, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
 }
 
 # ---- What is in them ------------------------------------------------------------------------
 
 # The columns that were asked for, and otherwise those that the format knows.
 fill_mapping <- function(mapping, got) {
-  given <- !vapply(mapping, rlang::quo_is_null, NA)
-  if (given[["raters"]] || given[["counts"]]) return(mapping)
-  for (arg in c("case", "rater", "rating")[!given[c("case", "rater", "rating")]]) {
+  given <- given_roles(mapping)
+  if (any(c("raters", "counts") %in% given)) return(mapping)
+  for (arg in setdiff(c("case", "rater", "rating"), given)) {
     if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
   mapping
-}
-
-# What one of several files lacks would be missing without a word.
-check_files <- function(got, mapping, systems) {
-  if (length(got$files) < 2L) return(invisible())
-  if (rlang::is_quosure(systems)) mapping$systems <- systems
-  for (arg in names(mapping)) {
-    columns <- select_columns(list2DF(got$table), mapping[[arg]], arg)
-    for (path in names(got$files)) {
-      lacking <- setdiff(columns, got$files[[path]])
-      if (length(lacking) == 0L) next
-      abort_file(path, paste0("lacks the column ", toString(dQuote(lacking, FALSE)), "."),
-        "x" = paste0("It is `", arg, "`, and other files have it."),
-        "i" = "Name it alike in all files, or read them one by one.")
-    }
-  }
 }
 
 abort_mapping <- function(arg, got) {
@@ -268,35 +238,41 @@ abort_mapping <- function(arg, got) {
     path = got$path)
 }
 
+# What one of several files lacks would be missing without a word.
+check_files <- function(got, mapping, systems) {
+  if (rlang::is_quosure(systems)) mapping$systems <- systems
+  for (arg in if (length(got$files) > 1L) names(mapping)) {
+    columns <- selected(got$table, mapping[[arg]], arg)
+    for (path in names(got$files)) {
+      lacking <- setdiff(columns, got$files[[path]])
+      if (length(lacking) == 0L) next
+      abort_file(path, paste0("lacks the column ", toString(dQuote(lacking, FALSE)), "."),
+        "x" = paste0("It is `", arg, "`, and other files have it."),
+        "i" = "Name it alike in all files, or read them one by one.")
+    }
+  }
+}
+
+selected <- function(table, quo, arg) select_columns(list2DF(table), quo, arg)
+
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;
 # ratings, the table of ratings without those that are systems to the format.
 find_systems <- function(quo, got, mapping, how) {
-  long <- rlang::quo_is_null(mapping$raters) && rlang::quo_is_null(mapping$counts)
+  long <- !any(c("raters", "counts") %in% given_roles(mapping))
+  raters <- if (long) got$table[[select_column(list2DF(got$table), mapping$rater, "rater")]]
   value <- or_null(rlang::eval_tidy(quo))
   own <- got$map$systems
   if (rlang::is_bool(value)) {
     path <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
-    if (is.null(path) && !value && length(own) > 0L) {
-      keep <- !chosen_column(got, mapping$rater, "rater") %in% own
-      return(list(ratings = lapply(got$table, `[`, keep)))
-    }
-    if (is.null(path)) return(list(columns = if (length(own) > 0L) own))
-    value <- path
+    if (!is.null(path)) return(list(table = read_predictions(path, raters, how)))
+    if (value) return(list(columns = if (length(own) > 0L) own))
+    return(list(ratings = lapply(got$table, `[`, if (long) !raters %in% own else TRUE)))
   }
-  raters <- if (long) chosen_column(got, mapping$rater, "rater")
+  if (is.data.frame(value)) return(list(table = value))
   is_file <- rlang::is_string(value) && !is_constant_system(value) &&
     !value %in% c(raters, if (!long) names(got$table)) && (long || file.exists(value))
-  if (is.data.frame(value)) {
-    list(table = value)
-  } else if (is_file) {
-    list(table = read_predictions(value, raters, how))
-  } else {
-    list(columns = if (is_constant_system(value) || (long && !is.null(value))) value else quo)
-  }
-}
-
-chosen_column <- function(got, quo, arg) {
-  got$table[[select_column(list2DF(got$table), quo, arg)]]
+  if (is_file) return(list(table = read_predictions(value, raters, how)))
+  list(columns = if (is_constant_system(value) || (long && !is.null(value))) value else quo)
 }
 
 read_predictions <- function(path, raters, how) {
@@ -323,23 +299,19 @@ known_ids <- function(table, mapping) {
 
 # Missing and cleaned labels of ratings and systems, with one way of writing for both.
 settle_labels <- function(tables, mapping, columns, na, clean) {
-  data <- list2DF(tables$ratings)
-  counts <- select_columns(data, mapping$counts, "counts")
+  counts <- selected(tables$ratings, mapping$counts, "counts")
   tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)
-  arg <- if (rlang::quo_is_null(mapping$raters)) "rating" else "raters"
-  at <- list(ratings = select_columns(data, mapping[[arg]], arg))
-  if (rlang::is_quosure(columns)) {
-    at$ratings <- c(at$ratings, select_columns(data, columns, "systems"))
-  }
-  if (!is.null(tables$systems)) {
-    at$systems <- intersect(c("prediction", at$ratings), names(tables$systems))[1L]
-    at$systems <- at$systems[!is.na(at$systems)]
-  }
+  at <- list(ratings = c(
+    selected(tables$ratings, mapping$rating, "rating"),
+    selected(tables$ratings, mapping$raters, "raters"),
+    if (rlang::is_quosure(columns)) selected(tables$ratings, columns, "systems")
+  ))
+  at$systems <- utils::head(intersect(c("prediction", at$ratings), names(tables$systems)), 1L)
+  at <- at[names(tables)]
   labels <- unlist(Map(function(table, names) table[names], tables, at), recursive = FALSE)
   if (setequal(na, usual_na())) na <- without_minus(na, unique(unlist(labels)))
-  taken <- take_missing(labels, na)
-  warn_missing(taken$taken)
-  labels <- if (clean) clean_columns(taken$columns) else taken$columns
+  labels <- take_missing(labels, na)
+  if (clean) labels <- clean_columns(labels)
   place <- rep(names(at), lengths(at))
   for (name in names(at)) tables[[name]][at[[name]]] <- unname(labels[place == name])
   tables

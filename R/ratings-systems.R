@@ -28,11 +28,9 @@ is_constant_system <- function(value) {
   is.character(value) && length(value) > 0L && all(rlang::have_name(value))
 }
 
-# Systems whose answers are their own, which alone can agree with anybody.
-answering_systems <- function(x) setdiff(x$systems, x$constant)
-
+# With systems whose answers are their own, which alone can agree with anybody.
 without_constant <- function(x) {
-  if (length(x$constant) > 0L) keep_systems(x, match(answering_systems(x), x$systems), NULL) else x
+  if (length(x$constant) > 0L) keep_systems(x, which(!x$systems %in% x$constant), NULL) else x
 }
 
 abort_no_system <- function(words, call = user_frame()) {
@@ -102,13 +100,7 @@ split_systems <- function(input, systems, repeats) {
     case = input$case[is_system], system = rater[is_system], prediction = column[is_system]
   ), nrow = sum(is_system))
   if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]
-  input$source <- which(!is_system)
-  input$row_case <- input$case # the truth of a case may stand in any of its rows
-  for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][!is_system]
-  input$columns[[1L]] <- column[!is_system]
-  if (!is.null(input$confidence)) {
-    warn_sure_systems(!is.na(input$confidence[[1L]]) & is_system, rater)
-    input$confidence[[1L]] <- input$confidence[[1L]][!is_system]
-  }
-  input
+  sure <- if (!is.null(input$confidence)) !is.na(input$confidence[[1L]])
+  warn_sure_systems(unique(rater[is_system & sure]))
+  take_rows(input, which(!is_system))
 }

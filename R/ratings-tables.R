@@ -49,8 +49,7 @@ as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolin
                                   spreadsheet = FALSE) {
   abort_argument_if(!is.null(row.names), "row.names", "The table has no row names.",
     i = "Did you mean {.code as.data.frame(x, what = \"systems\")}?")
-  what <- check_choice(what)
-  for_spreadsheet(plain_data_frame(rating_table(x, what)), spreadsheet)
+  for_spreadsheet(plain_data_frame(tidy(x, check_choice(what))), spreadsheet)
 }
 
 #' @rdname as.data.frame.ratings
@@ -58,12 +57,7 @@ as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolin
 tidy.ratings <- function(x, what = c("ratings", "systems", "answers", "scores", "counts",
                                      "patterns", "workers"), ...) {
   check_dots_empty(...)
-  what <- check_choice(what)
-  rating_table(x, what)
-}
-
-rating_table <- function(x, what) {
-  switch(what,
+  switch(check_choice(what),
     scores = score_table(x), answers = answer_table(x), systems = answers_of_systems(x),
     counts = count_table(x), patterns = pattern_table(as_ratings(x)),
     workers = drawn_workers(x), one_by_one(x)
@@ -97,20 +91,19 @@ answers_of_systems <- function(x) {
 }
 
 one_by_one <- function(x) {
-  ratings <- pattern_lengths(x)[pattern_of_case(x)]
-  at <- ratings_in(x, pattern_of_case(x))
-  row <- rep.int(seq_along(ratings), ratings)
+  given <- unfold_ratings(x)
   out <- tibble::tibble(
-    case = x$cases[row],
-    rater = named_raters(x)[rating_rater(x)[at]],
-    rating = category_factor(rating_category(x)[at], x)
+    case = x$cases[given$row], rater = named_raters(x)[given$rater],
+    rating = category_factor(given$category, x)
   )
   if (!is.null(x$confidence)) {
-    out$confidence <- confidence_factor(level_of_ratings(x, row, rating_rater(x)[at]), x)
+    levels <- x$confidence$levels
+    level <- level_of_ratings(x, given$row, given$rater)
+    out$confidence <- factor(levels[replace(level, level == 0L, NA)], levels, ordered = TRUE)
   }
-  if (!is.null(x$rater_groups)) out$rater_group <- x$rater_groups[rating_rater(x)[at]]
-  if (!is.null(x$weights)) out$weight <- x$weights[row]
-  for (name in names(x$covariates)) out[[name]] <- x$covariates[[name]][row]
+  if (!is.null(x$rater_groups)) out$rater_group <- x$rater_groups[given$rater]
+  if (!is.null(x$weights)) out$weight <- x$weights[given$row]
+  for (name in names(x$covariates)) out[[name]] <- x$covariates[[name]][given$row]
   out
 }
 

@@ -9,26 +9,13 @@ truth_to_keep <- function(input, x) {
     i = "{.fun single_label} makes ratings with one label.")
   column <- names(input$truth)
   code <- encode(input$truth[[1L]], x$categories, column, "truth")
-  by_rating <- input$layout$by_rating
-  case <- if (by_rating) match(input$row_case %||% input$case, x$cases) else seq_along(code)
-  known <- which(!is.na(code) & !is.na(case))
-  first <- known[match(case, case[known])] # row that tells it first
-  off <- known[code[known] != code[first[known]]]
-  if (length(off) > 0L) {
-    rows <- c(off[[1L]], first[[off[[1L]]]])
-    stated <- x$categories[code[rows]] # nolint: object_usage. Glue uses it.
-    abort_fallible("case", "A case has one true category.", x = "Row {rows[[1L]]} of column
-        {.val {column}} says {.val {stated[[1L]]}} of case
-        {.val {as_label(x$cases[case[off[[1L]]]])}}, row {rows[[2L]]} {.val {stated[[2L]]}}.",
-      row = off)
-  }
-  category <- rep(NA_integer_, length(x$cases))
-  category[case[known]] <- code[known]
-  list(
-    category = category, kept = TRUE,
-    expected = stats::setNames(rep(NA_real_, length(x$systems)), x$systems)
-  )
+  label <- value_of_cases(x$categories[code], case_of_rows(input, x), x$cases, column,
+    "A case has one true category.")
+  list(category = match(label, x$categories), kept = TRUE, expected = none_expected(x$systems))
 }
+
+# The accuracy of each system where it is not known.
+none_expected <- function(systems) stats::setNames(rep(NA_real_, length(systems)), systems)
 
 # It came with data, so that nothing may be estimated from it unless somebody says so.
 is_kept_truth <- function(x) isTRUE(x$truth$kept)

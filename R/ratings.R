@@ -151,7 +151,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
                     scores = NULL, confidence = NULL) {
   check_dots_empty(...)
-  abort_argument_if(missing(data), "data", "must be given.")
+  check_given()
   repeats <- check_choice(repeats)
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
@@ -164,18 +164,27 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     covariates = covariates, confidence = confidence
   )
   if (inherits(data, "table")) {
-    if (rlang::quo_is_null(columns$counts)) {
-      check_no_columns(columns, repeats)
-      if (!is.null(scores)) abort_scores_of_table()
-      x <- table_ratings(data, "data", categories, ordered)
-      x$rater_kind <- settle_kinds(options$rater_kind, x)
-      return(x)
-    }
+    if (!"counts" %in% given_roles(columns)) return(ratings_of_table(data, columns, options))
     data <- unclass(data)
   }
   build <- if (inherits(data, "tbl_lazy")) database_ratings else build_ratings
   x <- build(data, columns, options)
   ask_who_rates(x)
+  x
+}
+
+# An agreement matrix has no columns that could be named.
+ratings_of_table <- function(data, columns, options) {
+  check_long(FALSE, options$repeats)
+  given <- given_roles(columns)
+  abort_argument_if(length(given) > 0L, given,
+    "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
+    x = "Found {.arg {given}}.",
+    i = "Make a data frame of it, with {.fun as.data.frame}; or give {.arg counts} if it has counts
+        of ratings, cases x categories.")
+  if (!is.null(options$scores)) abort_scores_of_table()
+  x <- table_ratings(data, "data", options$categories, options$ordered)
+  x$rater_kind <- settle_kinds(options$rater_kind, x)
   x
 }
 
@@ -185,16 +194,15 @@ build_ratings <- function(data, columns, options, times = NULL) {
   input <- read_input(data, columns, options$repeats)
   input$times <- times
   input <- recode_input(input, options$categories)
-  options$categories <- declared_categories(options$categories)
+  declared <- declared_categories(options$categories)
   check_long(input$layout$by_rating, options$repeats)
-  categories <- find_categories(input, options$categories)
-  x <- input$layout$build(input, categories)
+  x <- input$layout$build(input, find_categories(input, declared))
   x$ordered <- options$ordered %||% input$ordered
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
   x <- new_ratings(x, input$layout$class)
   check_built(x, input)
-  if (is.null(options$categories) && input$layout$labels && !has_labels(x)) {
+  if (is.null(declared) && input$layout$labels && !has_labels(x)) {
     warn_strange_raters(x, input$layout$id == "wide")
   }
   x$rater_groups <- groups_of_raters(input$groups, x)
@@ -209,17 +217,6 @@ check_long <- function(is_long, repeats) {
   abort_argument_if(!is_long && repeats != "error", "repeats",
     "{.code repeats = \"{repeats}\"} needs long data, with a row per rating.",
     i = "Give {.arg case}, {.arg rater} and {.arg rating}.")
-}
-
-# An agreement matrix has none that could be named.
-check_no_columns <- function(columns, repeats) {
-  check_long(FALSE, repeats)
-  given <- names(columns)[!vapply(columns, rlang::quo_is_null, NA)]
-  abort_argument_if(length(given) > 0L, given,
-    "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
-    x = "Found {.arg {given}}.",
-    i = "Make a data frame of it, with {.fun as.data.frame}; or give {.arg counts} if it has counts
-        of ratings, cases x categories.")
 }
 
 # Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), weights
@@ -255,13 +252,10 @@ check_built <- function(x, input) {
   abort_if(length(rating_category(x)) == 0L && (enough || counts), "missing",
     "There is not a single rating in {.arg data}.",
     i = "All ratings are missing; check the columns and the coding of missing values.")
-  if (!enough) {
-    found <- if (length(x$raters) == 0L) "none" else "only {.val {x$raters}}"
-    abort_fallible("raters", "At least two raters are needed to learn from their agreement.",
-      x = paste0("Found ", found, "."),
-      i = if (counts) "No case has two ratings: the counts of every row sum to one or
-          zero." else "Systems do not count as raters.", raters = x$raters)
-  }
+  abort_if(!enough, "raters", "At least two raters are needed to learn from their agreement.",
+    x = found_only(x$raters),
+    i = if (counts) "No case has two ratings: the counts of every row sum to one or zero." else
+      "Systems do not count as raters.", raters = x$raters)
   check_most_ratings(x)
   both <- intersect(named_raters(x), x$systems)
   abort_if(length(both) > 0L, "columns", "Raters and systems must have different names.",
@@ -284,12 +278,11 @@ warn_raters <- function(x, by_rating) {
 
 check_most_ratings <- function(x) {
   ratings <- pattern_lengths(x)
-  if (any(ratings > core_max_ratings())) {
-    case <- x$cases[[match(which.max(ratings), pattern_of_case(x))]]
-    abort_fallible("counts", "A case can have at most {core_max_ratings()} ratings.",
-      x = "Case {.val {as.character(case)}} has {max(ratings)}.", row = match(case, x$cases),
-      column = NA_character_)
-  }
+  at <- match(which.max(ratings), pattern_of_case(x))
+  abort_if(max(ratings) > core_max_ratings(), "counts",
+    "A case can have at most {core_max_ratings()} ratings.",
+    x = "Case {.val {as.character(x$cases[[at]])}} has {max(ratings)}.", row = at,
+    column = NA_character_)
 }
 
 check_repeats <- function(x) {
@@ -307,30 +300,19 @@ check_repeats <- function(x) {
 }
 
 check_systems <- function(x) {
-  if (length(x$systems) == 0L) return(invisible(x))
-  rated <- rated_patterns(x)
-  answered <- pattern_answers(x) > 0L
-  cases <- pattern_times(x)
-  total <- colSums(answered * cases)
-  if (any(total == 0)) {
-    system <- x$systems[total == 0]
-    abort_fallible("system", "System{?s} {.val {system}} {?has/have} no prediction.",
-      i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
-           identifiers.", system = system)
-  }
-  unrated <- total - colSums(answered * rated * cases)
-  if (any(unrated == total)) {
-    system <- x$systems[unrated == total]
-    abort_fallible("unrated", "No rater saw any case of system{?s} {.val {system}}.",
-      i = "Check that ratings and systems name their cases alike.", system = system)
-  }
-  if (any(unrated > 0)) {
-    some <- unrated > 0
-    each <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]))
-    warn_fallible("unrated", c(
-      "Some cases of systems have no rating; accuracy is estimated without them.",
-      stats::setNames(each, rep("*", length(each)))
-    ), systems = x$systems[some], unrated = unname(unrated[some]))
-  }
-  invisible(x)
+  answered <- (pattern_answers(x) > 0L) * pattern_times(x)
+  total <- colSums(answered)
+  unrated <- total - colSums(answered * rated_patterns(x))
+  system <- x$systems[total == 0]
+  abort_if(length(system) > 0L, "system", "System{?s} {.val {system}} {?has/have} no prediction.",
+    i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
+         identifiers.", system = system)
+  system <- x$systems[unrated == total]
+  abort_if(length(system) > 0L, "unrated", "No rater saw any case of system{?s} {.val {system}}.",
+    i = "Check that ratings and systems name their cases alike.", system = system)
+  some <- unrated > 0
+  each <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]))
+  warn_if(any(some), "unrated", c(
+    "Some cases of systems have no rating; accuracy is estimated without them.", bullets(each)
+  ), systems = x$systems[some], unrated = unname(unrated[some]))
 }

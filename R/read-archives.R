@@ -18,16 +18,17 @@ file_limits <- function() {
   list(most = most, advice = "If you trust it, raise `options(fallible.file_limits = c(%s = ))`.")
 }
 
+limit_messages <- c(
+  entries = "must hold at most %s files.", megabytes = "must unpack to at most %s MB.",
+  ratio = "must unpack to at most %s times its own size.",
+  columns = "must have at most %s columns, with names of 1,000 bytes on average.",
+  cells = "must have at most %s cells."
+)
+
 check_limit <- function(found, limit, input) {
   most <- input$limits$most[[limit]]
-  what <- c(
-    entries = "must hold at most %s files.", megabytes = "must unpack to at most %s MB.",
-    ratio = "must unpack to at most %s times its own size.",
-    columns = "must have at most %s columns, with names of 1,000 bytes on average.",
-    cells = "must have at most %s cells."
-  )[[limit]]
   if (found > most) {
-    abort_file(input$path, sprintf(what, number(most)),
+    abort_file(input$path, sprintf(limit_messages[[limit]], number(most)),
       "i" = sub("%s", limit, input$limits$advice, fixed = TRUE), topic = "limit")
   }
 }
@@ -45,41 +46,41 @@ check_cells <- function(columns, rows, input) {
 
 # The lines of a text, before it is taken apart. Any of these line ends may be its own.
 check_lines <- function(input) {
-  found <- count_bytes(file(input$plain, "rb"), file.size(input$plain))
+  found <- count_bytes(file(input$plain, "rb"))
   if (found[[1L]] > 0) abort_file(input$path, "is not text: it holds zero bytes.")
-  lines <- max(found[utf8ToInt("\n\r") + 1L]) + !attr(found, "last") %in% c(10L, 13L)
+  lines <- max(found[utf8ToInt("\n\r") + 1L]) + 1
   check_cells(1, lines, input)
   lines
 }
 
 # Long names of columns take as much time as many columns.
-check_table_size <- function(input) {
+check_table_size <- function(input, lines) {
   first <- charToRaw(input$first[[1L]])
   marks <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
-  found <- count_bytes(rawConnection(first), length(first))[marks[marks < 256L] + 1L]
-  check_cells(max(found + 1, length(first) / 1000), input$lines, input)
+  found <- count_bytes(rawConnection(first))[marks[marks < 256L] + 1L]
+  check_cells(max(found + 1, length(first) / 1000), lines, input)
 }
 
 # JSON is counted before it is parsed. In memory an object or array, however short, is as much as
 # ten fields of a table. All parts of a file count.
 spend_cells <- function(text, input) {
-  bytes <- charToRaw(text)
-  found <- count_bytes(rawConnection(bytes), length(bytes))[utf8ToInt("{[,") + 1L]
+  found <- count_bytes(rawConnection(charToRaw(text)))[utf8ToInt("{[,") + 1L]
   input$spent <- input$spent + sum(found * c(10, 10, 1)) + 10
   check_limit(input$spent, "cells", input)
 }
 
-# How often each of the 256 bytes is there, and which is the last; the connection is closed.
-count_bytes <- function(connection, size) {
+# How often each of the 256 bytes is there; the connection is closed.
+count_bytes <- function(connection) {
+  fold_blocks(connection, numeric(256L), function(total, block) {
+    total + tabulate(as.integer(block) + 1L, 256L)
+  })
+}
+
+# What `step` makes of a state and one block of bytes after the other.
+fold_blocks <- function(connection, state, step) {
   on.exit(close(connection))
-  total <- numeric(256L)
-  last <- 10L
-  repeat {
-    block <- readBin(connection, "raw", min(size, 2^22))
-    if (length(block) == 0L) return(structure(total, last = last))
-    total <- total + tabulate(as.integer(block) + 1L, 256L)
-    last <- as.integer(utils::tail(block, 1L))
-  }
+  while (length(block <- readBin(connection, "raw", 2^22)) > 0L) state <- step(state, block)
+  state
 }
 
 # ---- gzip -----------------------------------------------------------------------------------
@@ -88,41 +89,32 @@ count_bytes <- function(connection, size) {
 # in it, so that a cut is found, but by a chance of 1 in 4000 for each MB.
 unpack <- function(input, scratch) {
   out <- tempfile(tmpdir = scratch)
-  from <- gzfile(input$path, "rb")
   to <- file(out, "wb")
-  broken <- tryCatch(
-    {
-      unpacked <- 0
-      repeat {
-        block <- readBin(from, "raw", 2^22)
-        if (length(block) == 0L) break
-        unpacked <- unpacked + length(block)
-        check_unpacked(unpacked, input)
-        writeBin(block, to)
-      }
-      FALSE
-    },
-    error = function(cnd) inherits(cnd, "fallible_error") && rlang::cnd_signal(cnd) || TRUE,
-    warning = function(cnd) TRUE,
-    finally = {
-      close(from)
-      close(to)
-    }
-  )
-  if (broken || !has_whole_content(input$path, file.size(out))) {
-    abort_file(input$path, "is a gzip file that is damaged or incomplete.",
-      "i" = "Copy or download it again.")
+  on.exit(close(to))
+  read <- function() {
+    size <- fold_blocks(gzfile(input$path, "rb"), 0, function(size, block) {
+      check_unpacked(size + length(block), input)
+      writeBin(block, to)
+      size + length(block)
+    })
+    has_whole_content(input$path, size)
   }
+  broken <- function(cnd) FALSE
+  whole <- tryCatch(if_foreign_error(read(), broken), warning = broken)
+  if (!whole) abort_damaged(input, "is a gzip file that is damaged or incomplete.")
   out
+}
+
+abort_damaged <- function(input, what) {
+  abort_file(input$path, what, "i" = "Copy or download it again.")
 }
 
 has_whole_content <- function(path, size) {
   all <- file_bytes(path)
-  stated <- sum(as.integer(utils::tail(all, 4L)) * 256^(0:3))
+  stated <- little(utils::tail(all, 4L), 0, 4L)
   if (stated == size %% 2^32) return(TRUE)
   # Of several parts one after another, the end tells the size of the last.
-  parts <- length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE))
-  stated < size && parts > 1L
+  stated < size && length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE)) > 1L
 }
 
 # ---- zip ------------------------------------------------------------------------------------
@@ -130,8 +122,6 @@ has_whole_content <- function(path, size) {
 or_null <- function(code) {
   tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
 }
-
-zip_names <- function(input) input$entries$name
 
 # Of the files of an archive: name, size (bytes when unpacked), link (is it one?). What is unpacked
 # of a file is never more than the size here. R must see the same: there may be two directories.
@@ -144,8 +134,7 @@ zip_entries <- function(input) {
   same <- identical(lapply(listed$Name, charToRaw), lapply(entries$name, charToRaw)) &&
     identical(as.double(listed$Length), entries$size)
   if (!same || length(entries$name) == 0L) {
-    abort_file(input$path, "is a zip archive that is damaged or incomplete.",
-      "i" = "Copy or download it again.")
+    abort_damaged(input, "is a zip archive that is damaged or incomplete.")
   }
   entries
 }
@@ -184,15 +173,14 @@ little <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^(s
 # would write one file over another.
 check_zip_names <- function(entries, input) {
   out <- grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE)
-  kinds <- list(
+  bad <- list(
     "a link" = entries$link, "a file that would be written outside its folder" = out,
     "two files of the same name" = duplicated(entries$name)
   )
-  bad <- Filter(any, kinds)[1L]
-  if (!is.null(bad[[1L]])) {
-    name <- shorten_text(entries$name[bad[[1L]]][[1L]])
-    abort_file(input$path, paste0("holds ", names(bad), ". Nothing was unpacked."),
-      "x" = paste0("It is \"", name, "\"."), topic = "archive",
-      "i" = "Tools do not normally write such archives: check where it comes from.")
+  for (kind in names(Filter(any, bad))) {
+    abort_file(input$path, paste0("holds ", kind, ". Nothing was unpacked."),
+      "x" = paste0("It is \"", shorten_text(entries$name[bad[[kind]]][[1L]]), "\"."),
+      "i" = "Tools do not normally write such archives: check where it comes from.",
+      topic = "archive")
   }
 }

@@ -5,8 +5,8 @@
 # UTF-8 or, for CSV, in `encoding`), kind ("text", "json", "jsonl", or the `kind` of a signature),
 # document and record (of JSON: all of it, and its first object), entries (of a zip archive), limits
 # (see file_limits()), spent (cells of JSON so far), and the arguments sep, sheet, encoding and
-# call, which are in `how`, as are limits, where they are not the usual ones, and the folder for
-# what must be unpacked, scratch.
+# keep (which chooses among names of columns before large files are read), which are in `how`, as
+# are limits, where they are not the usual ones, and scratch, the folder for what must be unpacked.
 open_input <- function(path, how) {
   abort_if(!rlang::is_string(path) || !utils::file_test("-f", path), "file",
     "There is no file {describe(path)}.", path = path)
@@ -14,20 +14,20 @@ open_input <- function(path, how) {
   input <- rlang::env(
     path = path, name = sub("[.][^.]*$", "", stem), extension = tolower(tools::file_ext(stem)),
     sep = how$sep, sheet = how$sheet, encoding = how$encoding %||% "UTF-8",
-    limits = how$limits %||% file_limits(), spent = 0
+    keep = how$keep %||% identity, limits = how$limits %||% file_limits(), spent = 0
   )
   input$plain <- plain_file(input, how$scratch)
   input$kind <- kind_of_bytes(input)
   if (is.null(input$kind)) {
-    input$lines <- check_lines(input)
+    lines <- check_lines(input)
     input$first <- first_lines(input$plain, 2L)
     input$kind <- kind_of_text(input)
-    if (input$kind == "text") check_table_size(input)
+    if (input$kind == "text") check_table_size(input, lines)
   }
-  delayedAssign("header", csv_header(input), assign.env = input)
-  delayedAssign("entries", zip_entries(input), assign.env = input)
-  delayedAssign("document", parse_document(input), assign.env = input)
-  delayedAssign("record", first_record(input), assign.env = input)
+  rlang::env_bind_lazy(input,
+    header = csv_header(input), entries = zip_entries(input), document = parse_document(input),
+    record = first_record(input)
+  )
   input
 }
 
@@ -62,54 +62,40 @@ abort_file <- function(path, what, ..., topic = NULL) {
 
 # ---- Kinds ----------------------------------------------------------------------------------
 
-# Files that are no text: first bytes, what that is, and what would read it. Those with a `kind` are
-# for a format to read.
-file_signatures <- function() {
-  signature <- function(bytes, words, advice = NULL, kind = "other") {
-    list(bytes = bytes, words = words, advice = advice, kind = kind)
-  }
-  own <- function(with) paste("Read it with", with, "and give the data frame to `ratings()`.")
-  list(
-    signature("50 4b 03 04", "a zip archive", "Unpack it, and read what is in it.", "zip"),
-    signature("d0 cf 11 e0", "an old Office file", "Save it as .xlsx or .csv.", "ole"),
-    signature("50 41 52 31", "a Parquet file", own("`arrow::read_parquet()`")),
-    signature("41 52 52 4f 57 31", "an Arrow file", own("`arrow::read_feather()`")),
-    signature("53 51 4c 69 74 65", "an SQLite database", own("`DBI::dbReadTable()`")),
-    signature("24 46 4c 32", "an SPSS file", own("`haven::read_sav()`")),
-    signature("3c 73 74 61 74 61", "a Stata file", own("`haven::read_dta()`")),
-    signature("58 0a 00", "an R object (RDS)", own("`readRDS()`")),
-    signature("52 44 58", "an R workspace", own("`load()`")),
-    signature("25 50 44 46", "a PDF document", "Ask for the data as CSV or JSON."),
-    signature("42 5a 68", "compressed by bzip2", "Unpack it, or compress it by gzip."),
-    signature("fd 37 7a 58 5a", "compressed by xz", "Unpack it, or compress it by gzip.")
-  )
-}
+# Files that are no text, by their first bytes; beside foreign ones is what reads them.
+file_signatures <- c(
+  "50 4b 03 04" = "a zip archive", "d0 cf 11 e0" = "an old Office file",
+  "50 41 52 31" = "a Parquet file (`arrow::read_parquet()`)",
+  "41 52 52 4f 57 31" = "an Arrow file (`arrow::read_feather()`)",
+  "53 51 4c 69 74 65" = "an SQLite database (`DBI::dbReadTable()`)",
+  "24 46 4c 32" = "an SPSS file (`haven::read_sav()`)",
+  "3c 73 74 61 74 61" = "a Stata file (`haven::read_dta()`)",
+  "58 0a 00" = "an R object (`readRDS()`)", "52 44 58" = "an R workspace (`load()`)",
+  "25 50 44 46" = "a PDF document", "42 5a 68" = "compressed by bzip2",
+  "fd 37 7a 58 5a" = "compressed by xz"
+)
 
+# What a file of no text is; NULL where that is not known.
 signature_of <- function(input) {
   bytes <- first_bytes(input$plain, 8L)
-  Find(function(signature) starts_with_bytes(bytes, signature$bytes), file_signatures())
+  at <- Find(function(hex) starts_with_bytes(bytes, hex), names(file_signatures))
+  if (!is.null(at)) file_signatures[[at]]
 }
 
 # NULL where it is text.
 kind_of_bytes <- function(input) {
   signature <- signature_of(input)
-  if (!is.null(signature)) return(signature$kind)
-  if (as.raw(0L) %in% first_bytes(input$plain)) "other"
+  if (is.null(signature) && !as.raw(0L) %in% first_bytes(input$plain)) return(NULL)
+  switch(signature %||% "", "a zip archive" = "zip", "an old Office file" = "ole", "other")
 }
 
 kind_of_text <- function(input) {
   first <- input$first
   if (length(first) == 0L) abort_file(input$path, "is empty.")
-  is_json <- grepl("^[[{]", first[[1L]], useBytes = TRUE)
-  if (input$extension %in% c("jsonl", "ndjson")) {
-    "jsonl"
-  } else if (!is_json || input$extension %in% c("csv", "tsv")) {
-    "text"
-  } else if (length(first) == 2L && grepl("^[{].*[}]$", first[[1L]], useBytes = TRUE)) {
-    "jsonl"
-  } else {
-    "json"
-  }
+  looks <- function(pattern) grepl(pattern, first[[1L]], useBytes = TRUE)
+  if (input$extension %in% c("jsonl", "ndjson")) return("jsonl")
+  if (!looks("^[[{]") || input$extension %in% c("csv", "tsv")) return("text")
+  if (length(first) == 2L && looks("^[{].*[}]$")) "jsonl" else "json"
 }
 
 # The first lines that are not blank, without the mark that UTF-8 may begin with. A file may begin
@@ -137,24 +123,25 @@ trim_bytes <- function(x) {
 # ---- JSON -----------------------------------------------------------------------------------
 
 parse_document <- function(input) {
-  check_json()
   check_limit(file.size(input$plain) / 1e6, "megabytes", input)
   text <- paste(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
   parse_json(sub("^\ufeff", "", text), input)
 }
 
-check_json <- function() check_installed("jsonlite", "to read JSON")
-
 parse_json <- function(text, input, line = NULL) {
+  check_json()
   spend_cells(text, input)
-  tryCatch(
-    jsonlite::parse_json(quote_long(text), bigint_as_char = TRUE),
-    error = function(cnd) {
-      where <- if (!is.null(line)) paste0(" in line ", line)
-      abort_file(input$path, paste0("is no valid JSON", where, "."), "x" = json_fault(cnd))
-    }
-  )
+  tryCatch(parse_text(text), error = function(cnd) {
+    where <- if (!is.null(line)) paste0(" in line ", line)
+    abort_file(input$path, paste0("is no valid JSON", where, "."), "x" = json_fault(cnd))
+  })
 }
+
+parse_text <- function(text) {
+  jsonlite::parse_json(quote_long(text), bigint_as_char = TRUE)
+}
+
+check_json <- function() check_installed("jsonlite", "to read JSON")
 
 # Whole numbers that 64 bits may not hold become strings, outside strings; jsonlite rounds them.
 quote_long <- function(text) {
@@ -172,10 +159,7 @@ json_fault <- function(cnd) {
 }
 
 first_record <- function(input) {
-  if (input$kind == "jsonl") {
-    check_json()
-    return(parse_json(input$first[[1L]], input, 1L))
-  }
+  if (input$kind == "jsonl") return(parse_json(input$first[[1L]], input, 1L))
   document <- input$document
   if (is.null(names(document)) && length(document) > 0L) document[[1L]] else document
 }
@@ -184,12 +168,10 @@ first_record <- function(input) {
 read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   connection <- file(input$plain, "r")
   on.exit(close(connection))
-  tables <- list()
+  read_some <- function() readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
+  tables <- seen <- list()
   done <- found <- 0L
-  seen <- list()
-  repeat {
-    lines <- readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
-    if (length(lines) == 0L) break
+  while (length(lines <- read_some()) > 0L) {
     if (done == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
     records <- parse_lines(lines, done, input)
     seen <- check_fields(records, seen, input, keep, as.integer(names(records)))
@@ -204,13 +186,14 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   table
 }
 
-# A list of records, with the numbers of their lines as names.
+# A list of records, with the numbers of their lines as names. All lines are parsed at once, and
+# one by one where something is wrong with one of them.
 parse_lines <- function(lines, done, input) {
-  check_json()
   at <- grep("[^ \t\r]", lines, useBytes = TRUE)
-  text <- quote_long(paste0("[", paste(lines[at], collapse = ","), "]"))
+  text <- paste0("[", paste(lines[at], collapse = ","), "]")
+  check_json()
   spend_cells(text, input)
-  records <- or_null(jsonlite::parse_json(text, bigint_as_char = TRUE))
+  records <- or_null(parse_text(text))
   whole <- length(records) == length(at) && all(lengths(lapply(records, names)) > 0L)
   if (!whole) abort_line(lines, at, done, input)
   stats::setNames(records, done + at)

@@ -2,21 +2,13 @@
 
 # ---- Inspect --------------------------------------------------------------------------------
 
-format_inspect <- function() {
-  new_format("inspect", "a log of Inspect (JSON or .eval)",
-    sniff = function(input) {
-      (input$kind == "json" && has_fields(input, "eval", "samples")) ||
-        (input$kind == "zip" && any(inspect_headers %in% zip_names(input)))
-    },
-    read = read_inspect, judges = TRUE
-  )
-}
-
 # A run that was broken off has no header yet.
 inspect_headers <- c("header.json", file.path("_journal", "start.json"))
 
+has_log <- function(input) any(inspect_headers %in% input$entries$name)
+
 # A log is of one model; its samples, of each epoch, are cases and scorers raters.
-read_inspect <- function(input, keep) {
+read_inspect <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
   samples <- log$samples
   scored <- vapply(samples, function(sample) length(sample$scores) > 0L, NA)
@@ -27,13 +19,9 @@ read_inspect <- function(input, keep) {
   table <- record_table(records, input)
   list(
     table = table,
-    map = list(
-      case = "sample", rater = "scorer", rating = if (!is.null(table$value)) "value"
-    ),
+    map = list(case = "sample", rater = "scorer", rating = if (!is.null(table$value)) "value"),
     choices = grep("^value", names(table), value = TRUE),
-    notes = if (!all(scored)) {
-      left_out(sum(!scored), "sample", "without scores")
-    }
+    notes = left_out(!scored, "sample", "without scores")
   )
 }
 
@@ -50,10 +38,8 @@ inspect_records <- function(sample, log) {
 unzip_inspect <- function(input) {
   folder <- tempfile(tmpdir = dirname(tempfile()))
   on.exit(unlink(folder, recursive = TRUE))
-  inside <- zip_names(input)
-  files <- c(intersect(inspect_headers, inside)[1L], grep("^samples/.*[.]json$", inside,
-    value = TRUE))
-  if (is.na(files[[1L]])) abort_file(input$path, "is not a log of Inspect.")
+  if (!has_log(input)) abort_file(input$path, "is not a log of Inspect.")
+  inside <- input$entries$name
   # All, since to find each by its name takes the square of their number.
   got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
   whole <- file.size(file.path(folder, inside)) == input$entries$size
@@ -65,27 +51,14 @@ unzip_inspect <- function(input) {
     text <- readLines(file.path(folder, file), warn = FALSE, encoding = "UTF-8")
     parse_json(paste(text, collapse = "\n"), input)
   }
-  list(eval = read(files[[1L]])$eval, samples = lapply(files[-1L], read))
+  samples <- grep("^samples/.*[.]json$", inside, value = TRUE)
+  list(eval = read(intersect(inspect_headers, inside)[[1L]])$eval, samples = lapply(samples, read))
 }
 
 # ---- promptfoo ------------------------------------------------------------------------------
 
-format_promptfoo <- function() {
-  new_format("promptfoo", "results of promptfoo (JSON or JSONL)",
-    sniff = function(input) {
-      if (input$kind == "jsonl") {
-        has_fields(input, "gradingResult", "testIdx")
-      } else {
-        input$kind == "json" && has_fields(input, "results") &&
-          "results" %in% names(input$record[["results"]])
-      }
-    },
-    read = read_promptfoo, judges = TRUE
-  )
-}
-
 # The answer of a provider to a prompt with the variables of a test is a case, assertions raters.
-read_promptfoo <- function(input, keep) {
+read_promptfoo <- function(input) {
   results <- if (input$kind == "jsonl") {
     parse_lines(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), 0L, input)
   } else {
@@ -98,14 +71,12 @@ read_promptfoo <- function(input, keep) {
     table = record_table(records, input),
     map = list(case = "result", rater = "assertion", rating = "verdict"),
     choices = c("verdict", "score"),
-    notes = if (!all(graded)) {
-      left_out(sum(!graded), "result", "without graded assertions")
-    }
+    notes = left_out(!graded, "result", "without graded assertions")
   )
 }
 
 promptfoo_records <- function(result) {
-  provider <- if (is.list(result$provider)) result$provider$id else result$provider
+  provider <- id_of(result$provider)
   about <- list(
     result = paste(c(provider, result$testIdx, result$promptIdx), collapse = "/"),
     test = result$testIdx, prompt = result$promptIdx, provider = provider
@@ -124,6 +95,8 @@ promptfoo_records <- function(result) {
 # Its metric, where it has one; or what it asks, and whom.
 assertion_name <- function(component) {
   assertion <- component$assertion
-  provider <- if (is.list(assertion$provider)) assertion$provider$id else assertion$provider
-  assertion$metric %||% paste(c(assertion$type %||% "assertion", provider), collapse = " ")
+  assertion$metric %||%
+    paste(c(assertion$type %||% "assertion", id_of(assertion$provider)), collapse = " ")
 }
+
+id_of <- function(who) if (is.list(who)) who$id else who

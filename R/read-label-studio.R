@@ -1,25 +1,6 @@
 # Exports of Label Studio: JSON, with all about every annotation, and JSON-MIN, a flat object each.
 
-format_label_studio <- function() {
-  new_format("label_studio", "an export of Label Studio (JSON)",
-    sniff = function(input) {
-      input$kind == "json" && has_fields(input, "data") &&
-        (has_fields(input, "annotations") || has_fields(input, "completions"))
-    },
-    read = read_label_studio
-  )
-}
-
-format_label_studio_min <- function() {
-  new_format("label_studio_min", "an export of Label Studio (JSON-MIN)",
-    sniff = function(input) {
-      input$kind == "json" && has_fields(input, "annotator", "annotation_id")
-    },
-    read = read_label_studio_min
-  )
-}
-
-read_label_studio <- function(input, keep) {
+read_label_studio <- function(input) {
   tasks <- input$document
   if (!is.null(names(tasks))) tasks <- list(tasks)
   answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
@@ -31,18 +12,15 @@ read_label_studio <- function(input, keep) {
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
   other <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
   table <- record_table(lapply(kept, function(a) c(a$fields, a$labels)), input)
-  predicted <- vapply(kept, `[[`, NA, "predicted")
   list(
     table = table,
     map = list(
       case = "id", rater = "completed_by", rating = if (length(controls) == 1L) controls,
-      systems = unique(table$completed_by[predicted])
+      systems = unique(table$completed_by[vapply(kept, `[[`, NA, "predicted")])
     ),
     choices = controls,
     notes = c(
-      if (any(cancelled)) {
-        left_out(sum(cancelled), "annotation", "that an annotator cancelled")
-      },
+      left_out(cancelled, "annotation", "that an annotator cancelled"),
       if (length(other) > 0L) {
         paste0("Left out: ", toString(sort(other)), ", which marks regions or holds text.")
       }
@@ -55,36 +33,30 @@ task_records <- function(task) {
   data <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
   fields <- c(list(id = task$id), stats::setNames(data, sprintf("data.%s", names(data))))
   record <- function(answer, who, predicted) {
-    labels <- answer_labels(answer$result)
+    # Relations of regions come from no control.
+    results <- Filter(function(result) !is.null(result$from_name), answer$result)
+    name <- vapply(results, `[[`, "", "from_name")
+    labels <- lapply(results, function(result) {
+      value_label(c(as.list(result$value), result["selected"]))
+    })
+    given <- lengths(labels) > 0L
+    of <- factor(name[given], unique(name[given]))
     list(
-      fields = append(fields, list(completed_by = who), 1L), labels = labels$given,
-      other = labels$other, predicted = predicted, cancelled = isTRUE(answer$was_cancelled)
+      fields = append(fields, list(completed_by = who), 1L),
+      labels = lapply(split(labels[given], of), unlist), other = name[!given],
+      predicted = predicted, cancelled = isTRUE(answer$was_cancelled)
     )
   }
-  predictions <- Filter(is.list, task$predictions)
   c(
     lapply(task$annotations %||% task$completions, function(answer) {
-      record(answer, annotator_name(answer$completed_by), FALSE)
+      by <- answer$completed_by
+      record(answer, if (is.list(by)) by$email %||% by$id else by, FALSE)
     }),
-    lapply(predictions, function(answer) record(answer, answer$model_version %||% "model", TRUE))
+    lapply(Filter(is.list, task$predictions), function(answer) {
+      record(answer, answer$model_version %||% "model", TRUE)
+    })
   )
 }
-
-annotator_name <- function(by) if (is.list(by)) by$email %||% by$id else by
-
-# What is given for each control, and the controls that give no category.
-answer_labels <- function(results) {
-  given <- list()
-  other <- character()
-  for (result in results) {
-    name <- result$from_name
-    label <- control_label(result)
-    if (is.null(label)) other <- c(other, name) else given[[name]] <- c(given[[name]], label)
-  }
-  list(given = given, other = other)
-}
-
-control_label <- function(result) value_label(c(as.list(result$value), result["selected"]))
 
 # What the controls give of which the answers are categories; of a category in a tree, its path.
 value_label <- function(value) {
@@ -96,18 +68,17 @@ value_label <- function(value) {
 }
 
 # Single choices are strings, several an object, and what other controls give is in an array.
-read_label_studio_min <- function(input, keep) {
+read_label_studio_min <- function(input) {
   flat_label <- function(value) {
     if (!is.list(value)) return(value)
     values <- if (is.null(names(value))) value else list(value)
     unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
   }
   table <- record_table(lapply(input$document, lapply, flat_label), input)
-  known <- c(
-    "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
-  )
   list(
     table = table, map = list(case = "id", rater = "annotator"),
-    choices = setdiff(names(table), known)
+    choices = setdiff(names(table), c(
+      "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
+    ))
   )
 }

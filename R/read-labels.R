@@ -1,10 +1,7 @@
 # Labels as people write them: what stands for no answer, and what is written in several ways.
 
-# Blanks around and in the middle, capitals.
-plain_label <- function(x) {
-  blanks <- "[[:space:]\u00a0]+"
-  tolower(trimws(gsub(blanks, " ", x)))
-}
+# Without blanks around and in the middle, and capitals.
+plain_label <- function(x) tolower(trimws(gsub("[[:space:]\u00a0]+", " ", x)))
 
 # Letters of other alphabets that look like Latin ones, and characters that cannot be seen.
 latin_lookalike <- function(x) {
@@ -63,40 +60,32 @@ misspelt_labels <- function(labels, columns) {
   stats::setNames(words[of], words[rare])
 }
 
-seems_missing <- function(labels) {
-  labels[plain_label(labels) %in% without_minus(usual_missing, labels)]
-}
-
 # Next to a plus a minus is an answer.
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
-# Each column without the labels in `na`, whatever their blanks and capitals, and what was taken.
+# Each column without the labels in `na`, whatever their blanks and capitals. An empty field is a
+# missing one wherever there are tables, and so is NA in R; what else is taken is told.
 take_missing <- function(columns, na) {
   na <- plain_label(na)
-  taken <- character()
-  for (name in names(columns)) {
-    column <- columns[[name]]
-    if (is.list(column)) next
-    found <- unique(column)
-    found <- found[!is.na(found) & plain_label(found) %in% na]
-    at <- column %in% found
-    taken <- c(taken, column[at])
-    columns[[name]][at] <- NA
-  }
-  list(columns = columns, taken = table(taken))
+  simple <- !vapply(columns, is.list, NA)
+  found <- unique(unlist(columns[simple], use.names = FALSE))
+  found <- found[!is.na(found) & plain_label(found) %in% na]
+  taken <- table(unlist(lapply(columns[simple], function(x) x[x %in% found])))
+  columns[simple] <- lapply(columns[simple], function(x) replace(x, x %in% found, NA))
+  taken <- taken[!trimws(names(taken)) %in% c("", "NA")]
+  each <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
+  warn_if(length(taken) > 0L, "missing",
+    c("Some labels were taken for missing ratings.", bullets(each)),
+    i = "If they are categories, say with {.arg na} what is missing, for example
+         {.code na = \"\"}.", labels = names(taken), times = as.integer(taken))
+  columns
 }
 
-# An empty field is a missing one wherever there are tables, and so is NA in R; the rest is told.
-warn_missing <- function(taken) {
-  taken <- taken[!trimws(names(taken)) %in% c("", "NA")]
-  if (length(taken) == 0L) return(invisible())
-  each <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
-  warn_fallible("missing", c(
-    "Some labels were taken for missing ratings.",
-    stats::setNames(each, rep("*", length(each))),
-    "i" = "If they are categories, say with {.arg na} what is missing, for example
-           {.code na = \"\"}."
-  ), labels = names(taken), times = as.integer(taken))
+# Lines of a list below a message; of many the first five.
+bullets <- function(each, most = length(each)) {
+  rest <- length(each) - most
+  each <- c(utils::head(each, most), if (rest > 0L) paste("and", rest, "more"))
+  stats::setNames(each, rep("*", length(each)))
 }
 
 # One way of writing for labels that differ in blanks and capitals only: the most frequent.
@@ -107,35 +96,26 @@ clean_columns <- function(columns) {
   best <- trimws(labels[match(plain, plain)])
   inform_changed("Labels were cleaned.", labels, best)
   lapply(columns, function(column) {
-    if (is.list(column)) {
-      return(lapply(column, function(answer) unique(best[match(answer, labels)])))
-    }
-    best[match(column, labels)]
+    if (!is.list(column)) return(best[match(column, labels)])
+    lapply(column, function(answer) unique(best[match(answer, labels)]))
   })
 }
 
 inform_changed <- function(message, from, to) {
   changed <- from != to
-  if (any(changed)) {
-    each <- verbatim(dQuote(from[changed], FALSE), " is now ", dQuote(to[changed], FALSE))
-    inform_fallible(c(message, stats::setNames(each, rep("*", length(each)))))
-  }
+  each <- verbatim(dQuote(from[changed], FALSE), " is now ", dQuote(to[changed], FALSE))
+  if (any(changed)) inform_fallible(c(message, bullets(each)))
 }
 
 # Names are not changed: "aB" and "ab" may be two cases.
 warn_similar <- function(ids, what) {
   if (!any(grepl("[[:alpha:][:space:]]", ids))) return(invisible())
   plain <- plain_label(ids)
-  similar <- which(plain %in% plain[duplicated(plain)])
-  if (length(similar) > 0L) {
-    groups <- split(ids[similar], factor(plain[similar], unique(plain[similar])))
-    each <- vapply(groups, function(of) {
-      verbatim(paste(dQuote(of, FALSE), collapse = " and "))
-    }, "", USE.NAMES = FALSE)
-    warn_fallible("names", c(
-      paste0("Some ", what, "s have names that differ in capitals or blanks only."),
-      some_of(each),
-      "i" = paste0("They are taken for different ", what, "s; if they are not, mend the file.")
-    ), ids = ids[similar], what = what)
-  }
+  similar <- plain %in% plain[duplicated(plain)]
+  groups <- split(dQuote(ids[similar], FALSE), factor(plain[similar], unique(plain[similar])))
+  each <- verbatim(vapply(groups, paste, "", collapse = " and "))
+  warn_if(any(similar), "names", c(
+    paste0("Some ", what, "s have names that differ in capitals or blanks only."), bullets(each, 5L)
+  ), i = paste0("They are taken for different ", what, "s; if they are not, mend the file."),
+  ids = ids[similar], what = what)
 }

@@ -1,69 +1,34 @@
 # A record for each answer: JSON of any tool, Prodigy and Doccano.
 
-has_fields <- function(input, ...) {
-  record <- input$record
-  is.list(record) && all(c(...) %in% names(record))
-}
-
-format_jsonl <- function() {
-  new_format("jsonl", "records of JSON, one per line (JSONL)",
-    sniff = function(input) input$kind == "jsonl",
-    read = function(input, keep) {
-      table <- read_json_lines(input, keep)
-      list(table = table, map = named_columns(table))
-    }
-  )
-}
-
-format_json <- function() {
-  new_format("json", "an array of records (JSON)",
-    sniff = function(input) {
-      input$kind == "json" && is.null(names(input$document)) && length(input$record) > 1L &&
-        !is.null(names(input$record))
-    },
-    read = read_json_array
-  )
-}
-
-read_json_array <- function(input, keep) {
+read_json_array <- function(input) {
   document <- input$document
   if (!is.null(names(document)) || length(document) == 0L) {
     abort_file(input$path, "is not an array of records.",
       "i" = "Its fields are those of one object.")
   }
-  check_fields(document, list(), input, keep)
-  table <- record_table(document, input, keep)
-  list(table = table, map = named_columns(table))
+  check_fields(document, list(), input, input$keep)
+  with_map(record_table(document, input, input$keep))
 }
 
 # ---- Prodigy --------------------------------------------------------------------------------
 
-format_prodigy <- function() {
-  new_format("prodigy", "annotations of Prodigy (JSONL)",
-    sniff = function(input) input$kind == "jsonl" && has_fields(input, "_task_hash", "answer"),
-    read = read_prodigy
-  )
-}
-
 # Options to choose from have the chosen ones in `accept`; of a single label the answer says
 # whether it was accepted.
-read_prodigy <- function(input, keep) {
+read_prodigy <- function(input) {
   table <- read_json_lines(input)
   choice <- !is.null(table$accept)
+  rating <- if (choice) "accept" else "answer"
   ignored <- table$answer %in% c("ignore", if (choice) "reject")
-  if (choice) {
-    table$accept[ignored] <- NA
-  } else {
-    table$answer[ignored] <- NA
-  }
-  who <- intersect(c("_annotator_id", "_session_id"), names(table))
-  unnamed <- length(who) > 0L && all(grepl(session_time, table[[who[[1L]]]]))
+  table[[rating]][ignored] <- NA
+  who <- intersect(c("_annotator_id", "_session_id"), names(table))[1L]
+  # Where nobody named a session, its name is the time of its start.
+  time <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
+  unnamed <- !is.na(who) && all(grepl(time, table[[who]]))
   list(
     table = table[setdiff(names(table), c("options", "spans", "tokens"))],
     map = list(
       case = if (choice) "_input_hash" else "_task_hash",
-      rater = if (unnamed) "file" else if (length(who) > 0L) who[[1L]],
-      rating = if (choice) "accept" else "answer"
+      rater = if (unnamed) "file" else if (!is.na(who)) who, rating = rating
     ),
     notes = c(
       if (any(ignored)) {
@@ -78,36 +43,22 @@ read_prodigy <- function(input, keep) {
   )
 }
 
-# Prodigy names a session by the time of its start where nobody named it.
-session_time <- "^[0-9]{4}-[0-9]{2}-[0-9]{2}_[0-9]{2}-[0-9]{2}-[0-9]{2}$"
-
 # ---- Doccano --------------------------------------------------------------------------------
 
-format_doccano <- function() {
-  new_format("doccano", "an export of Doccano (JSONL or JSON)",
-    sniff = function(input) {
-      record <- if (input$kind %in% c("jsonl", "json")) input$record
-      if (!is.list(record) || is.null(names(record))) return(FALSE)
-      by_user <- any(c("user", "user_id") %in% names(record$annotations[1L][[1L]]))
-      by_user || is.list(record$label) || is.list(record$labels)
-    },
-    read = read_doccano
-  )
+is_doccano <- function(input) {
+  record <- input$record
+  by_user <- is_object(record) && is.list(record$annotations) &&
+    any(c("user", "user_id") %in% names(record$annotations[1L][[1L]]))
+  by_user || is_object(record) && (is.list(record$label) || is.list(record$labels))
 }
 
 # Either all annotations with their users, or a file for each user.
-read_doccano <- function(input, keep) {
-  table <- if (input$kind == "jsonl") {
-    read_json_lines(input)
-  } else {
+read_doccano <- function(input) {
+  table <- if (input$kind == "jsonl") read_json_lines(input) else
     record_table(input$document, input)
-  }
   by_user <- !is.null(table$annotations)
+  if (by_user) table <- doccano_annotations(table, input)
   label <- if (is.null(table$label)) "labels" else "label"
-  if (by_user) {
-    table <- doccano_annotations(table, input)
-    label <- "label"
-  }
   if (any(vapply(table[[label]], is.list, NA))) {
     abort_file(input$path, "marks parts of texts, which are not categories of cases.")
   }
@@ -121,8 +72,7 @@ doccano_annotations <- function(table, input) {
   each <- lapply(table$annotations, function(x) {
     if (is.data.frame(x) || !length(x)) x else list2DF(record_table(x, input))
   })
-  rows <- vapply(each, NROW, 0L)
   field <- function(name) unlist(lapply(each, function(x) as_label(x[[name]])))
   user <- if (is.null(Find(NROW, each)$user)) "user_id" else "user"
-  list(id = rep(table$id, rows), user = field(user), label = field("label"))
+  list(id = rep(table$id, vapply(each, NROW, 0L)), user = field(user), label = field("label"))
 }

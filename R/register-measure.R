@@ -66,15 +66,13 @@
 #' @export
 measures <- function(kind = c("agreement", "metric")) {
   if (check_choice(kind) == "metric") return(metric_table())
-  all <- all_measures()
-  field <- function(name, type) unname(vapply(all, `[[`, type, name))
-  ends <- function(name) vapply(field(name, 0), format, "") # each by itself, not as a column
-  tibble::tibble(
-    id = field("id", ""), title = field("title", ""),
-    range = paste(ends("lower"), "to", ends("upper")),
-    scale = field("scale", ""), raters = ifelse(field("raters", 0) == 2, "2", "2 or more"),
-    weights = field("weights", NA), same_as = field("same_as", ""),
-    reference = field("reference", "")
+  all <- lapply(all_measures(), function(record) {
+    record$range <- paste(format(record$lower), "to", format(record$upper))
+    record$raters <- if (record$raters == 2) "2" else "2 or more"
+    record
+  })
+  records_table(
+    all, c("id", "title", "range", "scale", "raters", "weights", "same_as", "reference")
   )
 }
 
@@ -85,30 +83,34 @@ register_measure <- function(id, title, kernel, form = NULL, range = NULL,
                              better = c("high", "low"), reference = "") {
   check_given(but = if (!missing(kernel) && is.null(kernel)) "title")
   of_metric <- check_choice(kind) == "metric"
-  taken <- names(if (of_metric) package_metrics() else built_in_measures)
+  forms <- if (of_metric) {
+    list(category = c("tp", "fn", "fp", "tn"), table = "table")
+  } else {
+    list(counts = c("counts", "weights"), ratings = c("ratings", "weights"), table = "table")
+  }
   make <- function() {
     title <- check_string(title, "title")
     reference <- check_string(reference, "reference")
-    if (of_metric) {
-      new_own_metric(id, title, kernel, form, range, better, reference)
+    form <- check_choice(form %||% names(forms)[[1L]], names(forms), "form")
+    range <- range %||% c(if (of_metric) 0 else -1, 1)
+    check_range(range, if (of_metric) "finite numbers" else "numbers", finite = of_metric)
+    check_kernel(kernel, form, forms[[form]])
+    given <- list(id, title, reference, kernel, form, lower = range[[1L]], upper = range[[2L]])
+    do.call(if (of_metric) new_metric else new_measure, c(given, if (of_metric) {
+      list(better = check_choice(better, c("high", "low"), "better"), drops = "undefined")
     } else {
-      new_own_measure(id, title, kernel, form, range, raters, reference)
-    }
+      check_measured_raters(raters %||% if (form == "table") 2 else Inf, form)
+    }))
   }
-  register(if (of_metric) "metric" else "measure", id, kernel, taken, make)
+  register(
+    if (of_metric) "metric" else "measure", id, kernel,
+    names(if (of_metric) package_metrics() else built_in_measures), make
+  )
 }
 
-new_own_measure <- function(id, title, kernel, form, range, raters, reference) {
-  form <- check_choice(form %||% "counts", c("counts", "ratings", "table"), "form")
-  raters <- raters %||% if (form == "table") 2 else Inf
-  range <- range %||% c(-1, 1)
-  check_range(range, "numbers", finite = FALSE)
-  abort_argument_if(
-    !(identical(as.double(raters), 2) || (identical(raters, Inf) && form != "table")), "raters",
+check_measured_raters <- function(raters, form) {
+  two <- identical(as.double(raters), 2)
+  abort_argument_if(!two && !(identical(raters, Inf) && form != "table"), "raters",
     "must be {.code 2}, or {.code Inf} for two or more.", not = raters)
-  check_kernel(kernel, form, if (form == "table") "table" else c(form, "weights"))
-  new_measure(
-    id, title, reference, kernel = kernel, form = form, lower = range[[1L]],
-    upper = range[[2L]], raters = as.double(raters), least = if (raters == 2) 2L else 1L
-  )
+  list(raters = as.double(raters), least = if (two) 2L else 1L)
 }

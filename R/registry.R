@@ -57,3 +57,10 @@ find_records <- function(kind, ids, known) {
   }
   known[unique(ids)]
 }
+
+# A column of each of these `fields` of records.
+records_table <- function(records, fields) {
+  tibble::as_tibble(lapply(stats::setNames(nm = fields), function(field) {
+    unlist(lapply(unname(records), `[[`, field))
+  }))
+}

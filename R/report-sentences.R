@@ -3,11 +3,9 @@
 #' Sentences about results
 #'
 #' What may be said of a result, with its interval and what it rests on, and what may not, though it
-#' is often said; and a paragraph on the method, with its references.
-#'
-#' Of tests without a gold standard that paragraph has what STARD-BLCM asks for (Kostoulas et al.,
-#' 2017): the priors (item 14a), what other priors would say (14b), and that the target condition is
-#' the latent class.
+#' is often said; and a paragraph on the method, with its references. Of tests without a gold
+#' standard that paragraph has what STARD-BLCM asks for (Kostoulas et al., 2017): the priors (item
+#' 14a), what other priors would say (14b), and that the target condition is the latent class.
 #'
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()] or
 #'   [agreement()]; for `"methods"` also a [fit_raters()] result with `method = "bayes"`, or a
@@ -84,6 +82,12 @@ references <- c(
 )
 references[] <- gsub("\\s+", " ", references)
 
+# Words that are written over several lines, with values in their places.
+fill <- function(words, ...) sprintf(gsub("\\s+", " ", words), ...)
+
+# Nothing, where a sentence has nothing to say.
+only_if <- function(so, words) if (isTRUE(so)) words else ""
+
 # Those of `system` that may be said, and then those that may not.
 sentence_table <- function(system, may, not, of = rep(NA, length(not))) {
   said <- columns_tibble(
@@ -119,14 +123,12 @@ say_sentences.accuracy_estimate <- function(x) {
     ),
     sprintf("These ratings do not say how accurate %s is.", table$system)
   )
-  of_each <- paste0(table$system, ifelse(
-    known, paste0(" is ", whole_percent(table$estimate), " accurate."),
-    " is no better than chance."
+  of_each <- paste(table$system, ifelse(
+    known, sprintf("is %s accurate.", whole_percent(table$estimate)), "is no better than chance."
   ))
+  whole <- only_if(gold > 0L, " of all cases")
   of_all <- c(
-    if (!all_known) {
-      paste0("The systems were validated against the truth", if (gold > 0L) " of all cases", ".")
-    },
+    if (!all_known) sprintf("The systems were validated against the truth%s.", whole),
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
     "The same accuracy holds for other cases."
   )
@@ -174,14 +176,14 @@ both_ends_words <- function(table) {
 
 say_methods.accuracy_estimate <- function(x) {
   ratings <- x$fit$x
-  first <- paste0(
-    "Accuracy was estimated from ",
-    count_noun(sum(pattern_lengths(ratings)[pattern_of_case(ratings)]), "rating"), " of ",
-    count_noun(nrow(ratings), "case"), " by ", count_noun(length(ratings$raters), "rater"),
-    " in ", count_noun(length(ratings$categories), "category", "categories"), ", ",
-    truth_words(x), ", with the R package fallible: the agreement of fallible raters shows ",
-    "their accuracy, and so that of systems (Lehner 2015). ", percent(glance(x)$agreement),
-    " of pairs of ratings agree."
+  first <- fill(
+    "Accuracy was estimated from %s of %s by %s in %s, %s, with the R package fallible: the
+    agreement of fallible raters shows their accuracy, and so that of systems (Lehner 2015). %s of
+    pairs of ratings agree.",
+    count_noun(sum(pattern_lengths(ratings)[pattern_of_case(ratings)]), "rating"),
+    count_noun(nrow(ratings), "case"), count_noun(length(ratings$raters), "rater"),
+    count_noun(length(ratings$categories), "category", "categories"), truth_words(x),
+    percent(glance(x)$agreement)
   )
   paste(
     c(first, explain_estimate(method_of(x), x), explain_estimate(interval_of(x), x)),
@@ -246,36 +248,34 @@ say_methods.system_comparison <- function(x) {
   options <- x$options
   table <- x$differences
   gold <- x$gold
-  variation <- if (is.null(gold)) paste0(
-    ", which vary as in ", number(options$replicates), " bootstrap samples of ",
-    if (is.null(options$clusters)) "cases" else "clusters", " (Efron and Tibshirani 1993)",
-    if (options$robust) paste(
-      "; added to this is an allowance for errors that systems share with raters, which",
-      "is the more alike for two systems the more often they give the same answer"
-    )
-  )
-  paste(c(
-    paste0(
-      count_noun(nrow(x$accuracy), "system"), " were compared by ", compared_metric(x), " on the ",
-      "same ", count_noun(table$n[[1L]], "case"),
-      if (x$left_out > 0) {
-        paste0(" (", number(x$left_out), " that not all of them answered were left out)")
-      },
-      ", with the method \"", options$method, "\" of the R package fallible: the agreement of ",
-      "fallible raters shows their accuracy, and so that of systems (Lehner 2015)."
-    ),
-    if (!is.null(gold)) paste0(
-      "Differences were measured on ", count_noun(gold$cases, "gold case"), " with known ",
-      "truth and corrected by what ratings predict of the others (prediction-powered inference, ",
-      "Angelopoulos et al. 2023)."
-    ),
-    if (!all(is.na(table$conf.low))) paste0(
-      interval_title(options$conf_level), "s and probabilities of ranks are of the errors of ",
-      "all systems together", variation, "; ",
+  variation <- only_if(is.null(gold), fill(
+    ", which vary as in %s bootstrap samples of %s (Efron and Tibshirani 1993)%s",
+    number(options$replicates), if (is.null(options$clusters)) "cases" else "clusters",
+    only_if(options$robust, fill(
+      "; added to this is an allowance for errors that systems share with raters, which is the more
+      alike for two systems the more often they give the same answer"
+    ))
+  ))
+  fill(
+    "%s were compared by %s on the same %s%s, with the method \"%s\" of the R package fallible: the
+    agreement of fallible raters shows their accuracy, and so that of systems (Lehner 2015).%s%s",
+    count_noun(nrow(x$accuracy), "system"), compared_metric(x), count_noun(table$n[[1L]], "case"),
+    only_if(x$left_out > 0, fill(
+      " (%s that not all of them answered were left out)", number(x$left_out)
+    )),
+    options$method,
+    only_if(!is.null(gold), fill(
+      " Differences were measured on %s with known truth and corrected by what ratings predict of
+      the others (prediction-powered inference, Angelopoulos et al. 2023).",
+      count_noun(gold$cases, "gold case")
+    )),
+    only_if(!all(is.na(table$conf.low)), fill(
+      " %ss and probabilities of ranks are of the errors of all systems together%s; %s",
+      interval_title(options$conf_level), variation,
       if (nrow(table) < 2L) "there is one difference." else if (options$simultaneous)
         "intervals cover all differences at once." else "each interval is for its pair alone."
-    )
-  ), collapse = " ")
+    ))
+  )
 }
 
 # ---- Metrics -------------------------------------------------------------------------------------
@@ -313,15 +313,17 @@ say_sentences.metric_estimate <- function(x) {
 say_methods.metric_estimate <- function(x) {
   records <- Filter(function(record) record$reference != by_name, x$plan$records)
   cited <- vapply(records, function(record) paste0(record$title, ": ", record$reference), "")
-  paste0(
-    say_methods(x$estimates[[1L]]), " Other metrics are those of the expected joint table of ",
-    "truth and answer, to which each case counts for every category with its posterior probability",
-    if (!all(is.na(x$table$conf.low))) paste0(
-      "; their intervals are ", if (accuracy_intervals()[[x$options$interval]]$delta)
-        "by the delta method" else "percentiles of bootstrap samples"
-    ),
-    ". Definitions are those of R package yardstick",
-    if (length(cited) > 0L) paste0(" (", paste(cited, collapse = "; "), ")"), "."
+  delta <- accuracy_intervals()[[x$options$interval]]$delta
+  fill(
+    "%s Other metrics are those of the expected joint table of truth and answer, to which each case
+    counts for every category with its posterior probability%s. Definitions are those of R package
+    yardstick%s.",
+    say_methods(x$estimates[[1L]]),
+    only_if(!all(is.na(x$table$conf.low)), paste(
+      "; their intervals are",
+      if (delta) "by the delta method" else "percentiles of bootstrap samples"
+    )),
+    only_if(length(cited) > 0L, paste0(" (", paste(cited, collapse = "; "), ")"))
   )
 }
 
@@ -359,22 +361,25 @@ say_methods.agreement <- function(x) {
   records <- all_measures()[unique(as.character(x$measure))]
   cited <- vapply(records, function(record) record$reference %||% "own measure", "")
   titles <- in_sentence(measure_titles(x$measure, about$scale_name))
-  paste0(
-    "Agreement of ", count_noun(length(about$judges), "rater"), " on ",
-    count_noun(max(0, x$n), "case"), " was measured with the R package fallible by ",
-    paste0(titles, " (", cited, ")", collapse = "; "), ".",
-    if (!all(is.na(x$conf.low))) paste0(
-      " The ", interval_title(facts$conf_level), "s are ", if (is.na(facts$replicates)) paste(
-        "by", if (about$interval == "analytic") "linearisation" else "the jackknife",
-        "over cases with Student's t (Gwet 2014)."
-      ) else paste(
-        "percentiles of", number(facts$replicates),
-        "bootstrap samples of cases (Efron and Tibshirani 1993)."
-      )
-    ),
-    if (!all(is.na(x$benchmark))) paste(
-      " Words for agreement (Landis and Koch 1977) are the highest that are reached or exceeded",
-      "with this probability (Gwet 2014)."
+  how <- if (is.na(facts$replicates)) {
+    method <- if (about$interval == "analytic") "linearisation" else "the jackknife"
+    fill("by %s over cases with Student's t (Gwet 2014)", method)
+  } else {
+    fill(
+      "percentiles of %s bootstrap samples of cases (Efron and Tibshirani 1993)",
+      number(facts$replicates)
     )
+  }
+  fill(
+    "Agreement of %s on %s was measured with the R package fallible by %s.%s%s",
+    count_noun(length(about$judges), "rater"), count_noun(max(0, x$n), "case"),
+    paste0(titles, " (", cited, ")", collapse = "; "),
+    only_if(!all(is.na(x$conf.low)), fill(
+      " The %ss are %s.", interval_title(facts$conf_level), how
+    )),
+    only_if(!all(is.na(x$benchmark)), fill(
+      " Words for agreement (Landis and Koch 1977) are the highest that are reached or exceeded with
+      this probability (Gwet 2014)."
+    ))
   )
 }

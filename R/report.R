@@ -6,11 +6,11 @@
 #' versions and seed. Where raters are language models, also the errors they share, how many
 #' independent ones they are equivalent to, the alternative annotator test, and the cases to read.
 #'
-#' A page in HTML is one file without links to the network; Word can be edited. Its source is a
-#' template, `Accuracy report`, in the list of new R Markdown files of RStudio, or by
-#' `rmarkdown::draft(template = "accuracy-report", package = "fallible")`.
+#' A page in HTML is one file without links to the network; Word can be edited. Its source is the
+#' template `accuracy-report` of this package, for [rmarkdown::draft()].
 #'
 #' @srrstats {G4.0} `file` must end as one of the formats that can be written
+#' @inheritParams estimate_accuracy
 #' @param x A [ratings()] object with systems.
 #' @param file Where to write: a path that ends in `.html`, in `.docx` for Word or, where LaTeX is
 #'   installed, in `.pdf`.
@@ -18,13 +18,12 @@
 #' @param judges Shall it have what concerns language models that judge? By default, if
 #'   `rater_kind` says that raters are machines.
 #' @param rater_kind Who rates, as in [ratings()], which decides the intervals; `NULL` for what the
-#'   ratings say. Where it is not declared, the report says so.
+#'   ratings say.
 #' @param seed Seed of all that is drawn at random. Two reports in HTML with the same seed and date
 #'   are equal byte for byte.
 #' @param date The date that the report carries, a string or a [Date]; `NULL` for none.
 #' @param known_truth,gold_sample Cases whose truth is known, and how they were chosen, as in
 #'   [estimate_accuracy()]; `known_truth = TRUE` for the truth that `x` holds.
-#' @param conf_level Confidence level, in (0, 1).
 #' @param ... Not used; catches misspelt arguments.
 #' @return The path of the report, invisibly. Without \pkg{rmarkdown}, pandoc or, for PDF, LaTeX, an
 #'   error of class `fallible_error_package`.
@@ -55,7 +54,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   abort_argument_if(!ok, "date", "must be a string, a {.cls Date} or NULL.", not = date)
   folder <- withr::local_tempdir()
   skeleton <- system.file(
-    "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
+    "rmarkdown/templates/accuracy-report/skeleton/skeleton.Rmd", package = "fallible"
   )
   page <- file.path(folder, "report.Rmd")
   title <- paste0("title: ", encodeString(escape_markdown(title), quote = "\""))
@@ -137,17 +136,17 @@ report_format <- function(file) {
 
 #' Cases to read
 #'
-#' The cases about which raters say least, with all that was said about them: the least sure labels
-#' are first, where these are labels of the average (see [ground_truth()]).
+#' The cases about which raters say least, with all that was said about them: the least probable
+#' labels first, where these are labels of the average (see [ground_truth()]).
 #'
 #' @param x A [ratings()] object.
 #' @param most How many cases at most.
 #' @return A tibble with the columns `case`, `.fitted`, its label, `.probability`, how probable that
 #'   is, `.votes`, how many ratings each category has, and one for each rater (none if they are
 #'   exchangeable or repeat cases) and system, which `print()` leaves out if there are more than
-#'   eight; the least probable label is first. Labels that nothing follows for are `NA`; the case
-#'   with the smallest share of its most frequent category is first then. Cases on which all agree,
-#'   or with fewer than two ratings, are left out.
+#'   eight. Where no label follows it is `NA`, and the case with the smallest share of its most
+#'   frequent category is first. Cases on which all agree, or with fewer than two ratings, are left
+#'   out.
 #' @family data
 #' @examples
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)

@@ -22,13 +22,12 @@
 #'   `"detection_prevalence"`, the share of cases at or above it), `estimate`, `std.error`,
 #'   `conf.low`, `conf.high`, `n` and `reason`.
 #'
-#' `sensitivity` or `specificity` is the least share in (0, 1] of cases of the category to be found,
-#' or of other cases to be left alone; of the thresholds that reach it the one is taken that is best
-#' for the other of the two. `cost` is `c(missed = , false_alarm = )`, at least 0 and not both 0:
-#' the threshold has the least mean cost. One of the three is needed. The threshold is chosen from
-#' estimates at the distinct scores and then kept: intervals are for what it gives, not for where
-#' another sample would have cut. What was chosen to look good looks a little too good: with few
-#' cases ask for more than is needed.
+#' One of three goals is needed. `sensitivity` or `specificity` is the least share in (0, 1] of cases
+#' of the category to be found, or of other cases to be left alone; of the thresholds that reach it
+#' the best for the other of the two is taken. `cost`, `c(missed = , false_alarm = )`, at least 0
+#' and not both 0, takes the threshold of the least mean cost. Intervals are for what the threshold
+#' gives, not for where another sample would have cut; what was chosen to look good looks a little
+#' too good.
 #'
 #' Intervals are a bootstrap of cases, sampling error only; `NA` for estimates with
 #' `interval = "none"`.
@@ -49,8 +48,6 @@
 #'   y, "joint", interval = "bootstrap", resampling = list(replicates = 50)
 #' )
 #' tidy(estimate, "roc", category = "2")
-#' tidy(estimate, "reliability")
-#'
 #' # Where to cut so that at least 95% of the cases of category 2 are found, and what that costs
 #' tidy(estimate, "threshold", category = "2", sensitivity = 0.95)
 NULL

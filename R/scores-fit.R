@@ -57,42 +57,46 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   check_given()
   check_dots_empty(...)
   x <- with_votes(as_ratings_of_several(x))
-  check_has_scores(x)
+  abort_argument_if(is.null(x$scores), "x", "{.arg x} has no scores.",
+    i = "Give {.arg scores} to {.fun ratings}.")
+  joint <- is.null(trust)
   used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater")
-  if (!is.null(trust)) check_trust(trust, x)
-  if (is.null(trust) && is.null(known_truth)) check_sources(x, sum(used))
+  if (!joint) check_trust(trust, x)
+  sources <- sum(used) + length(x$systems)
+  # Two sources agree as well under other laws.
+  abort_argument_if(joint && is.null(known_truth) && sources < 3L, "x",
+    "Without known truths, the accuracy of a source can be estimated only among three or more,
+        raters and systems together.", x = "There {?is/are} {sources}.",
+    i = "Give {.arg known_truth}, or {.arg trust}.")
   checked <- with_known(x, known_truth, NULL)
   x <- checked$x
   truth <- if (is.null(known_truth)) integer(length(x$index)) else checked$known$truth[x$index]
-  codes <- if (is.null(trust)) score_codes(x)
-  values <- if (is.null(trust)) do.call(cbind, codes) else score_values_of(x, trust)
+  codes <- if (joint) score_codes(x)
+  values <- if (joint) {
+    do.call(cbind, codes)
+  } else {
+    do.call(cbind, lapply(x$scores$values[trust], function(v) replace(v, is.na(v), -1)))
+  }
+  # Cases with other scores, or another truth, have patterns of their own.
   pattern <- split_by(x$index, cbind(truth, values))
   at <- match(seq_len(max(pattern)), pattern)
   x$patterns <- pick_patterns(x$patterns, x$index[at])
   x$index <- pattern
-  found <- if (is.null(trust)) {
-    fit_evidence(x, lapply(codes, function(of) of[at, , drop = FALSE]), truth[at], used, at)
+  truth <- as.integer(truth[at])
+  found <- if (joint) {
+    fit_evidence(x, lapply(codes, function(of) of[at, , drop = FALSE]), truth, used, at)
   } else {
-    trusted_scores(x, trust, truth[at], at)
+    trusted_scores(x, trust, truth, at)
   }
-  fit <- finish_score_fit(x, found, truth[at], checked$given, trust)
-  fit$scored <- list(raters = if (is.null(trust)) sum(used) else 0L)
+  words <- if (joint) "joint model of ratings and scores" else
+    paste("scores of", shorten(trust), "at their word")
+  fit <- own_fit(x, found$posterior[x$index, , drop = FALSE], found$rates, words)
+  fit[c("refit", "judged")] <- found[c("refit", "judged")]
+  fit$given <- checked$given
+  if (any(truth > 0L)) fit$known$truth <- truth
+  fit$scored <- list(raters = if (joint) sum(used) else 0L)
   class(fit) <- c("score_fit", class(fit))
   fit
-}
-
-check_has_scores <- function(x) {
-  abort_argument_if(is.null(x$scores), "x", "{.arg x} has no scores.",
-    i = "Give {.arg scores} to {.fun ratings}.")
-}
-
-# Two sources agree as well under other laws.
-check_sources <- function(x, raters) {
-  sources <- raters + length(x$systems)
-  abort_argument_if(sources < 3L, "x",
-    "Without known truths, the accuracy of a source can be estimated only among three or more,
-        raters and systems together.", x = "There {?is/are} {sources}.",
-    i = "Give {.arg known_truth}, or {.arg trust}.")
 }
 
 check_trust <- function(trust, x) {
@@ -111,14 +115,10 @@ score_codes <- function(x) {
   answer <- case_answers(x)
   each <- lapply(seq_along(x$systems), function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
-    if (is.null(values)) {
-      list(code = answer[, s], place = 0 * answer[, s])
-    } else {
-      bins_of_scores(values, weight, x$scores$scale, answer[, s])
-    }
+    if (is.null(values)) return(list(code = answer[, s], place = 0 * answer[, s]))
+    bins_of_scores(values, weight, x$scores$scale, answer[, s])
   })
-  bind <- function(field) do.call(cbind, lapply(each, `[[`, field))
-  list(code = bind("code"), place = bind("place"))
+  do.call(Map, c(cbind, each))
 }
 
 # Of two categories bins of the score of the second; of more, bins of the score of what the scores
@@ -242,51 +242,33 @@ evidence_rows <- function(x, codes, truth, used) {
 # The mean of ratings, scores that are probabilities, and answers; `at` is a case of each pattern.
 start_of_evidence <- function(x, truth, used, at) {
   n <- length(x$categories)
-  rows <- n_patterns(x)
   keep <- used[rating_rater(x)]
-  place <- rating_pattern(x)[keep] + (rating_category(x)[keep] - 1L) * rows
-  sums <- matrix(tabulate(place, rows * n), rows)
-  answer <- pattern_answers(x)
+  place <- rating_pattern(x)[keep] + (rating_category(x)[keep] - 1L) * n_patterns(x)
+  sums <- matrix(tabulate(place, n_patterns(x) * n), ncol = n)
   for (s in seq_along(x$systems)) {
+    answers <- outer(pattern_answers(x)[, s], seq_len(n), `==`) + 0
     values <- if (x$scores$scale == "probability") x$scores$values[[x$systems[[s]]]][at, ]
-    answers <- outer(answer[, s], seq_len(n), `==`) * 1
-    if (!is.null(values)) answers[!is.na(values[, 1L]), ] <- values[!is.na(values[, 1L]), ]
-    sums <- sums + answers
+    sums <- sums + if (is.null(values)) answers else ifelse(is.na(values), answers, values)
   }
   sums[rowSums(sums) == 0, ] <- 1
-  known <- truth > 0L
-  sums[known, ] <- outer(truth[known], seq_len(n), `==`)
-  sums / rowSums(sums)
-}
-
-# Cases x systems and categories.
-score_values_of <- function(x, systems) {
-  do.call(cbind, lapply(x$scores$values[systems], function(v) replace(v, is.na(v), -1)))
+  with_truths(sums / rowSums(sums), truth)
 }
 
 trusted_scores <- function(x, trust, truth, at) {
   values <- lapply(x$scores$values[trust], function(v) v[at, , drop = FALSE])
   counted <- Reduce(`+`, lapply(values, function(v) !is.na(v[, 1L])))
-  posterior <- Reduce(`+`, lapply(values, function(v) replace(v, is.na(v), 0))) / counted
-  n <- ncol(posterior)
-  posterior <- posterior / rowSums(posterior)
-  weight <- pattern_weights(x)
-  posterior[truth > 0L, ] <- outer(truth[truth > 0L], seq_len(n), `==`)
+  posterior <- Reduce(`+`, lapply(values, function(v) replace(v, is.na(v), 0)))
+  posterior <- with_truths(unname(posterior / counted / rowSums(posterior / counted)), truth)
   judged <- counted > 0L | truth > 0L
-  rates <- colSums((posterior * weight)[judged, , drop = FALSE]) / sum(weight[judged])
+  weight <- pattern_weights(x)[judged]
+  rates <- colSums(posterior[judged, , drop = FALSE] * weight) / sum(weight)
   posterior[!judged, ] <- rep(rates, each = sum(!judged))
-  list(posterior = unname(posterior), rates = unname(rates), judged = judged)
+  list(posterior = posterior, rates = rates, judged = judged)
 }
 
-finish_score_fit <- function(x, found, truth, given, trust) {
-  words <- if (is.null(trust)) {
-    "joint model of ratings and scores"
-  } else {
-    paste("scores of", shorten(trust), "at their word")
-  }
-  fit <- own_fit(x, found$posterior[x$index, , drop = FALSE], found$rates, words)
-  fit[c("refit", "judged")] <- found[c("refit", "judged")]
-  fit$given <- given
-  if (any(truth > 0L)) fit$known$truth <- as.integer(truth)
-  fit
+# What is known is certain.
+with_truths <- function(posterior, truth) {
+  known <- truth > 0L
+  posterior[known, ] <- outer(truth[known], seq_len(ncol(posterior)), `==`)
+  posterior
 }

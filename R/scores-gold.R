@@ -68,7 +68,7 @@ lack_of_scored <- function(estimate, part, judge, plan, i, record) {
   if (is.null(estimate$gold$evidence)) {
     return(lack_of_evidence(estimate))
   } else if (record$anytime) {
-    return("anytime intervals are derived for accuracy, recall and precision only")
+    return(not_anytime)
   } else if (part$gold == 0L) {
     return("it has a score of none of the gold cases")
   } else if (!stands_for(part)) {

@@ -9,11 +9,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   known <- which(vapply(tables, function(table) !all(is.na(table$estimate)), NA))
   record <- accuracy_intervals()[[interval]]
   if (is.null(record$find) || length(known) == 0L) return(do.call(rbind, tables))
-  lack <- if (!record$cells && !record$delta) {
-    paste0("a ", record$words, " is for accuracy only")
-  } else {
-    lack_of_interval(interval_bootstrap, estimate)
-  }
+  lack <- lack_of_kind(record) %||% lack_of_interval(interval_bootstrap, estimate)
   draws <- if (is.null(lack)) score_draws(alone, plan, judges, panel)
   tables[known] <- lapply(known, function(s) {
     if (!is.null(lack)) return(without_interval(tables[[s]], lack))
@@ -32,21 +28,24 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 score_panel <- function(estimate) {
   x <- estimate$fit$x
   judged <- judged_patterns(estimate$fit)[x$index]
+  weight <- weights_of_cases(x)
   lack <- if (is.null(x$scores)) {
     "there are no scores"
   } else if (!has_posterior(estimate)) {
-    paste0("method \"", estimate$options$method, "\" estimates accuracy only")
+    accuracy_only(estimate)
   }
   beliefs <- if (is.null(lack)) rater_beliefs(estimate)
   p <- if (is.null(lack)) beliefs$of(NULL)
   if (anyNA(p[judged, ])) lack <- "the raters' agreement does not separate the categories"
-  weight <- weights_of_cases(x)
   judge <- function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
-    lack <- lack %||% if (is.null(values)) "the system has no scores"
+    at <- if (!is.null(values)) which(!is.na(values[, 1L]) & judged & weight > 0)
+    lack <- lack %||% if (is.null(values)) {
+      "the system has no scores"
+    } else if (length(at) == 0L) {
+      "raters saw no case that has scores"
+    }
     if (!is.null(lack)) return(list(s = s, lack = lack))
-    at <- which(!is.na(values[, 1L]) & judged & weight > 0)
-    if (length(at) == 0L) return(list(s = s, lack = "raters saw no case that has scores"))
     out <- list(
       s = s, at = at, v = weight[at], p = p[at, , drop = FALSE], known = beliefs$known[at],
       book = score_book(values[at, , drop = FALSE]), back = back_of(estimate, s)
@@ -168,7 +167,7 @@ score_intervals <- function(found, estimate, plan, judge, draws, record, conf_le
   ends <- ranges_of_plan(plan)
   values <- around_estimate(to_unit(draws, ends), to_unit(found$estimate, ends), plan)
   found <- if (record$cells) {
-    on_scale(add_intervals(found, core_percentile_intervals(values, conf_level, TRUE)), ends)
+    unit_percentiles(found, values, ends, conf_level)
   } else {
     sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * (ends[, 2L] - ends[, 1L])
     found$hidden <- hidden_of_scores(estimate, plan, judge)
@@ -210,8 +209,6 @@ around_estimate <- function(values, estimate, plan) {
 # answers of raters and systems look free of shared errors says nothing of scores.
 hidden_of_scores <- function(estimate, plan, judge) {
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
-  raters <- hidden_of_gap(estimate, 0)[[judge$s]]
-  range <- max(hidden_of_gap(estimate, 1)[[judge$s]]^2 - raters^2, 0)
   at_end <- function(back) {
     score_values(plan, judge$book, score_weights(judge, back = back), judge$v)
   }
@@ -224,7 +221,7 @@ hidden_of_scores <- function(estimate, plan, judge) {
     moved <- sums_by_top(rowSums(g * (chosen - judge$w))) / sum(v)
     ifelse(wrong > 0, moved / wrong, 0)
   }, wrong)
-  shift <- matrix(shift, length(wrong))
-  line <- at_end(0) - at_end(1)
-  hidden_in_all(estimate, range, line, raters, shift, cases / sum(v), raters)
+  hidden_in_all(
+    estimate, judge$s, at_end(0) - at_end(1), matrix(shift, length(wrong)), cases / sum(v)
+  )
 }

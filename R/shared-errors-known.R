@@ -1,5 +1,4 @@
-# Errors in common where the truth is known: correlations with their errors, and wrong answers that
-# coincide.
+# Shared errors where the truth is known: correlations, and what they make of a panel.
 
 # Every answer to the cells of known truth: its row among these, who gave it (raters, then systems),
 # whether it is right, and the weight of the cell; `judges` and `rows` are their numbers.
@@ -21,11 +20,7 @@ right_shares <- function(found) {
   both <- found$both_right
   first <- found$one_right
   second <- found$two_right
-  list(
-    n = found$known,
-    share = cbind(both, first - both, second - both, found$known - first - second + both) /
-      found$known
-  )
+  cbind(both, first - both, second - both, found$known - first - second + both) / found$known
 }
 
 # The correlation of each row of shares, and its standard error on one case.
@@ -41,49 +36,42 @@ phi_of_shares <- function(share) {
 
 no_common_truth <- "no common case has a known truth"
 
-add_correlations <- function(table, found) {
-  fitted <- phi_of_shares(found$share)
-  table$known <- found$n
+# Weights that are no counts (`counted`) are probabilities, which stand for a law, not for cases.
+add_correlations <- function(table, share, counted) {
+  fitted <- phi_of_shares(share)
+  error <- fitted$error / sqrt(table$known)
+  known <- !is.na(error) & error > 1e-9
   table$estimate <- na_real(pmin(pmax(fitted$phi, -1), 1)) # rounding goes beyond
-  error <- fitted$error / sqrt(found$n)
-  table$std.error <- ifelse(error > 1e-9, error, NA_real_)
-  limits <- fisher_limits(table$estimate, table$std.error, table$conf_level)
-  table$conf.low <- limits[, 1L]
-  table$conf.high <- limits[, 2L]
+  if (counted) table$std.error[known] <- error[known]
+  table[c("conf.low", "conf.high")] <- fisher_limits(
+    table$estimate, table$std.error, table$conf_level
+  )
   table$reason <- NA_character_
-  table$reason[is.na(table$std.error)] <- paste0(no_interval, "they are right and wrong together")
+  if (!counted) {
+    table$reason <- paste0(no_interval, "weights are not counts, so there is no number of cases")
+  }
+  table$reason[!known] <- paste0(no_interval, "they are right and wrong together")
   table$reason[is.na(table$estimate)] <- "one of the two is always right or always wrong"
   table$reason[table$known == 0] <- no_common_truth
-  table$std.error[is.na(table$estimate)] <- NA_real_
-  table
-}
-
-# Weights that are probabilities stand for a law, not for cases.
-without_errors <- function(table) {
-  table$std.error <- table$conf.low <- table$conf.high <- NA_real_
-  table$reason[is.na(table$reason)] <- paste0(
-    no_interval, "weights are not counts, so there is no number of cases"
-  )
   table
 }
 
 # Limits of correlations on Fisher's scale.
 fisher_limits <- function(estimate, error, conf_level) {
   half <- normal_quantile(conf_level) * error / (1 - estimate^2)
-  cbind(tanh(atanh(estimate) - half), tanh(atanh(estimate) + half))
+  tanh(atanh(estimate) + outer(half, c(-1, 1)))
 }
 
 # Of each pair n times the covariance of being right, and n times the product of the standard
 # deviations, with the mean of each rater over all cases, common to the two or not: on the few cases
 # that two raters of a crowd have in common one of them is often always right.
-add_products <- function(table, found, mean) {
+add_products <- function(table, share, mean) {
   a <- mean[table$one]
   b <- mean[table$two]
-  share <- found$share
-  sum_of <- share[, 1L] * (1 - a) * (1 - b) - share[, 2L] * (1 - a) * b -
-    share[, 3L] * a * (1 - b) + share[, 4L] * a * b
-  table$covariance <- ifelse(found$n > 0, found$n * sum_of, 0)
-  table$spread <- ifelse(found$n > 0, found$n * sqrt(a * (1 - a) * b * (1 - b)), 0)
+  off <- rowSums(share * cbind((1 - a) * (1 - b), -(1 - a) * b, -a * (1 - b), a * b))
+  met <- table$known > 0
+  table$covariance <- ifelse(met, table$known * off, 0)
+  table$spread <- ifelse(met, table$known * sqrt(a * (1 - a) * b * (1 - b)), 0)
   table
 }
 

@@ -70,33 +70,29 @@ as.matrix.shared_errors <- function(x, ...) {
 format.shared_errors <- function(x, digits = 2L, ...) {
   digits <- check_digits(digits)
   facts <- glance(x)
-  between <- function(low, high) {
-    if (is.na(low)) "" else paste0(decimals(low, digits), " to ", decimals(high, digits))
-  }
-  size <- format(round(facts$raters_per_case, 1L))
-  if (facts$known == 0) {
-    high <- facts$effective.highest
-    return(paste0(
-      "The raters' errors correlate by ", between(facts$lowest, facts$highest), " on average; ",
-      size, " raters are equivalent to ", if (isTRUE(high > facts$raters_per_case)) {
-        paste("at least", decimals(facts$effective.lowest, digits))
-      } else {
-        between(facts$effective.lowest, high)
-      },
-      " independent ones"
-    ))
-  }
-  interval <- function(low, high) {
-    if (is.na(low)) {
-      ""
-    } else {
+  between <- function(low, high) if (!is.na(low)) from_to(low, high, digits)
+  with_interval <- function(value, low, high) {
+    ends <- if (!is.na(low)) {
       paste0(" (", interval_title(facts$conf_level), " ", between(low, high), ")")
     }
+    paste0(decimals(value, digits), ends)
+  }
+  known <- facts$known > 0
+  correlation <- if (known) {
+    with_interval(facts$correlation, facts$conf.low, facts$conf.high)
+  } else {
+    between(facts$lowest, facts$highest)
+  }
+  effective <- if (known) {
+    with_interval(facts$effective, facts$effective.low, facts$effective.high)
+  } else if (isTRUE(facts$effective.highest > facts$raters_per_case)) {
+    paste("at least", decimals(facts$effective.lowest, digits))
+  } else {
+    between(facts$effective.lowest, facts$effective.highest)
   }
   paste0(
-    "The raters' errors correlate by ", decimals(facts$correlation, digits),
-    interval(facts$conf.low, facts$conf.high), " on average; ", size, " raters are equivalent to ",
-    decimals(facts$effective, digits), interval(facts$effective.low, facts$effective.high),
+    "The raters' errors correlate by ", correlation, " on average; ",
+    format(round(facts$raters_per_case, 1L)), " raters are equivalent to ", effective,
     " independent ones"
   )
 }
@@ -118,21 +114,19 @@ print.shared_errors <- function(x, ...) {
 #' @export
 shown_table.shared_errors <- function(x) { # nolint: object_name.
   table <- x$pairs
-  range <- function(low, high) {
-    ifelse(is.na(low), "NA", paste(decimals(low, 2L), "to", decimals(high, 2L)))
-  }
+  known <- any(table$known > 0)
   out <- data.frame(pair = paste(table$rater1, "-", table$rater2))
-  if (any(table$known > 0)) {
+  if (known) {
     out$correlation <- decimals(table$estimate, 2L)
-    out[[interval_title(x$options$conf_level)]] <- range(table$conf.low, table$conf.high)
+    out[[interval_title(x$options$conf_level)]] <- from_to(table$conf.low, table$conf.high, 2L)
     if (any(table$expected < 1, na.rm = TRUE)) { # with two categories wrong answers are the same
       out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
       out[["by chance"]] <- decimals(table$expected, 2L)
     }
   } else {
-    out[["correlation, without truth"]] <- range(table$lowest, table$highest)
+    out[["correlation, without truth"]] <- from_to(table$lowest, table$highest, 2L)
   }
-  out$cases <- number(if (any(table$known > 0)) table$known else table$n)
+  out$cases <- number(if (known) table$known else table$n)
   out[order(-abs(ifelse(is.na(table$estimate), 0, table$estimate))), ]
 }
 
@@ -169,5 +163,5 @@ notes_of.shared_errors <- function(x) { # nolint: object_name.
 }
 
 limits_in_words <- function(limits) {
-  paste(decimals(min(limits[, 1L]), 2L), "to", decimals(max(limits[, 2L]), 2L))
+  from_to(min(limits[, 1L]), max(limits[, 2L]), 2L)
 }

@@ -99,11 +99,10 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   answers <- known_answers(x, cells)
   if (nrow(cells) > 0L) {
     shares <- right_shares(found)
-    table <- add_correlations(table, shares)
-    table <- add_products(table, shares, right_rates(answers))
-    if (!weights_are_counts(x)) table <- without_errors(table)
-    wrong <- c("both_wrong", "coinciding", "expected", "surplus")
+    wrong <- c("known", "both_wrong", "coinciding", "expected", "surplus")
     table[wrong] <- found[wrong]
+    table <- add_correlations(table, shares, weights_are_counts(x))
+    table <- add_products(table, shares, right_rates(answers))
   } else {
     table <- add_open_range(table, found$agreeing, x, limits, least_same)
   }
@@ -136,9 +135,7 @@ known_cells <- function(x, known_truth) {
     own <- x$known$truth
     x <- x$x
     if (is.null(known_truth) && any(own > 0L)) {
-      return(data.frame(
-        pattern = seq_along(own), truth = own, weight = pattern_weights(x)
-      ))
+      return(data.frame(pattern = seq_along(own), truth = own, weight = pattern_weights(x)))
     }
   }
   code <- if (isFALSE(known_truth)) {
@@ -173,14 +170,13 @@ ratings_per_case <- function(x) {
 # A row for each of the pairs in `found`; the first `raters` of the judges are no systems.
 shared_table <- function(found, judges, raters, conf_level) {
   systems <- (found$one > raters) + (found$two > raters)
+  none <- NA_real_
   tibble::tibble(
     rater1 = judges[found$one], rater2 = judges[found$two],
-    kind = c("raters", "rater and system", "systems")[systems + 1L], n = found$n,
-    known = 0,
-    estimate = NA_real_, std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_,
-    lowest = NA_real_, highest = NA_real_, both_wrong = NA_real_, coinciding = NA_real_,
-    expected = NA_real_, surplus = NA_real_, reason = "no truth is known",
-    one = found$one, two = found$two, covariance = 0, spread = 0,
+    kind = c("raters", "rater and system", "systems")[systems + 1L], n = found$n, known = 0,
+    estimate = none, std.error = none, conf.low = none, conf.high = none, lowest = none,
+    highest = none, both_wrong = none, coinciding = none, expected = none, surplus = none,
+    reason = "no truth is known", one = found$one, two = found$two, covariance = 0, spread = 0,
     conf_level = conf_level
   )
 }
@@ -204,30 +200,26 @@ pairs_of_all <- function(x) {
 # One table of ranges by share of agreement serves all pairs with the same limits.
 add_open_range <- function(table, agreeing, x, limits, least_same) {
   n <- if (weights_are_counts(x)) table$n else Inf # probabilities have no sampling error
-  z <- normal_quantile(table$conf_level)
-  interval <- wilson_interval(agreeing / table$n, n, z)
+  interval <- wilson_interval(agreeing / table$n, n, normal_quantile(table$conf_level))
   # Whole percents outwards, so that pairs have most of them in common.
   from <- floor(100 * interval[, 1L] + 1e-9)
   to <- ceiling(100 * interval[, 2L] - 1e-9)
-  of_judge <- paste(limits[, 1L], limits[, 2L])
-  kind <- paste(match(of_judge, of_judge)[table$one], match(of_judge, of_judge)[table$two])
+  kind <- keys(data.frame(matrix(limits[c(table$one, table$two), ], nrow(table))))
   for (rows in split(seq_along(kind), kind)) {
-    pair <- rows[[1L]]
-    spans <- unique(data.frame(from = from[rows], to = to[rows]))
-    percents <- Map(seq, spans$from, spans$to)
-    asked <- unique(unlist(percents))
+    first <- limits[table$one[[rows[[1L]]]], ]
+    second <- limits[table$two[[rows[[1L]]]], ]
+    span <- keys(data.frame(from[rows], to[rows]))
+    percents <- Map(seq, from[rows], to[rows])[!duplicated(span)]
     ends <- matrix(NA_real_, 2L, 101L)
+    asked <- unique(unlist(percents))
     ends[, asked + 1L] <- vapply(
-      asked / 100, open_range, c(0, 0), first = limits[table$one[[pair]], ],
-      second = limits[table$two[[pair]], ], least_same = least_same
+      asked / 100, open_range, c(0, 0), first = first, second = second, least_same = least_same
     )
     range_of <- vapply(percents, function(span) {
-      mine <- ends[, span + 1L]
-      if (all(is.na(mine))) c(NA_real_, NA_real_) else range(mine, na.rm = TRUE)
+      known <- stats::na.omit(c(ends[, span + 1L]))
+      if (length(known) > 0L) range(known) else c(NA_real_, NA_real_)
     }, c(0, 0))
-    span <- match(102 * from[rows] + to[rows], 102 * spans$from + spans$to)
-    table$lowest[rows] <- range_of[1L, span]
-    table$highest[rows] <- range_of[2L, span]
+    table[rows, c("lowest", "highest")] <- as.data.frame(t(range_of[, span, drop = FALSE]))
   }
   table
 }
@@ -256,32 +248,31 @@ search_range <- function(value, first, second) {
   b <- seq(second[[1L]], second[[2L]], length.out = 121L)
   found <- outer(a, b, value)
   third <- rep(1:3, c(40L, 41L, 40L))
-  tops <- tapply(seq_along(found), outer(third, 3L * third, `+`), function(at) {
-    if (all(is.na(found[at]))) NA_integer_ else at[[which.max(found[at])]]
-  })
-  tops <- tops[!is.na(tops)]
+  hills <- split(seq_along(found), outer(third, 3L * third, `+`))
+  tops <- unlist(lapply(hills, function(at) at[which.max(found[at])]))
+  if (length(tops) == 0L) return(NA_real_)
   step <- c(a[[2L]] - a[[1L]], b[[2L]] - b[[1L]])
-  limits <- rbind(first, second)
-  best <- vapply(tops, function(top) {
-    climb_range(value, c(a[[row(found)[[top]]]], b[[col(found)[[top]]]]), step, limits)
-  }, 0)
-  if (length(best) > 0L) max(best) else NA_real_
+  max(vapply(tops, function(top) {
+    climb_range(value, c(a[[row(found)[[top]]]], b[[col(found)[[top]]]]), step, first, second)
+  }, 0))
 }
 
-climb_range <- function(value, centre, step, limits, rounds = 6L) {
+climb_range <- function(value, centre, step, first, second, rounds = 6L) {
+  near <- function(middle, step, limits) {
+    c(middle, seq(
+      max(middle - 2 * step, limits[[1L]]), min(middle + 2 * step, limits[[2L]]),
+      length.out = 13L
+    ))
+  }
   for (round in seq_len(rounds)) {
-    within <- cbind(
-      pmax(centre - 2 * step, limits[, 1L]), pmin(centre + 2 * step, limits[, 2L])
-    )
-    a <- seq(within[1L, 1L], within[1L, 2L], length.out = 13L)
-    b <- seq(within[2L, 1L], within[2L, 2L], length.out = 13L)
-    found <- outer(c(centre[[1L]], a), c(centre[[2L]], b), value)
+    a <- near(centre[[1L]], step[[1L]], first)
+    b <- near(centre[[2L]], step[[2L]], second)
+    found <- outer(a, b, value)
     top <- arrayInd(which.max(found), dim(found))
-    best <- found[top]
-    centre <- c(c(centre[[1L]], a)[[top[[1L]]]], c(centre[[2L]], b)[[top[[2L]]]])
+    centre <- c(a[[top[[1L]]]], b[[top[[2L]]]])
     step <- step / 3
   }
-  best
+  max(found, na.rm = TRUE)
 }
 
 # Effective number of raters -------------------------------------------------------------------
@@ -296,20 +287,19 @@ effective_raters <- function(raters, correlation) {
 rater_rows <- function(table, raters, answers, size) {
   m <- length(raters)
   among <- table[table$kind == "raters", ]
-  whole <- effective_raters(size, mean_correlation(among))
   own <- function(value) {
     core_pattern_weights(among$one, value, m) + core_pattern_weights(among$two, value, m)
   }
   others <- function(value) sum(value) - own(value)
   defined <- others(as.double(among$spread > 0)) > 0.5 # what is left of 0 may be rounding
   rest <- ifelse(defined, others(among$covariance) / others(among$spread), NA_real_)
-  seen <- core_pattern_weights(answers$judge, answers$weight, answers$judges)[seq_len(m)]
-  without <- if (m < 3L) rep(1, m) else as.double(effective_raters(size * (m - 1) / m, rest))
+  without <- as.double(if (m < 3L) 1 else effective_raters(size * (m - 1) / m, rest))
   tibble::tibble(
-    rater = raters, n = seen,
+    rater = raters,
+    n = core_pattern_weights(answers$judge, answers$weight, answers$judges)[seq_len(m)],
     accuracy = na_real(right_rates(answers)[seq_len(m)]),
-    correlation = na_real(own(among$covariance) / own(among$spread)),
-    effective = without, change = without - whole
+    correlation = na_real(own(among$covariance) / own(among$spread)), effective = without,
+    change = without - effective_raters(size, mean_correlation(among))
   )
 }
 
@@ -329,16 +319,15 @@ whole_panel <- function(table, answers, raters, size) {
   among <- table[table$kind == "raters", ]
   rho <- mean_correlation(among)
   interval <- mean_correlation_limits(among, answers, raters, rho)
-  ends <- c(mean_of_known(among$lowest, among$n), mean_of_known(among$highest, among$n))
-  wrong <- replace(among$both_wrong, is.na(among$surplus), 0)
+  lowest <- mean_of_known(among$lowest, among$n)
+  highest <- mean_of_known(among$highest, among$n)
+  effective <- function(correlation) effective_raters(size, correlation)
   tibble::tibble(
     raters_per_case = size, correlation = rho, conf.low = interval[[1L]],
-    conf.high = interval[[2L]], effective = effective_raters(size, rho),
-    effective.low = effective_raters(size, interval[[2L]]),
-    effective.high = effective_raters(size, interval[[1L]]),
-    lowest = ends[[1L]], highest = ends[[2L]],
-    effective.lowest = effective_raters(size, ends[[2L]]),
-    effective.highest = effective_raters(size, ends[[1L]]),
-    surplus = mean_of_known(among$surplus, wrong)
+    conf.high = interval[[2L]], effective = effective(rho),
+    effective.low = effective(interval[[2L]]), effective.high = effective(interval[[1L]]),
+    lowest = lowest, highest = highest, effective.lowest = effective(highest),
+    effective.highest = effective(lowest),
+    surplus = mean_of_known(among$surplus, among$both_wrong)
   )
 }

@@ -1,8 +1,7 @@
 #' Simulated panels
 #'
-#' Draws the answers of raters and systems to cases whose true category is known. Base rates,
-#' confusion matrices, difficulty and answers are drawn again for each panel, from R's random
-#' numbers: [set.seed()] makes panels repeatable.
+#' Draws the answers of raters and systems to cases whose true category is known. All that a design
+#' does not fix is drawn again for each panel, from R's random numbers.
 #'
 #' @srrstatsNA {UL2.1} ratings are not transformed
 #' @srrstatsNA {UL7.5, UL7.5a} nothing is fitted in batches
@@ -25,8 +24,7 @@
 simulate_ratings <- function(design, n = design$n, rater_kind = NULL) {
   check_given()
   check_design(design)
-  n <- check_count(n, "n")
-  check_panel_memory(design, n)
+  check_panel_memory(design, check_count(n, "n"))
   rater_kind <- check_rater_kind(rater_kind)
   x <- as_panel(design, draw_panel(design, n))
   x$rater_kind <- settle_kinds(rater_kind, x)
@@ -70,17 +68,15 @@ check_design <- function(design) {
 #' @param systems Names of systems; `NULL` for all.
 #' @return `truth()`: a tibble with a row per case: `case` and `category`, a factor, `NA` where the
 #'   truth is not known. `true_accuracy()`: a tibble with a row per system: `system`; `expected`,
-#'   the probability of a correct answer over the base rates and difficulties of the panel, copying
-#'   included, whatever cases were drawn or kept, and `NA` where it is unknown; and `sample`, the
-#'   share of correct answers (by weight, if cases have weights) among the cases of `x` with an
-#'   answer and a known truth, `NA` if there are none.
+#'   the probability of a correct answer, copying included, whatever cases were drawn or kept, and
+#'   `NA` where it is unknown; and `sample`, the share of correct answers (by weight, if cases have
+#'   weights) among the cases of `x` with an answer and a known truth.
 #' @family simulation
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.6, 0.6, 0.7), systems = c(a = 0.8, b = 0.9)), n = 20)
 #' truth(x)
 #' true_accuracy(x)
-#' true_accuracy(x[1:10, ])
 #' @export
 truth <- function(x) {
   check_given()

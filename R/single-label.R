@@ -65,11 +65,8 @@ one_label <- function(x, label) {
 
 # Ratings of the same cases and raters from other entries: unit, worker and label.
 rebuild <- function(x, entries, categories, repeats = "error") {
-  answer <- case_answers(x)
-  systems <- lapply(seq_along(x$systems), function(s) answer[, s])
-  core <- core_patterns_long(
-    entries$unit, entries$worker, entries$label, systems, nrow(x)
-  )
+  systems <- unname(split_columns(case_answers(x), x$systems))
+  core <- core_patterns_long(entries$unit, entries$worker, entries$label, systems, nrow(x))
   x$categories <- categories
   x <- with_patterns(x, core)
   x$repeats <- repeats

@@ -35,7 +35,6 @@
 #' summary(study, by = "estimator", common = TRUE)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(study)
-#' plot(study, type = "error")
 #' @export
 summary.simulation_study <- function(object, by = c("design", "n", "system", "estimator"),
                                      margin = 0.1, common = FALSE, ...) {

@@ -48,8 +48,8 @@ built_in <- function(estimators) {
   }, NA)
 }
 
-# The caller's `tick` moves a bar of the caller's; `clock` gives seconds.
-run_study <- function(study, threads, checkpoint, tick = NULL, clock = elapsed) {
+# `clock` gives seconds.
+run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   for (cell in study_cells(study)) check_panel_memory(cell$design, cell$n)
   state <- new.env()
   save <- function() {
@@ -59,11 +59,8 @@ run_study <- function(study, threads, checkpoint, tick = NULL, clock = elapsed) 
   }
   save()
   on.exit(save())
-  if (is.null(tick)) {
-    bar <- progress_bar("Runs", study$runs * length(study$done))
-    on.exit(bar$close(), add = TRUE)
-    tick <- bar$tick
-  }
+  bar <- progress_bar("Runs", study$runs * length(study$done))
+  on.exit(bar$close(), add = TRUE)
   blocks <- study_blocks(study)
   before <- sum(study$done)
   runner <- block_runner(study, threads)
@@ -71,12 +68,12 @@ run_study <- function(study, threads, checkpoint, tick = NULL, clock = elapsed) 
     wave <- seq_len(min(runner$width, length(blocks)))
     keep <- function(tables) state$tables <- c(state$tables, tables)
     keep(withCallingHandlers(
-      runner$run(blocks[wave], function(done) tick(before + done)),
+      runner$run(blocks[wave], function(done) bar$tick(before + done)),
       fallible_error_worker = function(cnd) keep(kept_blocks(blocks, cnd$finished))
     ))
     before <- before + sum(vapply(blocks[wave], `[[`, 0, "runs"))
     blocks <- blocks[-wave]
-    tick(before)
+    bar$tick(before)
     if (isTRUE(clock() - state$saved > 5)) save()
   }
   state$complete <- add_results(study, state$tables)
@@ -116,22 +113,20 @@ block_runner <- function(study, threads) {
   }
   worlds <- lapply(Filter(is_world, study$designs), `[[`, "draw")
   needed <- estimator_globals(c(study$estimators, worlds))
+  names <- function(block) {
+    last <- block$first + block$runs - 1
+    paste0("design ", block$label, ", n = ", number(block$n), ", runs ", block$first, " to ", last)
+  }
   away <- function(blocks, tick) {
-    tasks <- lapply(blocks, block_task, study$estimators, study$seed)
     run_pieces(
-      tasks, vapply(blocks, block_name, ""), globals = needed$globals, packages = needed$packages
+      lapply(blocks, block_task, study$estimators, study$seed), vapply(blocks, names, ""),
+      globals = needed$globals, packages = needed$packages
     )
   }
   list(width = future::nbrOfWorkers(), run = away)
 }
 
-block_name <- function(block) {
-  paste0(
-    "design ", block$label, ", n = ", number(block$n), ", runs ", block$first, " to ",
-    block$first + block$runs - 1
-  )
-}
-
+# Without the rest of the study, which need not travel.
 block_task <- function(block, estimators, seed) {
   force(list(block, estimators, seed))
   function() run_block(block, estimators, seed)
@@ -220,19 +215,15 @@ compiled_results <- function(result, estimator, core, block) {
 interpreted_results <- function(block, estimators, seed, seeds) {
   if (length(estimators) == 0L) return(list()) # no panel need be built
   systems <- names(block$design$systems)
-  by_run <- lapply(seq_along(seeds), function(i) {
-    x <- tryCatch(run_panel(block, seed, block$first + i - 1L), error = identity)
-    list(
-      estimates = lapply(estimators, apply_estimator, x, systems, seeds[[i]]),
-      facts = if (is_world(block$design)) panel_facts(x, systems)
-    )
+  panels <- lapply(block$first + seq_along(seeds) - 1L, function(run) {
+    tryCatch(run_panel(block, seed, run), error = identity)
   })
   by_system <- order(rep(seq_along(systems), length(seeds)))
-  results <- lapply(seq_along(estimators), function(e) {
-    of_runs <- stack_tables(lapply(by_run, function(run) run$estimates[[e]]))
-    lapply(of_runs, `[`, by_system)
+  results <- lapply(estimators, function(estimator) {
+    of_runs <- Map(function(x, seed) apply_estimator(estimator, x, systems, seed), panels, seeds)
+    lapply(stack_tables(of_runs), `[`, by_system)
   })
-  facts <- if (is_world(block$design)) stack_facts(lapply(by_run, `[[`, "facts"))
+  facts <- if (is_world(block$design)) stack_facts(lapply(panels, panel_facts, systems))
   list(results = results, facts = facts)
 }
 

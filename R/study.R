@@ -8,15 +8,13 @@
 #' frame with a column `estimate` (and `std.error`, `conf.low`, `conf.high` and `reason`, if there
 #' are any). Names of methods, and what [accuracy_estimator()] makes, run in compiled code, but for
 #' profile intervals. An estimator that stops with an error does not stop the study: its estimate is
-#' `NA`, the message is its `reason`, and the condition is kept. `replay(study, row)` then draws
-#' that panel again, and `replay(study, row, what = "estimate")` lets the estimator fail before your
-#' eyes.
+#' `NA`, the message is its `reason`, and the condition is kept. `replay(study, row)` draws that
+#' panel again, and with `what = "estimate"` lets the estimator fail before your eyes.
 #'
 #' @section Worlds of your own:
 #' A design may be a function of the number of cases that returns [ratings()] of so many cases with
 #' the answers of systems and, by [with_truth()], the truth: always the same systems, and no truth
-#' missing. R's random numbers are seeded again for each panel, apart from those of estimators. To
-#' learn the names of systems the function is called up to five times beforehand, and must then
+#' missing. To learn the names of systems it is called up to five times beforehand, and must then
 #' return a panel. If it fails later, the estimates of that run are `NA`, with the error, of class
 #' `fallible_error_design`, as their `condition`. Where it tells no `expected` accuracy, `print()`
 #' and [plan_cases()] hold estimates against the share of correct answers in the panel.
@@ -24,8 +22,8 @@
 #' @section Random numbers:
 #' R's generator decides once, so [set.seed()] makes a study repeatable. Each panel has a stream of
 #' its own: results are the same for any number of threads or processes, and the panels of a study
-#' with more runs begin with those of the study with fewer. An estimator of yours that uses R's
-#' random numbers finds them seeded again for each panel.
+#' with more runs begin with those of the study with fewer. Functions of yours find R's random
+#' numbers seeded again for each panel, worlds and estimators apart.
 #'
 #' @section Many processes:
 #' Where package future has a plan that is not sequential (`future::plan("multisession")`, a
@@ -36,11 +34,11 @@
 #' @section Checkpoints:
 #' With `checkpoint`, results are saved to that file every few seconds and whenever the study ends,
 #' also by an interrupt or an error. The same call then goes on from there, with the seed of the
-#' file; a call with more `runs` adds these. Estimators are the same if their code is; what else
-#' they use is not compared. The file is the study so far, for `readRDS()`, with a hash behind it: a
-#' file of which bytes have changed, or that another version of the package wrote, is refused. While
-#' a study runs its file is locked, by an empty file beside it whose name ends in `.lock`: a second
-#' study that asks for it gets an error of class `fallible_error_file`.
+#' file; a call with more `runs` adds these. Estimators are the same if their code is. The file is
+#' the study so far, for `readRDS()`, with a hash behind it: a file of which bytes have changed, or
+#' that another version of the package wrote, is refused. While a study runs its file is locked, by
+#' an empty file beside it whose name ends in `.lock`: a second study that asks for it gets an error
+#' of class `fallible_error_file`.
 #'
 #' @srrstats {G5.7} errors by cases and raters: `vignette("simulation-figures")` stops if they do
 #'   not fall
@@ -109,10 +107,9 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
 
 # Functions become worlds, which are asked for a panel of `n` cases (the first number of several).
 as_designs <- function(x, n = NULL) {
-  if (inherits(x, "rater_design") || is.function(x)) x <- list(design = x)
-  ok <- is.list(x) && length(x) > 0L &&
-    all(vapply(x, function(design) inherits(design, "rater_design") || is.function(design), NA))
-  abort_argument_if(!ok, "designs",
+  is_one <- function(x) inherits(x, "rater_design") || is.function(x)
+  if (is_one(x)) x <- list(design = x)
+  abort_argument_if(!is.list(x) || length(x) == 0L || !all(vapply(x, is_one, NA)), "designs",
     "must be a {.cls rater_design}, a function of the number of cases, or a list of them.", not = x,
     i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
   names <- rlang::names2(x)

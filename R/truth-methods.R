@@ -34,21 +34,16 @@ tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
   check_dots_empty(...)
   what <- check_choice(what)
   probability <- probability_matrix(x, "x")
-  labels <- colnames(probability)
-  if (what == "cases") {
-    return(tibble::tibble(
-      case = rep(x$case, each = length(labels)),
-      category = factor(rep(labels, nrow(x)), levels = labels),
-      probability = as.vector(t(probability))
-    ))
-  }
-  known <- probability[!is.na(probability[, 1L]), , drop = FALSE]
+  categories <- factor(colnames(probability), colnames(probability))
+  if (what == "cases") return(long_truth(x$case, categories, probability))
+  known <- known_rows(probability)
   tibble::tibble(
-    category = factor(labels, levels = labels),
-    n = tabulate(most_probable(known)$category, length(labels)),
+    category = categories, n = tabulate(most_probable(known)$category, length(categories)),
     probability = na_real(unname(colMeans(known)))
   )
 }
+
+known_rows <- function(probability) probability[!is.na(probability[, 1L]), , drop = FALSE]
 
 #' @rdname tidy.ground_truth
 #' @export
@@ -56,7 +51,7 @@ glance.ground_truth <- function(x, ..., sure = 0.8) {
   check_dots_empty(...)
   check_number(sure, "sure", 0, 1)
   probability <- probability_matrix(x, "x")
-  known <- probability[!is.na(probability[, 1L]), , drop = FALSE]
+  known <- known_rows(probability)
   highest <- most_probable(known)$probability
   tibble::tibble(
     cases = nrow(x), categories = ncol(probability), probability = na_real(mean(highest)),
@@ -76,20 +71,17 @@ as.data.frame.ground_truth <- function(x, row.names = NULL, # nolint: object_nam
 #' @export
 format.ground_truth <- function(x, ...) {
   if (!has_columns(x, "case") || ncol(x) < 2L) return(NextMethod())
-  facts <- glance(x)
-  paste0(
-    count_noun(facts$cases, "case"), " x ",
-    count_noun(facts$categories, "category", "categories"),
-    if (!is.na(facts$probability)) {
-      paste0(", the most probable has ", decimals(facts$probability, 2L), " on average")
-    }
-  )
+  mean <- glance(x)$probability
+  paste0(tbl_sum(x), if (!is.na(mean)) {
+    paste0(", the most probable has ", decimals(mean, 2L), " on average")
+  })
 }
 
 #' @rdname tidy.ground_truth
 #' @export
 print.ground_truth <- function(x, n = NULL, ...) {
-  if (!is.null(n)) n <- check_rows(n)
+  abort_argument_if(!is.null(n) && !(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0), "n",
+    "must be a number of rows, or Inf for all.", not = n)
   label <- or_null(predict(x)$category)
   columns <- append(lapply(x, identity), if (!is.null(label)) list(label = label), 1L)
   shown <- tibble::new_tibble(columns, nrow = nrow(x), class = "titled_table", title = tbl_sum(x))
@@ -124,12 +116,6 @@ notes_of.ground_truth <- function(x) { # nolint: object_name.
   )
 }
 
-check_rows <- function(n) {
-  abort_argument_if(!(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0), "n",
-    "must be a number of rows, or Inf for all.", not = n)
-  as.double(n)
-}
-
 #' @export
 tbl_sum.ground_truth <- function(x, ...) {
   c("Probabilities of categories" = paste(
@@ -142,11 +128,9 @@ tbl_sum.ground_truth <- function(x, ...) {
 #' @export
 tbl_sum.titled_table <- function(x, ...) attr(x, "title")
 
-truth_columns <- function(x) {
+#' @export
+shown_table.ground_truth <- function(x) { # nolint: object_name.
   few <- utils::head(x, 10L)
   out <- round_columns(plain_data_frame(few))
   cbind(out["case"], label = predict(few)$category, out[setdiff(names(out), "case")])
 }
-
-#' @export
-shown_table.ground_truth <- function(x) truth_columns(x) # nolint: object_name.

@@ -88,11 +88,15 @@ ground_truth <- function(fit, format = c("wide", "long"), rho = NULL) {
     abort_no_cases("The long format needs the cases",
       hint = "{.code format = \"wide\"} gives a lazy table.")
   }
-  n <- length(x$categories)
+  long_truth(x$cases, category_factor(seq_along(x$categories), x),
+    posterior[pattern_of_case(x), , drop = FALSE])
+}
+
+# A row per case and category.
+long_truth <- function(cases, categories, probability) {
   tibble::tibble(
-    case = rep(x$cases, each = n),
-    category = category_factor(rep(seq_len(n), nrow(x)), x),
-    probability = as.vector(t(posterior[pattern_of_case(x), , drop = FALSE]))
+    case = rep(cases, each = length(categories)), category = rep(categories, length(cases)),
+    probability = as.vector(t(probability))
   )
 }
 
@@ -102,11 +106,8 @@ predict.ground_truth <- function(object, ...) {
   check_dots_empty(...)
   probability <- probability_matrix(object, "object")
   best <- most_probable(probability)
-  tibble::tibble(
-    case = object$case,
-    category = factor(colnames(probability)[best$category], levels = colnames(probability)),
-    probability = best$probability, tied = best$tied
-  )
+  best$category <- factor(colnames(probability)[best$category], colnames(probability))
+  tibble::new_tibble(c(list(case = object$case), best), nrow = nrow(object))
 }
 
 # A list: x; posterior, with a row per pattern of `x`; certain, which of these are known; common,
@@ -135,9 +136,7 @@ new_ground_truth <- function(x, posterior, rho = 0) {
   abort_argument_if("case" %in% x$categories, "fit",
     "No category can be called {.val case}, the name of the column of cases.",
     i = "Give that category another name, or choose {.code format = \"long\"}.")
-  columns <- lapply(seq_along(x$categories), function(k) posterior[, k])
-  names(columns) <- x$categories
-  table <- case_table(x, columns)
+  table <- case_table(x, split_columns(posterior, x$categories))
   if (!is.data.frame(table)) return(table)
   tibble::new_tibble(
     table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), rho = rho,
@@ -201,30 +200,35 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
 # The probabilities of a table like those of ground_truth(), cases x categories.
 probability_matrix <- function(x, arg) {
   categories <- setdiff(names(x), "case")
-  abort_if(!is.data.frame(x) || !"case" %in% names(x) || length(categories) == 0L, "columns",
-    "{.arg {arg}} must have the column {.val case} and a column per category.",
-    x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg)
-  out <- as.matrix(as.data.frame(x)[categories])
-  dimnames(out) <- list(NULL, categories)
-  ok <- is.numeric(out) && all(is.na(out) | (out >= 0 & out <= 1 + 1e-9))
+  shaped <- is.data.frame(x) && "case" %in% names(x) && length(categories) > 0L
+  out <- if (shaped) as.matrix(as.data.frame(x)[categories])
+  ok <- shaped && is.numeric(out) && all(is.na(out) | (out >= 0 & out <= 1 + 1e-9))
   abort_if(!ok, "columns",
-    "The columns of {.arg {arg}} other than {.val case} must hold probabilities.",
-    x = "Found something else among {.val {categories}}.", arg = arg)
+    "{.arg {arg}} must have the column {.val case}, and one of probabilities for each category.",
+    x = if (any_columns(x)) "It has {.val {names(x)}}." else "It is {describe(x)}.", arg = arg)
+  dimnames(out) <- list(NULL, categories)
   out
 }
 
 # A column number for each row of `x`; 0 where the truth is not known.
 true_categories <- function(x, truth, categories) {
-  if (is.null(truth)) truth <- attr(x, "truth")
+  truth <- truth %||% attr(x, "truth")
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
     i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.")
   given <- as_truth_table(truth, "truth")
-  code <- match(given$truth, categories)
-  if (anyNA(code)) {
-    abort_unknown_truth(unique(given$truth[is.na(code)]), which(is.na(code)), "truth", categories)
-  }
-  at <- match(as_label(x$case), given$case)
-  replace(code[at], is.na(at), 0L)
+  code <- truth_codes(given$truth, categories, "truth")[match(as_label(x$case), given$case)]
+  replace(code, is.na(code), 0L)
+}
+
+# Numbers of true categories, which must be known ones; NA stays NA.
+truth_codes <- function(truth, categories, arg) {
+  code <- match(truth, categories)
+  off <- which(is.na(code) & !is.na(truth))
+  unknown <- unique(truth[off])
+  abort_if(length(off) > 0L, "category", "{.arg {arg}} must hold categories of {.arg x}.",
+    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", row = off,
+    column = NA_character_, found = unknown)
+  code
 }
 
 # Cases and their truths as labels, from what a user may give; without those that are missing.
@@ -247,17 +251,14 @@ as_truth_table <- function(truth, arg) {
     case <- names(truth)
     category <- as_label(unname(truth))
   }
-  known <- !is.na(category)
+  known <- which(!is.na(category))
   case <- case[known]
   category <- category[known]
   first <- match(case, case)
   off <- which(category != category[first])
-  if (length(off) > 0L) {
-    off <- off[[1L]]
-    abort_fallible("case", "A case has one true category.", x = "Case {.val {case[[off]]}} has
-        {.val {category[[first[[off]]]]}} and {.val {category[[off]]}} in {.arg {arg}}.",
-      row = which(known)[[off]])
-  }
+  abort_if(length(off) > 0L, "case", "A case has one true category.",
+    x = "Case {.val {case[off[1L]]}} has {.val {category[first[off[1L]]]}} and
+        {.val {category[off[1L]]}} in {.arg {arg}}.", row = known[off[1L]])
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
 }
 

@@ -59,29 +59,18 @@ case_truth <- function(truth, x) {
   abort_argument_if(length(truth) != nrow(x), "truth",
     "must have a category for each case of {.arg x}, or name the cases.",
     x = "There are {length(truth)} for {nrow(x)} case{?s}.")
-  label <- as_label(truth)
-  code <- match(label, x$categories)
-  off <- which(is.na(code) & !is.na(label))
-  if (length(off) > 0L) abort_unknown_truth(unique(label[off]), off, "truth", x$categories)
-  code
-}
-
-abort_unknown_truth <- function(unknown, row, arg, categories) {
-  abort_fallible("category", "{.arg {arg}} must hold categories of {.arg x}.",
-    x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", row = row,
-    column = NA_character_, found = unknown)
+  truth_codes(as_label(truth), x$categories, "truth")
 }
 
 check_expected <- function(expected, systems) {
-  if (is.null(expected)) return(stats::setNames(rep(NA_real_, length(systems)), systems))
-  ok <- (is.numeric(expected) || is.logical(expected) && all(is.na(expected))) &&
-    length(expected) == length(systems) &&
+  expected <- expected %||% rep(NA_real_, length(systems))
+  if (is.logical(expected) && all(is.na(expected))) expected <- expected + 0
+  ok <- is.numeric(expected) && length(expected) == length(systems) &&
     all(is.na(expected) | (expected >= 0 & expected <= 1))
   place <- if (is.null(names(expected))) seq_along(systems) else match(systems, names(expected))
   abort_argument_if(!ok || anyNA(place), "expected",
     "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
-    x = if (ok) "It names {.val {names(expected)}}." else if (is.numeric(expected)) "It is
-        {.val {unname(expected)}}." else "It is {describe(expected)}.",
+    x = if (ok) "It names {.val {names(expected)}}." else "It is {describe(expected)}.",
     i = if (length(systems) > 0L) "Systems are {.val {systems}}.")
   stats::setNames(as.double(expected)[place], systems)
 }

@@ -27,10 +27,9 @@ first_panel <- function(world, n) {
       suppressWarnings(world_panel(world, n, seed), classes = "fallible_warning"),
       fallible_error = identity
     )
-    if (!inherits(x, "error")) return(x)
-    if (seed == 1L) first <- x
+    if (!inherits(x, "error")) break
   }
-  first
+  x
 }
 
 # A panel of so many cases, with the systems that are asked for.
@@ -82,11 +81,9 @@ world_seed <- function(seed, item) core_run_seeds(seed, item + 2^31, 1L)
 # What is true of a panel, and how its raters agree; NA where there is no panel.
 panel_facts <- function(x, systems) {
   if (inherits(x, "error")) {
-    none <- list(expected = NA_real_, sample = NA_real_)
-    return(c(
-      lapply(none, rep, length(systems)), agreement = NA_real_, kappa = NA_real_,
-      rater_accuracy = NA_real_
-    ))
+    lacking <- rep(NA_real_, length(systems))
+    none <- list(agreement = NA_real_, kappa = NA_real_, rater_accuracy = NA_real_)
+    return(c(list(expected = lacking, sample = lacking), none))
   }
   fit <- fit_algebraic(with_votes(x), k_model())
   c(

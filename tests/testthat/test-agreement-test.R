@@ -63,6 +63,10 @@ test_that("dependent kappas are compared by the influence of each case", {
   difference <- slope(c(1, 2)) - slope(c(1, 4))
   expect_equal(own$std.error, sqrt(45 / 44 * sum(difference^2)), tolerance = 1e-5)
   expect_equal(own$estimate, cohen_kappa(x) - cohen_kappa(y))
+  expect_equal(
+    c(own$conf.low, own$conf.high),
+    own$estimate + c(-1, 1) * stats::qt(0.95, 44) * own$std.error
+  )
   expect_identical(own$n, 45L)
   # The jackknife of the difference itself.
   jack <- compare_agreement(x, y, "cohen_kappa", interval = "jackknife")

@@ -425,8 +425,8 @@ test_that("weights too small to be multiplied are only shares", {
 
 test_that("results of no rows, or without a column, are printed as tables", {
   x <- agreement(lehner_ratings(), by_category = TRUE)
-  expect_output(print(x[0, ]), "Agreement: 0 x 11")
-  expect_output(print(x[names(x) != "n"]), "Agreement: 32 x 10")
+  expect_output(print(x[0, ]), "A tibble: 0 x 11")
+  expect_output(print(x[names(x) != "n"]), "A tibble: 32 x 10")
 })
 
 test_that("an interval that leaves its estimate is told of", {

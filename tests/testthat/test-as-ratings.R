@@ -59,6 +59,16 @@ test_that("a table is the agreement matrix of two raters, in as_ratings(), ratin
   })
 })
 
+test_that("ratings stay what they are, unless votes are asked for", {
+  long <- data.frame(
+    case = rep(1:3, each = 4), rater = c("r", "r", "r", "s"), rating = c("a", "b", "a", "b")
+  )
+  x <- ratings(long, case = case, rater = rater, rating = rating, repeats = "reruns")
+  expect_identical(as_ratings(x), x)
+  votes <- as_ratings(x, votes = TRUE)
+  expect_identical(as.character(tidy(votes)$rating[tidy(votes)$rater == "r"]), rep("a", 3))
+})
+
 test_that("counts are ratings by whoever, in a table too", {
   x <- ratings(fleiss1971, counts = depression:other)
   expect_equal(as_ratings(fleiss1971, counts = depression:other), x)

@@ -88,6 +88,18 @@ test_that("a category without gold has no interval, and a reason", {
   expect_output(print(found), "No interval for recall of 3 in a")
 })
 
+test_that("a system that answered no gold case has no interval, and this reason", {
+  store <- gold_matrices()
+  systems <- as.data.frame(store$x, what = "systems")
+  systems <- systems[!(systems$system == "b" & systems$case %in% store$gold$case), ]
+  x <- ratings(
+    as.data.frame(store$x), case = case, rater = rater, rating = rating, systems = systems
+  )
+  estimate <- quiet(estimate_accuracy(x, known_truth = store$gold, gold_sample = "random"))
+  found <- tidy(confusion(estimate, systems = "b"), "categories")
+  expect_identical(unique(found$reason), "no interval: it answered none of the 60 gold cases")
+})
+
 test_that("clusters of gold widen cells, and too few give none", {
   store <- gold_matrices()
   of <- function(cluster) {

@@ -32,6 +32,8 @@ test_that("crowds that cannot be are refused", {
   expect_error(simulate_crowd(spammers = c(lazy = 1)), class = "fallible_error_argument")
   expect_error(simulate_crowd(spammers = c(random = 31)), class = "fallible_error_argument")
   expect_error(simulate_crowd(per_unit = 31), class = "fallible_error_argument")
+  e <- expect_error(simulate_crowd(1e9, labels = 26), class = "fallible_error_memory")
+  expect_identical(e$numbers, 1e9 * 2 * 26)
   expect_snapshot(error = TRUE, simulate_crowd(spammers = 3))
   expect_snapshot(error = TRUE, tidy(lehner_ratings(), "workers"))
 })

@@ -73,7 +73,7 @@ test_that("gradients by hand and by differences are the same", {
   for (errors in c("uniform", "distance", "free")) {
     model <- rater_model(~z, errors, difficulty = ~ exp(z), base_rates = ~z, system = "own")
     base <- base_design(patterns_for(model, x), model)
-    problem <- family_problem_of(patterns_for(model, x), model, base, system = 1L)$problem
+    problem <- family_problem_of(patterns_for(model, x), model, base, system = 1L)
     withr::local_seed(1)
     own <- problem$family$start(NULL, NULL)
     own <- own + rnorm(length(own), sd = 0.4)
@@ -179,7 +179,7 @@ test_that("they are told in words", {
 
 test_that("a base rate at the end of its range has no standard error", {
   x <- ratings(cbind(c(1, 2, 1, 2, 1), c(1, 2, 1, 1, 1), c(1, 2, 2, 2, 1)), categories = 1:3)
-  model <- formula_model("common", "uniform", "none", "shared", list(base_rates = ~1))
+  model <- model_by_formula("common", "uniform", "none", "shared", ~1)
   terms <- tidy(fit_raters(x, model))
   expect_identical(is.na(terms$std.error), terms$term == "base_rate[3]")
 })

@@ -117,13 +117,22 @@ test_that("a formula of a covariate that does not matter changes little", {
     expect_gte(gain, -1e-4)
     expect_lt(gain, qchisq(0.9999, 2))
     # Without effects it is the model of the core.
-    model <- formula_model("rater", errors, "none", "shared", list(base_rates = ~1))
+    model <- model_by_formula("rater", errors, "none", "shared", ~1)
     same <- fit_raters(x, model)
     expect_equal(as.numeric(logLik(same)), as.numeric(logLik(core)), tolerance = 1e-6)
     terms <- intersect(names(coef(same)), names(coef(core)))
     expect_gte(length(terms), 6)
     expect_equal(coef(same)[terms], coef(core)[terms], tolerance = 2e-3)
   }
+})
+
+test_that("with one accuracy for all raters a system has its own", {
+  x <- withr::with_seed(6, simulate_ratings(
+    rater_design(c(0.7, 0.7, 0.7), 0.9, categories = 3, n = 300)
+  ))
+  model <- model_by_formula("common", "uniform", "none", "shared", ~1)
+  of <- function(model) tidy(quiet(estimate_accuracy(x, "joint", model, interval = "none")))$estimate
+  expect_equal(of(model), of(rater_model("common", prior = "none")), tolerance = 1e-4)
 })
 
 test_that("systems that do not share the raters' slopes are judged by their own", {

@@ -35,6 +35,13 @@ test_that("the likelihood with known cases and raters is that of a slow twin", {
   }
 })
 
+test_that("one known rater does not make the others known", {
+  known <- matrix(0.1, 4, 4) + diag(0.6, 4)
+  fit <- quiet(fit_raters(lehner_ratings(), dawid_skene(), known_raters = list(rater2 = known)))
+  expect_output(print(fit), "Known raters: rater2\n", fixed = TRUE)
+  expect_false(isTRUE(all.equal(confusion(fit)$rater1, confusion(fit)$rater2)))
+})
+
 test_that("where all cases are known, fits are tables", {
   set.seed(2)
   x <- panel(300)

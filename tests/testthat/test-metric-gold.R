@@ -171,7 +171,7 @@ test_that("metrics of a rare category of two end where agreement is least, and n
   table <- c(0.95, 0.02, 0.01, 0.02) # answers within truths
   ends <- ranges_of_margins(ranges_of_plan(plan), table, plan)
   none <- matrix(c(0.93, 0.04, 0.03, 0), 2, byrow = TRUE)
-  expect_equal(ends[, 1L], c(kappa_of_table(none), mcc_of_table(none)))
+  expect_equal(ends[, 1L], c(kappa_of_costs(none, 1 - diag(2)), mcc_of_table(none)))
   expect_equal(ends[, 2L], c(1, 1))
   three <- metric_plan(built_in_metrics["kap"], c("a", "b", "c"), NULL, list())
   expect_identical(ranges_of_margins(cbind(-1, 1), rep(1 / 9, 9), three), cbind(-1, 1))

@@ -110,6 +110,12 @@ test_that("raters share a skill over labels, so that two are enough", {
   expect_identical(names(weighted), c("case", "system", "label", "truth", "prediction", "weight"))
   expect_equal(sum(weighted$weight), 3000)
   expect_output(print(found), "2 labels, joint method", fixed = TRUE)
+  # Replicates that have another centre than the estimate keep it.
+  plan <- label_plan("recall", character(), 1, drawn$x)
+  values <- matrix(stats::plogis(stats::rnorm(800, -1, 0.2)), 400)
+  told <- with_percentiles(tidy(found), plan, values, 0.9)
+  expect_lt(max(told$conf.high), 0.5)
+  expect_equal(told$std.error, apply(values, 2L, stats::sd))
 })
 
 test_that("missing answers are left out, and systems may give one label", {

@@ -52,6 +52,19 @@ test_that("with all truths known metrics are those of yardstick", {
   expect_equal(pick("ece_plugin"), ece, tolerance = 1e-12)
 })
 
+test_that("the case with the highest score counts, also where it is wrong", {
+  score <- (9:1) / 10
+  true <- c("b", "a", "a", "b", "a", "b", "b", "a", "b")
+  cases <- data.frame(r1 = true, r2 = true, s = ifelse(score > 0.5, "a", "b"), a = score)
+  x <- ratings(cases, raters = r1:r2, systems = s, scores = list(s = c(a = "a")))
+  found <- quiet(estimate_metrics(
+    x, "pr_auc", interval = "none", known_truth = stats::setNames(true, x$cases),
+    gold_sample = "given"
+  ))
+  found <- tidy(found)
+  expect_equal(found$estimate[found$category %in% "a"], pr_twin(score, true == "a"))
+})
+
 test_that("ties count half, and a case is not compared with itself", {
   score <- c(3, 2, 2, 1, 1, 0)
   of <- c(TRUE, TRUE, FALSE, TRUE, FALSE, FALSE)

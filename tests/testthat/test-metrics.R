@@ -64,6 +64,13 @@ test_that("bad metrics are told", {
   })
 })
 
+test_that("costs may be a data frame", {
+  x <- quiet(estimate_accuracy(metric_panel(60), "joint", interval = "none"))
+  cost <- matrix(c(0, 1, 9, 1, 0, 1, 1, 1, 0), 3, dimnames = rep(list(1:3), 2))
+  of <- function(cost) tidy(estimate_metrics(x, "loss", cost = cost, interval = "none"))$estimate
+  expect_identical(of(as.data.frame(cost)[3:1, ]), of(cost))
+})
+
 test_that("costs go by the names of categories", {
   x <- quiet(estimate_accuracy(metric_panel(60), "joint", interval = "none"))
   cost <- matrix(stats::runif(9), 3, dimnames = list(1:3, 1:3))

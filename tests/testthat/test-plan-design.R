@@ -15,6 +15,15 @@ test_that("accuracies spread over other numbers of raters as they are", {
   expect_identical(tidy(plan)$raters, 3L)
 })
 
+test_that("a plan has the raters that are asked for, as many and as good", {
+  design <- function(accuracy) rater_design(rep(accuracy, 3), 0.8, 3)
+  several <- tidy(plan_cases(design(0.7), raters = 2:4, runs = 0))
+  expect_true(all(diff(several$cases) < 0))
+  better <- tidy(plan_cases(design(0.7), rater_accuracy = 0.9, runs = 0))
+  expect_equal(better, tidy(plan_cases(design(0.9), runs = 0)))
+  expect_lt(better$cases, several$cases[[2]])
+})
+
 test_that("the kappa of raters is what simulated panels have", {
   expect_equal(expected_kappa(rater_design(rep(0.6, 2))), (0.36 + 0.16 / 4 - 0.2) / 0.8)
   expect_equal(

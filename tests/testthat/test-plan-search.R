@@ -82,6 +82,14 @@ test_that("the bracket holds the crossing between neighbours", {
   expect_identical(max(never$tried), 1000)
 })
 
+test_that("the fewest cases are exact in a range that is not gone through one by one", {
+  for (n in 5001:5020) {
+    expect_identical(fewest(function(cases) n - 0.5 - cases, 2, 20000), as.double(n))
+  }
+  expect_identical(fewest(function(cases) rep(-1, length(cases)), 2, 100), 2)
+  expect_identical(fewest(function(cases) rep(1, length(cases)), 2, 100), NA_real_)
+})
+
 test_that("probit lines are those of glm(), their errors those of the panels", {
   set.seed(4)
   n <- c(40, 60, 90)

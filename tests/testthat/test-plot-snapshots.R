@@ -20,8 +20,7 @@ test_that("pictures look as they were looked at", {
   # Further pictures that these examples have not what they need for.
   elsewhere <- list(
     accuracy_estimate = c("bins", "gold", "roc", "reliability"), ground_truth = "calibration",
-    k_check = c("pairs", "disagreements"), rater_fit = "tests",
-    ratings_labels = "agreement"
+    k_check = c("pairs", "disagreements"), ratings_labels = "agreement"
   )
   for (class in names(results)) {
     types <- setdiff(types_of(class), elsewhere[[class]])
@@ -44,7 +43,6 @@ test_that("pictures that need more look as they were looked at", {
     estimate_accuracy(x, "joint", known_truth = truth(x)[1:40, ], gold_sample = "random")
   )
   looks_as_before("gold labels", estimate, "gold")
-  looks_as_before("raters as tests", quiet(fit_raters(x, dawid_skene())), "tests")
   looks_as_before(
     "calibration of posteriors", ground_truth(fit_raters(x)), "calibration", truth = truth(x)
   )

@@ -99,7 +99,7 @@ test_that("estimates that are not identified are named", {
     class = "fallible_error_argument")
 })
 
-test_that("studies are drawn with both measures of truth, and their errors", {
+test_that("studies are drawn with both measures of truth", {
   set.seed(1)
   study <- simulation_study(
     list(a = lehner_design(3), b = lehner_design(5)), runs = 3, n = c(20, 40)
@@ -121,13 +121,8 @@ test_that("studies are drawn with both measures of truth, and their errors", {
   expect_equal(first$x[first$colour == plot_colours[["accent"]]], ours$expected)
   expect_length(unique(layers(ggplot2::autoplot(study))[[2]]$PANEL), 8L)
 
-  errors <- layers(ggplot2::autoplot(study, "error"))
-  table <- summary(study, by = c("design", "n", "estimator"))
-  expect_setequal(errors[[3]]$x, c(table$bias, table$rmse))
-  widths <- errors[[2]]$xmax - errors[[2]]$xmin
-  expect_equal(sort(widths), sort(4 * c(table$bias_mcse, table$rmse_mcse)))
-  one <- layers(ggplot2::autoplot(study, "error", estimators = c("binned", "binned")))
-  expect_setequal(one[[3]]$x, unlist(table[table$estimator == "binned", c("bias", "rmse")]))
+  one <- layers(ggplot2::autoplot(study, estimators = c("binned", "binned")))
+  expect_identical(one[[2]]$x, points$x)
   for (wrong in list("other", character(), 1, quote(x), expression(a), globalenv())) {
     expect_error(
       ggplot2::autoplot(study, estimators = wrong), class = "fallible_error_argument"

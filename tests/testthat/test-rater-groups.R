@@ -265,3 +265,11 @@ test_that("ratings print and measure the agreement of votes, as fits do", {
   independent <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
   expect_output(print(independent), "71.2%", fixed = TRUE)
 })
+
+test_that("several groups of several raters are told of in one line", {
+  x <- ratings(
+    lehner2015, raters = rater1:rater4, case = case,
+    rater_groups = c(rater1 = "a", rater2 = "a", rater3 = "b", rater4 = "b")
+  )
+  expect_output(print(x), "a \\(2 raters\\), b \\(2 raters\\)")
+})

@@ -325,7 +325,8 @@ test_that("factors with unused levels are allowed and declare categories", {
 
 test_that("a grouped data frame is pooled, and says so", {
   grouped <- function(data, ...) {
-    groups <- tibble::tibble(!!!stats::setNames(list(1, 2)[seq_along(c(...))], c(...)), .rows = 1)
+    groups <- tibble::as_tibble(stats::setNames(list(1, 2)[seq_along(c(...))], c(...)))
+    groups$.rows <- list(seq_len(nrow(data)))
     structure(tibble::as_tibble(data), groups = groups,
       class = c("grouped_df", "tbl_df", "tbl", "data.frame"))
   }

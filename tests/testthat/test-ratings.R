@@ -104,6 +104,12 @@ test_that("cases that only a system saw are kept, counted and warned about", {
   )
   expect_identical(caught$unrated, 2)
   expect_identical(caught$systems, "system")
+  one <- tryCatch(
+    ratings(lehner2015, raters = rater1:rater4, case = case, systems = systems[-12, ]),
+    fallible_warning_unrated = identity
+  )
+  expect_identical(one$unrated, 1)
+  expect_match(conditionMessage(one), "system: 1 of 11")
 })
 
 test_that("a case with one rating has a posterior", {

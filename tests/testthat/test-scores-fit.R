@@ -145,6 +145,12 @@ test_that("scores are taken at their word", {
   expect_error(fit_scores(panel$x, raters = "nobody"), class = "fallible_error")
 })
 
+test_that("three sources are enough", {
+  set.seed(3)
+  panel <- scored_panel(150, raters = c(0.8, 0.75))
+  expect_false(anyNA(fit_scores(panel$x)$posterior))
+})
+
 test_that("between known cases the probability rises with the score, within bins too", {
   score <- 1:120 / 121
   true <- 1 + ((1:120 * 0.618) %% 1 < score)

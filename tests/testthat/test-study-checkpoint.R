@@ -80,7 +80,7 @@ test_that("a study whose blocks take minutes is kept after each of them", {
   study <- new_study(
     list(d = rater_design(c(0.6, 0.6), 0.8, n = 20)), list(slow = slow), 30L, NULL, "separate", 1:2
   )
-  run_study(study, 1L, file, NULL, clock = function() now)
+  run_study(study, 1L, file, clock = function() now)
   expect_identical(kept, rep(c(0L, 10L, 20L), each = 10)) # blocks of ten runs
 })
 

@@ -153,7 +153,7 @@ test_that("estimators have random numbers of their own, whatever the user's gene
       study <- first
       study["results"] <- list(NULL)
       study$done[] <- 0L
-      run_study(study, 1L, NULL, NULL)
+      run_study(study, 1L)
     })
     same_rows(kinds, first)
   })

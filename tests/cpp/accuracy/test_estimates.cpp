@@ -104,6 +104,14 @@ TEST_CASE("raters who are never wrong leave no doubt, and divide nothing by zero
   CHECK(estimate(panel, binned()) == Approx(2.0 / 3));
 }
 
+TEST_CASE("a case with one rating counts, one without does not") {
+  const Panel panel({"ABAB..", "ABBBA."}, {"ABABAB"}, 2);
+  const Tallies tallies = panel.tallies();
+  const KFit fit = fit_algebraic(tallies, tallies.weight);
+  REQUIRE(fit.identified == Identified::yes);
+  CHECK(judged(tallies, fit)[0].cases == 5);
+}
+
 TEST_CASE("tied categories share the credit") {
   // Base rates are equal; the last two cases are ties.
   const Panel panel({"AAABBBAB", "AAABBBBA"}, {"AAABBBAA"}, 2);

@@ -216,6 +216,10 @@ TEST_CASE("measures of a table of two raters") {
   const double least = -0.6 * std::log(0.6) - 0.4 * std::log(0.4);
   CHECK(value("information_agreement") == Approx(mutual / least));
   CHECK(value("information_agreement_plain") == Approx(mutual / least));
+  // Weights may be probabilities.
+  for (double& w : rows.weight) w /= 20;
+  CHECK(value("bangdiwala_b") == Approx(0.5));
+  CHECK(value("information_agreement_plain") == Approx(mutual / least));
   // One of the raters says one of three categories, the other two.
   for (const std::vector<std::string>& raters :
        {std::vector<std::string>{"AAAA", "AABB"}, {"CABC", "BBBB"}}) {

@@ -70,4 +70,7 @@ TEST_CASE("the nearer answer is told for each rating") {
     }
   }
   CHECK(sign == expected);
+  // Of a, a, a with the answer b, each is nearer to the others than the system.
+  const Panel farther({"A", "A", "A"}, {"B"}, 2);
+  CHECK(nearer_answers(farther.view(), 0, same.data()) == std::vector<int>{-1, -1, -1});
 }

@@ -122,6 +122,9 @@ TEST_CASE("levels of confidence are the more frequent the more often answers are
   const auto odds = [&](int level) { return law.of(true, level) / law.of(false, level); };
   CHECK(std::log(odds(1) / odds(0)) == Approx(std::exp(-1)));
   CHECK(std::log(odds(2) / odds(1)) == Approx(std::exp(0.4)));
+  for (const int level : {1, 2}) {
+    CHECK(std::log(law.of(false, level) / law.of(false, 0)) == Approx(theta[level - 1]));
+  }
   // Levels of an answer sum to the answer alone.
   const LatentRows rows = sure_rows(0);
   const LatentClass latent(rows, {true, Errors::ordinal, false, false}, flat());

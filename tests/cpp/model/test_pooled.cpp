@@ -44,6 +44,46 @@ TEST_CASE("names follow the majority of ratings") {
   CHECK(names_by_majority(both, {1, 10}, 2) == std::vector<int>{0, 1});
 }
 
+TEST_CASE("association is that of the table of two raters") {
+  // In rows the first rater: 3 1 1, 0 2 1 and 1 0 3.
+  const Panel panel({"AAAAABBBCCCC", "AAABCBBCACCC"}, {}, 3);
+  const Association found = association(latent_rows(panel.view(), panel.weights(), -1, {}));
+  const double table[3][3] = {{3, 1, 1}, {0, 2, 1}, {1, 0, 3}};
+  const double row[3] = {5, 3, 4}, column[3] = {4, 3, 5};
+  double statistic = 0, excess = 0;
+  for (int k = 0; k < 3; ++k) {
+    for (int l = 0; l < 3; ++l) {
+      const double expected = row[k] * column[l] / 12;
+      statistic += 11 / 12.0 * (table[k][l] - expected) * (table[k][l] - expected) / expected;
+    }
+    excess += table[k][k] - row[k] * column[k] / 12;
+  }
+  CHECK(found.statistic == Approx(statistic));
+  CHECK(found.excess == Approx(excess));
+  CHECK(found.df == 4);
+}
+
+TEST_CASE("the skill of a judge is where its numbers are most probable") {
+  Centre centre(2, 3, false);
+  centre.u = {0.8, 0.2, 1.1};
+  centre.w = {0, 0.7, 0.3, 0.4, 0, 0.6, 0.5, 0.5, 0};
+  const double numbers[] = {9, 1, 0, 2, 3, 5, 1, 2, 6};  // ratings x truths
+  const auto density = [&](double skill) {
+    double out = -skill * skill / (2 * centre.tau * centre.tau);
+    for (int k = 0; k < 3; ++k) {
+      for (int l = 0; l < 3; ++l) {
+        const double alpha = centre.c * centre.mean(skill, k, l);
+        if (numbers[l * 3 + k] > 0) {
+          out += std::lgamma(alpha + numbers[l * 3 + k]) - std::lgamma(alpha);
+        }
+      }
+    }
+    return out;
+  };
+  const double skill = centre.skill_of(numbers);
+  CHECK(std::fabs(density(skill + 1e-4) - density(skill - 1e-4)) / 2e-4 < 1e-5);
+}
+
 TEST_CASE("a fit around a centre is the mode of the free model given it") {
   const Panel panel = twelve_cases();
   const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {});

@@ -209,3 +209,23 @@ TEST_CASE("a known matrix stays, and matrices in order stay in order") {
     CHECK(chains[0].draws[d + 6] + chains[0].draws[d + 9] > 1);
   }
 }
+
+TEST_CASE("rows with shared errors have the probabilities of a distribution") {
+  const PosteriorRows rows = strongyloides.rows();
+  for (const Dependence dependence : {Dependence::easy, Dependence::pairs}) {
+    PosteriorPrior prior = two_tests();
+    prior.dependence = dependence;
+    if (dependence == Dependence::pairs) prior.pairs = {{0, 1}};
+    ChainOptions some = options(20);
+    some.warmup = 10;
+    some.log_likelihood = true;
+    const auto chains = draw_posterior(rows, prior, some, {});
+    const std::vector<double>& found = chains[0].log_likelihood;
+    REQUIRE(found.size() == 80);
+    for (std::size_t d = 0; d < found.size(); d += 4) {
+      double sum = 0;
+      for (int row = 0; row < 4; ++row) sum += std::exp(found[d + row]);
+      CHECK(std::abs(sum - 1) < 1e-9);
+    }
+  }
+}
