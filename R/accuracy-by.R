@@ -55,7 +55,7 @@ warn_groups <- function(conditions) {
     verbatim(shorten(of_topic[[kind]], most = 6L), ": ", sub("\n.*", "", text))
   }, "")
   warn_fallible(unique(topic),
-    c("{length(conditions)} of {all} groups have warnings.", some_of(about)),
+    c("{length(conditions)} of {all} groups have warnings.", bullets(about, 5L)),
     i = "The field {.field conditions} of this warning holds them by group.",
     groups = names(conditions), topics = of_topic, conditions = conditions)
 }

@@ -71,8 +71,8 @@ without_interval <- function(table, reason) {
 warn_of_each <- function(topic, message, names, share, of, least = 0, i = NULL) {
   some <- which(share > least)
   warn_if(length(some) > 0L, topic,
-    c(message, some_of(verbatim(names[some], ": ", percent(share[some]), of))), i = i,
-    systems = names[some], share = share[some])
+    c(message, bullets(verbatim(names[some], ": ", percent(share[some]), of), 5L)),
+    i = i, systems = names[some], share = share[some])
 }
 
 # A line per reason why something is NA; `of` are the names of its rows.
