@@ -4,7 +4,7 @@
 bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
   check_memory(
     as.double(options$replicates) * length(fit$x$systems), "replicates of estimates",
-    "Ask for fewer {.arg replicates}, or choose {.arg systems}.", NULL
+    "Ask for fewer {.arg replicates}, or choose {.arg systems}."
   )
   bar <- progress_bar("Bootstrap", options$replicates)
   unit <- if (inherits(estimator, "case_estimator")) "case" else "pattern"

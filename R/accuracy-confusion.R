@@ -158,8 +158,9 @@ confusion_cells <- function(estimate, s, counts, draws, interval, conf_level) {
   ends <- cbind(rep(0, n^2), 1)
   found <- if (by_gold) {
     each <- lapply(seq_len(n^2), function(i) {
-      cell <- list(system = s, truth = place$truth[[i]], answer = place$answer[[i]])
-      c(gold_of_cell(estimate, cell, FALSE), list(alone = unit_row(found, i, c(0, 1))))
+      cell <- list(system = s, truth = place$truth[[i]], answer = place$answer[[i]],
+        of_answer = FALSE)
+      gold_of_cell(found, estimate, cell, i, c(0, 1))
     })
     measured_rows(found, seq_len(n^2), each, ends, record, estimate, conf_level)
   } else {

@@ -184,10 +184,8 @@ judge_systems <- function(fit, cluster, gold, given) {
   estimate
 }
 
-check_has_systems <- function(x, ...) {
-  if (length(x$systems) == 0L) {
-    abort_no_system("There is no system to estimate the accuracy of.", ...)
-  }
+check_has_systems <- function(x) {
+  if (length(x$systems) == 0L) abort_no_system("There is no system to estimate the accuracy of.")
 }
 
 check_nothing_known <- function(fit) {

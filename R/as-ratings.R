@@ -30,8 +30,7 @@
 #' @param ... Passed on to [ratings()]: `counts`, `categories`, `ordered` and others.
 #' @param votes Of [ratings()]: one vote for each group of raters, and for the reruns of each rater?
 #'   See [rater_groups]. What fits use.
-#' @param arg,call For functions that call this one: the name of the argument and the call that
-#'   errors are to name.
+#' @param arg For functions that call this one: the name of the argument that errors are to name.
 #' @return A [ratings()] object.
 #' @family data
 #' @examples
@@ -50,21 +49,21 @@ as_ratings <- function(x, ...) {
 
 #' @rdname as_ratings
 #' @export
-as_ratings.default <- function(x, ..., arg = "x", call = user_frame()) {
+as_ratings.default <- function(x, ..., arg = "x") {
   abort_argument(arg, "must be ratings, a data frame or matrix of cases x raters, or an agreement
                        matrix of class {.cls table}.", not = x,
-    i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.", call = call)
+    i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.")
 }
 
 #' @rdname as_ratings
 #' @export
-as_ratings.ratings <- function(x, ..., votes = FALSE, arg = "x", call = user_frame()) {
-  x <- check_whole_ratings(x, arg, call)
+as_ratings.ratings <- function(x, ..., votes = FALSE, arg = "x") {
+  x <- check_whole_ratings(x, arg)
   if (check_flag(votes, "votes")) with_votes(x) else x
 }
 
 #' @export
-as_ratings.ratings_labels <- function(x, ..., arg = "x", call = user_frame()) {
+as_ratings.ratings_labels <- function(x, ..., arg = "x") {
   abort_fallible("labels",
     "{.arg {arg}} has answers with several labels; this method needs one category per rating.",
     i = c(
@@ -73,72 +72,64 @@ as_ratings.ratings_labels <- function(x, ..., arg = "x", call = user_frame()) {
        {.code single_label(x, label = \"{x$categories[[1L]]}\")} to ask about a single one.",
       "If the rows are independent repeats, call {.fun ratings} again with
        {.code repeats = \"ratings\"}."
-    ), call = call)
+    ))
 }
 
 #' @export
-as_ratings.crowdtruth <- function(x, ..., arg = "x", call = user_frame()) {
-  as_ratings(x$ratings, arg = arg, call = call)
+as_ratings.crowdtruth <- function(x, ..., arg = "x") {
+  as_ratings(x$ratings, arg = arg)
 }
 
 #' @export
-as_ratings.matrix <- function(x, ..., arg = "x", call = user_frame()) {
-  if (is.object(x)) return(as_ratings.default(x, arg = arg, call = call))
+as_ratings.matrix <- function(x, ..., arg = "x") {
+  if (is.object(x)) return(as_ratings.default(x, arg = arg))
   if (!names_columns(...)) warn_counts(x)
   ratings(x, ...)
 }
 
 #' @export
-as_ratings.table <- function(x, ..., arg = "x", call = user_frame()) {
+as_ratings.table <- function(x, ..., arg = "x") {
   if (...length() > 0L) ratings(x, ...) else table_ratings(x, arg)
 }
 
 #' @export
-as_ratings.data.frame <- function(x, ..., arg = "x", call = user_frame()) {
-  if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg, call = call))
+as_ratings.data.frame <- function(x, ..., arg = "x") {
+  if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg))
   if (names_columns(...)) return(ratings(x, ...))
   roles <- guess_roles(names(x))
   warn_counts(x[roles$raters])
-  check_labels_shared(x[roles$raters], arg, call)
-  guessed_ratings(x, roles, ...)
+  check_labels_shared(x[roles$raters], arg)
+  rlang::inject(ratings(x, !!!roles, ...))
 }
 
 #' @export
-as_ratings.tbl_lazy <- function(x, ..., arg = "x", call = user_frame()) {
-  if (names_columns(...)) return(ratings(x, ...))
-  guessed_ratings(x, guess_roles(ask_database(colnames(x))), ...)
+as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
+  roles <- if (!names_columns(...)) guess_roles(ask_database(colnames(x)))
+  rlang::inject(ratings(x, !!!roles, ...))
 }
 
 # What columns are, by their names: arguments of ratings().
 guess_roles <- function(names) {
   case <- intersect("case", names)
   weights <- intersect("weight", names)
-  if (all(c("case", "rater", "rating") %in% names)) {
-    return(list(case = case, rater = "rater", rating = "rating", weights = named(weights)))
-  }
-  systems <- grep("^system", names, value = TRUE)
-  list(
-    raters = setdiff(names, c(case, weights, systems)), systems = named(systems),
-    case = named(case), weights = named(weights)
-  )
+  long <- all(c("case", "rater", "rating") %in% names)
+  systems <- if (!long) grep("^system", names, value = TRUE)
+  rest <- setdiff(names, c(case, weights, systems))
+  roles <- list(case = case, weights = weights, systems = systems)
+  Filter(length, c(roles, if (long) list(rater = "rater", rating = "rating") else
+    list(raters = rest)))
 }
 
 # Data with a row per rating, whose columns have other names, have no two columns of ratings.
-check_labels_shared <- function(columns, arg, call) {
+check_labels_shared <- function(columns, arg) {
   if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
-  labels <- lapply(plain_columns(columns), column_labels)
-  shared <- vapply(seq_along(labels), function(j) any(labels[[j]] %in% unlist(labels[-j])), NA)
-  abort_argument_if(sum(shared) < 2L, arg,
+  labels <- unlist(lapply(lapply(plain_columns(columns), column_labels), unique))
+  abort_argument_if(anyDuplicated(labels) == 0L, arg,
     "must have a column for each rater, and no two of its columns have a label in common.",
     x = "The columns are {.val {names(columns)}}.",
     i = "Of data with a row per rating say which columns are what:
-        {.code ratings(data, case = , rater = , rating = )}.", call = call)
+        {.code ratings(data, case = , rater = , rating = )}.")
 }
-
-guessed_ratings <- function(x, roles, ...) rlang::inject(ratings(x, !!!roles, ...))
-
-# Names of columns as an argument, which is NULL where there are none.
-named <- function(columns) if (length(columns) > 0L) columns
 
 # Has a user said which columns are what? Looks at names alone, since columns have no values here.
 names_columns <- function(...) {
@@ -150,9 +141,9 @@ warn_counts <- function(columns) {
   whole <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
   columns <- as.list(as.data.frame(columns))
   if (length(columns) < 2L || !all(vapply(columns, whole, NA))) return(invisible())
-  sums <- unique(Reduce(`+`, columns))
-  warn_if(length(sums) == 1L && sums > 1 && 0 %in% unlist(columns) && length(columns[[1L]]) > 2L,
-    "labels", "Every row sums to {sums}, as if it had counts of ratings.",
+  sums <- Reduce(`+`, columns)
+  warn_if(length(sums) > 2L && all(sums == sums[[1L]]) && sums[[1L]] > 1 && 0 %in% unlist(columns),
+    "labels", "Every row sums to {sums[[1L]]}, as if it had counts of ratings.",
     i = "If so, use {.code as_ratings(x, counts = everything())}; here the columns are taken for
         raters.", labels = names(columns))
 }
@@ -161,11 +152,11 @@ warn_counts <- function(columns) {
 own_tables <- c("ground_truth", "agreement", "agreement_benchmark", "k_check")
 
 # For verbs that learn from agreement, which a single rater has none of.
-as_ratings_of_several <- function(x, arg = "x", call = user_frame()) {
-  check_several_raters(as_ratings(x, arg = arg, call = call), call)
+as_ratings_of_several <- function(x, arg = "x") {
+  check_several_raters(as_ratings(x, arg = arg))
 }
 
-check_several_raters <- function(x, call = user_frame()) {
+check_several_raters <- function(x) {
   abort_if(length(x$raters) < 2L,
     "raters", "At least two raters are needed to learn from their agreement.",
     x = "Found only {.val {x$raters}}.",
@@ -173,7 +164,7 @@ check_several_raters <- function(x, call = user_frame()) {
       "Systems do not count as raters.",
       "For one rater, {.fun fit_raters} needs {.arg known_truth} or
        {.arg known_raters}, a calibration sample."
-    ), raters = x$raters, call = call)
+    ), raters = x$raters)
   x
 }
 
@@ -186,7 +177,18 @@ as_answers <- function(x, arg = "x") {
 # An agreement matrix as ratings: a row per cell, weighted by its count.
 table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
   check_text(c(unlist(dimnames(x)), names(dimnames(x))), arg)
-  check_agreement_matrix(x, arg)
+  abort_if(length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x)),
+    "table", "An agreement matrix must have the same categories in rows and columns.",
+    x = "{.arg {arg}} is {paste(dim(x), collapse = ' x ')}.",
+    i = c(
+      "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
+       A matrix of cases x raters must not be a {.cls table}.",
+      "If it has counts of ratings, cases x categories, say so:
+       {.code as_ratings(x, counts = everything())}."
+    ))
+  abort_if(!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0, "table",
+    "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
+    i = "Look at {.arg {arg}}.")
   labels <- rownames(x) %||% as.character(seq_len(nrow(x)))
   cells <- expand.grid(rater1 = labels, rater2 = labels, stringsAsFactors = FALSE)
   cells$weight <- as.vector(unclass(x))
@@ -198,34 +200,13 @@ table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
   out
 }
 
-check_agreement_matrix <- function(x, arg) {
-  abort_if(length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x)),
-    "table",
-    "An agreement matrix must have the same categories in rows and columns.",
-    x = "{.arg {arg}} is {paste(dim(x), collapse = ' x ')}.",
-    i = c(
-      "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
-       A matrix of cases x raters must not be a {.cls table}.",
-      "If it has counts of ratings, cases x categories, say so:
-       {.code as_ratings(x, counts = everything())}."
-    ))
-  abort_if(!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0, "table",
-    "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
-    i = "Look at {.arg {arg}}.")
-}
-
 # What to do with something that is no data, for messages.
 how_to_ratings <- function(x) {
   if (inherits(x, "formula")) {
     "Arguments name the columns, not a formula: {.code ratings(data, raters = r1:r4)}."
-  } else if (is.function(x)) {
-    "Where an object does not exist, R finds a function of that name. Make ratings with
-     {.fun ratings}."
-  } else if (inherits(x, c("arrow_dplyr_query", "ArrowTabular", "Dataset"))) {
-    "Hand the rows to a database, with {.fun arrow::to_duckdb}, or fetch them, with
-     {.fun dplyr::collect}."
-  } else if (inherits(x, "dtplyr_step")) {
-    "Fetch the rows with {.fun dplyr::collect}."
+  } else if (inherits(x, c("arrow_dplyr_query", "ArrowTabular", "Dataset", "dtplyr_step"))) {
+    "Fetch the rows with {.fun dplyr::collect}, or hand those of arrow to a database, with
+     {.fun arrow::to_duckdb}."
   } else if (is.list(x) && !is.object(x)) {
     "Make a data frame of the list, with {.fun as.data.frame}, and ratings of that, with
      {.fun ratings}."

@@ -10,12 +10,11 @@
 #' @section Groups and clusters:
 #' With `by` every group of cases is fitted by itself; groups share neither raters' accuracy nor
 #' base rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
-#' squared error where groups were the same, and one fit for all cost up to 45% where their base
-#' rates or raters differed. If only some of this differs, a formula of covariates needs fewer
-#' parameters: see [rater_model()].) The result is a list with an estimate per group; see
-#' [accuracy_by_group]. Where package future has a plan that is not sequential, groups are shared
-#' out to its workers, with the same numbers; a worker that dies is an error of class
-#' `fallible_error_worker`, whose field `finished` has the estimates of the other groups.
+#' squared error where groups were the same, and one fit for all cost up to 45% where they differed.
+#' If only some of this differs, a formula of covariates needs fewer parameters: see
+#' [rater_model()].) The result is a list; see [accuracy_by_group]. Where package future has a plan
+#' that is not sequential, groups are shared out to its workers, with the same numbers; a worker
+#' that dies is an error of class `fallible_error_worker`, whose field `finished` has the others.
 #'
 #' Cases of one patient, or passages of one document, are not independent. With `cluster` a
 #' bootstrap draws whole clusters, and so does the sampling part of a robust interval (method
@@ -54,11 +53,9 @@ check_case_values <- function(value, x, arg) {
     x = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}.",
     i = if (rlang::is_string(value)) "Give the values, not the name of a column:
         {.code {arg} = data${verbatim(value)}}.")
-  if (anyNA(value)) {
-    case <- x$cases[which(is.na(value))]
-    abort_argument(arg, "must be known for every case.", x = "It is missing for {length(case)}
-        case{?s}, first for case {.val {as.character(case[[1L]])}}.", case = case)
-  }
+  case <- x$cases[is.na(value)]
+  abort_argument_if(case, arg, "must be known for every case.", x = "It is missing for
+      {length(case)} case{?s}, first for case {.val {as.character(case[[1L]])}}.", case = case)
   value
 }
 

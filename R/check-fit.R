@@ -9,11 +9,9 @@
 #' parameters of each draw: for each pair of raters in how many of their common cases they agree;
 #' and, where every case has a rating by all raters and there are no more than 4096 possible rows,
 #' how far the frequencies of rows are from what is expected (Pearson's X2). A small p-value says
-#' that the model does not make such ratings, above all that two raters agree too often for errors
-#' that are independent given the truth. A large one does not say that they are independent.
-#'
-#' WAIC and leave-one-out (by package \pkg{loo}, where it is installed) are of one case left out.
-#' `loo::loo(fit)` and `loo::waic(fit)` give the objects of that package.
+#' that two raters agree too often for errors that are independent given the truth; a large one does
+#' not say that they are. WAIC and leave-one-out (by package \pkg{loo}, where it is installed) are of
+#' one case left out; `loo::loo(fit)` and `loo::waic(fit)` give the objects of that package.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
 #' @param priors What to fit again, to see how much depends on the priors: powers, to which all
@@ -26,9 +24,8 @@
 #'   prior with the `shift` of the mean, in posterior standard deviations, and whether it is above
 #'   0.3 (`flagged`); for `"pairs"` a row per pair of raters with common `cases`, how many of them
 #'   they agreed on (`observed`), the mean and the ends of the middle 90% of what is `expected`, and
-#'   `p.value`, how often new ratings agree at least as often; for `"patterns"` the same of X2; for
-#'   `"criteria"` `elpd`, `std.error`, `parameters` (the effective number) and `worst_k` (the
-#'   largest Pareto shape: above 0.7 leave-one-out is not to be trusted), of `waic` and `loo`.
+#'   `p.value`; for `"patterns"` the same of X2; for `"criteria"` `elpd`, `std.error`, `parameters`
+#'   (the effective number) and `worst_k` (the largest Pareto shape), of `waic` and `loo`.
 #' @family estimation
 #' @seealso [compare_models()]
 #' @references Gelman, A., Meng, X.-L. and Stern, H. (1996). Posterior predictive assessment of

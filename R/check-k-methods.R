@@ -9,21 +9,16 @@
 #'   `expected`, the shares of them in which the two agree, in the data and under the fitted model;
 #'   `excess`, the standardised difference; `p.value`, how often the largest excess of all pairs is
 #'   as large in panels drawn from the model. For `"disagreements"`: `category1`, `category2`, and
-#'   the `observed` and `expected` numbers of pairs of ratings. Without rows where the test was not
-#'   done.
+#'   the `observed` and `expected` numbers of pairs of ratings.
 #'
 #'   `glance()`: a tibble with one row: `cases`, `raters`, `categories`, the `system` that joined;
 #'   the numbers of `tests` done and of those `violated` (contradictions included); `p.value`, the
-#'   smallest adjusted one; `alpha` and `replicates`.
-#'
-#'   `format()`: the verdict in a line.
+#'   smallest adjusted one; `alpha` and `replicates`. `format()`: the verdict in a line.
 #' @family estimation
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
-#' checks <- check_k_properties(
-#'   x, c("accuracy", "independence"), resampling = list(replicates = 49)
-#' )
+#' checks <- check_k_properties(x, "independence", resampling = list(replicates = 49))
 #' tidy(checks, "pairs")
 #' glance(checks)
 #' @export

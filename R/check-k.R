@@ -19,31 +19,22 @@
 #' * `chance`, `agreement below chance`: the pair of raters with 10 or more common cases that agrees
 #'   least, against one in as many as there are categories.
 #' * `chance`, `negative base rates`: the lowest base rate by Lehner's equation 5, unclipped.
-#'
 #' * `alternative`, `likelihood ratio` and the name of each model in `alternative`: against a model
 #'   with an accuracy of each rater (or one for all, where raters cannot be distinguished), errors
 #'   equally probable and cases equally difficult; both without priors, systems aside.
 #'
-#' Each likelihood ratio lets the other properties go in both models, so that one violation is not
-#' taken for another: models are [rater_model()]s with weak priors, the statistic is twice the gain
-#' in log-likelihood. Errors are by distance there if categories are ordered, otherwise equally
-#' probable. Where so few raters cannot distinguish all parameters, difficulty and then errors are
-#' held equal; columns `null` and `alternative` name what was compared.
-#'
-#' One system joins as one more rater with an accuracy of its own, since its answers are evidence
-#' too. Systems that differ are not copies of a rater; joining several at once would need more
-#' assumptions about them.
+#' Each likelihood ratio lets the other properties go in both models, which are [rater_model()]s
+#' with weak priors; the statistic is twice the gain in log-likelihood. Errors are by distance there
+#' if categories are ordered. Where so few raters cannot distinguish all parameters, difficulty and
+#' then errors are held equal; columns `null` and `alternative` name what was compared. One system
+#' joins as one more rater with an accuracy of its own, since its answers are evidence too.
 #'
 #' @section P-values:
 #' By parametric bootstrap: `replicates` panels are drawn from the fitted null model, with the
 #' ratings missing that are missing in `x`, and fitted in the same way; the p-value is
-#' `(1 + b) / (replicates + 1)`, where `b` of them have a statistic at least as large. The
-#' chi-squared distribution with `df` degrees of freedom is not used: in small samples it rejects
-#' too often or too seldom. P-values for one category and agreement below chance are binomial, times
-#' the number of raters or pairs.
-#'
-#' Verdicts, prints and pictures go by `p.adjusted`, which is Holm's for all tests of the table
-#' together.
+#' `(1 + b) / (replicates + 1)`, where `b` of them have a statistic at least as large. P-values for
+#' one category and agreement below chance are binomial, times the number of raters or pairs.
+#' Verdicts, prints and pictures go by `p.adjusted`, which is Holm's for all tests of the table.
 #'
 #' @section What it cannot see:
 #' That a test does not reject is no proof that the property holds: with few cases or weak raters
@@ -68,11 +59,9 @@
 #' @param ... Not used.
 #' @return A tibble of class `k_check` with a row per test: `property`; `test`; `null` and
 #'   `alternative`, the models compared; `statistic`; `df`, the parameters by which they differ;
-#'   `p.value` and `p.adjusted`; `verdict`, by the adjusted one: `"violated"`, `"contradiction"`
-#'   (what the K-model makes impossible), `"not significant"` or
-#'   `"not tested"`; `concerns`, the raters or categories that stand out;
-#'   `reason`, why something was not tested. Methods: `print()`, `summary()`,
-#'   [tidy()][tidy.k_check], [glance()][tidy.k_check], [autoplot()][autoplot.k_check].
+#'   `p.value` and `p.adjusted`; `verdict`: `"violated"`, `"contradiction"` (what the K-model makes
+#'   impossible), `"not significant"` or `"not tested"`; `concerns`, the raters or categories that
+#'   stand out; `reason`, why something was not tested. See [tidy.k_check()] for its methods.
 #' @family estimation
 #' @templateVar where Robustness
 #' @template ref-lehner

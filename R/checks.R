@@ -15,58 +15,54 @@ check_given <- function(up = 1L, but = NULL) {
   lacking <- needed[vapply(needed, function(arg) {
     eval(as.call(list(missing, as.name(arg))), frame)
   }, NA)]
-  abort_argument_if(length(lacking) > 0L, lacking, "{.arg {lacking}} must be given.", call = frame)
+  abort_argument_if(lacking, lacking, "{.arg {lacking}} must be given.", call = frame)
 }
 
-check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE,
-                         call = user_frame()) {
-  is_number <- is.numeric(x) && length(x) == 1L && is.finite(x)
-  inside <- is_number && (if (open_min) x > min else x >= min) &&
-    (if (open_max) x < max else x <= max)
-  if (!inside) {
-    range <- paste0(if (open_min) "(" else "[", min, ", ", max, if (open_max) ")" else "]")
-    abort_argument(arg, paste0("{.arg {arg}} must be one number in ", range, "."), not = x,
-      call = call)
-  }
+is_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
+
+check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE) {
+  ok <- is_number(x) && x >= min && x <= max && !(open_min && x == min) && !(open_max && x == max)
+  left <- if (open_min) "(" else "["
+  right <- if (open_max) ")" else "]"
+  abort_argument_if(!ok, arg, paste0("must be one number in ", left, min, ", ", max, right, "."),
+    not = x)
   invisible(as.double(x))
 }
 
 # A level of confidence.
-check_level <- function(x, arg = "conf_level", call = user_frame()) {
-  check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE, call = call)
+check_level <- function(x, arg = "conf_level") {
+  check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE)
 }
 
-check_count <- function(x, arg, min = 1L, max = .Machine$integer.max, call = user_frame()) {
-  ok <- is.numeric(x) && length(x) == 1L && is.finite(x) && x == round(x) && x >= min && x <= max
-  abort_argument_if(!ok, arg, "must be one whole number from {min} to {max}.", not = x, call = call)
+check_count <- function(x, arg, min = 1L, max = .Machine$integer.max) {
+  ok <- is_number(x) && x == round(x) && x >= min && x <= max
+  abort_argument_if(!ok, arg, "must be one whole number from {min} to {max}.", not = x)
   invisible(as.integer(x))
 }
 
-check_flag <- function(x, arg, call = user_frame()) {
-  abort_argument_if(!rlang::is_bool(x), arg, "must be `TRUE` or `FALSE`.", not = x, call = call)
+check_flag <- function(x, arg) {
+  abort_argument_if(!rlang::is_bool(x), arg, "must be `TRUE` or `FALSE`.", not = x)
   invisible(x)
 }
 
 # One of `choices`, by default those of the argument of that name; all of them mean the first.
-check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), call = user_frame()) {
+check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x)) {
   choices <- choices %||% eval(formals(rlang::caller_fn())[[arg]])
   if (identical(x, choices)) return(invisible(choices[[1L]]))
   abort_argument_if(!(rlang::is_string(x) && x %in% choices), arg,
-    "must be one of {.or {.val {choices}}}.", not = x, call = call)
+    "must be one of {.or {.val {choices}}}.", not = x)
   invisible(x)
 }
 
 # Some of `choices`, in the order that is given; `none` of them, if that is possible.
-check_some <- function(x, choices, arg, none = FALSE, call = user_frame()) {
+check_some <- function(x, choices, arg, none = FALSE) {
   ok <- if (length(x) == 0L) none else is.character(x) && all(x %in% choices)
-  abort_argument_if(!ok, arg, "must be some of {.val {choices}}{if (none) ', or none'}.", not = x,
-    call = call)
+  abort_argument_if(!ok, arg, "must be some of {.val {choices}}{if (none) ', or none'}.", not = x)
   unique(as.character(x))
 }
 
-check_class <- function(x, class, arg, how, call = user_frame()) {
-  abort_argument_if(!inherits(x, class), arg, "must be a {.cls {class}} object.", not = x, i = how,
-    call = call)
+check_class <- function(x, class, arg, how) {
+  abort_argument_if(!inherits(x, class), arg, "must be a {.cls {class}} object.", not = x, i = how)
   invisible(x)
 }
 
@@ -76,37 +72,36 @@ check_ratings <- function(x) {
 }
 
 # A class says what an object is, and not that it has what belongs to it.
-check_whole_ratings <- function(x, arg = "x", call = user_frame()) {
+check_whole_ratings <- function(x, arg = "x") {
   parts <- c("patterns", "index", "cases", "raters", "categories")
   lacking <- setdiff(parts, names(unclass(x)))
-  abort_argument_if(length(lacking) > 0L, arg, "must be ratings that {.fun ratings} made.",
-    x = "It lacks {.field {lacking}}.", call = call)
+  abort_argument_if(lacking, arg, "must be ratings that {.fun ratings} made.",
+    x = "It lacks {.field {lacking}}.")
   invisible(x)
 }
 
 # A cap that is polite to other users of the machine: never more than it has cores.
-check_threads <- function(threads, call = user_frame()) {
-  threads <- check_count(threads, "threads", call = call)
+check_threads <- function(threads) {
+  threads <- check_count(threads, "threads")
   limit <- getOption("mc.cores", parallel::detectCores())
   if (is.na(limit)) threads else min(threads, max(as.integer(limit), 1L))
 }
 
 # Names arguments without evaluating them, what they may have been meant to be, and all there are.
 check_dots_empty <- function(...) {
-  if (...length() > 0L) {
-    given <- as.list(substitute(alist(...)))[-1L]
-    names <- rlang::names2(given)
-    known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
-    wrong <- untruncated(names[names != ""])
-    near <- near_names(names[names != ""], known)
-    elsewhere <- argument_hints[intersect(names, names(argument_hints))]
-    unnamed <- vapply(given[names == ""], rlang::as_label, "")
-    abort_fallible("argument", "This function has no such argument.",
-      x = c(if (length(wrong) > 0L) "Found {.arg {wrong}}.", if (length(unnamed) > 0L) "Found
-          {.code {unnamed}} without a name."),
-      i = c(elsewhere, if (length(near) > 0L) "Did you mean {.arg {near}}?", "It has
-          {.arg {untruncated(known)}}."), arg = names)
-  }
+  if (...length() == 0L) return(invisible())
+  given <- as.list(substitute(alist(...)))[-1L]
+  names <- rlang::names2(given)
+  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  wrong <- untruncated(names[names != ""])
+  near <- near_names(names[names != ""], known)
+  unnamed <- vapply(given[names == ""], rlang::as_label, "")
+  abort_fallible("argument", "This function has no such argument.",
+    x = c(if (length(wrong) > 0L) "Found {.arg {wrong}}.", if (length(unnamed) > 0L) "Found
+        {.code {unnamed}} without a name."),
+    i = c(argument_hints[intersect(names, names(argument_hints))],
+      if (length(near) > 0L) "Did you mean {.arg {near}}?", "It has {.arg {untruncated(known)}}."),
+    arg = names)
 }
 
 # Arguments that people look for in another function.
@@ -133,40 +128,34 @@ near_names <- function(given, known) {
   known[near]
 }
 
-check_installed <- function(package, purpose, call = user_frame()) {
+check_installed <- function(package, purpose) {
   abort_if(!requireNamespace(package, quietly = TRUE), "package",
     "The package {.pkg {package}} is needed {purpose}, and it is not installed.",
-    i = "Install it with {.code install.packages(\"{package}\")}.", package = package, call = call)
+    i = "Install it with {.code install.packages(\"{package}\")}.", package = package)
 }
 
 # A value in a few words, for messages.
 describe <- function(x) {
-  if (is.null(x)) {
-    "NULL"
-  } else if (rlang::is_formula(x)) {
-    "a formula"
-  } else if (is.function(x)) {
-    "a function"
-  } else if (is.symbol(x)) {
-    paste0("the symbol ", as.character(x))
-  } else if (is.atomic(x) && !is.object(x) && length(x) == 1L) {
-    if (is.character(x) && !is.na(x)) paste0("\"", printable(x), "\"") else format(x)
-  } else if (is.atomic(x) && !is.object(x) && is.null(dim(x))) {
-    paste0("a vector of type ", typeof(x), " and length ", length(x))
-  } else if (is.data.frame(x) && !any_columns(x)) {
-    "a data frame without columns"
-  } else {
-    # What all results have in common says nothing here.
-    own <- setdiff(class(x), "fallible_result")
-    paste0("an object of class <", paste(own, collapse = "/"), ">")
+  plain <- is.atomic(x) && !is.object(x)
+  if (is.null(x)) return("NULL")
+  if (rlang::is_formula(x)) return("a formula")
+  if (is.function(x)) return("a function")
+  if (is.symbol(x)) return(paste("the symbol", as.character(x)))
+  if (plain && length(x) == 1L) {
+    return(if (is.character(x) && !is.na(x)) paste0("\"", printable(x), "\"") else format(x))
   }
+  if (plain && is.null(dim(x))) {
+    return(paste("a vector of type", typeof(x), "and length", length(x)))
+  }
+  if (is.data.frame(x) && !any_columns(x)) return("a data frame without columns")
+  # What all results have in common says nothing here.
+  paste0("an object of class <", paste(setdiff(class(x), "fallible_result"), collapse = "/"), ">")
 }
 
 any_columns <- function(x) is.data.frame(x) && length(x) > 0L
 
-check_string <- function(x, arg, call = user_frame()) {
-  abort_argument_if(!(rlang::is_string(x) && !is.na(x)), arg, "must be one string.", not = x,
-    call = call)
+check_string <- function(x, arg) {
+  abort_argument_if(!(rlang::is_string(x) && !is.na(x)), arg, "must be one string.", not = x)
   invisible(x)
 }
 
@@ -191,7 +180,7 @@ is_text <- function(x) {
 }
 
 # The strings, levels or list of strings in `x` must be text; `what` names an argument or a column.
-check_text <- function(x, what, call = user_frame()) {
+check_text <- function(x, what) {
   words <- if (is.factor(x)) levels(x) else if (is.list(x)) unlist(x) else x
   bad <- if (is.character(words)) which(!is_text(words))
   if (length(bad) > 0L) {
@@ -199,22 +188,22 @@ check_text <- function(x, what, call = user_frame()) {
     abort_fallible("encoding", "Labels and names must be text in UTF-8.",
       x = paste0("Found {.val {printable(words[[bad[[1L]]]])}}", where, "."),
       i = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}.", arg = what,
-      found = words[bad], call = call)
+      found = words[bad])
   }
   invisible(x)
 }
 
 # `x` with those of its systems that a user chose.
-choose_systems <- function(x, systems, call = user_frame()) {
-  if (is.null(systems)) x else x[, , check_system_names(systems, x$systems, call)]
+choose_systems <- function(x, systems) {
+  if (is.null(systems)) x else x[, , check_system_names(systems, x$systems)]
 }
 
 # Names of systems among those `known`, each once; all of them for NULL.
-check_system_names <- function(systems, known, call = user_frame()) {
+check_system_names <- function(systems, known) {
   if (is.null(systems)) return(known)
   abort_if(length(known) == 0L, "system", "There are no systems for {.arg systems} to choose from.",
-    i = "Give {.arg systems} to {.fun ratings}.", system = character(), call = call)
-  check_names_among(systems, known, "systems", call)
+    i = "Give {.arg systems} to {.fun ratings}.", system = character())
+  check_names_among(systems, known, "systems")
 }
 
 near_values <- function(given, known) {
@@ -225,7 +214,7 @@ near_values <- function(given, known) {
 }
 
 # Some of the `choices`, each once.
-check_names_among <- function(x, choices, arg, call = user_frame()) {
+check_names_among <- function(x, choices, arg) {
   named <- if (is.character(x)) x else character()
   unknown <- printable(setdiff(named, choices))
   twice <- unique(named[duplicated(named)])
@@ -233,37 +222,27 @@ check_names_among <- function(x, choices, arg, call = user_frame()) {
     "must be different names among {.val {choices}}.",
     x = if (length(unknown) > 0L) "There is no {.val {unknown}}." else
       if (length(twice) > 0L) "{.val {twice}} {?is/are} named twice." else "It is {describe(x)}.",
-    i = near_values(unknown, choices), call = call)
+    i = near_values(unknown, choices))
   x
 }
 
 # NULL stays NULL. A pair is a range for all raters; base rates are one number for each category.
-as_limits <- function(limits, names, arg, what, call = user_frame()) {
+as_limits <- function(limits, names, arg, what) {
   if (is.null(limits)) return(NULL)
-  if (is.data.frame(limits)) limits <- as.matrix(limits)
-  values <- if (is.matrix(limits)) {
-    limits
-  } else if (is.numeric(limits)) {
-    limits_of_vector(limits, names, what)
+  values <- if (is.data.frame(limits)) as.matrix(limits) else limits
+  n <- length(names)
+  if (is.numeric(values) && is.null(dim(values))) {
+    pair <- what == "rater" && is.null(names(values)) && length(values) <= 2L
+    values <- if (pair) matrix(rep(rep_len(values, 2L), each = n), n) else cbind(values, values)
   }
-  ok <- is.numeric(values) && identical(dim(values), c(length(names), 2L)) && !anyNA(values) &&
+  ok <- is.numeric(values) && identical(dim(values), c(n, 2L)) && !anyNA(values) &&
     all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L])
-  if (ok && !is.null(rownames(values))) {
-    ok <- setequal(rownames(values), names) && anyDuplicated(rownames(values)) == 0L
-    if (ok) values <- values[names, , drop = FALSE]
-  }
+  own <- rownames(values)
+  ok <- ok && (is.null(own) || (setequal(own, names) && anyDuplicated(own) == 0L))
   abort_argument_if(!ok, arg,
     "must hold probabilities: one for each {what}, or a lower and an upper one, as a matrix with a
         row for each{if (what == 'rater') ', or as c(lower, upper) for all'}.", not = limits,
-    i = "Each {what} is named at most once: {.val {names}}.", call = call)
-  dimnames(values) <- list(names, c("lower", "upper"))
-  values
-}
-
-limits_of_vector <- function(limits, names, what) {
-  n <- length(names)
-  if (what == "rater" && is.null(names(limits)) && length(limits) <= 2L) {
-    return(matrix(rep(rep_len(limits, 2L), each = n), n))
-  }
-  matrix(limits, length(limits), 2L, dimnames = list(names(limits), NULL))
+    i = "Each {what} is named at most once: {.val {names}}.")
+  if (!is.null(own)) values <- values[names, , drop = FALSE]
+  matrix(values, n, 2L, dimnames = list(names, c("lower", "upper")))
 }

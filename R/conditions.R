@@ -107,18 +107,21 @@ abort_argument <- function(arg, message, ..., call = user_frame(), .envir = pare
   abort_fallible("argument", message, ..., arg = arg, call = call, .envir = .envir)
 }
 
-# The same if something is wrong; messages are not looked at before.
+# The same if something is wrong: `wrong` is whether it is, or all that is. Messages are not looked
+# at before.
 abort_if <- function(wrong, ..., .envir = parent.frame()) {
-  if (wrong) abort_fallible(..., .envir = .envir)
+  if (is_wrong(wrong)) abort_fallible(..., .envir = .envir)
 }
 
 abort_argument_if <- function(wrong, ..., .envir = parent.frame()) {
-  if (wrong) abort_argument(..., .envir = .envir)
+  if (is_wrong(wrong)) abort_argument(..., .envir = .envir)
 }
 
 warn_if <- function(doubtful, ..., .envir = parent.frame()) {
-  if (doubtful) warn_fallible(..., .envir = .envir)
+  if (is_wrong(doubtful)) warn_fallible(..., .envir = .envir)
 }
+
+is_wrong <- function(found) if (is.logical(found)) found else length(found) > 0L
 
 # The frame of the function of this package that the user called, or that a function of the user's
 # called: the last of ours on the way from a fault through those who asked for it. What is only on

@@ -7,7 +7,7 @@ without_parts <- function(found) found[setdiff(names(found), c("sampling", "hidd
 # (errors_along()); `place`: numbers of truth and answer of each.
 cell_errors <- function(found, place, estimate, s, counts, draws) {
   found[c("sampling", "hidden", "cases")] <- NA_real_
-  shares <- as_shares(matrix(counts, 1L), length(estimate$fit$x$categories))[1L, ]
+  shares <- as_shares(counts, length(estimate$fit$x$categories))
   if (is.null(draws$values) || anyNA(shares)) return(found)
   slopes <- cell_slopes(place$truth, place$answer, shares)
   errors <- errors_along(estimate, shares, s, draws, slopes$along, slopes$by_answer)
@@ -41,21 +41,23 @@ cell_slopes <- function(truth, answer, shares) {
   )
 }
 
-# Of a cell (`system`, `truth`, `answer`), as a share of the cases with that answer or with that
-# truth: `x`, what gold says (see correct_mean()), NULL for nothing; and then `lack`, the reason.
-gold_of_cell <- function(estimate, cell, of_answer) {
+# What measured_rows() needs of a cell (`system`, `truth`, `answer`), a share of the cases with that
+# answer, if it is `of_answer`, or with that truth: row `i` of `found`, in a range with these `ends`.
+gold_of_cell <- function(found, estimate, cell, i, ends) {
   evidence <- estimate$gold$evidence
   x <- if (is.null(evidence)) {
     NULL
-  } else if (of_answer) {
+  } else if (cell$of_answer) {
     gold_precision(evidence, cell$system, cell$answer, cell$truth)
   } else {
     gold_recall(evidence, cell$system, cell$truth, cell$answer)
   }
-  list(x = x, lack = if (is.null(x)) lack_of_rate(estimate, cell, of_answer))
+  lack <- if (is.null(x)) lack_of_rate(estimate, cell)
+  list(x = x, alone = unit_row(found, i, ends), lack = lack)
 }
 
-lack_of_rate <- function(estimate, cell, of_answer) {
+lack_of_rate <- function(estimate, cell) {
+  of_answer <- cell$of_answer
   evidence <- estimate$gold$evidence
   answers <- evidence$answer[, cell$system]
   answer <- answers[evidence$at]

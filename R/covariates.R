@@ -11,12 +11,12 @@ with_covariates <- function(x, input) {
   if (is.null(columns)) return(x)
   reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence")
   taken <- intersect(names(columns), c(reserved, x$raters, x$systems))
-  abort_if(length(taken) > 0L, "columns",
+  abort_if(taken, "columns",
     "{.arg covariates} must not have names that tables of ratings use.",
     x = "{.val {taken}} {?is/are} taken.", i = "Give the columns other names.", arg = "covariates")
   case <- case_of_rows(input, x)
   lacking <- setdiff(seq_along(x$cases), case)
-  abort_if(length(lacking) > 0L, "case",
+  abort_if(lacking, "case",
     "Cases of {.arg systems} that are not in {.arg data} have no {.arg covariates}.",
     x = "Among them is case {.val {as_label(x$cases[lacking[[1L]]])}}.",
     i = "Leave them out of {.arg systems}.", row = lacking)

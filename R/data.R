@@ -5,18 +5,12 @@
 #' agreeing pairs of ratings among 60, and the article shows that the accuracy of the system can be
 #' estimated all the same.
 #'
-#' The raters used the categories A to D 11, 10, 10 and 9 times. The text of the article says 11
-#' times each, but its base rates of .325, .25, .25 and .175 follow from the counts given here.
+#' The raters used the categories A to D 11, 10, 10 and 9 times, from which the article's base rates
+#' follow; its text says 11 times each.
 #'
 #' @srrstats {G1.5, G5.1} `bench/` has the code of all claims; data are exported
-#' @format A data frame with 10 rows, one for each case, and 6 columns:
-#' \describe{
-#'   \item{case}{number of the case, 1 to 10}
-#'   \item{rater1, rater2, rater3, rater4}{category chosen by each of the four raters, a factor
-#'     with levels `A`, `B`, `C` and `D`}
-#'   \item{system}{category chosen by the system, a factor with the same levels}
-#' }
-#'
+#' @format A data frame with 10 rows, one for each case: `case`, its number, and `rater1` to
+#'   `rater4` and `system`, the categories that they chose, factors with levels `A` to `D`.
 #' @source Lehner, P. E. (2015). Estimating the accuracy of automated classification systems using
 #'   only expert ratings that are less accurate than the system. *Journal of Modern Applied
 #'   Statistical Methods*, 14(1), article 13, Table 2. \doi{10.22237/jmasm/1430453520}
@@ -31,20 +25,11 @@
 #' Ratings of the fitness of 45 patients before an operation, made by five anaesthetists on a scale
 #' from 1 to 4. The first anaesthetist rated every patient on three occasions, the other four
 #' rated every patient once. These are the data with which Dawid and Skene (1979) introduced their
-#' model of observer error rates.
+#' model of observer error rates. In circulation is also a copy with 1, 1 and 2 for patient 7 and
+#' the first anaesthetist (here 1, 2 and 2), from which estimates differ slightly.
 #'
-#' The three ratings that the first anaesthetist gave a patient stand in the order of the
-#' occasions. For patient 7 they are 1, 2 and 2; a copy of the table with 1, 1 and 2 is in
-#' circulation, and estimates from it differ slightly.
-#'
-#' @format A data frame with 315 rows, one for each rating, and 3 columns. Rows are ordered by
-#'   case, rater and occasion.
-#' \describe{
-#'   \item{case}{number of the patient, 1 to 45}
-#'   \item{rater}{the anaesthetist, a factor with levels `A1` to `A5`}
-#'   \item{rating}{the category chosen, an integer from 1 to 4}
-#' }
-#'
+#' @format A data frame with 315 rows, one for each rating, by case, rater and occasion: `case`, the
+#'   number of the patient, `rater`, a factor with levels `A1` to `A5`, and `rating`, 1 to 4.
 #' @source Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer
 #'   error-rates using the EM algorithm. *Journal of the Royal Statistical Society, Series C
 #'   (Applied Statistics)*, 28(1), 20--28, Table 1. \doi{10.2307/2346806}
@@ -61,17 +46,9 @@
 #' table of raters would not. Fleiss (1971) introduced his kappa for many raters with these data;
 #' its value is .430.
 #'
-#' @format A data frame with 30 rows, one for each patient, and 6 columns. The five counts in a row
+#' @format A data frame with 30 rows, one for each patient: `case`, its number, and the numbers of
+#'   diagnoses `depression`, `personality_disorder`, `schizophrenia`, `neurosis` and `other`, which
 #'   sum to 6.
-#' \describe{
-#'   \item{case}{number of the patient, 1 to 30}
-#'   \item{depression}{number of diagnoses of depression}
-#'   \item{personality_disorder}{number of diagnoses of personality disorder}
-#'   \item{schizophrenia}{number of diagnoses of schizophrenia}
-#'   \item{neurosis}{number of diagnoses of neurosis}
-#'   \item{other}{number of other diagnoses}
-#' }
-#'
 #' @source Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters.
 #'   *Psychological Bulletin*, 76(5), 378--382, Table 1. \doi{10.1037/h0031619}
 #'
@@ -91,16 +68,10 @@
 #' workers found to be of low quality. The article gives sentence 225527736 a clarity of .61; by the
 #' figure it is .686.
 #'
-#' @format A data frame with 20 rows, one for each sentence, and 15 columns of integers:
-#' \describe{
-#'   \item{unit}{number of the sentence}
-#'   \item{sT, sP, sD, sCA, sL, sS}{number of workers who chose treats, prevents, diagnose, causes,
-#'     location, symptom}
-#'   \item{sM, sCI, sAW, sSE, sIA, sPO}{manifestation, contraindicates, associated with, side
-#'     effect, is a, part of}
-#'   \item{sNONE, sOTH}{the terms are not related, related in another way}
-#' }
-#'
+#' @format A data frame with 20 rows, one for each sentence: `unit`, its number, and how many
+#'   workers chose treats (`sT`), prevents (`sP`), diagnose (`sD`), causes (`sCA`), location (`sL`),
+#'   symptom (`sS`), manifestation (`sM`), contraindicates (`sCI`), associated with (`sAW`), side
+#'   effect (`sSE`), is a (`sIA`), part of (`sPO`), not related (`sNONE`), or another way (`sOTH`).
 #' @source Aroyo, L. and Welty, C. (2014). The three sides of CrowdTruth. *Human Computation*, 1(1),
 #'   31--44, Figure 2. \doi{10.15346/hc.v1i1.3}. Licence: CC-BY 3.0.
 #'

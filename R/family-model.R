@@ -9,9 +9,8 @@
 #'
 #' @section Functions:
 #' `judged` is a tibble with a row for each rater and set of [covariates][ratings()] that occur
-#' together: `rater`, a factor; `system`, is it a system that joins the raters, as in method
-#' `"joint"` of [estimate_accuracy()] (it is then one more level of `rater`); and the covariates.
-#' `categories` are the labels of the categories.
+#' together: `rater`, a factor; `system`, is it a system that joins the raters (it is then one more
+#' level of `rater`); and the covariates. `categories` are their labels.
 #'
 #' * `start(judged, categories)` gives the parameters to start from, numbers on the whole real line,
 #'   whose names say in words what they are. The best raters should start better than chance: what a
@@ -21,18 +20,15 @@
 #'   dimension is the stratum of a case that is not observed, its difficulty for instance.
 #' * `gradient(parameters, judged, categories, counts)`, if you have it, gives the slopes of
 #'   `sum(counts * log(law))`, where `counts` has the shape of what `law` gives. Without it slopes
-#'   are by differences: exact enough, and quick where a parameter is about one rater only; slow
-#'   where many parameters are about all.
-#'
-#' The parameters of the base rates are not yours to care for; `base_rates` may be a formula.
+#'   are by differences: quick where a parameter is about one rater only; slow where many are about
+#'   all.
 #'
 #' @section Fits:
 #' By maximum likelihood, without priors: the E-step of the EM algorithm, and a quasi-Newton method
-#' from the start with Fisher's identity for the slopes. Standard errors are from the curvature of
-#' the log-likelihood at its top, `NA` for more than 150 parameters, and for what has moved to a
-#' boundary. A model whose parameters ratings like these cannot distinguish (by the rank of a matrix
-#' of scores of answers drawn at random, for no more than 150 parameters) is not identified: a
-#' warning, and `NA`.
+#' from the start with Fisher's identity for the slopes. Standard errors are from the curvature at
+#' the top, `NA` for more than 150 parameters, and for what has moved to a boundary. A model whose
+#' parameters ratings like these cannot distinguish (by the rank of a matrix of scores of answers
+#' drawn at random, for no more than 150 parameters) is not identified: a warning, and `NA`.
 #'
 #' [estimate_accuracy()] takes such a model, or its fit, with methods `"joint"` (the default),
 #' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Each replicate

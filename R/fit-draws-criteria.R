@@ -7,8 +7,7 @@
 log_likelihood_draws <- function(fit) {
   check_memory(
     as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
-    "Fit with fewer {.field draws} in {.arg sampling}.", NULL
-  )
+    "Fit with fewer {.field draws} in {.arg sampling}.")
   options <- c(fit$sampling[c(run_options, "thin")], list(seed = fit$seed))
   found <- run_sampler(fit$x, fit$task, options, log_likelihood = TRUE)
   list(values = found$log_likelihood, weight = found$weight, row = found$row)

@@ -36,10 +36,8 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
   judged <- judge(object, newdata)
   if (type == "probability") return(new_ground_truth(judged$x, judged$posterior))
   best <- most_probable(judged$posterior)
-  case_table(judged$x, list(
-    category = category_factor(best$category, judged$x), probability = best$probability,
-    tied = best$tied
-  ))
+  best$category <- category_factor(best$category, judged$x)
+  case_table(judged$x, best)
 }
 
 #' @rdname predict.rater_fit
@@ -48,13 +46,12 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
   check_dots_empty(...)
   judged <- judge(x, newdata)
   best <- most_probable(judged$posterior)
-  columns <- lapply(seq_along(judged$x$categories), function(k) judged$posterior[, k])
-  names(columns) <- paste0(".posterior_", judged$x$categories)
   case_table(judged$x, c(
     list(
       .fitted = category_factor(best$category, judged$x), .probability = best$probability,
       .tied = best$tied, .entropy = entropy(judged$posterior)
-    ), columns
+    ),
+    split_columns(judged$posterior, paste0(".posterior_", judged$x$categories))
   ))
 }
 
@@ -152,7 +149,7 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
 
 # Weights can stand for more cases than any memory holds.
 check_panel_size <- function(x, most = 1e8) {
-  n <- sum(pattern_cases(x) * diff(x$patterns$start))
+  n <- sum(pattern_cases(x) * pattern_lengths(x))
   abort_if(n > most, "weights", "A panel with more than {number(most)} ratings cannot be drawn.",
     x = "The weights of its cases stand for {number(n)}.",
     i = "Fit with smaller weights, or draw from a {.fun rater_design} with
@@ -161,15 +158,13 @@ check_panel_size <- function(x, most = 1e8) {
 
 draw_from_fit <- function(fit) {
   x <- fit$x
-  cases <- rep.int(seq_along(x$index), x$weights %||% rep.int(1L, length(x$index)))
+  cases <- rep.int(seq_along(x$index), weights_of_cases(x))
   pattern <- pattern_of_case(x)[cases]
   categories <- length(x$categories)
   law <- drawing_law(fit)
   truth <- law$truth(pattern)
-  if (any(known_patterns(fit))) {
-    given <- fit$known$truth[pattern]
-    truth[given > 0L] <- given[given > 0L]
-  }
+  given <- known_patterns(fit)[pattern]
+  truth[given] <- fit$known$truth[pattern[given]]
   stratum <- sample.int(length(law$strata), length(cases), replace = TRUE, prob = law$strata)
   row <- rep.int(seq_along(cases), pattern_lengths(x)[pattern])
   at <- ratings_in(x, pattern)
@@ -206,12 +201,11 @@ drawing_law <- function(fit) UseMethod("drawing_law")
 
 drawing_law.rater_fit <- function(fit) {
   x <- fit$x
+  n <- length(x$categories)
   probability <- rating_probabilities(fit) # classes x ratings x raters
-  strata <- dim(probability)[[1L]] / length(x$categories)
+  strata <- nrow(probability) / n
   list(
-    truth = function(pattern) {
-      sample.int(length(x$categories), length(pattern), replace = TRUE, prob = fit$base_rates)
-    },
+    truth = function(pattern) sample.int(n, length(pattern), TRUE, fit$base_rates),
     strata = rep(1 / strata, strata),
     probability = function(class, k, at) probability[cbind(class, k, rating_rater(x)[at])]
   )

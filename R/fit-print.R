@@ -5,18 +5,15 @@
 print.rater_fit <- function(x, ...) {
   cat_lines(format_fit(x))
   if (x$identified == "yes") {
+    next_step <- if (x$method == "algebraic") "estimate_accuracy()" else "confusion()"
     cat_lines(
-      paste0("Base rates: ", format_rates(x)),
+      paste0("Base rates: ", shorten(paste(x$x$categories, decimals(x$base_rates)), most = 6L)),
       if (x$negative > 0L) {
         paste0(count_noun(x$negative, "base rate"), " estimated below zero, and set to zero")
       },
       format_votes(x$x), format_known(x), if (is_k_model(x$model) && !has_counts(x$x)) {
         "For labels take ground_truth(ratings), which averages over models"
-      }, "", if (x$method != "algebraic") {
-        "Next: ground_truth(), confusion(), tidy(), plot()."
-      } else {
-        "Next: ground_truth(), estimate_accuracy(), tidy(), plot()."
-      }
+      }, "", paste0("Next: ground_truth(), ", next_step, ", tidy(), plot().")
     )
   }
   invisible(x)
@@ -25,48 +22,43 @@ print.rater_fit <- function(x, ...) {
 #' @rdname tidy.rater_fit
 #' @export
 format.rater_fit <- function(x, ...) {
+  paste0(title_of_fit(x), ": ", if (x$identified == "yes") {
+    paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", Fleiss' kappa ",
+      decimals(kappa_of_agreement(x$x, x$agreement), 2L))
+  } else {
+    paste0("not identified (", reason_of_fit(x), ")")
+  })
+}
+
+title_of_fit <- function(fit) {
+  x <- fit$x
+  # Weights that are counts are cases.
+  cases <- if (weights_are_counts(x)) sum(weights_of_cases(x)) else nrow(x)
   paste0(
-    format(x$model), ", ", x$method, ", ", size_of_fit(x), ": ",
-    if (x$identified == "yes") {
-      paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", Fleiss' kappa ",
-        decimals(kappa_of_agreement(x$x, x$agreement), 2L))
-    } else {
-      paste0("not identified (", reason_of_fit(x), ")")
-    }
+    format(fit$model), ", ", fit$method, ", ", count_noun(cases, "case"), ", ",
+    count_noun(ncol(x), "rater")
   )
 }
 
-# Weights that are counts are cases.
-size_of_fit <- function(fit) {
-  x <- fit$x
-  cases <- if (weights_are_counts(x)) sum(weights_of_cases(x)) else dim(x)[[1L]]
-  paste0(count_noun(cases, "case"), ", ", count_noun(dim(x)[[2L]], "rater"))
-}
-
 format_fit <- function(fit) {
-  out <- paste0("<rater_fit> ", format(fit$model), ", ", fit$method, ", ", size_of_fit(fit))
+  out <- paste0("<rater_fit> ", title_of_fit(fit))
   if (fit$identified != "yes") return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
   c(
     out,
-    if (!is.na(fit$agreement)) {
-      paste0(
-        "Pairs of raters agree: ", percent(fit$agreement), " (Fleiss' kappa ",
-        decimals(kappa_of_agreement(fit$x, fit$agreement)), ")"
-      )
-    },
+    if (!is.na(fit$agreement)) paste0(
+      "Pairs of raters agree: ", percent(fit$agreement), " (Fleiss' kappa ",
+      decimals(kappa_of_agreement(fit$x, fit$agreement)), ")"
+    ),
     format_accuracy(fit), format_sureness(fit), likelihood_lines(fit)
   )
 }
 
 format_accuracy <- function(fit) {
   if (fit$model$accuracy == "rater") {
-    accuracy <- stats::setNames(stats::coef(fit)[seq_along(fit$x$raters)], fit$x$raters)
+    accuracy <- stats::coef(fit)[seq_along(fit$x$raters)]
     ends <- c(which.min(accuracy), which.max(accuracy))
-    return(paste0(
-      "Accuracy of raters: ", decimals(accuracy[[ends[[1L]]]]), " (",
-      names(accuracy)[[ends[[1L]]]], ") to ", decimals(accuracy[[ends[[2L]]]]), " (",
-      names(accuracy)[[ends[[2L]]]], "), mean ", decimals(fit$rater_accuracy)
-    ))
+    ends <- paste0(decimals(accuracy[ends]), " (", fit$x$raters[ends], ")", collapse = " to ")
+    return(paste0("Accuracy of raters: ", ends, ", mean ", decimals(fit$rater_accuracy)))
   }
   error <- sqrt(variances(fit)[[1L]])
   paste0(
@@ -78,13 +70,10 @@ format_accuracy <- function(fit) {
 # Of models with confidence.
 format_sureness <- function(fit) {
   if (!uses_confidence(fit$model)) return(NULL)
-  levels <- fit$x$confidence$levels
-  most <- levels[[length(levels)]]
-  share <- stats::coef(fit)[paste0("confidence_", c("right", "wrong"), "[", most, "]")]
-  paste0(
-    "Confidence is ", most, " in ", percent(share[[1L]]), " of right and ", percent(share[[2L]]),
-    " of wrong answers"
-  )
+  most <- utils::tail(fit$x$confidence$levels, 1L)
+  share <- percent(stats::coef(fit)[paste0("confidence_", c("right", "wrong"), "[", most, "]")])
+  paste0("Confidence is ", most, " in ", share[[1L]], " of right and ", share[[2L]],
+    " of wrong answers")
 }
 
 likelihood_lines <- function(fit) UseMethod("likelihood_lines")
@@ -101,39 +90,29 @@ likelihood_lines.judge_fit <- function(fit) {
 
 likelihood_lines.rater_fit <- function(fit) {
   value <- stats::coef(fit)
+  centre <- fit$centre
+  prior <- mostly_prior(fit)
   c(
-    if (isTRUE(value["dispersion"] > 0)) {
-      paste0(
-        "An error one category nearer to the truth is ", decimals(value[["dispersion"]], 2L),
-        " times as likely"
-      )
-    },
-    if (isTRUE(value["difficulty"] >= 0)) {
-      paste0(
-        "Accuracy is ", decimals(value[["difficulty"]]),
-        " higher in easy cases, and lower in hard ones"
-      )
-    },
+    if (isTRUE(value["dispersion"] > 0)) paste0(
+      "An error one category nearer to the truth is ", decimals(value[["dispersion"]], 2L),
+      " times as likely"
+    ),
+    if (isTRUE(value["difficulty"] >= 0)) paste0(
+      "Accuracy is ", decimals(value[["difficulty"]]),
+      " higher in easy cases, and lower in hard ones"
+    ),
     if (fit$method == "pairs") {
       "Fitted to the frequencies of pairs of ratings: there is no log-likelihood to compare"
     } else {
       paste0(
         "Log-likelihood ", decimals(fit$log_likelihood, 2L), ", ",
         count_noun(fit$parameters, "free parameter"),
-        if (is.null(fit$centre)) paste0(", AIC ", decimals(stats::AIC(fit), 1L))
+        if (is.null(centre)) paste0(", AIC ", decimals(stats::AIC(fit), 1L))
       )
     },
-    format_centre(fit)
-  )
-}
-
-format_centre <- function(fit) {
-  if (is.null(fit$centre)) return(NULL)
-  prior <- mostly_prior(fit)
-  c(
-    paste0(
+    if (!is.null(centre)) paste0(
       "Matrices lie around a centre of the panel, which weighs as much as ",
-      decimals(fit$centre$c, 1L), " ratings of a category"
+      decimals(centre$c, 1L), " ratings of a category"
     ),
     if (length(prior) > 0L) paste("Fewer than that, so mostly prior:", shorten(prior))
   )
@@ -141,17 +120,14 @@ format_centre <- function(fit) {
 
 format_known <- function(fit) {
   cases <- count_cases(fit$x, known_patterns(fit))
-  raters <- fit$x$raters[is_known_rater(fit)]
-  sampled <- fit$x$raters[is_counted_rater(fit)]
+  raters <- list(
+    "Known raters:" = is_known_rater(fit), "Calibration samples:" = is_counted_rater(fit)
+  )
+  raters <- Filter(any, raters)
   c(
     if (cases > 0L) paste("The truth of", count_noun(cases, "case"), "was given"),
-    if (length(raters) > 0L) paste("Known raters:", shorten(raters)),
-    if (length(sampled) > 0L) paste("Calibration samples:", shorten(sampled))
+    vapply(names(raters), function(what) paste(what, shorten(fit$x$raters[raters[[what]]])), "")
   )
-}
-
-format_rates <- function(fit) {
-  shorten(paste(fit$x$categories, decimals(fit$base_rates)), most = 6L)
 }
 
 #' @export

@@ -67,12 +67,11 @@ coef.rater_fit <- function(object, ...) object$coefficients
 vcov.rater_fit <- function(object, ...) {
   terms <- names(stats::coef(object))
   known <- covariance_of(object)
-  out <- known$covariance %||% {
+  out <- known$covariance
+  if (is.null(out)) {
     check_vcov_size(length(terms))
-    replace(
-      matrix(NA_real_, length(terms), length(terms)), cbind(seq_along(terms), seq_along(terms)),
-      known$variance %||% NA_real_
-    )
+    out <- matrix(NA_real_, length(terms), length(terms))
+    diag(out) <- known$variance %||% NA_real_
   }
   structure(out, dimnames = list(terms, terms))
 }
@@ -81,9 +80,8 @@ vcov.rater_fit <- function(object, ...) {
 confint.rater_fit <- function(object, parm, level = 0.95, ...) {
   check_level(level, "level")
   out <- stats::confint.default(object, level = level, ...)
-  if (inherits(object, "judge_fit") && object$identified == "yes") {
-    of_rates <- utils::tail(seq_len(nrow(out)), 2L)
-    out[of_rates, ] <- judged_interval(object$calibrated, level)
+  if (!is.null(object$calibrated) && object$identified == "yes") {
+    out[nrow(out) - 1:0, ] <- judged_interval(object$calibrated, level)
   }
   if (missing(parm)) out else out[parm, , drop = FALSE]
 }
@@ -113,25 +111,24 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'
 #' @param x A [fit_raters()] result.
 #' @param ... Not used.
-#' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error` (delta
-#'   method over cases, or see [fit_raters()]; `NA` for base rates if one of them is zero, for all
-#'   if raters agree perfectly, and where weights do not count cases).
+#' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error` (`NA` for
+#'   base rates if one of them is zero, for all if raters agree perfectly, and where weights do not
+#'   count cases).
 #'
 #'   `glance()`: a tibble with one row: `agreement` (the share of pairs of raters who agree),
 #'   Fleiss' `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`,
 #'   the numbers of `cases` (rows), `raters`, `ratings`, `categories` and `patterns`; `logLik`,
 #'   `AIC` and `BIC`, `NA` for fits that do not maximise a likelihood; and `nobs`, the number of
-#'   cases with a rating. Of a fit with a pooled prior also `c`, `tau`, `ups` and `a`, which
-#'   [rater_model()] explains (`a` is `NA` for two categories); its `AIC` and `BIC` are `NA`.
-#'   `format()`: a line of words.
+#'   cases with a rating. Of a fit with a pooled prior also `c`, `tau`, `ups` and `a`, see
+#'   [rater_model()] (`a` is `NA` for two categories). `format()`: a line of words.
 #'
 #'   Of a fit by `"bayes"` `tidy()` has a row per parameter of [draws()]: `term`; `rater`, `truth`,
 #'   `rating` and `population`, what it is about; the posterior median `estimate`, standard
 #'   deviation `std.error`, ends of an interval `conf.low` and `conf.high`, and `mean`; `mcse`, the
 #'   Monte Carlo error of the mean; `rhat`, `ess_bulk` and `ess_tail`; `contraction`, 0 where the
 #'   ratings say nothing and near 1 where the prior does not matter; `reason`, why something is
-#'   `NA`. `glance()` has besides the numbers of `draws` and `chains`, `thin`, `worst_rhat`,
-#'   `worst_ess`, and `switched`, the share of draws in which categories have changed names.
+#'   `NA`. `glance()` has besides `draws`, `chains`, `thin`, `worst_rhat`, `worst_ess`, and
+#'   `switched`, the share of draws in which categories have changed names.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))

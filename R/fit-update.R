@@ -5,11 +5,9 @@
 #' @section More ratings:
 #' `new` puts ratings to those of the fit and fits all of them, from where the fit ended: a thousand
 #' more on many cost a small part of the first fit. Cases and raters may be those of the fit or new;
-#' systems must be those of the fit. The result is that of a fit to all ratings at once, as far as
-#' the optimiser goes; where a likelihood has several tops, it is the one that is nearest to the
-#' former fit. A new category makes the whole model be refitted, and so does a fit that was not
-#' identified. Ratings whose raters form groups, reruns, counts, weighted cases, those with
-#' covariates and those in a database cannot be added to: collect all of them and use `x`.
+#' systems must be those of the fit. A new category makes the whole model be refitted, and so does a
+#' fit that was not identified. Ratings whose raters form groups, reruns, counts, weighted cases,
+#' those with covariates and those in a database cannot be added to: collect all of them in `x`.
 #'
 #' @param object A [fit_raters()] result.
 #' @param model,method,x,known_truth,known_raters What is to be different; see [fit_raters()]. If

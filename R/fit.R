@@ -6,26 +6,21 @@
 #' @section Methods:
 #' With `method = "likelihood"` any [rater_model()] is fitted to the distinct rows of ratings, by
 #' L-BFGS on the log posterior from the shares of votes (after steps of EM where errors are free)
-#' and, where cases differ in difficulty, from two more starts, the best of which is kept. With many
-#' parameters and few cases this may be a local maximum. Standard errors are from the curvature at
-#' the maximum, as if parameters on a boundary were known; for these they are `NA`. They are
-#' computed when `vcov()`, `tidy()` or a plot asks for them, not by the fit. With more than 2000
-#' parameters, or where they would take longer than some ten seconds, each is found by itself, as if
-#' the posterior of true categories were known: an accuracy from the rater's own ratings. Such
-#' standard errors are too small where raters often differ, and covariances are `NA`; with more than
-#' 5000 parameters `vcov()` is an error, and `tidy()` has the standard errors. Two ratings
-#' of a case by one rater count as independent, unless they are reruns: these, and the raters of a
-#' declared group, become one vote before anything is fitted, by any method; see [rater_groups].
-#' The raters of the fit are then the groups.
+#' and, where cases differ in difficulty, from two more starts, the best of which is kept. Standard
+#' errors are from the curvature at the maximum, as if parameters on a boundary were known; for
+#' these they are `NA`. With more than 2000 parameters, or where they would take longer than some
+#' ten seconds, each is found by itself, as if the posterior of true categories were known: too
+#' small where raters often differ, and covariances are `NA`. Two ratings of a case by one rater
+#' count as independent, unless they are reruns: these, and the raters of a declared group, become
+#' one vote before anything is fitted, by any method; see [rater_groups].
 #'
 #' * A number for each rater, true category and rating must be kept, some dozen times over: data
 #'   with more than ten million of these are refused, with what to do instead.
 #' * A model with more parameters than the raters at hand can distinguish (free errors and two
 #'   raters, or errors by distance and two categories, say) is not identified: a warning of class
 #'   `fallible_warning_not_identified`, and `NA`. The rule is the rank of a matrix of scores of
-#'   answers drawn at random for raters who rated together: for no more than four categories, since
-#'   further ones add more kinds of answers than parameters; and in a crowd of more than 20, for the
-#'   raters of the case that has most.
+#'   answers drawn at random for raters who rated together: for no more than four categories, and in
+#'   a crowd of more than 20, for the raters of the case that has most.
 #' * Of free errors of each rater, raters who share too few cases with others to be known are `NA`,
 #'   or near the centre of the panel, while the rest is fitted, if base rates and three raters at
 #'   least are identified.
@@ -37,25 +32,21 @@
 #'
 #' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
 #' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
-#' of raters with the weight of its common cases. All pairs of categories count, not only whether
-#' the two agree. The time does not grow with the number of cases, priors are not used, and there is
-#' no likelihood: [logLik()][stats::logLik], `AIC` and `BIC` are `NA`. Standard errors are by the
-#' sandwich. It serves as a check of the likelihood by different means: where the two disagree, the
-#' model is wrong.
+#' of raters with the weight of its common cases. Priors are not used, and there is no likelihood.
+#' Standard errors are by the sandwich. It serves as a check of the likelihood by different means:
+#' where the two disagree, the model is wrong.
 #'
 #' With `method = "algebraic"` agreement is the share of agreeing pairs among all pairs of ratings
-#' by different raters, over all cases, and rater accuracy and base rates solve Lehner's equations 2
-#' and 5. Standard errors are by the delta method over cases. Estimated base rates can be negative
-#' in small samples. They are set to zero, the others rescaled to sum to one, with a warning of
-#' class `fallible_warning_boundary`. A category with base rate zero has probability zero in every
-#' case, even where all raters chose it; the warning counts such cases.
+#' by different raters, and rater accuracy and base rates solve Lehner's equations 2 and 5. Standard
+#' errors are by the delta method over cases. Negative base rates are set to zero, the others
+#' rescaled to sum to one, with a warning of class `fallible_warning_boundary`: such a category has
+#' probability zero in every case, even where all raters chose it.
 #'
 #' @section Known cases and raters:
 #' Some cases may have a known truth (gold items), as if a rater who is never wrong had rated them;
 #' they count like other cases in base rates, so they should be drawn like these. Some raters may be
-#' known, from a calibration elsewhere. Their confusion matrices are used as given, whatever the
-#' model, and are not estimated; a single probability stands for a matrix with equal errors.
-#' Both need `method = "likelihood"`, which is then the default, and can identify models that
+#' known, from a calibration elsewhere: their confusion matrices are used as given. Both need
+#' `method = "likelihood"`, which is then the default, or `"bayes"`, and can identify models that
 #' agreement alone does not; a single rater needs them. [ground_truth()] gives a known case
 #' probability one at its truth, and [estimate_accuracy()] compares systems there with that truth.
 #'
@@ -64,34 +55,27 @@
 #' base rates, and accuracies or confusion matrices, under the priors of [rater_prior()], by Gibbs
 #' sampling on distinct rows of ratings. Errors are uniform or free, of all raters or of each, cases
 #' equally difficult; a formula of base rates names populations with rates of their own. A fit of a
-#' single sample of two tests only repeats its prior, and is an error without one; otherwise
-#' `tidy()` has the contraction of each parameter, how much less it varies than before the ratings
-#' were seen. Estimates are posterior medians; [draws()] has the draws. As everywhere, raters are
-#' assumed to err independently given the truth: the class that is found is what they have in
-#' common, and two antibody tests outvote a better test of something else. For diagnostic tests see
-#' [test_accuracy()].
+#' single sample of two tests only repeats its prior, and is an error without one. Estimates are
+#' posterior medians; [draws()] has the draws. As everywhere, raters are assumed to err
+#' independently given the truth: the class that is found is what they have in common, and two
+#' antibody tests outvote a better test of something else. See also [test_accuracy()].
 #'
 #' @section Degenerate data:
 #' * **Two raters.** Free errors are never identified, other models mostly are: which categories
 #'   meet which says more than agreement. With two categories, no degree of freedom is left.
-#' * **No common cases, or none at all to compare** (a single rating per case). Nothing is
-#'   identified without gold items or known raters.
+#' * **No common cases** (a single rating per case). Nothing is identified without gold items or
+#'   known raters.
 #' * **Agreement at or below chance** (1 / number of categories). Models in which raters are equal
 #'   are not identified; with `"algebraic"` rater accuracy is set to chance. Models in which they
-#'   differ are not, if raters agree no more than by chance given how often each uses each category,
-#'   and pairs of their ratings are no more associated than those of independent raters. A single
-#'   rater below chance among better ones is fitted as it is.
+#'   differ are not, if raters agree no more than by chance given how often each uses each category.
+#'   A single rater below chance among better ones is fitted as it is.
 #' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
-#'   Standard errors are `NA`, and so is the dispersion of errors, since there are none.
+#'   Standard errors are `NA`, and so is the dispersion of errors.
 #' * **A category that no rater used** has base rate 0, or by the prior a little more.
-#' * **A rater who always says the same** gives no information about the others where raters differ:
-#'   a model is identified only if it is so without that rater. With free errors this does no harm.
+#' * **A rater who always says the same** gives no information about the others where raters differ.
 #'   A model with one accuracy for all answers takes that rater for accurate where the category is
 #'   frequent, and may overestimate its base rate; leave the rater out, or choose free errors.
 #' * **A rater without a rating** is `NA` if raters differ, and does not matter otherwise.
-#' * **One case**, or few: what is identified in principle is estimated, with the prior's help, and
-#'   the standard errors show how little it is worth.
-#' * **No rating at all** is refused by [ratings()].
 #'
 #' @srrstats {BS1.1, BS1.3, BS1.3b} `sampling`; there is one sampler
 #' @srrstats {UL1.4, UL1.4a, UL2.0} what is presumed; warnings where a fit is not identified
@@ -114,11 +98,9 @@
 #'   (by default as many as it takes until draws are worth 1000 independent ones); and `threads`.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
-#'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()`, [predict()][predict.rater_fit],
-#'   [augment()][predict.rater_fit], [simulate()][simulate.rater_fit],
-#'   [update()][update.rater_fit], [tidy()][tidy.rater_fit], [glance()][tidy.rater_fit] and
-#'   [autoplot()][autoplot.rater_fit], and the functions [base_rates()], [confusion()] and
-#'   [ground_truth()].
+#'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()` and those of [predict.rater_fit()],
+#'   [simulate.rater_fit()], [update.rater_fit()], [tidy.rater_fit()] and [autoplot.rater_fit()],
+#'   and the functions [base_rates()], [confusion()] and [ground_truth()].
 #' @family estimation
 #' @templateVar where Equations 1-5
 #' @template ref-lehner

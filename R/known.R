@@ -8,27 +8,22 @@ nothing_known <- list(truth = integer(), raters = list())
 # truth, a category per pattern (0 is unknown), and raters, a matrix each or NULL; `given`: what the
 # user gave.
 with_known <- function(x, truth, raters) {
-  out <- list(
-    x = x, known = nothing_known, given = list(truth = truth, raters = raters)
-  )
+  known <- nothing_known
   if (!is.null(truth)) {
     code <- check_known_truth(truth, x)
-    patterns <- n_patterns(x)
-    key <- code * patterns + pattern_of_case(x)
-    of <- unique(key)
-    out$x$patterns <- pick_patterns(x$patterns, (of - 1L) %% patterns + 1L)
-    out$x$index <- match(key, of)
-    out$known$truth <- as.integer((of - 1L) %/% patterns)
+    x <- split_patterns(x, cbind(code))
+    known$truth <- code[match(seq_len(n_patterns(x)), x$index)]
   }
   if (!is.null(raters)) {
-    given <- check_known_raters(raters, x)
-    counted <- vapply(given, is.list, NA)
-    out$known$raters <- replace(given, counted, list(NULL))
+    known$raters <- check_known_raters(raters, x)
+    counted <- vapply(known$raters, is.list, NA)
     if (any(counted)) {
-      out$known$counts <- lapply(given, function(one) if (is.list(one)) one$counts)
+      known$counts <- replace(known$raters, !counted, list(NULL))
+      known$counts[counted] <- lapply(known$raters[counted], `[[`, "counts")
+      known$raters[counted] <- list(NULL)
     }
   }
-  out
+  list(x = x, known = known, given = list(truth = truth, raters = raters))
 }
 
 # Category of each case, 0 where it is not known.
@@ -36,10 +31,8 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   given <- as_truth_table(truth, arg)
   cases <- as_label(x$cases)
   off <- which(!given$case %in% cases)
-  if (length(off) > 0L) {
-    abort_fallible("case", "{.arg {arg}} must name cases of {.arg x}.",
-      x = "{.val {given$case[off]}} {?is/are} not among them.", row = off)
-  }
+  abort_if(off, "case", "{.arg {arg}} must name cases of {.arg x}.",
+    x = "{.val {given$case[off]}} {?is/are} not among them.", row = off)
   code <- truth_codes(given$truth, x$categories, arg)
   # A case that is there several times has the same truth each time.
   known <- code[match(cases, given$case)]
@@ -55,7 +48,7 @@ check_known_raters <- function(raters, x) {
     "known_raters", "must be a list with the names of raters, each once.", not = raters,
     i = "For each known rater it has a confusion matrix, or a probability of a correct rating.")
   unknown <- setdiff(names(raters), x$raters)
-  abort_argument_if(length(unknown) > 0L, "known_raters", "must name raters of {.arg x}.",
+  abort_argument_if(unknown, "known_raters", "must name raters of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   lapply(stats::setNames(nm = x$raters), function(rater) {
     if (rater %in% names(raters)) check_known_matrix(raters[[rater]], rater, x$categories)
@@ -66,9 +59,7 @@ check_known_matrix <- function(matrix, rater, categories) {
   n <- length(categories)
   if (is.numeric(matrix) && is.null(dim(matrix)) && length(matrix) == 1L) {
     accuracy <- check_number(matrix, paste0("known_raters$", rater), 0, 1)
-    matrix <- matrix((1 - accuracy) / (n - 1), n, n)
-    diag(matrix) <- accuracy
-    return(matrix)
+    return(diag(accuracy - (1 - accuracy) / (n - 1), n) + (1 - accuracy) / (n - 1))
   }
   shaped <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
     all(matrix >= 0)
@@ -93,9 +84,8 @@ in_order_of <- function(categories, matrix, rater) {
       x = "It has {.val {names}}.", row = NA_integer_, column = rater,
       found = setdiff(names, categories))
   }
-  if (!is.null(labels[[1L]])) matrix <- matrix[match(categories, labels[[1L]]), , drop = FALSE]
-  if (!is.null(labels[[2L]])) matrix <- matrix[, match(categories, labels[[2L]]), drop = FALSE]
-  matrix
+  place <- function(names) if (is.null(names)) seq_along(categories) else match(categories, names)
+  matrix[place(labels[[1L]]), place(labels[[2L]]), drop = FALSE]
 }
 
 abort_counts_need_pooled <- function() {
@@ -110,16 +100,13 @@ known_patterns <- function(fit) {
   if (length(truth) > 0L) truth > 0L else logical(n_patterns(fit$x))
 }
 
-# Raters of whom there is a calibration sample.
-is_counted_rater <- function(fit) {
-  counts <- fit$known$counts
-  if (length(counts) > 0L) lengths(counts) > 0L else logical(length(fit$x$raters))
+is_known_rater <- function(fit, what = "raters") {
+  known <- fit$known[[what]]
+  if (length(known) > 0L) lengths(known) > 0L else logical(length(fit$x$raters))
 }
 
-is_known_rater <- function(fit) {
-  raters <- fit$known$raters
-  if (length(raters) > 0L) lengths(raters) > 0L else logical(length(fit$x$raters))
-}
+# Raters of whom there is a calibration sample.
+is_counted_rater <- function(fit) is_known_rater(fit, "counts")
 
 # Patterns of which there is more than a system's answer.
 judged_patterns <- function(fit) fit$judged %||% (rated_patterns(fit$x) | known_patterns(fit))

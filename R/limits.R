@@ -40,18 +40,17 @@ most_numbers <- 1e8 # 800 MB
 most_at_once <- 1e9
 
 # Stops where `numbers` are too many; `what` names them, `instead` says what to do.
-check_memory <- function(numbers, what, instead, call = user_frame()) {
+check_memory <- function(numbers, what, instead) {
   abort_if(numbers > most_at_once, "memory",
     "More than {number(most_at_once)} {what} need too much memory.",
-    x = "There would be {number(numbers)}.", i = instead, numbers = numbers, call = call)
+    x = "There would be {number(numbers)}.", i = instead, numbers = numbers)
 }
 
 # So many numbers for each of so many pairs of raters and systems; all of them, unless told.
-check_pair_numbers <- function(judges, numbers, call = user_frame(),
-                               pairs = judges * (judges - 1) / 2) {
+check_pair_numbers <- function(judges, numbers, pairs = judges * (judges - 1) / 2) {
   check_memory(
     numbers * pairs, "numbers about pairs of raters and systems",
-    "Choose raters, for example {.code x[, 1:1000]}.", call
+    "Choose raters, for example {.code x[, 1:1000]}."
   )
 }
 

@@ -67,7 +67,7 @@ estimate_by_function <- function(x, run, given, by) {
 # Of the raters the K-model tells agreement; whether it can be identified is not for it to say.
 function_estimate <- function(x, options) {
   fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
-  check_has_systems(fit$x, NULL)
+  check_has_systems(fit$x)
   draft <- draft_estimate(fit, options)
   new_accuracy_estimate(draft, interval_of_draft(draft))
 }

@@ -4,16 +4,12 @@
 #'
 #' Makes a fit of the probabilities that a model of your own gives to the categories of each case,
 #' so that whatever needs no more than these works on it: [ground_truth()], [calibration()],
-#' [predict()][predict.rater_fit] and [augment()][augment.rater_fit] of its cases, [base_rates()],
-#' [confusion()], and [estimate_accuracy()] by the methods `"shared"` (the default for such a fit),
-#' `"binned"` and `"unbinned"`, with [compare_systems()].
+#' [predict.rater_fit()] of its cases, [base_rates()], [confusion()], and [estimate_accuracy()] by
+#' the methods `"shared"` (the default for such a fit), `"binned"` and `"unbinned"`.
 #'
-#' Cases with the same ratings may have different probabilities, as where a model knows more of them
-#' than their ratings. Of what the fit tells of raters, agreement and kappa are theirs; the accuracy
-#' of a rater is the mean probability of the categories that it gave, and its confusion matrix the
-#' share of its ratings in each category among the cases of each true one, counted by the
-#' probabilities.
-#'
+#' Of what the fit tells of raters, agreement and kappa are theirs; the accuracy of a rater is the
+#' mean probability of the categories that it gave, and its confusion matrix the share of its
+#' ratings in each category among the cases of each true one, counted by the probabilities.
 #' Intervals are by the bootstrap of cases (or clusters) with the probabilities as they are: what is
 #' uncertain about the model is not in them. New cases, [simulate()][stats::simulate] and
 #' [update()][stats::update] need the model itself and are refused.

@@ -82,7 +82,7 @@ rates_once <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
 # Patterns x raters and systems: categories, NA where there is none.
 answers_by_pattern <- function(x) {
   answers <- as.double(n_patterns(x)) * (length(x$raters) + length(x$systems))
-  check_memory(answers, "answers of raters and systems", "Choose cases or raters.", NULL)
+  check_memory(answers, "answers of raters and systems", "Choose cases or raters.")
   out <- matrix(NA_integer_, n_patterns(x), length(x$raters))
   out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
   cbind(out, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
@@ -186,7 +186,7 @@ count_cases <- function(x, which = TRUE) sum(pattern_cases(x)[which])
 
 # A row per pattern: a factor for each rater, or, where raters are exchangeable or rate a case more
 # than once, a number of ratings for each category; systems, covariates, and `n`.
-pattern_table <- function(x, call = user_frame()) {
+pattern_table <- function(x) {
   if (!is.null(x$covariates)) x <- split_by_covariates(x)
   rows <- n_patterns(x)
   ratings <- if (rates_once(x)) {
@@ -201,7 +201,7 @@ pattern_table <- function(x, call = user_frame()) {
   if ("n" %in% names(columns) || anyDuplicated(names(columns)) > 0L) {
     abort_argument("x",
       "The columns of the table must have different names, and none may be {.val n}.",
-      x = "They would be {.val {names(columns)}}.", call = call)
+      x = "They would be {.val {names(columns)}}.")
   }
   tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = rows)
 }

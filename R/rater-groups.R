@@ -143,7 +143,7 @@ groups_of_raters <- function(table, x) {
   if (is.null(table)) return(NULL)
   check_named_raters(x, "rater_groups", "{.arg rater_groups} needs the rater of each rating.")
   unknown <- setdiff(table$rater, x$raters)
-  abort_argument_if(length(unknown) > 0L, "rater_groups", "must name raters of {.arg data}.",
+  abort_argument_if(unknown, "rater_groups", "must name raters of {.arg data}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown)
   group <- table$group[match(x$raters, table$rater)]
   alone <- x$raters[is.na(group)]

@@ -1,12 +1,12 @@
 # Who rates. What errors in common hide cannot be seen in ratings; what it typically is depends on
 # who gave them.
 
-people_kinds <- c("expert", "crowd")
-machine_kinds <- c("model", "tool")
-rater_kinds <- c(people_kinds, machine_kinds)
 kind_words <- c(
   expert = "experts", crowd = "a crowd", model = "language models", tool = "programs"
 )
+rater_kinds <- names(kind_words)
+people_kinds <- rater_kinds[1:2]
+machine_kinds <- rater_kinds[3:4]
 
 # As given: one word for all raters, or words with raters or their groups as names.
 check_rater_kind <- function(kind) {
@@ -59,30 +59,23 @@ rater_kind <- function(of) {
 panel_kind <- function(of) kind_of_panel(rater_kind(of))
 
 kind_of_panel <- function(kind) {
-  if (is.null(kind)) {
-    "undeclared"
-  } else if (all(kind %in% people_kinds)) {
-    "people"
-  } else if (all(kind %in% machine_kinds)) {
-    "machines"
-  } else {
-    "undeclared"
-  }
+  if (is.null(kind)) return("undeclared")
+  if (all(kind %in% people_kinds)) return("people")
+  if (all(kind %in% machine_kinds)) "machines" else "undeclared"
 }
 
 # Of ratings: who they are.
 format_kinds <- function(x) {
   kind <- rater_kind(x)
+  if (length(kind) == 0L) return(NULL)
   if (length(kind) == 1L) return(paste("Raters are", kind_words[[kind]]))
-  if (length(kind) > 1L) {
-    of <- table(factor(kind, rater_kinds))
-    paste0(
-      "Raters: ", toString(paste0(kind_words[names(of)], " (", of, ")")[of > 0L]),
-      if (panel_kind(x) == "undeclared") {
-        "; such a mixture counts as if nothing had been declared"
-      }
-    )
-  }
+  of <- table(factor(kind, intersect(rater_kinds, kind)))
+  paste0(
+    "Raters: ", toString(paste0(kind_words[names(of)], " (", of, ")")),
+    if (kind_of_panel(kind) == "undeclared") {
+      "; such a mixture counts as if nothing had been declared"
+    }
+  )
 }
 
 # ---- Names that look like those of machines -----------------------------------------------------

@@ -19,70 +19,60 @@ k_model <- function() plain_k_model
 #' Models of raters
 #'
 #' A family of latent class models with an axis for each K-property, and formulas of covariates for
-#' what depends on cases. [k_model()] is its origin; each
-#' argument lets go of one property. `dawid_skene()` is the model of Dawid and Skene (1979), in
-#' which every rater has a confusion matrix of its own.
+#' what depends on cases. [k_model()] is its origin; each argument lets go of one property.
+#' `dawid_skene()` is the model of Dawid and Skene (1979), in which every rater has a confusion
+#' matrix of its own.
 #'
 #' @section Axes:
 #' * Equal rater accuracy: `"common"`, or an accuracy for each `"rater"`.
 #' * Equal error probabilities: `"uniform"`; `"distance"`, where each step away from the true
-#'   category divides the probability of an error by the same dispersion; or `"free"`, where all
+#'   category divides the probability of an error by the same dispersion; `"free"`, where all
 #'   entries of the confusion matrix are, for all raters together or for each
-#'   (`accuracy = "rater"`); or `"ordinal"`, for categories in an order, see below.
+#'   (`accuracy = "rater"`); or `"ordinal"`, see below.
 #' * Equal problem difficulty: `"none"`; or `"strata"`: on a third of the cases accuracy is higher,
 #'   on a third lower by the same shift, cut at 0 and 1.
 #'
 #' @section Ordinal errors:
 #' Cumulative probit: a case of the k-th of K categories gives a rater a signal, normal with
 #' variance 1 around `slope * (k - (K + 1) / 2)`, and its answer is the category between whose
-#' thresholds it falls. A slope of 0 is guessing; thresholds are where it draws the line, so that
-#' strict and mild raters differ in these alone. One slope and K - 1 thresholds for all raters, or
-#' for each (`accuracy = "rater"`), instead of K (K - 1) free entries. Categories must be ordered,
-#' or two, for which it is the free model. True categories are taken for a step from each other;
-#' where they are not, choose `"free"`. Fitted by maximum likelihood, without priors; `base_rates`
-#' may be a formula.
+#' thresholds it falls. A slope of 0 is guessing; strict and mild raters differ in thresholds. One
+#' slope and K - 1 thresholds for all raters, or for each (`accuracy = "rater"`), instead of K
+#' (K - 1) free entries. Categories must be ordered, or two, for which it is the free model, and are
+#' taken for a step from each other. Fitted by maximum likelihood, without priors; `base_rates` may
+#' be a formula.
 #'
 #' @section Confidence:
-#' With `confidence = TRUE` the levels of [confidence][ratings()] multiply the answers: a rater says
-#' level l beside an answer with a probability that depends on whether the answer is right. There is
-#' one law of levels for right answers and one for wrong ones, the same for all raters and
-#' categories; their ratio never falls from a level to the next. [tidy()][tidy.rater_fit] of a fit
-#' has both, as `confidence_right[level]` and `confidence_wrong[level]`, probabilities that sum to
-#' one over levels. An answer without a level counts as the answer alone, and so do those of a
-#' system that joins the raters. Fitted by maximum likelihood, without priors, beside whatever else
-#' a model may have but strata of difficulty. The likelihood is one of answers and levels, not to
-#' be compared by AIC with that of models without.
-#' All other models, method `"average"` of [estimate_accuracy()] among them, leave confidence alone.
+#' With `confidence = TRUE` the levels of [confidence][ratings()] multiply the answers: there is one
+#' law of levels for right answers and one for wrong ones, the same for all raters and categories;
+#' their ratio never falls from a level to the next. [tidy()][tidy.rater_fit] has both, as
+#' `confidence_right[level]` and `confidence_wrong[level]`. An answer without a level counts as the
+#' answer alone, and so do those of a system that joins the raters. Fitted by maximum likelihood,
+#' without priors, beside all but strata of difficulty. The likelihood is one of answers and levels,
+#' not to be compared by AIC with that of models without. All other models leave confidence alone.
 #'
 #' Measured on panels of 500 cases, four raters of accuracy .55 to .75 and three levels
-#' (bench/confidence.R): 89% of cases are judged right, 83% without confidence; the mean squared
-#' distance of posterior and truth is .165, not .243; the root mean squared error of a system's
-#' accuracy is .020, not .022, and its 90% intervals cover .93 (60 panels). Where one of the raters
-#' is always sure, whatever it answers, nothing is gained (83% and 83%, distance .27, not .24), and
-#' its accuracy comes out as .64 instead of .55 (30 panels): set the confidence of such raters to
-#' `NA`.
+#' (bench/confidence.R): 89% of cases are judged right, 83% without confidence; the root mean
+#' squared error of a system's accuracy is .020, not .022. Where one of the raters is always sure,
+#' nothing is gained, and its accuracy comes out as .64 instead of .55: set the confidence of such
+#' raters to `NA`.
 #'
 #' @section Dependence:
 #' Raters are taken to err independently given the truth. Two laws let go of that; both keep each
-#' rater's matrix what it is, so that priors keep their meaning, and both need `method = "bayes"`.
+#' rater's matrix what it is, so that priors keep their meaning, and need `method = "bayes"`.
 #' `"easy"`: with a probability `easy[k]` a case of category k is rated right by all, otherwise
-#' independently (Albert and Dodd, 2004). `"pairs"`: two raters, who for example rest on the same
-#' antibody, agree more often than their matrices say; `pair[a,b,k]` is the share, from 0 to 1, of
-#' the way to the most that these allow, which for two categories is a covariance as a share of its
-#' bound (Dendukuri and Joseph, 2001). Both are uniform a priori, `easy[k]` as far as no rater is
-#' right less often.
+#' independently (Albert and Dodd, 2004). `"pairs"`: two raters agree more often than their matrices
+#' say; `pair[a,b,k]` is the share, from 0 to 1, of the way to the most that these allow (Dendukuri
+#' and Joseph, 2001). Both are uniform a priori, `easy[k]` as far as no rater is right less often.
 #'
-#' This is an analysis of sensitivity, not a correction. Different laws may fit the same ratings
-#' equally well and tell other accuracies, and a better fit need not be nearer the truth. Where
-#' raters are too few to tell the parameters apart, all raters must have priors. See
-#' [compare_models()].
+#' This is an analysis of sensitivity, not a correction: different laws may fit the same ratings
+#' equally well and tell other accuracies. Where raters are too few to tell the parameters apart,
+#' all raters must have priors. See [compare_models()].
 #'
 #' @section Priors:
-#' `"pooled"` is the default where errors are free for each rater: confusion matrices lie around a
-#' centre of the panel, as near as the ratings say, see below. Other fits maximise the posterior
-#' density of logits and logarithms under weak priors (`"weak"`, their default). `"none"` is plain
-#' maximum likelihood, which is what ratings get whose weights are not counts; a list replaces some
-#' of the weak ones:
+#' `"pooled"` is the default where errors are free for each rater, see below. Other fits maximise
+#' the posterior density of logits and logarithms under weak priors (`"weak"`, their default).
+#' `"none"` is plain maximum likelihood, which is what ratings get whose weights are not counts; a
+#' list replaces some of the weak ones:
 #'
 #' | name | prior | default |
 #' |---|---|---|
@@ -99,44 +89,34 @@ k_model <- function() plain_k_model
 #' row that says: the rating k has a probability whose logit is how easily the panel recognises
 #' category k (normal, with standard deviation `ups`) plus the skill of the rater (normal, with
 #' standard deviation `tau`); errors are shared as the panel shares them, which is Dirichlet of size
-#' `a` around shares that are equal. `c`, `tau`, `ups` and `a` are estimated, under priors that are
-#' worth a few ratings; [glance()][tidy.rater_fit] has them. A rater thus borrows from its other
-#' categories and from the panel, and is itself where it has ratings. If `c` is large the raters are
-#' alike but for skill; if it is near 0 this is the model of Dawid and Skene without a prior.
-#' Sensitivity and specificity are not tied to each other. The fit is by EM with squared
-#' extrapolation, from the shares of votes and, for no more than ten raters, from the ratings of
-#' each; classes are named so that the majority of ratings means what it says. Standard errors are
-#' given the centre. `logLik()` is the likelihood of the ratings at the estimate; `AIC` and `BIC`
-#' are `NA`, since how many parameters a row around a centre is worth is not known: compare models
-#' under `"none"`.
+#' `a` around shares that are equal. All four are estimated, under priors that are worth a few
+#' ratings; [glance()][tidy.rater_fit] has them. A rater thus borrows from its other categories and
+#' from the panel, and is itself where it has ratings. The fit is by EM with squared extrapolation,
+#' from the shares of votes and, for no more than ten raters, from the ratings of each; classes are
+#' named so that the majority of ratings means what it says. Standard errors are given the centre.
+#' `logLik()` is the likelihood of the ratings at the estimate; `AIC` and `BIC` are `NA`: compare
+#' models under `"none"`.
 #'
 #' @section Formulas of covariates:
 #' With [covariates][ratings()] of cases, `base_rates`, `accuracy` and `difficulty` may be formulas:
 #'
-#' * `base_rates = ~ site`: a multinomial logit of the base rates. Populations that share the
-#'   accuracies of raters can be distinguished by it: two raters and two populations are enough, for
-#'   matrices of each rater (`errors = "free"`) and any number of categories (Hui and Walter, 1980).
+#' * `base_rates = ~ site`: a multinomial logit of the base rates. Two raters and two populations
+#'   are enough for matrices of each rater (Hui and Walter, 1980).
 #' * `accuracy = ~ device`: what the formula says is added to a level of each rater, on the scale of
 #'   the logit of a right answer against the wrong ones (in each row of a matrix that is free). A
-#'   system that joins the raters (method `"joint"` of [estimate_accuracy()]) has a level and slopes
-#'   of its own, so that one of constant accuracy is judged right too.
+#'   system that joins the raters has a level and slopes of its own.
 #' * `difficulty = ~ condition`: what the formula says is taken away from the levels of all raters
 #'   and, with `system = "shared"`, of the system; with `"own"` that has slopes of its own.
 #'
-#' Such models are fitted by maximum likelihood, without priors, in the way of [rater_family()];
-#' where ratings cannot distinguish their parameters (by the rank of a matrix of scores) all is
-#' `NA`. [coef()][stats::coef] has the slopes in the units of the covariates: `accuracy:`,
-#' `difficulty:` and `base_rate[category]:` with the name of the column, the last against the first
-#' category; `rater_accuracy` and `base_rate` without more are means over the cases at hand.
-#' [base_rates()] with `newdata` gives the base rates of cases with these covariates. `system`
-#' concerns `difficulty` and the dispersion of errors only.
+#' Such models are fitted by maximum likelihood, without priors, in the way of [rater_family()].
+#' [coef()][stats::coef] has the slopes in the units of the covariates: `accuracy:`, `difficulty:`
+#' and `base_rate[category]:` with the name of the column, the last against the first category;
+#' `rater_accuracy` and `base_rate` without more are means over the cases at hand.
 #'
-#' Argument `by` of [estimate_accuracy()] fits each group of cases alone, with raters, base rates
-#' and errors of its own: nothing need be alike, and each group must be large enough by itself. A
-#' formula fits all cases at once, lets differ what it names and takes the rest for alike, which
-#' costs a parameter per slope; it takes numbers too. Where accuracy of a rater depends on what also
-#' makes a system right, leaving that out biases accuracies: those of systems that do not depend on
-#' it come out too low.
+#' Argument `by` of [estimate_accuracy()] fits each group of cases alone, and each must be large
+#' enough by itself. A formula fits all cases at once, lets differ what it names and takes the rest
+#' for alike. Where accuracy of a rater depends on what also makes a system right, leaving that out
+#' biases accuracies: those of systems that do not depend on it come out too low.
 #'
 #' @param accuracy,errors,difficulty How far the model lets go of each K-property, see *Axes*;
 #'   `accuracy` and `difficulty` may also be formulas, see *Formulas of covariates*.

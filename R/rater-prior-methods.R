@@ -1,24 +1,22 @@
 #' @export
 tidy.rater_prior <- function(x, ...) {
   check_dots_empty(...)
-  named <- unlist(lapply(names(x$raters), function(rater) {
-    law_rows(x$raters[[rater]], rater)
-  }), recursive = FALSE)
+  named <- Map(law_rows, x$raters, names(x$raters))
   others <- if (is.list(x$others)) {
     law_rows(x$others, "others")
   } else {
-    list(law_row("others", x$others, others_words[[x$others]], others_shape(x$others)))
+    # What a right rating has where that does not depend on the number of categories.
+    shape <- if (x$others == "vague") plain_parameters("vague", 2L, TRUE) else c(NA, NA)
+    list(law_row("others", x$others, others_words[[x$others]], shape))
   }
   rates <- Map(rate_row, x$base_rates, rlang::names2(x$base_rates))
-  tibble::as_tibble(stack_tables(c(named, others, unname(rates))))
+  rows <- c(unlist(unname(named), recursive = FALSE), others, unname(rates))
+  tibble::as_tibble(stack_tables(rows))
 }
 
 others_words <- c(
   vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the centre of the panel"
 )
-
-# What a right rating has where that does not depend on the number of categories.
-others_shape <- function(name) if (name == "vague") plain_parameters(name, 2L, TRUE) else c(NA, NA)
 
 # `shape`: of a Beta distribution, where there is one.
 law_row <- function(rater, part, prior, shape = c(NA_real_, NA_real_)) {
@@ -34,23 +32,23 @@ law_rows <- function(law, rater) {
     labels <- rownames(law$matrix) %||% seq_len(nrow(law$matrix))
     return(lapply(seq_along(labels), function(k) {
       row <- unname(law$matrix[k, ])
-      law_row(rater, paste("truth", labels[[k]]), paste0("Dirichlet(", prior_numbers(row), ")"),
+      law_row(rater, paste("truth", labels[[k]]), prior_words("Dirichlet", row),
         c(row[[k]], sum(row[-k])))
     }))
   }
   words <- c(sens = "sensitivity", spec = "specificity", right = "right")
   lapply(intersect(names(words), names(law)), function(part) {
-    law_row(rater, words[[part]], paste0("Beta(", prior_numbers(law[[part]]), ")"), law[[part]])
+    law_row(rater, words[[part]], prior_words("Beta", law[[part]]), law[[part]])
   })
 }
 
 rate_row <- function(law, population) {
   part <- if (population == "") "base rates" else paste("base rates of", population)
   if (is.null(law$beta)) {
-    return(law_row(NA_character_, part, paste0("Dirichlet(", prior_numbers(law$categories), ")")))
+    return(law_row(NA_character_, part, prior_words("Dirichlet", law$categories)))
   }
-  words <- paste0("Beta(", prior_numbers(law$beta), ")")
-  law_row(NA_character_, paste(part, "(second category)"), words, law$beta)
+  part <- paste(part, "(second category)")
+  law_row(NA_character_, part, prior_words("Beta", law$beta), law$beta)
 }
 
 #' @export
@@ -72,13 +70,13 @@ format.rater_prior <- function(x, ...) {
 #' @export
 print.rater_prior <- function(x, ...) {
   table <- tidy(x)
-  table$rater[is.na(table$rater)] <- ""
-  table$`90%` <- bracketed(table$lower, table$upper, "")
-  table$mean <- ifelse(is.na(table$mean), "", decimals(table$mean))
-  cat_lines(paste0("<rater_prior> ", format(x)))
-  cat("\n")
-  shown <- as.data.frame(table[c("rater", "part", "prior", "mean", "90%")])
+  shown <- data.frame(
+    rater = ifelse(is.na(table$rater), "", table$rater), table[c("part", "prior")],
+    mean = ifelse(is.na(table$mean), "", decimals(table$mean)),
+    `90%` = bracketed(table$lower, table$upper, ""), check.names = FALSE
+  )
   shown[] <- lapply(shown, printable)
+  cat_lines(paste0("<rater_prior> ", format(x)), "")
   print(align_left(shown, 1:3), row.names = FALSE)
   invisible(x)
 }

@@ -28,12 +28,18 @@ settle_prior <- function(prior, x, model, populations = populations_of(x, model)
     plain
   }
   # What a prior of a sensitivity alone does not say is left to the others.
-  base <- system %||% plain
   raters <- lapply(stats::setNames(nm = x$raters), function(rater) {
     own <- prior$raters[[rater]]
-    if (is.null(own)) system else settle_law(own, rater, base, categories, coin)
+    if (is.null(own)) system else settle_law(own, rater, system %||% plain, categories, coin)
   })
-  if (model$accuracy == "common") raters <- same_for_all(raters, names(prior$raters))
+  if (model$accuracy == "common") {
+    stated <- unique(raters[names(prior$raters)])
+    abort_if(length(stated) > 1L, "prior",
+      "In this model all raters have the same parameters, so their priors must be equal.",
+      x = "Those of {.val {names(prior$raters)}} differ.",
+      i = "{.code rater_model(\"rater\")} lets raters differ.")
+    if (length(stated) == 1L) raters[] <- stated
+  }
   rates <- settle_rates(prior$base_rates, populations, categories)
   list(
     raters = raters, system = system, others = others, order = prior$order, base_rates = rates,
@@ -63,20 +69,15 @@ plain_parameters <- function(name, n, coin) {
 }
 
 settle_law <- function(law, rater, base, categories, coin) {
-  if (coin) {
-    if (!identical(names(law), "right")) {
-      abort_prior("With uniform errors the prior of {.val {rater}} must be {.code list(right =)}.",
-        x = "It has {.field {names(law)}}.",
-        i = "With {.fun dawid_skene} raters have rows for each true category.")
-    }
-    return(law$right)
-  }
   n <- length(categories)
+  abort_if(coin && !identical(names(law), "right"), "prior",
+    "With uniform errors the prior of {.val {rater}} must be {.code list(right =)}.",
+    x = "It has {.field {names(law)}}.",
+    i = "With {.fun dawid_skene} raters have rows for each true category.")
+  if (coin) return(law$right)
   if (!is.null(law$matrix)) {
-    if (nrow(law$matrix) != n) {
-      abort_prior("The prior of {.val {rater}} must be a {n} x {n} matrix.",
-        x = "It is {nrow(law$matrix)} x {ncol(law$matrix)}.")
-    }
+    abort_if(nrow(law$matrix) != n, "prior", "The prior of {.val {rater}} must be a {n} x {n}
+      matrix.", x = "It is {nrow(law$matrix)} x {ncol(law$matrix)}.")
     return(matrix(as.double(in_order_of(categories, law$matrix, rater)), n))
   }
   if (!is.null(law$right)) {
@@ -84,11 +85,9 @@ settle_law <- function(law, rater, base, categories, coin) {
     diag(out) <- law$right[[1L]]
     return(out)
   }
-  if (n != 2L) {
-    abort_prior("The prior of {.val {rater}} is of a sensitivity or a specificity, which need two
-                 categories.",
-      x = "{.arg x} has {n}.", i = "Use {.code list(right =)}, or a matrix.")
-  }
+  abort_if(n != 2L, "prior", "The prior of {.val {rater}} is of a sensitivity or a specificity,
+    which need two categories.", x = "{.arg x} has {n}.",
+    i = "Use {.code list(right =)}, or a matrix.")
   if (!is.null(law$spec)) base[1L, ] <- law$spec
   if (!is.null(law$sens)) base[2L, ] <- rev(law$sens)
   base
@@ -97,28 +96,13 @@ settle_law <- function(law, rater, base, categories, coin) {
 # Rows sum to one, without the right answers.
 shares_of_wrong <- function(wrong, rater, categories) {
   n <- length(categories)
-  if (!is.null(names(wrong)) && setequal(names(wrong), categories)) wrong <- wrong[categories]
-  ok <- length(wrong) == n && (is.null(names(wrong)) || identical(names(wrong), categories))
-  if (!ok) {
-    abort_prior(
-      "{.field wrong} of {.val {rater}} must be a number for each of {.val {categories}}.",
-      not = wrong
-    )
-  }
+  abort_if(length(wrong) != n || !setequal(names(wrong) %||% categories, categories), "prior",
+    "{.field wrong} of {.val {rater}} must be a number for each of {.val {categories}}.",
+    not = wrong)
+  if (!is.null(names(wrong))) wrong <- wrong[categories]
   out <- matrix(wrong, n, n, byrow = TRUE)
   diag(out) <- 0
   out / rowSums(out)
-}
-
-same_for_all <- function(raters, named) {
-  stated <- unique(raters[named])
-  if (length(stated) > 1L) {
-    abort_prior("In this model all raters have the same parameters, so their priors must be equal.",
-      x = "Those of {.val {named}} differ.",
-      i = "{.code rater_model(\"rater\")} lets raters differ.")
-  }
-  if (length(stated) == 1L) raters[] <- stated
-  raters
 }
 
 settle_rates <- function(laws, populations, categories) {
@@ -141,13 +125,10 @@ settle_rates <- function(laws, populations, categories) {
 
 settle_rate_law <- function(law, categories) {
   n <- length(categories)
-  if (!is.null(law$beta)) {
-    if (n != 2L) {
-      abort_prior("A Beta distribution of base rates needs two categories.",
-        x = "{.arg x} has {n}.", i = "Give a Dirichlet parameter for each.")
-    }
-    return(rev(law$beta))
-  }
+  abort_if(!is.null(law$beta) && n != 2L, "prior",
+    "A Beta distribution of base rates needs two categories.", x = "{.arg x} has {n}.",
+    i = "Give a Dirichlet parameter for each.")
+  if (!is.null(law$beta)) return(rev(law$beta))
   given <- law$categories
   named <- names(given)
   # Of two numbers it is not plain which one would be that of the positive category.
@@ -156,34 +137,29 @@ settle_rate_law <- function(law, categories) {
   } else {
     setequal(named, categories) && length(named) == n
   }
-  if (!ok) {
-    abort_prior(
-      "The prior of base rates must be a number, or one for each of {.val {categories}} by name.",
-      not = given,
-      i = if (n == 2L) "{.code list(a, b)} is a Beta distribution of the second category."
-    )
-  }
+  abort_if(!ok, "prior",
+    "The prior of base rates must be a number, or one for each of {.val {categories}} by name.",
+    not = given,
+    i = if (n == 2L) "{.code list(a, b)} is a Beta distribution of the second category.")
   as.double(if (is.null(named)) rep_len(given, n) else given[categories])
 }
 
 # ---- Words --------------------------------------------------------------------------------------
 
-# "4.44, 13.31": two decimals, or two digits of what is small.
-prior_numbers <- function(x) {
-  toString(vapply(x, function(v) format(if (v < 0.1) signif(v, 2L) else round(v, 2L)), ""))
+# "Beta(4.44, 13.31)": two decimals, or two digits of what is small.
+prior_words <- function(name, x) {
+  numbers <- vapply(x, function(v) format(if (v < 0.1) signif(v, 2L) else round(v, 2L)), "")
+  paste0(name, "(", toString(numbers), ")")
 }
 
 dirichlet_words <- function(x) {
-  two <- length(x) == 2L
-  paste0(if (two) "Beta(" else "Dirichlet(", prior_numbers(if (two) rev(x) else x), ")")
+  if (length(x) == 2L) prior_words("Beta", rev(x)) else prior_words("Dirichlet", x)
 }
 
 # Of two categories the Beta distribution is that of a right rating.
 law_words <- function(parameters) {
-  if (is.null(parameters)) return("around the centre of the panel")
-  if (!is.matrix(parameters)) return(paste0("Beta(", prior_numbers(parameters), ")"))
-  vapply(seq_len(nrow(parameters)), function(k) {
-    row <- parameters[k, ]
-    dirichlet_words(if (length(row) == 2L && k == 1L) rev(row) else row)
-  }, "")
+  if (is.null(parameters)) return(others_words[["partial"]])
+  if (!is.matrix(parameters)) return(prior_words("Beta", parameters))
+  if (nrow(parameters) == 2L) parameters[1L, ] <- rev(parameters[1L, ])
+  apply(parameters, 1L, dirichlet_words)
 }

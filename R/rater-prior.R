@@ -70,38 +70,32 @@
 rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partial"),
                         order = c("mean", "each", "none")) {
   raters <- list(...)
-  abort_argument_if(
-    length(raters) > 0L && (!rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L), "...",
+  abort_argument_if(length(raters) > 0L && !has_own_names(raters), "...",
     "Priors must have the names of raters, each once.",
     x = "The names are {.val {rlang::names2(raters)}}.")
-  named <- Map(function(one, rater) check_rater_law(one, rater), raters, names(raters))
   law <- if (is.list(others) || is.matrix(others)) {
     check_rater_law(others, "others")
   } else {
     check_choice(others)
   }
-  orders <- c("mean", "each", "none")
   if (missing(order) && identical(law, "flat")) order <- "each"
   new_result("rater_prior",
-    raters = named, others = law, order = check_choice(order, orders, "order"),
+    raters = Map(check_rater_law, raters, names(raters)), others = law,
+    order = check_choice(order, c("mean", "each", "none")),
     base_rates = check_rate_laws(base_rates)
   )
 }
 
+has_own_names <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) == 0L
+
 # What Gibbs sampling can divide by.
 least_parameter <- 1e-3
 
-abort_prior <- function(message, ..., .envir = parent.frame()) {
-  abort_fallible("prior", message, ..., .envir = .envir)
-}
-
 check_proper <- function(parameters, what) {
-  if (!is.numeric(parameters) || !all(is.finite(parameters) & parameters >= least_parameter)) {
-    abort_prior(
-      "The prior of {what} is improper: its parameters must be finite, and at least
-       {least_parameter}.", x = "They are {.val {parameters}}."
-    )
-  }
+  ok <- is.numeric(parameters) && all(is.finite(parameters) & parameters >= least_parameter)
+  abort_if(!ok, "prior",
+    "The prior of {what} is improper: its parameters must be finite, and at least
+     {least_parameter}.", x = "They are {.val {parameters}}.")
   parameters
 }
 
@@ -110,99 +104,18 @@ check_proper <- function(parameters, what) {
 # c(a, b) of a Beta distribution, however it was told; `what` it is of.
 beta_law <- function(x, what) {
   stated <- as.list(x)
-  names <- rlang::names2(stated)
-  numbers <- (is.list(x) || is.numeric(x)) && all(vapply(stated, is.numeric, NA)) &&
-    all(lengths(stated) == ifelse(names == "range", 2L, 1L)) && !anyNA(unlist(stated))
-  has <- function(...) identical(sort(setdiff(names, "sure")), sort(c(...)))
-  if (numbers && length(stated) == 2L && (all(names == "") || has("a", "b"))) {
-    if (has("a", "b")) stated <- stated[c("a", "b")]
+  form <- toString(sort(setdiff(rlang::names2(stated), "sure")))
+  plain <- is_beta_list(stated) && (is.list(x) || is.numeric(x)) && !anyNA(unlist(stated))
+  if (plain && length(stated) == 2L && form %in% c("", ", ", "a, b")) {
+    if (form == "a, b") stated <- stated[c("a", "b")]
     return(check_proper(as.double(unlist(stated, use.names = FALSE)), what))
   }
-  if (numbers && has("range") && length(stated) == 1L) return(beta_of_range(stated$range, what))
-  by_mode <- has("mode", "at_least") || has("mode", "at_most")
-  if (!numbers || anyDuplicated(names) > 0L || !by_mode) {
-    abort_prior(
-      "The prior of {what} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
-       {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.",
-      not = x
-    )
-  }
-  beta_of_mode(stated, stated$sure %||% 0.95, what)
-}
-
-beta_of_range <- function(range, what) {
-  if (!(range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1)) {
-    abort_prior("The range of {what} must be a lower and a higher probability.",
-      x = "It is {.val {range}}.")
-  }
-  mean <- mean(range)
-  size <- mean * (1 - mean) / (diff(range) / 4)^2 - 1
-  c(mean, 1 - mean) * size
-}
-
-# With weight s beyond the flat prior, a = 1 + mode s and b = 1 + (1 - mode) s; the s at which the
-# bound is exceeded as surely as told.
-beta_of_mode <- function(stated, sure, what) {
-  low <- !is.null(stated$at_least)
-  mode <- if (low) stated$mode else 1 - stated$mode
-  bound <- if (low) stated$at_least else 1 - stated$at_most
-  if (!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1)) {
-    abort_prior("The mode of {what} must be a probability, and {.field sure} one in (0, 1).",
-      x = "They are {stated$mode} and {sure}.")
-  }
-  limit <- if (low) stated$at_least else stated$at_most
-  if (bound >= mode) {
-    abort_prior("{.field {if (low) 'at_least' else 'at_most'}} of {what} must be
-                 {if (low) 'below' else 'above'} its mode.",
-      x = paste0("They are ", limit, " and ", stated$mode, "."))
-  }
-  if (bound <= 1 - sure) {
-    abort_prior("The flat prior is already more certain of {what} than that.",
-      x = "A uniform probability is {if (low) 'above' else 'below'} {limit} with probability
-           {1 - bound}, and you say {sure}.",
-      i = "{.code list(1, 1)} is the flat prior. For a mode near {if (low) 0 else 1} give
-           {.field {if (low) 'at_most' else 'at_least'}}.")
-  }
-  shape <- function(log_size) 1 + c(mode, 1 - mode) * exp(log_size)
-  excess <- function(log_size) {
-    stats::pbeta(bound, shape(log_size)[[1L]], shape(log_size)[[2L]]) - (1 - sure)
-  }
-  if (excess(15) > 0) {
-    abort_prior("The bound of {what} is too near its mode: use a fixed value instead of a prior.",
-      x = paste0("They are ", limit, " and ", stated$mode, "."))
-  }
-  found <- shape(stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
-  if (low) found else rev(found)
-}
-
-# ---- A rater, base rates ------------------------------------------------------------------------
-
-# A list of Beta distributions (sens, spec or right), of shares `wrong`, or of a `matrix`.
-check_rater_law <- function(one, rater) {
-  if (is.data.frame(one)) one <- as.matrix(one)
-  if (is.matrix(one)) {
-    if (nrow(one) != ncol(one)) {
-      abort_prior("The prior of {.val {rater}} must be a square matrix, with the truth in rows.",
-        x = "It is {nrow(one)} x {ncol(one)}.")
-    }
-    return(list(matrix = check_proper(unclass(one), rater)))
-  }
-  parts <- if (is.list(one)) rlang::names2(one)
-  by_truth <- length(parts) > 0L && all(parts %in% c("sens", "spec"))
-  whole <- "right" %in% parts && all(parts %in% c("right", "wrong"))
-  if (!(by_truth || whole) || anyDuplicated(parts) > 0L) {
-    abort_prior(
-      "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)} with
-       {.field wrong} or without, or a matrix of Dirichlet parameters.",
-      x = if (length(parts) > 0L) "It has {.val {parts}}." else "It is {describe(one)}."
-    )
-  }
-  long <- c(sens = "the sensitivity", spec = "the specificity", right = "right ratings")
-  for (part in setdiff(parts, "wrong")) {
-    one[[part]] <- beta_law(one[[part]], paste(long[[part]], "of", rater))
-  }
-  if (!is.null(one$wrong)) check_proper(one$wrong, paste("wrong ratings of", rater))
-  one
+  if (plain && form == "range" && length(stated) == 1L) return(beta_of_range(stated$range, what))
+  by_mode <- form %in% c("at_least, mode", "at_most, mode") && anyDuplicated(names(stated)) == 0L
+  abort_if(!plain || !by_mode, "prior",
+    "The prior of {what} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
+     {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.", not = x)
+  beta_of_mode(stated$mode, stated$at_least, stated$at_most, stated$sure %||% 0.95, what)
 }
 
 is_beta_list <- function(x) {
@@ -213,17 +126,78 @@ is_beta_list <- function(x) {
     (all(names == "") || all(names %in% forms))
 }
 
+beta_of_range <- function(range, what) {
+  ok <- range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1
+  abort_if(!ok, "prior", "The range of {what} must be a lower and a higher probability.",
+    x = "It is {.val {range}}.")
+  mean <- mean(range)
+  size <- mean * (1 - mean) / (diff(range) / 4)^2 - 1
+  c(mean, 1 - mean) * size
+}
+
+# With weight s beyond the flat prior, a = 1 + mode s and b = 1 + (1 - mode) s; the s at which the
+# bound is exceeded as surely as told. An upper bound is a lower one of the other answer.
+beta_of_mode <- function(mode, at_least, at_most, sure, what) {
+  abort_if(!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1), "prior",
+    "The mode of {what} must be a probability, and {.field sure} one in (0, 1).",
+    x = "They are {mode} and {sure}.")
+  low <- !is.null(at_least)
+  top <- if (low) mode else 1 - mode
+  bound <- if (low) at_least else 1 - at_most
+  abort_if(bound <= 1 - sure && bound < top, "prior",
+    "The flat prior is already more certain of {what} than that.",
+    x = "A uniform probability is {if (low) 'above' else 'below'} {at_least %||% at_most} with
+         probability {1 - bound}, and you say {sure}.",
+    i = "{.code list(1, 1)} is the flat prior. For a mode near {if (low) 0 else 1} give
+         {.field {if (low) 'at_most' else 'at_least'}}.")
+  shape <- function(log_size) 1 + c(top, 1 - top) * exp(log_size)
+  excess <- function(log_size) {
+    stats::pbeta(bound, shape(log_size)[[1L]], shape(log_size)[[2L]]) - (1 - sure)
+  }
+  abort_if(bound >= top || excess(15) > 0, "prior",
+    "{.field {if (low) 'at_least' else 'at_most'}} of {what} must be {if (low) 'below' else 'above'}
+     its mode, and not too near it.", x = "They are {at_least %||% at_most} and {mode}.")
+  found <- shape(stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
+  if (low) found else rev(found)
+}
+
+# ---- A rater, base rates ------------------------------------------------------------------------
+
+# A list of Beta distributions (sens, spec or right), of shares `wrong`, or of a `matrix`.
+check_rater_law <- function(one, rater) {
+  if (is.data.frame(one)) one <- as.matrix(one)
+  if (is.matrix(one)) {
+    abort_if(nrow(one) != ncol(one), "prior",
+      "The prior of {.val {rater}} must be a square matrix, with the truth in rows.",
+      x = "It is {nrow(one)} x {ncol(one)}.")
+    return(list(matrix = check_proper(unclass(one), rater)))
+  }
+  parts <- if (is.list(one)) rlang::names2(one)
+  by_truth <- length(parts) > 0L && all(parts %in% c("sens", "spec"))
+  whole <- "right" %in% parts && all(parts %in% c("right", "wrong"))
+  abort_if(!(by_truth || whole) || anyDuplicated(parts) > 0L, "prior",
+    "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)} with
+     {.field wrong} or without, or a matrix of Dirichlet parameters.",
+    x = if (length(parts) > 0L) "It has {.val {parts}}." else "It is {describe(one)}.")
+  long <- c(sens = "the sensitivity", spec = "the specificity", right = "right ratings")
+  for (part in setdiff(parts, "wrong")) {
+    one[[part]] <- beta_law(one[[part]], paste(long[[part]], "of", rater))
+  }
+  if (!is.null(one$wrong)) check_proper(one$wrong, paste("wrong ratings of", rater))
+  one
+}
+
 # A list over populations, without names where there is one: c(a, b) as `beta`, or the Dirichlet
 # parameters of `categories`.
 check_rate_laws <- function(x) {
   if (is.data.frame(x)) x <- as.matrix(x)
-  if (is.matrix(x)) x <- stats::setNames(lapply(seq_len(nrow(x)), function(p) x[p, ]), rownames(x))
+  if (is.matrix(x)) x <- stats::setNames(asplit(unclass(x), 1L), rownames(x))
   one <- function(law) {
     if (is_beta_list(law)) return(list(beta = beta_law(law, "base rates")))
     list(categories = check_proper(law, "base rates"))
   }
   if (!is.list(x) || is_beta_list(x)) return(list(one(x)))
-  abort_argument_if(!rlang::is_named(x) || anyDuplicated(names(x)) > 0L, "base_rates",
+  abort_argument_if(!has_own_names(x), "base_rates",
     "Priors of several populations must have their names, each once.",
     x = "The names are {.val {rlang::names2(x)}}.")
   lapply(x, one)

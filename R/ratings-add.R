@@ -26,7 +26,7 @@ check_can_grow <- function(x, message, also) {
     "They have a confidence, which others would lack." = !is.null(x$confidence), also
   )
   why <- c(why_unnamed(x), names(which(reasons)))
-  abort_argument_if(length(why) > 0L, "new", message, x = why[1L],
+  abort_argument_if(why, "new", message, x = why[1L],
     i = "Make {.fun ratings} of all of them, and use {.code update(x = )}.")
 }
 
@@ -53,7 +53,7 @@ new_ratings_long <- function(new, x) {
 # A data frame with a row per rating; a single rater is enough.
 new_rows <- function(new) {
   further <- setdiff(names(new), c("case", "rater", "rating"))
-  abort_if(length(further) > 0L, "columns",
+  abort_if(further, "columns",
     "{.arg new} must have columns {.val case}, {.val rater} and {.val rating}, and no others.",
     x = "It has {.val {further}}.", column = further)
   check_identifiers(new$case, "case")
@@ -71,7 +71,7 @@ new_rows <- function(new) {
 # `x` with a place for each case, rater and category that is new.
 with_new_names <- function(x, new) {
   strange <- setdiff(names(new$answers), x$systems)
-  abort_if(length(strange) > 0L, "system", "{.arg new} must have systems of the fit, or none.",
+  abort_if(strange, "system", "{.arg new} must have systems of the fit, or none.",
     x = "{.val {strange}} {?is/are} not among them.", system = strange)
   strange <- sort(setdiff(stats::na.omit(c(new$rating, unlist(new$answers))), x$categories))
   abort_if(x$ordered && length(strange) > 0L, "category",
@@ -105,7 +105,7 @@ joined_answers <- function(x, new, case) {
     stated <- match(new$answers[[system]], x$categories)
     before <- answers[[system]][case]
     off <- which(before != stated)
-    abort_if(length(off) > 0L, "system", "A system has one answer per case.",
+    abort_if(off, "system", "A system has one answer per case.",
       x = "{.val {system}} now has another answer in {count_noun(length(off), 'case')}, such as
           {.val {new$cases[[off[[1L]]]]}}.", system = system)
     answers[[system]][case] <- ifelse(is.na(before), stated, before)

@@ -39,7 +39,7 @@ build_counts <- function(input, categories) {
   columns <- Map(check_counts, input$columns, names(input$columns))
   columns[setdiff(categories, names(columns))] <- list(integer(input$rows))
   unknown <- setdiff(names(columns), categories)
-  abort_if(length(unknown) > 0L, "category", "Every column of {.arg counts} must be a category.",
+  abort_if(unknown, "category", "Every column of {.arg counts} must be a category.",
     x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", column = unknown,
     found = unknown)
   columns <- fill_unseen(columns[categories], systems, 0L)
@@ -92,16 +92,15 @@ case_identifiers <- function(input) {
   input$case
 }
 
-check_identifiers <- function(x, arg, call = user_frame()) {
+check_identifiers <- function(x, arg) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
     i = if (inherits(x, "integer64")) "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it
-        with {.fun as.character}.", arg = arg, call = call)
+        with {.fun as.character}.", arg = arg)
   if (anyNA(x)) {
     row <- which(is.na(x))
     abort_fallible("case", "{.arg {arg}} must be known in every row.",
-      x = "It is missing in {length(row)} row{?s}, first in row {row[[1L]]}.", row = row,
-      call = call)
+      x = "It is missing in {length(row)} row{?s}, first in row {row[[1L]]}.", row = row)
   }
 }
 
@@ -114,7 +113,7 @@ value_of_cases <- function(x, case, cases, column, message, topic = "case") {
   known <- which(!is.na(x) & !is.na(case))
   first <- known[match(seq_along(cases), case[known])]
   off <- known[x[known] != x[first[case[known]]]]
-  abort_if(length(off) > 0L, topic, message,
+  abort_if(off, topic, message,
     x = "Rows {first[case[off[[1L]]]]} and {off[[1L]]} of {.val {column}}, both of case
         {.val {as_label(cases[case[off[[1L]]]])}}, hold {.val {x[first[case[off[[1L]]]]]}} and
         {.val {x[off[[1L]]]}}.", row = off, column = column)
@@ -169,38 +168,28 @@ add_systems <- function(input, cases, categories) {
   }
   check_identifiers(table$case, "systems$case")
   check_identifiers(table$system, "systems$system")
-  check_case_types(cases, table$case, is.null(input$case) && is.null(input$case_names))
-  at <- match(table$case, cases)
-  unseen <- unique(table$case[is.na(at)])
+  kind <- function(x) if (is.numeric(x)) "numbers" else "strings"
+  types <- c(ratings = kind(cases), systems = kind(table$case))
+  abort_if(types[[1L]] != types[[2L]], "case_type",
+    "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
+    x = "They are {types[[1L]]} in {.arg data} and {types[[2L]]} in {.arg systems}.",
+    i = if (is.null(input$case) && is.null(input$case_names)) "{.arg case} is not given, so that
+        cases are numbers of rows." else "Convert one of them, for example with
+        {.fun as.character}.", types = types)
+  unseen <- setdiff(table$case, cases)
   abort_if(length(unseen) > 0L && !is.null(input$weights), "weights",
     "Cases of {.arg systems} that are not in {.arg data} have no weight.",
     x = "Among them is case {.val {unseen[[1L]]}}.", i = "Leave them out of {.arg systems}.",
     row = match(unseen, table$case))
-  at[is.na(at)] <- length(cases) + match(table$case[is.na(at)], unseen)
   cases <- c(cases, unseen)
   names <- list_raters(table$system)
-  system <- match(as_label(table$system), names)
-  prediction <- encode(table$prediction, categories, "prediction", "system")
-  check_one_prediction(at + (system - 1) * length(cases), table$case, names[system])
-  answer <- matrix(NA_integer_, length(cases), length(names))
-  answer[cbind(at, system)] <- prediction
-  list(cases = cases, columns = unname(split_columns(answer, names)), names = names)
-}
-
-check_case_types <- function(cases, system_cases, are_rows) {
-  kind <- function(x) if (is.numeric(x)) "numbers" else "strings"
-  types <- c(ratings = kind(cases), systems = kind(system_cases))
-  abort_if(types[["ratings"]] != types[["systems"]], "case_type",
-    "Case identifiers of {.arg data} and {.arg systems} must be of the same type.",
-    x = "They are {types[['ratings']]} in {.arg data} and {types[['systems']]} in {.arg systems}.",
-    i = if (are_rows) "{.arg case} is not given, so that cases are numbers of rows." else "Convert
-        one of them, for example with {.fun as.character}.", types = types)
-}
-
-# `answer` is a number for each case and system.
-check_one_prediction <- function(answer, case, system) {
-  twice <- anyDuplicated(answer)
+  at <- cbind(match(table$case, cases), match(as_label(table$system), names))
+  twice <- anyDuplicated(drop(at %*% c(1, length(cases)))) # a number for each case and system
   abort_if(twice > 0L, "repeat", "A system can give one prediction per case.",
-    x = "System {.val {system[[twice]]}} predicts case {.val {as.character(case[[twice]])}} again in
-        row {twice} of {.arg systems}.", case = case[[twice]], rater = system[[twice]])
+    x = "System {.val {names[[at[twice, 2L]]]}} predicts case
+        {.val {as.character(table$case[[twice]])}} again in row {twice} of {.arg systems}.",
+    case = table$case[twice], rater = names[at[twice, 2L]])
+  answer <- matrix(NA_integer_, length(cases), length(names))
+  answer[at] <- encode(table$prediction, categories, "prediction", "system")
+  list(cases = cases, columns = unname(split_columns(answer, names)), names = names)
 }

@@ -5,7 +5,9 @@
 NULL
 
 plain_columns <- function(data) {
-  data[] <- lapply(data, plain_integers)
+  for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
+    data[[name]] <- plain_integers(data[[name]])
+  }
   data
 }
 
@@ -28,7 +30,7 @@ reads_integer64 <- function() isNamespaceLoaded("bit64")
 # Numbers as labels, of which those that are equal have one: 100000 is 1e5, and -0 is 0.
 as_label <- function(x) {
   x <- plain_integers(x)
-  if (!is.numeric(x)) return(check_text(as.character(x), NULL, NULL))
+  if (!is.numeric(x)) return(check_text(as.character(x), NULL))
   whole <- is.finite(x) & x == round(x) & abs(x) <= 2^53
   out <- as.character(x)
   out[whole] <- sprintf("%.0f", x[whole] + 0)
@@ -122,7 +124,7 @@ join_words <- function(old, new) {
 # Signs that labels found in the data are not all categories.
 warn_labels <- function(labels, input) {
   doubt <- function(found, message, hint, labels = found) {
-    warn_if(length(found) > 0L, "labels", message, i = hint, labels = labels)
+    warn_if(found, "labels", message, i = hint, labels = labels)
   }
   plain <- plain_label(labels)
   similar <- labels[plain %in% plain[duplicated(plain)]]
@@ -131,17 +133,11 @@ warn_labels <- function(labels, input) {
   doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {found}}.
       They differ in alphabet, in invisible characters, in how accents are stored, or in how digits
       are written.", "They count as different. Write each of them in one way.")
-  typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
-  doubt(names(typos),
-    "Some rare categories are one letter away from frequent ones: {.val {found}}.",
-    join_words(names(typos), typos))
-  doubt(grep(unreadable_verdict, chartr("_", " ", labels), TRUE, value = TRUE),
-    "Categories look like answers that could not be read: {.val {found}}.",
+  missing <- plain %in% without_minus(usual_missing, labels) |
+    grepl(unreadable_verdict, chartr("_", " ", plain))
+  doubt(labels[missing], "Some categories look like codes for missing ratings: {.val {found}}.",
     "They count as categories. For missing ratings make them {.code NA}, or name them in
      {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}.")
-  doubt(labels[plain %in% without_minus(usual_missing, labels)],
-    "Some categories look like codes for missing ratings: {.val {found}}.",
-    "They count as categories. Make them {.code NA}, or declare {.arg categories}.")
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
   many <- length(labels) > 20L && length(labels) > rows / 2
   doubt(if (many) c(length(labels), rows),
@@ -172,7 +168,7 @@ check_declared <- function(categories) {
   check_text(categories, "categories")
   labels <- if (is.atomic(categories)) as_label(categories)
   twice <- unique(labels[duplicated(labels)])
-  abort_argument_if(length(twice) > 0L, "categories", "must be labels that differ.",
+  abort_argument_if(twice, "categories", "must be labels that differ.",
     x = "{.val {twice}} {?is/are} repeated.")
   abort_argument_if(
     length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories),

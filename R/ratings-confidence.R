@@ -108,7 +108,7 @@ check_shares <- function(x, column, rows) {
 
 # Systems tell how sure they are by scores.
 warn_sure_systems <- function(systems) {
-  warn_if(length(systems) > 0L, "confidence",
+  warn_if(systems, "confidence",
     "{.arg confidence} is of raters; that of {.val {systems}}, which {cli::qty(length(systems))}
         {?is a system/are systems}, is not used.",
     i = "What systems say in numbers are {.arg scores}.", systems = systems)
@@ -124,18 +124,23 @@ level_of_ratings <- function(x, case, rater) {
   replace(stated$code[at], is.na(at), 0L)
 }
 
-# `cases`: those that are kept, by their place; `rater`: the new number of each rater, 0 for none.
+# Entries of some cases, by their place, and raters, by their new number, 0 for none: by cases and
+# raters. A case may be kept several times.
+subset_entries <- function(entries, cases, rater) {
+  entries <- lapply(entries, `[`, order(entries$case))
+  lengths <- tabulate(entries$case, max(cases, entries$case, 0L))
+  at <- sequence(lengths[cases], from = cumsum(lengths)[cases] - lengths[cases] + 1L)
+  entries <- lapply(entries, `[`, at)
+  entries$case <- rep.int(seq_along(cases), lengths[cases])
+  entries$rater <- rater[entries$rater]
+  kept <- order(entries$case, entries$rater)
+  lapply(entries, `[`, kept[entries$rater[kept] > 0L])
+}
+
 # NULL where no confidence is left.
-subset_confidence <- function(stated, cases, rater = NULL) {
-  lengths <- tabulate(stated$case, max(cases, stated$case, 0L))
-  ends <- cumsum(lengths)
-  at <- sequence(lengths[cases], from = ends[cases] - lengths[cases] + 1L)
-  case <- rep.int(seq_along(cases), lengths[cases])
-  of <- if (is.null(rater)) stated$rater[at] else rater[stated$rater[at]]
-  kept <- order(case, of)
-  kept <- kept[of[kept] > 0L]
-  if (length(kept) == 0L) return(NULL)
-  list(levels = stated$levels, case = case[kept], rater = of[kept], code = stated$code[at][kept])
+subset_confidence <- function(stated, cases, rater = seq_len(max(stated$rater))) {
+  kept <- subset_entries(stated[c("case", "rater", "code")], cases, rater)
+  if (length(kept$code) > 0L) c(stated["levels"], kept)
 }
 
 format_confidence <- function(x) {

@@ -4,17 +4,16 @@
 #' @export
 `$.ratings_database` <- function(x, name) {
   value <- .subset2(x, name)
-  if (is.null(value) && name == "cases") abort_no_cases("This asks for the cases", NULL)
+  if (is.null(value) && name == "cases") abort_no_cases("This asks for the cases")
   value
 }
 
 #' @export
 dimnames.ratings_database <- function(x) list(NULL, x$raters)
 
-abort_no_cases <- function(what, call = user_frame(), hint = NULL, .envir = parent.frame()) {
+abort_no_cases <- function(what, hint = NULL, .envir = parent.frame()) {
   abort_fallible("database", paste0(what, "; they are in the database, where they were counted."),
-    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."),
-    call = call, .envir = .envir)
+    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."), .envir = .envir)
 }
 
 in_database <- function(x) inherits(x, "ratings_database")

@@ -16,16 +16,14 @@ numbered <- function(prefix, n) paste0(rep(prefix, n), seq_len(n))
 # Columns by their new names.
 take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(columns))
 
-# One row: the numbers of rows and, of wide data with cases, of different cases; how many rows lack
-# the case or the rater.
-census_query <- function(origin) {
-  columns <- unlist(origin$roles[c("case", "rater")])
-  lacking <- lapply(columns, function(column) one_if(rlang::expr(is.na(!!rlang::sym(column)))))
-  names(lacking) <- sprintf("no_%s", names(columns))
-  cases <- if (!origin$layout$by_rating && "case" %in% names(columns)) {
-    list(cases = rlang::expr(dplyr::n_distinct(!!rlang::sym(columns[["case"]]))))
+# One row: the number of rows, how many lack one of the `keys` (columns that tell cases and raters
+# apart), and, of data with a row per case, the number of cases.
+census_query <- function(data, keys, per_case = FALSE) {
+  asked <- lapply(keys, function(key) one_if(rlang::expr(is.na(!!rlang::sym(key)))))
+  if (per_case && "case" %in% names(keys)) {
+    asked$distinct <- rlang::expr(dplyr::n_distinct(!!rlang::sym(keys[["case"]])))
   }
-  dplyr::summarise(origin$data, rows = dplyr::n(), !!!lacking, !!!cases)
+  dplyr::summarise(data, rows = dplyr::n(), !!!asked)
 }
 
 # The distinct values of a column, with their keys; at most `most` of them.

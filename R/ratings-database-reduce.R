@@ -54,7 +54,7 @@ reduce_long <- function(origin) {
     rating = fetch_labels(origin$data, roles$raters)
   )
   if (!is.null(origin$systems)) {
-    check_system_rows(origin$systems)
+    take_census(origin$systems, c(case = "case", system = "system"), arg = "systems")
     values$system <- fetch_values(origin$systems, "system", max_pivoted$raters)
     values$prediction <- fetch_labels(origin$systems, "prediction")
   }
@@ -131,7 +131,10 @@ expand_cells <- function(counted, cells, values) {
 expand_predictions <- function(counted, values) {
   keys <- values$system$key
   given <- counted[numbered("s", length(keys))]
-  check_predictions(rowSums(!is.na(given)), counted)
+  twice <- counted$predictions > rowSums(!is.na(given))
+  abort_if(any(twice, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
+    x = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}.",
+    case = NULL, rater = NULL)
   names(given) <- numbered("r", length(keys))
   labels <- list(rater = values$system, rating = values$prediction)
   table <- expand_cells(given, list_cells(keys, NULL), labels)
@@ -154,25 +157,6 @@ check_counted_cases <- function(counted, cells, origin) {
            one model or otherwise alike, {.code repeats = \"reruns\"}.", case = example$case,
       rater = example$rater)
   }
-}
-
-check_predictions <- function(distinct, counted) {
-  twice <- counted$predictions > distinct
-  abort_if(any(twice, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
-    x = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}.",
-    case = NULL, rater = NULL)
-}
-
-check_system_rows <- function(systems) {
-  origin <- list(
-    data = systems, roles = list(case = "case", rater = "system"), layout = list(by_rating = TRUE)
-  )
-  found <- fetch_rows(census_query(origin))
-  abort_if(found$rows == 0, "system", "{.arg systems} has no rows.", system = character())
-  lacking <- c(case = found$no_case, system = found$no_rater)
-  abort_if(any(lacking > 0), "case",
-    "{.arg systems} must have a {.val case} and a {.val system} in every row.",
-    x = "Missing: {.val {names(lacking)[lacking > 0]}}.", row = NA_integer_)
 }
 
 # ---- What cannot be reduced ---------------------------------------------------------------------

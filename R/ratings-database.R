@@ -21,10 +21,9 @@
 #'   with columns `case`, `system` and `prediction`.
 #' * `weights` must be whole numbers.
 #'
-#' SQL is made by \pkg{dbplyr} alone, whatever columns and labels are called. It only reads, but for
-#' `ground_truth()`, `predict()`, `augment()` and `collect()`, which need a temporary table. The
-#' packages \pkg{dbplyr}, \pkg{dplyr} and \pkg{DBI} must be installed, and the one that talks to the
-#' database.
+#' SQL is made by \pkg{dbplyr}. It only reads, but for `ground_truth()`, `predict()`, `augment()`
+#' and `collect()`, which need a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the
+#' package that talks to the database must be installed.
 #'
 #' @section Cases:
 #' [ground_truth()], `predict()` and `augment()` of a fit give lazy tables, with a row per case,
@@ -35,8 +34,8 @@
 #' `fallible_error_database` otherwise. A group of cases is also
 #' `ratings(dplyr::filter(data, ward == "east"), ...)`.
 #'
-#' A database may change between two questions. Numbers of rows are compared, and an error of the
-#' same class tells of a difference, as it does of lost connections.
+#' A table that changes between two questions is an error of the same class, as is a connection
+#' that is lost.
 #'
 #' @section Files larger than memory:
 #' DuckDB reads Parquet and compressed csv files without loading them, and speaks to \pkg{dbplyr}
@@ -49,12 +48,9 @@
 #'   case = case, rater = rater, rating = rating
 #' )
 #'
-#' # The same for Parquet: read_parquet('ratings/*.parquet'); or by arrow, which hands it to DuckDB
-#' files <- arrow::open_dataset("ratings")
-#' x <- ratings(arrow::to_duckdb(files), case = case, rater = rater, rating = rating)
+#' # The same for Parquet: read_parquet('ratings/*.parquet'), or arrow::open_dataset() with
+#' # arrow::to_duckdb()
 #' ```
-#'
-#' Without these, `sqlite3` imports csv files, and package \pkg{RSQLite} reads its databases.
 #'
 #' @name ratings-database
 #' @aliases ratings_database
@@ -92,7 +88,9 @@ database_ratings <- function(data, quos, options) {
     data = dplyr::ungroup(data), systems = systems, roles = roles, layout = layout,
     repeats = options$repeats
   )
-  origin$rows <- take_census(origin)
+  origin$rows <- take_census(
+    origin$data, c(case = roles$case, rater = roles$rater), !layout$by_rating
+  )
   quos$rater_groups <- fetch_groups(origin, quos$rater_groups, skeleton)
   reduce <- if (layout$by_rating) reduce_long else reduce_rows
   reduced <- reduce(origin)
@@ -101,9 +99,7 @@ database_ratings <- function(data, quos, options) {
   for (arg in setdiff(names(quos), "rater_groups")) { # of the same arguments about that table
     quos[[arg]] <- rlang::new_quosure(reduced$columns[[arg]])
   }
-  x <- with_footer(build_ratings(reduced$table, quos, options, reduced$times), c(
-    "i" = "Rows are those of the table that the database counted, in which equal rows stand once."
-  ))
+  x <- build_ratings(reduced$table, quos, options, reduced$times)
   x["cases"] <- list(NULL)
   x$database <- list(
     cases = reduced$cases, keys = reduced$keys, rows = origin$rows, origin = origin$data,
@@ -128,7 +124,7 @@ lazy_systems <- function(quo, layout) {
     i = "{.fun dplyr::copy_to} brings a data frame into a database.")
   if (!inherits(table, "tbl_lazy")) return(NULL)
   lacking <- setdiff(c("case", "system", "prediction"), ask_database(colnames(table)))
-  abort_if(length(lacking) > 0L, "columns",
+  abort_if(lacking, "columns",
     "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
     x = "It lacks {.val {lacking}}.", arg = "systems")
   dplyr::ungroup(table)
@@ -153,16 +149,16 @@ check_in_database <- function(layout, roles, options, systems) {
 }
 
 # The number of rows, of which every one must have what identifies it.
-take_census <- function(origin) {
-  found <- fetch_rows(census_query(origin))
-  abort_if(found$rows == 0, "empty", "{.arg data} has no rows.", i = "At least one case is needed.")
-  for (arg in intersect(c("case", "rater"), names(origin$roles))) {
-    unknown <- found[[paste0("no_", arg)]] %||% 0
-    abort_if(unknown > 0, "case", "{.arg {arg}} must be known in every row.",
-      x = "It is missing in {number(unknown)} of {count_noun(found$rows, 'row')}.",
+take_census <- function(data, keys, per_case = FALSE, arg = "data") {
+  found <- fetch_rows(census_query(data, keys, per_case))
+  abort_if(found$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
+    system = character())
+  for (key in names(keys)) {
+    abort_if(found[[key]] > 0, "case", "{.arg {key}} must be known in every row of {.arg {arg}}.",
+      x = "It is missing in {number(found[[key]])} of {count_noun(found$rows, 'row')}.",
       row = NA_integer_)
   }
-  twice <- found$rows - (found$cases %||% found$rows)
+  twice <- found$rows - (found$distinct %||% found$rows)
   abort_if(twice > 0, "case", "Every row must be a case of its own.",
     x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
     i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = NA_integer_)
@@ -190,8 +186,7 @@ ask_database <- function(code) {
 
 # The rows of a lazy table, fetched in pieces; `enough` of those fetched so far ends it.
 fetch_rows <- function(query, enough = function(rows) FALSE) {
-  pieces <- ask_database(fetch_pieces(query, enough))
-  plain_columns(if (length(pieces) == 1L) pieces[[1L]] else do.call(rbind, pieces))
+  plain_columns(do.call(rbind, ask_database(fetch_pieces(query, enough))))
 }
 
 fetch_pieces <- function(query, enough) {
@@ -200,7 +195,7 @@ fetch_pieces <- function(query, enough) {
   pieces <- list()
   repeat {
     piece <- DBI::dbFetch(result, n = rows_at_once)
-    pieces[[length(pieces) + 1L]] <- piece
+    pieces <- c(pieces, list(piece))
     if (nrow(piece) < rows_at_once || enough(piece)) return(pieces)
   }
 }
@@ -209,12 +204,4 @@ check_same_rows <- function(found, before) {
   abort_if(found != before, "database", "The table changed while it was read.",
     x = "It had {count_noun(before, 'row')}, and then {number(found)}.",
     i = "Read from a copy that stays as it is, or within a transaction.")
-}
-
-# An error of the package with one more line.
-with_footer <- function(code, footer) {
-  withCallingHandlers(code, fallible_error = function(cnd) {
-    cnd$footer <- footer
-    rlang::cnd_signal(cnd)
-  })
 }

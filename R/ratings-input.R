@@ -78,17 +78,16 @@ check_orders <- function(columns) {
   orders <- unique(lapply(Filter(is.ordered, columns), levels))
   merged <- unique(unlist(orders))
   off <- Filter(function(order) is.unsorted(match(order, merged)), orders)
-  abort_if(length(off) > 0L, "columns", "Ordered factors must have their levels in the same order.",
+  abort_if(off, "columns", "Ordered factors must have their levels in the same order.",
     x = "One has {.val {orders[[1L]]}}, another {.val {off[[1L]]}}.", arg = "raters")
 }
 
-as_columns <- function(data, call = user_frame()) {
+as_columns <- function(data) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
   abort_argument_if(!is_matrix && !is.data.frame(data), "data",
-    "must be a data frame, or a matrix of cases x raters.", not = data, i = how_to_ratings(data),
-    call = call)
+    "must be a data frame, or a matrix of cases x raters.", not = data, i = how_to_ratings(data))
   case_names <- if (is_matrix) rownames(data)
-  check_text(c(colnames(data), case_names), "data", call)
+  check_text(c(colnames(data), case_names), "data")
   rows <- nrow(data)
   if (is_matrix) {
     if (is.null(colnames(data)) && ncol(data) > 0L) {
@@ -96,12 +95,10 @@ as_columns <- function(data, call = user_frame()) {
     }
     data <- as.data.frame(data, stringsAsFactors = FALSE)
   }
-  abort_if(rows == 0L, "empty", "{.arg data} has no rows.", i = "At least one case is needed.",
-    call = call)
+  abort_if(rows == 0L, "empty", "{.arg data} has no rows.", i = "At least one case is needed.")
   abort_if(anyDuplicated(names(data)) > 0L, "columns",
     "The columns of {.arg data} must have different names.",
-    x = "{.val {unique(names(data)[duplicated(names(data))])}} {?is/are} repeated.", arg = "data",
-    call = call)
+    x = "{.val {unique(names(data)[duplicated(names(data))])}} {?is/are} repeated.", arg = "data")
   structure(plain_columns(data), rows = rows, is_matrix = is_matrix, case_names = case_names)
 }
 
@@ -173,18 +170,18 @@ select_columns <- function(data, quo, arg) {
   columns[at]
 }
 
-select_column <- function(data, quo, arg, call = user_frame()) {
+select_column <- function(data, quo, arg) {
   if (rlang::quo_is_null(quo)) return(NULL)
   # A vector would be taken for numbers of columns.
   value <- if (rlang::quo_is_call(quo)) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
   abort_if(is.atomic(value) && length(value) > 1L, "columns",
     "{.arg {arg}} must name a column of {.arg data}.", not = value,
-    i = "Put the values into a column of {.arg data} and name that.", arg = arg, call = call)
+    i = "Put the values into a column of {.arg data} and name that.", arg = arg)
   name <- select_columns(data, quo, arg)
   abort_if(length(name) != 1L, "columns", "{.arg {arg}} must select one column of {.arg data}.",
     x = "It selects {length(name)}.",
     i = if (arg == "rating") "If they are one column for each label of an answer, say
-        {.code repeats = \"labels\"}.", arg = arg, call = call)
+        {.code repeats = \"labels\"}.", arg = arg)
   name
 }
 
@@ -193,7 +190,7 @@ check_disjoint <- function(roles, holds) {
   all <- unlist(roles, use.names = FALSE)
   twice <- unique(all[duplicated(all)])
   in_roles <- names(Filter(function(role) any(twice %in% role), roles))
-  abort_if(length(twice) > 0L, "columns", "A column of {.arg data} can have only one role.",
+  abort_if(twice, "columns", "A column of {.arg data} can have only one role.",
     x = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
 }
 

@@ -33,7 +33,7 @@ check_whole_answers <- function(input, by_label) {
   if (by_label) {
     gap <- which(is.na(input$columns[[1L]]))
     partly <- gap[answer[gap] %in% answer[-gap]]
-    abort_if(length(partly) > 0L, "columns",
+    abort_if(partly, "columns",
       "An answer must be known as a whole, or be {.code NA}.",
       x = "Row {partly[[1L]]} of column {.val {names(input$columns)}} holds {.code NA} beside
            labels of the same answer in other rows.", arg = names(input$columns))
@@ -57,7 +57,7 @@ read_label_lists <- function(x, column) {
   row <- rep.int(seq_along(x), lengths(x))
   gap <- is.na(label)
   partly <- row[gap & lengths(x)[row] > 1L]
-  abort_if(length(partly) > 0L, "columns",
+  abort_if(partly, "columns",
     "A list of labels must be known as a whole, or be {.code NA}.",
     x = "Row {partly[[1L]]} of column {.val {column}} holds {.code NA} beside labels.",
     arg = column)
@@ -146,18 +146,6 @@ answer_table <- function(x) {
     case = x$cases[entries$unit[first]], rater = x$raters[entries$worker[first]],
     labels = unname(labels)
   )
-}
-
-# Empty answers that remain; a case may be kept several times.
-subset_empty <- function(empty, keep_case, new_rater) {
-  rows <- split(seq_along(empty$case), empty$case)
-  place <- which(keep_case %in% empty$case)
-  found <- rows[as.character(keep_case[place])]
-  out <- list(
-    case = rep.int(place, lengths(found)),
-    rater = new_rater[empty$rater[unlist(found, use.names = FALSE)]]
-  )
-  lapply(out, `[`, out$rater > 0L)
 }
 
 format_answers <- function(x) {

@@ -12,7 +12,6 @@ dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
 #' S3method(print,ratings_labels,print.ratings); S3method(format,ratings_labels,format.ratings)
 #' S3method(tidy,ratings_labels,tidy.ratings); S3method(glance,ratings_labels,glance.ratings)
 #' S3method(as.data.frame,ratings_labels,as.data.frame.ratings)
-#' S3method(shown_table,ratings_labels,shown_table.ratings)
 #' @noRd
 NULL
 
@@ -42,13 +41,13 @@ NULL
   if (!is.null(x$confidence)) x$confidence <- subset_confidence(x$confidence, keep_case, new_rater)
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
-  if (!is.null(x$empty)) x$empty <- subset_empty(x$empty, keep_case, new_rater)
+  if (!is.null(x$empty)) x$empty <- subset_entries(x$empty, keep_case, new_rater)
   x
 }
 
 # Patterns are not joined here, though fewer systems may leave some alike.
-keep_systems <- function(x, which, call = user_frame()) {
-  abort_argument_if(anyDuplicated(which) > 0L, "k", "A system can be taken only once.", call = call)
+keep_systems <- function(x, which) {
+  abort_argument_if(anyDuplicated(which) > 0L, "k", "A system can be taken only once.")
   x$systems <- x$systems[which]
   x$patterns$answer <- x$patterns$answer[, which, drop = FALSE]
   if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[which]
@@ -57,15 +56,14 @@ keep_systems <- function(x, which, call = user_frame()) {
 }
 
 # Positions of the elements that `i` asks for, by number, truth value or name.
-find_subset <- function(i, names, what, call = user_frame()) {
+find_subset <- function(i, names, what) {
   n <- length(names)
   is_place <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))
   is_chosen <- is.logical(i) && length(i) == n
   found <- if (is.character(i)) match(i, as_label(names)) else
     if (is_place || is_chosen) seq_len(n)[i] else NA
   abort_argument_if(anyNA(found), what, "There is no such {what}.",
-    i = "Subset the {n} {what}s by position, by name or by a logical vector of length {n}.",
-    call = call)
+    i = "Subset the {n} {what}s by position, by name or by a logical vector of length {n}.")
   found
 }
 

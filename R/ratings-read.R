@@ -201,7 +201,7 @@ read_files <- function(files, how) {
   got$table <- bind_tables(tables)
   got$map$systems <- unique(unlist(lapply(each, function(one) one$map$systems)))
   notes <- unlist(lapply(each, `[[`, "notes"))
-  warn_if(length(notes) > 0L, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
+  warn_if(notes, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
   got
 }
 

@@ -30,16 +30,16 @@ is_constant_system <- function(value) {
 
 # With systems whose answers are their own, which alone can agree with anybody.
 without_constant <- function(x) {
-  if (length(x$constant) > 0L) keep_systems(x, which(!x$systems %in% x$constant), NULL) else x
+  if (length(x$constant) > 0L) keep_systems(x, which(!x$systems %in% x$constant)) else x
 }
 
-abort_no_system <- function(words, call = user_frame()) {
+abort_no_system <- function(words) {
   abort_fallible("system", words,
     i = c(
       "Give {.arg systems} to {.fun ratings}.",
       "If the raters judge the answers of one application, say which of their categories means that
        an answer is right: {.code systems = c(app = \"pass\")}."
-    ), system = character(), call = call)
+    ), system = character())
 }
 
 check_system_raters <- function(value) {
@@ -63,7 +63,7 @@ system_table <- function(table, quos, data) {
   }, "")
   found <- ifelse(own %in% names(table), own, mapped)
   lacking <- own[!found %in% names(table)]
-  abort_if(length(lacking) > 0L, "columns",
+  abort_if(lacking, "columns",
     "{.arg systems} must have columns {.val {own}}, or those that {.arg case}, {.arg rater} and
         {.arg rating} name.", x = "It lacks {.val {lacking}}; it has {.val {names(table)}}.",
     arg = "systems")
@@ -84,7 +84,7 @@ split_systems <- function(input, systems, repeats) {
     i = "Make one category of each answer, with {.fun single_label}.")
   rater <- as_label(input$rater)
   unknown <- setdiff(systems, rater)
-  abort_if(length(unknown) > 0L, "system",
+  abort_if(unknown, "system",
     "There {cli::qty(length(unknown))}{?is no rater/are no raters} {.val {unknown}} in
         {.arg data}.",
     i = c(near_values(unknown, unique(rater)), "The raters are {.val {unique(rater)}}."),

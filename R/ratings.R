@@ -3,9 +3,9 @@
 #' Ratings of cases by raters, with the answers of systems
 #'
 #' Collects what raters said about cases, and what automated systems predicted for them, in one
-#' checked object on which everything else in the package works. Raters may disagree, may skip
-#' cases, and may be less accurate than the systems. Systems never count as raters. A single rater
-#' is enough for [fit_raters()] with `known_truth` or `known_raters`; all else needs two.
+#' checked object on which everything else in the package works. Systems never count as raters. A
+#' single rater is enough for [fit_raters()] with `known_truth` or `known_raters`; all else needs
+#' two.
 #'
 #' @section Layouts:
 #' * **Wide**: a data frame with a row per case, `raters` the columns of the raters, and perhaps
@@ -28,9 +28,9 @@
 #' C locale. A category that no rater used but that exists should be declared.
 #'
 #' @section Cases that are the same:
-#' Cases with the same ratings and the same answers are kept once, as a *pattern*, with the list of
-#' the cases that have it. Ten million cases of three raters and five categories are at most 125
-#' patterns (times the answers of the systems); the time for a fit grows with patterns, not cases.
+#' Cases with the same ratings and the same answers are kept once, as a *pattern*. Ten million cases
+#' of three raters and five categories are at most 125 patterns (times the answers of the systems);
+#' the time for a fit grows with patterns, not cases.
 #'
 #' @section Several labels:
 #' With `repeats = "labels"` an answer may hold any number of labels. Long data then come with a row
@@ -141,9 +141,6 @@
 #' answers <- data.frame(case = c(1, 1, 2, 2), rater = c("r", "s", "r", "s"))
 #' answers$labels <- list(c("a", "b"), "a", "b", character())
 #' ratings(answers, case = case, rater = rater, rating = labels, repeats = "labels")
-#'
-#' # A matrix, with a category that no rater used
-#' ratings(matrix(c("a", "b", NA, "a", "b", "b"), ncol = 2), categories = c("a", "b", "c"))
 #' @export
 ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater = NULL,
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
@@ -177,7 +174,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
 ratings_of_table <- function(data, columns, options) {
   check_long(FALSE, options$repeats)
   given <- given_roles(columns)
-  abort_argument_if(length(given) > 0L, given,
+  abort_argument_if(given, given,
     "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
     x = "Found {.arg {given}}.",
     i = "Make a data frame of it, with {.fun as.data.frame}; or give {.arg counts} if it has counts
@@ -258,7 +255,7 @@ check_built <- function(x, input) {
       "Systems do not count as raters.", raters = x$raters)
   check_most_ratings(x)
   both <- intersect(named_raters(x), x$systems)
-  abort_if(length(both) > 0L, "columns", "Raters and systems must have different names.",
+  abort_if(both, "columns", "Raters and systems must have different names.",
     x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems")
   if (x$repeats == "error") check_repeats(x)
   if (has_labels(x)) check_label_once(x)
@@ -269,7 +266,7 @@ check_built <- function(x, input) {
 # Signs that raters are none: columns without ratings, or cases that were taken for raters.
 warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
-  warn_if(length(silent) > 0L, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
+  warn_if(silent, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
     i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
   warn_if(by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x), "raters",
     "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
@@ -304,11 +301,11 @@ check_systems <- function(x) {
   total <- colSums(answered)
   unrated <- total - colSums(answered * rated_patterns(x))
   system <- x$systems[total == 0]
-  abort_if(length(system) > 0L, "system", "System{?s} {.val {system}} {?has/have} no prediction.",
+  abort_if(system, "system", "System{?s} {.val {system}} {?has/have} no prediction.",
     i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
          identifiers.", system = system)
   system <- x$systems[unrated == total]
-  abort_if(length(system) > 0L, "unrated", "No rater saw any case of system{?s} {.val {system}}.",
+  abort_if(system, "unrated", "No rater saw any case of system{?s} {.val {system}}.",
     i = "Check that ratings and systems name their cases alike.", system = system)
   some <- unrated > 0
   each <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]))

@@ -169,17 +169,17 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   connection <- file(input$plain, "r")
   on.exit(close(connection))
   read_some <- function() readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
-  tables <- seen <- list()
+  tables <- list()
   done <- found <- 0L
   while (length(lines <- read_some()) > 0L) {
     if (done == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
     records <- parse_lines(lines, done, input)
-    seen <- check_fields(records, seen, input, keep, as.integer(names(records)))
     tables[[length(tables) + 1L]] <- record_table(records, input, keep)
     done <- done + length(lines)
     found <- found + length(records)
   }
   table <- bind_tables(tables)
+  check_objects(names(table), input)
   if (length(table) > 0L && length(table[[1L]]) < found) {
     abort_file(input$path, "has records with none of the columns that are named.")
   }
@@ -201,30 +201,8 @@ parse_lines <- function(lines, done, input) {
 
 is_object <- function(value) is.list(value) && !is.null(names(value))
 
-# What would get lost without a word: of a field that stands twice in a record one value, and of one
-# that is an object here and a value there one or the other. `seen` are the fields of earlier
-# records, with what they were; so are those that are given back. `at`: numbers of the records.
-check_fields <- function(records, seen, input, keep = identity, at = seq_along(records)) {
-  fields <- lapply(records, names)
-  check_twice(fields, input, at)
-  values <- unlist(records, recursive = FALSE, use.names = FALSE)
-  name <- unlist(fields, use.names = FALSE)
-  object <- vapply(values, is_object, NA)
-  seen <- list(
-    object = union(seen$object, name[object]),
-    value = union(seen$value, name[!object & lengths(values) > 0L])
-  )
-  for (field in intersect(seen$object, seen$value)) {
-    parts <- unlist(lapply(values[object & name == field], names))
-    if (length(keep(c(field, sprintf("%s.%s", field, parts)))) == 0L) next
-    abort_file(input$path, "has a field that is an object in one record and a value in another.",
-      "x" = paste0("It is \"", field, "\"."),
-      "i" = "Make it one or the other, or name columns that you want, without it.")
-  }
-  seen
-}
-
-# Of many records few have fields of their own.
+# Of a field that stands twice in a record one value would get lost without a word. Of many records
+# few have fields of their own.
 check_twice <- function(fields, input, at = seq_along(fields)) {
   kinds <- unique(fields)
   bad <- kinds[vapply(kinds, anyDuplicated, 0L) > 0L]
@@ -233,6 +211,19 @@ check_twice <- function(fields, input, at = seq_along(fields)) {
     name <- fields[[first]]
     abort_file(input$path, paste0("has a field twice in record ", at[[first]], "."),
       "x" = paste0("It is \"", name[duplicated(name)][[1L]], "\"."))
+  }
+}
+
+# So would one or the other of a field that is an object in one record, and a value in another.
+check_objects <- function(fields, input) {
+  parents <- lapply(strsplit(fields, ".", fixed = TRUE), function(parts) {
+    Reduce(function(a, b) paste(a, b, sep = "."), parts[-length(parts)], accumulate = TRUE)
+  })
+  both <- intersect(fields, unlist(parents))
+  if (length(both) > 0L) {
+    abort_file(input$path, "has a field that is an object in one record and a value in another.",
+      "x" = paste0("It is \"", both[[1L]], "\"."),
+      "i" = "Make it one or the other, or name columns that you want, without it.")
   }
 }
 
@@ -271,17 +262,23 @@ as_text <- function(x) {
 # Records are lists of fields, which need not all be there; fields of a field are `a.b`, and `keep`
 # chooses among their names.
 record_table <- function(records, input, keep = identity, prefix = "") {
-  fields <- unique(unlist(lapply(records, names)))
+  given <- lapply(records, names)
+  check_twice(given, input, names(records) %||% seq_along(records))
+  fields <- unique(unlist(given))
   check_cells(length(fields), length(records), input)
   columns <- lapply(fields, function(field) {
     name <- paste0(prefix, field)
     values <- unname(lapply(records, `[[`, field))
     object <- vapply(values, is_object, NA)
-    if (any(object)) {
-      record_table(replace(values, !object, list(NULL)), input, keep, paste0(name, "."))
-    } else if (length(keep(name)) > 0L) {
-      stats::setNames(list(as_text(values)), name)
-    }
+    value <- !object & lengths(values) > 0L
+    c(
+      if (any(object)) {
+        record_table(replace(values, !object, list(NULL)), input, keep, paste0(name, "."))
+      },
+      if ((any(value) || !any(object)) && length(keep(name)) > 0L) {
+        stats::setNames(list(as_text(replace(values, object, list(NULL)))), name)
+      }
+    )
   })
   columns <- unlist(columns, recursive = FALSE)
   check_twice(list(names(columns)), input)

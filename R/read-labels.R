@@ -42,24 +42,6 @@ unreadable_verdict <- paste0(
   "^invalid( (answer|response|format|json|output))?$|^time ?out$|^no (answer|response|verdict)$"
 )
 
-# Labels of five letters or more that are one letter away from one that is used ten times as often,
-# or have two letters swapped; the names are those labels, the values the frequent ones.
-misspelt_labels <- function(labels, columns) {
-  words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
-  if (length(words) < 2L) return(NULL)
-  found <- lapply(columns, function(x) match(as.character(x), words))
-  used <- tabulate(unlist(found), length(words))
-  letters <- vapply(tolower(words), function(word) intToUtf8(sort(utf8ToInt(word))), "")
-  edits <- utils::adist(words, ignore.case = TRUE)
-  near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
-  # A letter in front is a prefix: symmetric, asymmetric.
-  prefixed <- outer(tolower(words), tolower(words), function(a, b) endsWith(a, b) | endsWith(b, a))
-  near <- near & !prefixed & outer(used, used, function(a, b) a > 0L & 10L * a <= b)
-  rare <- which(rowSums(near) > 0L)
-  of <- vapply(rare, function(row) which(near[row, ])[[which.max(used[near[row, ]])]], 0L)
-  stats::setNames(words[of], words[rare])
-}
-
 # Next to a plus a minus is an answer.
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
@@ -74,7 +56,7 @@ take_missing <- function(columns, na) {
   columns[simple] <- lapply(columns[simple], function(x) replace(x, x %in% found, NA))
   taken <- taken[!trimws(names(taken)) %in% c("", "NA")]
   each <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
-  warn_if(length(taken) > 0L, "missing",
+  warn_if(taken, "missing",
     c("Some labels were taken for missing ratings.", bullets(each)),
     i = "If they are categories, say with {.arg na} what is missing, for example
          {.code na = \"\"}.", labels = names(taken), times = as.integer(taken))

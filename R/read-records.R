@@ -6,8 +6,9 @@ read_json_array <- function(input) {
     abort_file(input$path, "is not an array of records.",
       "i" = "Its fields are those of one object.")
   }
-  check_fields(document, list(), input, input$keep)
-  with_map(record_table(document, input, input$keep))
+  table <- record_table(document, input, input$keep)
+  check_objects(names(table), input)
+  with_map(table)
 }
 
 # ---- Prodigy --------------------------------------------------------------------------------

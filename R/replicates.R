@@ -26,14 +26,14 @@ new_resampling <- function(weight, options, clusters = NULL) {
 }
 
 # A list of what `run`, a function of how often each unit was drawn, gives for each replicate. What
-# it draws itself depends on the seed alone. `size`: number of cases to draw, if not all.
-resampled <- function(run, resampling, name = "Bootstrap", size = NaN, tick = NULL) {
+# it draws itself depends on the seed alone.
+resampled <- function(run, resampling, name = "Bootstrap", tick = NULL) {
   bar <- if (is.null(tick)) progress_bar(name, resampling$replicates) else list(tick = tick)
   sampler <- core_resampler(resampling$weight, resampling$clusters)
   values <- withr::with_seed(resampling$seed[[1L]], {
     lapply(seq_len(resampling$replicates), function(i) {
       bar$tick(i)
-      run(core_resample(sampler, resampling$seed, i - 1, size))
+      run(core_resample(sampler, resampling$seed, i - 1, NaN))
     })
   })
   if (is.null(tick)) bar$close()

@@ -22,9 +22,9 @@
 #'   `"detection_prevalence"`, the share of cases at or above it), `estimate`, `std.error`,
 #'   `conf.low`, `conf.high`, `n` and `reason`.
 #'
-#' One of three goals is needed. `sensitivity` or `specificity` is the least share in (0, 1] of cases
-#' of the category to be found, or of other cases to be left alone; of the thresholds that reach it
-#' the best for the other of the two is taken. `cost`, `c(missed = , false_alarm = )`, at least 0
+#' One of three goals is needed. `sensitivity` or `specificity` is the least share in (0, 1] of
+#' cases of the category to be found, or of other cases to be left alone; of the thresholds that
+#' reach it the best for the other of the two is taken. `cost`, `c(missed = , false_alarm = )`, at least 0
 #' and not both 0, takes the threshold of the least mean cost. Intervals are for what the threshold
 #' gives, not for where another sample would have cut; what was chosen to look good looks a little
 #' too good.

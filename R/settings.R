@@ -1,26 +1,22 @@
 # Arguments that go together travel as one list.
 
 # A list of some of the `known` settings, each by its name.
-check_settings_list <- function(x, arg, known, call = user_frame()) {
+check_settings_list <- function(x, arg, known) {
   names <- rlang::names2(x)
   off <- printable(setdiff(names, known))
-  if (!is.list(x) || is.object(x) || length(off) > 0L || anyDuplicated(names) > 0L) {
-    abort_argument(arg, "must be a list with some of the names {.val {known}}, each once.",
-      x = if (!is.list(x) || is.object(x)) {
-        "It is {describe(x)}."
-      } else if (length(off) > 0L) {
-        if (all(off == "")) "Something in it has no name." else "It has {.val {off}}."
-      } else {
-        "{.val {unique(names[duplicated(names)])}} {?is/are} repeated."
-      }, i = near_values(off, known), call = call)
-  }
+  is_list <- is.list(x) && !is.object(x)
+  twice <- unique(names[duplicated(names)])
+  abort_argument_if(!is_list || length(off) > 0L || length(twice) > 0L, arg,
+    "must be a list with some of the names {.val {known}}, each once.",
+    x = if (!is_list) "It is {describe(x)}." else if (all(off == "") && length(off) > 0L)
+      "Something in it has no name." else if (length(off) > 0L) "It has {.val {off}}." else
+      "{.val {twice}} {?is/are} repeated.", i = near_values(off, known))
   x
 }
 
 # `known`: which of the settings the caller has; the others are an error.
-check_resampling <- function(resampling, call = user_frame(),
-                             known = c("replicates", "threads", "cluster")) {
-  given <- check_settings_list(resampling, "resampling", known, call)
+check_resampling <- function(resampling, known = c("replicates", "threads", "cluster")) {
+  given <- check_settings_list(resampling, "resampling", known)
   list(
     replicates = given[["replicates"]], threads = given[["threads"]] %||% default_threads(),
     cluster = given[["cluster"]]

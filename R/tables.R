@@ -18,26 +18,18 @@ columns_tibble <- function(...) {
 shown_table <- function(x) UseMethod("shown_table")
 
 #' @export
-shown_table.default <- function(x) round_columns(utils::head(used_columns(tidy(x)), 20L))
+shown_table.default <- function(x) {
+  if (!inherits(x, told_in_words)) round_columns(utils::head(used_columns(tidy(x)), 20L))
+}
+
+told_in_words <- c(
+  "ratings", "ratings_labels", "rater_model", "rater_design", "accuracy_estimator",
+  "interval_calibration"
+)
 
 used_columns <- function(table) {
   table[!vapply(table, function(column) is.list(column) || all(is.na(column)), NA)]
 }
-
-#' @export
-shown_table.ratings <- function(x) NULL
-
-#' @export
-shown_table.rater_model <- function(x) NULL
-
-#' @export
-shown_table.rater_design <- function(x) NULL
-
-#' @export
-shown_table.accuracy_estimator <- function(x) NULL
-
-#' @export
-shown_table.interval_calibration <- function(x) NULL
 
 # One line above the table.
 caption_of <- function(x) UseMethod("caption_of")
@@ -86,9 +78,8 @@ as_result <- function(value, systems, arg = "estimators") {
   if (!is.data.frame(value) && length(systems) > 1L) table$system <- names(value)
   named <- as.character(table[["system"]])
   place <- if (length(named) > 0L) match(systems, named) else seq_along(systems)
-  numeric <- vapply(table[c("estimate", intersect(interval_columns, names(table)))], function(x) {
-    is.numeric(x) || (is.logical(x) && all(is.na(x)))
-  }, NA)
+  numbers <- table[c("estimate", intersect(interval_columns, names(table)))]
+  numeric <- vapply(numbers, function(x) is.numeric(x) || (is.logical(x) && all(is.na(x))), NA)
   ok <- all(numeric) && length(table[["estimate"]]) == length(systems) && !anyNA(place) &&
     !any(is.infinite(table[["estimate"]]))
   abort_argument_if(!ok, arg, "An estimator must return {length(systems)} finite number{?s}, one per
@@ -98,10 +89,9 @@ as_result <- function(value, systems, arg = "estimators") {
       "It returned {describe(value)}.",
       if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
     ), call = NULL)
-  out <- result_table(na_real(as.double(table[["estimate"]][place])))
-  for (column in intersect(interval_columns, names(table))) {
-    out[[column]] <- as.double(table[[column]][place])
-  }
+  out <- result_table(NA, length(systems))
+  out[names(numbers)] <- lapply(numbers, function(x) as.double(x[place]))
+  out$estimate <- na_real(out$estimate)
   if (!is.null(table[["reason"]])) out$reason <- as.character(table[["reason"]][place])
   out
 }

@@ -88,18 +88,17 @@ estimates_of <- function(object) {
   table <- tidy(object)
   abort_argument_if(!is.numeric(table[["estimate"]]), "object",
     "A result of class {.cls {class(object)[[1L]]}} has no estimates.", i = "See {.fun tidy}.")
-  lacking <- setdiff(c("std.error", "conf.low", "conf.high"), names(table))
-  table[lacking] <- NA_real_
+  table[setdiff(interval_columns, names(table))] <- NA_real_
   table
 }
 
 # What a row is about: all that stands before its estimate.
 names_of_rows <- function(table) {
-  about <- table[seq_len(match("estimate", names(table)) - 1L)]
-  words <- vapply(about, function(x) is.character(x) || is.factor(x), NA)
-  about <- about[words & names(about) != "scale_weights"] # one for all measures
+  about <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
+  about$scale_weights <- NULL # one for all measures
+  about <- Filter(function(x) is.character(x) || is.factor(x), unname(about))
   words <- lapply(about, function(x) replace(as.character(x), is.na(x), ""))
-  trimws(do.call(paste, unname(words)))
+  trimws(do.call(paste, words))
 }
 
 # Words, and not the insides of an object, for text that is pasted together.
@@ -146,7 +145,7 @@ tables_of <- function(x) {
   tables <- lapply(stats::setNames(nm = names), function(what) {
     tryCatch(tidy(x, what = what), fallible_error = function(e) NULL)
   })
-  Filter(function(table) NROW(table) > 0L, tables)
+  Filter(NROW, tables)
 }
 
 # The summary of all results that have no other: what they rest on, and all their tables.
@@ -223,9 +222,8 @@ as_markdown <- function(x, digits = 3L) {
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
 }
 
-# Spreadsheets take text that begins with `=`, `+`, `-`, `@`, a tab or a line break for a formula,
-# and a label may be anything that somebody wrote. An apostrophe before such cells and names of
-# columns makes them text; numbers, also as text ("-1"), stay as they are.
+# An apostrophe before cells and names of columns that spreadsheets take for formulas makes them
+# text; numbers, also as text ("-1"), stay as they are.
 for_spreadsheet <- function(table, wanted) {
   if (!check_flag(wanted, "spreadsheet")) return(table)
   table[] <- lapply(table, function(column) {
@@ -255,8 +253,7 @@ table_as_text <- function(table) {
 #' printed as in the console. In the middle of a sentence, in an inline expression, any result is
 #' the line of words that `format()` gives, for an estimate such as `78% (90% interval 67% to 90%)`.
 #'
-#' Chunks with the option `fallible.table = FALSE` show what the console shows, and so does
-#' `print()`. For another table, `knitr::kable()` takes `tidy(x)` or `as.data.frame(x)`.
+#' Chunks with the option `fallible.table = FALSE` show what the console shows.
 #'
 #' @name knit_print
 #' @return Text for the document; see [knitr::knit_print()].

@@ -6,18 +6,14 @@
 #' @param sure How probable a label must be not to be looked at again, in \[0, 1\].
 #' @param n Number of rows to print; `NULL` leaves it to the options of tibbles.
 #' @param ... Not used.
-#' @return `tidy()`: a tibble. For `"cases"`: `case`, `category` (a factor) and `probability`, as
-#'   `ground_truth(format = "long")` has them. For `"categories"`: `category`; `n`, the number of
-#'   cases of which it is the most probable category (the first of tied ones); `probability`, its
-#'   mean over cases.
+#' @return `tidy()`: a tibble. For `"cases"`: `case`, `category` (a factor) and `probability`. For
+#'   `"categories"`: `category`; `n`, the number of cases of which it is the most probable category
+#'   (the first of tied ones); `probability`, its mean over cases.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases` and `categories`; `probability`, the
-#'   mean of the highest probability of each case, which is the share of labels that are expected to
-#'   be right; `unsure`, the number of cases in which it is below `sure`; `entropy`, their mean
-#'   entropy in bits; `missing`, the number of cases whose probabilities are `NA`.
-#'
-#'   `as.data.frame()`: the wide table as it is, a column of probabilities per category.
-#'   `format()`: the numbers of `glance()` in a line.
+#'   mean of the highest probability of each case; `unsure`, the number of cases in which it is
+#'   below `sure`; `entropy`, their mean entropy in bits; `missing`, the number of cases whose
+#'   probabilities are `NA`. `as.data.frame()`: the wide table as it is. `format()`: a line.
 #' @family estimation
 #' @examples
 #' truth <- ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case))

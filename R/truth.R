@@ -16,36 +16,28 @@
 #' stay the same. `rho` is the correlation, over cases, of two raters' being right; .43 is
 #' the mean of the same families (standard deviation .21). The ratings themselves cannot show it.
 #' Log loss falls from 1.16 to .55 on these families; on 16 others, which took no part in the
-#' choice, from 1.83 to 1.10. Where raters do err independently the probabilities are not sure
-#' enough. Language models and programs share more errors than people: their labels remain too
-#' sure, and you may give a larger `rho`. If some truths are known, [calibration()] shows it.
+#' choice, from 1.83 to 1.10. Language models and programs share more errors than people: their
+#' labels remain too sure. If some truths are known, [calibration()] shows it.
 #'
 #' Two raters get labels with a warning: where they disagree priors decide. Counts of ratings
 #' get the posterior of the K-model, flattened.
 #'
 #' @section How sure labels are:
 #' The mean of the highest probability of each case is the share of labels that are expected to be
-#' right, if the probabilities are right; `print()` shows it, and how many cases have a label
-#' that is less probable than .8. If these are checked by hand, the others are at least as sure;
-#' `glance(sure = )` counts them for another limit, and [disputed_cases()] lists the
-#' least sure. Labels are less sure than they look in panels of language models or programs, and
-#' where raters are taken to err independently (`rho = 0`) though they do not; `print()` says so
-#' where `rater_kind` of [ratings()] declares who rates.
+#' right; `print()` shows it, and how many cases have a label that is less probable than .8. If
+#' these are checked by hand, the others are at least as sure; `glance(sure = )` counts them for
+#' another limit, and [disputed_cases()] lists the least sure.
 #'
 #' @section Labels of a model:
 #' A fit has the posterior of its model by Bayes' rule, not flattened unless you give `rho`, and so
 #' has an estimate by a named method or model; an estimate by method `"average"` has the labels of
 #' the average. Under the K-model the probability of category k is proportional to its base rate
 #' times, for each rating, the rater accuracy if the rating is k and otherwise (1 - accuracy) /
-#' (categories - 1). A case with a single rating has a posterior too; a case without ratings gets
-#' the base rates. Other models put in the probabilities that they give to each rating.
+#' (categories - 1). A case without ratings gets the base rates.
 #'
 #' A case whose truth was given to [fit_raters()] has probability one there, and so has a gold case
 #' of an [estimate_accuracy()]. Raters of one group and reruns of a rater (arguments `rater_groups`
 #' and `repeats` of [ratings()]) count as one vote.
-#'
-#' For a label per case, how probable it is, ties and the entropy of each row, see
-#' [predict()][predict.rater_fit] and [augment()][augment.rater_fit].
 #'
 #' @srrstats {UL1.3, UL3.4} labels keep cases and categories, and have probabilities
 #' @srrstatsNA {UL1.3a, UL3.0, UL3.1, UL7.2} labels are the categories of the ratings, none is made

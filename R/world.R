@@ -39,7 +39,7 @@ world_panel <- function(world, n, seed) {
   })
   check_panel(x, world, n)
   keep <- match(names(world$systems) %||% x$systems, x$systems)
-  if (identical(keep, seq_along(x$systems))) x else join_patterns(keep_systems(x, keep, NULL))
+  if (identical(keep, seq_along(x$systems))) x else join_patterns(keep_systems(x, keep))
 }
 
 check_panel <- function(x, world, n) {

@@ -101,8 +101,8 @@ test_that("likelihood and estimates are those of the twin", {
 test_that("beside formulas, where it is fitted in R, it is the same", {
   x <- sure_panel(200)
   for (errors in c("uniform", "ordinal")) {
-    make <- if (errors == "ordinal") ordinal_by_formula else model_by_formula
-    in_r <- with_levels_of(make("rater", errors, "none", "shared", ~1), TRUE)
+    in_r <- model_by_formula("rater", errors, "none", "shared", ~1)
+    in_r$confidence <- TRUE
     slow <- fit_raters(x, in_r)
     fit <- fit_raters(x, rater_model("rater", errors, confidence = TRUE))
     expect_equal(as.numeric(logLik(fit)), as.numeric(logLik(slow)), tolerance = 1e-9)

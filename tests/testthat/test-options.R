@@ -77,35 +77,3 @@ test_that("every argument conf_level has the option as its default, or is that o
   expect_identical(shared_errors(x)$options$conf_level, 0.8)
   expect_identical(quiet(glance(plan_gold(x, half_width = 0.15)))$conf_level, 0.8)
 })
-
-test_that("who must wait for more than a minute is told once, and how long", {
-  now <- 0
-  clock <- function() now
-  said <- character()
-  work <- function(total, seconds_each, items, told = is.na(total)) {
-    now <<- 0
-    said <<- character()
-    withCallingHandlers(
-      {
-        tick <- announce_wait("Long work", total, told, clock)
-        for (i in seq_len(items)) {
-          now <<- now + seconds_each
-          tick(i)
-        }
-      },
-      message = function(m) {
-        said <<- c(said, conditionMessage(m))
-        rlang::cnd_muffle(m)
-      }
-    )
-    said
-  }
-  expect_match(work(1000, 0.3, 20), "Long work: this takes about 5 minutes", fixed = TRUE)
-  expect_length(work(1000, 0.3, 20), 1L)
-  expect_identical(work(100, 0.3, 100), character())
-  expect_identical(work(NA, 100, 5), character())
-  expect_identical(work(1000, 0.3, 20, told = TRUE), character())
-  expect_match(work(10000, 2, 3), "about 6 hours", fixed = TRUE)
-  withr::local_options(fallible.quiet = TRUE)
-  expect_identical(work(1000, 0.3, 20), character())
-})
