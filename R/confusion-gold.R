@@ -42,7 +42,7 @@ cell_slopes <- function(truth, answer, shares) {
 }
 
 # What measured_rows() needs of a cell (`system`, `truth`, `answer`), a share of the cases with that
-# answer, if it is `of_answer`, or with that truth: row `i` of `found`, in a range with these `ends`.
+# answer, if it is `of_answer`, or with that truth: row `i` of `found`, in a range with `ends`.
 gold_of_cell <- function(found, estimate, cell, i, ends) {
   evidence <- estimate$gold$evidence
   x <- if (is.null(evidence)) {
