@@ -33,8 +33,8 @@
 #' a worker of quality 0, which is 1e-8 there and 0 here.
 #'
 #' With the tolerance of the reference, .001, qualities are not quite settled: going on to 1e-12
-#' takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who agrees with
-#' no other in the first step has no say afterwards.
+#' takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who agrees
+#' with no other in the first step has no say afterwards.
 #'
 #' @section What is undefined:
 #' is `NA`, and the column `reason` says why: the similarity of an annotation that is on no unit or

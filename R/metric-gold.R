@@ -93,8 +93,8 @@ unit_row <- function(found, i, ends) {
 # Of the cases that system `s` answered: `cells`, the cell of each gold case; `predicted`, the
 # probability of each category as ratings predict it, and `answer`, both by pattern; `mean`, the
 # probability of each cell over all cases, and `off`, how far that of gold cases is from it;
-# `gold_table`, the table of gold alone; `start`, a table to find slopes at, in which no cell is quite empty that ratings expect a case in; and what gold_part()
-# gives. NULL without gold.
+# `gold_table`, the table of gold alone; `start`, a table to find slopes at, in which no cell is
+# quite empty that ratings expect a case in; and what gold_part() gives. NULL without gold.
 gold_tables <- function(evidence, s, n) {
   if (is.null(evidence)) return(NULL)
   answer <- evidence$answer[, s]

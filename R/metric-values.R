@@ -123,8 +123,8 @@ ranges_of_plan <- function(plan) {
   unname(t(ends))[match(plan$rows$metric, names(plan$records)), , drop = FALSE]
 }
 
-# Expected numbers of cases, of one table or several, as shares of all; a category of which hardly a case is expected has
-# none.
+# Expected numbers of cases, of one table or several, as shares of all; a category of which hardly a
+# case is expected has none.
 as_shares <- function(counts, n) {
   if (!is.matrix(counts)) return(as_shares(matrix(counts, 1L), n)[1L, ])
   few <- table_sums(counts, n)$truth < few_cases

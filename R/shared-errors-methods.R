@@ -24,7 +24,7 @@
 #'   over pairs of raters with the weight of the cases on which both are wrong; `conf_level`.
 #'
 #'   `format()`: a sentence. `as.matrix()`: the correlations, raters and systems in rows and
-#'   columns. `as.data.frame()`: a table of `tidy()`, as a data frame.
+#'   columns.
 #' @family shared errors
 #' @examples
 #' set.seed(1)
