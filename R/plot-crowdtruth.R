@@ -46,7 +46,7 @@ plot_scores <- function(object, max_units) {
   cells <- matrix_cells(scores)
   if (object$options$version == "2.0") {
     measure <- "Share of the workers who gave the annotation, weighted by their quality"
-    cells$label <- ifelse(cells$value > 0, share(cells$value), "")
+    cells$label <- ifelse(cells$value > 0, decimals(cells$value, 2L), "")
   } else {
     measure <- "Numbers of workers, shaded by unit-annotation score"
     cells$label <- as.vector(category_counts(object$ratings)[chosen, ])
@@ -62,17 +62,13 @@ plot_scores <- function(object, max_units) {
   )
 }
 
-# Two decimals as short as they can be; "" for none.
-share <- function(x) sub("^1[.]00$", "1", sub("^0", "", decimals(x, 2L)))
-
 plot_similarity <- function(object) {
   cells <- tidy(object, "similarity")
   annotations <- tidy(object, "annotations")$annotation
-  positive <- pmax(cells$similarity, 0)
   heat_map(
     data.frame(
-      judge1 = cells$other, judge2 = cells$annotation, value = positive,
-      label = ifelse(positive %in% c(0, NA), "", share(positive))
+      judge1 = cells$other, judge2 = cells$annotation,
+      value = ifelse(cells$similarity > 0, cells$similarity, NA)
     ),
     annotations, "Which annotation goes with which", paste(
       "How much more probable the annotation of a column becomes where that of the row is given;",
