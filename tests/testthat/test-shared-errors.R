@@ -319,7 +319,8 @@ test_that("pairs without a case in common are in the table, and cost nothing", {
     expect_output(print(errors), "without a case in common")
   }
   kept <- function(factor) {
-    nrow(shared_errors(crowd_of(50 * factor, 25 * factor))$pairs)
+    known <- stats::setNames(rep("a", 25 * factor), seq_len(25 * factor))
+    nrow(shared_errors(crowd_of(50 * factor, 25 * factor), known)$pairs)
   }
   expect_lt(kept(4) / kept(1), 5) # and not 16, as all pairs are
 })
