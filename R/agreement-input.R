@@ -15,15 +15,14 @@ counts_ratings <- function(x, counts) {
 # labels, binary (a category against the others), repeaters (raters who rated a case
 # more than once), repeated (is one of them among the judges?).
 new_view <- function(x, systems = FALSE) {
-  raters <- length(x$raters)
+  raters <- seq_along(x$raters)
+  names <- c(x$raters, if (systems) x$systems)
   repeaters <- unique(repeated_ratings(x$patterns)$rater)
   list(
     x = x, weight = pattern_weights(x), cases = pattern_cases(x),
-    counted = weights_are_counts(x), rater = seq_len(raters),
-    system = if (systems) raters + seq_along(x$systems) else integer(length(x$systems)),
-    judges = raters + if (systems) length(x$systems) else 0L,
-    names = c(x$raters, if (systems) x$systems),
-    category = seq_along(x$categories), labels = x$categories, binary = FALSE,
+    counted = weights_are_counts(x), rater = raters,
+    system = (length(raters) + seq_along(x$systems)) * systems, judges = length(names),
+    names = names, category = seq_along(x$categories), labels = x$categories, binary = FALSE,
     repeaters = repeaters, repeated = length(repeaters) > 0L
   )
 }
@@ -38,13 +37,15 @@ view_pair <- function(view, pair) {
   view
 }
 
-# One category against the others.
-view_category <- function(view, k) {
-  view$category <- ifelse(view$category == k, 1L, 2L)
-  label <- view$labels[[k]]
-  view$labels <- c(label, if (label == "others") "all others" else "others")
+# Each category against the others.
+views_of_categories <- function(view) {
   view$binary <- TRUE
-  view
+  lapply(seq_along(view$labels), function(k) {
+    label <- view$labels[[k]]
+    view$category <- ifelse(view$category == k, 1L, 2L)
+    view$labels <- c(label, if (label == "others") "all others" else "others")
+    view
+  })
 }
 
 selection_of <- function(view, measure) {

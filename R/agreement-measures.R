@@ -140,10 +140,9 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' * `yule_y()`: for two raters and two categories, `(sqrt(OR) - 1) / (sqrt(OR) + 1)` with the odds
 #'   ratio `OR`. With a zero off the diagonal the limit is 1, with one on it -1.
 #' * `information_agreement()`: mutual information of two raters over the smaller of the entropies.
-#'   Where a rater used one category that is 0 / 0. With `continuity`, it is the limit of matrices
-#'   whose zeros are replaced by a vanishing number: `1 - m / N`, `m` the number of categories that
-#'   the other rater used. Elsewhere the two are the same (`0 log 0` is 0). Like all estimates of
-#'   mutual information it comes out too high in small samples.
+#'   Where a rater used one category that is 0 / 0; with `continuity`, the limit of matrices whose
+#'   zeros are replaced by a vanishing number: `1 - m / N`, `m` the number of categories that the
+#'   other rater used. Like all estimates of mutual information it is too high in small samples.
 #'
 #' @inheritParams agreement
 #' @param level How Krippendorff's alpha measures disagreement: `"nominal"`, by the squared
@@ -165,10 +164,6 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' cohen_kappa(two)
 #' bangdiwala_b(two)
 #' information_agreement(two)
-#'
-#' # Answers with several labels
-#' set.seed(1)
-#' krippendorff_alpha(simulate_crowd(), scale_weights = "masi")
 #' @name agreement_measures
 NULL
 

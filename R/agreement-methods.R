@@ -1,11 +1,10 @@
 #' Tables and words of agreement
 #'
-#' Benchmark scales call a kappa of .65 "substantial". An estimate has an error, so it belongs to
-#' each level only with some probability. As Gwet (2014) proposes, these are computed, from a normal
-#' distribution with the estimate as mean and its standard error as standard deviation, cut off at
-#' -1 and 1; and the level reached is the highest for which the probability to be there or above is
-#' at least the `conf_level` of `x`. It is column `benchmark` of `x`, on the scale of Landis and
-#' Koch.
+#' Benchmark scales call a kappa of .65 "substantial". As Gwet (2014) proposes, an estimate belongs
+#' to each level with some probability, from a normal distribution with the estimate as mean and its
+#' standard error as standard deviation, cut off at -1 and 1; the level reached is the highest for
+#' which the probability to be there or above is at least the `conf_level` of `x`. On the scale of
+#' Landis and Koch it is column `benchmark` of `x`.
 #'
 #' @param x An [agreement()] result.
 #' @param what `"agreement"` or `"benchmark"`.
@@ -15,14 +14,14 @@
 #' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `tidy(x, "benchmark")`: a row
 #'   per row of `x` and level, highest first: the labels of `x`, `estimate`, `scale`, `level`, its
 #'   `lower` and `upper` bound, its `membership` and `cumulative` probability, and `reached`, true
-#'   for the level that is reached. Without a standard error, and for measures for which the scales
-#'   were not made, probabilities are `NA` and `reason` says why: measures that are not corrected
-#'   for chance (such as percent agreement), as far as is known those that cannot be negative, and
-#'   registered ones with another largest value than 1. `glance()`: a tibble with one row: the
-#'   numbers of `measures`, `raters` and `cases` (the largest number that entered an estimate), of
-#'   `estimates` and of those that are `missing`; `pairwise` and `by_category`; `interval`,
-#'   `conf_level`, `pooling`, `scale_weights`, `replicates`. `format()`: for one
-#'   estimate `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`, for several a line of them.
+#'   for the level that is reached. Probabilities are `NA`, and `reason` says why, without a
+#'   standard error, and for measures for which the scales were not made: those that are not
+#'   corrected for chance or cannot be negative, and registered ones with another largest value than
+#'   1. `glance()`: a tibble with one row: the numbers of `measures`, `raters` and `cases` (the
+#'   largest number that entered an estimate), of `estimates` and of those that are `missing`;
+#'   `pairwise` and `by_category`; `interval`, `conf_level`, `pooling`, `scale_weights`,
+#'   `replicates`. `format()`: for one estimate `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`,
+#'   for several a line of them.
 #' @family agreement
 #' @references Landis, J. R. and Koch, G. G. (1977). The measurement of observer agreement for
 #'   categorical data. *Biometrics*, 33(1), 159--174. \doi{10.2307/2529310}
@@ -90,10 +89,8 @@ names_of_agreement <- function(x, measure = x$measure) {
 }
 
 is_whole_agreement <- function(x) {
-  nrow(x) > 0L && !is.null(attr(x, "about")) && has_columns(x, c(
-    "measure", "estimate", "std.error", "conf.low", "conf.high", "n", "method", "benchmark",
-    "reason"
-  ))
+  own <- c("measure", "estimate", interval_columns, "n", "method", "benchmark", "reason")
+  nrow(x) > 0L && !is.null(attr(x, "about")) && has_columns(x, own)
 }
 
 #' @export

@@ -12,11 +12,10 @@
 #' its ordinary standard error and Student's t with `n - 1` degrees of freedom.
 #'
 #' @section Dependent measures:
-#' Measures of the same cases are not independent. The influences of each case on the two
-#' estimates are subtracted, so that what they share cancels; this holds for any two measures,
-#' with any raters in common. Cases are matched by their identifiers (matrices without row names: by
-#' row), and those of only one panel count as they should. Degrees of freedom are those of the
-#' smaller panel.
+#' Of measures of the same cases the influences of each case are subtracted, so that what the
+#' estimates share cancels; this holds for any two measures, with any raters in common. Cases are
+#' matched by their identifiers (matrices without row names: by row), and those of only one panel
+#' count as they should. Degrees of freedom are those of the smaller panel.
 #'
 #' @inheritParams agreement
 #' @param y What to compare with `x`, in any form that `x` may have but agreement matrices, which

@@ -112,33 +112,20 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     "scale_weights", "One category against the others leaves no use for {.arg scale_weights}.",
     i = "Leave out {.arg scale_weights} or {.arg by_category}.")
   views <- if (check_flag(pairwise, "pairwise")) pair_views(view) else list(view)
-  if (by_category) views <- unlist(lapply(views, category_views), recursive = FALSE)
+  if (by_category) views <- unlist(lapply(views, views_of_categories), recursive = FALSE)
   found <- find_measures(measures, views, settings)
   tasks <- unlist(lapply(views, function(view) {
     lapply(found, function(measure) list(view = view, measure = measure))
   }), recursive = FALSE)
-  new_agreement(run_tasks(tasks, settings), view, settings, pairwise, by_category)
+  table <- tibble::as_tibble(stack_tables(lapply(tasks, result_row, settings)))
+  if (settings$interval == "bootstrap") table <- with_bootstrap(table, tasks, settings)
+  new_agreement(table, view, settings, pairwise, by_category)
 }
 
 pair_views <- function(view) {
   check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
   check_pair_numbers(length(view$judges), columns_of_pairs)
   utils::combn(view$judges, 2L, function(pair) view_pair(view, pair), simplify = FALSE)
-}
-
-category_views <- function(view) lapply(seq_along(view$labels), function(k) view_category(view, k))
-
-# A table with a row per task.
-run_tasks <- function(tasks, settings) {
-  rows <- vector("list", length(tasks))
-  bar <- progress_bar("Agreement", length(tasks))
-  for (i in seq_along(tasks)) {
-    rows[[i]] <- result_row(tasks[[i]], settings)
-    bar$tick(i)
-  }
-  bar$close()
-  table <- tibble::as_tibble(stack_tables(rows))
-  if (settings$interval == "bootstrap") with_bootstrap(table, tasks, settings) else table
 }
 
 # The bootstrap of all tasks shows its progress.

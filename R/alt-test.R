@@ -10,12 +10,11 @@
 #' the other raters of the case: the share of them who say the same (`score = "accuracy"`), or minus
 #' the root of the mean squared difference from them (`"neg_rmse"`), of labels that are numbers or
 #' else of the numbers of ordered categories. The *advantage* of the system over rater j is the
-#' share of cases in which its score is at least that of the rater. The share in which the rater
-#' scores at least as high as the system, less the advantage, is the rater's lead; a one-sided
-#' t-test asks whether it is below `epsilon`. The system *wins* against the raters of whom that
-#' holds after the procedure of Benjamini and Yekutieli at the false discovery rate `q`. Its
-#' *winning rate* is the share of raters against whom it wins; its *advantage*, the mean over
-#' raters, is the number to compare systems by.
+#' share of cases in which its score is at least that of the rater; the share in which the rater
+#' scores at least as high, less the advantage, is the rater's *lead*. The system *wins* against the
+#' raters of whom one-sided t-tests say, after the procedure of Benjamini and Yekutieli at the false
+#' discovery rate `q`, that the lead is below `epsilon`. Its *winning rate* is the share of raters
+#' against whom it wins; the mean of its advantages is the number to compare systems by.
 #'
 #' @param x A [ratings()] object with systems, each rater giving one rating per case at most, and
 #'   without weights.

@@ -40,17 +40,11 @@
 #'   size of groups of patterns and their number; `interval`, `conf_level`, `replicates` and
 #'   `failed`, the most replicates of a system without bounds.
 #'
-#'   `format()`: a string for each system, such as `"a: .51 to .94 (90% confidence set .48 to
-#'   .97)"`. `as.data.frame()`: the table of `tidy()`, as a data frame.
+#'   `format()`: a string for each system.
 #' @family shared errors
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
-#' bounds <- accuracy_bounds(x, resampling = list(replicates = 50))
-#' tidy(bounds)
-#' glance(bounds)
-#' format(bounds)
-#'
 #' estimate <- estimate_accuracy(x, method = "joint", interval = "none")
 #' bounds <- accuracy_bounds(estimate, interval = "none")
 #' tidy(bounds, "breakdown", better_than = 0.75)

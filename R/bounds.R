@@ -1,8 +1,8 @@
 #' Lowest and highest accuracy that ratings allow
 #'
 #' Agreement cannot show how many errors a system shares with the raters. This gives the lowest and
-#' the highest accuracy that a system may have, however many errors it shares with the raters: first
-#' if a fit is right about truth and raters, then with the raters' law free too.
+#' the highest accuracy that it may have, however many it shares: if a fit is right about truth and
+#' raters, or with the raters' law free too.
 #'
 #' @section Given a fit:
 #' The fit says how probable each category is given the ratings, `P(k | R)`; the data say how often
@@ -17,22 +17,19 @@
 #' answers, is the accuracy of a system that shares all errors of the raters; it lies between.
 #'
 #' *The fit may be too sure.* It takes raters to err independently of each other given the truth. On
-#' real panels they err together, posteriors are then too near 0 and 1, and the range too narrow: on
-#' 25 public data sets with known truth the range given the K-model had the share of right answers
-#' of 30 of 76 systems in it. The range tells what the *system's* errors may have in common with the
-#' raters', not what the raters' errors have in common with each other; for this see
-#' `given = "ratings"`, known truths in the fit, and [shared_errors()].
+#' real panels they err together, and the range is too narrow: on 25 public data sets with known
+#' truth the range given the K-model had the share of right answers of 30 of 76 systems in it. For
+#' what raters' errors have in common with each other see `given = "ratings"`, known truths in the
+#' fit, and [shared_errors()].
 #'
 #' *Few cases of a pattern.* The shares of a system's answers among a handful of cases are near 0
 #' or 1 by chance, and ranges within single patterns are then too narrow: with one case per pattern
 #' both ends are `shared`. So patterns of fewer than `group_size` cases are joined, in the order of
 #' their highest posterior probability, and the sums are over the groups. Within a group categories
-#' are counted by their rank in each case, from the most to the least probable. Since neither ranks
-#' nor groups depend on the answers, and the two sums are convex and concave in these probabilities,
-#' this cannot make the range of a law narrower; where the system's errors depend on the truth alone
-#' and all categories are alike it hardly makes it wider. In simulated panels of three raters the
-#' highest accuracy is then found too low by .00 to .04 (200 to 1000 cases; by .02 to .27 within
-#' single patterns), which the confidence set makes good.
+#' are counted by their rank in each case, from the most to the least probable. Neither ranks nor
+#' groups depend on the answers, so this cannot make the range of a law narrower. In simulated
+#' panels of three raters the highest accuracy is then found too low by .00 to .04 (200 to 1000
+#' cases; by .02 to .27 within single patterns), which the confidence set makes good.
 #'
 #' @section Given the ratings alone:
 #' With `given = "ratings"` nothing is taken from a fit. The ends are the optima of a linear program
@@ -55,11 +52,9 @@
 #' so any accuracy in it, with probability `conf_level`. Cases, or the clusters of an
 #' [estimate_accuracy()] result, are resampled, raters refitted each time, and each end is given
 #' half of the remaining probability (Bonferroni). Limits are basic bootstrap limits (twice the
-#' value less a quantile of the replicates), which make good the
-#' bias of the ends as found; percentiles would double it. In simulated panels of the K-model (200
-#' and 1000 cases) nominal 90% sets covered the whole range in .85 to .93 (`bench/bounds.R`). Given
-#' the ratings alone, each replicate is two linear programs; `interval = "none"` is the default
-#' there.
+#' value less a quantile of the replicates), which make good the bias of the ends as found. In
+#' simulated panels of the K-model (200 and 1000 cases) nominal 90% sets covered the whole range in
+#' .85 to .93 (`bench/bounds.R`). Given the ratings alone, each replicate is two linear programs.
 #'
 #' @param x A [ratings()] object with systems, to which the K-model is fitted; or a [fit_raters()]
 #'   result; or an [estimate_accuracy()] result, whose fit is used.
@@ -83,9 +78,8 @@
 #'   (0, 1).
 #' @param resampling A list: `replicates`, the number of bootstrap replicates, by default 200.
 #' @param ... Not used.
-#' @return An object of class `accuracy_bounds` with methods for `print()`, `format()`, `summary()`,
-#'   [tidy()][tidy.accuracy_bounds], [glance()][tidy.accuracy_bounds], `as.data.frame()` and
-#'   [autoplot()][autoplot.accuracy_bounds].
+#' @return An object of class `accuracy_bounds`; see [tidy()][tidy.accuracy_bounds] and
+#'   [fallible_result].
 #' @references Manski, C. F. (2003). *Partial identification of probability distributions*.
 #'   Springer. \doi{10.1007/b97478}
 #'

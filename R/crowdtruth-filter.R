@@ -21,10 +21,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- crowdtruth(simulate_crowd(spammers = c(random = 3)))
-#' x |>
-#'   filter_crowd("workers") |>
-#'   filter_crowd("units")
-#' filter_crowd(x, "workers", flagged = flag_workers(x))
+#' filter_crowd(filter_crowd(x, "workers", flagged = flag_workers(x)), "units")
 #' @export
 filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagged = NULL,
                          below = NULL, sd = 1) {
@@ -56,8 +53,9 @@ without_units <- function(x, below, sd) {
   out <- !is.na(value) & value < limit
   abort_if(all(out), "empty", "No unit has a {measure} of {.arg below} or more.")
   measure_again(x, if (any(out)) x$ratings[!out, ] else x$ratings, paste0(
-    "Left out ", count_noun(sum(out), "unit"), " of ", number(length(out)), " with ", measure,
-    " below ", decimals(limit), if (is.null(below)) paste0(" (mean - ", format(sd), " sd)")
+    paste("Left out", count_noun(sum(out), "unit"), "of", number(length(out)), "with", measure,
+      "below", decimals(limit)),
+    if (is.null(below)) paste0(" (mean - ", format(sd), " sd)")
   ))
 }
 
@@ -81,15 +79,12 @@ without_workers <- function(x, min_units, flagged) {
       if (any(few)) "Lower {.arg min_units}.", if (any(bad)) "Flag fewer workers."
     ), collapse = " "), raters = kept)
   did <- c(
-    if (any(few) || is.null(flagged)) paste0(
-      "Left out ", count_noun(sum(few), "worker"), " of ", all, " with fewer than ",
-      count_noun(min_units, "unit")
+    if (any(few) || is.null(flagged)) paste(
+      count_noun(sum(few), "worker"), "of", all, "with fewer than", count_noun(min_units, "unit")
     ),
-    if (!is.null(flagged)) paste0(
-      "Left out ", count_noun(sum(bad & !few), "flagged worker"), " of ", all
-    )
+    if (!is.null(flagged)) paste(count_noun(sum(bad & !few), "flagged worker"), "of", all)
   )
-  measure_again(x, if (any(out)) x$ratings[, !out] else x$ratings, did)
+  measure_again(x, if (any(out)) x$ratings[, !out] else x$ratings, paste("Left out", did))
 }
 
 check_identity <- function(x) {
@@ -100,13 +95,9 @@ flagged_names <- function(flagged, x) {
   if (inherits(flagged, "worker_flags")) {
     return(flagged$workers$worker[flagged$workers$flagged %in% TRUE])
   }
-  names <- if (is.atomic(flagged)) printable(as_label(flagged))
-  unknown <- setdiff(names, x$workers$worker)
-  abort_argument_if(!(is.null(flagged) || is.atomic(flagged)) || length(unknown) > 0L, "flagged",
-    "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
-    x = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else "It is
-        {describe(flagged)}.")
-  names
+  if (length(flagged) == 0L) return(character())
+  if (is.atomic(flagged)) flagged <- unique(as_label(flagged))
+  check_names_among(flagged, x$workers$worker, "flagged")
 }
 
 #' Merge annotations that are vague or mean the same
@@ -130,10 +121,8 @@ flagged_names <- function(flagged, x) {
 #' @templateVar where Section 5.4
 #' @template ref-crowdtruth
 #' @examples
-#' figure2 <- crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
-#' tidy(figure2, "kinds", other = "sOTH")
-#'
 #' # As the paper does
+#' figure2 <- crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
 #' merge_annotations(figure2, c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA"))
 #' @export
 merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clear = 0.6,
@@ -197,8 +186,7 @@ annotation_kinds <- function(x, other, frequent, clear, similar) {
   similar <- check_number(similar, "similar", max = 1)
   table <- x$annotations
   names <- table$annotation
-  abort_argument_if(!is.null(other) && !(rlang::is_string(other) && other %in% names), "other",
-    "must name an annotation.", not = other, i = "They are {.val {names}}.")
+  if (!is.null(other)) check_choice(other, names, "other")
   unclear <- table$clarity < clear
   kind <- first_reason(
     vague = unclear & table$probability >= frequent, useless = unclear,

@@ -13,8 +13,8 @@ spam_sign <- c(
 #' * Without `weights` and `known`, the **standard-deviation rule**: a metric speaks against a
 #'   worker if it is more than `sd` standard deviations beyond the mean over workers, on the side of
 #'   disagreement, low quality or many annotations; a worker is flagged if at least `votes` metrics
-#'   do. The score is the number of those metrics less `votes` plus one half. It finds those who
-#'   stand out, so that the more spammers there are, the fewer it finds.
+#'   do. The score is their number less `votes` plus one half. The more spammers there are, the
+#'   fewer stand out.
 #' * With `weights`, a **linear rule**: the score is their sum of products with the metrics, plus
 #'   the weight `(Intercept)`; a worker with a score above 0 is flagged.
 #' * With `known`, a linear rule **fitted** to workers whose quality is known, by logistic
@@ -56,9 +56,7 @@ spam_sign <- c(
 #' # Quality known for half of the workers
 #' workers <- tidy(x, "workers")
 #' known <- setNames(workers$kind != "faithful", workers$worker)
-#' fitted <- flag_workers(crowdtruth(x), known = known[c(TRUE, FALSE)])
-#' fitted
-#' fitted$weights
+#' flag_workers(crowdtruth(x), known = known[c(TRUE, FALSE)])
 #' @export
 flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds = 10L, sd = 1,
                          votes = min(2L, length(metrics))) {
@@ -91,26 +89,22 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
 
 check_metrics <- function(metrics, weights, x) {
   choices <- intersect(names(spam_sign), names(x$workers))
-  default <- list(
-    `2014` = c("unit_disagreement", "worker_disagreement"), `2.0` = c("wwa", "wua")
-  )[[x$options$version]]
-  if (!is.null(weights)) {
-    given <- setdiff(names(weights), "(Intercept)")
-    abort_argument_if(
-      !is.numeric(weights) || length(given) == 0L || !all(is.finite(weights)) ||
-        !all(given %in% choices) || anyDuplicated(names(weights)) > 0L, "weights",
-      "must be numbers, named after metrics and perhaps {.val (Intercept)}.",
-      x = "Its names are {.val {names(weights)}}.", i = "The metrics are {.val {choices}}.")
-    abort_argument_if(!is.null(metrics) && !setequal(metrics, given), "metrics",
-      "{.arg weights} and {.arg metrics} must name the same metrics.",
-      x = "{.arg weights} names {.val {given}}, {.arg metrics} {.val {metrics}}.",
-      i = "{.arg weights} alone will do.")
-    return(given)
+  default <- if (x$options$version == "2.0") {
+    c("wwa", "wua", "annotations_per_unit")
+  } else {
+    c("unit_disagreement", "worker_disagreement", "annotations_per_unit")
   }
-  if (is.null(metrics)) metrics <- c(default, "annotations_per_unit")
-  abort_argument_if(!is.character(metrics) || length(metrics) == 0L || !all(metrics %in% choices),
-    "metrics", "must be among {.val {choices}}.", not = metrics)
-  unique(metrics)
+  if (is.null(weights)) return(check_some(metrics %||% default, choices, "metrics"))
+  given <- setdiff(names(weights), "(Intercept)")
+  abort_argument_if(
+    !is.numeric(weights) || length(given) == 0L || !all(is.finite(weights)) ||
+      !all(given %in% choices) || anyDuplicated(names(weights)) > 0L, "weights",
+    "must be numbers, named after metrics and perhaps {.val (Intercept)}.",
+    x = "Its names are {.val {names(weights)}}.", i = "The metrics are {.val {choices}}.")
+  abort_argument_if(!is.null(metrics) && !setequal(metrics, given), "metrics",
+    "{.arg weights} and {.arg metrics} must name the same metrics.",
+    i = "{.arg weights} alone will do.")
+  given
 }
 
 # For every worker of low quality or not, or NA.
@@ -127,18 +121,15 @@ check_known <- function(known, x) {
 
 sd_rule <- function(value, sd, votes) {
   side <- spam_sign[colnames(value)]
-  centre <- colMeans(value, na.rm = TRUE)
   spread <- apply(value, 2L, stats::sd, na.rm = TRUE)
-  limit <- centre + side * sd * spread
-  beyond <- sweep(value, 2L, limit)
-  against <- rowSums(sweep(beyond, 2L, side, `*`) > 1e-9) # a metric that is the same for all
+  limit <- colMeans(value, na.rm = TRUE) + side * sd * spread
+  beyond <- (t(value) - limit) * side
+  against <- colSums(beyond > 1e-9) # not a metric that is the same for all
   list(rule = "sd", thresholds = limit, votes = votes, score = against - votes + 0.5)
 }
 
 linear_score <- function(value, weights) {
-  slope <- weights[colnames(value)]
-  intercept <- if ("(Intercept)" %in% names(weights)) weights[["(Intercept)"]] else 0
-  drop(value %*% slope) + intercept
+  drop(value %*% weights[colnames(value)]) + sum(weights["(Intercept)"], na.rm = TRUE)
 }
 
 fitted_rule <- function(value, known, folds) {
@@ -273,8 +264,7 @@ notes_of.worker_flags <- function(x) { # nolint: object_name.
 }
 
 format_linear <- function(weights) {
-  terms <- ifelse(names(weights) == "(Intercept)", "", paste0(" ", names(weights)))
-  signs <- ifelse(weights < 0, " - ", " + ")
-  signs[[1L]] <- if (weights[[1L]] < 0) "-" else ""
-  paste0(signs, decimals(abs(weights)), terms, collapse = "")
+  names <- sub("(Intercept)", "", names(weights), fixed = TRUE)
+  terms <- paste(trimws(paste(decimals(weights), names)), collapse = " + ")
+  gsub("+ -", "- ", terms, fixed = TRUE)
 }

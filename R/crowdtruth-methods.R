@@ -19,8 +19,8 @@
 #'   (on units where another annotation is nearly always given too) or `NA`.
 #' @param other,frequent,clear,similar For `"kinds"`; see [merge_annotations()].
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. `as.matrix()`: the
-#'   scores of all annotations on all units, units x annotations, numbers in \[0, 1\]; `NA` for a
+#' @return `tidy()`: a tibble. `as.matrix()`: the scores of all annotations on all units, units x
+#'   annotations, numbers in \[0, 1\]; `NA` for a
 #'   unit without labels (version 2.0: without judgements). `glance()`: a tibble with one row:
 #'   `version`; the numbers of `units`, `workers`, `annotations`, `judgements` and `labels` (given
 #'   in all); the means `clarity`, `unit_disagreement` and `worker_disagreement` (version 2014) or
@@ -31,11 +31,8 @@
 #' set.seed(1)
 #' x <- crowdtruth(simulate_crowd())
 #' tidy(x)
-#' tidy(x, "annotations")
 #' tidy(x, "labels")
-#' tidy(x, "kinds")
 #' as.matrix(x)[1:3, ]
-#' glance(x)
 #' @export
 tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scores", "similarity",
                                         "labels", "kinds", "convergence"), ..., other = NULL,

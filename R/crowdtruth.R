@@ -33,8 +33,8 @@
 #' a worker of quality 0, which is 1e-8 there and 0 here.
 #'
 #' With the tolerance of the reference, .001, qualities are not quite settled: going on to 1e-12
-#' takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who agrees with
-#' no other in the first step has no say afterwards.
+#' takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who agrees
+#' with no other in the first step has no say afterwards.
 #'
 #' @section What is undefined:
 #' is `NA`, and the column `reason` says why: the similarity of an annotation that is on no unit or
@@ -69,8 +69,6 @@
 #'     `annotations` in it; and `converged`.
 #'   * `ratings`, what was measured; `history`, what was filtered or merged before.
 #' @family CrowdTruth
-#' @seealso [filter_crowd()], [merge_annotations()] and [flag_workers()] for what to do next;
-#'   [tidy.crowdtruth()] for tables, [autoplot.crowdtruth()] for pictures.
 #' @templateVar where Section 4
 #' @template ref-crowdtruth
 #' @template ref-crowdtruth2
@@ -79,9 +77,7 @@
 #' crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
 #'
 #' set.seed(1)
-#' x <- simulate_crowd(spammers = c(random = 2, constant = 1, copy = 2))
-#' crowdtruth(x)
-#' crowdtruth(x, version = "2.0")
+#' crowdtruth(simulate_crowd(spammers = c(random = 2, copy = 2)), version = "2.0")
 #' @export
 crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open"),
                        tolerance = 0.001, max_steps = 1000L, ...) {

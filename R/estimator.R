@@ -63,10 +63,9 @@ as_estimators <- function(x, arg = "estimators") {
   if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
   names <- rlang::names2(x)
   methods <- vapply(as.list(x), rlang::is_string, NA)
-  off <- which(!methods & !vapply(as.list(x), is.function, NA))[1L]
-  abort_argument_if(!is.list(x) || length(x) == 0L || !is.na(off), arg,
-    "must be names of methods, or a list of functions of ratings.",
-    not = if (is.list(x) && !is.na(off)) x[[off]] else x)
+  off <- Filter(function(f) !is.function(f) && !rlang::is_string(f), as.list(x))
+  abort_argument_if(!is.list(x) || length(x) == 0L || length(off) > 0L, arg,
+    "must be names of methods, or a list of functions of ratings.", not = c(off, list(x))[[1L]])
   names[names == "" & methods] <- unlist(x[names == "" & methods])
   check_names(names, arg)
   x[methods] <- lapply(x[methods], function(method) {

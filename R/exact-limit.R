@@ -25,12 +25,14 @@ exact_limit <- function(design, estimator = "binned") {
   out <- lapply(seq_along(design$systems), function(s) {
     one <- keep_system(design, s)
     truth <- draw_panel(one, 1, c(0L, 0L))
-    x <- exact_panel(one, truth)
-    value <- suppressWarnings(estimator[[1L]](x), classes = "fallible_warning")
-    result <- as_result(value, x$systems, "estimator")
-    c(list(expected = truth$expected), result[c("estimate", "reason")])
+    value <- suppressWarnings(
+      estimator[[1L]](exact_panel(one, truth)), classes = "fallible_warning"
+    )
+    name <- names(one$systems)
+    result <- as_result(value, name, "estimator")
+    c(list(system = name, expected = truth$expected), result[c("estimate", "reason")])
   })
-  tibble::as_tibble(list2DF(c(list(system = names(design$systems)), stack_tables(out))))
+  tibble::as_tibble(list2DF(stack_tables(out)))
 }
 
 check_fixed <- function(design) {

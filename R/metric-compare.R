@@ -77,7 +77,7 @@ metric_replicates <- function(estimate, plan, counts, draws, centre, delta, s) {
   shares <- function(counts) as_shares(counts, length(plan$categories))
   values <- function(f) in_blocks(draws, s, function(counts) f(shares(counts)))[, plan$row]
   if (delta) {
-    slopes <- metric_slopes(plan, shares(matrix(counts, 1L))[1L, ])
+    slopes <- metric_slopes(plan, shares(counts))
     off <- values(function(tables) along_slopes(slopes, tables))
     wide <- diff(ends_of_compared(plan)) * if (is_low_good(plan)) -1 else 1
     return(centre + (off - mean(off, na.rm = TRUE)) / wide)

@@ -40,7 +40,7 @@ measured_rows <- function(found, rows, each, ends, record, estimate, conf_level)
   columns <- c("estimate", interval_columns)
   unit <- do.call(cbind, record$gold(of("x"), of("alone"), settings)[columns])
   ends <- ends[rows[known], , drop = FALSE]
-  value <- unit * (ends[, 2L] - ends[, 1L]) + outer(ends[, 1L], columns != "std.error")
+  value <- unit * widths(ends) + outer(ends[, 1L], columns != "std.error")
   found[rows[known], columns] <- as.data.frame(value)
   found
 }
@@ -53,7 +53,7 @@ ranges_of_margins <- function(ends, table, plan) {
   table <- matrix(table, 2L, byrow = TRUE)
   truth <- rowSums(table)
   right <- pmax(0, truth + colSums(table) - 1)
-  least <- metric_values(plan, rbind(c(right[[1L]], truth - right, right[[2L]])))[1L, ]
+  least <- metric_values(plan, c(right[[1L]], truth - right, right[[2L]]))
   ends[, 1L] <- ifelse(ends[, 1L] < 0 & !is.na(least), least, ends[, 1L])
   ends
 }
@@ -68,15 +68,16 @@ gold_row <- function(found, estimate, plan, i, s, record, part, ends) {
       lack = lack_of_gold(estimate, s)
     ))
   }
-  alone <- unit_row(found, i, ends)
   if (nzchar(metric$cell) && !is.na(row$category)) {
     k <- match(row$category, plan$categories)
     cell <- list(system = s, truth = k, answer = k, of_answer = metric$cell == "precision")
-    x <- gold_cell(estimate$gold$evidence, cell)
-    return(list(x = x, alone = alone, lack = if (is.null(x)) lack_of_rate(estimate, cell)))
+    return(gold_of_cell(found, estimate, cell, i, ends))
   }
   lack <- lack_of_metric(estimate, part, plan, i, s, record)
-  list(x = if (is.null(lack)) part$x[[i]], alone = alone, lack = lack %||% not_in_gold)
+  list(
+    x = if (is.null(lack)) part$x[[i]], alone = unit_row(found, i, ends),
+    lack = lack %||% not_in_gold
+  )
 }
 
 not_in_gold <- "gold cases do not vary in it"
@@ -92,9 +93,8 @@ unit_row <- function(found, i, ends) {
 # Of the cases that system `s` answered: `cells`, the cell of each gold case; `predicted`, the
 # probability of each category as ratings predict it, and `answer`, both by pattern; `mean`, the
 # probability of each cell over all cases, and `off`, how far that of gold cases is from it;
-# `gold_table`, the table of gold alone; `start`, a table to find
-# slopes at, in which no cell is quite empty that ratings expect a case in; and what gold_part()
-# gives. NULL without gold.
+# `gold_table`, the table of gold alone; `start`, a table to find slopes at, in which no cell is
+# quite empty that ratings expect a case in; and what gold_part() gives. NULL without gold.
 gold_tables <- function(evidence, s, n) {
   if (is.null(evidence)) return(NULL)
   answer <- evidence$answer[, s]
@@ -139,7 +139,7 @@ of_answers_alone <- function(slope) {
 # Cells x rows of the plan.
 unit_slopes <- function(slopes, ends) {
   slope <- vapply(seq_along(slopes$whole), slope_of, numeric(slopes$n^2), slopes = slopes)
-  slope / rep(ends[, 2L] - ends[, 1L], each = nrow(slope))
+  slope / rep(widths(ends), each = nrow(slope))
 }
 
 # Of each row of the plan, like what correct_share() gives, on the unit scale; NULL where gold tells
@@ -154,7 +154,7 @@ gold_metrics <- function(part, slope, plan, ends) {
   )
   shares <- t(pmax(part$gold_table - outer(part$off, x$slope), 0))
   value <- to_unit(values_by_row(plan, shares / rowSums(shares)), ends)
-  alone <- to_unit(metric_values(plan, matrix(part$gold_table, 1L))[1L, ], ends)
+  alone <- to_unit(metric_values(plan, part$gold_table), ends)
   usable <- !is.na(value) & x$variance > 1e-18
   x <- as_share(x, value, alone, part$cluster)
   x <- x[setdiff(names(x), c("rest", "answers"))]

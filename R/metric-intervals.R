@@ -71,7 +71,7 @@ point_rows <- function(estimate, plan, counts, s) {
   } else if (anyNA(counts)) {
     reason[] <- estimate$table$reason[[s]]
   } else {
-    value <- metric_values(plan, as_shares(matrix(counts, 1L), length(plan$categories)))[1L, ]
+    value <- metric_values(plan, as_shares(counts, length(plan$categories)))
     reason[is.na(value)] <- undefined_reason(plan)[is.na(value)]
   }
   found <- metric_rows(
@@ -141,7 +141,7 @@ with_percentiles <- function(found, plan, values, conf_level, moved = FALSE) {
 # Of replicates on the unit scale, from the lowest value of each metric to its highest.
 unit_percentiles <- function(found, values, ends, conf_level) {
   found <- add_intervals(found, core_percentile_intervals(values, conf_level, TRUE))
-  wide <- ends[, 2L] - ends[, 1L]
+  wide <- widths(ends)
   found$std.error <- found$std.error * wide
   limits <- c("conf.low", "conf.high")
   found[limits] <- lapply(found[limits], function(end) ends[, 1L] + wide * end)
@@ -151,12 +151,12 @@ unit_percentiles <- function(found, values, ends, conf_level) {
 # From the ends of the range of each column to 0 and 1.
 to_unit <- function(value, ends) {
   if (is.matrix(value)) ends <- ends[rep(seq_len(nrow(ends)), each = nrow(value)), , drop = FALSE]
-  (value - ends[, 1L]) / (ends[, 2L] - ends[, 1L])
+  (value - ends[, 1L]) / widths(ends)
 }
 
 # The delta method, and what errors in common could hide.
 delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
-  table <- as_shares(matrix(counts, 1L), length(plan$categories))[1L, ]
+  table <- as_shares(counts, length(plan$categories))
   if (anyNA(table)) return(found) # its reason says why
   slopes <- metric_slopes(plan, table)
   ends <- ranges_of_plan(plan)
@@ -184,7 +184,7 @@ errors_along <- function(estimate, table, s, draws, along, by_answer) {
 # of cases may move it at most), with half a case of either kind. What lies between two ends has no
 # standard deviation above half their distance, however steep its slopes are.
 with_errors <- function(found, errors, steepest, ends) {
-  wide <- ends[, 2L] - ends[, 1L]
+  wide <- widths(ends)
   found$cases <- found$n * wide / steepest
   value <- clip01(to_unit(found$estimate, ends))
   none <- !is.na(value) & errors$sampling %in% 0 & is.finite(found$cases)
@@ -263,7 +263,7 @@ own_bias_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 e
 end_direction <- function(estimate, table, s, n) {
   ends <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
   if (length(ends$shared_counts) == 0L) return(rep(0, length(table)))
-  share <- function(counts) as_shares(matrix(counts, 1L), n)[1L, ]
+  share <- function(counts) as_shares(counts, n)
   own <- if (is_averaged(estimate)) share(ends$independent_counts) else table
   own - share(ends$shared_counts)
 }
@@ -277,7 +277,7 @@ end_direction <- function(estimate, table, s, n) {
 interval_rows <- function(found, ends, z) {
   at <- which(!is.na(found$estimate) & !is.na(found$std.error))
   ends <- ends[at, , drop = FALSE]
-  wide <- ends[, 2L] - ends[, 1L]
+  wide <- widths(ends)
   value <- clip01(to_unit(found$estimate[at], ends))
   error <- found$std.error[at] / wide
   cases <- (found[["cases"]] %||% found$n)[at]

@@ -23,7 +23,7 @@ default_label_metrics <- c("accuracy", "precision", "recall", "f_meas", names(la
 #' [estimate_metrics()] of answers that hold any number of labels, per label and over labels, of
 #' systems whose correct answers are not known.
 #'
-#' Each label is a binary problem, is it in the answer or not. Raters have one skill for all labels:
+#' Each label is a binary problem: is it in the answer? Raters have one skill for all labels:
 #' a probability to see a label that is there, and one to see a label that is not; base rates differ
 #' between labels. So rare labels borrow from frequent ones, and two raters are enough where base
 #' rates differ (Hui and Walter, 1980). Where raters know some labels better than others, look at

@@ -27,7 +27,7 @@ glance.metric_estimate <- function(x, ...) {
 #' @export
 format.metric_estimate <- function(x, ...) {
   whole <- x$table[is.na(x$table$category), ]
-  first <- paste(names_of_metrics(whole), decimals(whole$estimate, 2L), recycle0 = TRUE)
+  first <- paste(who_of(whole), row_names(whole), decimals(whole$estimate, 2L), recycle0 = TRUE)
   paste0(caption_of(x), if (nrow(whole) > 0L) ": ", printable(shorten(first, most = 3L)))
 }
 
@@ -43,7 +43,7 @@ caption_of.metric_estimate <- function(x) { # nolint: object_name.
   )
 }
 
-# Of each row: "f_meas (macro)", "recall of A", of systems and groups where there are several.
+# Of each row: "f_meas (macro)", "recall of A".
 row_names <- function(table) {
   average <- paste0(" (", average_words(table$average), ")")
   paste0(
@@ -52,9 +52,8 @@ row_names <- function(table) {
   )
 }
 
-names_of_metrics <- function(table) {
-  who <- do.call(paste, unname(as.list(table[intersect(c("group", "system"), names(table))])))
-  paste(who, row_names(table), recycle0 = TRUE)
+who_of <- function(table) {
+  do.call(paste, unname(as.list(table[intersect(c("group", "system"), names(table))])))
 }
 
 with_interval <- function(table) {
@@ -69,7 +68,7 @@ average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 #' @export
 shown_table.metric_estimate <- function(x) { # nolint: object_name.
   table <- x$table[order(!is.na(x$table$category)), ]
-  who <- do.call(paste, unname(as.list(table[intersect(c("group", "system"), names(table))])))
+  who <- who_of(table)
   many <- length(unique(who)) > 3L
   keep <- !many | is.na(table$category) | !anyNA(table$category)
   values <- if (many) decimals(table$estimate) else with_interval(table)
@@ -103,15 +102,16 @@ metric_interval_note <- function(interval, conf_level, estimate) {
   record <- accuracy_intervals()[[interval]]
   if (is.null(record$find)) return(NULL)
   drawn <- paste0(resampling_note(estimate), ", ", number(estimate$options$replicates),
-    " replicates")
+    " replicates", if (has_stand_in(estimate) && !record$delta) {
+      paste0(" of the ", method_of(estimate)$stand_in, " model")
+    })
   about <- if (measures_by_gold(estimate, interval)) {
     paste0("each by itself, in the ", estimate$gold$settings$target, ", with ",
       count_noun(length(estimate$gold$case), "gold case"))
   } else if (record$delta) {
     paste0("sampling error (delta method, ", drawn, ")", allowance_words(estimate))
   } else if (record$cells && !record$drawn) {
-    paste0("sampling error alone (", drawn,
-      if (has_stand_in(estimate)) paste0(" of the ", method_of(estimate)$stand_in, " model"), ")")
+    paste0("sampling error alone (", drawn, ")")
   } else {
     return(record$note(estimate))
   }

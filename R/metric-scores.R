@@ -45,8 +45,8 @@
 #'
 #' @section Intervals:
 #' Cases, or clusters, are resampled, and raters fitted again to each drawing (as they are, where
-#' ratings of patterns times categories are more than 1e5; of more than 1e4 cases 5000 are drawn,
-#' and deviations made smaller). `"bootstrap"` takes percentiles; `"robust"` adds what is not known
+#' ratings of patterns times categories are more than 1e5). `"bootstrap"` takes percentiles;
+#' `"robust"` adds what is not known
 #' of shared errors and of errors that raters have among themselves, as for other metrics, but
 #' as much as if the weight of dependence were 1, since answers that look independent vouch for no
 #' score. Those

@@ -28,6 +28,7 @@ plan_rows <- function(record, categories, averages) {
 }
 
 metric_values <- function(plan, tables) {
+  if (!is.matrix(tables)) return(metric_values(plan, matrix(tables, 1L))[1L, ])
   parts <- against_rest(tables, length(plan$categories))
   unname(do.call(cbind, lapply(plan$records, function(record) {
     if (record$form == "table") {
@@ -114,15 +115,18 @@ range_of_metric <- function(record, settings) {
   if (is.function(record$lower)) record$lower(settings) else c(record$lower, record$upper)
 }
 
+widths <- function(ends) ends[, 2L] - ends[, 1L]
+
 # Of each row of a plan, a row each: the ends of its range.
 ranges_of_plan <- function(plan) {
   ends <- vapply(plan$records, range_of_metric, c(0, 0), settings = plan$settings)
   unname(t(ends))[match(plan$rows$metric, names(plan$records)), , drop = FALSE]
 }
 
-# Expected numbers of cases as shares of all; a category of which hardly a case is expected has
-# none.
+# Expected numbers of cases, of one table or several, as shares of all; a category of which hardly a
+# case is expected has none.
 as_shares <- function(counts, n) {
+  if (!is.matrix(counts)) return(as_shares(matrix(counts, 1L), n)[1L, ])
   few <- table_sums(counts, n)$truth < few_cases
   counts[few[, rep(seq_len(n), each = n)]] <- 0
   counts / rowSums(counts)

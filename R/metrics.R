@@ -15,18 +15,18 @@ package_metrics <- function() c(built_in_metrics, score_records, label_records)
 #' category against the rest:
 #'
 #' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `bal_accuracy`: their mean;
-#'   `j_index`: their sum less 1.
-#' * `precision`: `tp / (tp + fp)`; `ppv` and `npv` as well, which by the theorem of Bayes are
-#'   `tp / (tp + fp)` and `tn / (tn + fn)`, undefined also where sensitivity or specificity is.
+#'   `j_index`: their sum less 1; `precision`: `tp / (tp + fp)`.
+#' * `ppv`, `npv`: `tp / (tp + fp)` and `tn / (tn + fn)`, undefined also where sensitivity or
+#'   specificity is, from which the theorem of Bayes has them.
 #' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 where both are.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #'
 #' With `p` the joint table of truth and answer: `accuracy` is `sum(diag(p))`; `kap` is Cohen's
 #' kappa of truth and answer; `mcc` Matthews' correlation (Gorodkin's, for more than two
 #' categories); `loss` is `sum(cost * p)`. Of categories in an order (`ordered` of [ratings()], or
-#' two categories; otherwise `NA`), each a step from the next: `kap_linear` and `kap_quadratic` are
-#' kappa with weights by steps and by squared steps (`weighting` of yardstick's `kap()`), `mae` the
-#' mean number of steps that answers are off, `within_one` the share that is off by one at most.
+#' two categories; otherwise `NA`): `kap_linear` and `kap_quadratic` are kappa with weights by steps
+#' and by squared steps, `mae` the mean number of steps that answers are off, `within_one` the share
+#' that is off by one at most.
 #'
 #' Of answers with several labels see [label_metrics].
 #'

@@ -191,6 +191,10 @@ plan_notes <- function(x) {
   c(
     if (!all(short)) not_reached(table[short, ]),
     if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
+    if (identical(x$arguments$estimator, formals(plan_cases)$estimator)) sprintf(
+      "The default of estimate_accuracy() may need more cases: estimator = \"%s\"",
+      default_method(k_model())
+    ),
     if (any(abs(table$bias[is.na(table$cases)]) > x$settings$margin / 5, na.rm = TRUE)) {
       "More cases do not help; use better raters, or a model with fewer assumptions (rater_model())"
     },
@@ -200,15 +204,13 @@ plan_notes <- function(x) {
 
 # What the pilot's own error does to the answer, by the approximation.
 pilot_note <- function(settings) {
-  pilot <- settings$pilot
-  low <- pilot$rater_accuracy - pilot$std.error
+  high <- settings$pilot$rater_accuracy
+  low <- high - settings$pilot$std.error
   m <- settings$raters[[1L]]
-  known <- !is.null(pilot) && !is.na(pilot$std.error) && low > 1.05 / length(settings$labels) &&
-    pilot$rater_accuracy < 1
-  if (!known || !is.null(settings$cases) || !can_approximate(m, length(settings$labels))) {
-    return(NULL)
-  }
-  cases <- vapply(c(pilot$rater_accuracy, low), function(accuracy) {
+  n <- length(settings$labels)
+  known <- isTRUE(low > 1.05 / n && high < 1) && is.null(settings$cases)
+  if (!known || !can_approximate(m, n)) return(NULL)
+  cases <- vapply(c(high, low), function(accuracy) {
     settings$accuracies <- accuracy
     approximate_cases(approximate_errors(settings, m), settings)
   }, 0)

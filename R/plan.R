@@ -67,7 +67,8 @@
 #' @param cost Cost of a case beside its ratings, and of a rating: `c(case = , rating = )`, of which
 #'   one may be left out. By default the cost is the number of ratings.
 #' @param estimator The name of a method of [estimate_accuracy()], an [accuracy_estimator()], or a
-#'   function of ratings, as for [simulation_study()].
+#'   function of ratings, as for [simulation_study()]. `"average"`, the default there, may need many
+#'   more cases, since it is corrected for shared errors; to simulate it takes minutes.
 #' @param runs Number of panels for each number of cases, at least 20. All systems are judged on
 #'   each. 0 answers from a formula instead of simulations; see Approximation.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].

@@ -48,10 +48,10 @@ plot_systems <- function(object) {
 }
 
 systems_subtitle <- function(object, rater) {
-  level <- glance(object)$conf_level[[1L]]
-  if (all(is.na(tidy(object)$estimate))) return(paste("Not identified:", tidy(object)$reason[[1L]]))
-  interval <- if (!is.na(level)) paste0(" with ", interval_title(level), "s")
-  paste0("Estimates", interval, "; dashed: a single rater (", in_percent(rater), ")")
+  table <- tidy(object)
+  if (all(is.na(table$estimate))) return(paste("Not identified:", table$reason[[1L]]))
+  words <- with_intervals(table, object$options$conf_level) %||% "Estimates"
+  paste0(words, "; dashed: a single rater (", in_percent(rater), ")")
 }
 
 plot_bins <- function(object) {
@@ -64,13 +64,13 @@ plot_bins <- function(object) {
   table$system <- in_order(table$system)
   curve <- expected_agreement(estimates, length(object$fit$x$categories))
   curve$system <- factor(curve$system, levels(table$system))
-  breaks <- c(0, 0.5, 1)
+  axis <- function(scale) scale(limits = c(0, 1), breaks = c(0, 0.5, 1))
   picture(table, "probability", "agreement") +
     ggplot2::geom_line(data = curve, colour = plot_colours[["accent"]], linetype = "dashed") +
     ggplot2::geom_point(mapped(size = "cases"), colour = plot_colours[["main"]], alpha = 0.75) +
     panels_of(estimates, "system") +
-    ggplot2::scale_x_continuous(limits = c(0, 1), breaks = breaks) +
-    ggplot2::scale_y_continuous(limits = c(0, 1), breaks = breaks) +
+    axis(ggplot2::scale_x_continuous) +
+    axis(ggplot2::scale_y_continuous) +
     ggplot2::coord_cartesian(clip = "off") +
     ggplot2::scale_size(range = c(2, 8), limits = c(0, NA), name = "cases", breaks = size_breaks) +
     titled(

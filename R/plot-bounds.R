@@ -11,7 +11,6 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   check_drawn(table$lowest, "The bounds are", table$reason)
   seen <- table[!is.na(table$lowest), ]
-  seen$system <- in_order(seen$system)
   seen$system <- stats::reorder(seen$system, seen$lowest + seen$highest)
   facts <- glance(object)
   fitted <- facts$given == "fit"

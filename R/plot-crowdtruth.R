@@ -44,20 +44,17 @@ plot_scores <- function(object, max_units) {
   scores <- as.matrix(object)[chosen, , drop = FALSE]
   rownames(scores) <- chosen # names need not be unique
   cells <- matrix_cells(scores)
-  cells$label <- if (object$options$version == "2.0") {
-    ifelse(cells$value > 0, share(cells$value), "")
+  if (object$options$version == "2.0") {
+    measure <- "Share of the workers who gave the annotation, weighted by their quality"
+    cells$label <- ifelse(cells$value > 0, decimals(cells$value, 2L), "")
   } else {
-    as.vector(category_counts(object$ratings)[chosen, ])
+    measure <- "Numbers of workers, shaded by unit-annotation score"
+    cells$label <- as.vector(category_counts(object$ratings)[chosen, ])
   }
-  measure <- c(
-    `2014` = "Numbers of workers, shaded by unit-annotation score",
-    `2.0` = "Share of the workers who gave the annotation, weighted by their quality"
-  )
   annotations <- colnames(scores)
   heat_map(
     cells, annotations, "What workers saw in each unit", paste(c(
-      measure[[object$options$version]],
-      choice_subtitle(length(chosen), length(units), "unit", "evenly spaced")
+      measure, choice_subtitle(length(chosen), length(units), "unit", "evenly spaced")
     ), collapse = "\n"),
     y = "unit", rows = chosen, numbers = length(annotations) <= 20L && length(chosen) <= 40L,
     scale = share_scale("score", low = nearly_white), top = TRUE,
@@ -65,17 +62,13 @@ plot_scores <- function(object, max_units) {
   )
 }
 
-# Two decimals as short as they can be; "" for none.
-share <- function(x) sub("^1[.]00$", "1", sub("^0", "", decimals(x, 2L)))
-
 plot_similarity <- function(object) {
   cells <- tidy(object, "similarity")
   annotations <- tidy(object, "annotations")$annotation
-  positive <- pmax(cells$similarity, 0)
   heat_map(
     data.frame(
-      judge1 = cells$other, judge2 = cells$annotation, value = positive,
-      label = ifelse(positive %in% c(0, NA), "", share(positive))
+      judge1 = cells$other, judge2 = cells$annotation,
+      value = ifelse(cells$similarity > 0, cells$similarity, NA)
     ),
     annotations, "Which annotation goes with which", paste(
       "How much more probable the annotation of a column becomes where that of the row is given;",
@@ -95,12 +88,12 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     x = "The rule has {.val {metrics}} only.")
   table <- tidy(object)
   shown <- table[!is.na(table$score), ]
-  named <- function(values, names) factor(values, c(FALSE, TRUE), names)
-  shown$state <- named(shown$flagged, c("not flagged", "flagged"))
-  fitted <- has_columns(shown, "known")
+  shown$state <- factor(shown$flagged, c(FALSE, TRUE), c("not flagged", "flagged"))
+  fitted <- object$rule == "fitted"
   if (fitted) {
-    shown$truth <- addNA(named(shown$known, c("good", "low quality")))
-    levels(shown$truth)[[3L]] <- "unknown"
+    shown$truth <- factor(
+      shown$known, c(FALSE, TRUE, NA), c("good", "low quality", "unknown"), exclude = NULL
+    )
   }
   lacking <- nrow(table) - nrow(shown)
   picture(shown, metrics[[1L]], metrics[[2L]], colour = "state") +

@@ -54,18 +54,18 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     choice_subtitle(length(cases), nrow(x), "case", "evenly spaced"),
     choice_subtitle(length(raters), length(x$raters), "rater", "those with most ratings")
   ), collapse = "; ")
-  finish <- function(y = NULL) {
-    list(
-      case_axis(part$cases), category_fill(x$categories),
-      titled("Who rated what", if (nzchar(subtitle)) subtitle, "case", y)
+  finish <- list(
+    case_axis(part$cases), category_fill(x$categories),
+    titled(
+      "Who rated what", if (nzchar(subtitle)) subtitle, "case", if (has_counts(x)) "ratings"
     )
-  }
+  )
   table <- as.data.frame(part)
   table$column <- match(table$case, part$cases)
   if (has_counts(x)) {
     return(picture(table, "column", fill = "rating") +
       ggplot2::geom_bar(position = ggplot2::position_stack(reverse = TRUE), width = 0.9) +
-      finish("ratings"))
+      finish)
   }
   answers <- as.data.frame(part, what = "systems")
   # Gaps between tiles would look like missing ratings where tiles are narrow.
@@ -89,7 +89,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     }) +
     (if (named) ggplot2::geom_text(mapped(label = "label", colour = "ink"), size = 2.4)) +
     ggplot2::scale_colour_identity() +
-    finish() +
+    finish +
     ggplot2::theme(
       panel.grid = ggplot2::element_blank(),
       axis.text.y = ggplot2::element_text(size = if (length(part$raters) > 25L) 5 else 9),

@@ -7,22 +7,19 @@
 #' a metric of your own for the rest of the session, with all errors and intervals.
 #'
 #' @section Kernels:
-#' A kernel of agreement is a function of distinct cases and their weights, the number of cases that
-#' each stands for, which may be zero. What it is given depends on `form`:
+#' What a kernel is given depends on `form`. Those of agreement see distinct cases, and as `weights`
+#' the number of cases that each stands for, which may be zero:
 #' * `"counts"`, the default: `kernel(counts, weights)`, `counts` a matrix of distinct cases x
 #'   categories that holds numbers of ratings. Raters are exchangeable.
 #' * `"ratings"`: `kernel(ratings, weights)`, `ratings` a matrix of distinct cases x raters that
 #'   holds numbers of categories, `NA` where a rating is missing.
-#' * `"table"`: `kernel(table)`, `table` the agreement matrix of two raters, over the cases that
-#'   both rated; only for two raters.
+#' * `"table"`: `kernel(table)`, the agreement matrix of two raters, over the cases that both rated.
 #'
-#' A kernel of a metric is a function of probabilities that sum to one:
-#' * `"category"`, the default: `kernel(tp, fn, fp, tn)`, the probabilities of true positives, false
-#'   negatives, false positives and true negatives of one category against the rest: vectors of
-#'   equal length, an element per table that is asked for; it returns as many numbers. Averages over
-#'   categories follow by themselves.
-#' * `"table"`: `kernel(table)`, the joint table of truth and answer, a row per true category and a
-#'   column per answer; it returns one number.
+#' Those of metrics see probabilities that sum to one:
+#' * `"category"`, the default: `kernel(tp, fn, fp, tn)`, true positives, false negatives, false
+#'   positives and true negatives of one category against the rest: vectors with an element per
+#'   table; it returns as many numbers. Averages over categories follow by themselves.
+#' * `"table"`: `kernel(table)`, the joint table of truth and answer, a row per true category.
 #'
 #' Arguments are given by place; what else the function takes needs defaults. It returns `NA` or
 #' `NaN` where it is undefined. Errors come from calling it again: with a case less (jackknife), or

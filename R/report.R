@@ -54,20 +54,18 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   abort_argument_if(!ok, "date", "must be a string, a {.cls Date} or NULL.", not = date)
   folder <- withr::local_tempdir()
   skeleton <- system.file(
-    "rmarkdown/templates/accuracy-report/skeleton/skeleton.Rmd", package = "fallible"
+    "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
   )
   page <- file.path(folder, "report.Rmd")
   title <- paste0("title: ", encodeString(escape_markdown(title), quote = "\""))
   text <- readLines(skeleton, encoding = "UTF-8")
   writeLines(replace(text, startsWith(text, "title: "), title), page, useBytes = TRUE)
   withr::local_options(knitr.duplicate.label = "allow") # a page may be made while another is
+  judges <- judges %||% (panel_kind(x) == "machines")
+  if (!is.null(date)) date <- format(date)
+  given <- c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample")
   made <- withr::with_preserve_seed(rmarkdown::render(
-    page, format, quiet = TRUE, envir = new.env(parent = globalenv()),
-    params = list(
-      x = x, judges = judges %||% (panel_kind(x) == "machines"), seed = seed,
-      conf_level = conf_level, date = if (!is.null(date)) format(date),
-      known_truth = known_truth, gold_sample = gold_sample
-    )
+    page, format, quiet = TRUE, envir = new.env(parent = globalenv()), params = mget(given)
   ))
   put_report(made, file)
   invisible(file)
@@ -114,9 +112,9 @@ checks_in_words <- function(check) {
 report_format <- function(file) {
   check_string(file, "file")
   extension <- tolower(tools::file_ext(file))
-  abort_if(!extension %in% c("html", "docx", "pdf") || !dir.exists(dirname(file)) ||
-      dir.exists(file), "file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx}
-        or {.val .pdf}, in a folder that exists.", x = if (dir.exists(file)) "{.file {file}} is a
+  ok <- extension %in% c("html", "docx", "pdf") && dir.exists(dirname(file)) && !dir.exists(file)
+  abort_if(!ok, "file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx} or
+        {.val .pdf}, in a folder that exists.", x = if (dir.exists(file)) "{.file {file}} is a
         folder." else "It is {describe(file)}.", path = file)
   for (package in c("rmarkdown", "knitr", "ggplot2")) check_installed(package, "to write reports")
   lacking <- c(

@@ -22,12 +22,12 @@
 #'   `"detection_prevalence"`, the share of cases at or above it), `estimate`, `std.error`,
 #'   `conf.low`, `conf.high`, `n` and `reason`.
 #'
-#' One of three goals is needed. `sensitivity` or `specificity` is the least share in (0, 1] of cases
-#' of the category to be found, or of other cases to be left alone; of the thresholds that reach it
-#' the best for the other of the two is taken. `cost`, `c(missed = , false_alarm = )`, at least 0
-#' and not both 0, takes the threshold of the least mean cost. Intervals are for what the threshold
-#' gives, not for where another sample would have cut; what was chosen to look good looks a little
-#' too good.
+#' One of three goals is needed. `sensitivity` or `specificity` is the least share in (0, 1] of
+#' cases of the category to be found, or of other cases to be left alone; of the thresholds that
+#' reach it the best for the other of the two is taken. `cost`, `c(missed = , false_alarm = )`, at
+#' least 0 and not both 0, takes the threshold of the least mean cost. Intervals are for what the
+#' threshold gives, not for where another sample would have cut; what was chosen to look good looks
+#' a little too good.
 #'
 #' Intervals are a bootstrap of cases, sampling error only; `NA` for estimates with
 #' `interval = "none"`.
@@ -128,10 +128,8 @@ roc_points <- function(judge, k) {
 with_score_draws <- function(table, n, judged, judge, measure) {
   estimate <- judged$estimate
   value <- na_real(measure(judge$w, judge$v))
-  table <- tibble::tibble(
-    table, estimate = value, std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_,
-    n = n, reason = ifelse(is.na(value), zero_by_zero, NA_character_)
-  )
+  reason <- ifelse(is.na(value), zero_by_zero, NA_character_)
+  table <- tibble::tibble(table, !!!result_table(value)[-5L], n = n, reason = reason)
   if (!has_interval(estimate)) return(table)
   lack <- lack_of_interval(interval_bootstrap, estimate)
   if (!is.null(lack)) return(without_interval(table, lack))

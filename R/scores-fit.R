@@ -6,25 +6,22 @@
 #' together, or from scores that are taken at their word. [estimate_metrics()] and
 #' [estimate_accuracy()] of the result judge systems by these probabilities.
 #'
-#' Without `trust` there must be three raters and systems, or known truths. Each rater has a
-#' confusion matrix, and each system a law of its score in each true category; given the truth they
-#' are taken to be independent. A law is one of bins with equal numbers of cases, `(2 n)^(1/3)` of
-#' them for `n` scored cases (the rule of Terrell and Scott; of more than two categories for the
-#' cases of each highest score by themselves), between the middles of which it changes evenly, so
-#' that scores need not be calibrated, nor be probabilities. A system without scores has a confusion
-#' matrix. Tables are shrunk to what the source says of all cases together, with the weight of one
-#' case per category. The fit (by EM) starts at the mean of ratings, scores and answers, which
-#' distinguishes the categories.
+#' Without `trust` there must be three raters and systems, or known truths. Each rater, and each
+#' system without scores, has a confusion matrix, and each other system a law of its score in each
+#' true category; given the truth they are taken to be independent. A law is one of bins with equal
+#' numbers of cases, `(2 n)^(1/3)` of them for `n` scored cases (the rule of Terrell and Scott; of
+#' more than two categories for the cases of each highest score by themselves), between the middles
+#' of which it changes evenly, so that scores need not be calibrated, nor be probabilities. Tables
+#' are shrunk to what the source says of all cases together, with the weight of one case per
+#' category. The fit (by EM) starts at the mean of ratings, scores and answers.
 #'
-#' @section What it takes for granted:
 #' Systems that learnt from the same data, or are copies of each other, err together, and by their
 #' agreement look better than they are; known truths then say how far (`known_truth` here holds
 #' them fixed; they do not correct the others).
 #'
 #' `trust` takes for granted that scores are calibrated on these very cases (as confidence-based
-#' estimation of services that watch systems does): a system that is sure of itself and wrong looks
-#' good, `ece` is about 0 by construction for a system that is trusted alone, and no interval says
-#' so. It is a baseline.
+#' estimation does): a system that is sure of itself and wrong looks good, `ece` is about 0 by
+#' construction for a system that is trusted alone, and no interval says so. It is a baseline.
 #'
 #' @param x [ratings()] with scores.
 #' @param known_truth Cases whose truth is known; see [fit_raters()].
@@ -49,9 +46,6 @@
 #' x <- ratings(cases, raters = r1:r2, systems = c(a, b), scores = scores)
 #' fit <- fit_scores(x)
 #' estimate_metrics(fit, c("roc_auc", "ece"), resampling = list(replicates = 50))
-#'
-#' # At its word
-#' estimate_metrics(fit_scores(x, trust = "a"), "roc_auc", systems = "a", interval = "none")
 #' @export
 fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) {
   check_given()

@@ -10,7 +10,11 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   record <- accuracy_intervals()[[interval]]
   if (is.null(record$find) || length(known) == 0L) return(do.call(rbind, tables))
   lack <- lack_of_kind(record) %||% lack_of_interval(interval_bootstrap, estimate)
-  draws <- if (is.null(lack)) score_draws(alone, plan, judges, panel)
+  draws <- if (is.null(lack)) {
+    draw_scores(alone, panel, judges, nrow(plan$rows), function(judge, w, v) {
+      score_values(plan, judge$book, w, v)
+    })
+  }
   tables[known] <- lapply(known, function(s) {
     if (!is.null(lack)) return(without_interval(tables[[s]], lack))
     rows <- score_intervals(tables[[s]], alone, plan, judges[[s]], draws[[s]], record, conf_level)
@@ -88,76 +92,20 @@ score_point <- function(estimate, plan, judge) {
   metric_rows(estimate, plan, system, value, sum(judge$v), reason)
 }
 
-# Replicates: a matrix per judge, with a column per row of the plan.
-score_draws <- function(estimate, plan, judges, panel) {
-  cases <- sum(panel$weight)
-  few <- cases > 2 * most_drawn && is.null(estimate$options$cluster)
-  rows <- nrow(plan$rows)
-  if (!few) {
-    return(draw_scores(estimate, panel, judges, rows, function(judge, w, v) {
-      score_values(plan, judge$book, w, v)
-    }))
-  }
-  lapply(draw_few(estimate, plan, judges, panel), function(draws) {
-    centre <- rep(colMeans(draws, na.rm = TRUE), each = nrow(draws))
-    centre + sqrt(most_drawn / cases) * (draws - centre)
-  })
-}
-
-# Of more cases than twice this number so many are drawn, and deviations are made as much smaller as
-# more cases would. These are so small that metrics are straight lines: each drawn case adds what
-# it has of the metric.
-most_drawn <- 5000
-
-draw_few <- function(estimate, plan, judges, panel) {
-  judges <- lapply(judges, function(judge) {
-    if (is.null(judge$lack)) judge$line <- metric_line(plan, judge, length(panel$weight))
-    judge
-  })
-  draws_of_judges(estimate, panel, judges, nrow(plan$rows), function(judge, p, times) {
-    judge$line(rep(seq_along(times), times), p)
-  }, size = most_drawn)
-}
-
-# The straight line that touches the metrics where they are estimated: a function of drawn cases and
-# what raters believe of all, `p`.
-metric_line <- function(plan, judge, n) {
-  start <- score_values(plan, judge$book, judge$w, judge$v)
-  # Metrics by categories of a case by cases.
-  has <- simplify2array(score_influence(plan, judge$book, judge$w, judge$v))
-  has <- matrix(aperm(has, c(3L, 2L, 1L)), ncol = length(judge$v))
-  place <- match(seq_len(n), judge$at)
-  function(drawn, p) {
-    at <- place[drawn]
-    drawn <- drawn[!is.na(at)]
-    at <- at[!is.na(at)]
-    w <- truth_weights(p[drawn, , drop = FALSE], judge$known[at], rep(1, length(at)), judge$back)
-    if (is.null(w)) return(NULL)
-    some <- has[, at]
-    dim(some) <- c(length(start), length(w))
-    start + as.vector(some %*% as.vector(t(w))) / length(at)
-  }
-}
-
-# Replicates of what `measure` gives for a judge, weights of truths and of cases, `numbers` of them.
+# Of each judge a matrix, replicates by `numbers`, of what `measure` gives for it, weights of truths
+# and of cases; a row of NA where raters tell nothing. Cases, or clusters of them, are drawn anew,
+# and raters fitted again to what was drawn.
 draw_scores <- function(estimate, panel, judges, numbers, measure) {
-  draws_of_judges(estimate, panel, judges, numbers, function(judge, p, times) {
-    v <- times[judge$at]
-    w <- score_weights(judge, p[judge$at, , drop = FALSE], v)
-    if (!is.null(w)) measure(judge, w, v)
-  })
-}
-
-# A matrix per judge, replicates by `numbers`, of what `value` gives for a judge, probabilities of
-# all cases and how often each was drawn; NULL is a row of NA. Cases, or clusters of them, are drawn
-# anew, and raters fitted again to what was drawn.
-draws_of_judges <- function(estimate, panel, judges, numbers, value, size = NaN) {
-  rows <- resampled(function(times) {
+  drawn <- resampling(estimate$fit$x, estimate$options, "case")
+  rows <- resampled(name = "Bootstrap of scores", resampling = drawn, run = function(times) {
     p <- panel$beliefs$of(times)
     lapply(judges, function(judge) {
-      if (is.null(judge$lack) && !anyNA(p)) value(judge, p, times)
+      if (!is.null(judge$lack) || anyNA(p)) return(NULL)
+      v <- times[judge$at]
+      w <- score_weights(judge, p[judge$at, , drop = FALSE], v)
+      if (!is.null(w)) measure(judge, w, v)
     })
-  }, resampling(estimate$fit$x, estimate$options, "case"), "Bootstrap of scores", size)
+  })
   lapply(seq_along(judges), function(s) {
     do.call(rbind, lapply(rows, function(row) row[[s]] %||% rep(NA_real_, numbers)))
   })
@@ -169,7 +117,7 @@ score_intervals <- function(found, estimate, plan, judge, draws, record, conf_le
   found <- if (record$cells) {
     unit_percentiles(found, values, ends, conf_level)
   } else {
-    sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * (ends[, 2L] - ends[, 1L])
+    sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * widths(ends)
     found$hidden <- hidden_of_scores(estimate, plan, judge)
     found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + found$hidden^2))
     interval_rows(found, ends, robust_quantile(estimate$options, conf_level))

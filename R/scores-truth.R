@@ -12,19 +12,20 @@
 # where the truth is known and 0 where nothing is.
 least_eigenvalue <- 0.01
 
-# A function of weights of cases that gives p, cases x categories, fitted anew with these weights;
-# of a posterior that was given, or where fits take long, as it is. NULL are the cases as they are.
+# `of`, a function of weights of cases that gives p, cases x categories, fitted anew with these
+# weights; of a posterior that was given, or where fits take long, as it is. NULL are the cases as
+# they are. `known`: is the truth of a case known?
 rater_beliefs <- function(estimate) {
   fit <- raters_alone(estimate$fit, estimate)
-  as_is <- posterior(fit)[fit$x$index, , drop = FALSE]
+  x <- fit$x
+  as_is <- posterior(fit)[x$index, , drop = FALSE]
   refit <- refitting(fit)
-  held <- is.null(refit) ||
-    length(rating_rater(fit$x)) * length(fit$x$categories) > most_refitted
-  anew <- function(v) {
+  held <- is.null(refit) || length(rating_rater(x)) * length(x$categories) > most_refitted
+  of <- function(v) {
     if (is.null(v) || held) return(as_is)
-    refit(core_pattern_weights(fit$x$index, v, n_patterns(fit$x)))[fit$x$index, , drop = FALSE]
+    refit(core_pattern_weights(x$index, v, n_patterns(x)))[x$index, , drop = FALSE]
   }
-  list(of = anew, held = held, known = known_patterns(fit)[fit$x$index])
+  list(of = of, known = known_patterns(fit)[x$index])
 }
 
 most_refitted <- 1e5 # ratings of patterns times categories
@@ -51,8 +52,9 @@ raters_alone.rater_fit <- function(fit, estimate) {
 
 model_of_average <- function(estimate) {
   if (has_counts(estimate$fit$x)) return(k_model())
-  axes <- if (!is.null(estimate$members)) axis_weights(estimate$members)
-  if (mean(axes$errors) > 0.5) dawid_skene("weak") else rater_model("rater")
+  members <- estimate$members
+  own <- sum(members$weight[members$errors != "uniform"]) / length(unique(members$system))
+  if (own > 0.5) dawid_skene("weak") else rater_model("rater")
 }
 
 # Weights of truths of some cases: `p` of these, `known` (is the truth known?), `v` how often each

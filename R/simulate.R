@@ -106,7 +106,7 @@ sample_accuracy <- function(x) {
 check_truth <- function(x) {
   check_ratings(x)
   abort_argument_if(is.null(x$truth), "x", "The truth of the cases of {.arg x} is not known.",
-    i = "Only what {.fun simulate_ratings} and {.fun with_truth} make, or {.fun ratings} with
-        {.arg truth}, carries its truth; for estimates, see {.fun ground_truth} and
+    i = "{.fun simulate_ratings}, {.fun with_truth} and {.fun ratings} with {.arg truth} make
+        ratings that carry it; for estimates, see {.fun ground_truth} and
         {.fun estimate_accuracy}.")
 }

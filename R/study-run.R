@@ -25,7 +25,7 @@ study_blocks <- function(study) {
   blocks <- lapply(study_cells(study), function(cell) {
     size <- block_size(cell, study$estimators)
     done <- study$done[[cell$cell]]
-    first <- done + size * (seq_len(ceiling((study$runs - done) / size)) - 1) + 1
+    first <- if (done < study$runs) seq(done + 1, study$runs, by = size)
     lapply(first, function(i) c(cell, first = i, runs = min(size, study$runs - i + 1)))
   })
   unlist(blocks, recursive = FALSE)

@@ -22,9 +22,6 @@
 #' glance(truth)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(truth)
-#' set.seed(1)
-#' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), n = 500))
-#' plot(ground_truth(fit_raters(x)), type = "calibration")
 #' @export
 tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
   check_dots_empty(...)

@@ -40,6 +40,11 @@ test_that("one known rater does not make the others known", {
   fit <- quiet(fit_raters(lehner_ratings(), dawid_skene(), known_raters = list(rater2 = known)))
   expect_output(print(fit), "Known raters: rater2\n", fixed = TRUE)
   expect_false(isTRUE(all.equal(confusion(fit)$rater1, confusion(fit)$rater2)))
+  # Nor does a known case say anything of a rater without ratings.
+  silent <- transform(lehner2015, rater5 = factor(NA, levels = LETTERS[1:4]))
+  x <- quiet(ratings(silent, raters = c(rater1:rater4, rater5), case = case))
+  fit <- quiet(fit_raters(x, rater_model("rater"), known_truth = c("1" = "C")))
+  expect_identical(which(is.na(coef(fit))), c("rater_accuracy[rater5]" = 5L))
 })
 
 test_that("where all cases are known, fits are tables", {

@@ -17,11 +17,14 @@ test_that("accuracies spread over other numbers of raters as they are", {
 
 test_that("a plan has the raters that are asked for, as many and as good", {
   design <- function(accuracy) rater_design(rep(accuracy, 3), 0.8, 3)
-  several <- tidy(plan_cases(design(0.7), raters = 2:4, runs = 0))
-  expect_true(all(diff(several$cases) < 0))
-  better <- tidy(plan_cases(design(0.7), rater_accuracy = 0.9, runs = 0))
-  expect_equal(better, tidy(plan_cases(design(0.9), runs = 0)))
-  expect_lt(better$cases, several$cases[[2]])
+  several <- plan_cases(design(0.7), raters = 2:4, runs = 0)
+  expect_true(all(diff(tidy(several)$cases) < 0))
+  drawn <- function(plan) lapply(plan$settings$designs, simulate_ratings, n = 5)
+  expect_identical(vapply(drawn(several), ncol, 0L), 2:4)
+  better <- plan_cases(design(0.7), rater_accuracy = 0.9, runs = 0)
+  expected <- plan_cases(design(0.9), runs = 0)
+  expect_equal(tidy(better), tidy(expected))
+  expect_equal(better$settings$designs, expected$settings$designs)
 })
 
 test_that("the kappa of raters is what simulated panels have", {

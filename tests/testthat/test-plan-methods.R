@@ -16,6 +16,13 @@ test_that("a plan prints its story", {
   })
 })
 
+test_that("a plan says that the default method of estimates may need more", {
+  plan <- plan_cases(chance_kappa = 0.3, runs = 0)
+  expect_match(notes_of(plan), "estimator = \"average\"", fixed = TRUE, all = FALSE)
+  chosen <- plan_cases(rater_accuracy = 0.7, cases = 20, estimator = "unbinned", runs = 20)
+  expect_no_match(notes_of(chosen), "estimator =", fixed = TRUE)
+})
+
 test_that("tables have their columns", {
   plan <- plan_cases(chance_kappa = 0.3, raters = 2:3, runs = 0)
   expect_named(tidy(plan), c(

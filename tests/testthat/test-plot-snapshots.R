@@ -19,7 +19,7 @@ test_that("pictures look as they were looked at", {
   results <- results[setdiff(names(results), instructions)]
   # Further pictures that these examples have not what they need for.
   elsewhere <- list(
-    accuracy_estimate = c("bins", "gold", "roc", "reliability"), ground_truth = "calibration",
+    accuracy_estimate = c("bins", "gold", "roc", "reliability"),
     k_check = c("pairs", "disagreements"), ratings_labels = "agreement"
   )
   for (class in names(results)) {
@@ -43,9 +43,6 @@ test_that("pictures that need more look as they were looked at", {
     estimate_accuracy(x, "joint", known_truth = truth(x)[1:40, ], gold_sample = "random")
   )
   looks_as_before("gold labels", estimate, "gold")
-  looks_as_before(
-    "calibration of posteriors", ground_truth(fit_raters(x)), "calibration", truth = truth(x)
-  )
   check <- quiet(check_k_properties(x, resampling = list(replicates = 19)))
   looks_as_before("pairs of raters against the K properties", check, "pairs")
   looks_as_before("disagreements of the K properties", check, "disagreements")

@@ -21,9 +21,19 @@ test_that("what RFC 4180 allows is read", {
     "\n", "\r\n", rows
   )))
   expect_identical(x$categories, c("x", "y"))
-  x <- read_ratings(write_bytes(as.raw(c(0xef, 0xbb, 0xbf)), "\n", header, rows))
-  expect_identical(x$categories, c("x", "y"))
   expect_no_warning(read_ratings(write_bytes(header, "1,a,x\n1,b,y"))) # no line break at the end
+})
+
+test_that("the mark of UTF-8 is no part of the first name, whatever the locale", {
+  path <- write_bytes(as.raw(c(0xef, 0xbb, 0xbf)), "\n", header, rows)
+  json <- write_bytes(
+    as.raw(c(0xef, 0xbb, 0xbf)), "{\"case\": 1, \"rater\": \"a\", \"rating\": \"x\"}\n",
+    "{\"case\": 1, \"rater\": \"b\", \"rating\": \"y\"}\n", file = "ratings.txt"
+  )
+  withr::local_locale(LC_CTYPE = "C") # where readLines() leaves it
+  expect_identical(read_ratings(path)$categories, c("x", "y"))
+  skip_if_not_installed("jsonlite")
+  expect_identical(read_ratings(json)$raters, c("a", "b"))
 })
 
 test_that("no line and no field of a table gets lost", {
@@ -57,7 +67,7 @@ test_that("faulty tables are refused, with the line", {
   expect_fault(header, rows, "3,a\n3,b,x\n", words = "Line 6 has 2")
   expect_fault(header, rows, "3,a,x,y\n", words = "Line 6 has 4")
   expect_fault(header, rows, "3,a,\"x\n3,b,x\n", words = "Line 6 opens a quote")
-  expect_fault(header, rows, "3,a,x\n3,b,\"x\n", words = "Line 7 opens a quote")
+  expect_fault(header, rows, "3,a,x\n3,b,\"x", words = "Line 7 opens a quote")
   expect_fault(header, "1,a,\"two\nlines\"\n1,b\n", words = "Line 4 has 2")
   expect_fault(header, words = "no rows")
   expect_fault("title of the table\n", header, rows, words = "looks like text that begins")

@@ -59,7 +59,7 @@ test_that("compiled estimators say what estimate_accuracy() says, intervals incl
     study <- simulation_study(
       list(design, rater_design(c(0.3, 0.3), 0.9, n = 15), rater_design(c(1, 1), 1, n = 20)),
       stats::setNames(c(compiled, slow), c(paste0("c", n), paste0("s", n))),
-      runs = if (nightly_tests()) 12 else 6, panels = panels
+      runs = if (nightly_tests()) 12 else 3, panels = panels
     )
     rows <- tidy(study)
     expect_true(any(is.na(rows$estimate)))
@@ -269,7 +269,7 @@ test_that("a panel in which nothing stands out has the reason of estimate_accura
   )
   set.seed(12)
   study <- simulation_study(
-    design, list("binned", r = function(x) published(x, interval = "none")), runs = 60
+    design, list("binned", r = function(x) published(x, interval = "none")), runs = 25
   )
   rows <- tidy(study)
   expect_identical(

@@ -194,11 +194,6 @@ test_that("labels are held against known truths by one call: flattened ones are 
     sum(table$n * abs(table$probability - table$share)) / sum(table$n)
   }
   expect_lt(off(0.43), 0.7 * off(0))
-  skip_if_not_installed("ggplot2")
-  drawn <- ggplot2::autoplot(ground_truth(x), type = "calibration", truth = gold, bins = 5)
-  expect_equal(
-    ggplot2::layer_data(drawn, 3L)$y, calibration(ground_truth(x), gold, bins = 5)$share
-  )
 })
 
 test_that("print says how sure labels are, where they are not, and what to look at again", {

@@ -54,14 +54,14 @@ test_that("seeds, more runs and checkpoints are those of designs", {
   set.seed(3)
   plain_world(5)
   first <- run(runs = 3)
-  whole <- run(runs = 12)
+  whole <- run(runs = 6)
   expect_identical(tidy(first), tidy(whole)[tidy(whole)$run <= 3, ])
-  expect_identical(tidy(update(first, runs = 12)), tidy(whole))
+  expect_identical(tidy(update(first, runs = 6)), tidy(whole))
   run(runs = 3, checkpoint = file)
-  expect_message(resumed <- run(runs = 12, checkpoint = file), "6 panels are done")
+  expect_message(resumed <- run(runs = 6, checkpoint = file), "6 panels are done")
   expect_identical(tidy(resumed), tidy(whole))
   expect_error(
-    simulation_study(function(n) plain_world(n), "binned", n = 25, runs = 12, checkpoint = file),
+    simulation_study(function(n) plain_world(n), "binned", n = 25, runs = 6, checkpoint = file),
     class = "fallible_error_file"
   )
 })
@@ -98,7 +98,7 @@ test_that("a run that fails is kept as failed", {
     }
   )
   set.seed(5)
-  study <- simulation_study(flaky, list("binned", own = agreed), n = 10, runs = 12, panels = "same")
+  study <- simulation_study(flaky, list("binned", own = agreed), n = 10, runs = 6, panels = "same")
   rows <- tidy(study)
   failed <- !vapply(rows$condition, is.null, NA)
   expect_setequal(rows$design[failed], names(flaky))
