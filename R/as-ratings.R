@@ -2,9 +2,8 @@
 
 #' Ratings from what you have
 #'
-#' Every function that works on ratings passes its first argument through `as_ratings()`, so that it
-#' takes a matrix, a table or a data frame as well. Where columns must be named, because there are
-#' systems, weights or other layouts, call [ratings()].
+#' Every function that works on ratings passes its first argument through `as_ratings()`. Where
+#' columns must be named, because there are systems, weights or other layouts, call [ratings()].
 #'
 #' * **[ratings()]** stay what they are, and a **[crowdtruth()]** result gives those it measured.
 #' * A **matrix** has cases in rows and raters in columns.

@@ -38,14 +38,17 @@ data_check <- function(x, ...) {
   check_given()
   check_dots_empty(...)
   x <- as_ratings_of_several(x)
-  agreed <- measured_agreement(x)
+  facts <- glance(x)
+  agreed <- list(share = facts$agreement, kappa = facts$kappa)
+  agreed$at_chance <- isTRUE(agreed$share <= 1 / length(x$categories)) # as guesses do
+  agreed$unequal <- agreed$at_chance && shows_unequal_raters(x)
   checks <- rbind(
     look_at_cases(x), look_at_raters(x), look_at_agreement(agreed), look_at_constant(x),
     look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems_seen(x),
     look_at_kind(x)
   )
   new_result("data_check",
-    checks = checks, questions = list_questions(x, agreed), facts = glance(x)
+    checks = checks, questions = list_questions(x, agreed), facts = facts
   )
 }
 
@@ -80,18 +83,6 @@ look_at_raters <- function(x) {
   )
 }
 
-# A list of share (of pairs that agree) and kappa, NA where undefined; is agreement that of guesses?
-measured_agreement <- function(x) {
-  ids <- c(share = "percent_agreement", kappa = "fleiss_kappa")
-  measured <- tryCatch(
-    quiet_tidy(agreement(x, unname(ids), interval = "none")), fallible_error = function(e) NULL
-  )
-  agreed <- lapply(ids, function(id) c(measured$estimate[measured$measure == id], NA)[[1L]])
-  agreed$at_chance <- isTRUE(agreed$share <= 1 / length(x$categories))
-  agreed$unequal <- agreed$at_chance && shows_unequal_raters(x)
-  agreed
-}
-
 sentence <- function(words) paste0(capitalised(words), ".")
 
 look_at_agreement <- function(agreed) {
@@ -116,10 +107,6 @@ look_at_agreement <- function(agreed) {
       "Weak agreement: sharpen the instructions, or take more cases and raters."
     }
   )
-}
-
-quiet_tidy <- function(value) {
-  withCallingHandlers(tidy(value), fallible_warning = function(w) rlang::cnd_muffle(w))
 }
 
 # Raters who gave ten or more answers, all of them the same.

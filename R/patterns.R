@@ -14,23 +14,23 @@ patterns_of <- function(x) x$patterns %||% x
 # Number of categories that raters use; those of a part may be told to be those of the whole.
 used_categories <- function(x) x$used %||% length(unique(rating_category(x)))
 
-n_patterns <- function(x) length((x$patterns %||% x)$start) - 1L
+n_patterns <- function(x) length(patterns_of(x)$start) - 1L
 
 # How many ratings each pattern has.
-pattern_lengths <- function(x) diff((x$patterns %||% x)$start)
+pattern_lengths <- function(x) diff(patterns_of(x)$start)
 
 # Patterns with at least one rating.
-rated_patterns <- function(x) diff((x$patterns %||% x)$start) > 0L
+rated_patterns <- function(x) pattern_lengths(x) > 0L
 
 # Patterns x systems: the category that a system says, 0 where it says nothing.
-pattern_answers <- function(x) (x$patterns %||% x)$answer
+pattern_answers <- function(x) patterns_of(x)$answer
 
 # The pattern, the rater and the category of every rating.
 rating_pattern <- function(x) rep.int(seq_len(n_patterns(x)), pattern_lengths(x))
 
-rating_rater <- function(x) (x$patterns %||% x)$rater
+rating_rater <- function(x) patterns_of(x)$rater
 
-rating_category <- function(x) (x$patterns %||% x)$category
+rating_category <- function(x) patterns_of(x)$category
 
 # The numbers of the ratings of some patterns, one pattern after the other.
 ratings_in <- function(x, pattern) {
@@ -157,14 +157,7 @@ recode_raters <- function(x, rater, raters) {
 # ---- What patterns stand for --------------------------------------------------------------------
 
 # Without weights that is a count of cases.
-pattern_weights <- function(x) {
-  n <- length(x$patterns$start) - 1L
-  if (is.null(x$weights)) {
-    as.double(tabulate(x$index, n))
-  } else {
-    core_pattern_weights(x$index, x$weights, n)
-  }
-}
+pattern_weights <- function(x) core_pattern_weights(x$index, x$weights, n_patterns(x))
 
 # Do the weights count cases? Otherwise they are probabilities and there is nothing to resample.
 weights_are_counts <- function(x) is.null(x$weights) || all(x$weights == round(x$weights))
@@ -172,13 +165,8 @@ weights_are_counts <- function(x) is.null(x$weights) || all(x$weights == round(x
 # How many cases each pattern stands for: the sum of their weights if these are counts, otherwise
 # the number of rows with any weight.
 pattern_cases <- function(x) {
-  if (is.null(x$weights)) {
-    tabulate(x$index, n_patterns(x))
-  } else if (weights_are_counts(x)) {
-    pattern_weights(x)
-  } else {
-    tabulate(x$index[x$weights > 0], n_patterns(x))
-  }
+  if (!is.null(x$weights) && weights_are_counts(x)) return(pattern_weights(x))
+  tabulate(if (is.null(x$weights)) x$index else x$index[x$weights > 0], n_patterns(x))
 }
 
 # The same over the patterns that satisfy `which`, a logical per pattern.
@@ -198,11 +186,9 @@ pattern_table <- function(x) {
     category_factor(replace(code, code == 0L, NA), x)
   })
   columns <- c(ratings, systems, pattern_covariates(x))
-  if ("n" %in% names(columns) || anyDuplicated(names(columns)) > 0L) {
-    abort_argument("x",
-      "The columns of the table must have different names, and none may be {.val n}.",
-      x = "They would be {.val {names(columns)}}.")
-  }
+  abort_argument_if("n" %in% names(columns) || anyDuplicated(names(columns)) > 0L, "x",
+    "The columns of the table must have different names, and none may be {.val n}.",
+    x = "They would be {.val {names(columns)}}.")
   tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = rows)
 }
 
@@ -212,11 +198,7 @@ split_columns <- function(matrix, names) {
 
 # Patterns that no longer differ become one.
 join_patterns <- function(x) {
-  core <- core_patterns_subset(x$patterns, x$index, seq_along(x$raters))
-  x$index <- core$index
-  core$index <- NULL
-  x$patterns <- c(core, x$patterns[c("raters", "categories")])
-  x
+  with_patterns(x, core_patterns_subset(x$patterns, x$index, seq_along(x$raters)))
 }
 
 # Probability that a binomial number is at least so large; weighted numbers need not be whole.

@@ -23,11 +23,9 @@ run_pieces <- function(tasks, names, globals = list(), packages = character()) {
     if (inherits(future, "FutureError")) future else lost_or(list(future::value(future)))
   })
   lost <- vapply(found, inherits, NA, "FutureError")
-  if (any(lost)) {
-    finished <- replace(lapply(found, function(value) NULL), !lost, lapply(found[!lost], `[[`, 1L))
-    abort_lost(names, lost, finished, found[[which(lost)[[1L]]]])
-  }
-  lapply(found, `[[`, 1L)
+  values <- unlist(replace(found, lost, list(list(NULL))), recursive = FALSE)
+  if (any(lost)) abort_lost(names, lost, values, found[[which(lost)[[1L]]]])
+  values
 }
 utils::globalVariables(".fallible_task")
 

@@ -4,15 +4,13 @@
 #' One vote per group and per rater
 #'
 #' Raters who share a source (a family of models, a laboratory, a training) err together, and a
-#' rater who is asked twice errs twice. What is said twice is not known twice: fits of ratings with
-#' `rater_groups`, or with `repeats = "reruns"`, are fits of these votes, which
-#' `as_ratings(x, votes = TRUE)` gives.
+#' rater who is asked twice errs twice. Fits of ratings with `rater_groups`, or with
+#' `repeats = "reruns"`, are fits of one vote each, which `as_ratings(x, votes = TRUE)` gives.
 #'
 #' The vote of a group on a case is the category that most of its ratings have. Where several
-#' categories lead, the group has no vote on that case: to choose one would take the order of rows
-#' or of categories for knowledge, and nothing is drawn at random. The same goes for the reruns of a
-#' rater, which become its vote before it votes in its group. A rater in a group of its own keeps
-#' its ratings.
+#' categories lead, the group has no vote on that case. The same goes for the reruns of a rater,
+#' which become its vote before it votes in its group. A rater in a group of its own keeps its
+#' ratings.
 #'
 #' @section How well it works:
 #' Measured on simulated panels with two groups of three raters, two single raters and a system that
@@ -20,9 +18,8 @@
 #' members of a group repeat the first of them in 50% or 80% of the cases, the mean absolute error
 #' of [estimate_accuracy()] is .22 without groups and .02 with them, and 90% intervals cover .26 and
 #' .97. Where it is not answers but being right that members have in common (correlation .5 or .8),
-#' it is .060 and .015, coverage .75 and .97. Two other rules were no better: the ratings of a group
-#' of m with exponent 1 / m in the likelihood (.030 and .034 in those two worlds, where votes under
-#' the same model have .022 and .015), and a random effect of the group (.024 and .018).
+#' it is .060 and .015, coverage .75 and .97. Exponents in the likelihood, and a random effect of
+#' the group, were no better.
 #'
 #' Four judges, two or three runs of each, which repeat the first in none, 50% or 80% of the cases:
 #' error .047 if runs pass for raters of their own, .019 with votes (.022 if the first run is the

@@ -171,7 +171,7 @@ check_declared <- function(categories) {
   abort_argument_if(twice, "categories", "must be labels that differ.",
     x = "{.val {twice}} {?is/are} repeated.")
   abort_argument_if(
-    length(labels) == 0L || anyNA(labels) || "" %in% labels || has_infinite(categories),
+    length(labels) == 0L || anyNA(labels) || "" %in% labels || any(is.infinite(categories)),
     "categories", "must be labels, none of them missing, empty or infinite.", not = categories)
   labels
 }

@@ -58,26 +58,19 @@ code_confidence <- function(columns, rows) {
     column = names(columns)[[1L]])
   given <- columns[!empty]
   kind <- unique(vapply(given, confidence_kind, ""))
-  if (identical(kind, "ordered")) {
-    levels <- shared_levels(given)
-    code <- function(v) match(v, levels)
-  } else if (identical(kind, "logical")) {
-    levels <- c("FALSE", "TRUE")
-    code <- function(v) v + 1L
-  } else if (identical(kind, "numeric")) {
-    for (name in names(given)) check_shares(given[[name]], name, rows)
-    levels <- names(fifths)
-    code <- function(v) replace(findInterval(v, fifths), is.na(v), NA)
-  } else {
-    abort_fallible("columns",
-      "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], all alike.",
-      x = paste("It is", verbatim(paste(kind, collapse = " and in another column "))),
-      i = "Say which level is higher: {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
-      arg = "confidence")
-  }
-  columns[!empty] <- lapply(given, code)
+  abort_if(length(kind) > 1L || !kind %in% c("ordered", "logical", "numeric"), "columns",
+    "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], all alike.",
+    x = paste("It is", verbatim(paste(kind, collapse = " and in another column "))),
+    i = "Say which level is higher: {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
+    arg = "confidence")
+  if (kind == "numeric") for (name in names(given)) check_shares(given[[name]], name, rows)
+  given <- lapply(given, function(v) {
+    switch(kind, ordered = v, logical = factor(v, c(FALSE, TRUE)),
+      numeric = factor(names(fifths)[findInterval(v, fifths)], names(fifths)))
+  })
+  columns[!empty] <- lapply(given, as.integer)
   columns[empty] <- lapply(columns[empty], function(v) rep(NA_integer_, length(v)))
-  list(levels = levels, codes = columns)
+  list(levels = shared_levels(given), codes = columns)
 }
 
 confidence_kind <- function(column) {

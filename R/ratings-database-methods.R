@@ -53,34 +53,12 @@ match_cases <- function(x, columns, kept = "case") {
   take_columns(joined, c(kept, place))
 }
 
-# A temporary table beside a lazy one, whose columns `like` those of `table` if they have its names.
+# A table beside a lazy one, temporary or, as package RPostgreSQL writes none, part of the query.
 upload <- function(table, like) {
   con <- dbplyr::remote_con(like)
+  if (inherits(con, "PostgreSQLConnection")) return(dbplyr::copy_inline(con, table))
   name <- basename(tempfile("fallible_"))
-  if (!inherits(con, "PostgreSQLConnection")) {
-    return(dplyr::copy_to(con, table, name = name, temporary = TRUE, in_transaction = FALSE))
-  }
-  # Package RPostgreSQL writes no temporary tables: an empty one is made by a query, and filled.
-  empty <- lapply(table[setdiff(names(table), colnames(like))], function(column) {
-    if (is.character(column)) "" else if (is.integer(column)) 1L else 0.5
-  })
-  empty <- utils::head(dplyr::mutate(like, !!!empty), 0L)
-  dplyr::compute(take_columns(empty, names(table)), name = name, temporary = TRUE)
-  for (rows in split(seq_len(nrow(table)), (seq_len(nrow(table)) - 1L) %/% 500L)) {
-    DBI::dbExecute(con, as.character(insert_sql(table[rows, , drop = FALSE], name, con)))
-  }
-  dplyr::tbl(con, name)
-}
-
-insert_sql <- function(table, name, con) {
-  cells <- vapply(table, function(column) {
-    as.character(dbplyr::escape(column, parens = FALSE, collapse = NULL, con = con))
-  }, character(nrow(table)))
-  rows <- apply(matrix(cells, nrow(table)), 1L, function(row) {
-    dbplyr::sql_vector(dbplyr::sql(row), parens = TRUE, collapse = ", ", con = con)
-  })
-  rows <- dbplyr::sql_vector(dbplyr::sql(rows), parens = FALSE, collapse = ", ", con = con)
-  dbplyr::build_sql("INSERT INTO ", dbplyr::ident(name), " VALUES ", rows, con = con)
+  dplyr::copy_to(con, table, name = name, temporary = TRUE, in_transaction = FALSE)
 }
 
 #' @exportS3Method dplyr::collect

@@ -99,7 +99,15 @@ database_ratings <- function(data, quos, options) {
   for (arg in setdiff(names(quos), "rater_groups")) { # of the same arguments about that table
     quos[[arg]] <- rlang::new_quosure(reduced$columns[[arg]])
   }
-  x <- build_ratings(reduced$table, quos, options, reduced$times)
+  x <- withCallingHandlers(
+    build_ratings(reduced$table, quos, options, reduced$times),
+    fallible_error = function(cnd) {
+      cnd$footer <- c(
+        "i" = "Rows are of the table that the database counted, in which equal rows stand once."
+      )
+      rlang::cnd_signal(cnd)
+    }
+  )
   x["cases"] <- list(NULL)
   x$database <- list(
     cases = reduced$cases, keys = reduced$keys, rows = origin$rows, origin = origin$data,

@@ -105,17 +105,10 @@ as_columns <- function(data) {
 # Groups beside the case and the rater of a row would be lost without a word.
 warn_grouped <- function(groups, roles) {
   groups <- setdiff(groups, c(".rows", roles$case, roles$rater))
-  if (length(groups) == 0L) return(invisible())
-  column <- function(name) paste0("data$", deparse(as.name(name), backtick = TRUE))
-  by <- toString(vapply(groups, column, ""))
-  if (length(groups) > 1L) by <- paste0("interaction(", by, ")")
-  if (!is.null(roles$case)) {
-    by <- paste0("data.frame(case = ", column(roles$case), ", by = ", by, ")")
-  }
-  warn_fallible("grouped",
+  warn_if(groups, "grouped",
     "{.arg data} is grouped by {.val {groups}}, and {.fun ratings} pools the groups.",
-    i = c("For an estimate per group, {.code estimate_accuracy(x, by = {by})}.", "If they are to be
-        pooled, ungroup {.arg data}."), groups = groups)
+    i = c("For an estimate per group give the group of each case to {.fun estimate_accuracy}, as
+        {.arg by}.", "If they are to be pooled, ungroup {.arg data}."), groups = groups)
 }
 
 find_layout <- function(data, quos) {
@@ -208,10 +201,8 @@ check_labels <- function(x, column) {
     x = "Column {.val {column}} is {describe(x)}.",
     i = if (is.list(x)) "If it holds several labels for an answer, say {.code repeats = \"labels\"}
         in long data.", arg = column)
-  if (has_infinite(x)) {
-    check_values(x, is.finite(x) | is.na(x), column, "columns",
-      "Categories that are numbers must be finite.", arg = column)
-  }
+  check_values(x, !is.infinite(x), column, "columns",
+    "Categories that are numbers must be finite.", arg = column)
   # Only texts can be empty, and comparing all of them is slow.
   row <- if (is.character(x) || (is.factor(x) && "" %in% levels(x))) match("", x)
   abort_if(!is.null(row) && !is.na(row), "blank", "A category cannot be an empty string.",
@@ -222,8 +213,6 @@ check_labels <- function(x, column) {
        {.code read.csv(file, na.strings = c(\"\", \"NA\"))}."
     ), row = row, column = column)
 }
-
-has_infinite <- function(x) is.numeric(x) && any(is.infinite(x))
 
 check_weights <- function(x, column) {
   ok <- if (is.numeric(x)) is.finite(x) & x >= 0 else logical(length(x))

@@ -23,13 +23,9 @@
 #' Files may be compressed by gzip. Nested fields of JSON are named with dots, `meta.judge`. All
 #' formats but tables need the package \pkg{jsonlite}. The package's own layout is a folder with
 #' `ratings.csv` (columns `case`, `rater`, `rating`) and perhaps `systems.csv` (`case`, `system`,
-#' `prediction`), both of which may be compressed (`.csv.gz`).
-#'
-#' Sessions of Prodigy without names are named by the time of their start; then each file is taken
-#' for one annotator. In a set of assertions of promptfoo, each assertion is a rater.
-#'
-#' Other columns can be used too: data of a task of Label Studio are `data.name`, and if there are
-#' several files, `file` is the name of each.
+#' `prediction`). Sessions of Prodigy without names are named by the time of their start; then each
+#' file is taken for one annotator. Other columns can be used too: data of a task of Label Studio
+#' are `data.name`, and if there are several files, `file` is the name of each.
 #'
 #' @section Models among the raters:
 #' `systems = c("gpt-4o")` says which of the raters are systems. Predictions in a project of Label
@@ -46,9 +42,8 @@
 #' Labels are compared with `na` whatever their capitals and the blanks around them. A warning of
 #' class `fallible_warning_missing` lists which labels were taken for missing ratings and how often,
 #' except empty fields and `NA`. `clean_labels = TRUE` joins labels that differ only in capitals and
-#' blanks to the most frequent of them, and says so. [ratings()] warns of labels in two alphabets
-#' that look the same (a Latin and a Cyrillic `A`). Names of cases, or of raters, that differ only
-#' in capitals and blanks are left as they are, with a warning of class `fallible_warning_names`.
+#' blanks to the most frequent of them. Names of cases, or of raters, that differ so are left as
+#' they are, with a warning of class `fallible_warning_names`.
 #'
 #' @srrstats {UL1.4b} examples are files as tools write them
 #' @param path A file; several files, which are named by the names of the vector, if any; or a

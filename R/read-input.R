@@ -246,17 +246,12 @@ shorten_text <- function(x, most = 60L) {
 
 # Strings, or a list of them where an answer may hold several.
 as_text <- function(x) {
-  if (!is.list(x)) return(as_label(x))
   x <- lapply(x, function(value) {
-    plain <- is.list(value) && !is.data.frame(value) && all(lengths(value) == 1L)
-    if (plain) unlist(value) else value
+    if (is.list(value) && all(lengths(value) == 1L)) unlist(value) else value
   })
-  if (!all(vapply(x, function(v) is.null(v) || (is.atomic(v) && is.null(dim(v))), NA))) return(x)
-  if (all(lengths(x) <= 1L)) {
-    x[lengths(x) == 0L] <- NA
-    return(as_label(unlist(x)))
-  }
-  lapply(x, function(value) if (is.null(value)) NA_character_ else as_label(value))
+  if (any(vapply(x, is.list, NA))) return(x)
+  if (all(lengths(x) <= 1L)) return(as_label(unlist(replace(x, lengths(x) == 0L, NA))))
+  lapply(x, function(value) as_label(value %||% NA_character_))
 }
 
 # Records are lists of fields, which need not all be there; fields of a field are `a.b`, and `keep`

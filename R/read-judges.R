@@ -10,18 +10,24 @@ has_log <- function(input) any(inspect_headers %in% input$entries$name)
 # A log is of one model; its samples, of each epoch, are cases and scorers raters.
 read_inspect <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
-  samples <- log$samples
-  scored <- vapply(samples, function(sample) length(sample$scores) > 0L, NA)
-  records <- unlist(lapply(samples[scored], inspect_records, log = log$eval), recursive = FALSE)
-  if (length(records) == 0L) {
-    abort_file(input$path, "holds no scored sample.", "i" = "Score the log first.")
-  }
-  table <- record_table(records, input)
+  got <- judged_items(input, log$samples, "sample", "scores", function(sample) {
+    inspect_records(sample, log$eval)
+  })
+  rating <- if (!is.null(got$table$value)) "value"
+  c(got, list(
+    map = list(case = "sample", rater = "scorer", rating = rating),
+    choices = grep("^value", names(got$table), value = TRUE)
+  ))
+}
+
+# Of items with records of verdicts, the table of these, and a note of how many have none.
+judged_items <- function(input, items, noun, verdicts, records_of) {
+  records <- lapply(items, records_of)
+  none <- lengths(records) == 0L
+  if (all(none)) abort_file(input$path, sprintf("holds no %s with %s.", noun, verdicts))
   list(
-    table = table,
-    map = list(case = "sample", rater = "scorer", rating = if (!is.null(table$value)) "value"),
-    choices = grep("^value", names(table), value = TRUE),
-    notes = left_out(!scored, "sample", "without scores")
+    table = record_table(unlist(records, recursive = FALSE), input),
+    notes = left_out(none, noun, paste("without", verdicts))
   )
 }
 
@@ -64,15 +70,10 @@ read_promptfoo <- function(input) {
   } else {
     input$document$results$results
   }
-  graded <- vapply(results, function(r) length(r$gradingResult$componentResults) > 0L, NA)
-  records <- unlist(lapply(results[graded], promptfoo_records), recursive = FALSE)
-  if (length(records) == 0L) abort_file(input$path, "holds no result with graded assertions.")
-  list(
-    table = record_table(records, input),
+  c(judged_items(input, results, "result", "graded assertions", promptfoo_records), list(
     map = list(case = "result", rater = "assertion", rating = "verdict"),
-    choices = c("verdict", "score"),
-    notes = left_out(!graded, "result", "without graded assertions")
-  )
+    choices = c("verdict", "score")
+  ))
 }
 
 promptfoo_records <- function(result) {

@@ -71,7 +71,7 @@ read_doccano <- function(input) {
 
 doccano_annotations <- function(table, input) {
   each <- lapply(table$annotations, function(x) {
-    if (is.data.frame(x) || !length(x)) x else list2DF(record_table(x, input))
+    if (length(x) > 0L) list2DF(record_table(x, input))
   })
   field <- function(name) unlist(lapply(each, function(x) as_label(x[[name]])))
   user <- if (is.null(Find(NROW, each)$user)) "user_id" else "user"

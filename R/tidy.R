@@ -42,7 +42,10 @@ as.data.frame.fallible_result <- function(x, row.names = NULL, # nolint: object_
 
 #' @rdname fallible_result
 #' @export
-summary.fallible_result <- function(object, ...) summarise_result(object)
+summary.fallible_result <- function(object, ...) {
+  if (is_part(object)) return(summary(plain_data_frame(object)))
+  structure(list(object = object), class = "result_summary")
+}
 
 #' @rdname fallible_result
 #' @export
@@ -149,11 +152,6 @@ tables_of <- function(x) {
 }
 
 # The summary of all results that have no other: what they rest on, and all their tables.
-summarise_result <- function(object, ...) {
-  if (is_part(object)) return(summary(plain_data_frame(object)))
-  structure(list(object = object), class = "result_summary")
-}
-
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object
