@@ -18,27 +18,29 @@ bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
 # categories) go together; of the same draws as its own. Of one that drew nothing, ratings give the
 # seed: what is made of one estimate does not vary by chance, and other data have other draws.
 stand_in_replicates <- function(estimate, what) {
-  estimate$options$seed <- attr(estimate$replicates, "seed") %||% seed_of(estimate$fit$x)
-  if (!is.null(estimate$options$record)) {
-    estimator <- function_estimator(estimate$fit$x, method_of(estimate)$run)
-    return(bootstrap_replicates(estimator, estimate$fit, estimate$options, what))
+  fit <- estimate$fit
+  options <- estimate$options
+  options$seed <- attr(estimate$replicates, "seed") %||% seed_of(fit$x)
+  method <- method_of(estimate)
+  if (!is.null(options$record)) {
+    return(bootstrap_replicates(function_estimator(fit$x, method$run), fit, options, what))
   }
-  method <- accuracy_methods()[[method_of(estimate)$stand_in]]
-  paired <- what == "accuracy" && has_stand_in(estimate)
-  if (paired && length(estimate$fit$x$systems) <= many_systems) {
-    estimate$options$replicates <- max(estimate$options$replicates, paired_replicates)
+  borrowed <- has_stand_in(estimate)
+  method <- accuracy_methods()[[method$stand_in]]
+  paired <- what == "accuracy" && borrowed
+  if (paired && length(fit$x$systems) <= many_systems) {
+    options$replicates <- max(options$replicates, paired_replicates)
   }
   estimator <- if (what == "accuracy") {
-    replicating_estimator(estimate$fit, method, estimate$options, paired)
+    replicating_estimator(fit, method, options, paired)
   } else {
-    make_estimator(estimate$fit, method, estimate$options)
+    make_estimator(fit, method, options)
   }
   back <- estimate$details$common
-  if (!has_stand_in(estimate) && !is.null(method$common) && any(back != 0, na.rm = TRUE)) {
-    shared <- make_estimator(estimate$fit, method_shared, estimate$options)
-    estimator <- mixed_estimator(estimator, shared, back)
+  if (!borrowed && !is.null(method$common) && is_corrected(back)) {
+    estimator <- mixed_estimator(estimator, make_estimator(fit, method_shared, options), back)
   }
-  bootstrap_replicates(estimator, estimate$fit, estimate$options, what)
+  bootstrap_replicates(estimator, fit, options, what)
 }
 
 seed_of <- function(x) {
@@ -55,21 +57,19 @@ count_pieces <- function(replicates) {
   if (has_remote_workers()) min(future::nbrOfWorkers(), replicates %/% 10L) else 1L
 }
 
-# `made_of`: what make_estimator() is to make the estimator of, since a pointer means nothing to a
-# worker. Every replicate has random numbers of its own, whoever draws it.
-replicates_in_pieces <- function(made_of, what, resampling, pieces) {
+# A pointer means nothing to a worker, which makes the estimator again of what it was made of. Every
+# replicate has random numbers of its own, whoever draws it.
+replicates_in_pieces <- function(estimator, what, resampling, tick,
+                                 pieces = count_pieces(resampling$replicates)) {
+  if (pieces <= 1L) return(core_replicates(estimator, what, resampling, tick))
+  made_of <- attr(estimator, "made_of")
+  rm(estimator, tick) # are of this process
   ends <- round(seq(0, resampling$replicates, length.out = pieces + 1L))
-  blocks <- lapply(seq_len(pieces), function(i) {
-    resampling$first <- ends[[i]]
-    resampling$replicates <- ends[[i + 1L]] - ends[[i]]
-    resampling
-  })
-  tasks <- lapply(blocks, replicates_task, made_of = made_of, what = what)
+  tasks <- Map(function(first, replicates) {
+    resampling[c("first", "replicates")] <- list(first, replicates)
+    force(what)
+    function() core_replicates(do.call(make_estimator, made_of), what, resampling, no_tick)
+  }, ends[-length(ends)], diff(ends))
   names <- paste0("replicates ", ends[-length(ends)] + 1, " to ", ends[-1L])
   do.call(rbind, run_pieces(tasks, names))
-}
-
-replicates_task <- function(made_of, what, resampling) {
-  force(list(made_of, what, resampling))
-  function() core_replicates(do.call(make_estimator, made_of), what, resampling, no_tick)
 }

@@ -4,6 +4,7 @@
 
 # `estimate` makes an estimate of some cases, their clusters and the gold among them.
 estimate_by <- function(x, by, estimate, cluster, gold) {
+  if (is.null(by)) return(estimate(x, cluster, gold))
   by <- check_case_values(by, x, "by")
   cluster <- check_case_values(cluster, x, "cluster")
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
@@ -15,27 +16,23 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
     part <- x[own, ]
     part$used <- used_categories(x) # what coincidence means does not depend on the group
     part$leans <- leans # nor does how raters lean
-    group_task(part, cluster[own], gold_among(gold, own, part), estimate, seed)
+    cluster <- cluster[own]
+    gold <- gold_among(gold, own, part)
+    force(list(seed, estimate))
+    function() with_run_seed(seed, catch_warnings(estimate(part, cluster, gold)))
   }, groups, seeds)
   found <- if (has_workers()) run_pieces(tasks, groups) else lapply(tasks, function(f) f())
-  conditions <- stats::setNames(lapply(found, `[[`, "warnings"), groups)
-  warn_groups(conditions[lengths(conditions) > 0L], length(groups))
+  warn_groups(stats::setNames(lapply(found, `[[`, "warnings"), groups))
   structure(
     stats::setNames(lapply(found, `[[`, "value"), groups),
     class = c("accuracy_by_group", "fallible_result")
   )
 }
 
-group_task <- function(part, cluster, gold, estimate, seed) {
-  force(list(part, cluster, gold, estimate))
-  function() with_run_seed(seed, catch_warnings(estimate(part, cluster, gold)))
-}
-
 # The value of some code, and the package's warnings, whose first line is not wrapped.
 catch_warnings <- function(code) {
   withr::local_options(cli.condition_width = Inf)
-  caught <- new.env(parent = emptyenv())
-  caught$all <- list()
+  caught <- rlang::env(all = list())
   value <- withCallingHandlers(code, fallible_warning = function(w) {
     caught$all <- c(caught$all, list(w))
     rlang::cnd_muffle(w)
@@ -44,30 +41,28 @@ catch_warnings <- function(code) {
 }
 
 # One warning of the classes of all, which says what each kind of them is about. `conditions` are
-# lists of them, with the names of the groups; there are `all` groups.
-warn_groups <- function(conditions, all) {
+# lists of them, with the names of the groups.
+warn_groups <- function(conditions) {
+  all <- length(conditions) # nolint: object_usage.
+  conditions <- conditions[lengths(conditions) > 0L]
   if (length(conditions) == 0L) return(invisible())
   each <- unlist(unname(conditions), recursive = FALSE)
   group <- rep(names(conditions), lengths(conditions))
-  topic <- vapply(each, function(w) sub("^fallible_warning_", "", class(w)[[1L]]), "")
+  topic <- sub("^fallible_warning_", "", vapply(each, function(w) class(w)[[1L]], ""))
   of_topic <- lapply(split(group, factor(topic, unique(topic))), unique)
   about <- vapply(names(of_topic), function(kind) {
     text <- cli::ansi_strip(conditionMessage(each[[match(kind, topic)]]))
     verbatim(shorten(of_topic[[kind]], most = 6L), ": ", sub("\n.*", "", text))
   }, "")
-  warn_fallible(unique(topic), c(
-    "{length(conditions)} of {all} groups have warnings.",
-    stats::setNames(about, rep("*", length(about))),
-    "i" = "The field {.field conditions} of this warning holds them by group."
-  ), groups = names(conditions), topics = of_topic, conditions = conditions)
+  warn_fallible(unique(topic),
+    c("{length(conditions)} of {all} groups have warnings.", bullets(about, 5L)),
+    i = "The field {.field conditions} of this warning holds them by group.",
+    groups = names(conditions), topics = of_topic, conditions = conditions)
 }
 
 bind_groups <- function(x, table) {
-  tables <- lapply(names(x), function(group) {
-    of <- table(x[[group]])
-    tibble::tibble(group = rep(group, nrow(of)), of)
-  })
-  do.call(rbind, tables)
+  tables <- lapply(unclass(x), table)
+  tibble::tibble(group = rep(names(x), vapply(tables, nrow, 0L)), do.call(rbind, unname(tables)))
 }
 
 #' Estimates by group
@@ -134,14 +129,8 @@ caption_of.accuracy_by_group <- function(x) { # nolint: object_name.
 
 #' @export
 shown_table.accuracy_by_group <- function(x) { # nolint: object_name.
-  options <- x[[1L]]$options
   shown <- tidy(x)
-  out <- data.frame(
-    group = shown$group, system = shown$system, accuracy = decimals(shown$estimate)
-  )
-  if (has_interval(list(options = options))) {
-    out[[interval_title(options$conf_level)]] <- bracketed(shown$conf.low, shown$conf.high)
-  }
+  out <- shown_estimates(shown, x[[1L]], c("group", "system"))
   out$cases <- number(shown$n)
   out
 }
@@ -149,10 +138,11 @@ shown_table.accuracy_by_group <- function(x) { # nolint: object_name.
 #' @export
 notes_of.accuracy_by_group <- function(x) { # nolint: object_name.
   table <- tidy(x)
+  gold <- tidy(x, "gold_details")
   c(
     "Each group is fitted separately: raters' accuracy and base rates may differ between groups.",
     reason_notes(table$reason, table$estimate, paste(table$system, "in", table$group)),
-    group_gold_notes(x),
+    from_ratings_notes(gold$reason, paste(gold$system, "in", gold$group)),
     if (!all(unlist(lapply(x, rests_on_gold)))) {
       common_note(list(options = x[[1L]]$options, details = tidy(x, "details"), table = table))
     }
@@ -172,7 +162,6 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   table$group <- factor(table$group, levels = rev(names(object)))
   seen <- table[!is.na(table$estimate), ]
-  level <- object[[1L]]$options$conf_level
   ggplot2::ggplot(table, ggplot2::aes(.data$estimate, .data$group)) +
     interval_lines() +
     main_points(na.rm = TRUE) +
@@ -182,6 +171,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     titled(
       "Accuracy of systems by group",
       if (!all(is.na(seen$conf.low))) {
+        level <- object[[1L]]$options$conf_level
         paste0("With ", interval_title(level), "s; each group is fitted separately")
       },
       "probability of the correct category", caption = lacking_words(table)

@@ -31,17 +31,14 @@ few_clusters <- 20L
 # By how much clusters widen the sampling error of each system: of the joint estimate, whose
 # bootstrap is cheap, with clusters and with cases drawn.
 cluster_widening <- function(estimate) {
-  if (is.null(estimate$options$cluster)) return(1)
+  options <- estimate$options
+  if (is.null(options$cluster)) return(1)
   seed <- draw_seed()
-  estimator <- make_estimator(estimate$fit, method_joint, estimate$options)
+  estimator <- make_estimator(estimate$fit, method_joint, options)
   error <- function(options) {
-    draw <- resampling(estimate$fit$x, options)
-    draw$seed <- seed
-    replicates <- replicates_of(estimator, "accuracy", draw)
-    apply(replicates, 2L, stats::sd, na.rm = TRUE)
+    draw <- replace(resampling(estimate$fit$x, options), "seed", list(seed))
+    apply(replicates_of(estimator, "accuracy", draw), 2L, stats::sd, na.rm = TRUE)
   }
-  alone <- estimate$options
-  alone["cluster"] <- list(NULL)
-  widening <- error(estimate$options) / error(alone)
+  widening <- error(options) / error(options[names(options) != "cluster"])
   ifelse(is.finite(widening), widening, 1)
 }

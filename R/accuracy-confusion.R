@@ -75,13 +75,14 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   cells <- lapply(match(systems, x$fit$x$systems), function(s) {
     confusion_cells(x, s, counts[[s]], draws, interval, conf_level)
   })
+  known <- !is.null(draws$values) || measures_by_gold(x, interval)
+  found <- if (known) interval else interval_none$id
   new_result("confusion_estimate",
     cells = do.call(rbind, cells),
     categories = confusion_categories(x, systems, counts, draws, interval, conf_level),
     options = c(x$options[c("method", "replicates")], list(
-      interval = if (is.null(draws$values) && !measures_by_gold(x, interval)) interval_none$id else
-        interval,
-      conf_level = conf_level, note = metric_interval_note(interval, conf_level, x)
+      interval = found, conf_level = conf_level,
+      note = metric_interval_note(interval, conf_level, x)
     ))
   )
 }
@@ -105,19 +106,16 @@ confusion_counts <- function(estimate) {
 # A list of values, replicates x counts of all systems, or of the reason why there are none.
 confusion_draws <- function(estimate) {
   if (!is.null(estimate$cells)) return(estimate$cells)
-  x <- estimate$fit$x
-  cells <- length(x$categories)^2
+  cells <- length(estimate$fit$x$categories)^2
+  replicates <- estimate$options$replicates
   reason <- lack_of_interval(interval_bootstrap, estimate)
-  many <- cells * length(x$systems) * estimate$options$replicates > most_numbers
-  if (is.null(reason) && many) {
+  if (is.null(reason) && cells * nrow(estimate$table) * replicates > most_numbers) {
     reason <- paste0(
-      "so many cells take too much memory (use fewer replicates than ",
-      number(estimate$options$replicates), ")"
+      "so many cells take too much memory (use fewer replicates than ", number(replicates), ")"
     )
   }
-  if (!is.null(reason) || anyNA(estimate$fit$base_rates)) {
-    return(list(values = NULL, reason = reason))
-  }
+  unknown <- !is.null(reason) || anyNA(estimate$fit$base_rates)
+  if (unknown) return(list(values = NULL, reason = reason))
   list(values = stand_in_replicates(estimate, "counts"), cells = cells, reason = NULL)
 }
 
@@ -136,29 +134,39 @@ confusion_cells <- function(estimate, s, counts, draws, interval, conf_level) {
   alone <- without_gold(estimate)
   categories <- alone$fit$x$categories
   n <- length(categories)
-  place <- data.frame(system = s, truth = rep(seq_len(n), each = n), answer = rep(seq_len(n), n))
-  found <- tibble::tibble(
-    system = alone$table$system[[s]], truth = categories[place$truth],
+  place <- list(truth = rep(seq_len(n), each = n), answer = rep(seq_len(n), n))
+  found <- columns_tibble(
+    system = rep(alone$table$system[[s]], n^2), truth = categories[place$truth],
     prediction = categories[place$answer],
     estimate = na_real(cell_shares(matrix(counts, 1L), n)[1L, ]), std.error = NA_real_,
     conf.low = NA_real_, conf.high = NA_real_, n = counts, reason = NA_character_
   )
   lacking <- is.na(found$estimate)
   found$reason[lacking] <- if (anyNA(counts)) alone$table$reason[[s]] else no_such_case
-  if (measures_by_gold(estimate, interval)) {
-    cells_with_gold(found, estimate, place, counts, draws, interval, conf_level)
-  } else if (is.null(draws$values)) {
-    reason <- lack_of_kind(accuracy_intervals()[[interval]]) %||% draws$reason
-    if (is.null(reason)) found else without_interval(found, reason)
-  } else if (accuracy_intervals()[[interval]]$cells) {
+  record <- accuracy_intervals()[[interval]]
+  by_gold <- measures_by_gold(estimate, interval)
+  if (is.null(draws$values) && !by_gold) {
+    reason <- lack_of_kind(record) %||% draws$reason
+    return(if (is.null(reason)) found else without_interval(found, reason))
+  }
+  if (record$cells) {
     values <- in_blocks(draws, s, function(counts) cell_shares(counts, n))
     if (has_stand_in(alone)) values <- moved_to(values, found$estimate)
-    add_intervals(found, core_percentile_intervals(values, conf_level, TRUE))
-  } else {
-    found <- cell_errors(found, place, alone, counts, draws)
-    z <- robust_quantile(alone$options, conf_level)
-    without_parts(interval_rows(found, cbind(rep(0, n^2), 1), z))
+    return(add_intervals(found, core_percentile_intervals(values, conf_level, TRUE)))
   }
+  found <- cell_errors(found, place, alone, s, counts, draws)
+  ends <- cbind(rep(0, n^2), 1)
+  found <- if (by_gold) {
+    each <- lapply(seq_len(n^2), function(i) {
+      cell <- list(system = s, truth = place$truth[[i]], answer = place$answer[[i]],
+        of_answer = FALSE)
+      gold_of_cell(found, estimate, cell, i, c(0, 1))
+    })
+    measured_rows(found, seq_len(n^2), each, ends, record, estimate, conf_level)
+  } else {
+    interval_rows(found, ends, robust_quantile(alone$options, conf_level))
+  }
+  without_parts(found)
 }
 
 # Recall and precision as metrics are.
@@ -208,32 +216,33 @@ moved_to <- function(values, estimate) {
 #' @export
 as.matrix.confusion_estimate <- function(x, ...) {
   check_dots_empty(...)
-  systems <- unique(x$cells$system)
-  matrices <- lapply(systems, function(system) {
-    of <- x$cells[x$cells$system == system, ]
+  matrices <- matrices_of(x)
+  if (length(matrices) == 1L) matrices[[1L]] else matrices
+}
+
+matrices_of <- function(x) {
+  lapply(split(x$cells, factor(x$cells$system, unique(x$cells$system))), function(of) {
     labels <- unique(of$truth)
     matrix(
       of$estimate, length(labels), byrow = TRUE,
       dimnames = list(truth = labels, prediction = labels)
     )
   })
-  if (length(systems) == 1L) matrices[[1L]] else stats::setNames(matrices, systems)
 }
 
 #' @export
 print.confusion_estimate <- function(x, ...) {
-  systems <- unique(x$cells$system)
   cat_lines(paste0("<confusion_estimate> ", caption_of(x)))
-  matrices <- as.matrix(x)
-  if (is.matrix(matrices)) matrices <- stats::setNames(list(matrices), systems)
-  for (system in utils::head(systems, 4L)) {
+  matrices <- matrices_of(x)
+  for (system in utils::head(names(matrices), 4L)) {
     if (ncol(matrices[[system]]) <= 12L) {
       cat("\n", printable(system), ": probability of the answer, truth in rows\n", sep = "")
       print(round(matrices[[system]], 3L))
     }
     print_table(paste0(system, ", by category"), category_columns(x, system), most = 30L)
   }
-  if (length(systems) > 4L) cat("\n... and", length(systems) - 4L, "more systems; see tidy()\n")
+  more <- length(matrices) - 4L
+  if (more > 0L) cat("\n... and", more, "more systems; see tidy()\n")
   cat_lines("", notes_of(x), "More: tidy(what = \"categories\"), as.matrix(), plot().")
   invisible(x)
 }

@@ -9,7 +9,6 @@ make_estimator <- function(fit, method, options) {
   of <- estimator_setup(fit, method, options)
   tick <- no_tick
   if (method$model == "own") {
-    announce_average(fit$x, options$threads %||% 1L)
     bar <- progress_bar("Models", 100L)
     on.exit(bar$close())
     tick <- bar$tick
@@ -26,10 +25,11 @@ estimator_setup <- function(fit, method, options) {
   if (method$model == "own" && !weights_are_counts(x) && sum(weight) <= 1 + 1e-9) {
     weight <- many_cases * weight
   }
+  fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # again
   setup <- c(
     list(method = method$id, known = fit$known),
     options[intersect(c("clip", "bin_width", "deviance", "threads"), names(options))],
-    if (method$model == "any") latent_setup(fit),
+    if (method$model == "any") list(model = model_for(fit$model, x, fitting), fitting = fitting),
     if (uses_confidence(fit$model)) list(level = rating_levels(x, fit$model)),
     if (method$model == "own") list(
       ordered = x$ordered, common = core_common(options), used = used_categories(x)
@@ -44,38 +44,12 @@ replicating_estimator <- function(fit, method, options, paired = FALSE) {
   linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && (paired || length(fit$x$systems) > many_systems)
   if (!linear) return(make_estimator(fit, method, options))
-  structure(
-    c(list(patterns = fit$x$patterns), estimator_setup(fit, method, options)),
-    class = "linear_estimator"
-  )
+  of <- estimator_setup(fit, method, options)
+  structure(c(list(patterns = fit$x$patterns), of), class = "linear_estimator")
 }
 
 many_cases <- 1e6
-
-# Who must wait for more than ten seconds is told for how long, roughly, and what would be quicker.
-announce_average <- function(x, threads) {
-  seconds <- average_seconds(x, threads)
-  if (seconds > 10) {
-    inform_fallible(verbatim("Averaging over models will take about ", rough_time(seconds), "."),
-      i = "More {.arg threads} are quicker, as are fewer systems at a time, and the methods that
-          average over nothing; see {.fun estimate_accuracy}.")
-  }
-  seconds > 10
-}
-
-# Of a system so much for each rating of a pattern and each category, as crowds and panels that take
-# seconds were measured; others are within a factor of three.
-average_seconds <- function(x, threads = 1L) {
-  systems <- length(x$systems)
-  1.5e-6 * systems * length(rating_rater(x)) * length(x$categories) / min(threads, 2 * systems)
-}
-
-# How the core is to fit again what `fit` has fitted.
-latent_setup <- function(fit) {
-  fitting <- if (fit$method == "pairs") "pairs" else "likelihood"
-  list(model = model_for(fit$model, fit$x, fitting), fitting = fitting)
-}
-
+many_systems <- 100L
 # What is taken back of the distance between the ends of the range: "typical", or a share.
 core_common <- function(options) {
   common <- common_of(options)
@@ -98,25 +72,19 @@ point_of <- function(estimator) {
 # A row per replicate. `what`: "accuracy", a column per system, or "counts", expected numbers of
 # cases by truth and answer (answers within truths within systems); `resampling`: see there.
 replicates_of <- function(estimator, what, resampling, tick = no_tick) {
-  if (inherits(estimator, "case_estimator")) return(case_replicates(estimator, resampling, tick))
-  if (inherits(estimator, "linear_estimator")) {
-    return(linear_replicates(estimator, resampling, tick))
+  if (inherits(estimator, "case_estimator")) {
+    case_replicates(estimator, resampling, tick)
+  } else if (inherits(estimator, "linear_estimator")) {
+    linear_replicates(estimator, resampling, tick)
+  } else if (is.function(estimator)) {
+    do.call(rbind, resampled(function(weight) estimator(weight, what), resampling, tick = tick))
+  } else if (is.list(estimator)) {
+    own <- replicates_of(estimator$independent, what, resampling, tick)
+    shared <- replicates_of(estimator$shared, what, resampling) # of the same draws
+    between_ends(own, shared, rep(estimator$back, each = length(own) / length(estimator$back)))
+  } else {
+    replicates_in_pieces(estimator, what, resampling, tick)
   }
-  if (is.function(estimator)) {
-    rows <- resampled(function(weight) estimator(weight, what), resampling, tick = tick)
-    return(do.call(rbind, rows))
-  }
-  if (!is.list(estimator)) {
-    pieces <- count_pieces(resampling$replicates)
-    return(if (pieces > 1L) {
-      replicates_in_pieces(attr(estimator, "made_of"), what, resampling, pieces)
-    } else {
-      core_replicates(estimator, what, resampling, tick)
-    })
-  }
-  own <- replicates_of(estimator$independent, what, resampling, tick)
-  shared <- replicates_of(estimator$shared, what, resampling) # of the same draws
-  between_ends(own, shared, rep(estimator$back, each = length(own) / length(estimator$back)))
 }
 
 # `tick` counts replicates; what takes time is the systems.
@@ -149,13 +117,11 @@ core_options <- function(estimator) {
   options <- attr(estimator, "options")
   of <- list(options = options)
   # The sampling error of averages is their own.
-  own <- interval_of(of)$average && is_averaged(of)
-  if (!has_interval(of) || own) options$replicates <- 0L
-  options$model <- unclass(options$model)
+  if (!has_interval(of) || (interval_of(of)$average && is_averaged(of))) options$replicates <- 0L
   # Who says nothing of errors in common has them allowed for.
-  stated <- is_averaged(of) || is_stated(options)
-  options$common <- if (stated) core_common(options)
-  options$margin <- robust_quantile(attr(estimator, "options"), options$conf_level)
+  options$common <- if (is_averaged(of) || is_stated(options)) core_common(options)
+  options$margin <- robust_quantile(options, options$conf_level)
+  options$model <- unclass(options$model)
   options[c(
     "method", "model", "clip", "bin_width", "interval", "replicates", "conf_level", "common",
     "margin"
@@ -167,5 +133,3 @@ needs_average <- function(options) {
   of <- list(options = options)
   is_averaged(of) || interval_of(of)$average
 }
-
-many_systems <- 100L

@@ -59,21 +59,16 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
                                         systems = NULL, known_truth = NULL, gold_sample = NULL,
                                         bins = list(), resampling = list(), ...) {
   check_dots_empty(...)
+  method <- check_choice(method)
+  record <- accuracy_methods()[[method]]
   options <- list(
-    method = check_choice(method),
-    interval = check_choice(interval, interval_posterior$id, "interval"),
-    conf_level = check_number(
-      conf_level, "conf_level", 0, 1, open_min = TRUE, open_max = TRUE
-    ),
-    replicates = nrow(x$draws)
+    method = method, interval = check_choice(interval, interval_posterior$id, "interval"),
+    conf_level = check_level(conf_level), replicates = nrow(x$draws)
   )
-  record <- accuracy_methods()[[options$method]]
-  options["common"] <- list(check_common(common, record))
-  if (!is.null(record$common)) options$common <- options$common %||% common_words[[1L]]
+  options$common <- check_common(common, record) %||%
+    if (!is.null(record$common)) common_words[[1L]]
   about <- choose_systems(x$x, systems)
-  abort_if(length(about$systems) == 0L, "system",
-    "There is no system whose accuracy could be estimated.",
-    i = "Give {.arg systems} to {.fun ratings}.", system = character())
+  check_has_systems(about)
   gold <- gold_of_draws(x, known_truth, gold_sample)
   if (!is.null(gold)) x <- draws_without_truth(x)
   draws_estimate(x, about, options, gold)
@@ -160,41 +155,39 @@ joined_task <- function(fit, s) {
 # `back` of the distance, and the variance of each part.
 mixed_ends <- function(fit, parts, options) {
   x <- fit$x
-  gap <- parts$independent - parts$shared
+  own <- parts$independent
+  gap <- own - parts$shared
   systems <- length(x$systems)
-  zero <- 0 * gap
-  hidden <- rep(0, systems)
-  spread <- 0
-  typical <- identical(options$common, common_words[[1L]])
   centre <- if (is.null(options$common)) 1 else switch(as.character(options$common),
     typical = 1 / sqrt(max(used_categories(x), 2L) - 1), none = 0, all = 1, options$common
   )
-  kept <- parts$independent - centre * gap
+  kept <- own - centre * gap
   sizes <- tibble::tibble(
-    back = rep(centre, systems), rater_error = wrong_share(fit), range = base_rate_ranges(x)
+    back = rep(centre, systems), rater_error = wrong_share(fit), range = base_rate_ranges(x),
+    sampling = apply(kept, 2L, stats::sd), of_common = 0, of_hidden = 0
   )
-  noise <- list(zero, zero)
-  if (typical) {
-    machines <- panel_kind(x) == "machines"
+  share <- centre + 0 * gap
+  accuracy <- kept
+  if (asks_average(options)) {
+    none <- rep(0, systems)
     open <- replace(open_share(fit), is.na(open_share(fit)), 1)
-    error <- core_robust_error(colMeans(kept), 0 * hidden, 0 * hidden, 1 + 0 * hidden,
-      sizes$rater_error, sizes$range, open, panel_kind(x))
-    spread <- if (machines) 0 else common_spread
-    hidden <- error$hidden
+    error <- core_robust_error(
+      colMeans(kept), none, none, 1 + none, sizes$rater_error, sizes$range, open, panel_kind(x)
+    )
+    spread <- if (panel_kind(x) == "machines") 0 else common_spread
     kept <- kept + rep(error$centre - colMeans(kept), each = nrow(kept))
     same <- as.matrix(same_share(fit))
     same[is.na(same)] <- 0
     diag(same) <- 1
-    noise[[1L]] <- shared_noise(kept, same)
-    noise[[2L]] <- shared_noise(cbind(kept, noise[[1L]]), same)
+    noise <- shared_noise(kept, same)
+    deceived <- shared_noise(cbind(kept, noise), same) * rep(error$hidden, each = nrow(gap))
+    share <- centre + spread * noise
+    accuracy <- kept - spread * noise * gap + deceived
+    sizes$of_common <- spread^2 * colMeans(gap^2)
+    sizes$of_hidden <- error$hidden^2
   }
-  share <- centre + spread * noise[[1L]]
-  deceived <- noise[[2L]] * rep(hidden, each = nrow(gap))
-  accuracy <- clip01(kept - spread * noise[[1L]] * gap + deceived)
-  sizes$sampling <- apply(parts$independent - centre * gap, 2L, stats::sd)
-  sizes$of_common <- spread^2 * colMeans(gap^2)
-  sizes$of_hidden <- hidden^2
   sizes$of_sampling <- sizes$sampling^2
+  accuracy <- clip01(accuracy)
   cells <- lapply(seq_len(systems), function(s) {
     mixed <- (1 - share[, s]) * parts$own_cells[[s]] + share[, s] * parts$shared_cells[[s]]
     cells_with_accuracy(pmax(mixed, 0), accuracy[, s], length(x$categories))
@@ -249,35 +242,32 @@ weighted_by_gold <- function(found, x, gold) {
 }
 
 as_draws_estimate <- function(fit, found, options, gold) {
-  x <- fit$x
-  answered <- x$patterns$answer > 0L
-  n <- vapply(seq_along(x$systems), function(s) {
-    count_cases(x, judged_patterns(fit) & answered[, s])
-  }, 0)
-  value <- ifelse(n > 0, colMeans(found$accuracy), NA_real_)
-  ends <- apply(found$accuracy, 2L, stats::quantile, (1 + c(-1, 1) * options$conf_level) / 2)
-  lacking <- is.na(value)
+  n <- judged_cases(fit)
+  lacking <- n == 0
+  sizes <- found$sizes
+  known <- function(value) replace(value, lacking, NA_real_)
+  of_draws <- function(f, ...) known(apply(found$accuracy, 2L, f, ...))
+  value <- known(colMeans(found$accuracy))
   table <- result_table(value,
     reason = ifelse(lacking, "no case of the system has a rating", NA_character_))
-  table$std.error <- replace(apply(found$accuracy, 2L, stats::sd), lacking, NA_real_)
-  table$conf.low <- replace(ends[1L, ], lacking, NA_real_)
-  table$conf.high <- replace(ends[2L, ], lacking, NA_real_)
+  tail <- (1 - options$conf_level) / 2
+  table$std.error <- of_draws(stats::sd)
+  table$conf.low <- of_draws(stats::quantile, tail, names = FALSE)
+  table$conf.high <- of_draws(stats::quantile, 1 - tail, names = FALSE)
   parts <- parts_of_average(fit, value, NULL)
-  parts$typical <- found$sizes$back
-  parts$rater_error <- found$sizes$rater_error
-  parts$base_rate_range <- found$sizes$range
+  parts[c("typical", "rater_error", "base_rate_range")] <- sizes[c("back", "rater_error", "range")]
   draft <- list(
     fit = fit, options = options, parts = parts, n = n,
     point = new_point(value, shared = colMeans(found$ends$shared),
       independent = colMeans(found$ends$independent))
   )
   estimate <- new_accuracy_estimate(draft, c(
-    new_interval_found(table, found$accuracy, found$sizes$sampling), list(centre = value)
+    new_interval_found(table, found$accuracy, sizes$sampling), list(centre = value)
   ))
   estimate$cells <- list(
-    values = do.call(cbind, Map(`*`, found$cells, n)), cells = length(x$categories)^2
+    values = do.call(cbind, Map(`*`, found$cells, n)), cells = length(fit$x$categories)^2
   )
-  estimate$parts <- found$sizes[c("of_sampling", "of_common", "of_hidden")]
+  estimate$parts <- sizes[c("of_sampling", "of_common", "of_hidden")]
   estimate$drawn_gold <- length(gold$case)
   estimate
 }

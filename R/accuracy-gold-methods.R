@@ -13,56 +13,44 @@ no_gold_details <- tibble::tibble(
 )
 
 # Gold and ratings side by side, a row per system.
-gold_columns <- function(x, systems) {
-  sources <- x$gold$sources
-  details <- x$gold$details
+gold_columns <- function(x) {
   of <- function(interval, column) {
-    rows <- sources[sources$interval == interval, ]
-    rows[[column]][match(systems, rows$system)]
+    x$gold$sources[[column]][x$gold$sources$interval == interval]
   }
-  p <- details$p.value[match(systems, details$system)]
   labels <- of(x$options$interval, "labels")
   data.frame(
     `gold alone` = decimals(of(gold_alone, "estimate")),
-    `ratings alone` = decimals(of(ratings_only, "estimate")), p = show_p(p),
+    `ratings alone` = decimals(of(ratings_only, "estimate")), p = show_p(x$gold$details$p.value),
     labels = ifelse(is.na(labels), "NA", number(round(labels))), check.names = FALSE
   )
 }
 
 gold_notes <- function(x) {
   gold <- x$gold
-  if (is.null(gold)) return(NULL)
-  details <- gold$details
-  reasons <- reason_notes(details$reason, NA, details$system)
-  c(
-    sub("^NA for ", "From ratings alone, ", reasons),
-    if (!is.null(gold$evidence)) gold_words(x)
-  )
-}
-
-# What the columns of gold are, once for all systems.
-gold_words <- function(x) {
-  gold <- x$gold
   details <- gold$details
   off <- details$system[which(details$p.value < 1 - x$options$conf_level)]
   c(
-    paste0(
-      "Gold: ", number(length(gold$case)), " of ", count_noun(nrow(x$fit$x), "case"), ", ",
-      switch(gold$sample, random = "a random sample", "chosen with known probabilities"),
-      if (length(off) > 0L) {
-        paste0("; it contradicts ratings alone for ", shorten(off, most = 4L))
+    if (!is.null(gold)) from_ratings_notes(details$reason, details$system),
+    # What the columns of gold are, once for all systems.
+    if (!is.null(gold$evidence)) c(
+      paste0(
+        "Gold: ", number(length(gold$case)), " of ", count_noun(nrow(x$fit$x), "case"), ", ",
+        switch(gold$sample, random = "a random sample", "chosen with known probabilities"),
+        if (length(off) > 0L) {
+          paste0("; it contradicts ratings alone for ", shorten(off, most = 4L))
+        }
+      ),
+      "Labels: how many gold cases would be needed without ratings",
+      if (!all(is.na(details$p.value))) {
+        "p: test of ratings alone against gold, given both intervals"
       }
-    ),
-    "Labels: how many gold cases would be needed without ratings",
-    if (!all(is.na(details$p.value))) "p: test of ratings alone against gold, given both intervals"
+    )
   )
 }
 
-# Groups without gold have what ratings alone say.
-group_gold_notes <- function(x) {
-  details <- tidy(x, "gold_details")
-  reasons <- reason_notes(details$reason, NA, paste(details$system, "in", details$group))
-  sub("^NA for ", "From ratings alone, ", reasons)
+# What has no gold has what ratings alone say.
+from_ratings_notes <- function(reason, of) {
+  sub("^NA for ", "From ratings alone, ", reason_notes(reason, NA, of))
 }
 
 # An estimate that names no model has the labels of the average; gold cases are certain, and have
@@ -116,9 +104,12 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
                                      interval = object$options$interval, ...) {
   check_dots_empty(...)
   x <- object$fit$x
-  if (is.null(object$gold) || !weights_are_counts(x)) abort_no_gold()
-  interval <- check_choice(interval, names(gold_intervals()), "interval")
   gold <- object$gold
+  abort_argument_if(is.null(gold) || !weights_are_counts(x), "object",
+    "{.arg object} has no gold sample to which cases could be added.",
+    i = "Give all of them to {.fun estimate_accuracy} as {.arg known_truth}, and say how they were
+        chosen, as {.arg gold_sample}.")
+  interval <- check_choice(interval, names(gold_intervals()), "interval")
   if (!missing(known_truth)) {
     given <- as_gold_cases(known_truth, gold_sample)
     given$sample <- given$sample %||% if (gold$sample == "random") gold$sample
@@ -126,8 +117,7 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
     more <- settle_gold(given, NULL, x)
     gold <- if (length(gold$case) == 0L) more else merge_gold(gold, more, x)
     if (!gold_measures(gold)) {
-      why <- lack_of_sample(gold_intervals()[[interval]], gold)
-      abort_argument("gold_sample", why$message)
+      abort_argument("gold_sample", lack_of_sample(gold_intervals()[[interval]], gold)$message)
     }
     warn_gold(gold, x)
   }
@@ -138,46 +128,34 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   )
 }
 
-abort_no_gold <- function() {
-  abort_argument("object", "{.arg object} has no gold sample to which cases could be added.",
-    i = "Give all of them to {.fun estimate_accuracy} as {.arg known_truth}, and say how they were
-        chosen, as {.arg gold_sample}.")
-}
-
+# A probability is that of being chosen in any batch, so that a further batch changes all of them.
 merge_gold <- function(gold, more, x) {
-  abort_if(length(more$case) > 0L && more$sample != gold$sample, "gold",
+  cases <- as_label(x$cases[more$case])
+  abort_if(length(cases) > 0L && more$sample != gold$sample, "gold",
     "All gold cases must have been chosen in the same way.",
     x = "These are {.val {more$sample}}, the earlier ones {.val {gold$sample}}.",
     i = "Give the probability of each to be chosen, in any batch, to {.fun estimate_accuracy}.",
-    case = as_label(x$cases[more$case]))
+    case = cases)
   before <- match(more$case, gold$case)
-  off <- which(more$truth != gold$truth[before])
-  if (length(off) > 0L) {
-    case <- as_label(x$cases[more$case[off]])
-    now <- x$categories[more$truth[off]]
-    old <- x$categories[[gold$truth[[before[[off[[1L]]]]]]]] # nolint: object_usage. Glue uses it.
-    abort_fallible("case", "A case has one true category.", x = "{length(off)} case{?s} {?has/have}
-        another than before, first case {.val {case[[1L]]}}: {.val {old}} before, {.val {now[[1L]]}}
-        now.", row = off, case = case, found = now)
-  }
-  check_same_chance(gold, more, before, x)
-  new <- is.na(before)
-  join <- function(field) c(gold[[field]], more[[field]][new])
-  order <- order(join("case"))
-  fields <- c("case", "truth", if (!is.null(gold$probability)) "probability")
-  gold[fields] <- lapply(fields, function(field) join(field)[order])
-  gold$kind <- gold_kind(gold, x)
-  gold
-}
-
-# A probability is that of being chosen in any batch, so that a further batch changes all of them.
-check_same_chance <- function(gold, more, before, x) {
+  old <- x$categories[gold$truth[before]]
+  now <- x$categories[more$truth]
+  off <- which(old != now)
+  abort_if(length(off) > 0L, "case", "A case has one true category.",
+    x = "{length(off)} case{?s} {?has/have} another than before, first case
+        {.val {cases[[off[[1L]]]]}}: {.val {old[[off[[1L]]]]}} before,
+        {.val {now[[off[[1L]]]]}} now.",
+    row = off, case = cases[off], found = now[off])
   off <- which(more$probability != gold$probability[before])
   abort_if(length(off) > 0L, "gold", "A case has one probability of being chosen, in any batch.",
     x = "{length(off)} case{?s} {?has/have} another than before, first case
-        {.val {as_label(x$cases[more$case[[off[[1L]]]]])}}.",
+        {.val {cases[[off[[1L]]]]}}.",
     i = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}.",
-    case = as_label(x$cases[more$case[off]]))
+    case = cases[off])
+  fields <- c("case", "truth", if (!is.null(gold$probability)) "probability")
+  joined <- Map(c, gold[fields], lapply(more[fields], `[`, is.na(before)))
+  gold[fields] <- lapply(joined, `[`, order(joined$case))
+  gold$kind <- gold_kind(gold, x)
+  gold
 }
 
 #' @rdname update.accuracy_estimate
@@ -192,15 +170,13 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   unknown <- setdiff(given$case, unlist(groups))
   abort_if(length(unknown) > 0L, "case", "{.arg known_truth} must hold cases of {.arg object}.",
     x = "{.val {unknown}} {?is/are} in none of its groups.", row = match(unknown, given$case))
-  labels <- if (is.data.frame(known_truth)) as_label(known_truth$case) else names(known_truth)
+  table <- is.data.frame(known_truth)
+  labels <- if (table) as_label(known_truth$case) else names(known_truth)
   object[] <- Map(function(estimate, cases) {
     own <- labels %in% cases
-    part <- if (is.data.frame(known_truth)) known_truth[own, ] else known_truth[own]
-    if (any(own)) {
-      stats::update(estimate, part, gold_sample, ...)
-    } else {
-      stats::update(estimate, ...)
-    }
+    if (!any(own)) return(stats::update(estimate, ...))
+    part <- if (table) known_truth[own, ] else known_truth[own]
+    stats::update(estimate, part, gold_sample, ...)
   }, unclass(object), groups)
   object
 }

@@ -28,41 +28,38 @@ without_gold <- function(estimate) {
   estimate
 }
 
+gold_alone <- "gold alone" # sources that are no intervals of estimate_accuracy()
+ratings_only <- "ratings alone"
+
 measure_with_gold <- function(estimate) {
   gold <- estimate$gold
-  systems <- seq_along(estimate$fit$x$systems)
+  options <- estimate$options
+  settings <- c(gold$settings, options["conf_level"])
+  systems <- seq_along(gold$alone$system)
   gold$measured <- lapply(systems, function(s) {
     if (!is.null(gold$evidence)) gold_accuracy(gold$evidence, s)
   })
   estimate$gold <- gold
-  estimate$gold$sources <- sources_of_systems(estimate)
-  estimate$gold$details <- do.call(rbind, lapply(systems, function(s) gold_facts(estimate, s)))
-  estimate$table <- settle_sources(
-    estimate$table, estimate$gold$sources, estimate$options$interval
+  known <- lengths(gold$measured) > 0L
+  x <- bind_numbers(gold$measured[known])
+  alone <- ratings_alone(estimate, which(known))
+  lack <- vapply(systems, function(s) lack_of_gold(estimate, s) %||% NA_character_, "")
+  few <- vapply(gold$measured, function(x) lack_of_clusters(x) %||% NA_character_, "")
+  sources <- source_rows(
+    gold$alone["system"], gold$alone, known, x, alone, ifelse(is.na(lack), few, lack), "gold",
+    settings, options$interval
   )
+  from <- match(sources$system, gold$alone$system[known])
+  finite <- settings$target == "cases" & sources$interval != ratings_only & !is.na(sources$estimate)
+  sources$labels <- worth_in_labels(sources, ifelse(finite, x$cases[from], Inf))
+  estimate$gold$sources <- sources[names(no_gold_sources)]
+  estimate$gold$details <- gold_details(gold$alone, known, x, alone, settings, lack)
+  estimate$table <- settle_sources(estimate$table, sources, options$interval)
   estimate
 }
 
-gold_alone <- "gold alone" # sources that are no intervals of estimate_accuracy()
-ratings_only <- "ratings alone"
-
-sources_of_systems <- function(estimate) {
-  gold <- estimate$gold
-  known <- lengths(gold$measured) > 0L
-  lack <- vapply(seq_along(known), function(s) {
-    lack_of_gold(estimate, s) %||% lack_of_clusters(gold$measured[[s]]) %||% NA_character_
-  }, "")
-  settings <- c(gold$settings, estimate$options["conf_level"])
-  rows <- source_rows(
-    gold$alone["system"], gold$alone, known, bind_numbers(gold$measured[known]),
-    ratings_alone(estimate, which(known)), lack, "gold", settings, estimate$options$interval
-  )
-  cases <- rep(Inf, nrow(rows))
-  drawn <- gold$settings$target == "cases" & rows$interval != ratings_only & !is.na(rows$estimate)
-  own <- match(rows$system[drawn], gold$alone$system)
-  cases[drawn] <- vapply(gold$measured[own], `[[`, 0, "cases")
-  rows$labels <- worth_in_labels(rows, cases)
-  rows[names(no_gold_sources)]
+of_known <- function(known, value, others = NA_real_) {
+  replace(rep_len(others, length(known)), known, value)
 }
 
 # What each source says of each row of `about`: gold alone, ratings alone, and intervals with both,
@@ -73,22 +70,16 @@ sources_of_systems <- function(estimate) {
 source_rows <- function(about, table, known, x, alone, lack, field, settings, interval) {
   shown <- Filter(function(of) !of$anytime || of$id == interval, gold_intervals())
   unaided <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
-  say <- function(id) {
-    if (!any(known)) {
-      list()
-    } else if (id == gold_alone) {
-      interval_corrected[[field]](unaided, alone, settings)
-    } else {
-      shown[[id]][[field]](x, alone, settings)
-    }
+  found <- list()
+  if (any(known)) {
+    found <- lapply(shown, function(record) record[[field]](x, alone, settings))
+    found[[gold_alone]] <- interval_corrected[[field]](unaided, alone, settings)
   }
-  columns <- c("estimate", interval_columns, "size", "weight")
   tables <- lapply(c(gold_alone, names(shown)), function(id) {
-    found <- say(id)
-    found$weight <- found$weight %||% 1
-    numbers <- lapply(rlang::set_names(columns), function(column) {
-      replace(rep(NA_real_, nrow(about)), known, found[[column]])
-    })
+    of <- found[[id]]
+    of$weight <- of$weight %||% 1
+    columns <- rlang::set_names(c("estimate", interval_columns, "size", "weight"))
+    numbers <- lapply(columns, function(column) of_known(known, of[[column]]))
     tibble::tibble(about, interval = id, !!!numbers, reason = lack)
   })
   of_ratings <- tibble::tibble(
@@ -152,28 +143,24 @@ lack_of_clusters <- function(x) {
   }
 }
 
-# What gold says beside the accuracy of a system. `worth`: of how many labels without ratings one
-# label with them does the work.
-gold_facts <- function(estimate, s) {
-  x <- estimate$gold$measured[[s]]
-  test <- list(statistic = NA_real_, p.value = NA_real_)
-  common <- list(estimate = NA_real_, conf.low = NA_real_, conf.high = NA_real_)
-  if (!is.null(x)) {
-    test <- gold_test(x, ratings_alone(estimate, s))
-    interval <- corrected_interval(x, estimate$gold$settings$target, estimate$options$conf_level)
-    ends <- estimate$gold$alone
-    common <- gold_common(interval, ends$independent[[s]], ends$shared[[s]])
-  }
-  columns_tibble(
-    system = estimate$table$system[[s]], gold = x$gold %||% 0L,
-    cases = x$cases %||% estimate$table$n[[s]], worth = if (is.null(x)) NA_real_ else worth_of(x),
-    statistic = test$statistic, p.value = test$p.value, common = common$estimate,
-    common.low = common$conf.low, common.high = common$conf.high,
-    reason = lack_of_gold(estimate, s) %||% NA_character_
+# What gold says beside the accuracies of systems, of which `table` has what ratings alone say.
+# `worth`: of how many labels without ratings one label with them does the work.
+gold_details <- function(table, known, x, alone, settings, lack) {
+  of <- function(value, others = NA_real_) of_known(known, value, others)
+  facts <- columns_tibble(
+    system = table$system, gold = as.integer(of(x$gold, 0)), cases = of(x$cases, table$n),
+    worth = of(x$design / x$ratio)
   )
+  said <- if (any(known)) {
+    interval <- corrected_interval(x, settings$target, settings$conf_level)
+    ends <- table[known, ]
+    c(gold_test(x, alone), gold_common(interval, ends$independent, ends$shared))
+  }
+  columns <- setdiff(names(no_gold_details), c(names(facts), "reason"))
+  facts[columns] <- lapply(columns, function(column) of(said[[column]]))
+  facts$reason <- lack
+  facts
 }
-
-worth_of <- function(x) if (x$ratio > 0) x$design / x$ratio else Inf
 
 # Does gold say more of a system's estimate than ratings alone do?
 rests_on_gold <- function(estimate) {

@@ -125,32 +125,22 @@ gold_for <- function(interval, gold) {
 
 # See pair_misfit().
 lack_of_sample <- function(interval, gold) {
-  one <- length(gold$case) == 1L
-  cases <- paste("The", count_noun(length(gold$case), "case"), "with known truth")
-  kind <- gold$kind %||% "none"
-  list(arg = "interval", message = c(
-    paste0(
-      if (grepl("^[aeiou]", interval$words)) "An " else "A ", interval$words,
-      " needs a sample of cases with known truth."
-    ),
-    "x" = switch(kind,
-      none = "{.arg known_truth} is not given.",
-      picked = paste(cases, if (one) "was" else "were", "picked by hand."),
-      undeclared = paste0(
-        "It is not known how the ", sub("^The ", "", cases), if (one) " was" else " were",
-        " chosen."
-      ),
-      unrated = sub("^The", "No rater saw any of the", paste0(cases, "."))
-    ),
-    "i" = switch(kind,
-      none = "Give {.arg known_truth} and {.arg gold_sample}, or use
-              {.code interval = \"robust\"}.",
-      picked = "Use {.code interval = \"robust\"}.",
-      undeclared = "Write {.code gold_sample = \"random\"} for a random sample, or give the
-                    probability with which each case was chosen.",
-      unrated = "Give the probability with which each case was chosen, if it is known."
-    )
-  ))
+  n <- length(gold$case)
+  cases <- paste("the", count_noun(n, "case"), "with known truth")
+  was <- if (n == 1L) "was" else "were"
+  words <- switch(gold$kind %||% "none",
+    none = c("{.arg known_truth} is not given.", "Give {.arg known_truth} and {.arg gold_sample},
+      or use {.code interval = \"robust\"}."),
+    picked = c(paste0(capitalised(cases), " ", was, " picked by hand."),
+      "Use {.code interval = \"robust\"}."),
+    undeclared = c(paste0("It is not known how ", cases, " ", was, " chosen."),
+      "Write {.code gold_sample = \"random\"} for a random sample, or give the probability with
+        which each case was chosen."),
+    unrated = c(paste0("No rater saw any of ", cases, "."),
+      "Give the probability with which each case was chosen, if it is known.")
+  )
+  misfit_of("interval", if (grepl("^[aeiou]", interval$words)) "An " else "A ", interval$words,
+    " needs a sample of cases with known truth.", x = words[[1L]], i = words[[2L]])
 }
 
 # The gold among some cases of a panel, `own`, which make up `part`. Where all of it is on cases

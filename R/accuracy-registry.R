@@ -19,7 +19,7 @@
 new_method <- function(id, words, model, estimate, of_posterior = NULL, of_family = of_posterior,
                        posterior = FALSE, likelihood = FALSE, clips = FALSE, bins = FALSE,
                        iterated = TRUE, compiled = TRUE, stand_in = id, draws = "bootstrap",
-                       common = NULL, explain = function(estimate) NULL) {
+                       common = NULL, explain = NULL) {
   mget(names(formals()))
 }
 
@@ -39,12 +39,12 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # the interval has no use for gold as a sample; difference: the same of what gold cases say of a
 # difference, which such intervals have; drawn: is it of posterior draws alone; anytime: may it be
 # looked at after every gold case; note: a function of an estimate that tells readers what its
-# intervals are; explain: the same for a paper.
+# intervals are; explain: the same for a paper, a text or a function, see explain_estimate().
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,
                          gold = NULL, difference = NULL, anytime = FALSE, own_fit = FALSE,
-                         delta = FALSE, drawn = FALSE, explain = function(estimate) NULL) {
+                         delta = FALSE, drawn = FALSE, explain = NULL) {
   mget(names(formals()))
 }
 
@@ -71,11 +71,16 @@ accuracy_intervals <- function() {
 
 registry <- new.env(parent = emptyenv())
 
-gold_intervals <- function() Filter(function(record) !is.null(record$gold), accuracy_intervals())
+gold_intervals <- function() accuracy_intervals()[ids_with("gold", accuracy_intervals())]
 
 interval_none <- new_interval("none", cells = TRUE, compiled = TRUE, own_fit = TRUE)
 
 by_id <- function(records) stats::setNames(records, vapply(records, `[[`, "", "id"))
+
+# Names of the records that have a property.
+ids_with <- function(property, records) {
+  names(Filter(function(record) !isFALSE(record[[property]] %||% FALSE), records))
+}
 
 # Of which cells of a confusion matrix can have an interval: draws have their own.
 cell_intervals <- function(estimate) {
@@ -83,9 +88,6 @@ cell_intervals <- function(estimate) {
   drawn <- inherits(estimate$fit, "draws_fit")
   names(Filter(function(record) record$drawn == drawn || is.null(record$find), having))
 }
-
-# Names of the records that have a property.
-ids_with <- function(property, records) names(Filter(function(record) record[[property]], records))
 
 # Those names as a help page lists them.
 list_ids <- function(records) {
@@ -128,8 +130,9 @@ has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 
 runs_compiled <- function(options) {
   of <- list(options = options)
-  mixed <- !is_averaged(of) && !identical(common_of(options), method_of(of)$common)
-  isTRUE(method_of(of)$compiled) && isTRUE(interval_of(of)$compiled) && !mixed &&
+  method <- method_of(of)
+  method$compiled && interval_of(of)$compiled &&
+    (is_averaged(of) || identical(common_of(options), method$common)) &&
     is.null(options$model$family) && !has_own_law(options$model) && !isTRUE(options$gold > 0L)
 }
 
@@ -144,10 +147,6 @@ method_words <- function(id, model = NULL) {
 check_accuracy_method <- function(method, arg = "method") {
   check_choice(method, names(accuracy_methods()), arg)
 }
-
-accuracy_options <- c(
-  "method", "interval", "conf_level", "clip", "bin_width", "replicates", "common"
-)
 
 # Options, checked or not, as the arguments that they came from.
 as_arguments <- function(options) {
@@ -191,32 +190,30 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
   if (!is.null(field)) {
     rule_misfit(field, method, interval, fit)
   } else if (interval$drawn) {
-    list(arg = "interval", message = c(
-      "A posterior interval needs posterior draws.",
-      "i" = "Give {.fun estimate_accuracy} a fit by {.code fit_raters(method = \"bayes\")}."
-    ))
+    misfit_of("interval", "A posterior interval needs posterior draws.",
+      i = "Give {.fun estimate_accuracy} a fit by {.code fit_raters(method = \"bayes\")}.")
   } else if (!is.null(interval$gold) && !gold_measures(gold)) {
     lack_of_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
     having <- ids_with("likelihood", accuracy_methods())
-    list(arg = "interval", message = c(
-      paste0(
-        "{.code interval = \"", interval$id, "\"} needs a likelihood in which the system has a
-        parameter."
-      ),
-      "x" = paste0("{.arg method} is {.val ", method$id, "}."),
-      "i" = paste0(
-        "Use {.code method = \"", having[[1L]], "\"}, or {.code interval = \"bootstrap\"}."
-      )
-    ))
+    misfit_of("interval",
+      "{.code interval = \"", interval$id, "\"} needs a likelihood in which the system has a
+        parameter.",
+      x = paste0("{.arg method} is {.val ", method$id, "}."),
+      i = paste0("Use {.code method = \"", having[[1L]],
+        "\"}, or {.code interval = \"bootstrap\"}."))
   } else if (clustered && !interval$clusters) {
-    list(arg = "cluster", message = c(
-      paste0("A ", interval$words, " assumes independent cases, so it cannot use clusters."),
-      "i" = "Use {.code interval = \"bootstrap\"}, which draws whole clusters."
-    ))
+    misfit_of("cluster",
+      "A ", interval$words, " assumes independent cases, so it cannot use clusters.",
+      i = "Use {.code interval = \"bootstrap\"}, which draws whole clusters.")
   } else if (!knows_model(method, model, fit)) {
-    list(arg = if (is.null(fit)) "model" else "method", message = model_misfit(method, model, fit))
+    model_misfit(method, model, fit)
   }
+}
+
+# `...`, pasted together, says what is wrong.
+misfit_of <- function(arg, ..., i, x = NULL) {
+  list(arg = arg, message = c(paste0(...), x = x, i = i))
 }
 
 # By which rule a method judges systems under a model that the core does not know: the field of
@@ -232,28 +229,23 @@ rule_of <- function(method, model) {
 
 # What is fitted in R, and what has only a posterior, goes with few methods and intervals.
 rule_misfit <- function(field, method, interval, fit) {
-  family <- field == "of_family"
-  methods <- names(Filter(function(m) !is.null(m[[field]]), accuracy_methods()))
   intervals <- accuracy_intervals()
-  scored <- ids_with("hidden", Filter(function(record) record$delta, intervals))
+  scored <- if (!is.null(fit$scored)) {
+    ids_with("hidden", Filter(function(record) record$delta, intervals))
+  }
   having <- list(
-    method = methods,
-    interval = c(ids_with("own_fit", intervals), if (!is.null(fit$scored)) scored)
+    method = ids_with(field, accuracy_methods()),
+    interval = c(ids_with("own_fit", intervals), scored)
   )
   used <- c(method = method$id, interval = interval$id)
   off <- names(used)[!unlist(Map(`%in%`, used, having))]
   if (length(off) == 0L) return(NULL)
   arg <- off[[1L]]
-  list(arg = arg, message = c(
-    if (family) {
-      paste0("{.code ", arg, " = \"", used[[arg]], "\"} does not work with families of models or
-             with formulas.")
-    } else {
-      paste0("{.code ", arg, " = \"", used[[arg]], "\"} needs a model, of which a fit by
-             {.fun as_rater_fit} has only the posterior.")
-    },
-    "i" = paste0("Use ", paste0("{.val ", having[[arg]], "}", collapse = " or "), ".")
-  ))
+  misfit_of(arg, "{.code ", arg, " = \"", used[[arg]], "\"} ", if (field == "of_family") {
+    "does not work with families of models or with formulas."
+  } else {
+    "needs a model, of which a fit by {.fun as_rater_fit} has only the posterior."
+  }, i = paste0("Use ", paste0("{.val ", having[[arg]], "}", collapse = " or "), "."))
 }
 
 knows_model <- function(method, model, fit) {
@@ -266,24 +258,18 @@ knows_model <- function(method, model, fit) {
 
 model_misfit <- function(method, model, fit) {
   having <- names(Filter(function(m) m$model == "any", accuracy_methods()))
-  c(
-    paste0("{.code method = \"", method$id, "\"} ", switch(method$model,
-      own = "has models of its own.",
-      k = "rests on the K-model, fitted by algebra."
-    )),
-    "x" = if (is.null(fit)) {
+  misfit_of(if (is.null(fit)) "model" else "method",
+    "{.code method = \"", method$id, "\"} ", switch(method$model,
+      own = "has models of its own.", k = "rests on the K-model, fitted by algebra."
+    ),
+    x = if (is.null(fit)) {
       paste0("{.arg model} is the ", format(model), ".")
     } else {
-      paste0(
-        "{.arg x} is a fit of the ", format(model), " by ", fit$method,
-        if (any(is_known_rater(fit))) ", with known raters", "."
-      )
+      paste0("{.arg x} is a fit of the ", format(model), " by ", fit$method,
+        if (any(is_known_rater(fit))) ", with known raters", ".")
     },
-    "i" = paste0(
-      "{.code method = \"", having[[1L]], "\"}",
-      paste0(" and {.val ", having[-1L], "}", collapse = ""), " use any model."
-    )
-  )
+    i = paste0("{.code method = \"", having[[1L]], "\"}",
+      paste0(" and {.val ", having[-1L], "}", collapse = ""), " use any model."))
 }
 
 # Why nobody could have an interval of this kind; NULL if somebody may.

@@ -28,11 +28,10 @@
 #'   share of ratings that are wrong under these models; `independence_weight`, the weight of the
 #'   models that show no sign of shared errors (equal difficulty, no error rates of their own),
 #'   fitted to raters alone; `dependence_weight`, how much
-#'   of shared errors is allowed for, from 0 to 1 (see [estimate_accuracy()]); `lowest` and
-#'   `highest`, the range of the estimators `"average"`, `"shared"`, `"binned"` and `method`;
-#'   `average_shared`, the shared end under the models of `"average"`; `base_rate_range`, the range
-#'   of accuracies over the base rates that ratings leave possible; `centre`, that of the robust
-#'   interval, which is the estimate unless machines rate. For all methods `disagreement_error`, the
+#'   of shared errors is allowed for, from 0 to 1 (see [estimate_accuracy()]); `average_shared`, the
+#'   shared end under the models of `"average"`; `base_rate_range`, the range of accuracies over the
+#'   base rates that ratings leave possible; `centre`, that of the robust interval, which is the
+#'   estimate unless machines rate. For all methods `disagreement_error`, the
 #'   share of ratings that are not those of the plurality of the others of their case (ties split).
 #'
 #'   For `"members"`, a row per system and averaged model, without rows where none were: `system`;
@@ -97,40 +96,31 @@ tidy.accuracy_estimate <- function(x, what = c(
     return(of_scores(x, ...))
   }
   check_dots_empty(...)
-  switch(what, estimate = x$table, details = with_bins_only(x),
+  bins <- method_of(x)$bins
+  abort_argument_if(what == "bins" && !bins, "what",
+    "There are no bins in an estimate with method {.val {x$options$method}}.",
+    i = "Use {.code estimate_accuracy(method = \"binned\")}.")
+  if (!bins) x$details$uninformative <- NA_real_
+  switch(what, estimate = x$table, bins = , details = x[[what]],
     members = if (NROW(x$members) > 0L) x$members else no_members,
     gold = x$gold$sources %||% no_gold_sources, gold_details = x$gold$details %||% no_gold_details,
-    replicates = replicate_table(x$replicates), bins = bins_of_estimate(x))
+    replicates = replicate_table(x$replicates %||% matrix(0, 0L, 0L)))
 }
 
 # `...` of tables that take arguments of their own: all named, and known.
 check_known_dots <- function(known, ...) {
-  given <- rlang::names2(list(...))
-  off <- setdiff(given, known)
+  off <- setdiff(rlang::names2(list(...)), known)
   abort_argument_if(length(off) > 0L, "...",
     if (any(off == "")) "Arguments in {.arg ...} must be named." else "There is no argument
         {.arg {off}} here.", i = "They are {.arg {known}}.")
 }
 
-bins_of_estimate <- function(x) {
-  abort_argument_if(!method_of(x)$bins, "what",
-    "There are no bins in an estimate with method {.val {x$options$method}}.",
-    i = "Use {.code estimate_accuracy(method = \"binned\")}.")
-  x$bins
-}
-
 replicate_table <- function(replicates) {
   tibble::tibble(
-    replicate = as.vector(row(replicates %||% matrix(0, 0L, 0L))),
-    system = rep(colnames(replicates) %||% character(), each = NROW(replicates)),
+    replicate = as.vector(row(replicates)),
+    system = rep(colnames(replicates) %||% character(), each = nrow(replicates)),
     estimate = as.double(replicates)
   )
-}
-
-with_bins_only <- function(x) {
-  details <- x$details
-  if (!method_of(x)$bins) details$uninformative <- NA_real_
-  details
 }
 
 no_members <- tibble::tibble(

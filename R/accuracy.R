@@ -36,15 +36,12 @@
 #'   a `future::plan()` names some (not `"multisession"` or `"multicore"`: on one machine threads
 #'   are quicker).
 #' @param systems Names of the systems to evaluate; `NULL` for all.
-#' @param known_truth Cases whose truth is known, called gold cases: categories with the cases as
-#'   names; a data frame with columns `case` and `truth` (or `category`), such as the list that
-#'   `augment()` gives of a [plan_gold()], filled in; `TRUE` for the truth that `x` holds (see
-#'   [ratings()]), which is never used otherwise; or [gold_cases()], which also say how they were
-#'   chosen and what they are to measure. Where the truth is `NA` a case is not known.
-#' @param gold_sample How gold cases were chosen: `"random"`; the probability of each case to be
-#'   chosen, in (0, 1], as a vector (in the order of the cases or named by case), a data frame with
-#'   columns `case` and `probability`, or the name of a column of `known_truth` (`probability` needs
-#'   no mention); or `"given"`, picked by hand, which is the default.
+#' @param known_truth Cases whose truth is known, called gold cases: [gold_cases()], which also say
+#'   how they were chosen and what they are to measure, or what these take as `truth`; `TRUE` for
+#'   the truth that `x` holds (see [ratings()]), which is never used otherwise.
+#' @param gold_sample How gold cases were chosen: `"random"`, the probability of each case to be
+#'   chosen, in one of the forms that `sample` of [gold_cases()] has, or `"given"`, picked by hand,
+#'   which is the default.
 #' @param ... Not used.
 #' @return An object of class `accuracy_estimate` with methods for `print()`, `summary()`,
 #'   [tidy()][tidy.accuracy_estimate], [glance()][tidy.accuracy_estimate],
@@ -103,42 +100,16 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
     given <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
-    if (missing(interval)) given["interval"] <- list(NULL)
     if (!missing(model)) given$model <- model
-    x <- choose_systems(x, systems)
-    return(estimate_by_function(x, method, given, by, settings$cluster))
+    return(estimate_by_function(choose_systems(x, systems), method, given, by))
   }
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   method <- check_accuracy_method(method %||% default_method(model))
   x <- choose_systems(x, systems)
   gold <- settle_gold(known_truth, gold_sample, x)
-  interval <- interval %||% interval_of_model(model) %||% default_interval(x, gold)
-  interval <- check_choice(interval, names(accuracy_intervals()), "interval")
-  if (!is.null(gold)) gold <- gold_for(interval, gold)
-  given <- c(mget(settled), settings)
-  estimate <- function(x, cluster, gold) estimate_anew(x, cluster, gold, model, NULL, given)
-  if (is.null(by)) {
-    estimate(x, settings$cluster, gold)
-  } else {
-    estimate_by(x, by, estimate, settings$cluster, gold)
-  }
-}
-
-# Fits the raters of some cases and judges their systems; `given` are all other arguments.
-estimate_anew <- function(x, cluster, gold, model, fit_method, given) {
-  truth <- if (!is.null(gold)) truth_for_fit(gold, x)
-  fit <- fit_for(given$method, x, model, fit_method, truth)
-  judge_systems(fit, cluster, gold, given)
-}
-
-fit_for <- function(method, x, model, fit_method, known_truth) {
-  averages <- accuracy_methods()[[method]]$model == "own"
-  if (!is.null(known_truth)) fit_method <- NULL # that of known truths
-  withCallingHandlers(
-    fit_checked(with_votes(x), model, fit_method, known_truth, NULL),
-    # Base rates by algebra, of which the average makes no use.
-    fallible_warning_boundary = function(w) if (averages) rlang::cnd_muffle(w)
-  )
+  interval <- interval %||% interval_of_model(model)
+  fit <- function(x, truth) fit_for(method, x, model, NULL, truth)
+  estimate_each(x, by, fit, gold, c(mget(settled), settings))
 }
 
 #' @rdname estimate_accuracy
@@ -157,35 +128,50 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth)
   gold <- settle_gold(known_truth, gold_sample, x$x)
-  own <- if (is.null(x$scored)) interval_of_model(x$model)
-  interval <- interval %||% own %||% default_interval(x$x, gold)
-  interval <- check_choice(interval, names(accuracy_intervals()), "interval")
-  gold <- gold_for(interval, gold)
-  given <- c(mget(settled), settings)
-  if (!is.null(by)) {
-    check_nothing_known(x)
-    estimate <- function(group, cluster, gold) {
-      estimate_anew(group, cluster, gold, x$model, x$method, given)
+  if (is.null(x$scored)) interval <- interval %||% interval_of_model(x$model)
+  if (!is.null(by)) check_nothing_known(x)
+  fit <- function(of, truth) {
+    if (!is.null(by)) {
+      fit_for(method, of, x$model, x$method, truth)
+    } else if (is.null(truth)) {
+      x
+    } else {
+      stats::update(x, known_truth = truth)
     }
-    return(estimate_by(x$x, by, estimate, settings$cluster, gold))
   }
-  truth <- truth_for_fit(gold, x$x)
-  if (!is.null(truth)) x <- stats::update(x, known_truth = truth)
-  judge_systems(x, settings$cluster, gold, given)
+  estimate_each(x$x, by, fit, gold, c(mget(settled), settings))
 }
 
 # Arguments that are settings by themselves; `bins` and `resampling` hold the others.
 settled <- c("method", "interval", "conf_level", "common")
 
-# What both do with a fit: `given` are arguments as users gave them.
+fit_for <- function(method, x, model, fit_method, known_truth) {
+  averages <- accuracy_methods()[[method]]$model == "own"
+  if (!is.null(known_truth)) fit_method <- NULL # that of known truths
+  withCallingHandlers(
+    fit_checked(with_votes(x), model, fit_method, known_truth, NULL),
+    # Base rates by algebra, of which the average makes no use.
+    fallible_warning_boundary = function(w) if (averages) rlang::cnd_muffle(w)
+  )
+}
+
+# One estimate, or one for each group of cases. `fit` makes a fit of some cases and of the truth
+# that is known of them; `given` are arguments as users gave them.
+estimate_each <- function(x, by, fit, gold, given) {
+  interval <- given$interval %||% default_interval(x, gold)
+  given$interval <- check_choice(interval, names(accuracy_intervals()), "interval")
+  gold <- gold_for(given$interval, gold)
+  estimate_by(x, by, function(x, cluster, gold) {
+    judge_systems(fit(x, truth_for_fit(gold, x)), cluster, gold, given)
+  }, given$cluster, gold)
+}
+
 judge_systems <- function(fit, cluster, gold, given) {
-  options <- check_accuracy_options(given[accuracy_options])
+  options <- check_accuracy_options(given)
   options$threads <- check_threads(given$threads)
   options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x))
   check_not_one_judge(fit)
-  if (length(fit$x$systems) == 0L) {
-    abort_no_system("There is no system to estimate the accuracy of.")
-  }
+  check_has_systems(fit$x)
   check_pair(options, fit$model, fit, gold)
   if (!is.null(gold)) warn_gold(gold, fit$x)
   draft <- draft_estimate(fit, options)
@@ -196,6 +182,10 @@ judge_systems <- function(fit, cluster, gold, given) {
   }
   if (!is.null(draft$average)) warn_doubtful(estimate)
   estimate
+}
+
+check_has_systems <- function(x) {
+  if (length(x$systems) == 0L) abort_no_system("There is no system to estimate the accuracy of.")
 }
 
 check_nothing_known <- function(fit) {
@@ -211,29 +201,27 @@ check_nothing_known <- function(fit) {
 draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
-  averages <- method$model == "own" || interval_of(draft)$average || asks_average(options)
   scored <- !is.null(fit$scored)
-  if (averages && !scored) {
-    draft$average <- average_of(fit, options)
-  }
-  rule <- rule_of(method, fit$model)
-  draft$point <- if (is.null(rule)) {
-    method$estimate(fit, options, draft$average)
-  } else {
-    rule(fit, options)
-  }
-  draft$parts <- parts_of_average(fit, draft$point$value, draft$average)
-  if (scored) draft$parts <- parts_of_scores(draft$parts, fit, draft$point$value)
-  rated <- judged_patterns(fit)
-  answered <- fit$x$patterns$answer > 0L
-  draft$n <- vapply(
-    seq_along(fit$x$systems), function(s) count_cases(fit$x, rated & answered[, s]), 0
-  )
+  averages <- method$model == "own" || interval_of(draft)$average || asks_average(options)
+  if (averages && !scored) draft$average <- average_of(fit, options)
+  rule <- rule_of(method, fit$model) %||%
+    function(fit, options) method$estimate(fit, options, draft$average)
+  draft$point <- rule(fit, options)
+  value <- draft$point$value
+  draft$parts <- parts_of_average(fit, value, draft$average)
+  if (scored) draft$parts <- parts_of_scores(draft$parts, fit, value)
+  draft$n <- judged_cases(fit)
   draft$reason <- draft$point$reason %||% reason_no_estimate(
-    identification_of(fit), fit$agreement, length(fit$x$categories), draft$point$value, draft$n,
+    identification_of(fit), fit$agreement, length(fit$x$categories), value, draft$n,
     used_categories(fit$x)
   )
   draft
+}
+
+# Numbers of the cases of each system that raters saw.
+judged_cases <- function(fit) {
+  judged <- judged_patterns(fit) & fit$x$patterns$answer > 0L
+  unname(colSums(pattern_cases(fit$x) * judged))
 }
 
 # What a method says, a number or an entry per system: value, the estimate; estimator, whose
@@ -250,8 +238,7 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
 # What an interval of the registry finds. table: columns std.error, conf.low, conf.high and reason
 # (of result_table()); replicates: a column per system, if there are any; sampling: the standard
 # error from sampling alone, where it is not that of the average; robust ones add their centre. What
-# found a better fit than that
-# of the draft adds a draft of its own.
+# found a better fit than that of the draft adds a draft of its own.
 new_interval_found <- function(table, replicates = NULL, sampling = NULL) mget(names(formals()))
 
 interval_of_draft <- function(draft) {
@@ -272,48 +259,40 @@ new_accuracy_estimate <- function(draft, found) {
   systems <- draft$fit$x$systems
   point <- draft$point
   parts <- draft$parts
+  options <- draft$options
   table <- columns_tibble(
-    system = systems, estimate = point$value, std.error = found$table$std.error,
-    conf.low = found$table$conf.low, conf.high = found$table$conf.high,
+    system = systems, estimate = point$value, !!!found$table[interval_columns],
     shared = point$shared %||% parts$shared,
     independent = point$independent %||% parts$independent, n = draft$n,
-    method = draft$options$method, reason = found$table$reason
+    method = options$method, reason = reason_of_chance(found$table$reason, draft)
   )
+  sampling <- found$sampling %||% own_sampling(draft)
+  replicates <- found$replicates
   details <- columns_tibble(
     system = systems, uninformative = point$uninformative, mean_posterior = point$mean_posterior,
-    failed = count_failed(found$replicates), sampling = found$sampling %||% own_sampling(draft),
-    common = if (is.null(common_of(draft$options))) {
-      rep(NA_real_, length(systems))
-    } else {
-      correction_share(draft$options, parts$typical)
-    },
-    rater_error = parts$rater_error, independence_weight = parts$independence_weight,
-    dependence_weight = parts$dependence_weight, lowest = parts$lowest, highest = parts$highest,
+    failed = if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates))),
+    sampling = sampling,
+    common = if (is.null(common_of(options))) NA_real_ else
+      correction_share(options, parts$typical),
+    !!!parts[c("rater_error", "independence_weight", "dependence_weight")],
     average_shared = parts$shared, base_rate_range = parts$base_rate_range,
-    disagreement_error = disagreement_error(draft$fit$x)
+    disagreement_error = disagreement_error(draft$fit$x),
+    centre = found$centre %||% typical_error(draft, point$value, sampling, parts)$centre
   )
-  table$reason <- reason_of_chance(table, draft)
-  details$centre <- found$centre %||%
-    typical_error(draft, point$value, details$sampling, parts)$centre
-  replicates <- found$replicates
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
   new_result("accuracy_estimate",
-    fit = draft$fit, options = draft$options, table = table,
+    fit = draft$fit, options = options, table = table,
     bins = bind_bins(systems, point$bins), details = details, replicates = replicates,
     posterior = point$posterior, members = member_table(draft$average, systems),
     typical = parts$typical, end_counts = end_counts(draft$average)
   )
 }
 
-count_failed <- function(replicates) {
-  if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates)))
-}
-
 # What is said of an estimate that follows from nothing, though there is one.
-reason_of_chance <- function(table, draft) {
-  silent <- isTRUE(draft$parts$no_kappa)
+reason_of_chance <- function(reason, draft) {
+  silent <- isTRUE(draft$parts$no_kappa) & !is.na(draft$point$value) & is.na(reason)
   why <- paste0("raters ", chance_beyond_shares, ", so that nothing follows from their agreement")
-  ifelse(silent & !is.na(table$estimate) & is.na(table$reason), why, table$reason)
+  replace(reason, silent, why)
 }
 
 # Why estimates are NA. `identified` and `agreement` are those of the fit behind each, `n` the
@@ -333,14 +312,9 @@ reason_no_estimate <- function(identified, agreement, categories, estimate, n, u
 
 # The rows that tables say of each system, under each other.
 stack_systems <- function(systems, tables) {
-  tables <- unname(tables)
-  columns <- lapply(rlang::set_names(names(tables[[1L]])), function(column) {
-    do.call(c, lapply(tables, `[[`, column))
-  })
   rows <- lengths(lapply(tables, `[[`, 1L))
-  tibble::new_tibble(
-    c(list(system = rep(systems, rows)), na_real(columns)), nrow = as.integer(sum(rows))
-  )
+  columns <- c(list(system = rep(systems, rows)), na_real(stack_tables(tables)))
+  tibble::new_tibble(columns, nrow = as.integer(sum(rows)))
 }
 
 bind_bins <- function(systems, bins) {
@@ -353,9 +327,8 @@ bind_bins <- function(systems, bins) {
 parts_of_scores <- function(parts, fit, value) {
   raters <- fit$scored$raters
   wrong <- raters * (1 - if (raters > 0L) fit$rater_accuracy else 0) + sum(1 - value, na.rm = TRUE)
-  share <- wrong / (raters + sum(!is.na(value)))
-  parts$rater_error <- ifelse(is.na(value), NA_real_, share)
-  parts$dependence_weight <- ifelse(is.na(value), NA_real_, 1)
-  parts$base_rate_range <- ifelse(is.na(value), NA_real_, base_rate_ranges(fit$x))
+  known <- c("rater_error", "dependence_weight", "base_rate_range")
+  parts[known] <- list(wrong / (raters + sum(!is.na(value))), 1, base_rate_ranges(fit$x))
+  parts[known] <- lapply(parts[known], function(part) ifelse(is.na(value), NA_real_, part))
   parts
 }

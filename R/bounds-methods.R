@@ -45,10 +45,6 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
-#' bounds <- accuracy_bounds(x, resampling = list(replicates = 50))
-#' tidy(bounds)
-#' glance(bounds)
-#'
 #' estimate <- estimate_accuracy(x, method = "joint", interval = "none")
 #' bounds <- accuracy_bounds(estimate, interval = "none")
 #' tidy(bounds, "breakdown", better_than = 0.75)

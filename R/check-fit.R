@@ -10,8 +10,8 @@
 #' and, where every case has a rating by all raters and there are no more than 4096 possible rows,
 #' how far the frequencies of rows are from what is expected (Pearson's X2). A small p-value says
 #' that two raters agree too often for errors that are independent given the truth; a large one does
-#' not say that they are. WAIC and leave-one-out (by package \pkg{loo}, where it is installed) are of
-#' one case left out; `loo::loo(fit)` and `loo::waic(fit)` give the objects of that package.
+#' not say that they are. WAIC and leave-one-out (by package \pkg{loo}, where it is installed) are
+#' of one case left out; `loo::loo(fit)` and `loo::waic(fit)` give the objects of that package.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
 #' @param priors What to fit again, to see how much depends on the priors: powers, to which all
@@ -192,10 +192,10 @@ tidy.fit_check <- function(x, what = c("terms", "sensitivity", "pairs", "pattern
 #' @export
 glance.fit_check <- function(x, ...) {
   check_dots_empty(...)
+  worst <- worst_mixing(x$fit)
   least <- function(p) if (length(p) > 0L) min(p) else NA_real_
   tibble::tibble(
-    worst_rhat = max(x$fit$diagnostics[, "rhat"], na.rm = TRUE),
-    worst_ess = min(x$fit$diagnostics[, c("ess_bulk", "ess_tail")], na.rm = TRUE),
+    worst_rhat = worst[[1L]], worst_ess = worst[[2L]],
     pairs = nrow(x$pairs), least_p = least(x$pairs$p.value), p_patterns = least(x$patterns$p.value),
     elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]],
     mostly_prior = sum(x$terms$mostly_prior), sensitive = sum(x$sensitivity$flagged)
@@ -206,11 +206,9 @@ glance.fit_check <- function(x, ...) {
 #' @export
 format.fit_check <- function(x, ...) {
   facts <- glance(x)
-  paste0(
-    "Rhat at most ", decimals(facts$worst_rhat, 3L), "; ",
-    count_noun(sum(x$pairs$p.value < 0.05), "pair"), " of ", facts$pairs, " with p below .05; ",
-    count_noun(facts$mostly_prior, "parameter"), " mostly prior"
-  )
+  sprintf("Rhat at most %s; %s of %d with p below .05; %s mostly prior", decimals(facts$worst_rhat),
+    count_noun(sum(x$pairs$p.value < 0.05), "pair"), facts$pairs,
+    count_noun(facts$mostly_prior, "parameter"))
 }
 
 #' @export
@@ -231,47 +229,38 @@ shown_table.fit_check <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.fit_check <- function(x) { # nolint: object_name.
-  facts <- glance(x)
-  worst <- utils::head(x$pairs[order(x$pairs$p.value), ], 3L)
-  worst <- worst[worst$p.value < 0.05, ]
+  pairs <- x$pairs[order(x$pairs$p.value), ]
+  odd <- sum(pairs$p.value < 0.05)
+  worst <- utils::head(pairs, min(odd, 3L))
   waic <- x$criteria[1L, ]
   loo <- x$criteria[2L, ]
   c(
-    paste0(
-      "Chains: Rhat at most ", decimals(facts$worst_rhat, 3L), ", effective sample sizes at least ",
-      number(round(facts$worst_ess)),
-      if (facts$worst_rhat > 1.01 || facts$worst_ess < 400) ": not mixed, ask for more draws"
-    ),
-    if (nrow(x$patterns) > 0L) {
-      paste0("Rows of ratings: X2 ", round(x$patterns$observed), ", of new ones ",
-        round(x$patterns$expected), ", p ", show_p(x$patterns$p.value))
-    },
-    if (nrow(worst) > 0L) {
-      paste0("Pairs that agree too often for this model: ", paste0(
-        printable(worst$rater1), " and ", printable(worst$rater2), " (", number(worst$observed),
-        " times, expected ", number(round(worst$expected)), ", p ", show_p(worst$p.value), ")",
-        collapse = "; "
-      ), if (sum(x$pairs$p.value < 0.05) > nrow(worst)) "; more in tidy(\"pairs\")")
-    } else if (nrow(x$pairs) > 0L) {
-      paste0("Pairs: none of ", nrow(x$pairs), " agrees too often (smallest p ",
-        show_p(facts$least_p), ")")
+    paste0("Chains: ", mixing_words(x$fit), if (!has_mixed(worst_mixing(x$fit))) {
+      ": not mixed, ask for more draws"
+    }),
+    sprintf("Rows of ratings: X2 %.0f, of new ones %.0f, p %s", x$patterns$observed,
+      x$patterns$expected, show_p(x$patterns$p.value)),
+    if (odd > 0L) {
+      words <- sprintf("%s and %s (%s times, expected %s, p %s)", printable(worst$rater1),
+        printable(worst$rater2), number(worst$observed), number(round(worst$expected)),
+        show_p(worst$p.value))
+      paste0("Pairs that agree too often for this model: ", paste(words, collapse = "; "),
+        if (odd > 3L) "; more in tidy(\"pairs\")")
+    } else if (nrow(pairs) > 0L) {
+      sprintf("Pairs: none of %d agrees too often (smallest p %s)", nrow(pairs),
+        show_p(pairs$p.value[[1L]]))
     },
     paste0(
-      "Prediction: WAIC elpd ", decimals(waic$elpd, 1L), " (standard error ",
-      decimals(waic$std.error, 1L), ", ", decimals(waic$parameters, 1L), " effective parameters)",
-      if (is.na(loo$elpd)) {
-        "; leave-one-out needs package loo"
-      } else {
-        paste0("; leave-one-out ", decimals(loo$elpd, 1L), ", Pareto k at most ",
-          decimals(loo$worst_k, 2L), if (loo$worst_k > 0.7) ": not to be trusted")
-      }
+      sprintf("Prediction: WAIC elpd %.1f (standard error %.1f, %.1f effective parameters); ",
+        waic$elpd, waic$std.error, waic$parameters),
+      if (is.na(loo$elpd)) "leave-one-out needs package loo" else
+        sprintf("leave-one-out %.1f, Pareto k at most %.2f", loo$elpd, loo$worst_k),
+      if (isTRUE(loo$worst_k > 0.7)) ": not to be trusted"
     ),
-    if (nrow(x$sensitivity) > 0L) {
-      paste0(
-        "Columns of other priors: shift of the mean in posterior standard deviations; * above ",
-        most_shift
-      )
-    }
+    if (nrow(x$sensitivity) > 0L) paste(
+      "Columns of other priors: shift of the mean in posterior standard deviations; * above",
+      most_shift
+    )
   )
 }
 

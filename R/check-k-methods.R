@@ -182,10 +182,10 @@ caveats_of <- function(x) {
       "A test that is not significant does not show that a property holds: with few cases or weak",
       "raters violations go unnoticed, and errors shared by all raters cannot be detected."
     ),
-    if (tests > 1L) paste0(
-      tests, " tests; p-values are adjusted for that by Holm's method, and significant up to ",
-      format(about$alpha), ".",
-      if (few) paste("", number(about$replicates), "replicates are too few for that.")
-    )
+    if (tests > 1L) paste(c(
+      paste(tests, "tests; p-values are adjusted for that by Holm's method, and significant up to"),
+      paste0(format(about$alpha), "."),
+      if (few) paste(number(about$replicates), "replicates are too few for that.")
+    ), collapse = " ")
   )
 }

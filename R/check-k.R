@@ -129,11 +129,8 @@ run_k <- function(x, plan, settings) {
   out <- vector("list", length(plan))
   if (!any(testable)) return(out)
   tests <- lapply(plan[testable], function(test) {
-    list(
-      null = unclass(test$null),
-      alternative = if (!is.null(test$alternative)) unclass(test$alternative),
-      pairs = test$pairs, residual = test$residual
-    )
+    c(lapply(list(null = test$null, alternative = test$alternative), unclass),
+      test[c("pairs", "residual")])
   })
   bar <- progress_bar("Checks", length(tests) * settings$replicates)
   options <- c(settings[c("replicates", "threads")], list(seed = draw_seed(), clusters = NULL))

@@ -54,19 +54,18 @@ glance.system_comparison <- function(x, ...) {
 #' @export
 format.system_comparison <- function(x, ...) {
   facts <- glance(x)
+  against <- x$options$against
   of <- paste0(
     count_noun(facts$systems, "system"), " on the same ", count_noun(facts$cases, "case")
   )
-  if (!is.null(x$options$against$reference)) {
-    return(printable(paste0(against_words(x), ", of ", of)))
-  }
+  if (!is.null(against$reference)) return(printable(paste0(against_words(x), ", of ", of)))
   if (is.na(facts$best)) {
     return(paste0("unknown which of ", of, " is best (", x$differences$reason[[1L]], ")"))
   }
   paste0(
     printable(facts$best), " is ", best_by(x), " with probability ",
     decimals(facts$probability, 2L), ", of ",
-    if (!is.null(x$options$against)) paste("the", number(x$options$against$best), "best of "), of
+    if (!is.null(against)) paste("the", number(against$best), "best of "), of
   )
 }
 
@@ -74,55 +73,42 @@ format.system_comparison <- function(x, ...) {
 against_words <- function(x) {
   reference <- x$options$against$reference
   table <- x$differences
-  better <- surely_better(x, table)
   if (is.null(reference)) {
-    leader <- x$differences$system1[[1L]]
-    far <- sum(better[table$system1 == leader], na.rm = TRUE)
+    leader <- table$system1[[1L]]
     table <- table[table$system1 == leader, ]
     return(paste0(
-      leader, ", the best by its estimate, is better than ", number(far), " of ",
+      leader, ", the best by its estimate, is better than ",
+      number(sum(surely_better(x, table), na.rm = TRUE)), " of ",
       count_noun(nrow(table), "other"), " beyond its interval"
     ))
   }
-  decided <- sum(table$conf.low > 0 | table$conf.high < 0, na.rm = TRUE)
-  better <- sum(better, na.rm = TRUE)
-  value <- x$accuracy$estimate[x$accuracy$system == reference]
+  better <- sum(surely_better(x, table), na.rm = TRUE)
+  worse <- sum(surely_better(x, table, "system2"), na.rm = TRUE)
+  words <- if (is.null(x$options$metric)) c("more accurate", "less") else c("better", "worse")
   paste0(
-    number(better), " ", if (is.null(x$options$metric)) "more accurate" else "better", " than ",
-    reference, " (", decimals(value), "), ", number(decided - better),
-    if (is.null(x$options$metric)) " less" else " worse", ", ", number(nrow(table) - decided),
-    " undecided"
+    number(better), " ", words[[1L]], " than ", reference, " (",
+    decimals(x$accuracy$estimate[x$accuracy$system == reference]), "), ", number(worse), " ",
+    words[[2L]], ", ", number(nrow(table) - better - worse), " undecided"
   )
 }
 
 #' @export
 print.system_comparison <- function(x, ...) {
-  facts <- glance(x)
   against <- x$options$against
+  table <- x$differences
+  ranked <- nrow(x$ranks) > 0L
+  many <- is.null(against) && nrow(table) > most_pairs_shown
   cat_lines(
-    paste0(
-      "<system_comparison> ", if (!is.null(against$best)) paste("the", against$best, "best of "),
-      count_noun(facts$systems, "system"), " on the same ", count_noun(facts$cases, "case"), ", ",
-      method_words(facts$method)
-    ),
-    if (!is.na(facts$best)) {
-      paste0(
-        capitalised(best_by(x)), if (!is.null(against)) " of these", " is ", facts$best,
-        " with probability ", decimals(facts$probability, 2L)
-      )
-    },
-    if (!is.null(against) && nrow(x$differences) > 0L && !all(is.na(x$differences$conf.low))) {
-      paste0("Systems: ", against_words(x))
-    }
+    paste0("<system_comparison> ", format(x), "; ", method_words(x$options$method)),
+    if (!is.null(against$best) && !all(is.na(table$conf.low))) against_words(x)
   )
-  many <- is.null(against) && nrow(x$differences) > most_pairs_shown
-  if (nrow(x$ranks) > 0L) print_ranks(x, many)
+  if (ranked) print_table("Systems", ranked_systems(x, many), 20L)
   if (!many) print_table(paste("Differences of", compared_metric(x)), shown_table(x), most = 20L)
   cat_lines(
     "", notes_of(x),
     paste0(
-      "More: tidy()", if (many) paste(" (all", number(nrow(x$differences)), "pairs)"),
-      if (nrow(x$ranks) > 0L) ", tidy(what = \"ranks\")", ", glance(), plot()."
+      "More: tidy()", if (many) paste(" (all", number(nrow(table)), "pairs)"),
+      if (ranked) ", tidy(what = \"ranks\")", ", glance(), plot()."
     )
   )
   invisible(x)
@@ -130,8 +116,9 @@ print.system_comparison <- function(x, ...) {
 
 most_pairs_shown <- 6L # of more, print() shows the differences from the best system
 
-print_ranks <- function(x, many) {
-  ranks <- tidy(x, "ranks")
+# A row per system that has ranks, the best first; with `behind`, how far it is from that.
+ranked_systems <- function(x, behind) {
+  ranks <- x$ranks
   first <- ranks[ranks$rank == 1L, ]
   mean_rank <- tapply(ranks$rank * ranks$probability, ranks$system, sum)[first$system]
   value <- x$accuracy$estimate[match(first$system, x$accuracy$system)]
@@ -141,23 +128,17 @@ print_ranks <- function(x, many) {
     check.names = FALSE
   )
   names(table)[[2L]] <- compared_metric(x)
-  best_first <- order(if (low_is_good(x)) value else -value)
-  table <- table[best_first, ]
-  print_table("Systems", if (many) cbind(table, behind_first(x, table$system)) else table, 20L)
-}
-
-# How far each system is from the first of them.
-behind_first <- function(x, systems) {
-  pairs <- better_first(tidy(x))
-  leader <- if (low_is_good(x)) "system2" else "system1"
-  pairs <- pairs[pairs[[leader]] == systems[[1L]], ]
-  at <- match(systems, pairs[[setdiff(c("system1", "system2"), leader)]])
-  out <- data.frame(
-    behind = ifelse(is.na(at), "", decimals(pairs$estimate[at])),
-    interval = bracketed(pairs$conf.low[at], pairs$conf.high[at], "")
-  )
-  names(out)[[2L]] <- interval_title(x$options$conf_level)
-  out
+  table <- table[order(if (low_is_good(x)) value else -value), ]
+  if (behind) {
+    pairs <- better_first(x$differences)
+    leader <- table$system[[1L]]
+    other <- ifelse(pairs$system1 == leader, pairs$system2, pairs$system1)
+    at <- match(table$system, ifelse(leader == pairs$system1 | leader == pairs$system2, other, NA))
+    table$behind <- ifelse(is.na(at), "", decimals(pairs$estimate[at]))
+    ends <- bracketed(pairs$conf.low[at], pairs$conf.high[at], "")
+    table[[interval_title(x$options$conf_level)]] <- ends
+  }
+  table
 }
 
 #' @export
@@ -192,6 +173,7 @@ notes_of.system_comparison <- function(x) { # nolint: object_name.
   table <- tidy(x)
   pairs <- nrow(table)
   miss <- (1 - x$options$conf_level) * pairs
+  has_intervals <- !all(is.na(table$conf.low))
   c(
     if (x$left_out > 0) {
       paste0(
@@ -200,34 +182,32 @@ notes_of.system_comparison <- function(x) { # nolint: object_name.
       )
     },
     reason_notes(table$reason, table$estimate, paste(table$system1, "-", table$system2)),
-    if (!all(is.na(table$conf.low))) {
-      if (x$options$simultaneous) {
-        "The intervals cover all differences at once"
-      } else if (pairs > 1L) {
-        paste0(
-          "Each interval is for one pair: expect ",
-          if (miss < 10) decimals(miss, 1L) else number(round(miss)), " of ", number(pairs),
-          " to miss; simultaneous = TRUE covers all at once"
-        )
-      }
+    if (has_intervals && x$options$simultaneous) {
+      "The intervals cover all differences at once"
+    } else if (has_intervals && pairs > 1L) {
+      paste0(
+        "Each interval is for one pair: expect ",
+        if (miss < 10) decimals(miss, 1L) else number(round(miss)), " of ", number(pairs),
+        " to miss; simultaneous = TRUE covers all at once"
+      )
     },
-    if (!is.null(x$gold)) gold_pair_notes(x),
-    if (!all(is.na(table$conf.low))) comparison_error_note(x)
+    if (!is.null(x$gold)) gold_pair_note(x),
+    if (has_intervals) comparison_error_note(x)
   )
 }
 
 comparison_error_note <- function(x) {
-  clusters <- x$options$clusters
+  options <- x$options
   if (!is.null(x$gold)) {
-    return(paste0(
-      "Intervals (", x$options$interval, "): accuracy in the ", x$gold$settings$target,
-      if (!is.null(clusters)) paste0("; gold in ", count_noun(clusters, "cluster"))
-    ))
+    gold_interval_note(options$interval, NULL, x$gold$settings, options$clusters, "s")
+  } else if (options$drawn) {
+    "Intervals: quantiles of differences of posterior draws"
+  } else {
+    paste0(
+      "Intervals: sampling error", options$allowance, "; ", number(options$replicates),
+      " resamples of ",
+      if (is.null(options$clusters)) "cases" else count_noun(options$clusters, "cluster"),
+      ", the same for all systems"
+    )
   }
-  if (x$options$drawn) return("Intervals: quantiles of differences of posterior draws")
-  paste0(
-    "Intervals: sampling error", x$options$allowance, "; ", number(x$options$replicates),
-    " resamples of ", if (is.null(clusters)) "cases" else count_noun(clusters, "cluster"),
-    ", the same for all systems"
-  )
 }

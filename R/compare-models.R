@@ -34,13 +34,10 @@ compare_models <- function(...) {
   }
   if (length(fits) == 1L) fits <- fits_of_all_laws(fits[[1L]])
   check_same_ratings(fits)
-  names <- vapply(fits, function(fit) format(fit$model), "")
   given <- rlang::names2(fits)
-  names <- make.unique(ifelse(given == "", names, given), sep = " ")
-  criteria <- lapply(fits, criteria_of_fit)
-  found <- new_result("model_comparison",
-    models = compared_table(names, criteria), fits = stats::setNames(fits, names)
-  )
+  names <- ifelse(given == "", vapply(fits, function(fit) format(fit$model), ""), given)
+  names(fits) <- make.unique(names, sep = " ")
+  found <- new_result("model_comparison", models = compared_table(fits), fits = fits)
   found$terms <- compared_terms(found)
   warn_undecided(found)
   found
@@ -49,78 +46,76 @@ compare_models <- function(...) {
 # From the same priors; those that cannot be fitted are left out.
 fits_of_all_laws <- function(fit) {
   own <- fit$model$dependence
-  laws <- list(NULL, list(type = "easy"), if (length(own$pairs) > 0L) own)
-  laws <- laws[seq_len(if (length(own$pairs) > 0L) 3L else 2L)]
+  laws <- list(NULL, list(type = "easy"))
+  if (length(own$pairs) > 0L) laws <- c(laws, list(own))
   fits <- lapply(laws, function(law) {
     if (identical(law$type, own$type)) return(fit)
     model <- fit$model
-    model$dependence <- law
-    populations <- nrow(fit$prior$base_rates)
+    model["dependence"] <- list(law)
     able <- is.null(law) || fit$prior$others != "partial" && tryCatch({
-      check_learnable(fit$x, model, populations, fit$named)
+      check_learnable(fit$x, model, nrow(fit$prior$base_rates), fit$named)
       TRUE
     }, fallible_error_prior = function(e) FALSE)
-    if (able) {
-      fit_settled(
-        fit$x, model, fit$known, fit$prior, replace(fit$sampling, "thin", list(NULL)), fit$seed
-      )
-    }
+    sampling <- replace(fit$sampling, "thin", list(NULL))
+    if (able) fit_settled(fit$x, model, fit$known, fit$prior, sampling, fit$seed)
   })
   Filter(Negate(is.null), fits)
 }
 
 check_same_ratings <- function(fits) {
-  of <- function(fit) list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
-  same <- vapply(fits[-1L], function(fit) identical(of(fit), of(fits[[1L]])), NA)
-  abort_argument_if(!all(same), "...", "Models are compared on the same ratings and known truths.",
-    x = "Those of fit {which(!same)[[1L]] + 1L} are others than those of the first.")
+  of <- lapply(fits, function(fit) {
+    list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
+  })
+  off <- which(!vapply(of, identical, NA, of[[1L]]))
+  abort_argument_if(length(off) > 0L, "...",
+    "Models are compared on the same ratings and known truths.",
+    x = "Those of fit {off[[1L]]} are others than those of the first.")
 }
 
-compared_table <- function(names, criteria) {
+compared_table <- function(fits) {
+  criteria <- lapply(fits, criteria_of_fit)
   waic <- do.call(rbind, lapply(criteria, function(one) one$table[1L, ]))
-  best <- which.max(waic$elpd)
+  best <- criteria[[which.max(waic$elpd)]]
   gaps <- vapply(criteria, function(one) {
-    sum_over_cases(one$elpd - criteria[[best]]$elpd, one$weight)
+    sum_over_cases(one$elpd - best$elpd, one$weight)
   }, c(estimate = 0, std.error = 0))
+  gap <- unname(gaps["estimate", ])
+  error <- unname(gaps["std.error", ])
   table <- tibble::tibble(
-    model = names, elpd = waic$elpd, std.error = waic$std.error, parameters = waic$parameters,
-    difference = gaps["estimate", ], difference.error = gaps["std.error", ],
-    undecided = -gaps["estimate", ] <= pmax(4, 2 * gaps["std.error", ])
+    model = names(fits), elpd = waic$elpd, std.error = waic$std.error,
+    parameters = waic$parameters, difference = gap, difference.error = error,
+    undecided = -gap <= pmax(4, 2 * error)
   )
   table[order(-table$elpd), ]
 }
 
 compared_terms <- function(x) {
   fits <- x$fits[x$models$model]
-  of <- function(fit) fit$terms$term[is_watched(fit$terms) & !is_shared_term(fit$terms$term)]
-  terms <- Reduce(intersect, lapply(fits, of))
+  terms <- Reduce(intersect, lapply(fits, function(fit) {
+    fit$terms$term[is_watched(fit$terms) & !is_shared_term(fit$terms$term)]
+  }))
   medians <- lapply(fits, function(fit) {
     unname(apply(fit$draws[, terms, drop = FALSE], 2L, stats::median))
   })
-  open <- medians[x$models$undecided]
+  open <- unname(medians[x$models$undecided])
   tibble::tibble(
-    term = terms, !!!medians, lowest = do.call(pmin, unname(open)),
-    highest = do.call(pmax, unname(open))
+    term = terms, !!!medians, lowest = do.call(pmin, open), highest = do.call(pmax, open)
   )
 }
 
 # Where models that ratings cannot tell apart differ by more than what is flagged of priors.
 warn_undecided <- function(x) {
-  open <- x$models$model[x$models$undecided]
+  open <- x$fits[x$models$model[x$models$undecided]]
   if (length(open) < 2L) return(invisible())
-  spread <- do.call(pmax, lapply(x$fits[open], function(fit) {
+  spread <- do.call(pmax, lapply(unname(open), function(fit) {
     apply(fit$draws[, x$terms$term, drop = FALSE], 2L, stats::sd)
   }))
   off <- x$terms[x$terms$highest - x$terms$lowest > most_shift * spread, ]
-  if (nrow(off) == 0L) return(invisible())
   shown <- utils::head(off, 4L)
-  warn_fallible("dependence", c(
+  warn_if(nrow(off) > 0L, "dependence",
     "These ratings cannot distinguish models that disagree: report all of them.",
-    stats::setNames(verbatim(
-      shown$term, ": ", decimals(shown$lowest), " to ", decimals(shown$highest)
-    ), rep("x", nrow(shown))),
-    "i" = "Only known truths can decide."
-  ), terms = off$term)
+    x = verbatim(shown$term, ": ", decimals(shown$lowest), " to ", decimals(shown$highest)),
+    i = "Only known truths can decide.", terms = off$term)
 }
 
 #' @rdname compare_models
@@ -164,12 +159,11 @@ shown_table.model_comparison <- function(x) { # nolint: object_name.
 
 #' @export
 print.model_comparison <- function(x, ...) {
-  cat_lines(paste0("<model_comparison> ", format(x)))
-  cat("\n")
+  cat_lines(paste0("<model_comparison> ", format(x)), "")
   print(align_left(shown_table(x), 1L), row.names = FALSE)
   terms <- utils::head(x$terms, 15L)
-  out <- cbind(data.frame(median = terms$term), lapply(terms[x$models$model], decimals))
-  names(out) <- c("posterior median", paste0("model ", seq_len(nrow(x$models))))
+  out <- data.frame(terms$term, lapply(terms[x$models$model], decimals))
+  names(out) <- c("posterior median", paste("model", seq_len(nrow(x$models))))
   cat("\n")
   print(align_left(out, 1L), row.names = FALSE)
   cat_lines("",

@@ -107,14 +107,18 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
                             cost = NULL, ...) {
   check_given()
   estimate <- estimate_to_compare(x, ...)
-  if (is.null(conf_level)) conf_level <- estimate$options$conf_level
-  conf_level <- check_level(conf_level)
+  conf_level <- check_level(conf_level %||% estimate$options$conf_level)
   check_flag(simultaneous, "simultaneous")
-  systems <- check_compared(systems, estimate$table$system)
+  systems <- check_system_names(systems, estimate$table$system)
+  abort_if(length(systems) < 2L, "system", "At least two systems are needed to compare.",
+    x = "There is only {.val {systems}}.", system = systems)
   against <- check_against(reference, best, systems)
   plan <- check_compared_metric(metric, category, cost, estimate)
   gold <- estimate$gold
-  if (!is.null(gold) && simultaneous && against$some) abort_not_all()
+  # Of gold each pair has an interval of its own.
+  abort_argument_if(!is.null(gold) && simultaneous && !is.null(against), "simultaneous",
+    "Of an estimate with gold cases, {.arg simultaneous} needs all pairs.",
+    i = "Leave out {.arg reference} and {.arg best}, or choose {.arg systems}.")
   alone <- in_metric(on_common_cases(without_gold(estimate), systems), plan)
   measured <- alone
   if (!is.null(gold)) {
@@ -130,20 +134,18 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
 
 compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   draws <- comparison_draws(estimate, pairs)
+  drawn_by <- draws_interval(estimate)
   list(
     accuracy = estimate$table[c("system", "estimate")],
     differences = difference_table(estimate, pairs, draws, conf_level, simultaneous),
     ranks = rank_table(estimate$table$system[pairs$ranked], draws$ranked),
     left_out = estimate$left_out,
-    options = c(
-      estimate$options["method"],
-      list(
-        replicates = draws$replicates, conf_level = conf_level, simultaneous = simultaneous,
-        clusters = draws$clusters, robust = draws_interval(estimate)$hidden,
-        drawn = draws_interval(estimate)$drawn,
-        allowance = if (draws_interval(estimate)$hidden) allowance_words(estimate) else " alone",
-        against = pairs$against
-      )
+    options = list(
+      method = estimate$options$method, replicates = draws$replicates, conf_level = conf_level,
+      simultaneous = simultaneous, clusters = draws$clusters, robust = drawn_by$hidden,
+      drawn = drawn_by$drawn,
+      allowance = if (drawn_by$hidden) allowance_words(estimate) else " alone",
+      against = pairs$against
     )
   )
 }
@@ -156,7 +158,6 @@ estimate_to_compare <- function(x, ...) {
     x <- estimate_accuracy(x, ...)
   }
   check_estimate(x)
-  x
 }
 
 check_estimate <- function(x, arg = "x") {
@@ -164,13 +165,6 @@ check_estimate <- function(x, arg = "x") {
     "{.arg {arg}} holds an estimate for each of the groups {.val {names(x)}}; choose one.",
     i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.")
   check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.")
-}
-
-check_compared <- function(systems, known) {
-  systems <- check_system_names(systems, known)
-  abort_if(length(systems) < 2L, "system", "At least two systems are needed to compare.",
-    x = "There is only {.val {systems}}.", system = systems)
-  systems
 }
 
 # The estimate of these systems on the cases that all of them answered, with the number of cases

@@ -25,16 +25,14 @@ glance.confusion_estimate <- function(x, ...) {
 #' @export
 format.confusion_estimate <- function(x, ...) {
   facts <- glance(x)
-  paste0(
-    size_of_confusion(facts), ": mean recall ", decimals(facts$recall, 2L), ", mean precision ",
-    decimals(facts$precision, 2L)
-  )
+  sprintf("%s: mean recall %s, mean precision %s", size_of_confusion(facts),
+    decimals(facts$recall, 2L), decimals(facts$precision, 2L))
 }
 
 size_of_confusion <- function(facts) {
   paste0(
-    count_noun(facts$systems, "system"), ", ", count_noun(facts$categories, "category",
-      "categories")
+    count_noun(facts$systems, "system"), ", ",
+    count_noun(facts$categories, "category", "categories")
   )
 }
 

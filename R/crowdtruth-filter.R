@@ -21,10 +21,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- crowdtruth(simulate_crowd(spammers = c(random = 3)))
-#' x |>
-#'   filter_crowd("workers") |>
-#'   filter_crowd("units")
-#' filter_crowd(x, "workers", flagged = flag_workers(x))
+#' filter_crowd(filter_crowd(x, "workers", flagged = flag_workers(x)), "units")
 #' @export
 filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagged = NULL,
                          below = NULL, sd = 1) {
@@ -124,10 +121,8 @@ flagged_names <- function(flagged, x) {
 #' @templateVar where Section 5.4
 #' @template ref-crowdtruth
 #' @examples
-#' figure2 <- crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
-#' tidy(figure2, "kinds", other = "sOTH")
-#'
 #' # As the paper does
+#' figure2 <- crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
 #' merge_annotations(figure2, c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA"))
 #' @export
 merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clear = 0.6,

@@ -13,8 +13,8 @@ spam_sign <- c(
 #' * Without `weights` and `known`, the **standard-deviation rule**: a metric speaks against a
 #'   worker if it is more than `sd` standard deviations beyond the mean over workers, on the side of
 #'   disagreement, low quality or many annotations; a worker is flagged if at least `votes` metrics
-#'   do. The score is the number of those metrics less `votes` plus one half. It finds those who
-#'   stand out, so that the more spammers there are, the fewer it finds.
+#'   do. The score is their number less `votes` plus one half. The more spammers there are, the
+#'   fewer stand out.
 #' * With `weights`, a **linear rule**: the score is their sum of products with the metrics, plus
 #'   the weight `(Intercept)`; a worker with a score above 0 is flagged.
 #' * With `known`, a linear rule **fitted** to workers whose quality is known, by logistic
@@ -56,9 +56,7 @@ spam_sign <- c(
 #' # Quality known for half of the workers
 #' workers <- tidy(x, "workers")
 #' known <- setNames(workers$kind != "faithful", workers$worker)
-#' fitted <- flag_workers(crowdtruth(x), known = known[c(TRUE, FALSE)])
-#' fitted
-#' fitted$weights
+#' flag_workers(crowdtruth(x), known = known[c(TRUE, FALSE)])
 #' @export
 flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds = 10L, sd = 1,
                          votes = min(2L, length(metrics))) {

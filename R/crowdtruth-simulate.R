@@ -3,7 +3,6 @@
 #' Simulated crowds with planted spammers
 #'
 #' Draws the judgements of a crowd that may give several labels to a unit, among them spammers.
-#' Repeatable with [set.seed()].
 #'
 #' Every unit has a main label, and a clarity drawn uniformly between .3 and 1: the probability that
 #' a faithful worker gives the main label. The rest of the probability goes in half to the label's
@@ -14,8 +13,7 @@
 #' Spammers take the places of faithful workers:
 #' * `random`: any label, and with probability .3 a second, whatever the unit.
 #' * `constant`: always the same label, drawn for each such worker.
-#' * `copy`: like `random`, but all of them give the same answer on a unit, as if they copied from
-#'   one another. They agree among themselves.
+#' * `copy`: like `random`, but all of them give the same answer on a unit.
 #'
 #' @param units,workers,per_unit Numbers of units, of workers and of judgements for each unit, at
 #'   most as many as workers.

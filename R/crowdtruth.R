@@ -69,8 +69,6 @@
 #'     `annotations` in it; and `converged`.
 #'   * `ratings`, what was measured; `history`, what was filtered or merged before.
 #' @family CrowdTruth
-#' @seealso [filter_crowd()], [merge_annotations()] and [flag_workers()] for what to do next;
-#'   [tidy.crowdtruth()] for tables, [autoplot.crowdtruth()] for pictures.
 #' @templateVar where Section 4
 #' @template ref-crowdtruth
 #' @template ref-crowdtruth2
@@ -79,9 +77,7 @@
 #' crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
 #'
 #' set.seed(1)
-#' x <- simulate_crowd(spammers = c(random = 2, constant = 1, copy = 2))
-#' crowdtruth(x)
-#' crowdtruth(x, version = "2.0")
+#' crowdtruth(simulate_crowd(spammers = c(random = 2, copy = 2)), version = "2.0")
 #' @export
 crowdtruth <- function(x, version = c("2014", "2.0"), task = c("closed", "open"),
                        tolerance = 0.001, max_steps = 1000L, ...) {

@@ -121,65 +121,51 @@ all_codes <- function(x) {
 # ---- What can be learnt -------------------------------------------------------------------------
 
 # Can the cells of all answers tell the parameters of the model apart: `parameters`, and the `rank`
-# of how the probabilities of cells move with them, the largest of two random points (Jones et al.,
+# of how the probabilities of cells move with them, the largest of some points (Jones et al.,
 # 2010: where degrees of freedom suffice, the rank may not). NULL where there are too many cells.
-rank_of_model <- function(x, model, populations, at = random_laws(x, model, populations)) {
+# A point has base_rates, matrices (one where all raters are alike; a number each where errors are
+# uniform) and what is `shared`. Rows are weights: to make them sum to one leaves the rank as it is.
+rank_of_model <- function(x, model, populations, at = random_points(x, model, populations)) {
   codes <- all_codes(x)
   if (is.null(codes)) return(NULL)
-  uniform <- model$errors == "uniform"
   size <- length(x$categories)
-  # What moves: weights of all cells (but one number where errors are uniform), since to make rows
-  # sum to one leaves the rank as it is.
-  free <- function(law) {
-    matrices <- if (model$accuracy == "common") law$matrices[1L] else law$matrices
-    c(
-      list(base_rates = law$base_rates,
-        matrices = if (uniform) lapply(matrices, function(m) m[1L, 1L]) else matrices),
-      if (model_is_dependent(model)) law["shared"]
-    )
-  }
-  as_law <- function(free) {
-    matrices <- lapply(free$matrices, function(m) {
-      if (uniform) m <- diag(m, size) + (1 - diag(size)) * (1 - m) / (size - 1)
+  cells <- function(moved, point) {
+    law <- utils::relist(moved, point)
+    law$base_rates <- law$base_rates / rowSums(law$base_rates)
+    law$matrices <- rep_len(lapply(law$matrices, function(m) {
+      if (length(m) == 1L) m <- diag(m, size) + (1 - diag(size)) * (1 - m) / (size - 1)
       m / rowSums(m)
-    })
-    free$matrices <- rep_len(matrices, length(x$raters))
-    free$base_rates <- free$base_rates / rowSums(free$base_rates)
-    free
+    }), length(x$raters))
+    as.vector(codes_given_class(law, codes, model, x$raters) %*% t(law$base_rates))
   }
-  ranks <- vapply(at, function(law) {
-    start <- free(law)
-    cells <- function(moved) {
-      one <- as_law(utils::relist(moved, start))
-      as.vector(codes_given_class(one, codes, model, x$raters) %*% t(one$base_rates))
-    }
-    values <- svd(differences(cells, unlist(start)), 0L, 0L)$d
+  ranks <- vapply(at, function(point) {
+    values <- svd(differences(function(moved) cells(moved, point), unlist(point)), 0L, 0L)$d
     sum(values > 1e-6 * values[[1L]])
   }, 0)
-  first <- free(at[[1L]])
-  each <- if (uniform) 1 else size * (size - 1)
+  each <- if (model$errors == "uniform") 1 else size * (size - 1)
   list(
-    rank = max(ranks), parameters = nrow(first$base_rates) * (size - 1) +
-      each * length(first$matrices) + length(first$shared)
+    rank = max(ranks), parameters = populations * (size - 1) +
+      each * length(at[[1L]]$matrices) + length(at[[1L]]$shared)
   )
 }
 
-# From a fixed seed: the rank is no matter of chance.
-random_laws <- function(x, model, populations) {
+# Two, from a fixed seed: the rank is no matter of chance. Raters are right more often than not.
+random_points <- function(x, model, populations) {
   size <- length(x$categories)
+  cells <- function(n, low = 0.5, high = 1.5) matrix(stats::runif(n * size, low, high), n)
   withr::with_seed(1L, lapply(1:2, function(i) {
-    share <- function() (0.5 + stats::runif(size)) / size
-    matrices <- lapply(x$raters, function(rater) {
-      right <- stats::runif(if (model$errors == "uniform") 1L else size, 0.6, 0.9)
-      out <- matrix((1 - right) / (size - 1), size, size)
-      if (model$errors == "free") out <- out * matrix(stats::runif(size^2, 0.5, 1.5), size)
-      diag(out) <- right
-      out / rowSums(out)
-    })
-    rates <- t(vapply(seq_len(populations), function(p) share(), numeric(size)))
-    list(
-      base_rates = rates / rowSums(rates), matrices = matrices,
-      shared = matrix(stats::runif(size * max(1L, length(model$dependence$pairs)), 0.1, 0.4), size)
+    c(
+      list(
+        base_rates = cells(populations),
+        matrices = lapply(seq_len(if (model$accuracy == "common") 1L else length(x$raters)),
+          function(j) {
+            if (model$errors == "uniform") stats::runif(1L, 0.6, 0.9) else
+              cells(size) + diag(3 * (size - 1), size)
+          })
+      ),
+      if (model_is_dependent(model)) {
+        list(shared = t(cells(max(1L, length(model$dependence$pairs)), 0.1, 0.4)))
+      }
     )
   }))
 }
@@ -198,7 +184,9 @@ check_learnable <- function(x, model, populations, named) {
 warn_dependence <- function(fit) {
   found <- fit$learnable
   if (!is.null(found)) {
-    at <- law_of_values(fit, colMeans(fit$draws))
+    at <- Filter(Negate(is.null), law_of_values(fit, colMeans(fit$draws)))
+    if (fit$model$accuracy == "common") at$matrices <- at$matrices[1L]
+    if (fit$model$errors == "uniform") at$matrices <- lapply(at$matrices, function(m) m[[1L]])
     here <- rank_of_model(fit$x, fit$model, nrow(at$base_rates), list(at))
     found$rank <- min(found$rank, here$rank)
   }

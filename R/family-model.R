@@ -157,24 +157,24 @@ law_shape <- function(family, data) {
 check_law <- function(family, parameters, data) {
   law <- family_law(family, parameters, data)
   shape <- law_shape(family, data)
-  given <- c(dim(law), if (length(dim(law)) == 3L) 1L)
-  fault <- if (!is.numeric(law) || !identical(as.double(given), as.double(shape))) {
-    paste0("It returned ", describe(law), " of ", paste(dim(law), collapse = " x "))
-  } else {
+  shaped <- is.numeric(law) && length(dim(law)) >= 3L &&
+    identical(as.double(c(dim(law), 1)[1:4]), as.double(shape))
+  if (shaped) {
     law <- array(law, shape)
-    bad <- !is.finite(law) | law < 0
-    off <- apply(bad, c(1L, 2L, 4L), any) | !(abs(apply(law, c(1L, 2L, 4L), sum) - 1) <= 1e-6)
-    at <- which(off, arr.ind = TRUE)
-    if (length(at) > 0L) paste0(
-      "For row ", at[1L, 1L], " of `judged` and true category ", data$categories[at[1L, 2L]],
-      " it returned ", toString(format(law[at[1L, 1L], at[1L, 2L], , at[1L, 3L]], digits = 4L))
-    )
+    sums <- apply(law, c(1L, 2L, 4L), sum)
+    least <- apply(law, c(1L, 2L, 4L), min)
+    off <- which(is.na(sums) | abs(sums - 1) > 1e-6 | least < 0, arr.ind = TRUE)
+    at <- utils::head(off, 1L)
   }
   if (shape[[4L]] == 1L) shape <- shape[-4L]
-  abort_argument_if(!is.null(fault), "law",
+  abort_argument_if(!shaped || length(off) > 0L, "law",
     "{.arg law} of the family of models must return probabilities, rows of {.arg judged} x true
      category x rating{if (length(shape) == 4L) ' x stratum'} ({paste(shape, collapse = ' x ')}),
-     whose sums over ratings are one.", x = "{fault}.", call = NULL)
+     whose sums over ratings are one.",
+    x = if (shaped) "For row {at[[1L]]} of {.arg judged} and true category
+        {.val {data$categories[at[[2L]]]}} they sum to {format(sums[at], digits = 6)}, the least is
+        {format(least[at], digits = 4)}." else "It returned {describe(law)} of
+        {paste(dim(law), collapse = ' x ')}.", call = NULL)
 }
 
 # ---- Words --------------------------------------------------------------------------------------

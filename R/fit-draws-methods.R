@@ -64,17 +64,14 @@ tidy.draws_fit <- function(x, ..., conf_level = default_conf_level()) {
   conf_level <- check_level(conf_level)
   draws <- unname(x$draws)
   at <- apply(draws, 2L, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
-  rest <- x$draws[, !is_watched(x$terms), drop = FALSE]
-  mixing <- rbind(x$diagnostics, diagnose_all(rest, x$sampling$chains))
-  mixing <- mixing[x$terms$term, , drop = FALSE]
-  rownames(mixing) <- NULL
+  mixing <- unname(diagnose_all(x$draws, x$sampling$chains))
   table <- tibble::as_tibble(x$terms[c("term", "rater", "truth", "rating", "population")])
   tibble::add_column(table,
     estimate = at[2L, ], std.error = apply(draws, 2L, stats::sd), conf.low = at[1L, ],
-    conf.high = at[3L, ], mean = colMeans(draws), mcse = mixing[, "mcse"],
-    rhat = mixing[, "rhat"], ess_bulk = mixing[, "ess_bulk"], ess_tail = mixing[, "ess_tail"],
+    conf.high = at[3L, ], mean = colMeans(draws), mcse = mixing[, 4L],
+    rhat = mixing[, 1L], ess_bulk = mixing[, 2L], ess_tail = mixing[, 3L],
     contraction = unname(contraction(x)),
-    reason = ifelse(is.na(mixing[, "rhat"]), "the same in all draws", NA_character_)
+    reason = ifelse(is.na(mixing[, 1L]), "the same in all draws", NA_character_)
   )
 }
 
@@ -91,13 +88,11 @@ least_contraction <- 0.3
 #' @export
 glance.draws_fit <- function(x, ...) {
   check_dots_empty(...)
-  worst <- function(column, f) f(x$diagnostics[, column], na.rm = TRUE)
   plain <- NextMethod()
+  worst <- worst_mixing(x)
   tibble::tibble(
     plain, draws = nrow(x$draws), chains = x$sampling$chains, thin = x$sampling$thin,
-    worst_rhat = worst("rhat", max),
-    worst_ess = min(worst("ess_bulk", min), worst("ess_tail", min)),
-    switched = x$switched
+    worst_rhat = worst[[1L]], worst_ess = worst[[2L]], switched = x$switched
   )
 }
 
@@ -108,8 +103,7 @@ format.draws_fit <- function(x, ...) NextMethod()
 #' @export
 print.draws_fit <- function(x, ...) {
   print_result(x, "tidy(), draws(), ground_truth(), test_accuracy(), plot()", paste0(
-    sub("<rater_fit>", "<draws_fit>", format_fit(x)[[1L]], fixed = TRUE), "; ",
-    count_noun(x$sampling$chains, "chain"), " of ", count_noun(x$sampling$kept, "draw"),
+    "<draws_fit> ", title_of_fit(x), "; ", count_noun(x$sampling$chains, "chain"), " of ", count_noun(x$sampling$kept, "draw"),
     if (x$sampling$thin > 1L) paste0(", one of ", x$sampling$thin, " sweeps each")
   ))
 }
@@ -127,12 +121,9 @@ shown_table.draws_fit <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.draws_fit <- function(x) { # nolint: object_name.
-  size <- glance(x)
   c(
     paste0(
-      "Estimates are posterior medians. Rhat at most ", decimals(size$worst_rhat, 3L),
-      ", effective sample sizes at least ", number(round(size$worst_ess)),
-      if (x$switched == 0) "; no categories changed names"
+      "Estimates are posterior medians. ", mixing_words(x), if (x$switched == 0) "; no categories changed names"
     ),
     paste0(
       "Assumed: raters err ", if (model_is_dependent(x$model)) {

@@ -294,11 +294,27 @@ matrix_columns <- function(m, size, populations) {
   populations * size + (m - 1L) * size^2 + seq_len(size^2)
 }
 
+# The largest Rhat and the least effective sample size of what is watched.
+worst_mixing <- function(fit) {
+  c(
+    max(fit$diagnostics[, "rhat"], -Inf, na.rm = TRUE),
+    min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
+  )
+}
+
+has_mixed <- function(worst) worst[[1L]] <= 1.01 && worst[[2L]] >= 400
+
+mixing_words <- function(fit) {
+  worst <- worst_mixing(fit)
+  sprintf("Rhat at most %s, effective sample sizes at least %s", decimals(worst[[1L]]),
+    number(round(worst[[2L]])))
+}
+
 warn_mixing <- function(fit) {
-  rhat <- max(fit$diagnostics[, "rhat"], 1, na.rm = TRUE)
-  ess <- min(fit$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
-  warn_if(rhat > 1.01 || ess < 400, "no_convergence",
-    "Chains have not mixed: Rhat {decimals(rhat, 3L)}, effective sample size {round(ess)}.",
+  worst <- worst_mixing(fit)
+  warn_if(!has_mixed(worst), "no_convergence",
+    "Chains have not mixed: Rhat {decimals(worst[[1L]], 3L)}, effective sample size
+        {round(worst[[2L]])}.",
     i = "Ask for more with {.code sampling = list(draws = )}, or give stronger priors.")
   # Priors tell them apart.
   warn_if(fit$switched > 0.01 && !all(fit$x$raters %in% fit$named), "switched",

@@ -23,7 +23,7 @@ print.rater_fit <- function(x, ...) {
 #' @export
 format.rater_fit <- function(x, ...) {
   paste0(title_of_fit(x), ": ", if (x$identified == "yes") {
-    paste0("rater accuracy ", decimals(x$rater_accuracy, 2L), ", Fleiss' kappa ",
+    sprintf("rater accuracy %s, Fleiss' kappa %s", decimals(x$rater_accuracy, 2L),
       decimals(kappa_of_agreement(x$x, x$agreement), 2L))
   } else {
     paste0("not identified (", reason_of_fit(x), ")")
@@ -34,10 +34,9 @@ title_of_fit <- function(fit) {
   x <- fit$x
   # Weights that are counts are cases.
   cases <- if (weights_are_counts(x)) sum(weights_of_cases(x)) else nrow(x)
-  paste0(
-    format(fit$model), ", ", fit$method, ", ", count_noun(cases, "case"), ", ",
-    count_noun(ncol(x), "rater")
-  )
+  toString(c(
+    format(fit$model), fit$method, count_noun(cases, "case"), count_noun(ncol(x), "rater")
+  ))
 }
 
 format_fit <- function(fit) {
@@ -45,10 +44,8 @@ format_fit <- function(fit) {
   if (fit$identified != "yes") return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
   c(
     out,
-    if (!is.na(fit$agreement)) paste0(
-      "Pairs of raters agree: ", percent(fit$agreement), " (Fleiss' kappa ",
-      decimals(kappa_of_agreement(fit$x, fit$agreement)), ")"
-    ),
+    if (!is.na(fit$agreement)) sprintf("Pairs of raters agree: %s (Fleiss' kappa %s)",
+      percent(fit$agreement), decimals(kappa_of_agreement(fit$x, fit$agreement))),
     format_accuracy(fit), format_sureness(fit), likelihood_lines(fit)
   )
 }
@@ -72,8 +69,8 @@ format_sureness <- function(fit) {
   if (!uses_confidence(fit$model)) return(NULL)
   most <- utils::tail(fit$x$confidence$levels, 1L)
   share <- percent(stats::coef(fit)[paste0("confidence_", c("right", "wrong"), "[", most, "]")])
-  paste0("Confidence is ", most, " in ", share[[1L]], " of right and ", share[[2L]],
-    " of wrong answers")
+  sprintf("Confidence is %s in %s of right and %s of wrong answers", most, share[[1L]],
+    share[[2L]])
 }
 
 likelihood_lines <- function(fit) UseMethod("likelihood_lines")
@@ -93,13 +90,11 @@ likelihood_lines.rater_fit <- function(fit) {
   centre <- fit$centre
   prior <- mostly_prior(fit)
   c(
-    if (isTRUE(value["dispersion"] > 0)) paste0(
-      "An error one category nearer to the truth is ", decimals(value[["dispersion"]], 2L),
-      " times as likely"
+    if (isTRUE(value["dispersion"] > 0)) sprintf(
+      "An error one category nearer to the truth is %.2f times as likely", value[["dispersion"]]
     ),
-    if (isTRUE(value["difficulty"] >= 0)) paste0(
-      "Accuracy is ", decimals(value[["difficulty"]]),
-      " higher in easy cases, and lower in hard ones"
+    if (isTRUE(value["difficulty"] >= 0)) sprintf(
+      "Accuracy is %.3f higher in easy cases, and lower in hard ones", value[["difficulty"]]
     ),
     if (fit$method == "pairs") {
       "Fitted to the frequencies of pairs of ratings: there is no log-likelihood to compare"
@@ -110,9 +105,9 @@ likelihood_lines.rater_fit <- function(fit) {
         if (is.null(centre)) paste0(", AIC ", decimals(stats::AIC(fit), 1L))
       )
     },
-    if (!is.null(centre)) paste0(
-      "Matrices lie around a centre of the panel, which weighs as much as ",
-      decimals(centre$c, 1L), " ratings of a category"
+    if (!is.null(centre)) paste(
+      "Matrices lie around a centre of the panel, which weighs as much as", decimals(centre$c, 1L),
+      "ratings of a category"
     ),
     if (length(prior) > 0L) paste("Fewer than that, so mostly prior:", shorten(prior))
   )

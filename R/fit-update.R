@@ -44,14 +44,11 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
     method <- if (can) object$method else if (know) "likelihood"
   }
   if (!is.null(new)) x <- add_ratings(x, new)
-  if (identical(method, "bayes")) {
-    of <- object$sampling
-    sampling <- if (!is.null(of)) {
-      c(list(draws = of$chains * of$kept), of[c("chains", "warmup", "threads")])
-    }
-    return(fit_raters(x, model, method, known_truth, known_raters, prior, as.list(sampling)))
+  bayes <- identical(method, "bayes")
+  if (is.null(new) || bayes) {
+    return(fit_raters(x, model, method, known_truth, known_raters, if (bayes) prior,
+      if (bayes) object$given$sampling))
   }
-  if (is.null(new)) return(fit_raters(x, model, method, known_truth, known_raters))
   warm <- same && length(x$categories) == length(object$x$categories)
   fit_checked(x, model, method, known_truth, known_raters, start = if (warm) start_of(object))
 }

@@ -137,10 +137,10 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
   checked <- check_fitted(x, model, method, known_truth, known_raters)
   fit <- switch(checked$method,
     algebraic = fit_algebraic(checked$x, model),
-    bayes = fit_draws(model, checked, prior, sampling),
+    bayes = fit_draws(model, checked, prior, as.list(sampling)),
     fit_model(model, checked, start)
   )
-  fit$given <- c(checked$given, list(prior = prior))
+  fit$given <- c(checked$given, list(prior = prior, sampling = sampling))
   warn_fit(fit)
   fit
 }
@@ -273,10 +273,8 @@ reason_not_identified <- function(identified, agreement, categories) {
     judge = "the judge is no better than guessing in its calibration sample",
     unrelated = "raters agree no better than by chance, given how often each uses each category"
   )
-  by_chance <- paste0(
-    "raters agree no better than by chance (agreement ", decimals(agreement), ", chance ",
-    decimals(1 / categories), ")"
-  )
+  by_chance <- sprintf("raters agree no better than by chance (agreement %s, chance %s)",
+    decimals(agreement), decimals(1 / categories))
   as.character(ifelse(identified == "chance", by_chance, reasons[identified]))
 }
 
@@ -287,10 +285,8 @@ reason_of_fit <- function(fit) {
 }
 
 reason_of_parameters <- function(model, categories) {
-  paste(
-    "the", format(model), "has more parameters than ratings by these raters into", categories,
-    "categories can distinguish"
-  )
+  few <- paste("ratings by these raters into", categories, "categories can distinguish")
+  paste("the", format(model), "has more parameters than", few)
 }
 
 # What a user may give where a fit is needed.

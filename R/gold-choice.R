@@ -40,38 +40,20 @@ allocate_gold <- function(gold, cases, spread) {
 # patterns that need no gold, `weight` the number of cases of a pattern.
 gold_probabilities <- function(gold, spread, weight, choice) {
   eligible <- !is.na(spread) & weight > 0
-  out <- list(stratum = rep(NA_integer_, length(spread)), probability = rep(0, length(spread)))
-  gold <- min(gold, sum(weight[eligible]))
-  stratum <- rep(1L, sum(eligible))
-  probability <- rep(gold / sum(weight[eligible]), sum(eligible))
-  if (choice == "active") {
-    probability <- active_probability(gold, spread[eligible], weight[eligible])
-  } else if (choice == "stratified") {
-    strata <- spread_strata(spread[eligible], weight[eligible])
-    cases <- rowsum(weight[eligible], strata)[, 1L]
-    mean <- rowsum(weight[eligible] * spread[eligible], strata)[, 1L] / cases
-    number <- allocate_gold(gold, cases, mean)
-    if (!is.null(number)) {
-      stratum <- strata
-      probability <- (number / cases)[strata]
-    }
+  out <- list(stratum = ifelse(eligible, 1L, NA_integer_), probability = 0 * weight)
+  weight <- weight[eligible]
+  spread <- spread[eligible]
+  gold <- min(gold, sum(weight))
+  out$probability[eligible] <- gold / sum(weight)
+  if (choice == "random") return(out)
+  strata <- spread_strata(spread, weight)
+  cases <- rowsum(weight, strata)[, 1L]
+  number <- allocate_gold(gold, cases, rowsum(weight * spread, strata)[, 1L] / cases)
+  if (!is.null(number)) {
+    out$stratum[eligible] <- strata
+    out$probability[eligible] <- unname(number / cases)[strata]
   }
-  out$stratum[eligible] <- stratum
-  out$probability[eligible] <- unname(probability)
   out
-}
-
-# In proportion to spread, as far as 1 lets it.
-active_probability <- function(gold, spread, weight) {
-  size <- pmax(spread, least_spread * sum(weight * spread) / sum(weight))
-  if (all(size == 0)) size[] <- 1
-  sure <- rep(FALSE, length(size))
-  repeat {
-    scale <- (gold - sum(weight[sure])) / sum((weight * size)[!sure])
-    more <- !sure & scale * size >= 1
-    if (!any(more)) return(ifelse(sure, 1, scale * size))
-    sure <- sure | more
-  }
 }
 
 # Draws cases: in each stratum as many as its probabilities sum to, by steps through its cases in

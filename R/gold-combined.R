@@ -130,9 +130,8 @@ combined_difference <- function(x, alone, target, conf_level, widen = default_wi
 fewest_tested <- 5L
 
 gold_test <- function(x, alone) {
-  none <- list(statistic = NA_real_, p.value = NA_real_)
-  if (x$gold < fewest_tested || is.na(alone$estimate) || is.na(alone$std.error)) return(none)
   spread <- alone$estimate * (1 - alone$estimate) * x$at_hand
   prior <- ratings_prior(alone, 0, spread, x$cases, 0, unit = x$at_hand)
-  contradiction(prior, min(max(x$estimate, 0), 1), x$variance * gold_error(x, "cases"))
+  found <- contradiction(prior, clip01(x$estimate), x$variance * gold_error(x, "cases"))
+  lapply(found, replace, x$gold < fewest_tested, NA_real_)
 }

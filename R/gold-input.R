@@ -130,34 +130,36 @@ check_gold_sample <- function(gold_sample) {
 
 # A probability per case of `x`, NA where none is given; NULL if the user gave no probabilities.
 given_probability <- function(known_truth, gold_sample, x) {
-  column <- if (is.data.frame(known_truth)) intersect("probability", names(known_truth))
-  named <- is.data.frame(known_truth) && rlang::is_string(gold_sample) &&
-    gold_sample %in% names(known_truth)
-  if (named) column <- gold_sample
-  declared <- !is.null(gold_sample) && !named
+  table <- is.data.frame(known_truth)
+  named <- table && rlang::is_string(gold_sample) && gold_sample %in% names(known_truth)
+  column <- if (named) gold_sample else if (table) intersect("probability", names(known_truth))
   if (length(column) == 1L) {
-    if (declared) abort_two_samples(column, gold_sample)
-    table <- known_truth[!is.na(known_truth[[truth_column(known_truth)]]), ]
-    look_up_probability(table$case, table[[column]], x)
-  } else if (declared && !is.character(gold_sample)) {
-    probability_of_sample(gold_sample, x)
+    abort_argument_if(!is.null(gold_sample) && !named, "gold_sample",
+      "{.arg known_truth} says in column {.val {column}} with which probability cases were chosen;
+          {.arg gold_sample} must not say something else.", not = gold_sample,
+      i = "Leave out one of them.")
+    truth <- known_truth[[intersect(c("truth", "category"), names(known_truth))[[1L]]]]
+    gold_sample <- known_truth[!is.na(truth), c("case", column)]
+    names(gold_sample)[[2L]] <- "probability"
+  } else if (is.character(gold_sample)) {
+    return(NULL)
   }
+  probability_of_sample(gold_sample, x)
 }
 
-truth_column <- function(table) intersect(c("truth", "category"), names(table))[[1L]]
-
-probability_of_sample <- function(gold_sample, x) {
-  if (is.data.frame(gold_sample) && all(c("case", "probability") %in% names(gold_sample))) {
-    look_up_probability(gold_sample$case, gold_sample$probability, x)
-  } else if (is.numeric(gold_sample) && rlang::is_named(gold_sample)) {
-    look_up_probability(names(gold_sample), gold_sample, x)
-  } else if (is.numeric(gold_sample) && length(gold_sample) == length(x$index)) {
-    as.double(gold_sample)
+probability_of_sample <- function(sample, x) {
+  if (is.null(sample)) return(NULL)
+  if (is.data.frame(sample) && all(c("case", "probability") %in% names(sample))) {
+    look_up_probability(sample$case, sample$probability, x)
+  } else if (is.numeric(sample) && rlang::is_named(sample)) {
+    look_up_probability(names(sample), sample, x)
   } else {
-    abort_argument("gold_sample", "must be {.val random}, {.val given}, or the probability of each
-          case to be chosen.", not = gold_sample, i = "Probabilities are a vector in the order of
-          the {length(x$index)} cases, one named by case, a data frame with columns {.val case} and
-          {.val probability}, or a column of {.arg known_truth}.")
+    abort_argument_if(!is.numeric(sample) || length(sample) != length(x$index), "gold_sample",
+      "must be {.val random}, {.val given}, or the probability of each case to be chosen.",
+      not = sample, i = "Probabilities are a vector in the order of the {length(x$index)} cases,
+          one named by case, a data frame with columns {.val case} and {.val probability}, or a
+          column of {.arg known_truth}.")
+    as.double(sample)
   }
 }
 
@@ -172,41 +174,30 @@ look_up_probability <- function(case, probability, x) {
   probability[match(as_label(x$cases), case)]
 }
 
-abort_two_samples <- function(column, gold_sample) {
-  abort_argument("gold_sample", "{.arg known_truth} says in column {.val {column}} with which
-                                 probability cases were chosen; {.arg gold_sample} must not say
-                                 something else.", not = gold_sample, i = "Leave out one of them.")
-}
-
 check_gold_probability <- function(probability, case) {
-  ok <- is.numeric(probability) & !is.na(probability) & probability > 0 & probability <= 1
-  if (!all(ok)) {
-    off <- as_label(case[!ok])
-    found <- unique(probability[!ok])
-    abort_fallible("gold",
-      "Every gold case needs the probability in (0, 1] with which it was chosen.",
-      x = "{length(off)} of {length(ok)} case{?s} {?has/have} another or none, first case
-           {.val {off[[1L]]}}: {.val {found[[1L]]}}.", case = off, found = found)
-  }
+  off <- !(probability > 0 & probability <= 1) %in% TRUE
+  case <- as_label(case[off])
+  found <- unique(probability[off])
+  abort_if(any(off), "gold",
+    "Every gold case needs the probability in (0, 1] with which it was chosen.",
+    x = "{length(case)} of {length(off)} case{?s} {?has/have} another or none, first case
+         {.val {case[[1L]]}}: {.val {found[[1L]]}}.", case = case, found = found)
 }
 
 # What users must be told of their gold before it is put to use. `kind`: see settle_gold().
 warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   n <- length(gold$case)
   if (n == 0L) return(invisible())
-  if (kind == "undeclared") {
-    warn_fallible("hand_picked",
-      "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by
-          hand, and cannot measure accuracy.",
-      i = "Write {.code gold_sample = \"random\"} for a random sample, or give the probability with
-          which each case was chosen; {.code gold_sample = \"given\"} says that they were picked by
-          hand.", cases = n)
-  } else if (kind == "unrated") {
-    warn_fallible("gold_unrated",
-      "No rater saw any of the {n} case{?s} with known truth, which therefore cannot measure
-          accuracy.", i = "Give the probability with which each case was chosen, if it is known.",
-      cases = n)
-  }
+  warn_if(kind == "undeclared", "hand_picked",
+    "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by
+        hand, and cannot measure accuracy.",
+    i = "Write {.code gold_sample = \"random\"} for a random sample, or give the probability with
+        which each case was chosen; {.code gold_sample = \"given\"} says that they were picked by
+        hand.", cases = n)
+  warn_if(kind == "unrated", "gold_unrated",
+    "No rater saw any of the {n} case{?s} with known truth, which therefore cannot measure
+        accuracy.", i = "Give the probability with which each case was chosen, if it is known.",
+    cases = n)
   warn_if(kind == "sample" && n < min(few_gold, nrow(x)), "gold_few",
     "{n} gold case{?s} {?is/are} too few to measure accuracy: intervals have been checked from
         {few_gold} on.", i = "Label about 20; {.fun plan_gold} says how many, and which.",

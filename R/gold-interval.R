@@ -3,7 +3,7 @@
 # Valid whatever raters and systems have in common. No interval where clusters are too few. Like all
 # intervals with gold, of one share or of several.
 corrected_interval <- function(x, target, conf_level) {
-  share <- pmin(pmax(x$estimate, 0), 1)
+  share <- clip01(x$estimate)
   size <- gold_size(x, target, conf_level)
   ends <- wilson_interval(share, size, normal_quantile(conf_level))
   found <- list(
@@ -74,7 +74,7 @@ clustered_ratio <- function(x, ratio, rest, cluster, fitted, variance) {
 
 # Variance of a share at the estimate; that of few cases where all of them are alike.
 share_variance <- function(x) {
-  share <- pmin(pmax(x$estimate, 0), 1)
+  share <- clip01(x$estimate)
   variance <- share * (1 - share)
   ifelse(variance > 0, variance, x$variance)
 }

@@ -44,9 +44,8 @@ gold_part <- function(evidence, which) {
   )
 }
 
-# Do gold cases stand for all cases of a part? The inverse of
-# their probabilities sums to the number of cases, give or take what chance makes of it, unless some
-# cases had no chance to be drawn.
+# Do gold cases stand for all cases of a part? The inverse of their probabilities sums to the number
+# of cases, give or take what chance makes of it, unless some cases had no chance to be drawn.
 stands_for <- function(part) stand_for(as.matrix(part$weight), as.matrix(part$w), part$drawn)
 
 stand_for <- function(weight, w, drawn) {
@@ -172,16 +171,15 @@ is_constant <- function(hit, weight) length(unique(hit[weight > 0])) < 2L
 # `interval` is corrected_interval()'s.
 gold_common <- function(interval, independent, shared) {
   range <- independent - shared
-  if (is.na(range) || abs(range) < 1e-6) range <- NA_real_
-  at <- function(value) (independent - value) / range
-  ends <- sort(at(c(interval$conf.low, interval$conf.high)), na.last = TRUE)
-  within <- function(share) {
-    if (isTRUE(ends[[1L]] > 1 || ends[[2L]] < 0)) NA_real_ else pmin(1, pmax(0, share))
-  }
-  list(
-    estimate = within(at(interval$estimate)), conf.low = within(ends[[1L]]),
-    conf.high = within(ends[[2L]])
-  )
+  range[abs(range) < 1e-6] <- NA_real_
+  at <- lapply(interval[c("estimate", "conf.low", "conf.high")], function(value) {
+    (independent - value) / range
+  })
+  low <- pmin(at$conf.low, at$conf.high)
+  high <- pmax(at$conf.low, at$conf.high)
+  outside <- (low > 1 | high < 0) %in% TRUE
+  shares <- list(common = at$estimate, common.low = low, common.high = high)
+  lapply(shares, function(share) replace(clip01(share), outside, NA_real_))
 }
 
 # What ratings alone say of systems of number `s`: the centre of their intervals, the whole error,

@@ -7,11 +7,10 @@ interval_bootstrap <- new_interval(
   draws = function(estimate, replicates) replicates,
   note = function(estimate) bootstrap_note(estimate),
   explain = function(estimate) {
-    paste0(
-      "The ", interval_title(estimate$options$conf_level), " is from percentiles of ",
-      number(estimate$options$replicates), " bootstrap samples of ",
-      if (is.null(estimate$options$cluster)) "cases" else "clusters of cases",
-      " (Efron and Tibshirani 1993); it covers sampling error only."
+    paste(
+      "The {interval} is from percentiles of", number(estimate$options$replicates),
+      "bootstrap samples of", if (!is.null(estimate$options$cluster)) "clusters of",
+      "cases (Efron and Tibshirani 1993); it covers sampling error only."
     )
   }
 )

@@ -7,22 +7,20 @@ interval_conformal <- new_interval(
   uncounted = "so sampling error has no scale",
   find = function(draft, table) conformal_interval(draft, table),
   draws = function(estimate, replicates) conformal_draws(estimate, replicates),
-  note = function(estimate) conformal_note(estimate),
+  note = function(estimate) paste0("Interval (conformal): ", format(calibration_of(estimate))),
   explain = function(estimate) {
-    paste0(
-      explain_robust(estimate), " The number of standard errors on either side is the one that ",
-      "would have covered in families of public data sets with known truth (hierarchical ",
-      "conformal prediction, Lee, Barber and Willett 2023)."
-    )
+    paste(explain_robust(estimate), "The number of standard errors on either side is the one that
+      would have covered in families of public data sets with known truth (hierarchical conformal
+      prediction, Lee, Barber and Willett 2023).")
   }
 )
 
 # The robust error, times a factor from the reference sets instead of that of the normal curve.
 conformal_interval <- function(draft, table) {
   found <- robust_interval(draft, table)
-  if (is.null(found$sampling)) return(found)
-  centre <- typical_error(draft, table$estimate, found$sampling, draft$parts)$centre
-  found$table <- with_limits(found$table, centre, calibration_of(draft)$factor)
+  if (!is.null(found$centre)) {
+    found$table <- with_limits(found$table, found$centre, calibration_of(draft)$factor)
+  }
   found
 }
 
@@ -39,8 +37,6 @@ conformal_draws <- function(estimate, replicates) {
   draws[] <- centre + wider * (draws - centre)
   draws
 }
-
-conformal_note <- function(x) paste0("Interval (conformal): ", format(calibration_of(x)))
 
 # Language models are compared with their kind, people with people.
 calibration_of <- function(of) {
@@ -107,46 +103,43 @@ calibrate_interval <- function(sets = default_reference_sets(),
   )
   off <- abs(error$centre - sets$truth)
   score <- ifelse(off == 0, 0, off / error$std.error)
+  family <- as.character(sets$family)
   new_result("interval_calibration",
-    factor = family_quantile(score, sets$family, conf_level), conf_level = conf_level,
-    family = as.character(sets$family), score = score
+    factor = family_quantile(score, family, conf_level), conf_level = conf_level,
+    score = split(score, factor(family, unique(family)))
   )
 }
 
-reference_columns <- c(
-  "family", "kind", "estimate", "truth", "sampling", "gap", "dependence_weight", "rater_error",
-  "base_rate_range", "open_share"
-)
-
 check_reference_sets <- function(sets) {
-  lacking <- setdiff(reference_columns, names(sets))
+  needed <- c(
+    "family", "kind", "estimate", "truth", "sampling", "gap", "dependence_weight", "rater_error",
+    "base_rate_range", "open_share"
+  )
+  lacking <- setdiff(needed, names(sets))
   abort_argument_if(!is.data.frame(sets) || length(lacking) > 0L, "sets",
     "must be a data frame like {.code reference_sets}.",
     x = if (is.data.frame(sets)) "It lacks {.val {lacking}}." else "It is {describe(sets)}.")
-  holes <- vapply(reference_columns, function(column) anyNA(sets[[column]]), NA)
-  abort_argument_if(any(holes), "sets", "must be complete.",
-    x = "Values are missing in {.val {reference_columns[holes]}}.")
+  holes <- needed[vapply(as.list(sets)[needed], anyNA, NA)]
+  abort_argument_if(length(holes) > 0L, "sets", "must be complete.",
+    x = "Values are missing in {.val {holes}}.")
 }
 
 # The least score with mass enough at or below it, infinite if there is none.
 family_quantile <- function(score, family, conf_level) {
-  families <- length(unique(family))
   size <- stats::ave(score, family, FUN = length)
   by_size <- order(score)
-  mass <- cumsum(1 / ((families + 1) * size[by_size]))
-  enough <- which(mass >= conf_level - 1e-12)
-  if (length(enough) > 0L) score[by_size][[enough[[1L]]]] else Inf
+  mass <- cumsum(1 / ((length(unique(family)) + 1) * size[by_size]))
+  c(score[by_size][mass >= conf_level - 1e-12], Inf)[[1L]]
 }
 
 #' @rdname calibrate_interval
 #' @export
 print.interval_calibration <- function(x, ...) {
-  facts <- glance(x)
   cat_lines(
     paste0("<interval_calibration> ", format(x)),
     paste0(
-      "The normal curve has +-", decimals(facts$normal, 2L), ". If your data are one more such ",
-      "family, coverage is at least ", format(x$conf_level), "."
+      "The normal curve has +-", decimals(normal_quantile(x$conf_level), 2L), ". If your data are ",
+      "one more such family, coverage is at least ", format(x$conf_level), "."
     ),
     if (is.infinite(x$factor)) {
       paste0(
@@ -161,12 +154,10 @@ print.interval_calibration <- function(x, ...) {
 #' @rdname calibrate_interval
 #' @export
 format.interval_calibration <- function(x, ...) {
-  facts <- glance(x)
-  families <- if (facts$families == 1L) "family" else "families"
   paste0(
     if (is.infinite(x$factor)) "no number of" else paste0("+-", decimals(x$factor, 2L)),
-    " standard errors, as ", count_noun(facts$systems, "system"), " of ", facts$families, " ",
-    families, " of data sets needed"
+    " standard errors, as ", count_noun(sum(lengths(x$score)), "system"), " of ",
+    count_noun(length(x$score), "family", "families"), " of data sets needed"
   )
 }
 
@@ -174,11 +165,10 @@ format.interval_calibration <- function(x, ...) {
 #' @export
 tidy.interval_calibration <- function(x, ...) {
   check_dots_empty(...)
-  score <- split(x$score, factor(x$family, unique(x$family)))
   tibble::tibble(
-    family = names(score), systems = lengths(score, use.names = FALSE),
-    median_score = vapply(score, stats::median, 0, USE.NAMES = FALSE),
-    highest_score = vapply(score, max, 0, USE.NAMES = FALSE)
+    family = names(x$score), systems = unname(lengths(x$score)),
+    median_score = unname(vapply(x$score, stats::median, 0)),
+    highest_score = unname(vapply(x$score, max, 0))
   )
 }
 
@@ -187,7 +177,7 @@ tidy.interval_calibration <- function(x, ...) {
 glance.interval_calibration <- function(x, ...) {
   check_dots_empty(...)
   tibble::tibble(
-    factor = x$factor, conf_level = x$conf_level, families = length(unique(x$family)),
-    systems = length(x$score), normal = normal_quantile(x$conf_level)
+    factor = x$factor, conf_level = x$conf_level, families = length(x$score),
+    systems = sum(lengths(x$score)), normal = normal_quantile(x$conf_level)
   )
 }

@@ -8,12 +8,10 @@ interval_posterior <- new_interval(
   draws = function(estimate, replicates) replicates,
   note = function(estimate) posterior_note(estimate),
   explain = function(estimate) {
-    paste0(
-      "The ", round(100 * estimate$options$conf_level), "% intervals are quantiles of draws from ",
-      "the posterior", if (!is_stated(estimate$options)) {
+    paste0("The {interval}s are quantiles of draws from the posterior",
+      if (!is_stated(estimate$options)) {
         ", in which the errors that systems share with raters have a prior"
-      }, "."
-    )
+      }, ".")
   }
 )
 

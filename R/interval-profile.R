@@ -5,12 +5,8 @@ interval_profile <- new_interval(
   likelihood = TRUE, clusters = FALSE, uncounted = "so the likelihood has no scale",
   find = function(draft, table) profile_interval(draft, table),
   note = function(estimate) "Interval (profile): sampling error alone, from the log posterior.",
-  explain = function(estimate) {
-    paste0(
-      "The ", interval_title(estimate$options$conf_level), " is from the profile of the log ",
-      "posterior; it covers sampling error only."
-    )
-  }
+  explain = "The {interval} is from the profile of the log posterior; it covers sampling error
+    only."
 )
 
 profile_interval <- function(draft, table) {

@@ -126,9 +126,9 @@ heavy_times <- function(n) {
   normal_quantile(0.9) / stats::qt(0.95, tail_freedom) * sqrt(tail_freedom / spread)
 }
 
-hidden_error <- function(estimate, sampling) {
+hidden_error <- function(estimate, ...) {
   hidden <- estimate$details[["hidden"]] # of another metric
-  hidden %||% error_of_estimate(estimate, sampling)$hidden
+  hidden %||% error_of_estimate(estimate, ...)$hidden
 }
 
 error_of_estimate <- function(estimate, sampling = estimate$details$sampling) {
@@ -159,21 +159,21 @@ same_share <- function(fit) {
 
 robust_note <- function(x) {
   drawn <- if (!is.null(x$replicates)) {
-    paste0(" (", resampling_note(x), ", ", number(x$options$replicates), " replicates)")
+    paste0(resampling_note(x), ", ", number(x$options$replicates), " replicates")
   } else if (!is.null(x$options$cluster)) {
-    paste0(" (", count_noun(count_clusters(x), "cluster"), ")")
+    count_noun(count_clusters(x), "cluster")
   }
+  drawn <- paste0(" (", drawn, ")", recycle0 = TRUE)
   paste0("Interval (robust): sampling error", drawn, allowance_words(x), ".")
 }
 
 # What an interval contains beside sampling error: true for this estimate, not only for its kind.
 allowance_words <- function(x) {
-  hidden <- hidden_error(x, x$details$sampling)
   if (is_stated(x$options)) {
     " alone, given what is assumed"
   } else if (panel_kind(x) == "machines") {
     " and the error of machines as raters of other data"
-  } else if (max(0, hidden, na.rm = TRUE) == 0) {
+  } else if (max(0, hidden_error(x), na.rm = TRUE) == 0) {
     " alone (no sign of shared errors)"
   } else {
     " and an allowance for shared errors"
@@ -182,25 +182,20 @@ allowance_words <- function(x) {
 
 # The same for a paper.
 explain_robust <- function(estimate) {
-  interval <- paste("The", interval_title(estimate$options$conf_level))
   if (is_stated(estimate$options)) {
-    return(paste(interval, "covers sampling error, given that assumption."))
+    "The {interval} covers sampling error, given that assumption."
+  } else if (panel_kind(estimate) == "machines" && is_averaged(estimate)) {
+    "The {interval} is that of other sources in which language models or programs rate, whose
+      agreement says little of their accuracy: it stands halfway between the estimate and .65, with
+      a standard error of .17 besides sampling error."
+  } else {
+    "The {interval} allows for sampling error and for errors that raters and systems share, which
+      ratings cannot show. For these its variance has a term that grows with the share of wrong
+      ratings, with the range of accuracies that other base rates would allow, and with the distance
+      between the accuracies with independent and with shared errors, and that vanishes where
+      ratings speak for models without unequal cases and raters; its size was set on public data
+      sets with known truth."
   }
-  if (panel_kind(estimate) == "machines" && is_averaged(estimate)) {
-    return(paste(
-      interval, "is that of other sources in which language models or programs rate, whose",
-      "agreement says little of their accuracy: it stands halfway between the estimate and .65,",
-      "with a standard error of .17 besides sampling error."
-    ))
-  }
-  paste(
-    interval, "allows for sampling error and for errors that raters and systems share, which",
-    "ratings cannot show. For these its variance has a term that grows with the share of wrong",
-    "ratings, with the range of accuracies that other base rates would allow, and with the",
-    "distance between the accuracies with independent and with shared errors, and that vanishes",
-    "where ratings speak for models without unequal cases and raters; its size was set on public",
-    "data sets with known truth."
-  )
 }
 
 # What robust intervals take to be hidden of each accuracy, were both ends so far apart.

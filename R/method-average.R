@@ -5,16 +5,11 @@ method_average <- new_method(
   "average", "averaged over models",
   model = "own", posterior = TRUE, common = "typical", stand_in = "joint", draws = "robust",
   estimate = function(fit, options, average) estimate_average(fit, average),
-  explain = function(estimate) {
-    paste0(
-      "The system was taken as one more rater in a set of latent class models of all answers ",
-      "(raters equally accurate or not; errors equally probable, by distance between categories, ",
-      "or with a confusion matrix for each judge; cases equally difficult or not; Dawid and Skene ",
-      "1979), and the probability that its answers are right was averaged over these models, ",
-      "weighted by how probable each of them makes the answers (Hoeting et al. 1999). ",
-      explain_common(estimate)
-    )
-  }
+  explain = "The system was taken as one more rater in a set of latent class models of all answers
+    (raters equally accurate or not; errors equally probable, by distance between categories, or
+    with a confusion matrix for each judge; cases equally difficult or not; Dawid and Skene 1979),
+    and the probability that its answers are right was averaged over these models, weighted by how
+    probable each of them makes the answers (Hoeting et al. 1999). {common}"
 )
 
 # Fields: estimator; systems, a list per system of what the average says. NULL where the raters do
@@ -37,23 +32,18 @@ estimate_average <- function(fit, average) {
 }
 
 # What the average says beside any estimate, a number per system: the ends of the range, the share
-# of ratings that are wrong, the weight of models without errors in common, and how far the
-# estimators are apart; NA where no models were averaged.
+# of ratings that are wrong, and the weight of models without errors in common; NA where no models
+# were averaged.
 parts_of_average <- function(fit, value, average) {
-  fields <- c(
-    "shared", "independent", "rater_error", "independence_weight", "dependence_weight", "typical"
-  )
+  of_value <- c("rater_error", "independence_weight", "dependence_weight", "typical")
+  fields <- c("shared", "independent", of_value)
   if (is.null(average)) {
-    lacking <- c(fields, "base_rate_range", "lowest", "highest")
-    return(rlang::rep_named(lacking, list(rep(NA_real_, length(value)))))
+    return(rlang::rep_named(c(fields, "base_rate_range"), list(rep(NA_real_, length(value)))))
   }
   out <- average$point$numbers[fields]
   leans <- leans_of(fit$x)
   out$base_rate_range <- base_rate_ranges(fit$x, leans)
-  ends <- list(value, out$shared, out$independent, binned_estimate(fit), na.rm = TRUE)
-  out$lowest <- do.call(pmin, ends)
-  out$highest <- do.call(pmax, ends)
-  of_value <- setdiff(names(out), c("shared", "independent"))
+  of_value <- c(of_value, "base_rate_range")
   out[of_value] <- lapply(out[of_value], function(x) ifelse(is.na(value), NA_real_, x))
   out$no_kappa <- has_no_kappa(leans)
   out
@@ -89,50 +79,32 @@ member_table <- function(average, systems) {
   if (!is.null(average)) stack_systems(systems, lapply(average$point$systems, `[[`, "members"))
 }
 
-# What the answers say of each K-property: total weight of the models without it, a row per system.
-axis_weights <- function(members) {
-  weights <- lapply(split(members, factor(members$system, unique(members$system))), function(x) {
-    weight <- function(which) sum(x$weight[which])
-    data.frame(
-      system = x$system[[1L]], accuracy = weight(x$accuracy == "rater"),
-      errors = weight(x$errors != "uniform"), distance = weight(x$errors == "distance"),
-      own = weight(!is.na(x$concentration)), difficulty = weight(x$difficulty > 0)
-    )
-  })
-  do.call(rbind, unname(weights))
-}
-
 # What makes an estimate doubtful: few data, and an assumption that data cannot test.
 wide_sampling <- 0.2 # width of an interval for sampling error alone
-
-# More data help if sampling makes the interval wide, and most of it.
-has_few_data <- function(estimate) {
-  sampling <- estimate$details$sampling
-  width <- 2 * normal_quantile(estimate$options$conf_level) * sampling
-  hidden <- error_of_estimate(estimate)$hidden
-  which(width > wide_sampling & sampling > hidden & follows_from_ratings(estimate))
-}
-
-# Much of the error is hidden, not sampling; always, where machines rate. Never, where somebody
-# states how errors are shared, or where gold measures.
 wide_error <- 0.075
 
-rests_on_assumption <- function(estimate) {
+# Systems with `few_data`, of which more help if sampling makes the interval wide, and most of it;
+# and those that rest on an `assumption`, since much of the error is hidden, not sampling. That is
+# always so where machines rate, and never where somebody states how errors are shared, or where
+# gold measures.
+doubts_of <- function(estimate) {
   error <- error_of_estimate(estimate)
-  sampling <- ifelse(is.na(error$std.error), 0, estimate$details$sampling)
-  whole <- sqrt(sampling^2 + error$hidden^2)
-  much <- rests_on_machines(estimate) | (whole > wide_error & error$hidden >= sampling)
-  which(much & follows_from_ratings(estimate) & error$hidden > 0)
+  hidden <- error$hidden
+  sampling <- estimate$details$sampling
+  from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
+  width <- 2 * normal_quantile(estimate$options$conf_level) * sampling
+  known <- ifelse(is.na(error$std.error), 0, sampling)
+  much <- sqrt(known^2 + hidden^2) > wide_error & hidden >= known
+  list(
+    few_data = which(width > wide_sampling & sampling > hidden & from_ratings),
+    assumption = which((rests_on_machines(estimate) | much) & from_ratings & hidden > 0),
+    width = width, hidden = hidden
+  )
 }
 
 rests_on_machines <- function(estimate) {
   panel_kind(estimate) == "machines" && !is_stated(estimate$options) &&
     !all(rests_on_gold(estimate)) && !all(is.na(estimate$details$rater_error))
-}
-
-follows_from_ratings <- function(estimate) {
-  by_gold <- if (is.null(estimate$gold)) FALSE else rests_on_gold(estimate)
-  !is.na(estimate$table$estimate) & !by_gold
 }
 
 # What to do about wide intervals: more data, or a few cases with known truth.
@@ -144,42 +116,41 @@ warn_doubtful <- function(estimate) {
         makes all intervals wider.", i = "Leave {cli::qty(length(constant))}{?it/them} out:
         {.code x[, !colnames(x) %in% {deparse1(constant)}]}.", raters = constant))
   }
-  few <- has_few_data(estimate)
-  systems <- estimate$table$system
-  level <- estimate$options$conf_level
+  doubts <- doubts_of(estimate)
+  some <- function(at) verbatim(shorten(estimate$table$system[at], most = 3L))
+  few <- doubts$few_data
   if (length(few) > 0L) {
-    width <- min(1, max(2 * normal_quantile(level) * estimate$details$sampling[few]))
     warn_fallible("few_data", paste0(
-      "There are few data: sampling error alone makes the ", verbatim(interval_title(level)),
-      " of ", verbatim(shorten(systems[few], most = 3L)), " as wide as ", decimals(width, 2L),
+      "There are few data: sampling error alone makes the ",
+      interval_title(estimate$options$conf_level), " of ", some(few), " as wide as ",
+      decimals(min(1, max(doubts$width[few])), 2L),
       "; see {.fun plan_cases} for how many cases to add."
-    ), systems = systems[few])
+    ), systems = estimate$table$system[few])
   }
-  at <- rests_on_assumption(estimate)
+  at <- doubts$assumption
   if (length(at) > 0L) {
-    worst <- at[[which.max(error_of_estimate(estimate)$hidden[at])]]
+    worst <- at[[which.max(doubts$hidden[at])]]
     why <- if (rests_on_machines(estimate)) {
-      paste("The raters are", paste0(machines_of(estimate), ","), "whose agreement says little")
+      paste0("The raters are ", machines_of(estimate), ", whose agreement says little")
     } else {
       paste0(
-        if (length(at) > 1L) "The accuracies of " else "The accuracy of ",
-        shorten(systems[at], most = 3L), if (length(at) > 1L) " rest" else " rests",
-        " on an assumption that ratings cannot test (", causes_of_doubt(estimate)[[worst]], ")"
+        if (length(at) > 1L) "The accuracies of " else "The accuracy of ", some(at),
+        if (length(at) > 1L) " rest" else " rests", " on an assumption that ratings cannot test (",
+        verbatim(causes_of_doubt(estimate)[[worst]]), ")"
       )
     }
-    warn_fallible("assumption", paste0(
-      verbatim(why), ": label about 20 random cases; see {.fun plan_gold}."
-    ), systems = systems[at])
+    warn_fallible("assumption",
+      paste0(why, ": label about 20 random cases; see {.fun plan_gold}."),
+      systems = estimate$table$system[at])
   }
 }
 
 # The largest part of what may be hidden in each estimate, in words.
 causes_of_doubt <- function(estimate) {
   details <- estimate$details
-  r <- if (panel_kind(estimate) == "people") 1 / sqrt(12) else 1 / sqrt(6)
-  lean <- r * ifelse(is.na(details$base_rate_range), 0, details$base_rate_range)
+  of_range <- if (panel_kind(estimate) == "people") 1 / sqrt(12) else 1 / sqrt(6)
+  lean <- of_range * ifelse(is.na(details$base_rate_range), 0, details$base_rate_range)
   end <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
-  half_gap <- abs(end - details$average_shared) / 2
   error <- details$rater_error / 5
   leaning <- if (has_no_kappa(leans_of(estimate$fit$x))) {
     paste("raters", chance_beyond_shares)
@@ -188,7 +159,7 @@ causes_of_doubt <- function(estimate) {
   }
   cause <- ifelse(lean > error, leaning, "raters are often wrong, and may be wrong together")
   ends <- paste("it may be", range_words(estimate$table))
-  ifelse(half_gap > pmax(lean, error), ends, cause)
+  ifelse(abs(end - details$average_shared) / 2 > pmax(lean, error), ends, cause)
 }
 
 machines_of <- function(x) {
@@ -198,9 +169,8 @@ machines_of <- function(x) {
 
 # What agreement of machines is worth.
 machine_words <- function(x) {
-  kinds <- unique(rater_kind(x))
-  sources <- if (identical(kinds, "model")) "five" else if (identical(kinds, "tool")) "four" else
-    "nine"
+  kinds <- sort(unique(rater_kind(x)))
+  sources <- if (length(kinds) > 1L) "nine" else c(model = "five", tool = "four")[[kinds]]
   paste0(
     "Raters are ", machines_of(x), ", which often err on the same cases: what they agree on said ",
     "little about accuracy in ", sources, " public data sources. The interval shows how far off ",

@@ -45,47 +45,38 @@ case_replicates <- function(estimator, resampling, tick) {
     )
   })
   stopped <- vapply(rows, inherits, NA, "error")
-  warn_stopped(rows[stopped])
+  stops <- rows[stopped]
+  warn_if(any(stopped), "bootstrap",
+    "The function given as {.arg method} stopped in {length(stops)} bootstrap replicate{?s}.",
+    x = verbatim("First: ", in_one_line(stops[[1L]])), error = stops[[1L]])
   rows[stopped] <- list(rep(NA_real_, systems))
   do.call(rbind, rows)
 }
 
-warn_stopped <- function(stops) {
-  if (length(stops) > 0L) {
-    first <- verbatim(in_one_line(stops[[1L]]))
-    warn_fallible("bootstrap",
-      "The function given as {.arg method} stopped in {length(stops)} bootstrap replicate{?s}.",
-      x = paste0("First: ", first), error = stops[[1L]])
-  }
-}
-
 # What estimate_accuracy() gives for a function; `given` are its other arguments.
-estimate_by_function <- function(x, run, given, by, cluster) {
+estimate_by_function <- function(x, run, given, by) {
   if (in_database(x)) abort_no_cases("A function as {.arg method} is given cases")
   options <- function_options(given)
   options$record <- function_method(run)
-  estimate <- function(x, cluster, gold = NULL) {
+  estimate_by(x, by, function(x, cluster, gold) {
     options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, x))
     function_estimate(x, options)
-  }
-  if (is.null(by)) estimate(x, cluster) else estimate_by(x, by, estimate, cluster, NULL)
+  }, given$cluster, NULL)
 }
 
 # Of the raters the K-model tells agreement; whether it can be identified is not for it to say.
 function_estimate <- function(x, options) {
   fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
-  if (length(fit$x$systems) == 0L) {
-    abort_no_system("There is no system to estimate the accuracy of.")
-  }
+  check_has_systems(fit$x)
   draft <- draft_estimate(fit, options)
   new_accuracy_estimate(draft, interval_of_draft(draft))
 }
 
 function_options <- function(given) {
   set <- names(Filter(Negate(is.null), given[c("model", "common", "known_truth", "gold_sample")]))
-  allowed <- ids_with("own_fit", accuracy_intervals())
   interval <- given$interval %||% interval_bootstrap$id
-  abort_argument_if(length(set) > 0L || !interval %in% allowed, c(set, "interval")[[1L]],
+  ok <- interval %in% ids_with("own_fit", accuracy_intervals())
+  abort_argument_if(length(set) > 0L || !ok, c(set, "interval")[[1L]],
     "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
     x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else "{.arg interval} is
         {describe(interval)}.")

@@ -6,13 +6,8 @@ method_joint <- new_method(
   model = "any", posterior = TRUE, likelihood = TRUE, common = "none",
   estimate = function(fit, options, average) estimate_latent(fit, options, average),
   of_family = function(fit, options) family_ends(fit, options, "independent"),
-  explain = function(estimate) {
-    paste0(
-      "The system was taken as one more rater in a latent class model, the ",
-      format(estimate$fit$model), ", fitted to all answers (Dawid and Skene 1979). ",
-      explain_common(estimate)
-    )
-  }
+  explain = "The system was taken as one more rater in a latent class model, the {model}, fitted to
+    all answers (Dawid and Skene 1979). {common}"
 )
 
 method_shared <- new_method(
@@ -23,13 +18,9 @@ method_shared <- new_method(
     own_fit_point(fit, options, shared_of_posterior, posterior = TRUE)
   },
   of_family = function(fit, options) family_ends(fit, options, "shared"),
-  explain = function(estimate) {
-    paste0(
-      "The accuracy is the mean posterior probability of the system's answers under the ",
-      format(estimate$fit$model), ", fitted to the raters alone (Dawid and Skene 1979), which ",
-      "takes the system to err where the raters err."
-    )
-  }
+  explain = "The accuracy is the mean posterior probability of the system's answers under the
+    {model}, fitted to the raters alone (Dawid and Skene 1979), which takes the system to err where
+    the raters err."
 )
 
 # Both ends of the range are told, whichever is asked for.

@@ -20,25 +20,28 @@ own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
 posterior_point <- function(fit, options, rule, beliefs, posterior = FALSE, bins = NULL) {
   estimator <- posterior_estimator(fit, options, rule, beliefs)
   weight <- pattern_weights(fit$x)
-  value <- estimator(weight, "accuracy")
   now <- beliefs(weight)
   by_system <- if (posterior) {
     stats::setNames(lapply(now, `colnames<-`, fit$x$categories), fit$x$systems)
   }
-  tables <- if (is.null(bins)) rep(list(no_bins), length(value)) else
-    each_system(fit, function(answer, used, s) bins(answer, now[[s]], weight * used, options))
-  new_point(
-    value, estimator, posterior = by_system, bins = tables,
-    uninformative = vapply(tables, function(table) {
-      if (nrow(table) > 0L) sum(table$cases[is.na(table$estimate)]) / sum(table$cases) else NA_real_
-    }, 0)
-  )
+  point <- new_point(estimator(weight, "accuracy"), estimator, posterior = by_system)
+  if (!is.null(bins)) {
+    point$bins <- each_system(fit, weight, now, function(...) bins(..., options))
+    point$uninformative <- na_real(vapply(point$bins, function(table) {
+      sum(table$cases[is.na(table$estimate)]) / sum(table$cases)
+    }, 0))
+  }
+  point
 }
 
-each_system <- function(fit, run) {
+# What `run` makes of each system's answers, the posterior and the weight of these.
+each_system <- function(fit, weight, beliefs, run) {
   answers <- pattern_answers(fit$x)
-  rated <- judged_patterns(fit)
-  lapply(seq_along(fit$x$systems), function(s) run(answers[, s], rated & answers[, s] > 0L, s))
+  counts <- judged_patterns(fit) & weight > 0
+  lapply(seq_along(fit$x$systems), function(s) {
+    use <- which(counts & answers[, s] > 0L)
+    run(answers[use, s], beliefs[[s]][use, , drop = FALSE], weight[use])
+  })
 }
 
 # A function of weights of patterns, in the place of an estimator of the core.
@@ -46,23 +49,20 @@ posterior_estimator <- function(fit, options, rule, beliefs) {
   force(list(fit, options, rule, beliefs))
   n <- length(fit$x$categories)
   function(weight, what) {
-    now <- beliefs(weight)
-    out <- each_system(fit, function(answer, used, s) {
-      use <- which(used & weight > 0)
-      answer <- answer[use]
-      posterior <- now[[s]][use, , drop = FALSE]
-      if (what == "accuracy") {
-        if (length(use) == 0L) NA_real_ else rule(answer, posterior, weight[use], options)
+    unlist(each_system(fit, weight, beliefs(weight), function(answer, posterior, weight) {
+      if (what == "counts") {
+        as.vector(crossprod(outer(answer, seq_len(n), `==`) * weight, posterior))
+      } else if (length(answer) > 0L) {
+        rule(answer, posterior, weight, options)
       } else {
-        as.vector(crossprod(outer(answer, seq_len(n), `==`) * weight[use], posterior))
+        NA_real_
       }
-    })
-    unlist(out)
+    }))
   }
 }
 
 # The mean probability of the answers.
-shared_of_posterior <- function(answer, posterior, weight, options) {
+shared_of_posterior <- function(answer, posterior, weight, ...) {
   stats::weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
 }
 
@@ -72,12 +72,10 @@ accuracy_of_agreement <- function(agreement, probability, n) {
   ifelse(n * probability - 1 < 1e-6, NA_real_, out)
 }
 
-clip01 <- function(x) pmin(pmax(x, 0), 1)
-
 unbinned_of_posterior <- function(answer, posterior, weight, options) {
-  mean_of <- function(x) stats::weighted.mean(x, weight)
-  answered <- mean_of(posterior[cbind(seq_along(answer), answer)])
-  value <- accuracy_of_agreement(answered, mean_of(rowSums(posterior^2)), ncol(posterior))
+  answered <- shared_of_posterior(answer, posterior, weight)
+  sure <- stats::weighted.mean(rowSums(posterior^2), weight)
+  value <- accuracy_of_agreement(answered, sure, ncol(posterior))
   if (options$clip == "none") value else clip01(value)
 }
 
@@ -91,24 +89,22 @@ binned_of_posterior <- function(answer, posterior, weight, options) {
 
 # Bins count from the top; an edge belongs to the bin below it. Tied categories share the credit.
 bins_of_posterior <- function(answer, posterior, weight, options) {
-  use <- which(weight > 0)
-  if (length(use) == 0L) return(no_bins)
-  posterior <- posterior[use, , drop = FALSE]
-  weight <- weight[use]
+  if (length(answer) == 0L) return(no_bins)
   width <- options$bin_width
   best <- most_probable(posterior)
-  of_answer <- posterior[cbind(seq_along(use), answer[use])]
+  of_answer <- posterior[cbind(seq_along(answer), answer)]
   credit <- (of_answer >= best$probability * (1 - tie_tolerance)) / best$tied
   last <- ceiling(1 / width - 1e-9) - 1
   bin <- pmin(pmax(floor((1 - best$probability) / width + 1e-9 / width), 0), last)
   sums <- rowsum(weight * cbind(1, best$probability, credit), bin)
   at <- as.double(rownames(sums))
-  probability <- sums[, 2L] / sums[, 1L]
-  agreement <- sums[, 3L] / sums[, 1L]
+  cases <- unname(sums[, 1L])
+  probability <- sums[, 2L] / cases
+  agreement <- sums[, 3L] / cases
   raw <- accuracy_of_agreement(agreement, probability, ncol(posterior))
   data.frame(
     lower = pmax(1 - (at + 1) * width, 0), upper = 1 - at * width, probability = probability,
-    cases = sums[, 1L], agreement = agreement, estimate_raw = raw,
+    cases = cases, agreement = agreement, estimate_raw = raw,
     estimate = if (options$clip == "bin") clip01(raw) else raw, row.names = NULL
   )
 }

@@ -121,10 +121,10 @@ posterior_of_table <- function(table, x) {
     x = "It lacks {.val {lacking}}.", arg = "posterior")
   cases <- as_label(table$case)
   at <- match(as_label(x$cases), cases)
-  abort_if(anyNA(at) || anyDuplicated(cases) > 0L, "case",
+  off <- c(as.character(x$cases[is.na(at)]), cases[duplicated(cases)])
+  abort_if(length(off) > 0L, "case",
     "{.arg posterior} must have one row for each case of {.arg x}.",
-    x = if (anyNA(at)) "There is none for {.val {as.character(x$cases[is.na(at)])}}." else
-      "One case is repeated.", row = which(is.na(at)))
+    x = "It has none, or several, for {.val {off}}.", row = which(is.na(at)))
   as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])
 }
 

@@ -6,10 +6,10 @@
 # by pattern, NA where no label is needed; `weight`; and `alone`, what ratings alone say, or NULL.
 planned_quantities <- function(estimate, predicted, settings) {
   x <- estimate$fit$x
-  foresee <- switch(settings$of,
+  foresee <- list(
     accuracy = foresee_accuracy, difference = foresee_difference, recall = foresee_recall,
     precision = foresee_precision
-  )
+  )[[settings$of]]
   systems <- settings$systems
   each <- if (settings$of == "difference") list(systems) else as.list(systems)
   lapply(each, function(s) {
@@ -28,14 +28,12 @@ foresee_accuracy <- function(estimate, predicted, s, category) {
   answer <- pattern_answers(x)[, s]
   out <- foresee_share(x, predict_answer(predicted, answer), answer > 0L)
   out$alone <- ratings_alone(estimate, s)
-  # Without clips an estimate may be above 1, which no share of gold cases is.
-  inside <- function(value) min(max(value, 0), 1)
   ends <- out$value
   if (!is.na(out$alone$estimate)) {
-    out$value <- inside(out$alone$estimate)
+    out$value <- clip01(out$alone$estimate) # without clips it may be above 1
     ends <- c(out$value, unlist(estimate$table[s, c("independent", "shared")]))
   }
-  out$hardest <- inside(ends[[which.min(abs(ends - 0.5))]])
+  out$hardest <- clip01(ends[[which.min(abs(ends - 0.5))]])
   out
 }
 
@@ -92,10 +90,6 @@ foresee_difference <- function(estimate, predicted, s, category) {
 
 # ---- Half-widths --------------------------------------------------------------------------------
 
-wilson_half <- function(share, n, z) {
-  z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
-}
-
 # Variance in units of that of a label, for gold cases among all cases; see gold_error().
 planned_error <- function(gold, quantity, explained, target) {
   cases <- quantity$of$cases
@@ -118,7 +112,7 @@ combined_half <- function(gold, quantity, explained, settings) {
   value <- quantity$value
   cases <- quantity$of$cases
   spread <- max(value * (1 - value), 1 / cases)
-  error <- spread * (1 - explained) * (1 - gold / cases) / gold
+  error <- spread * planned_error(gold, quantity, explained, "cases")
   prior <- ratings_prior(quantity$alone, gold, spread, cases, NULL, error)
   precision <- 1 / error + 1 / prior$sd^2
   sampling <- if (settings$target == "population") spread / cases else 0
@@ -137,26 +131,23 @@ combined_half <- function(gold, quantity, explained, settings) {
 believes_ratings <- function(interval) interval == "combined"
 
 half_of <- function(interval, quantity, explained, settings,
-                    half = if (believes_ratings(interval)) combined_half else corrected_half) {
+                    believes = believes_ratings(interval)) {
   if (interval == "gold alone") explained <- 0
+  half <- if (believes) combined_half else corrected_half
   function(gold) half(gold, quantity, explained, settings)
 }
 
 # Fewer than could contradict ratings would make a combined interval of what ratings say; combined
-# intervals widen at first, while gold cases become enough for that.
-planned_gold <- function(interval, quantity, explained, settings,
-                         half = half_of(interval, quantity, explained, settings)) {
+# intervals widen at first, while gold cases become enough for that. `worst`: as many as it takes if
+# ratings are as wrong as they may be: if errors are shared an accuracy is nearer to one half than
+# it seems, and gold contradicts ratings.
+planned_gold <- function(interval, quantity, explained, settings, worst = FALSE) {
   cases <- quantity$of$cases
-  least <- if (believes_ratings(interval)) min(fewest_contradicting, cases) else 1
+  if (worst) quantity$value <- quantity$hardest %||% quantity$value
+  believes <- believes_ratings(interval)
+  half <- half_of(interval, quantity, explained, settings, believes && !worst)
+  least <- if (believes) min(fewest_contradicting, cases) else 1
   max(least, fewest(function(n) half(n) - settings$half_width, 1, cases))
-}
-
-# As many as it takes if ratings are worth as little as they may be, and as wrong as they may be: if
-# errors are shared an accuracy is nearer to one half than it seems, and gold contradicts ratings.
-most_gold <- function(interval, quantity, explained, settings) {
-  quantity$value <- quantity$hardest %||% quantity$value
-  half <- half_of(interval, quantity, explained, settings, corrected_half)
-  planned_gold(interval, quantity, explained, settings, half)
 }
 
 # ---- Tables -------------------------------------------------------------------------------------
@@ -167,22 +158,20 @@ planned_intervals <- function(quantity) {
 }
 
 gold_rows <- function(quantity, settings) {
-  intervals <- planned_intervals(quantity)
   cases <- quantity$of$cases
   worth <- worth_of_ratings(quantity$explained, settings$conf_level)
-  rows <- lapply(intervals, function(interval) {
-    number <- function(explained, of = planned_gold) {
-      settings$gold %||% of(interval, quantity, 1 - 1 / worth[[explained]], settings)
+  rows <- lapply(planned_intervals(quantity), function(interval) {
+    number <- function(end, ...) {
+      settings$gold %||% planned_gold(interval, quantity, 1 - 1 / worth[[end]], settings, ...)
     }
-    needed <- c(number("estimate"), number("conf.high"))
-    most <- number("conf.low", most_gold)
+    gold <- number("estimate")
     half <- half_of(interval, quantity, quantity$explained, settings)
-    of <- if (interval == "gold alone") rep(1, 3L) else unname(worth)
+    of <- if (interval == "gold alone") replace(worth, TRUE, 1) else worth
     tibble::tibble(
-      system = quantity$system, interval = interval, gold = needed[[1L]],
-      lowest = needed[[2L]], highest = most, half_width = half(needed[[1L]]),
-      worth = of[[1L]], worth_lowest = of[[2L]], worth_highest = of[[3L]], cases = cases,
-      reason = if (is.na(needed[[1L]])) {
+      system = quantity$system, interval = interval, gold = gold, lowest = number("conf.high"),
+      highest = number("conf.low", worst = TRUE), half_width = half(gold),
+      worth = of[["estimate"]], worth_lowest = of[["conf.low"]], worth_highest = of[["conf.high"]],
+      cases = cases, reason = if (is.na(gold)) {
         paste0("with all of the ", number_of(cases), " cases gold it is ", decimals(half(cases)))
       } else {
         NA_character_
@@ -240,22 +229,21 @@ settled_interval <- function(table, settings) {
 gold_costs <- function(table, quantities, estimate, settings) {
   if (is.null(settings$cost)) return(NULL)
   interval <- settled_interval(table, settings)
-  needed <- function(explained) {
-    max(unlist(Map(function(quantity, explained) {
-      if (is.na(explained)) return(NA_real_)
-      low <- 1 - 1 / worth_of_ratings(explained, settings$conf_level)[["conf.low"]]
-      number_to_draw(list(
-        gold = planned_gold(interval, quantity, explained, settings),
-        highest = most_gold(interval, quantity, low, settings)
-      ))
-    }, quantities, explained)))
+  needed <- function(quantity, explained) {
+    if (is.na(explained)) return(NA_real_)
+    low <- 1 - 1 / worth_of_ratings(explained, settings$conf_level)[["conf.low"]]
+    number_to_draw(list(
+      gold = planned_gold(interval, quantity, explained, settings),
+      highest = planned_gold(interval, quantity, low, settings, worst = TRUE)
+    ))
   }
   now <- vapply(quantities, `[[`, 0, "explained")
-  gold <- c(needed(now), needed(explained_by_more(now, estimate, settings)))
-  cases <- count_cases(estimate$fit$x)
+  explained <- list(now, explained_by_more(now, estimate, settings))
+  gold <- vapply(explained, function(of) max(unlist(Map(needed, quantities, of))), 0)
+  ratings <- c(0, count_cases(estimate$fit$x))
   tibble::tibble(
-    raters = c("as they are", "one more"), gold = gold, ratings = c(0, cases),
-    cost = gold * settings$cost[["gold"]] + c(0, cases) * settings$cost[["rating"]]
+    raters = c("as they are", "one more"), gold = gold, ratings = ratings,
+    cost = gold * settings$cost[["gold"]] + ratings * settings$cost[["rating"]]
   )
 }
 

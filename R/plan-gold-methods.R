@@ -117,17 +117,13 @@ shown_table.gold_plan <- function(x) { # nolint: object_name.
   if (length(unique(table$system)) > 3L) {
     table <- table[table$interval == settled_interval(table, x$settings), ]
   }
-  range <- function(low, high, show) {
-    to <- ifelse(is.na(high), "or more", paste("to", show(high)))
-    ifelse(is.na(low) | low %in% high, "", paste(show(low), to))
-  }
   whole <- function(n) ifelse(is.na(n), "NA", number_of(n))
-  one <- function(n) decimals(n, 1L)
-  out <- data.frame(system = table$system, interval = table$interval, gold = whole(table$gold))
-  out$range <- range(table$lowest, table$highest, whole)
-  out[["half-width"]] <- decimals(table$half_width)
-  out$worth <- one(table$worth)
-  out[["worth range"]] <- range(table$worth_lowest, table$worth_highest, one)
+  out <- data.frame(
+    system = table$system, interval = table$interval, gold = whole(table$gold),
+    lowest = whole(table$lowest), highest = whole(table$highest),
+    `half-width` = decimals(table$half_width), worth = decimals(table$worth, 1L),
+    check.names = FALSE
+  )
   align_left(out, 1:2)
 }
 
@@ -136,44 +132,33 @@ notes_of.gold_plan <- function(x) { # nolint: object_name.
   table <- tidy(x)
   lacking <- table[!is.na(table$reason), ]
   drawn <- nrow(augment(x))
+  settled <- settled_row(x)
+  safe <- is.null(x$settings$gold) && !is.na(settled$highest)
   c(
     paste0("Not reached, ", lacking$interval, ", ", lacking$system, ": ", lacking$reason,
       recycle0 = TRUE
     ),
-    paste(
-      "Worth: how many labels without ratings one with ratings replaces. This is a rough guess:",
-      "label a pilot of 20 to 30 random cases first. A single judge no better than the system",
-      "saves at most half of the labels"
-    ),
-    if (rests_on_ratings(x)) {
+    "Worth: how many labels without ratings one with ratings replaces. This is a rough guess: label
+     a pilot of 20 to 30 random cases first. A single judge no better than the system saves at most
+     half of the labels",
+    if (believes_ratings(settled$interval) &&
+      isTRUE(number_to_draw(settled) < fewest_contradicting)) {
       paste(
         "With so few gold cases the result rests on the ratings; about", fewest_contradicting,
         "gold cases could contradict them"
       )
     },
     if (x$settings$of == "difference") "Only cases on which the systems differ need a label",
-    if (drawn > 0L) choice_note(x, drawn),
+    if (drawn > 0L) paste0(
+      "Cases to label: ", number_of(drawn), ", ",
+      if (safe) "enough even if raters and systems share errors, ", "drawn ",
+      switch(x$settings$choice, random = "at random",
+        "from strata by how uncertain the ratings leave them"), "; see augment()"
+    ),
     if (x$in_database) {
       "The cases are in a database: plan with dplyr::collect() of the ratings to draw some"
     },
     cost_note(x$costs)
-  )
-}
-
-rests_on_ratings <- function(x) {
-  settled <- settled_row(x)
-  believes_ratings(settled$interval) && isTRUE(number_to_draw(settled) < fewest_contradicting)
-}
-
-choice_note <- function(x, drawn) {
-  how <- switch(x$settings$choice,
-    stratified = "from strata by how uncertain the ratings leave them",
-    active = "each with a probability by how uncertain the ratings leave it", random = "at random"
-  )
-  safe <- is.null(x$settings$gold) && !is.na(settled_row(x)$highest)
-  paste0(
-    "Cases to label: ", number_of(drawn), ", ",
-    if (safe) "enough even if raters and systems share errors, ", "drawn ", how, "; see augment()"
   )
 }
 

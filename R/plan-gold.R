@@ -34,14 +34,14 @@
 #' the answer, and more are drawn where they are less certain (Neyman's allocation, with each
 #' stratum at least .3 of the mean, since raters may agree and be wrong). On real data random cases
 #' needed 1.17 times as many labels for intervals of the same width; at worst, 1.06 times fewer.
-#' `"active"` draws each case with a probability of its own. Cases with the same ratings have the
-#' same probability. `augment()` gives the list of the cases to label. Fill in its column `truth`,
-#' and give it to [estimate_accuracy()] as `known_truth`: it has the probabilities, without which
-#' the estimate would be biased. With weights that are counts, and in databases, the label of a row
-#' counts for as many cases as the row stands for, so that fewer rows are drawn than gold cases are
-#' planned. For ratings in a database `dplyr::collect()` fetches the cases to draw from. For a
-#' difference only cases on which the two answers differ are drawn; for precision, those with the
-#' answer; such a list says nothing about the accuracy of a system.
+#' Cases with the same ratings have the same probability. `augment()` gives the list of the cases
+#' to label. Fill in its column `truth`, and give it to [estimate_accuracy()] as `known_truth`: it
+#' has the probabilities, without which the estimate would be biased. With weights that are counts,
+#' and in databases, the label of a row counts for as many cases as the row stands for, so that
+#' fewer rows are drawn than gold cases are planned. For ratings in a database `dplyr::collect()`
+#' fetches the cases to draw from. For a difference only cases on which the two answers differ are
+#' drawn; for precision, those with the answer; such a list says nothing about the accuracy of a
+#' system.
 #'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()].
 #' @param half_width Half the width that the interval is to have, in (0, 0.5).
@@ -58,7 +58,7 @@
 #' @param target Is the interval for the `"population"` that the cases of `x` are a sample of, or
 #'   for these `"cases"` themselves?
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
-#' @param choice How cases are drawn: `"stratified"`, `"active"` or `"random"`.
+#' @param choice How cases are drawn: `"stratified"` or `"random"`.
 #' @param cost Costs of a gold label and of a rating, such as `c(gold = 20, rating = 1)`. With them
 #'   the plan says whether one more rater for every case would cost less than the labels it saves.
 #' @param ... Not used.
@@ -83,82 +83,65 @@
 plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "recall", "precision"),
                       systems = NULL, category = NULL, gold = NULL,
                       interval = NULL, target = c("population", "cases"),
-                      conf_level = default_conf_level(),
-                      choice = c("stratified", "active", "random"),
+                      conf_level = default_conf_level(), choice = c("stratified", "random"),
                       cost = NULL, ...) {
   check_given()
   check_dots_empty(...)
   estimate <- as_planned_estimate(x)
-  settings <- gold_settings(
-    list(
-      half_width = half_width, of = of, systems = systems, category = category, gold = gold,
-      interval = interval, target = target, conf_level = conf_level, choice = choice, cost = cost
-    ), estimate
+  x <- estimate$fit$x
+  of <- check_choice(of)
+  settings <- list(
+    half_width = check_number(half_width, "half_width", 0, 0.5, open_min = TRUE, open_max = TRUE),
+    of = of, systems = check_planned_systems(systems, x, of),
+    category = if (of %in% c("recall", "precision")) check_planned_category(category, x),
+    category_label = category,
+    gold = if (!is.null(gold)) as.double(check_count(gold, "gold", max = count_cases(x))),
+    interval = planned_interval(interval, estimate, of), target = check_choice(target),
+    conf_level = check_level(conf_level), choice = check_choice(choice),
+    cost = if (!is.null(cost)) check_cost(cost, c(gold = NA, rating = NA))
   )
-  predicted <- predict_categories(estimate$fit$x)
-  quantities <- planned_quantities(estimate, predicted, settings)
-  table <- do.call(rbind, lapply(quantities, gold_rows, settings = settings))
-  chosen <- choose_gold(table, quantities, estimate$fit$x, settings)
+  quantities <- planned_quantities(estimate, predict_categories(x), settings)
+  each <- function(rows) do.call(rbind, lapply(quantities, rows, settings = settings))
+  table <- each(gold_rows)
   new_result("gold_plan",
-    table = table, curve = do.call(rbind, lapply(quantities, gold_curve, settings = settings)),
-    costs = gold_costs(table, quantities, estimate, settings), chosen = chosen,
+    table = table, curve = each(gold_curve),
+    costs = gold_costs(table, quantities, estimate, settings),
+    chosen = choose_gold(table, quantities, x, settings),
     cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
-    in_database = in_database(estimate$fit$x)
+    in_database = in_database(x)
   )
 }
 
 as_planned_estimate <- function(x) {
-  if (!inherits(x, "accuracy_estimate")) {
-    check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
-    x <- suppressWarnings(estimate_accuracy(x), classes = "fallible_warning")
-  }
-  x
+  if (inherits(x, "accuracy_estimate")) return(x)
+  check_class(x, "ratings", "x", "Make one with {.fun ratings}.")
+  suppressWarnings(estimate_accuracy(x), classes = "fallible_warning")
 }
 
-gold_settings <- function(given, estimate) {
-  x <- estimate$fit$x
-  number <- function(arg, ...) check_number(given[[arg]], arg, ...)
-  of <- check_choice(given$of, c("accuracy", "difference", "recall", "precision"), "of")
-  list(
-    half_width = number("half_width", 0, 0.5, open_min = TRUE, open_max = TRUE), of = of,
-    systems = check_planned_systems(given$systems, x, of),
-    category = check_planned_category(given$category, x, of),
-    category_label = given$category,
-    gold = if (!is.null(given$gold)) {
-      as.double(check_count(given$gold, "gold", max = count_cases(x)))
-    },
-    # Of anything but an accuracy ratings alone have no error that is known well enough.
-    interval = if (of == "accuracy") {
-      intervals <- c("combined", "corrected")
-      own <- intersect(estimate$options$interval, intervals)
-      usual <- intervals
-      check_choice(given$interval %||% c(own, usual)[[1L]], intervals, "interval")
-    } else {
-      "corrected"
-    },
-    target = check_choice(given$target, c("population", "cases"), "target"),
-    conf_level = number("conf_level", 0, 1, open_min = TRUE, open_max = TRUE),
-    choice = check_choice(given$choice, c("stratified", "active", "random"), "choice"),
-    cost = if (!is.null(given$cost)) check_cost(given$cost, c(gold = NA, rating = NA))
-  )
+# Of anything but an accuracy ratings alone have no error that is known well enough.
+planned_interval <- function(interval, estimate, of) {
+  if (of != "accuracy") return("corrected")
+  intervals <- c("combined", "corrected")
+  own <- c(intersect(estimate$options$interval, intervals), intervals)[[1L]]
+  check_choice(interval %||% own, intervals, "interval")
 }
 
 check_planned_systems <- function(systems, x, of) {
-  least <- if (of == "difference") 2L else 1L
+  pair <- of == "difference"
+  least <- if (pair) 2L else 1L
   abort_if(length(x$systems) < least, "system",
     "There {?is/are} no {least} system{?s} to plan for.",
     i = "Give {.arg systems} to {.fun ratings}.", system = x$systems)
-  if (is.null(systems) && of == "difference") systems <- x$systems[1:2]
+  if (is.null(systems) && pair) systems <- x$systems[1:2]
   systems <- check_system_names(systems, x$systems)
-  abort_argument_if(of == "difference" && length(systems) != 2L, "systems",
+  abort_argument_if(pair && length(systems) != 2L, "systems",
     "must be two names for a {.val difference}.", x = "It is {.val {systems}}.")
   match(systems, x$systems)
 }
 
-check_planned_category <- function(category, x, of) {
-  if (!of %in% c("recall", "precision")) return(NULL)
-  label <- if (length(category) == 1L) as_label(category)
-  abort_argument_if(is.null(label) || !label %in% x$categories, "category",
+check_planned_category <- function(category, x) {
+  at <- if (length(category) == 1L) match(as_label(category), x$categories)
+  abort_argument_if(is.null(at) || is.na(at), "category",
     "must be one of {.val {x$categories}}.", not = category)
-  match(label, x$categories)
+  at
 }

@@ -143,9 +143,7 @@ main_points <- function(size = 2.6, ...) {
 }
 
 line_at <- function(x, colour = "accent", linetype = "dashed", ...) {
-  ggplot2::geom_vline(
-    xintercept = x, colour = plot_colours[[colour]], linetype = linetype, ...
-  )
+  ggplot2::geom_vline(xintercept = x, colour = plot_colours[[colour]], linetype = linetype, ...)
 }
 
 # Where both axes say the same.

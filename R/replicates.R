@@ -46,9 +46,9 @@ no_interval <- "no interval: "
 # A table with columns estimate and reason, with what the core says of the interval of each row.
 add_intervals <- function(table, intervals) {
   known <- !is.na(table$estimate)
-  for (column in c("std.error", "low", "high")) {
-    name <- if (column == "std.error") column else paste0("conf.", column)
-    table[[name]][known] <- na_real(intervals[[column]])[known]
+  columns <- c(std.error = "std.error", conf.low = "low", conf.high = "high")
+  for (name in names(columns)) {
+    table[[name]][known] <- na_real(intervals[[columns[[name]]]])[known]
   }
   failed <- known & intervals$lack == "failed"
   table$reason[failed] <- paste0(no_interval, "most bootstrap replicates gave no estimate")
@@ -67,33 +67,30 @@ without_interval <- function(table, reason) {
   table
 }
 
+# Each of `names` of which the `share` is too large, and what it is a share of.
+warn_of_each <- function(topic, message, names, share, of, least = 0, i = NULL) {
+  some <- which(share > least)
+  warn_if(length(some) > 0L, topic,
+    c(message, bullets(verbatim(names[some], ": ", percent(share[some]), of), 5L)),
+    i = i, systems = names[some], share = share[some])
+}
+
 # A line per reason why something is NA; `of` are the names of its rows.
 reason_notes <- function(reason, estimate, of, most = 4L) {
   vapply(unique(reason[!is.na(reason)]), function(why) {
     at <- reason %in% why
-    what <- if (startsWith(why, no_interval)) {
-      "No interval for "
-    } else if (all(is.na(estimate[at]))) {
-      "NA for "
-    } else {
-      "For "
-    }
-    paste0(what, shorten(of[at], most = most), ": ", sub(no_interval, "", why, fixed = TRUE))
+    what <- if (startsWith(why, no_interval)) "No interval for" else
+      if (all(is.na(estimate[at]))) "NA for" else "For"
+    paste0(what, " ", shorten(of[at], most = most), ": ", sub(no_interval, "", why, fixed = TRUE))
   }, "", USE.NAMES = FALSE)
 }
 
 # `share` is of the replicates that failed for each of `names`. If all failures belonged to one
 # tail, more than its share of them would hide the end there.
 warn_failed <- function(names, share, conf_level, why) {
-  some <- which(share > (1 - conf_level) / 2)
-  if (length(some) > 0L) {
-    each <- verbatim(names[some], ": ", percent(share[some]), " of replicates")
-    warn_fallible("bootstrap", c(
-      "Many bootstrap replicates gave no estimate, so intervals are too short.",
-      stats::setNames(each, rep("*", length(each))),
-      "i" = why
-    ), systems = names[some], share = share[some])
-  }
+  warn_of_each("bootstrap",
+    "Many bootstrap replicates gave no estimate, so intervals are too short.",
+    names, share, " of replicates", (1 - conf_level) / 2, why)
 }
 
 # Percentiles, reflected percentiles and bias-corrected ones all leave the estimate where more than

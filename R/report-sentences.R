@@ -186,7 +186,7 @@ say_methods.accuracy_estimate <- function(x) {
     percent(glance(x)$agreement)
   )
   paste(
-    c(first, method_of(x)$explain(x), if (has_interval(x)) interval_of(x)$explain(x)),
+    c(first, explain_estimate(method_of(x), x), explain_estimate(interval_of(x), x)),
     collapse = " "
   )
 }

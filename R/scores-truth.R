@@ -52,8 +52,9 @@ raters_alone.rater_fit <- function(fit, estimate) {
 
 model_of_average <- function(estimate) {
   if (has_counts(estimate$fit$x)) return(k_model())
-  axes <- if (!is.null(estimate$members)) axis_weights(estimate$members)
-  if (mean(axes$errors) > 0.5) dawid_skene("weak") else rater_model("rater")
+  members <- estimate$members
+  own <- sum(members$weight[members$errors != "uniform"]) / length(unique(members$system))
+  if (own > 0.5) dawid_skene("weak") else rater_model("rater")
 }
 
 # Weights of truths of some cases: `p` of these, `known` (is the truth known?), `v` how often each

@@ -31,8 +31,6 @@
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), 0.8, 4, n = 300))
 #' errors <- shared_errors(x)
 #' tidy(errors)
-#' tidy(errors, what = "raters")
-#' glance(errors)
 #' as.matrix(errors)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(errors)
@@ -48,9 +46,7 @@ tidy.shared_errors <- function(x, what = c("pairs", "raters"), ...) {
 #' @export
 glance.shared_errors <- function(x, ...) {
   check_dots_empty(...)
-  tibble::tibble(
-    x$counts, x$about, conf_level = x$options$conf_level
-  )
+  tibble::tibble(x$counts, x$about, conf_level = x$options$conf_level)
 }
 
 #' @rdname tidy.shared_errors

@@ -6,7 +6,7 @@ stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
 # Much faster than tibble(), which looks at what columns may be. Each has as many entries as the
 # first, or one.
 columns_tibble <- function(...) {
-  columns <- list(...)
+  columns <- rlang::list2(...)
   n <- length(columns[[1L]])
   tibble::new_tibble(lapply(columns, rep_len, n), nrow = n)
 }
@@ -103,6 +103,8 @@ na_real <- function(x) {
   x
 }
 
+clip01 <- function(x) pmin(pmax(x, 0), 1)
+
 # Steps of differences: with them what a slope leaves out, and rounding, are both about 1e-10.
 slope_step <- 1e-5
 
@@ -124,8 +126,12 @@ normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)
 # lower and upper ends.
 wilson_interval <- function(share, n, z) {
   centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
-  half <- z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
+  half <- wilson_half(share, n, z)
   cbind(pmax(0, centre - half), pmin(1, centre + half))
+}
+
+wilson_half <- function(share, n, z) {
+  z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
 }
 
 # How far an end of an interval is from its `middle` once an independent error is added.

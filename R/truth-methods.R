@@ -92,11 +92,10 @@ notes_of.ground_truth <- function(x) { # nolint: object_name.
   if (is.null(rho) || nrow(x) == 0L || !has_columns(x, "case")) return(NULL)
   facts <- glance(x)
   if (!is.na(facts$probability)) c(
-    paste0(
-      "Expected share of correct labels: ", percent(facts$probability), "; below 0.8 in ",
-      number(facts$unsure), " of ", count_noun(facts$cases - facts$missing, "case"),
-      if (facts$unsure > 0L) " (check these first)"
-    ),
+    sprintf("Expected share of correct labels: %s; below 0.8 in %s of %s%s",
+      percent(facts$probability), number(facts$unsure),
+      count_noun(facts$cases - facts$missing, "case"),
+      if (facts$unsure > 0L) " (check these first)" else ""),
     if (rho == 0) {
       "Assumed: raters err independently; otherwise labels are less certain"
     } else {

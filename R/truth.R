@@ -178,14 +178,14 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   probability <- probability[known, , drop = FALSE]
   hit <- col(probability) == true[known]
   bin <- pmax(ceiling(probability * bins - 1e-9), 1)
-  found <- sort(unique(as.vector(bin)))
-  n <- tabulate(bin, bins)[found]
-  share <- tabulate(bin[hit], bins)[found] / n
-  mean_of <- rowsum(as.vector(probability), as.vector(bin))[, 1L] / n
+  sums <- rowsum(cbind(1, as.vector(probability), as.vector(hit)), as.vector(bin))
+  top <- as.double(rownames(sums))
+  n <- unname(sums[, 1L])
+  share <- unname(sums[, 3L]) / n
   ends <- wilson_interval(share, n, normal_quantile(conf_level))
   tibble::tibble(
-    lower = (found - 1) / bins, upper = found / bins, probability = unname(mean_of),
-    share = share, conf.low = ends[, 1L], conf.high = ends[, 2L], n = n
+    lower = (top - 1) / bins, upper = top / bins, probability = unname(sums[, 2L]) / n, share = share,
+    conf.low = ends[, 1L], conf.high = ends[, 2L], n = n
   )
 }
 
@@ -261,19 +261,17 @@ name_cases <- function(table) {
   table
 }
 
-# A row per case instead of per pattern, since gold cases are certain.
+# Gold cases are certain, and have rows of their own.
 with_certain_cases <- function(labels, gold) {
-  patterns <- nrow(labels$posterior)
-  code <- replace(integer(length(labels$x$index)), gold$case, gold$truth)
-  key <- code * patterns + labels$x$index
-  of <- unique(key)
-  labels$pattern <- (of - 1L) %% patterns + 1L
-  labels$posterior <- labels$posterior[labels$pattern, , drop = FALSE]
-  truth <- (of - 1L) %/% patterns
-  known <- which(truth > 0L)
+  index <- labels$x$index
+  code <- replace(integer(length(index)), gold$case, gold$truth)
+  labels$x$index <- split_by(index, cbind(code))
+  first <- match(seq_len(max(labels$x$index)), labels$x$index)
+  known <- code[first] > 0L
+  labels$pattern <- index[first]
+  labels$posterior <- labels$posterior[index[first], , drop = FALSE]
   labels$posterior[known, ] <- 0
-  labels$posterior[cbind(known, truth[known])] <- 1
-  labels$certain <- truth > 0L | labels$certain[labels$pattern]
-  labels$x$index <- match(key, of)
+  labels$posterior[cbind(which(known), code[first][known])] <- 1
+  labels$certain <- known | labels$certain[index[first]]
   labels
 }

@@ -455,7 +455,7 @@ print_choices <- function(worlds, draws, m = 100) {
   })
   rows <- do.call(rbind, unlist(rows, recursive = FALSE))
   cat("\nChoice of", m, "gold cases: coverage, of the worst system; saving of labels, worst\n")
-  for (choice in c("random", "stratified", "active")) {
+  for (choice in c("random", "stratified")) {
     own <- rows[rows$choice == choice, ]
     cat(sprintf(
       "    %-12s %.3f %.3f   %.2f %.2f\n", choice, mean(own$covered), min(own$covered),
@@ -477,7 +477,7 @@ choices_of <- function(world, s, draws, m) {
     drawn <- sample.int(length(on), length(on), replace = TRUE)
     spread <- sqrt(p * (1 - p))[drawn]
     of <- inside$prediction_of(q[drawn])
-    rows <- lapply(c("random", "stratified", "active"), function(choice) {
+    rows <- lapply(c("random", "stratified"), function(choice) {
       by <- inside$gold_probabilities(m, spread, rep(1, length(drawn)), choice)
       at <- inside$draw_gold(by$probability, by$stratum)
       golden <- drawn[at]

@@ -12,163 +12,163 @@ Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
 // core_agreement
-Rcpp::List core_agreement(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List selection, Rcpp::List options, std::string influence, Rcpp::Function tick);
+List core_agreement(List patterns, NumericVector weight, List selection, List options, std::string influence, Function tick);
 RcppExport SEXP _fallible_core_agreement(SEXP patternsSEXP, SEXP weightSEXP, SEXP selectionSEXP, SEXP optionsSEXP, SEXP influenceSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type selection(selectionSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type selection(selectionSEXP);
+    Rcpp::traits::input_parameter< List >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< std::string >::type influence(influenceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_agreement(patterns, weight, selection, options, influence, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_agreement_bootstrap
-Rcpp::NumericVector core_agreement_bootstrap(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List selection, Rcpp::List options, int replicates, int threads, Rcpp::IntegerVector seed, Rcpp::Function tick);
+NumericVector core_agreement_bootstrap(List patterns, NumericVector weight, List selection, List options, int replicates, int threads, IntegerVector seed, Function tick);
 RcppExport SEXP _fallible_core_agreement_bootstrap(SEXP patternsSEXP, SEXP weightSEXP, SEXP selectionSEXP, SEXP optionsSEXP, SEXP replicatesSEXP, SEXP threadsSEXP, SEXP seedSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type selection(selectionSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type selection(selectionSEXP);
+    Rcpp::traits::input_parameter< List >::type options(optionsSEXP);
     Rcpp::traits::input_parameter< int >::type replicates(replicatesSEXP);
     Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_agreement_bootstrap(patterns, weight, selection, options, replicates, threads, seed, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_rated_rows
-Rcpp::List core_rated_rows(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List selection);
+List core_rated_rows(List patterns, NumericVector weight, List selection);
 RcppExport SEXP _fallible_core_rated_rows(SEXP patternsSEXP, SEXP weightSEXP, SEXP selectionSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type selection(selectionSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type selection(selectionSEXP);
     rcpp_result_gen = Rcpp::wrap(core_rated_rows(patterns, weight, selection));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_fit_algebraic
-Rcpp::List core_fit_algebraic(Rcpp::List patterns, Rcpp::NumericVector weight);
+List core_fit_algebraic(List patterns, NumericVector weight);
 RcppExport SEXP _fallible_core_fit_algebraic(SEXP patternsSEXP, SEXP weightSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
     rcpp_result_gen = Rcpp::wrap(core_fit_algebraic(patterns, weight));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_posterior_algebraic
-Rcpp::NumericMatrix core_posterior_algebraic(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List fit);
+NumericMatrix core_posterior_algebraic(List patterns, NumericVector weight, List fit);
 RcppExport SEXP _fallible_core_posterior_algebraic(SEXP patternsSEXP, SEXP weightSEXP, SEXP fitSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type fit(fitSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type fit(fitSEXP);
     rcpp_result_gen = Rcpp::wrap(core_posterior_algebraic(patterns, weight, fit));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_accuracy_bounds
-Rcpp::List core_accuracy_bounds(Rcpp::List patterns, Rcpp::IntegerVector known, Rcpp::NumericVector weight, Rcpp::NumericMatrix posterior, double size, Rcpp::IntegerMatrix pairs);
+List core_accuracy_bounds(List patterns, IntegerVector known, NumericVector weight, NumericMatrix posterior, double size, IntegerMatrix pairs);
 RcppExport SEXP _fallible_core_accuracy_bounds(SEXP patternsSEXP, SEXP knownSEXP, SEXP weightSEXP, SEXP posteriorSEXP, SEXP sizeSEXP, SEXP pairsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type known(knownSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type posterior(posteriorSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< NumericMatrix >::type posterior(posteriorSEXP);
     Rcpp::traits::input_parameter< double >::type size(sizeSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerMatrix >::type pairs(pairsSEXP);
+    Rcpp::traits::input_parameter< IntegerMatrix >::type pairs(pairsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_accuracy_bounds(patterns, known, weight, posterior, size, pairs));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_identified
-bool core_identified(Rcpp::List patterns, Rcpp::NumericVector weight, int system, Rcpp::List model);
+bool core_identified(List patterns, NumericVector weight, int system, List model);
 RcppExport SEXP _fallible_core_identified(SEXP patternsSEXP, SEXP weightSEXP, SEXP systemSEXP, SEXP modelSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< int >::type system(systemSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< List >::type model(modelSEXP);
     rcpp_result_gen = Rcpp::wrap(core_identified(patterns, weight, system, model));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_check_k
-Rcpp::List core_check_k(Rcpp::List patterns, Rcpp::NumericVector weight, int system, Rcpp::List tests, Rcpp::List options, Rcpp::Function tick);
+List core_check_k(List patterns, NumericVector weight, int system, List tests, List options, Function tick);
 RcppExport SEXP _fallible_core_check_k(SEXP patternsSEXP, SEXP weightSEXP, SEXP systemSEXP, SEXP testsSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< int >::type system(systemSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type tests(testsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< List >::type tests(testsSEXP);
+    Rcpp::traits::input_parameter< List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_check_k(patterns, weight, system, tests, options, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_crowd_units
-Rcpp::List core_crowd_units(Rcpp::List x);
+List core_crowd_units(List x);
 RcppExport SEXP _fallible_core_crowd_units(SEXP xSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
+    Rcpp::traits::input_parameter< List >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(core_crowd_units(x));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_crowd_workers
-Rcpp::List core_crowd_workers(Rcpp::List x, Rcpp::Function tick);
+List core_crowd_workers(List x, Function tick);
 RcppExport SEXP _fallible_core_crowd_workers(SEXP xSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< List >::type x(xSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_crowd_workers(x, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_crowd_quality
-Rcpp::List core_crowd_quality(Rcpp::List x, Rcpp::List options, Rcpp::Function tick);
+List core_crowd_quality(List x, List options, Function tick);
 RcppExport SEXP _fallible_core_crowd_quality(SEXP xSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type x(xSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< List >::type x(xSEXP);
+    Rcpp::traits::input_parameter< List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_crowd_quality(x, options, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_estimator
-SEXP core_estimator(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List setup, Rcpp::Function tick);
+SEXP core_estimator(List patterns, NumericVector weight, List setup, Function tick);
 RcppExport SEXP _fallible_core_estimator(SEXP patternsSEXP, SEXP weightSEXP, SEXP setupSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type setup(setupSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type setup(setupSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_estimator(patterns, weight, setup, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_estimate
-Rcpp::List core_estimate(SEXP pointer);
+List core_estimate(SEXP pointer);
 RcppExport SEXP _fallible_core_estimate(SEXP pointerSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
@@ -178,38 +178,38 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_replicates
-Rcpp::NumericMatrix core_replicates(SEXP pointer, std::string what, Rcpp::List resampling, Rcpp::Function tick);
+NumericMatrix core_replicates(SEXP pointer, std::string what, List resampling, Function tick);
 RcppExport SEXP _fallible_core_replicates(SEXP pointerSEXP, SEXP whatSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type pointer(pointerSEXP);
     Rcpp::traits::input_parameter< std::string >::type what(whatSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< List >::type resampling(resamplingSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_replicates(pointer, what, resampling, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_linear_replicates
-Rcpp::NumericMatrix core_linear_replicates(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List setup, Rcpp::List resampling, Rcpp::Function tick);
+NumericMatrix core_linear_replicates(List patterns, NumericVector weight, List setup, List resampling, Function tick);
 RcppExport SEXP _fallible_core_linear_replicates(SEXP patternsSEXP, SEXP weightSEXP, SEXP setupSEXP, SEXP resamplingSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type setup(setupSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type resampling(resamplingSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type setup(setupSEXP);
+    Rcpp::traits::input_parameter< List >::type resampling(resamplingSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_linear_replicates(patterns, weight, setup, resampling, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_percentile_intervals
-Rcpp::List core_percentile_intervals(Rcpp::NumericMatrix replicates, double conf_level, bool iterated);
+List core_percentile_intervals(NumericMatrix replicates, double conf_level, bool iterated);
 RcppExport SEXP _fallible_core_percentile_intervals(SEXP replicatesSEXP, SEXP conf_levelSEXP, SEXP iteratedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type replicates(replicatesSEXP);
+    Rcpp::traits::input_parameter< NumericMatrix >::type replicates(replicatesSEXP);
     Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
     Rcpp::traits::input_parameter< bool >::type iterated(iteratedSEXP);
     rcpp_result_gen = Rcpp::wrap(core_percentile_intervals(replicates, conf_level, iterated));
@@ -217,13 +217,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_difference_intervals
-Rcpp::List core_difference_intervals(Rcpp::NumericMatrix replicates, Rcpp::IntegerVector first, Rcpp::IntegerVector second, double conf_level, bool iterated);
+List core_difference_intervals(NumericMatrix replicates, IntegerVector first, IntegerVector second, double conf_level, bool iterated);
 RcppExport SEXP _fallible_core_difference_intervals(SEXP replicatesSEXP, SEXP firstSEXP, SEXP secondSEXP, SEXP conf_levelSEXP, SEXP iteratedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type replicates(replicatesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type first(firstSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type second(secondSEXP);
+    Rcpp::traits::input_parameter< NumericMatrix >::type replicates(replicatesSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type second(secondSEXP);
     Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
     Rcpp::traits::input_parameter< bool >::type iterated(iteratedSEXP);
     rcpp_result_gen = Rcpp::wrap(core_difference_intervals(replicates, first, second, conf_level, iterated));
@@ -231,53 +231,53 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_share_ahead
-Rcpp::NumericVector core_share_ahead(Rcpp::NumericMatrix replicates, Rcpp::IntegerVector first, Rcpp::IntegerVector second);
+NumericVector core_share_ahead(NumericMatrix replicates, IntegerVector first, IntegerVector second);
 RcppExport SEXP _fallible_core_share_ahead(SEXP replicatesSEXP, SEXP firstSEXP, SEXP secondSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type replicates(replicatesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type first(firstSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type second(secondSEXP);
+    Rcpp::traits::input_parameter< NumericMatrix >::type replicates(replicatesSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type first(firstSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type second(secondSEXP);
     rcpp_result_gen = Rcpp::wrap(core_share_ahead(replicates, first, second));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_robust_error
-Rcpp::List core_robust_error(Rcpp::NumericVector estimate, Rcpp::NumericVector sampling, Rcpp::NumericVector gap, Rcpp::NumericVector dependence, Rcpp::NumericVector rater_error, Rcpp::NumericVector range, Rcpp::NumericVector open_share, Rcpp::CharacterVector kind);
+List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVector gap, NumericVector dependence, NumericVector rater_error, NumericVector range, NumericVector open_share, CharacterVector kind);
 RcppExport SEXP _fallible_core_robust_error(SEXP estimateSEXP, SEXP samplingSEXP, SEXP gapSEXP, SEXP dependenceSEXP, SEXP rater_errorSEXP, SEXP rangeSEXP, SEXP open_shareSEXP, SEXP kindSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type estimate(estimateSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type sampling(samplingSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type gap(gapSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type dependence(dependenceSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type rater_error(rater_errorSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type range(rangeSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type open_share(open_shareSEXP);
-    Rcpp::traits::input_parameter< Rcpp::CharacterVector >::type kind(kindSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type estimate(estimateSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type sampling(samplingSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type gap(gapSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type dependence(dependenceSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type rater_error(rater_errorSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type range(rangeSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type open_share(open_shareSEXP);
+    Rcpp::traits::input_parameter< CharacterVector >::type kind(kindSEXP);
     rcpp_result_gen = Rcpp::wrap(core_robust_error(estimate, sampling, gap, dependence, rater_error, range, open_share, kind));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_rater_leans
-Rcpp::List core_rater_leans(Rcpp::List patterns, Rcpp::NumericVector weight);
+List core_rater_leans(List patterns, NumericVector weight);
 RcppExport SEXP _fallible_core_rater_leans(SEXP patternsSEXP, SEXP weightSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
     rcpp_result_gen = Rcpp::wrap(core_rater_leans(patterns, weight));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_base_rate_ranges
-Rcpp::NumericVector core_base_rate_ranges(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List leans);
+NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leans);
 RcppExport SEXP _fallible_core_base_rate_ranges(SEXP patternsSEXP, SEXP weightSEXP, SEXP leansSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type leans(leansSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type leans(leansSEXP);
     rcpp_result_gen = Rcpp::wrap(core_base_rate_ranges(patterns, weight, leans));
     return rcpp_result_gen;
 END_RCPP
@@ -296,149 +296,149 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_blend
-Rcpp::List core_blend(Rcpp::List stated, Rcpp::List prior, double conf_level);
+List core_blend(List stated, List prior, double conf_level);
 RcppExport SEXP _fallible_core_blend(SEXP statedSEXP, SEXP priorSEXP, SEXP conf_levelSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type stated(statedSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< List >::type stated(statedSEXP);
+    Rcpp::traits::input_parameter< List >::type prior(priorSEXP);
     Rcpp::traits::input_parameter< double >::type conf_level(conf_levelSEXP);
     rcpp_result_gen = Rcpp::wrap(core_blend(stated, prior, conf_level));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_fit_latent
-Rcpp::List core_fit_latent(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, std::string method, int iterations, Rcpp::Nullable<Rcpp::List> start, Rcpp::Function tick);
+List core_fit_latent(List patterns, NumericVector weight, List known, List model, std::string method, int iterations, Nullable<List> start, Function tick);
 RcppExport SEXP _fallible_core_fit_latent(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP iterationsSEXP, SEXP startSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
     Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::List> >::type start(startSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< Nullable<List> >::type start(startSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_fit_latent(patterns, weight, known, model, method, iterations, start, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_fit_pooled
-Rcpp::List core_fit_pooled(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, bool one_coin, double tolerance, int rounds, Rcpp::Function tick);
+List core_fit_pooled(List patterns, NumericVector weight, List known, List model, bool one_coin, double tolerance, int rounds, Function tick);
 RcppExport SEXP _fallible_core_fit_pooled(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP one_coinSEXP, SEXP toleranceSEXP, SEXP roundsSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< bool >::type one_coin(one_coinSEXP);
     Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
     Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_fit_pooled(patterns, weight, known, model, one_coin, tolerance, rounds, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_best_names
-Rcpp::IntegerVector core_best_names(Rcpp::NumericVector gain, int categories);
+IntegerVector core_best_names(NumericVector gain, int categories);
 RcppExport SEXP _fallible_core_best_names(SEXP gainSEXP, SEXP categoriesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type gain(gainSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type gain(gainSEXP);
     Rcpp::traits::input_parameter< int >::type categories(categoriesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_best_names(gain, categories));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_association
-Rcpp::NumericVector core_association(Rcpp::List patterns, Rcpp::NumericVector weight);
+NumericVector core_association(List patterns, NumericVector weight);
 RcppExport SEXP _fallible_core_association(SEXP patternsSEXP, SEXP weightSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
     rcpp_result_gen = Rcpp::wrap(core_association(patterns, weight));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_latent_covariance
-Rcpp::List core_latent_covariance(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, std::string method, Rcpp::NumericVector theta);
+List core_latent_covariance(List patterns, NumericVector weight, List known, List model, std::string method, NumericVector theta);
 RcppExport SEXP _fallible_core_latent_covariance(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP thetaSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< std::string >::type method(methodSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type theta(thetaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_latent_covariance(patterns, weight, known, model, method, theta));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_latent_hessian
-Rcpp::NumericMatrix core_latent_hessian(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, Rcpp::NumericVector theta);
+NumericMatrix core_latent_hessian(List patterns, NumericVector weight, List known, List model, NumericVector theta);
 RcppExport SEXP _fallible_core_latent_hessian(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP thetaSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type theta(thetaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_latent_hessian(patterns, weight, known, model, theta));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_ordinal_law
-Rcpp::List core_ordinal_law(Rcpp::NumericMatrix theta);
+List core_ordinal_law(NumericMatrix theta);
 RcppExport SEXP _fallible_core_ordinal_law(SEXP thetaSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< NumericMatrix >::type theta(thetaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_ordinal_law(theta));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_level_law
-Rcpp::NumericMatrix core_level_law(Rcpp::NumericVector theta, int levels);
+NumericMatrix core_level_law(NumericVector theta, int levels);
 RcppExport SEXP _fallible_core_level_law(SEXP thetaSEXP, SEXP levelsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type theta(thetaSEXP);
     Rcpp::traits::input_parameter< int >::type levels(levelsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_level_law(theta, levels));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_latent_probabilities
-Rcpp::List core_latent_probabilities(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, Rcpp::NumericVector theta);
+List core_latent_probabilities(List patterns, NumericVector weight, List known, List model, NumericVector theta);
 RcppExport SEXP _fallible_core_latent_probabilities(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP thetaSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type theta(thetaSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type theta(thetaSEXP);
     rcpp_result_gen = Rcpp::wrap(core_latent_probabilities(patterns, weight, known, model, theta));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_latent_profile
-Rcpp::List core_latent_profile(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::List known, Rcpp::List model, double deviance, int threads, Rcpp::Function tick);
+List core_latent_profile(List patterns, NumericVector weight, List known, List model, double deviance, int threads, Function tick);
 RcppExport SEXP _fallible_core_latent_profile(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP devianceSEXP, SEXP threadsSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type known(knownSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< List >::type model(modelSEXP);
     Rcpp::traits::input_parameter< double >::type deviance(devianceSEXP);
     Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_latent_profile(patterns, weight, known, model, deviance, threads, tick));
     return rcpp_result_gen;
 END_RCPP
@@ -453,126 +453,126 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_patterns_wide
-Rcpp::List core_patterns_wide(Rcpp::List raters, Rcpp::List systems, double cases);
+List core_patterns_wide(List raters, List systems, double cases);
 RcppExport SEXP _fallible_core_patterns_wide(SEXP ratersSEXP, SEXP systemsSEXP, SEXP casesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type raters(ratersSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type systems(systemsSEXP);
+    Rcpp::traits::input_parameter< List >::type raters(ratersSEXP);
+    Rcpp::traits::input_parameter< List >::type systems(systemsSEXP);
     Rcpp::traits::input_parameter< double >::type cases(casesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_patterns_wide(raters, systems, cases));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_patterns_long
-Rcpp::List core_patterns_long(Rcpp::IntegerVector which_case, Rcpp::IntegerVector rater, Rcpp::IntegerVector category, Rcpp::List systems, double cases);
+List core_patterns_long(IntegerVector which_case, IntegerVector rater, IntegerVector category, List systems, double cases);
 RcppExport SEXP _fallible_core_patterns_long(SEXP which_caseSEXP, SEXP raterSEXP, SEXP categorySEXP, SEXP systemsSEXP, SEXP casesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type which_case(which_caseSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type rater(raterSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type category(categorySEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type systems(systemsSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type which_case(which_caseSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type rater(raterSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type category(categorySEXP);
+    Rcpp::traits::input_parameter< List >::type systems(systemsSEXP);
     Rcpp::traits::input_parameter< double >::type cases(casesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_patterns_long(which_case, rater, category, systems, cases));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_patterns_counts
-Rcpp::List core_patterns_counts(Rcpp::List categories, Rcpp::List systems, double cases);
+List core_patterns_counts(List categories, List systems, double cases);
 RcppExport SEXP _fallible_core_patterns_counts(SEXP categoriesSEXP, SEXP systemsSEXP, SEXP casesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type categories(categoriesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type systems(systemsSEXP);
+    Rcpp::traits::input_parameter< List >::type categories(categoriesSEXP);
+    Rcpp::traits::input_parameter< List >::type systems(systemsSEXP);
     Rcpp::traits::input_parameter< double >::type cases(casesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_patterns_counts(categories, systems, cases));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_patterns_subset
-Rcpp::List core_patterns_subset(Rcpp::List patterns, Rcpp::IntegerVector index, Rcpp::IntegerVector new_rater);
+List core_patterns_subset(List patterns, IntegerVector index, IntegerVector new_rater);
 RcppExport SEXP _fallible_core_patterns_subset(SEXP patternsSEXP, SEXP indexSEXP, SEXP new_raterSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type index(indexSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type new_rater(new_raterSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type index(indexSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type new_rater(new_raterSEXP);
     rcpp_result_gen = Rcpp::wrap(core_patterns_subset(patterns, index, new_rater));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_pattern_weights
-Rcpp::NumericVector core_pattern_weights(Rcpp::IntegerVector index, Rcpp::Nullable<Rcpp::NumericVector> weight, int patterns);
+NumericVector core_pattern_weights(IntegerVector index, Nullable<NumericVector> weight, int patterns);
 RcppExport SEXP _fallible_core_pattern_weights(SEXP indexSEXP, SEXP weightSEXP, SEXP patternsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type index(indexSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Nullable<Rcpp::NumericVector> >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type index(indexSEXP);
+    Rcpp::traits::input_parameter< Nullable<NumericVector> >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< int >::type patterns(patternsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_pattern_weights(index, weight, patterns));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_pair_counts
-Rcpp::List core_pair_counts(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::IntegerVector judge_of, int judges);
+List core_pair_counts(List patterns, NumericVector weight, IntegerVector judge_of, int judges);
 RcppExport SEXP _fallible_core_pair_counts(SEXP patternsSEXP, SEXP weightSEXP, SEXP judge_ofSEXP, SEXP judgesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type judge_of(judge_ofSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type judge_of(judge_ofSEXP);
     Rcpp::traits::input_parameter< int >::type judges(judgesSEXP);
     rcpp_result_gen = Rcpp::wrap(core_pair_counts(patterns, weight, judge_of, judges));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_rater_counts
-Rcpp::List core_rater_counts(Rcpp::List patterns, Rcpp::NumericVector weight);
+List core_rater_counts(List patterns, NumericVector weight);
 RcppExport SEXP _fallible_core_rater_counts(SEXP patternsSEXP, SEXP weightSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
     rcpp_result_gen = Rcpp::wrap(core_rater_counts(patterns, weight));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_draw_posterior
-Rcpp::List core_draw_posterior(Rcpp::List patterns, Rcpp::NumericVector weight, Rcpp::IntegerVector truth, Rcpp::IntegerVector population, bool joined, Rcpp::List prior, Rcpp::List options, Rcpp::Function tick);
+List core_draw_posterior(List patterns, NumericVector weight, IntegerVector truth, IntegerVector population, bool joined, List prior, List options, Function tick);
 RcppExport SEXP _fallible_core_draw_posterior(SEXP patternsSEXP, SEXP weightSEXP, SEXP truthSEXP, SEXP populationSEXP, SEXP joinedSEXP, SEXP priorSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type truth(truthSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type population(populationSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type truth(truthSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type population(populationSEXP);
     Rcpp::traits::input_parameter< bool >::type joined(joinedSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type prior(priorSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< List >::type prior(priorSEXP);
+    Rcpp::traits::input_parameter< List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_draw_posterior(patterns, weight, truth, population, joined, prior, options, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_resampler
-SEXP core_resampler(Rcpp::NumericVector weight, SEXP clusters);
+SEXP core_resampler(NumericVector weight, SEXP clusters);
 RcppExport SEXP _fallible_core_resampler(SEXP weightSEXP, SEXP clustersSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< SEXP >::type clusters(clustersSEXP);
     rcpp_result_gen = Rcpp::wrap(core_resampler(weight, clusters));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_resample
-Rcpp::NumericVector core_resample(SEXP resampler, Rcpp::IntegerVector seed, double replicate, double size);
+NumericVector core_resample(SEXP resampler, IntegerVector seed, double replicate, double size);
 RcppExport SEXP _fallible_core_resample(SEXP resamplerSEXP, SEXP seedSEXP, SEXP replicateSEXP, SEXP sizeSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type resampler(resamplerSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< double >::type replicate(replicateSEXP);
     Rcpp::traits::input_parameter< double >::type size(sizeSEXP);
     rcpp_result_gen = Rcpp::wrap(core_resample(resampler, seed, replicate, size));
@@ -580,75 +580,75 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_shared_pairs
-Rcpp::List core_shared_pairs(Rcpp::List patterns, Rcpp::List cells, Rcpp::Function tick);
+List core_shared_pairs(List patterns, List cells, Function tick);
 RcppExport SEXP _fallible_core_shared_pairs(SEXP patternsSEXP, SEXP cellsSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type cells(cellsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< List >::type cells(cellsSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_shared_pairs(patterns, cells, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_nearer_answers
-Rcpp::IntegerVector core_nearer_answers(Rcpp::List patterns, int system, Rcpp::NumericMatrix closeness);
+IntegerVector core_nearer_answers(List patterns, int system, NumericMatrix closeness);
 RcppExport SEXP _fallible_core_nearer_answers(SEXP patternsSEXP, SEXP systemSEXP, SEXP closenessSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< int >::type system(systemSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type closeness(closenessSEXP);
+    Rcpp::traits::input_parameter< NumericMatrix >::type closeness(closenessSEXP);
     rcpp_result_gen = Rcpp::wrap(core_nearer_answers(patterns, system, closeness));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_confusion_matrix
-Rcpp::NumericMatrix core_confusion_matrix(double accuracy, Rcpp::NumericVector base_rates, double dispersion, double error_range, std::string normalise, Rcpp::IntegerVector seed);
+NumericMatrix core_confusion_matrix(double accuracy, NumericVector base_rates, double dispersion, double error_range, std::string normalise, IntegerVector seed);
 RcppExport SEXP _fallible_core_confusion_matrix(SEXP accuracySEXP, SEXP base_ratesSEXP, SEXP dispersionSEXP, SEXP error_rangeSEXP, SEXP normaliseSEXP, SEXP seedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< double >::type accuracy(accuracySEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type base_rates(base_ratesSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type base_rates(base_ratesSEXP);
     Rcpp::traits::input_parameter< double >::type dispersion(dispersionSEXP);
     Rcpp::traits::input_parameter< double >::type error_range(error_rangeSEXP);
     Rcpp::traits::input_parameter< std::string >::type normalise(normaliseSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type seed(seedSEXP);
     rcpp_result_gen = Rcpp::wrap(core_confusion_matrix(accuracy, base_rates, dispersion, error_range, normalise, seed));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_simulate
-Rcpp::List core_simulate(Rcpp::List design, double cases, Rcpp::IntegerVector seed, double item);
+List core_simulate(List design, double cases, IntegerVector seed, double item);
 RcppExport SEXP _fallible_core_simulate(SEXP designSEXP, SEXP casesSEXP, SEXP seedSEXP, SEXP itemSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type design(designSEXP);
+    Rcpp::traits::input_parameter< List >::type design(designSEXP);
     Rcpp::traits::input_parameter< double >::type cases(casesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< double >::type item(itemSEXP);
     rcpp_result_gen = Rcpp::wrap(core_simulate(design, cases, seed, item));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_study
-Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick);
+List core_study(List design, List options, Function tick);
 RcppExport SEXP _fallible_core_study(SEXP designSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type design(designSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::Function >::type tick(tickSEXP);
+    Rcpp::traits::input_parameter< List >::type design(designSEXP);
+    Rcpp::traits::input_parameter< List >::type options(optionsSEXP);
+    Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
     rcpp_result_gen = Rcpp::wrap(core_study(design, options, tick));
     return rcpp_result_gen;
 END_RCPP
 }
 // core_run_seeds
-Rcpp::IntegerVector core_run_seeds(Rcpp::IntegerVector seed, double first, int runs);
+IntegerVector core_run_seeds(IntegerVector seed, double first, int runs);
 RcppExport SEXP _fallible_core_run_seeds(SEXP seedSEXP, SEXP firstSEXP, SEXP runsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type seed(seedSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type seed(seedSEXP);
     Rcpp::traits::input_parameter< double >::type first(firstSEXP);
     Rcpp::traits::input_parameter< int >::type runs(runsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_run_seeds(seed, first, runs));
@@ -656,13 +656,13 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_fit_tables
-Rcpp::List core_fit_tables(Rcpp::List rows, Rcpp::NumericVector weight, Rcpp::NumericMatrix start, double mass, int iterations);
+List core_fit_tables(List rows, NumericVector weight, NumericMatrix start, double mass, int iterations);
 RcppExport SEXP _fallible_core_fit_tables(SEXP rowsSEXP, SEXP weightSEXP, SEXP startSEXP, SEXP massSEXP, SEXP iterationsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< Rcpp::List >::type rows(rowsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericVector >::type weight(weightSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type start(startSEXP);
+    Rcpp::traits::input_parameter< List >::type rows(rowsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< NumericMatrix >::type start(startSEXP);
     Rcpp::traits::input_parameter< double >::type mass(massSEXP);
     Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
     rcpp_result_gen = Rcpp::wrap(core_fit_tables(rows, weight, start, mass, iterations));

@@ -8,25 +8,30 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/accuracy/bootstrap.hpp"
 #include "core/base/host.hpp"
 #include "core/ratings/patterns.hpp"
 #include "core/simulation/simulate.hpp"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace glue {
 
-fallible::PatternView view(const Rcpp::List& patterns);
+PatternView view(const List& patterns);
 // With the confidence of a model's ratings, if it has any: `levels`, how many there are, and
 // `level`, that of each rating (0 is none), or empty if there is none at all.
-fallible::PatternView view(const Rcpp::List& patterns, const Rcpp::List& model);
-std::vector<double> doubles(const Rcpp::NumericVector& x);
-// From a vector that is laid out row by row.
-Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns);
-Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
+PatternView view(const List& patterns, const List& model);
+std::vector<double> doubles(const NumericVector& x);
+// From a vector that is laid out row by row, and to one.
+NumericMatrix by_row(const std::vector<double>& x, int columns);
+std::vector<double> row_by_row(const NumericMatrix& x);
+NumericMatrix square(const std::vector<double>& x, int n);
 
 // The core counts from 0, R from 1.
-Rcpp::IntegerVector from_one(const std::vector<int>& places);
+IntegerVector from_one(const std::vector<int>& places);
 std::vector<int> from_zero(SEXP places);
 
 // Where the numbers of an integer vector are, null where it has none; any other kind is an
@@ -42,33 +47,43 @@ T choice(const std::string& name, std::initializer_list<std::pair<const char*, T
   throw std::invalid_argument("the core does not know \"" + name + "\"");
 }
 
-fallible::LatentModel latent_model(const Rcpp::List& x);
-fallible::LatentPrior latent_prior(const Rcpp::List& x);
+// A field of so many rows.
+template <class Row, class Value>
+std::vector<Value> column(const std::vector<Row>& rows, Value Row::*field) {
+  std::vector<Value> out;
+  for (const Row& row : rows) out.push_back(row.*field);
+  return out;
+}
+// As it is in R, but DataFrame::create() would call R to make it.
+List data_frame(List columns);
+
+LatentModel latent_model(const List& x);
+LatentPrior latent_prior(const List& x);
 // `method` is "likelihood" or "pairs".
-fallible::Fitting latent_fitting(const std::string& method);
+Fitting latent_fitting(const std::string& method);
 // truth: category of each pattern, or empty; raters: a matrix each, NULL where unknown, or empty.
-fallible::Known known(const Rcpp::List& x);
+Known known(const List& x);
 // From a `setup`, see core_estimator().
-fallible::EstimatorOptions estimator_options(const Rcpp::List& setup);
+EstimatorOptions estimator_options(const List& setup);
 // From a list of pattern (or another place of cases), weight and cluster by case; NULL: none.
-fallible::Clusters clusters(SEXP x);
+Clusters clusters(SEXP x);
 // From replicates, threads, seed and clusters.
-fallible::BootstrapOptions bootstrap_options(const Rcpp::List& options);
-fallible::Design design(const Rcpp::List& x);
-Rcpp::List intervals(const std::vector<fallible::Interval>& x);
+BootstrapOptions bootstrap_options(const List& options);
+Design design(const List& x);
+List intervals(const std::vector<Interval>& x);
 
 // A seed comes in two words.
-std::uint64_t seed(const Rcpp::IntegerVector& words);
+std::uint64_t seed(const IntegerVector& words);
 
 // Polls R for interrupts and lets `tick` know how many items are done.
-fallible::Host host(const Rcpp::Function& tick);
+Host host(const Function& tick);
 
 // While one of these is there, long work of the core asks R for interrupts, and lets `tick`,
 // if there is one, know that it goes on.
-class Interruptible : fallible::Watch {
+class Interruptible : Watch {
  public:
   Interruptible();
-  explicit Interruptible(const Rcpp::Function& tick);
+  explicit Interruptible(const Function& tick);
 };
 
 // Calls the core and turns its interrupt into R's.
@@ -77,7 +92,7 @@ auto interruptible(Call call) {
   const Interruptible here;
   try {
     return call();
-  } catch (const fallible::Interrupted&) {
+  } catch (const Interrupted&) {
     throw Rcpp::internal::InterruptedException();
   }
 }

@@ -7,36 +7,34 @@
 
 namespace {
 
-fallible::LatentRows joined_rows(const Rcpp::List& patterns, const Rcpp::NumericVector& weight,
-                                 int system) {
-  return fallible::latent_rows(glue::view(patterns), glue::doubles(weight), system, {});
+LatentRows joined_rows(const List& patterns, const NumericVector& weight, int system) {
+  return latent_rows(glue::view(patterns), glue::doubles(weight), system, {});
 }
 
-Rcpp::NumericVector values(const fallible::KStatistics& x) {
-  return Rcpp::NumericVector::create(
-      Rcpp::Named("ratio") = x.ratio, Rcpp::Named("pairs") = x.pairs,
-      Rcpp::Named("lowest_rate") = x.lowest_rate, Rcpp::Named("residual") = x.residual);
+NumericVector values(const KStatistics& x) {
+  return NumericVector::create(_["ratio"] = x.ratio, _["pairs"] = x.pairs,
+                               _["lowest_rate"] = x.lowest_rate, _["residual"] = x.residual);
 }
 
 }  // namespace
 
 // Can judges so many of whom rated together tell the parameters of a model apart?
 // [[Rcpp::export(rng = false)]]
-bool core_identified(Rcpp::List patterns, Rcpp::NumericVector weight, int system,
-                     Rcpp::List model) {
-  return fallible::is_identified(joined_rows(patterns, weight, system), glue::latent_model(model),
-                                 glue::latent_prior(model["prior"]));
+bool core_identified(List patterns, NumericVector weight, int system, List model) {
+  return identified_judges(joined_rows(patterns, weight, system), glue::latent_model(model),
+                           glue::latent_prior(model["prior"]))
+      .all;
 }
 
 // `tests` is a list of null, alternative (NULL for none), pairs and residual. A list per test.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_check_k(Rcpp::List patterns, Rcpp::NumericVector weight, int system,
-                        Rcpp::List tests, Rcpp::List options, Rcpp::Function tick) {
+List core_check_k(List patterns, NumericVector weight, int system, List tests, List options,
+                  Function tick) {
   const auto rows = joined_rows(patterns, weight, system);
-  std::vector<fallible::KTester> testers;
-  for (const Rcpp::List test : tests) {
-    const Rcpp::List null = test["null"];
-    fallible::KTest settings;
+  std::vector<KTester> testers;
+  for (const List test : tests) {
+    const List null = test["null"];
+    KTest settings;
     settings.null = glue::latent_model(null);
     if (!Rf_isNull(test["alternative"])) {
       settings.alternative = glue::latent_model(test["alternative"]);
@@ -47,38 +45,29 @@ Rcpp::List core_check_k(Rcpp::List patterns, Rcpp::NumericVector weight, int sys
     glue::interruptible([&] { testers.emplace_back(rows, settings, prior); });
   }
   const auto bootstrap = glue::bootstrap_options(options);
-  const auto replicates = glue::interruptible(
-      [&] { return fallible::bootstrap_k(testers, bootstrap, glue::host(tick)); });
+  const auto replicates =
+      glue::interruptible([&] { return bootstrap_k(testers, bootstrap, glue::host(tick)); });
 
-  Rcpp::List out;
+  List out;
   for (std::size_t t = 0; t < testers.size(); ++t) {
-    Rcpp::NumericMatrix drawn(bootstrap.replicates, 4);
-    for (int r = 0; r < bootstrap.replicates; ++r) drawn(r, Rcpp::_) = values(replicates[t][r]);
-    const auto cells = fallible::disagreeing_pairs(rows, testers[t].law());
-    const auto agreement =
-        fallible::pair_agreement(rows, testers[t].law(), fallible::least_common_cases);
-    const R_xlen_t n = static_cast<R_xlen_t>(agreement.size());
-    Rcpp::IntegerVector judge1(n), judge2(n);
-    Rcpp::NumericVector cases(n), observed(n), expected(n), excess(n);
-    for (R_xlen_t i = 0; i < n; ++i) {
-      judge1[i] = agreement[i].judge1 + 1;
-      judge2[i] = agreement[i].judge2 + 1;
-      cases[i] = agreement[i].cases;
-      observed[i] = agreement[i].observed;
-      expected[i] = agreement[i].expected;
-      excess[i] = agreement[i].excess();
-    }
-    out.push_back(Rcpp::List::create(
-        Rcpp::Named("statistic") = values(testers[t].observed()),
-        Rcpp::Named("df") = testers[t].degrees(),
-        Rcpp::Named("converged") = testers[t].converged(), Rcpp::Named("replicates") = drawn,
-        Rcpp::Named("cells") =
-            Rcpp::DataFrame::create(Rcpp::Named("observed") = cells.observed,
-                                    Rcpp::Named("expected") = cells.expected),
-        Rcpp::Named("agreement") = Rcpp::DataFrame::create(
-            Rcpp::Named("judge1") = judge1, Rcpp::Named("judge2") = judge2,
-            Rcpp::Named("cases") = cases, Rcpp::Named("observed") = observed,
-            Rcpp::Named("expected") = expected, Rcpp::Named("excess") = excess)));
+    NumericMatrix drawn(bootstrap.replicates, 4);
+    for (int r = 0; r < bootstrap.replicates; ++r) drawn(r, _) = values(replicates[t][r]);
+    const auto cells = disagreeing_pairs(rows, testers[t].law());
+    const auto agreement = pair_agreement(rows, testers[t].law(), least_common_cases);
+    std::vector<double> excess;
+    for (const PairAgreement& pair : agreement) excess.push_back(pair.excess());
+    const auto of = [&](double PairAgreement::*field) { return glue::column(agreement, field); };
+    const List pairs = List::create(
+        _["judge1"] = glue::from_one(glue::column(agreement, &PairAgreement::judge1)),
+        _["judge2"] = glue::from_one(glue::column(agreement, &PairAgreement::judge2)),
+        _["cases"] = of(&PairAgreement::cases), _["observed"] = of(&PairAgreement::observed),
+        _["expected"] = of(&PairAgreement::expected), _["excess"] = excess);
+    out.push_back(List::create(_["statistic"] = values(testers[t].observed()),
+                               _["df"] = testers[t].degrees(),
+                               _["converged"] = testers[t].converged(), _["replicates"] = drawn,
+                               _["cells"] = glue::data_frame(List::create(
+                                   _["observed"] = cells.observed, _["expected"] = cells.expected)),
+                               _["agreement"] = glue::data_frame(pairs)));
   }
   return out;
 }

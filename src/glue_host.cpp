@@ -12,21 +12,21 @@ bool interrupted() { return R_ToplevelExec(check_interrupt, nullptr) == FALSE; }
 }  // namespace
 
 Interruptible::Interruptible()
-    : Watch([patience = fallible::Patience()]() mutable {
+    : Watch([patience = Patience()]() mutable {
         if (patience.over() && interrupted()) throw Rcpp::internal::InterruptedException();
         return true;
       }) {}
 
-Interruptible::Interruptible(const Rcpp::Function& tick)
-    : Watch([tick, patience = fallible::Patience()]() mutable {
+Interruptible::Interruptible(const Function& tick)
+    : Watch([tick, patience = Patience()]() mutable {
         if (!patience.over()) return true;
         if (interrupted()) throw Rcpp::internal::InterruptedException();
         tick();
         return true;
       }) {}
 
-fallible::Host host(const Rcpp::Function& tick) {
-  fallible::Host out;
+Host host(const Function& tick) {
+  Host out;
   out.tick = [tick](std::size_t done) {
     if (interrupted()) return false;
     tick(static_cast<double>(done));

@@ -1,54 +1,47 @@
 // Patterns and counts of pairs.
-#include "core/ratings/pairs.hpp"
 #include "core/ratings/tallies.hpp"
 #include "glue.h"
 
 namespace glue {
 
-fallible::PatternView view(const Rcpp::List& patterns) {
+PatternView view(const List& patterns) {
   const SEXP start = patterns["start"], answer = patterns["answer"];
-  fallible::PatternView out;
-  out.patterns = static_cast<int>(Rf_xlength(start)) - 1;
-  out.raters = patterns["raters"];
-  out.categories = patterns["categories"];
-  out.systems = Rf_ncols(answer);
-  out.start = integers(start);
-  out.rater = integers(patterns["rater"]);
-  out.category = integers(patterns["category"]);
-  out.answer = integers(answer);
-  return out;
+  return {static_cast<int>(Rf_xlength(start)) - 1,
+          patterns["raters"],
+          patterns["categories"],
+          Rf_ncols(answer),
+          integers(start),
+          integers(patterns["rater"]),
+          integers(patterns["category"]),
+          integers(answer)};
 }
 
-fallible::PatternView view(const Rcpp::List& patterns, const Rcpp::List& model) {
-  fallible::PatternView out = view(patterns);
+PatternView view(const List& patterns, const List& model) {
+  PatternView out = view(patterns);
   if (!model.containsElementNamed("levels")) return out;
   out.level = integers(model["level"]);
   out.levels = model["levels"];
   return out;
 }
 
-std::vector<double> doubles(const Rcpp::NumericVector& x) { return {x.begin(), x.end()}; }
+std::vector<double> doubles(const NumericVector& x) { return {x.begin(), x.end()}; }
 
-Rcpp::NumericMatrix by_row(const std::vector<double>& x, int columns) {
-  Rcpp::NumericMatrix out(static_cast<int>(x.size()) / columns, columns);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    out(static_cast<int>(i) / columns, static_cast<int>(i) % columns) = x[i];
-  }
-  return out;
+NumericMatrix by_row(const std::vector<double>& x, int columns) {
+  return transpose(NumericMatrix(columns, static_cast<int>(x.size()) / columns, x.begin()));
 }
 
-Rcpp::NumericMatrix square(const std::vector<double>& x, int n) {
-  return Rcpp::NumericMatrix(n, n, x.begin());
-}
+std::vector<double> row_by_row(const NumericMatrix& x) { return doubles(transpose(x)); }
 
-Rcpp::IntegerVector from_one(const std::vector<int>& places) {
-  Rcpp::IntegerVector out(places.begin(), places.end());
+NumericMatrix square(const std::vector<double>& x, int n) { return NumericMatrix(n, n, x.begin()); }
+
+IntegerVector from_one(const std::vector<int>& places) {
+  IntegerVector out(places.begin(), places.end());
   for (int& place : out) ++place;
   return out;
 }
 
 std::vector<int> from_zero(SEXP places) {
-  auto out = Rcpp::as<std::vector<int>>(places);
+  auto out = as<std::vector<int>>(places);
   for (int& place : out) --place;
   return out;
 }
@@ -59,7 +52,14 @@ const int* integers(SEXP x) {
   return INTEGER(x);
 }
 
-std::uint64_t seed(const Rcpp::IntegerVector& words) {
+List data_frame(List columns) {
+  const int rows = static_cast<int>(Rf_xlength(columns[0]));
+  columns.attr("class") = "data.frame";
+  columns.attr("row.names") = IntegerVector::create(NA_INTEGER, -rows);
+  return columns;
+}
+
+std::uint64_t seed(const IntegerVector& words) {
   return static_cast<std::uint64_t>(words[0]) << 32 | static_cast<std::uint32_t>(words[1]);
 }
 
@@ -67,83 +67,75 @@ std::uint64_t seed(const Rcpp::IntegerVector& words) {
 
 namespace {
 
-fallible::Columns columns(const Rcpp::List& x) {
-  fallible::Columns out;
+Columns columns(const List& x) {
+  Columns out;
   for (R_xlen_t i = 0; i < x.size(); ++i) {
-    const Rcpp::IntegerVector column = x[i];
+    const IntegerVector column = x[i];
     out.push_back(column.begin());
   }
   return out;
 }
 
-Rcpp::List as_list(const fallible::Patterns& x, int systems) {
-  Rcpp::IntegerMatrix answer(x.rows(), systems);
+List as_list(const Patterns& x, int systems) {
+  IntegerMatrix answer(x.rows(), systems);
   std::copy(x.answer.begin(), x.answer.end(), answer.begin());
-  return Rcpp::List::create(
-      Rcpp::Named("start") = x.start, Rcpp::Named("rater") = x.rater,
-      Rcpp::Named("category") = x.category, Rcpp::Named("answer") = answer,
-      Rcpp::Named("index") = x.index);
+  return List::create(_["start"] = x.start, _["rater"] = x.rater, _["category"] = x.category,
+                      _["answer"] = answer, _["index"] = x.index);
 }
 
 }  // namespace
 
 // [[Rcpp::export(rng = false)]]
-int core_max_ratings() { return fallible::max_ratings_per_case; }
+int core_max_ratings() { return max_ratings_per_case; }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_patterns_wide(Rcpp::List raters, Rcpp::List systems, double cases) {
-  const auto x = fallible::patterns_from_wide(columns(raters), columns(systems),
-                                              static_cast<std::size_t>(cases));
-  return as_list(x, static_cast<int>(systems.size()));
-}
-
-// [[Rcpp::export(rng = false)]]
-Rcpp::List core_patterns_long(Rcpp::IntegerVector which_case, Rcpp::IntegerVector rater,
-                              Rcpp::IntegerVector category, Rcpp::List systems, double cases) {
-  const auto x = fallible::patterns_from_long(which_case.begin(), rater.begin(),
-                                              category.begin(), category.size(),
-                                              columns(systems), static_cast<std::size_t>(cases));
-  return as_list(x, static_cast<int>(systems.size()));
-}
-
-// [[Rcpp::export(rng = false)]]
-Rcpp::List core_patterns_counts(Rcpp::List categories, Rcpp::List systems, double cases) {
-  const auto x = fallible::patterns_from_counts(columns(categories), columns(systems),
-                                                static_cast<std::size_t>(cases));
-  return as_list(x, static_cast<int>(systems.size()));
-}
-
-// [[Rcpp::export(rng = false)]]
-Rcpp::List core_patterns_subset(Rcpp::List patterns, Rcpp::IntegerVector index,
-                                Rcpp::IntegerVector new_rater) {
-  const auto before = glue::view(patterns);
+List core_patterns_wide(List raters, List systems, double cases) {
   const auto x =
-      fallible::patterns_subset(before, index.begin(), index.size(), new_rater.begin());
+      patterns_from_wide(columns(raters), columns(systems), static_cast<std::size_t>(cases));
+  return as_list(x, static_cast<int>(systems.size()));
+}
+
+// [[Rcpp::export(rng = false)]]
+List core_patterns_long(IntegerVector which_case, IntegerVector rater, IntegerVector category,
+                        List systems, double cases) {
+  const auto x =
+      patterns_from_long(which_case.begin(), rater.begin(), category.begin(), category.size(),
+                         columns(systems), static_cast<std::size_t>(cases));
+  return as_list(x, static_cast<int>(systems.size()));
+}
+
+// [[Rcpp::export(rng = false)]]
+List core_patterns_counts(List categories, List systems, double cases) {
+  const auto x =
+      patterns_from_counts(columns(categories), columns(systems), static_cast<std::size_t>(cases));
+  return as_list(x, static_cast<int>(systems.size()));
+}
+
+// [[Rcpp::export(rng = false)]]
+List core_patterns_subset(List patterns, IntegerVector index, IntegerVector new_rater) {
+  const auto before = glue::view(patterns);
+  const auto x = patterns_subset(before, index.begin(), index.size(), new_rater.begin());
   return as_list(x, before.systems);
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector core_pattern_weights(Rcpp::IntegerVector index,
-                                         Rcpp::Nullable<Rcpp::NumericVector> weight,
-                                         int patterns) {
-  Rcpp::NumericVector values;
+NumericVector core_pattern_weights(IntegerVector index, Nullable<NumericVector> weight,
+                                   int patterns) {
+  NumericVector values;
   if (weight.isNotNull()) values = weight.get();
-  return Rcpp::wrap(fallible::pattern_weights(
-      index.begin(), weight.isNotNull() ? values.begin() : nullptr, index.size(), patterns));
+  return wrap(pattern_weights(index.begin(), weight.isNotNull() ? values.begin() : nullptr,
+                              index.size(), patterns));
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_pair_counts(Rcpp::List patterns, Rcpp::NumericVector weight,
-                            Rcpp::IntegerVector judge_of, int judges) {
-  const auto x = fallible::pair_counts(glue::view(patterns), glue::doubles(weight),
-                                       judge_of.begin(), judges);
-  return Rcpp::List::create(Rcpp::Named("pairs") = glue::square(x.pairs, x.judges),
-                            Rcpp::Named("agreeing") = glue::square(x.agreeing, x.judges));
+List core_pair_counts(List patterns, NumericVector weight, IntegerVector judge_of, int judges) {
+  const auto x = pair_counts(glue::view(patterns), glue::doubles(weight), judge_of.begin(), judges);
+  return List::create(_["pairs"] = glue::square(x.pairs, x.judges),
+                      _["agreeing"] = glue::square(x.agreeing, x.judges));
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_rater_counts(Rcpp::List patterns, Rcpp::NumericVector weight) {
-  const auto x = fallible::rater_counts(glue::view(patterns), glue::doubles(weight));
-  return Rcpp::List::create(Rcpp::Named("ratings") = x.ratings, Rcpp::Named("pairs") = x.pairs,
-                            Rcpp::Named("agreeing") = x.agreeing);
+List core_rater_counts(List patterns, NumericVector weight) {
+  const auto x = rater_counts(glue::view(patterns), glue::doubles(weight));
+  return List::create(_["ratings"] = x.ratings, _["pairs"] = x.pairs, _["agreeing"] = x.agreeing);
 }

@@ -7,13 +7,13 @@
 
 namespace glue {
 
-fallible::Clusters clusters(SEXP x) {
-  fallible::Clusters out;
+Clusters clusters(SEXP x) {
+  Clusters out;
   if (Rf_isNull(x)) return out;
-  const Rcpp::List of(x);
+  const List of(x);
   out.pattern = from_zero(of["pattern"]);
-  out.weight = Rcpp::as<std::vector<double>>(of["weight"]);
-  out.cluster = Rcpp::as<std::vector<int>>(of["cluster"]);
+  out.weight = as<std::vector<double>>(of["weight"]);
+  out.cluster = as<std::vector<int>>(of["cluster"]);
   return out;
 }
 
@@ -21,19 +21,18 @@ fallible::Clusters clusters(SEXP x) {
 
 // Draws from units (patterns, cases, ...) that hold `weight` cases each.
 // [[Rcpp::export(rng = false)]]
-SEXP core_resampler(Rcpp::NumericVector weight, SEXP clusters) {
+SEXP core_resampler(NumericVector weight, SEXP clusters) {
   std::vector<int> itself(weight.size());
   std::iota(itself.begin(), itself.end(), 0);
-  return Rcpp::XPtr<fallible::Resampler>(
-      new fallible::Resampler(glue::doubles(weight), itself, glue::clusters(clusters)));
+  return XPtr<Resampler>(new Resampler(glue::doubles(weight), itself, glue::clusters(clusters)));
 }
 
 // How often each unit is drawn in the replicate of this number (from 0): the same draws that
-// estimators of the core are given. `size` is NaN for as many draws as there are cases, or clusters.
+// estimators of the core are given. `size` is NaN for as many draws as there are cases, or
+// clusters.
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector core_resample(SEXP resampler, Rcpp::IntegerVector seed, double replicate,
-                                  double size) {
-  const Rcpp::XPtr<fallible::Resampler> of(resampler);
-  fallible::Stream stream(glue::seed(seed), static_cast<std::uint64_t>(replicate));
-  return Rcpp::wrap(std::isnan(size) ? of->draw(stream) : of->draw(stream, size));
+NumericVector core_resample(SEXP resampler, IntegerVector seed, double replicate, double size) {
+  const XPtr<Resampler> of(resampler);
+  Stream stream(glue::seed(seed), static_cast<std::uint64_t>(replicate));
+  return wrap(std::isnan(size) ? of->draw(stream) : of->draw(stream, size));
 }

@@ -8,35 +8,34 @@
 
 namespace {
 
-fallible::StudyEstimator study_estimator(const Rcpp::List& x) {
-  using fallible::IntervalKind;
-  fallible::StudyEstimator out;
+StudyEstimator study_estimator(const List& x) {
+  StudyEstimator out;
   out.options = glue::estimator_options(x);
   out.interval = glue::choice<IntervalKind>(x["interval"], {{"robust", IntervalKind::robust},
                                                             {"bootstrap", IntervalKind::bootstrap},
                                                             {"none", IntervalKind::none}});
   out.replicates = x["replicates"];
   out.conf_level = x["conf_level"];
-  out.margin = Rcpp::as<double>(x["margin"]);
+  out.margin = as<double>(x["margin"]);
   return out;
 }
 
 // Fields of `x`: cases, runs, seed, first, threads; estimators, each a `setup` of core_estimator()
-// with interval ("none", "bootstrap" or "robust"), replicates, conf_level, margin; bootstrap_seeds (two
-// words per run, if there are replicates).
-fallible::StudyOptions study_options(const Rcpp::List& x) {
-  fallible::StudyOptions out;
-  out.cases = Rcpp::as<std::size_t>(x["cases"]);
-  out.runs = Rcpp::as<std::size_t>(x["runs"]);
+// with interval ("none", "bootstrap" or "robust"), replicates, conf_level, margin; bootstrap_seeds
+// (two words per run, if there are replicates).
+StudyOptions study_options(const List& x) {
+  StudyOptions out;
+  out.cases = as<std::size_t>(x["cases"]);
+  out.runs = as<std::size_t>(x["runs"]);
   out.seed = glue::seed(x["seed"]);
-  out.first = static_cast<std::uint64_t>(Rcpp::as<double>(x["first"]));
+  out.first = static_cast<std::uint64_t>(as<double>(x["first"]));
   out.threads = x["threads"];
-  for (const Rcpp::List estimator : Rcpp::List(x["estimators"])) {
+  for (const List estimator : List(x["estimators"])) {
     out.estimators.push_back(study_estimator(estimator));
   }
-  const Rcpp::IntegerMatrix words = x["bootstrap_seeds"];
+  const IntegerMatrix words = x["bootstrap_seeds"];
   for (int run = 0; run < words.ncol(); ++run) {
-    const Rcpp::IntegerVector seed = words(Rcpp::_, run);
+    const IntegerVector seed = words(_, run);
     out.bootstrap_seeds.push_back(glue::seed(seed));
   }
   return out;
@@ -46,18 +45,18 @@ fallible::StudyOptions study_options(const Rcpp::List& x) {
 
 // Runs x systems, and per estimator a list with the same, system by system.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick) {
-  const fallible::Design settings = glue::design(design);
-  const fallible::StudyOptions study = study_options(options);
-  const auto runs = glue::interruptible(
-      [&] { return fallible::run_study(settings, study, glue::host(tick)); });
+List core_study(List design, List options, Function tick) {
+  const Design settings = glue::design(design);
+  const StudyOptions study = study_options(options);
+  const auto runs =
+      glue::interruptible([&] { return run_study(settings, study, glue::host(tick)); });
 
   const int n = static_cast<int>(runs.size()), systems = static_cast<int>(settings.shown());
-  Rcpp::CharacterVector identified(n);
-  Rcpp::NumericVector agreement(n), kappa(n), rater_accuracy(n);
-  Rcpp::NumericMatrix expected(n, systems), sample(n, systems);
+  CharacterVector identified(n);
+  NumericVector agreement(n), kappa(n), rater_accuracy(n);
+  NumericMatrix expected(n, systems), sample(n, systems);
   for (int r = 0; r < n; ++r) {
-    identified[r] = fallible::name(runs[r].fit.identified);
+    identified[r] = name(runs[r].fit.identified);
     agreement[r] = runs[r].fit.agreement;
     kappa[r] = runs[r].fit.kappa;
     rater_accuracy[r] = runs[r].fit.rater_accuracy;
@@ -66,42 +65,39 @@ Rcpp::List core_study(Rcpp::List design, Rcpp::List options, Rcpp::Function tick
       sample(r, s) = runs[r].sample[s];
     }
   }
-  Rcpp::List estimators;
+  List estimators;
   for (std::size_t e = 0; e < study.estimators.size(); ++e) {
-    Rcpp::NumericMatrix estimate(n, systems);
-    Rcpp::LogicalVector parameters(n);
-    Rcpp::CharacterVector identifiable = Rcpp::clone(identified);
+    NumericMatrix estimate(n, systems);
+    LogicalVector parameters(n);
+    CharacterVector identifiable = clone(identified);
     for (int r = 0; r < n; ++r) {
-      const fallible::StudyEstimate& of = runs[r].estimates[e];
+      const StudyEstimate& of = runs[r].estimates[e];
       parameters[r] = of.identified;
-      if (of.identifiable == fallible::Identifiable::yes) identifiable[r] = "yes";
-      if (of.identifiable == fallible::Identifiable::unrelated) identifiable[r] = "unrelated";
-      if (of.identifiable == fallible::Identifiable::unequal) identifiable[r] = "unequal";
+      if (of.identifiable == Identifiable::yes) identifiable[r] = "yes";
+      if (of.identifiable == Identifiable::unrelated) identifiable[r] = "unrelated";
+      if (of.identifiable == Identifiable::unequal) identifiable[r] = "unequal";
     }
-    std::vector<fallible::Interval> interval;
+    std::vector<Interval> interval;
     for (int s = 0; s < systems; ++s) {
       for (int r = 0; r < n; ++r) {
         estimate(r, s) = runs[r].estimates[e].estimate[s];
         interval.push_back(runs[r].estimates[e].interval[s]);
       }
     }
-    estimators.push_back(Rcpp::List::create(Rcpp::Named("estimate") = estimate,
-                                            Rcpp::Named("interval") = glue::intervals(interval),
-                                            Rcpp::Named("identifiable") = identifiable,
-                                            Rcpp::Named("identified") = parameters));
+    estimators.push_back(
+        List::create(_["estimate"] = estimate, _["interval"] = glue::intervals(interval),
+                     _["identifiable"] = identifiable, _["identified"] = parameters));
   }
-  return Rcpp::List::create(
-      Rcpp::Named("identified") = identified, Rcpp::Named("agreement") = agreement,
-      Rcpp::Named("kappa") = kappa, Rcpp::Named("rater_accuracy") = rater_accuracy,
-      Rcpp::Named("expected") = expected, Rcpp::Named("sample") = sample,
-      Rcpp::Named("estimators") = estimators);
+  return List::create(_["identified"] = identified, _["agreement"] = agreement, _["kappa"] = kappa,
+                      _["rater_accuracy"] = rater_accuracy, _["expected"] = expected,
+                      _["sample"] = sample, _["estimators"] = estimators);
 }
 
 // [[Rcpp::export(rng = false)]]
-Rcpp::IntegerVector core_run_seeds(Rcpp::IntegerVector seed, double first, int runs) {
-  Rcpp::IntegerVector out(runs);
+IntegerVector core_run_seeds(IntegerVector seed, double first, int runs) {
+  IntegerVector out(runs);
   for (int r = 0; r < runs; ++r) {
-    out[r] = fallible::run_seed(glue::seed(seed), static_cast<std::uint64_t>(first) + r);
+    out[r] = run_seed(glue::seed(seed), static_cast<std::uint64_t>(first) + r);
   }
   return out;
 }

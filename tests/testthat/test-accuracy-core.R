@@ -46,24 +46,10 @@ test_that("the robust error is one formula, system by system", {
   expect_equal(of$centre, c(0.8, 0.9 - 0.5 * 0.25 / 2))
 })
 
-test_that("who will wait for long is told so before", {
+test_that("times are told roughly", { # that they are told, see test-options.R
   expect_equal(rough_time(c(12)), "10 seconds")
   expect_equal(rough_time(130), "2 minutes")
   expect_equal(rough_time(7000), "2 hours")
-  x <- ratings(
-    data.frame(r1 = c("a", "b"), r2 = c("a", "a"), s = c("a", "b")),
-    raters = c("r1", "r2"), systems = "s"
-  )
-  expect_lt(average_seconds(x), 1)
-  expect_no_message(announce_average(x, 1L))
-  big <- x
-  big$systems <- rep("s", 1e7)
-  expect_equal(average_seconds(big), 1e7 * average_seconds(x))
-  expect_equal(average_seconds(big, threads = 4L), average_seconds(big) / 4)
-  withr::local_options(fallible.quiet = NULL)
-  expect_message(announce_average(big, 1L), "will take about 2 minutes")
-  withr::local_options(fallible.quiet = TRUE)
-  expect_no_message(announce_average(big, 1L))
 })
 
 test_that("a fit of the core's own models is asked of the core", {

@@ -166,11 +166,11 @@ test_that("gold drawn from some cases only does not stand for the others", {
 test_that("the share of shared errors by gold lies between independent and shared", {
   interval <- list(estimate = 0.8, conf.low = 0.75, conf.high = 0.85)
   common <- gold_common(interval, independent = 0.9, shared = 0.7)
-  expect_equal(unlist(common), c(estimate = 0.5, conf.low = 0.25, conf.high = 0.75))
-  expect_identical(gold_common(interval, 0.8, 0.8)$estimate, NA_real_)
+  expect_equal(unlist(common), c(common = 0.5, common.low = 0.25, common.high = 0.75))
+  expect_identical(gold_common(interval, 0.8, 0.8)$common, NA_real_)
   # No share is outside [0, 1], though the interval may reach beyond.
   beyond <- gold_common(interval, independent = 0.79, shared = 0.74)
-  expect_equal(unlist(beyond), c(estimate = 0, conf.low = 0, conf.high = 0.8))
+  expect_equal(unlist(beyond), c(common = 0, common.low = 0, common.high = 0.8))
   expect_true(all(is.na(unlist(gold_common(interval, independent = 0.7, shared = 0.6)))))
 })
 

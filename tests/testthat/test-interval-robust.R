@@ -147,7 +147,7 @@ test_that("where truth is known errors in common have nothing to hide", {
     expect_equal(table$std.error, sqrt(facts$sampling^2 + hidden))
   }
   # Nor does anything rest on an assumption.
-  expect_length(rests_on_assumption(estimate), 0L)
+  expect_length(doubts_of(estimate)$assumption, 0L)
 })
 
 test_that("the centre takes back of independence what N categories leave unseen", {

@@ -2,14 +2,152 @@
 // makes the data.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "member_matrices.hpp"
-#include "system_average.hpp"
 
 namespace fallible {
 
 namespace {
+
+constexpr double negligible = 1e-8;  // weight
+constexpr double slack = 30;         // of log evidence, for what is not polished
+constexpr double matters = 1e-3;     // likewise, for a fit to other cases
+
+// Weights of models from their log evidence and prior; what is NaN or negligible has none.
+std::vector<double> weigh(const std::vector<double>& log_evidence) {
+  double most = -std::numeric_limits<double>::infinity(), total = 0;
+  for (const double x : log_evidence) most = std::fmax(most, x);  // NaN is no number
+  std::vector<double> out;
+  for (const double x : log_evidence) {
+    const double w = std::exp(x - most);
+    total += out.emplace_back(w > negligible ? w : 0);
+  }
+  for (double& w : out) w /= total;
+  return out;
+}
+
+void add_scaled(const std::vector<double>& x, double scale, std::vector<double>& to) {
+  to.resize(x.size(), 0.0);
+  for (std::size_t i = 0; i < x.size(); ++i) to[i] += scale * x[i];
+}
+
+// By how much the prior of a system, which has been right once and wrong once before, has moved an
+// estimate that it has moved to `independent`.
+double prior_pull(double independent, double cases) { return (1 - 2 * independent) / cases; }
+
+// The average for one system, or for raters alone: its members, their fits and weights.
+class SystemAverage {
+ public:
+  SystemAverage(const Ratings& ratings, int system, bool ordered)  // -1 for raters alone
+      : alone_(system < 0), data_(ratings, system) {
+    if (has_cases(data_)) family_ = make_family(data_.rows(), ordered);
+  }
+
+  // Members that no other comes before: each is fitted with all that come after it, separately from
+  // the rest. None without a case.
+  std::vector<const Member*> roots() const {
+    std::vector<const Member*> out;
+    for (const auto& one : family_) {
+      if (one->root() == one.get()) out.push_back(one.get());
+    }
+    return out;
+  }
+
+  // Once those who lead, in all trees, then the others.
+  void fit_tree(const Member* root, bool leaders) {
+    const double least = leaders ? any_matters : what_matters();
+    for (const auto& one : family_) {
+      const bool stands = !one->base() || !one->base()->ruled_out();
+      if (one->root() == root && one->leads() == leaders && stands) one->fit(data_, least);
+    }
+  }
+
+  // Weighs the members, once all are fitted; tells all but what follows from raters alone.
+  SystemEstimate average() {
+    if (family_.empty()) return {};
+    SystemEstimate out = mix(family_, data_, posterior_);
+    const double mean = data_.mean_posterior(posterior_);
+    double variance = 0;
+    for (const auto& one : family_) {
+      // What stands on a member that is ruled out has not been fitted.
+      if (one->base() && one->base()->ruled_out()) continue;
+      const MemberResult& of = out.members.emplace_back(one->result());
+      variance += of.weight * (square(of.std_error) + square(of.estimate - mean));
+    }
+    const double alone = out.independent * (1 - out.independent) / (data_.cases() + 3);
+    out.std_error = std::sqrt(std::max(variance, alone));
+    return out;
+  }
+
+  // Rows x categories, after average().
+  const std::vector<double>& posterior() const { return posterior_; }
+  const LatentRows& rows() const { return data_.rows(); }
+
+  // In other cases the estimate with errors of its own, and what its correction follows from:
+  // members that matter are fitted anew and weighed; the evidence of the rest is that of these
+  // cases and says nothing of others.
+  SystemEstimate with_weights(const std::vector<double>& of_patterns) const {
+    const Joined now = data_.with_weights(of_patterns);
+    if (!has_cases(now)) return {};
+    std::set<const Member*> wanted;
+    for (const auto& one : family_) {
+      if (one->result().weight >= matters) wanted.insert({one.get(), one->base()});
+    }
+    Family again;
+    std::map<const OneCoin*, const OneCoin*> bases{{nullptr, nullptr}};  // and what they are now
+    for (const auto& one : family_) {
+      if (wanted.count(one.get()) == 0) continue;
+      again.push_back(one->refit(now, bases.at(one->base())));
+      if (one->as_base()) bases[one->as_base()] = again.back()->as_base();
+    }
+    std::vector<double> posterior;
+    return mix(again, now, posterior);
+  }
+
+ private:
+  // Is there something to judge?
+  bool has_cases(const Joined& data) const { return alone_ || data.cases() > 0; }
+
+  // Sum of log evidence and prior without which a member has no weight, once those who lead are
+  // fitted.
+  double what_matters() const {
+    double most = any_matters;
+    for (const auto& one : family_) {
+      if (one->leads()) most = std::fmax(most, one->log_weight());  // NaN is no number
+    }
+    return most + std::log(negligible) - slack;
+  }
+
+  // Weighs members that have been fitted to some data, and says what they say together.
+  static SystemEstimate mix(const Family& members, const Joined& data,
+                            std::vector<double>& posterior) {
+    std::vector<double> log_weight;
+    for (const auto& one : members) log_weight.push_back(one->log_weight());
+    const auto weights = weigh(log_weight);
+    SystemEstimate out;
+    out.independence_weight = 0;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      members[i]->weigh(weights[i]);
+      if (weights[i] == 0) continue;
+      add_scaled(members[i]->posterior(data), weights[i], posterior);
+      if (members[i]->simple()) out.independence_weight += weights[i];
+    }
+    // A system has been right once and wrong once before.
+    const double cases = data.cases();
+    out.independent = (cases * data.mean_posterior(posterior) + 1) / (cases + 2);
+    out.rater_error = data.rater_error(posterior);
+    return out;
+  }
+
+  bool alone_;
+  Joined data_;
+  Family family_;
+  std::vector<double> posterior_;
+};
 
 // The raters alone under the hierarchical Dawid-Skene model, averaged with its one-coin limit by
 // their bounds.
@@ -77,10 +215,9 @@ class AverageEstimator : public Estimator {
       for (const Member* root : system.roots()) trees.emplace_back(&system, root);
     }
     for (const bool leaders : {true, false}) {
-      Host of_steps;
-      of_steps.tick = [&](std::size_t done) {
+      const Host of_steps{[&](std::size_t done) {
         return host.tick(fit_steps * (done + (leaders ? 0 : trees.size())) / (2 * trees.size()));
-      };
+      }};
       for_each_item(trees.size(), options.threads, of_steps,
                     [&](std::size_t i) { trees[i].first->fit_tree(trees[i].second, leaders); });
     }

@@ -29,7 +29,7 @@ double kappa_of(const PatternView& patterns, const std::vector<double>& weight, 
   }
   const double by_chance = share * share + (1 - share) * (1 - share);
   const double kappa = (1 - 2 * differing / pairs - by_chance) / (1 - by_chance);
-  return std::isfinite(kappa) ? std::min(std::max(kappa, 0.0), 1.0) : not_a_number;
+  return std::isfinite(kappa) ? std::clamp(kappa, 0.0, 1.0) : not_a_number;
 }
 
 }  // namespace

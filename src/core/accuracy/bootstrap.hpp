@@ -20,6 +20,12 @@ std::size_t numbers_of(const Estimator& estimator, Quantity what);
 std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
                               const BootstrapOptions& options, const Host& host);
 
+// Replicates x systems, column by column, of Method::joint by likelihood to first order (the
+// infinitesimal jackknife; Efron 1982): how far each case moves an estimate is found once for each
+// system, and no replicate is fitted. Of the same draws; NaN for a system without a case.
+std::vector<double> linear_replicates(const Ratings& ratings, const EstimatorOptions& options,
+                                      const BootstrapOptions& draws, const Host& host);
+
 // Error of one estimate. Without an interval, all are NaN.
 struct Interval {
   enum class Lack { none, failed, constant };

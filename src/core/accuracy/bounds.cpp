@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "../base/rows.hpp"
+#include "../ratings/rated_rows.hpp"
 
 namespace fallible {
 
@@ -12,65 +12,71 @@ namespace {
 
 constexpr double tie = 1e-9;  // probabilities that differ by less are the same
 
-}  // namespace
-
 // Patterns with the same ratings.
-struct AccuracyBounds::Cell {
-  double weight = 0;
-  double highest = 0;
+struct Cell {
+  double weight = 0, highest = 0;
   std::vector<int> patterns;
+
+  void add(const std::vector<int>& more) {
+    patterns.insert(patterns.end(), more.begin(), more.end());
+  }
 };
 
-// By group, then by category or rank.
-struct AccuracyBounds::Sums {
-  Sums(int groups, int categories)
-      : weight(groups, 0.0),
-        truth(static_cast<std::size_t>(groups) * categories, 0.0),
-        answer(truth),
-        other(truth) {}
-
-  std::vector<double> weight, truth, answer, other;
-};
-
-// Answers may leave some of the weight to no category.
-Range AccuracyBounds::right_answers(const Sums& sums, const std::vector<double>& answers,
-                                    int group) const {
-  Range out{0, 0};
-  for (int k = 0; k < view_.categories; ++k) {
-    const std::size_t at = static_cast<std::size_t>(group) * view_.categories + k;
-    out.highest += std::min(sums.truth[at], answers[at]);
-    out.lowest = std::max(out.lowest, sums.truth[at] + answers[at] - sums.weight[group]);
+// Cells that are alike in their highest probability stay together, so that nothing depends on their
+// order. What is left at the end goes to the last that is large enough.
+std::vector<Cell> join(std::vector<Cell> small, double size) {
+  std::sort(small.begin(), small.end(),
+            [](const Cell& a, const Cell& b) { return a.highest < b.highest; });
+  std::vector<Cell> out;
+  bool full = true;
+  for (const Cell& cell : small) {
+    if (full && (out.empty() || cell.highest - out.back().highest > tie)) out.emplace_back();
+    Cell& last = out.back();
+    last.highest = cell.highest;
+    last.weight += cell.weight;
+    last.add(cell.patterns);
+    full = last.weight >= size;
+  }
+  if (!full && out.size() > 1) {
+    out[out.size() - 2].add(out.back().patterns);
+    out.pop_back();
   }
   return out;
 }
 
-template <class Of>
-Range AccuracyBounds::over_groups(const Sums& sums, const Of& of) const {
-  double total = 0;
-  Range out{0, 0};
-  for (int g = 0; g < groups_; ++g) {
-    const Range one = of(g);
-    total += sums.weight[g];
-    out.lowest += one.lowest;
-    out.highest += one.highest;
-  }
-  return total > 0 ? Range{out.lowest / total, out.highest / total} : Range{};
-}
+}  // namespace
 
 AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<int>& truth,
                                const std::vector<double>& weight, const double* posterior,
                                double size)
-    : view_(patterns), weight_(weight), posterior_(posterior), group_(patterns.patterns, -1) {
-  std::vector<Cell> small;
+    : view_(patterns),
+      weight_(weight),
+      probability_(Eigen::MatrixXd::Map(posterior, patterns.patterns, patterns.categories)),
+      group_(patterns.patterns, -1) {
+  const RowGroups groups(patterns.patterns, [&](int p, std::vector<int>& key) {
+    key.push_back(truth.empty() ? 0 : truth[p]);
+    for (const int i : patterns.places(p)) {
+      key.insert(key.end(), {patterns.rater[i], patterns.category[i]});
+    }
+    return is_judged(patterns, truth, p);
+  });
+  std::vector<Cell> cells(groups.size()), small;
+  for (int p = 0; p < patterns.patterns; ++p) {
+    if (groups.of_pattern()[p] < 0) continue;
+    Cell& cell = cells[groups.of_pattern()[p]];
+    cell.patterns.push_back(p);
+    cell.weight += weight_[p];
+    cell.highest = std::max(cell.highest, probability_.row(p).maxCoeff());
+  }
   Cell certain;  // both sums are linear there, and nothing is lost by joining
   const auto make_group = [this](const Cell& cell, bool ranked) {
     for (const int p : cell.patterns) group_[p] = groups_;
     ranked_.push_back(ranked);
     ++groups_;
   };
-  for (Cell& cell : make_cells(truth)) {
+  for (Cell& cell : cells) {
     if (cell.highest > 1 - tie) {
-      certain.patterns.insert(certain.patterns.end(), cell.patterns.begin(), cell.patterns.end());
+      certain.add(cell.patterns);
     } else if (cell.weight >= size) {
       make_group(cell, false);
     } else {
@@ -81,90 +87,68 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
   for (const Cell& cell : join(std::move(small), size)) make_group(cell, true);
 }
 
-std::vector<AccuracyBounds::Cell> AccuracyBounds::make_cells(const std::vector<int>& truth) const {
-  RowSet rows;
-  std::vector<int> key;
-  std::vector<Cell> out;
-  for (int p = 0; p < view_.patterns; ++p) {
-    if (!is_judged(view_, truth, p)) continue;
-    key.assign(1, truth.empty() ? 0 : truth[p]);
-    for (int i = view_.start[p]; i < view_.start[p + 1]; ++i) {
-      key.push_back(view_.rater[i]);
-      key.push_back(view_.category[i]);
-    }
-    const std::size_t row = rows.insert(key.data(), key.size());
-    if (row == out.size()) out.emplace_back();
-    out[row].patterns.push_back(p);
-    out[row].weight += weight_[p];
-    for (int k = 0; k < view_.categories; ++k) {
-      out[row].highest = std::max(out[row].highest, probability(p, k));
-    }
-  }
-  return out;
-}
+// By category or rank, for each group.
+struct AccuracyBounds::Sums {
+  Eigen::VectorXd weight;
+  Eigen::MatrixXd truth, answer = truth, other = truth;
 
-// Cells that are alike in their highest probability stay together, so that nothing depends on their
-// order. What is left at the end goes to the last that is large enough.
-std::vector<AccuracyBounds::Cell> AccuracyBounds::join(std::vector<Cell> small, double size) {
-  std::sort(small.begin(), small.end(),
-            [](const Cell& a, const Cell& b) { return a.highest < b.highest; });
-  std::vector<Cell> out;
-  bool full = true;
-  for (const Cell& cell : small) {
-    if (full && (out.empty() || cell.highest - out.back().highest > tie)) out.emplace_back();
-    Cell& last = out.back();
-    last.highest = cell.highest;
-    last.weight += cell.weight;
-    last.patterns.insert(last.patterns.end(), cell.patterns.begin(), cell.patterns.end());
-    full = last.weight >= size;
+  Sums(int categories, int groups)
+      : weight(Eigen::VectorXd::Zero(groups)), truth(Eigen::MatrixXd::Zero(categories, groups)) {}
+
+  // Answers may leave some of the weight to no category.
+  Range right(const Eigen::MatrixXd& answers, int group) const {
+    const auto of = truth.col(group), given = answers.col(group);
+    return {std::max((of + given).maxCoeff() - weight[group], 0.0), of.cwiseMin(given).sum()};
   }
-  if (!full && out.size() > 1) {
-    const std::vector<int> rest = std::move(out.back().patterns);
-    out.pop_back();
-    out.back().patterns.insert(out.back().patterns.end(), rest.begin(), rest.end());
+};
+
+template <class Of>
+Range AccuracyBounds::over_groups(const Sums& sums, const Of& of) const {
+  const double total = sums.weight.sum();
+  if (!(total > 0)) return {};
+  Range out{0, 0};
+  for (int g = 0; g < groups_; ++g) {
+    const Range one = of(g);
+    out.lowest += one.lowest / total;
+    out.highest += one.highest / total;
   }
   return out;
 }
 
 void AccuracyBounds::add_truth(Sums& sums, int pattern) const {
-  const int group = group_[pattern], categories = view_.categories;
-  std::vector<double> share(categories);
-  for (int k = 0; k < categories; ++k) share[k] = probability(pattern, k);
-  if (ranked_[group]) std::sort(share.begin(), share.end(), std::greater<double>());
+  const int group = group_[pattern];
+  Eigen::VectorXd share = probability_.row(pattern);
+  if (ranked_[group]) {
+    std::sort(share.data(), share.data() + share.size(), std::greater<double>());
+  }
   sums.weight[group] += weight_[pattern];
-  double* row = sums.truth.data() + static_cast<std::size_t>(group) * categories;
-  for (int k = 0; k < categories; ++k) row[k] += weight_[pattern] * share[k];
+  sums.truth.col(group) += weight_[pattern] * share;
 }
 
-void AccuracyBounds::add_answer(std::vector<double>& to, int pattern, int answer) const {
-  const int group = group_[pattern], categories = view_.categories;
-  double* row = to.data() + static_cast<std::size_t>(group) * categories;
+void AccuracyBounds::add_answer(Eigen::MatrixXd& to, int pattern, int answer) const {
+  const int group = group_[pattern];
   if (!ranked_[group]) {
-    row[answer] += weight_[pattern];
+    to(answer, group) += weight_[pattern];
     return;
   }
-  int above = 0, tied = 0;
-  for (int k = 0; k < categories; ++k) {
-    const double more = probability(pattern, k) - probability(pattern, answer);
-    above += more > tie;
-    tied += more <= tie && more >= -tie;
-  }
-  for (int rank = above; rank < above + tied; ++rank) row[rank] += weight_[pattern] / tied;
+  const auto more = probability_.row(pattern).array() - probability_(pattern, answer);
+  const Eigen::Index above = (more > tie).count(), tied = (more.abs() <= tie).count();
+  to.col(group).segment(above, tied).array() += weight_[pattern] / static_cast<double>(tied);
 }
 
 Range AccuracyBounds::system(int s) const {
-  Sums sums(groups_, view_.categories);
+  Sums sums(view_.categories, groups_);
   for (int p = 0; p < view_.patterns; ++p) {
     const int answer = view_.answer_of(p, s);
     if (group_[p] < 0 || answer < 1) continue;
     add_truth(sums, p);
     add_answer(sums.answer, p, answer - 1);
   }
-  return over_groups(sums, [&](int g) { return right_answers(sums, sums.answer, g); });
+  return over_groups(sums, [&](int g) { return sums.right(sums.answer, g); });
 }
 
 Range AccuracyBounds::difference(int a, int b) const {
-  Sums sums(groups_, view_.categories);
+  Sums sums(view_.categories, groups_);
   for (int p = 0; p < view_.patterns; ++p) {
     const int first = view_.answer_of(p, a), second = view_.answer_of(p, b);
     if (group_[p] < 0 || first < 1 || second < 1) continue;
@@ -174,8 +158,7 @@ Range AccuracyBounds::difference(int a, int b) const {
     add_answer(sums.other, p, second - 1);
   }
   return over_groups(sums, [&](int g) {
-    const Range of_a = right_answers(sums, sums.answer, g),
-                of_b = right_answers(sums, sums.other, g);
+    const Range of_a = sums.right(sums.answer, g), of_b = sums.right(sums.other, g);
     return Range{of_a.lowest - of_b.highest, of_a.highest - of_b.lowest};
   });
 }

@@ -7,6 +7,7 @@
 // max(0, max_k(P_k + S_k) - 1), where only a category that overfills both is shared.
 #pragma once
 
+#include <Eigen/Core>
 #include <vector>
 
 #include "../base/special.hpp"
@@ -44,26 +45,19 @@ class AccuracyBounds {
   int groups() const { return groups_; }
 
  private:
-  struct Cell;
   struct Sums;
 
-  std::vector<Cell> make_cells(const std::vector<int>& truth) const;
-  static std::vector<Cell> join(std::vector<Cell> small, double size);
   void add_truth(Sums& sums, int pattern) const;
-  void add_answer(std::vector<double>& to, int pattern, int answer) const;
-  Range right_answers(const Sums& sums, const std::vector<double>& answers, int group) const;
+  void add_answer(Eigen::MatrixXd& to, int pattern, int answer) const;
   // Per case, the sum of what each group gives.
   template <class Of>
   Range over_groups(const Sums& sums, const Of& of) const;
-  double probability(int pattern, int category) const {
-    return posterior_[static_cast<std::size_t>(category) * view_.patterns + pattern];
-  }
 
   PatternView view_;
   const std::vector<double>& weight_;
-  const double* posterior_;
-  std::vector<int> group_;    // of each pattern, from 0; -1 is none
-  std::vector<bool> ranked_;  // does a group count categories by rank?
+  Eigen::Map<const Eigen::MatrixXd> probability_;  // patterns x categories
+  std::vector<int> group_;                         // of each pattern, from 0; -1 is none
+  std::vector<bool> ranked_;                       // does a group count categories by rank?
   int groups_ = 0;
 };
 

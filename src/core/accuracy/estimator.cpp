@@ -3,8 +3,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "k_model.hpp"
-
 namespace fallible {
 
 RightAnswers::RightAnswers(const Ratings& ratings, const std::vector<double>& weight, int system,
@@ -53,9 +51,9 @@ std::unique_ptr<Estimator> make_estimator(const Ratings& ratings, const Estimato
     case Method::average:
       return make_average(ratings, options, host);
     case Method::binned:
-      return make_k_estimator(ratings, binned_rule(options.clip, options.bin_width));
+      return make_k_estimator(ratings, {options.clip, options.bin_width});
     case Method::unbinned:
-      return make_k_estimator(ratings, unbinned_rule(options.clip));
+      return make_k_estimator(ratings, {options.clip});
     case Method::joint:
     case Method::shared:
       return make_latent(ratings, options);

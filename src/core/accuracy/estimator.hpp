@@ -10,7 +10,7 @@
 #include "../base/host.hpp"
 #include "../base/special.hpp"
 #include "../model/algebraic.hpp"
-#include "../model/latent_fit.hpp"
+#include "../model/latent.hpp"
 #include "common.hpp"
 
 namespace fallible {
@@ -129,6 +129,18 @@ struct SystemEstimate {
   std::vector<MemberResult> members;
 };
 
+// Cases in bins of this width by their highest probability, an estimate for each bin (table 4); or,
+// where it is 0, all cases at once, each category with its probability.
+struct Rule {
+  Clip clip = Clip::bin;
+  double width = 0;
+};
+
+// One result per system. `weight` has one entry per tally.
+std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
+                                            const std::vector<double>& weight, const KFit& fit,
+                                            const Rule& rule);
+
 // What a bootstrap draws: cases that are the same to an estimator lie in one cell. Cells come in an
 // order of their own, so that draws do not depend on the order of cases.
 struct Cells {
@@ -183,6 +195,7 @@ constexpr std::size_t fit_steps = 100;
 std::unique_ptr<Estimator> make_estimator(const Ratings& ratings, const EstimatorOptions& options,
                                           const Host& host);
 
+std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, const Rule& rule);
 std::unique_ptr<Estimator> make_average(const Ratings& ratings, const EstimatorOptions& options,
                                         const Host& host);
 std::unique_ptr<Estimator> make_latent(const Ratings& ratings, const EstimatorOptions& options);

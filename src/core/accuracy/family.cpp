@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "member_matrices.hpp"
@@ -53,6 +55,60 @@ Family make_family(const LatentRows& rows, bool ordered) {
   }
   add<Matrices>(out, richest, by_distance);
   return out;
+}
+
+Joined::Joined(const Ratings& ratings, int system)
+    : rows_(latent_rows(ratings.patterns, ratings.weight, system, {ratings.known.truth, {}})),
+      exchangeable_(regardless_of_rater(rows_)) {
+  answer_.assign(rows_.size(), -1);
+  if (system < 0) return;
+  for_each_answer(ratings, system, rows_, [&](int, int row, int answer) { answer_[row] = answer; });
+  count_cases();
+}
+
+Joined Joined::with_weights(const std::vector<double>& of_patterns) const {
+  Joined out = *this;
+  out.rows_.weight = row_weights(rows_.of_pattern, of_patterns, rows_.size());
+  out.exchangeable_.weigh(out.rows_.weight);
+  out.count_cases();
+  return out;
+}
+
+void Joined::count_cases() {
+  cases_ = 0;
+  for (int i = 0; i < rows_.size(); ++i) cases_ += answer_[i] >= 0 ? rows_.weight[i] : 0;
+}
+
+double Joined::mean_posterior(const std::vector<double>& posterior) const {
+  double out = 0;
+  for (int i = 0; i < rows_.size(); ++i) {
+    if (answer_[i] >= 0) out += rows_.weight[i] * answer_in(posterior, i) / cases_;
+  }
+  return out;
+}
+
+double Joined::conditional_error(const std::vector<double>& posterior) const {
+  const double p = mean_posterior(posterior), all = p * (1 - p);
+  double missing = 0;
+  for (int i = 0; i < rows_.size(); ++i) {
+    if (answer_[i] < 0) continue;
+    const double q = answer_in(posterior, i);
+    missing += rows_.weight[i] * q * (1 - q) / cases_;
+  }
+  return all / std::sqrt(std::max(cases_ * (all - missing), 0.05 * cases_ * all + 0.25));
+}
+
+double Joined::rater_error(const std::vector<double>& posterior) const {
+  double wrong = 0, all = 0;
+  for (int i = 0; i < rows_.size(); ++i) {
+    const double* of = &posterior[static_cast<std::size_t>(i) * rows_.categories];
+    for (int at = rows_.start[i]; at < rows_.start[i + 1]; ++at) {
+      if (rows_.judge[at] >= rows_.raters) continue;
+      all += rows_.weight[i];
+      wrong += rows_.weight[i] * (1 - of[rows_.category[at]]);
+    }
+  }
+  return wrong / all;
 }
 
 }  // namespace fallible

@@ -1,25 +1,72 @@
-#include "k_model.hpp"
-
+// Estimates that rest on the posterior probabilities of the K-model: Lehner (2015), equation 7.
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "../base/special.hpp"
+#include "estimator.hpp"
 
 namespace fallible {
 
 namespace {
 
 constexpr double tie_tolerance = 1e-9;      // relative, of the most probable categories
+constexpr double edge_tolerance = 1e-9;     // of a probability on the edge of a bin
 constexpr double information_floor = 1e-6;  // of N Pg - 1
 
-Belief belief_of(const std::vector<double>& probability) {
-  Belief out{probability, *std::max_element(probability.begin(), probability.end()), 0, 0};
-  for (const double p : probability) {
-    out.squares += p * p;
-    out.tied += p >= out.highest * (1 - tie_tolerance);
-  }
+// Equation 7, for a mean probability and a mean agreement of whatever kind; NaN without
+// information.
+double solve_accuracy(int categories, double probability, double agreement) {
+  const double information = categories * probability - 1;
+  if (information < information_floor) return not_a_number;
+  return ((categories - 1) * agreement - 1 + probability) / information;
+}
+
+// Over the cases of one bin, or of all.
+struct Sums {
+  double cases = 0, probability = 0, agreement = 0;
+};
+
+double clip01(double x) { return std::clamp(x, 0.0, 1.0); }
+
+std::size_t bins(const Rule& rule) {
+  return rule.width == 0 ? 1 : static_cast<std::size_t>(std::ceil(1 / rule.width - edge_tolerance));
+}
+
+// Bins count from the top; an edge belongs to the bin below it.
+std::size_t bin_of(const Rule& rule, double highest) {
+  if (rule.width == 0) return 0;
+  const double steps = std::floor((1 - highest) / rule.width + edge_tolerance / rule.width);
+  return std::min(static_cast<std::size_t>(std::max(steps, 0.0)), bins(rule) - 1);
+}
+
+Bin make_bin(const Rule& rule, int categories, std::size_t b, const Sums& sum) {
+  Bin out;
+  out.upper = 1 - b * rule.width;
+  out.lower = std::max(1 - (b + 1) * rule.width, 0.0);
+  out.cases = sum.cases;
+  out.probability = sum.probability / sum.cases;
+  out.agreement = sum.agreement / sum.cases;
+  out.estimate_raw = solve_accuracy(categories, out.probability, out.agreement);
+  out.estimate = rule.clip == Clip::bin ? clip01(out.estimate_raw) : out.estimate_raw;
   return out;
+}
+
+// There is at least one case.
+void solve(const Rule& rule, int categories, const std::vector<Sums>& sums, SystemEstimate& out) {
+  double informative = 0, total = 0;
+  for (std::size_t b = 0; b < sums.size(); ++b) {
+    if (sums[b].cases == 0) continue;
+    const Bin bin = make_bin(rule, categories, b, sums[b]);
+    if (rule.width > 0) out.bins.push_back(bin);
+    if (std::isnan(bin.estimate)) {
+      if (rule.width > 0) out.uninformative += bin.cases;
+    } else {
+      informative += bin.cases;
+      total += bin.cases * bin.estimate;
+    }
+  }
+  if (informative > 0) out.estimate = total / informative;
+  if (rule.clip == Clip::overall) out.estimate = clip01(out.estimate);
 }
 
 Cells cells_of(const Tallies& tallies) {
@@ -33,14 +80,18 @@ Cells cells_of(const Tallies& tallies) {
 // Raters are exchangeable to it.
 class KEstimator : public Estimator {
  public:
-  KEstimator(const Ratings& ratings, std::unique_ptr<Rule> rule)
-      : KEstimator(ratings, std::move(rule), ratings.k_model ? ratings.k_model : k_model(ratings)) {
+  using Model = std::shared_ptr<const KModelFit>;
+
+  KEstimator(const Ratings& ratings, const Rule& rule, Model model)
+      : Estimator(ratings, cells_of(model->tallies)), rule_(rule), model_(std::move(model)) {
+    identified_ = model_->fit.identified == Identified::yes;
+    systems_ = system_accuracy(model_->tallies, model_->tallies.weight, model_->fit, rule_);
   }
 
   std::vector<double> with_weights(const std::vector<double>& weight) const override {
     std::vector<double> out;
     const KFit fit = fit_algebraic(model_->tallies, weight);
-    for (const auto& system : system_accuracy(model_->tallies, weight, fit, *rule_)) {
+    for (const auto& system : system_accuracy(model_->tallies, weight, fit, rule_)) {
       out.push_back(system.estimate);
     }
     return out;
@@ -49,22 +100,7 @@ class KEstimator : public Estimator {
   double tolerance() const override { return rounding_tolerance; }
 
  private:
-  using Model = std::shared_ptr<const KModelFit>;
-
-  KEstimator(const Ratings& ratings, std::unique_ptr<Rule> rule, Model model)
-      : Estimator(ratings, cells_of(model->tallies)),
-        rule_(std::move(rule)),
-        model_(std::move(model)) {
-    identified_ = model_->fit.identified == Identified::yes;
-    const Tallies& tallies = model_->tallies;
-    systems_ = system_accuracy(tallies, tallies.weight, model_->fit, *rule_);
-  }
-
-  static Model k_model(const Ratings& ratings) {
-    return std::make_shared<const KModelFit>(fit_k_model(ratings.patterns, ratings.weight));
-  }
-
-  std::unique_ptr<Rule> rule_;
+  Rule rule_;
   Model model_;
 };
 
@@ -76,24 +112,12 @@ KModelFit fit_k_model(const PatternView& patterns, const std::vector<double>& we
   return out;
 }
 
-bool Belief::is_highest(int answer) const {
-  return probability[answer] >= highest * (1 - tie_tolerance);
-}
-
-double solve_accuracy(int categories, double probability, double agreement) {
-  const double information = categories * probability - 1;
-  if (information < information_floor) return not_a_number;
-  return ((categories - 1) * agreement - 1 + probability) / information;
-}
-
-double clip01(double x) { return std::isnan(x) ? x : std::min(std::max(x, 0.0), 1.0); }
-
 std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
                                             const std::vector<double>& weight, const KFit& fit,
                                             const Rule& rule) {
   const int systems = tallies.systems;
-  const bool identified = fit.identified == Identified::yes;
-  std::vector<std::vector<Sums>> sums(systems, std::vector<Sums>(rule.parts()));
+  const bool identified = fit.identified == Identified::yes, binned = rule.width > 0;
+  std::vector<std::vector<Sums>> sums(systems, std::vector<Sums>(bins(rule)));
   std::vector<double> cases(systems, 0.0), own(systems, 0.0);
   std::vector<double> probability(tallies.categories);
   const Posterior posterior(tallies, fit);
@@ -101,15 +125,26 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
     const double w = weight[i];
     if (w == 0 || tallies.ratings[i] == 0) continue;
     if (identified) posterior(i, probability.data());
-    const Belief belief = belief_of(probability);
-    const std::size_t part = rule.part_of(belief);
+    const double highest = *std::max_element(probability.begin(), probability.end());
+    const double nearly = highest * (1 - tie_tolerance);
+    double squares = 0;
+    int tied = 0;  // categories with the highest probability
+    for (const double p : probability) {
+      squares += p * p;
+      tied += p >= nearly;
+    }
+    const std::size_t bin = bin_of(rule, highest);
     for (int s = 0; s < systems; ++s) {
       const int answer = tallies.answer_of(i, s);
       if (answer < 0) continue;
       cases[s] += w;
       own[s] += w * probability[answer];
-      sums[s][part].cases += w;
-      rule.add(belief, answer, w, sums[s][part]);
+      Sums& sum = sums[s][bin];
+      sum.cases += w;
+      sum.probability += w * (binned ? highest : squares);
+      // Tied categories share the credit: the order of the categories must not matter.
+      const double credit = probability[answer] >= nearly ? w / tied : 0;
+      sum.agreement += binned ? credit : w * probability[answer];
     }
   }
 
@@ -118,14 +153,18 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
     out[s].cases = cases[s];
     out[s].uninformative = 0;
     if (!identified || cases[s] == 0) continue;
-    rule.solve(tallies.categories, sums[s], out[s]);
+    solve(rule, tallies.categories, sums[s], out[s]);
     out[s].mean_posterior = own[s] / cases[s];
   }
   return out;
 }
 
-std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, std::unique_ptr<Rule> rule) {
-  return std::make_unique<KEstimator>(ratings, std::move(rule));
+std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, const Rule& rule) {
+  auto model = ratings.k_model;
+  if (!model) {
+    model = std::make_shared<const KModelFit>(fit_k_model(ratings.patterns, ratings.weight));
+  }
+  return std::make_unique<KEstimator>(ratings, rule, std::move(model));
 }
 
 }  // namespace fallible

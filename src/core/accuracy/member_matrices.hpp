@@ -54,7 +54,7 @@ class Matrices : public Member {
     options.concentration = concentration;
     DawidSkene out;
     for (const auto& start : starts) {
-      DawidSkene found = fit_dawid_skene(data.rows(), data.prior(), start, options);
+      DawidSkene found = fit_dawid_skene(data.rows(), LatentPrior(), start, options);
       if (found.bound > out.bound) out = std::move(found);
     }
     return out;

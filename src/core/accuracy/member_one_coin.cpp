@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "../model/evidence.hpp"
+#include "../model/curvature.hpp"
 
 namespace fallible {
 
@@ -22,8 +22,8 @@ OptimiserOptions fine_options() {
 
 double mean_rater_accuracy(const LatentClass& model, const Eigen::VectorXd& x) {
   double out = 0;
-  for (int u = 0; u < model.rows().raters; ++u) out += model.accuracy(x, u);
-  return out / model.rows().raters;
+  for (int u = 0; u < model.rows.raters; ++u) out += model.accuracy(x, u);
+  return out / model.rows.raters;
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ OneCoin OneCoin::refitted(const Joined& data) const {
 
 void OneCoin::fit(const Joined& data, double matters) {
   const double shift = settings_.shift;
-  const LatentClass latent(rows_of(data), model(settings_), data.prior(), {shift, nullptr});
+  const LatentClass latent(rows_of(data), model(settings_), LatentPrior(), {shift, nullptr});
   OptimiserOptions how = fine_options();
   if (start_) how.useful = matters - result_.log_prior - start_->volume_;
   LatentFit found = fit_latent(latent, start_ ? start_->x_ : latent.start(), how);
@@ -86,7 +86,7 @@ const LatentRows& OneCoin::rows_of(const Joined& data) const {
 
 std::vector<double> OneCoin::posterior(const Joined& data) const {
   const Held held{settings_.shift, nullptr};
-  auto out = LatentClass(rows_of(data), model(settings_), data.prior(), held).posterior(x_);
+  auto out = LatentClass(rows_of(data), model(settings_), LatentPrior(), held).posterior(x_);
   return settings_.by_rater ? out : data.exchangeable().by_row(out);
 }
 

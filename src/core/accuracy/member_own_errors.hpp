@@ -41,7 +41,7 @@ class OwnErrorRows : public Member {
 
   std::vector<double> posterior(const Joined& data) const override {
     const Held held{settings_.shift, &fit_.log_error};
-    return LatentClass(data.rows(), OneCoin::model(settings_), data.prior(), held)
+    return LatentClass(data.rows(), OneCoin::model(settings_), LatentPrior(), held)
         .posterior(fit_.x);
   }
 
@@ -51,7 +51,7 @@ class OwnErrorRows : public Member {
     std::vector<double> counts;
     if (start_) counts = start_->fit_.counts;
     const double more = under.result().log_evidence - under.log_posterior();
-    fit_ = fit_own_errors(data.rows(), OneCoin::model(settings_), data.prior(), settings_.shift,
+    fit_ = fit_own_errors(data.rows(), OneCoin::model(settings_), LatentPrior(), settings_.shift,
                           under.x(), result_.label.concentration, std::move(counts),
                           matters - result_.log_prior - more);
     result_.log_evidence = fit_.bound + more;

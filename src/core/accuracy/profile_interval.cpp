@@ -41,15 +41,15 @@ Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
 // highest so is highest at the accuracy that comes about, whichever that is.
 Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
                     const OptimiserOptions& options) {
-  const int system = model.rows().raters;
+  const int system = model.rows.raters;
   const double begin = inside(model.accuracy(top, system));
   double cost = 0;  // ten times what a sample of accuracies would bend
-  for (const double w : model.rows().weight) cost += 10 * w / (begin * (1 - begin));
+  for (const double w : model.rows.weight) cost += 10 * w / (begin * (1 - begin));
   const auto climb = [&model, &options, system, cost](double at, const Eigen::VectorXd& start) {
     CompleteCurvature seen;
     const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
       Eigen::VectorXd slope;
-      const double value = model.evaluate(x, *gradient, seen),
+      const double value = model.evaluate(x, gradient, nullptr, &seen),
                    off = model.accuracy(x, system, &slope) - logistic(at);
       *gradient -= cost * off * slope;
       return value - 0.5 * cost * off * off;
@@ -73,7 +73,7 @@ struct End {
 End find_end(const LatentClass& model, const Path& path, Optimum& top, int side, double root,
              bool& higher) {
   const auto accuracy = [&model](const Optimum& at) {
-    return model.accuracy(at.x, model.rows().raters);
+    return model.accuracy(at.x, model.rows.raters);
   };
   Optimum here = top;
   double below = path.from, below_root = 0;  // a place inside, and its root of the deviance

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../base/special.hpp"
-#include "../model/latent_fit.hpp"
+#include "../model/latent.hpp"
 
 namespace fallible {
 

@@ -19,13 +19,10 @@ RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale) {
     sorted.assign(rows.category.begin() + begin, rows.category.begin() + end);
     std::sort(sorted.begin(), sorted.end());
     const std::size_t first = out.category.size();
-    for (const int category : sorted) {
-      if (out.category.size() == first || out.category.back() != category) {
-        out.category.push_back(category);
-        out.count.push_back(0);
-      }
-      ++out.count.back();
-    }
+    for_each_run(0, end - begin, sorted, [&](int a, int b) {
+      out.category.push_back(sorted[a]);
+      out.count.push_back(b - a);
+    });
     double pairs = static_cast<double>(end - begin) * (end - begin), agreeing = 0;
     for (std::size_t a = first; a < out.category.size(); ++a) {
       for (std::size_t b = first; b < out.category.size(); ++b) {
@@ -33,15 +30,12 @@ RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale) {
       }
     }
     // Less the pairs of ratings by one judge, each rating's with itself among them.
-    for (int a = begin; a < end;) {
-      int b = a;
-      while (b < end && rows.judge[b] == rows.judge[a]) ++b;
+    for_each_run(begin, end, rows.judge, [&](int a, int b) {
       for (int u = a; u < b; ++u) {
         for (int v = a; v < b; ++v) agreeing -= scale(rows.category[u], rows.category[v]);
       }
       pairs -= static_cast<double>(b - a) * (b - a);
-      a = b;
-    }
+    });
     out.end_row(out.category.size());
     out.ratings.push_back(end - begin);
     out.pairs.push_back(pairs);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../base/special.hpp"
-#include "../ratings/pairs.hpp"
+#include "../ratings/tallies.hpp"
 #include "agreement.hpp"
 
 namespace fallible {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "../base/ragged.hpp"
+#include "../base/host.hpp"
+#include "../base/rows.hpp"
 
 namespace fallible {
 
@@ -122,46 +123,33 @@ class Coincidence {
 class PairFinder {
  public:
   PairFinder(const PatternView& x, const std::vector<Cell>& cells)
-      : cells_(cells), answers_(x, cells), coincidence_(x.categories), met_(judges() + 1, 0) {}
+      : cells_(cells), answers_(x, cells), coincidence_(x.categories) {}
 
   int judges() const { return answers_.of_judge.rows(); }
 
   // Appends the pairs of a judge with those who come later.
   void pairs_of(int one, std::vector<SharedPair>& out) {
-    std::vector<int> others;
-    each_meeting(one, [&](Meeting at) {
-      if (met_[answers_.judge[at.two]]++ == 0) others.push_back(answers_.judge[at.two]);
-    });
-    std::sort(others.begin(), others.end());
-    std::vector<int> end;
-    int total = 0;
-    for (const int two : others) {
-      end.push_back(total += met_[two]);
-      met_[two] = total - met_[two];  // where its meetings go
+    meetings_.clear();
+    for (const int at : answers_.of_judge.places(one)) {
+      const int a = answers_.place[at];
+      const int last = answers_.of_cell.start[answers_.cell[a] + 1];
+      for (int b = a + 1; b < last; ++b) meetings_.push_back({a, b});
+      steps_done(1 + (last - a) / 64);
     }
-    std::vector<Meeting> meetings(total);
-    each_meeting(one, [&](Meeting at) { meetings[met_[answers_.judge[at.two]]++] = at; });
-    auto from = meetings.cbegin();
-    for (std::size_t i = 0; i < others.size(); ++i) {
-      const auto to = meetings.cbegin() + end[i];
-      out.push_back(compare(one, others[i], from, to));
+    const auto other = [this](const Meeting& at) { return answers_.judge[at.two]; };
+    std::stable_sort(meetings_.begin(), meetings_.end(),
+                     [&](const Meeting& a, const Meeting& b) { return other(a) < other(b); });
+    for (auto from = meetings_.cbegin(); from != meetings_.cend();) {
+      const int two = other(*from);
+      const auto to =
+          std::find_if(from, meetings_.cend(), [&](const Meeting& at) { return other(at) != two; });
+      out.push_back(compare(one, two, from, to));
       from = to;
-      met_[others[i]] = 0;
     }
   }
 
  private:
   using Place = std::vector<Meeting>::const_iterator;
-
-  template <class Use>
-  void each_meeting(int one, const Use& use) const {
-    for (const int at : answers_.of_judge.places(one)) {
-      const int a = answers_.place[at];
-      const int last = answers_.of_cell.start[answers_.cell[a] + 1];
-      for (int b = a + 1; b < last; ++b) use(Meeting{a, b});
-      steps_done(1 + (last - a) / 64);
-    }
-  }
 
   SharedPair compare(int one, int two, Place from, Place to) {
     SharedPair out;
@@ -190,7 +178,7 @@ class PairFinder {
   const std::vector<Cell>& cells_;
   const Answers answers_;
   Coincidence coincidence_;
-  std::vector<int> met_;  // per judge, zero between calls
+  std::vector<Meeting> meetings_;
   std::vector<Miss> misses_;
 };
 
@@ -202,6 +190,35 @@ std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vec
   std::vector<SharedPair> out;
   for_each_item(finder.judges(), 1, host,
                 [&](std::size_t one) { finder.pairs_of(static_cast<int>(one), out); });
+  return out;
+}
+
+constexpr double tie = 1e-9;  // sums of what is no whole number
+
+std::vector<int> nearer_answers(const PatternView& x, int system, const double* closeness) {
+  std::vector<int> out(x.start[x.patterns], 0);
+  std::vector<int> count(x.categories + 1, 0), sign(x.categories + 1, 0), given;
+  const auto close = [&](int a, int b) {
+    return closeness[static_cast<std::size_t>(b - 1) * x.categories + a - 1];
+  };
+  for (int p = 0; p < x.patterns; ++p) {
+    const int answer = x.answer_of(p, system);
+    if (answer < 1) continue;
+    given.clear();
+    for (const int r : x.places(p)) {
+      if (count[x.category[r]]++ == 0) given.push_back(x.category[r]);
+    }
+    for (const int own : given) {
+      double lead = 0;
+      for (const int other : given) {
+        lead += (count[other] - (other == own)) * (close(answer, other) - close(own, other));
+      }
+      sign[own] = (lead > tie) - (lead < -tie);
+    }
+    for (const int r : x.places(p)) out[r] = sign[x.category[r]];
+    for (const int one : given) count[one] = 0;
+    steps_done(1 + static_cast<unsigned>(given.size() * given.size() / 64));
+  }
   return out;
 }
 

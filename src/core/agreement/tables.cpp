@@ -141,11 +141,11 @@ struct Information {
 }  // namespace
 
 MadeKernel bangdiwala_kernel(const RatedRows& rows) {
-  return std::make_unique<TableKernel<Bangdiwala>>(rows, Bangdiwala{});
+  return std::make_unique<TableKernel<Bangdiwala>>(rows, Bangdiwala());
 }
 
 MadeKernel yule_kernel(const RatedRows& rows) {
-  return std::make_unique<TableKernel<Yule>>(rows, Yule{});
+  return std::make_unique<TableKernel<Yule>>(rows, Yule());
 }
 
 MadeKernel information_kernel(const RatedRows& rows, bool continuity) {

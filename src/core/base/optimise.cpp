@@ -40,26 +40,6 @@ Eigen::VectorXd direction(const std::deque<Pair>& pairs, const Eigen::VectorXd& 
   return out;
 }
 
-// What the last steps gained.
-class Gains {
- public:
-  explicit Gains(const OptimiserOptions& options) : options_(options) {}
-
-  void add(double gain, double value) {
-    before_ = last_;
-    last_ = gain;
-    value_ = value;
-    small_ = gain <= options_.value_tolerance * (1 + std::fabs(value)) ? small_ + 1 : 0;
-  }
-  bool stalled() const { return small_ == stalls; }
-  bool hopeless() const { return is_hopeless(value_, std::max(before_, last_), options_.useful); }
-
- private:
-  const OptimiserOptions& options_;
-  double before_ = 0, last_ = std::numeric_limits<double>::infinity(), value_ = 0;
-  int small_ = 0;
-};
-
 }  // namespace
 
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
@@ -69,7 +49,8 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
   out.x = std::move(start);
   out.value = objective(out.x, &gradient);
   std::deque<Pair> pairs;
-  Gains gains(options);
+  double gain = std::numeric_limits<double>::infinity();
+  int small = 0;  // gains in a row
   while (out.iterations < options.iterations) {
     if (gradient.lpNorm<Eigen::Infinity>() < options.gradient_tolerance) {
       out.converged = true;
@@ -108,13 +89,14 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
       pairs.push_back(std::move(pair));
       if (pairs.size() > memory) pairs.pop_front();
     }
-    const double gain = value - out.value;
+    const double before = gain;
+    gain = value - out.value;
     out.x.swap(next);
     out.value = value;
     gradient.swap(next_gradient);
-    gains.add(gain, value);
-    out.converged = gains.stalled();
-    out.hopeless = !out.converged && gains.hopeless();
+    small = gain <= options.value_tolerance * (1 + std::fabs(value)) ? small + 1 : 0;
+    out.converged = small == stalls;
+    out.hopeless = !out.converged && is_hopeless(value, std::max(before, gain), options.useful);
     if (out.converged || out.hopeless) break;
   }
   return out;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "host.hpp"
-#include "ragged.hpp"
 #include "random.hpp"
+#include "rows.hpp"
 
 namespace fallible {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace fallible {
 
@@ -29,9 +30,21 @@ template <class Place>
 double to_shares(Place begin, Place end) {
   const double most = *std::max_element(begin, end);
   double total = 0;
-  for (Place x = begin; x != end; ++x) total += *x = std::exp(*x - most);
+  for (Place x = begin; x != end; ++x) {
+    *x = std::exp(*x - most);
+    total += *x;
+  }
   for (Place x = begin; x != end; ++x) *x /= total;
   return most + std::log(total);
+}
+
+// What is not a number in either has not changed.
+inline double largest_change(const std::vector<double>& before, const std::vector<double>& after) {
+  double out = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    out = std::max(out, std::fabs(after[i] - before[i]));
+  }
+  return out;
 }
 
 constexpr double log_root_2_pi = 0.918938533204672742;

@@ -1,23 +1,14 @@
-#include "version2.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "../base/special.hpp"
+#include "crowdtruth.hpp"
 
 namespace fallible {
 
 namespace {
 
 double ratio(double a, double b) { return a / std::max(b, quality_floor); }
-
-double largest_change(const std::vector<double>& before, const std::vector<double>& after) {
-  double out = 0;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    out = std::max(out, std::fabs(after[i] - before[i]));  // NaN is skipped
-  }
-  return out;
-}
 
 // Which judgements of a unit hold a label: entries by unit and label.
 struct Givers : Ragged {  // a row for each entry of the votes
@@ -68,10 +59,13 @@ class Iteration {
     vote_sum_.resize(x.labels);
     judged_.resize(x.workers);
     given_.resize(x.workers);
-    for (int j = 0; j < x.size(); ++j) {
-      for (const int e : x.places(j)) by_label_[x.label[e]].push_back(e);
+    judgement_.resize(x.label.size());
+    for (const int j : x.worker_row) {
+      for (const int e : x.places(j)) {
+        by_label_[x.label[e]].push_back(e);
+        judgement_[e] = j;
+      }
     }
-    order_label_entries();
   }
 
   void step(const Host& host) {
@@ -114,18 +108,6 @@ class Iteration {
   std::vector<double> length_;              // of each answer, weighted by annotation quality
   std::vector<double> before_cosine_, before_vote_, cosine_sum_, vote_sum_;
   std::vector<double> judged_, given_;
-
-  void order_label_entries() {
-    judgement_.resize(x_.label.size());
-    for (int j = 0; j < x_.size(); ++j) {
-      for (const int e : x_.places(j)) judgement_[e] = j;
-    }
-    for (auto& entries : by_label_) {
-      std::stable_sort(entries.begin(), entries.end(), [this](int a, int b) {
-        return x_.worker[judgement_[a]] < x_.worker[judgement_[b]];
-      });
-    }
-  }
 
   // A cosine is the product of two vectors of length one, so that sums over pairs of workers are
   // products with sums over workers. Those over all others are the sum over the workers before

@@ -4,16 +4,12 @@
 #include <cmath>
 
 #include "../base/special.hpp"
-#include "../ratings/pairs.hpp"
+#include "../ratings/tallies.hpp"
 
 namespace fallible {
 
-namespace {
-
 constexpr double chance_tolerance = 1e-9;
 constexpr double zero_tolerance = 1e-12;  // a base rate this near to zero is zero
-
-}  // namespace
 
 const char* name(Identified identified) {
   static const char* const names[] = {"yes", "no_pairs", "chance"};

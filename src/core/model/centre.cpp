@@ -1,9 +1,8 @@
-#include "centre.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "../base/special.hpp"
+#include "pooled.hpp"
 
 namespace fallible {
 
@@ -17,9 +16,9 @@ constexpr double least_right = 1e-6, least_error = 1e-9;
 constexpr double few_ratings = 1e-8;  // below, differences of digammas would cancel
 constexpr int mean_steps = 3;
 
-double bounded(double x, double most) { return std::min(std::max(x, -most), most); }
+double bounded(double x, double most) { return std::clamp(x, -most, most); }
 
-double in_range(double size) { return std::min(std::max(size, least_size), most_size); }
+double in_range(double size) { return std::clamp(size, least_size, most_size); }
 
 // psi(a + n) - psi(a) and its derivative by a.
 struct Gain {
@@ -58,7 +57,7 @@ Centre::Centre(int judges, int of_categories, bool of_one_coin)
 }
 
 double Centre::right_by(double skill, int truth) const {
-  return std::min(std::max(logistic(u[truth] + skill), least_right), 1 - least_right);
+  return std::clamp(logistic(u[truth] + skill), least_right, 1 - least_right);
 }
 
 double Centre::mean(double skill, int truth, int rating) const {
@@ -76,8 +75,7 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
   const double of_prior = 2 / (1 + c);
   out.slope = -of_prior;
   out.bend = square(of_prior) / 2;
-  for (int j = 0; j < n.judges; ++j) {
-    if (!n.counted[j]) continue;
+  for (const int j : n.counted) {
     for (int k = 0; k < K; ++k) {
       double total = 0;
       for (int l = 0; l < K; ++l) {
@@ -138,8 +136,7 @@ void Centre::update_confusions(const Tables& t) {
 void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
   const int K = categories;
   std::vector<double> slope(K, 0.0), bend(K, 0.0);
-  for (int j = 0; j < n.judges; ++j) {
-    if (!n.counted[j]) continue;
+  for (const int j : n.counted) {
     for (int k = 0; k < K; ++k) {
       const double p = right(j, k), all = t.all[j * K + k];
       slope[k] += t.right[j * K + k] - all * p;
@@ -177,9 +174,8 @@ void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
 void Centre::update_skills(const CentreCounts& n, const Tables& t) {
   const int K = categories;
   const double pull = 1 / square(tau);
-  double spread = skill_weight * square(first_tau), judges = skill_weight;
-  for (int j = 0; j < n.judges; ++j) {
-    if (!n.counted[j]) continue;
+  double spread = skill_weight * square(first_tau);
+  for (const int j : n.counted) {
     double slope = -s[j] * pull, bend = pull;
     for (int k = 0; k < K; ++k) {
       const double p = right(j, k), all = t.all[j * K + k];
@@ -188,9 +184,8 @@ void Centre::update_skills(const CentreCounts& n, const Tables& t) {
     }
     s[j] += bounded(slope / bend, 1);
     spread += square(s[j]) + 1 / bend;
-    judges += 1;
   }
-  tau = std::sqrt(spread / judges);
+  tau = std::sqrt(spread / (static_cast<double>(n.counted.size()) + skill_weight));
 }
 
 double Centre::skill_of(const double* ratings) const {
@@ -218,10 +213,8 @@ double Centre::skill_of(const double* ratings) const {
 
 double Centre::log_density(const CentreCounts& n) const {
   const int K = categories;
-  double out = -2 * std::log1p(c), judges = 0;
-  for (int j = 0; j < n.judges; ++j) {
-    if (!n.counted[j]) continue;
-    judges += 1;
+  double out = -2 * std::log1p(c);
+  for (const int j : n.counted) {
     out -= square(s[j] / tau) / 2;
     for (int k = 0; k < K; ++k) {
       double total = 0;
@@ -235,7 +228,7 @@ double Centre::log_density(const CentreCounts& n) const {
       out += log_gamma(c) - log_gamma(c + total);
     }
   }
-  out -= (judges + skill_weight) * std::log(tau) +
+  out -= (static_cast<double>(n.counted.size()) + skill_weight) * std::log(tau) +
          skill_weight * square(first_tau) / (2 * square(tau));
   const double p = inside(logistic(ubar));
   out += mean_weight * (first_mean * std::log(p) + (1 - first_mean) * std::log1p(-p));

@@ -2,13 +2,13 @@
 // panels drawn from it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "../base/host.hpp"
 #include "../base/resample.hpp"
-#include "latent_fit.hpp"
-#include "latent_sample.hpp"
+#include "latent.hpp"
 
 namespace fallible {
 
@@ -52,6 +52,29 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
 std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLaw& law,
                                           double least_cases);
 
+// Panels drawn from a latent class model: as many cases as the data have, each with raters of a
+// case of the data. Weights must be
+// whole numbers. Where the ways to answer are fewer than the cases, their numbers are drawn.
+class RowSampler {
+ public:
+  RowSampler(const LatentRows& rows, const AnswerLaw& law);
+
+  LatentRows draw(Stream& stream) const;
+
+ private:
+  struct Panel {  // cases rated by the same judges
+    std::vector<int> judges;
+    std::int64_t cases;
+    std::vector<double> ways;  // probability of each way to answer; empty where they are too many
+  };
+  std::vector<double> ways(const std::vector<int>& judges, std::size_t number) const;
+
+  int raters_, judges_;
+  AnswerLaw law_;
+  std::vector<double> cumulative_;  // of the answers of a judge within a class
+  std::vector<Panel> panels_;
+};
+
 // One test of certain data.
 class KTester {
  public:
@@ -66,12 +89,13 @@ class KTester {
   KStatistics replicate(Stream& stream) const;
 
  private:
-  KStatistics statistics(const LatentRows& rows, const LatentFit& null, const LatentFit* other,
-                         const AnswerLaw& law) const;
+  // Fits the null from `start`, then the alternative; what is found goes to `keep` unless null.
+  KStatistics compare(const LatentRows& rows, const Eigen::VectorXd& start,
+                      const OptimiserOptions& options, KTester* keep) const;
 
   KTest test_;
   LatentPrior prior_;
-  LatentFit null_;
+  Eigen::VectorXd null_;
   AnswerLaw law_;
   std::optional<RowSampler> sampler_;
   KStatistics observed_;

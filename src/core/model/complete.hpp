@@ -5,14 +5,13 @@
 #include <Eigen/Cholesky>
 #include <vector>
 
-#include "counts.hpp"
 #include "score.hpp"
 
 namespace fallible {
 
 // Base rates, each judge's accuracies around their mean, and each row of errors are blocks of a
 // diagonal and a matrix of rank one; slope and thresholds, and the law of confidence, are blocks;
-// what else there is stands by itself.
+// what else there is stands by itself. Refers to the layout.
 class CompleteCurvature {
  public:
   CompleteCurvature() = default;
@@ -28,16 +27,15 @@ class CompleteCurvature {
   // Of what neither data nor priors bend: steps must end somewhere.
   static constexpr double least = 0.05;
 
-  void add_judge(const Layout& layout, const Score& score, int judge, const Law& law,
-                 const Counts& counts);
+  void add_judge(const Score& score, int judge, const Law& law, const Counts& counts);
   void add_block(int first, const Eigen::MatrixXd& information);
-  void add_ordinal(const Layout& layout, const Score& score, const Law& law, const Counts& counts);
-  void add_levels(const Layout& layout, const Score& score, const Law& law, const Counts& counts);
-  void add_errors(const Layout& layout, const Law& law);
-  void add_priors(const Layout& layout, const Eigen::VectorXd& x);
+  void add_ordinal(const Score& score, const Law& law, const Counts& counts);
+  void add_levels(const Score& score, const Law& law, const Counts& counts);
+  void add_errors(const Law& law);
+  void add_priors(const Eigen::VectorXd& x);
 
+  const Layout* layout_ = nullptr;
   Eigen::VectorXd diagonal_;
-  int categories_ = 0, mean_at_ = -1, accuracies_at_ = -1, errors_at_ = -1;
   double last_rate_ = least;           // curvature along the last base rate
   int around_mean_ = 0;                // the first so many accuracies
   double pull_ = 0;                    // of each to the mean

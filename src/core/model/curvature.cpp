@@ -8,11 +8,8 @@
 #include "../base/host.hpp"
 #include "../base/optimise.hpp"
 #include "../base/special.hpp"
-#include "complete.hpp"
-#include "likelihood.hpp"
-#include "prior.hpp"
+#include "naming.hpp"
 #include "reading.hpp"
-#include "score.hpp"
 
 namespace fallible {
 
@@ -67,14 +64,14 @@ class Sum {
 // Adds to the lower triangle of `to` how the scores of cases vary over their classes, and to
 // `counts` what is expected. Logits of base rates have a score of one in their class, but for what
 // is the same in all.
-void add_variance_of_scores(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
+void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, const Law& law,
                             const std::vector<int>& direction, Counts& counts,
                             Eigen::MatrixXd& to) {
-  const LatentRows& rows = layout.rows;
-  const int N = layout.categories;
-  const Score scores(layout, x, law);
+  const LatentRows& rows = model.rows;
+  const int N = model.categories;
+  const Score scores(model, x, law);
   Sum score(static_cast<int>(to.rows())), mean = score;
-  Likelihood(layout).expect(law, &counts, [&](int row, const double* posterior) {
+  model.expect(law, &counts, [&](int row, const double* posterior) {
     const double w = rows.weight[row];
     for (int c = 0; c < law.classes; ++c) {
       if (posterior[c] == 0) continue;
@@ -100,7 +97,7 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
     steps_done(static_cast<unsigned>(at.size()));
     const std::vector<double> value = Reading(layout, at).naturals().value;
     return Eigen::VectorXd(
-        Eigen::Map<const Eigen::VectorXd>(value.data(), static_cast<Eigen::Index>(value.size())));
+        Eigen::VectorXd::Map(value.data(), static_cast<Eigen::Index>(value.size())));
   };
   return slopes(naturals, x);
 }
@@ -110,20 +107,20 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
 // The second derivatives of the log likelihood of a case are the expected ones of the likelihood of
 // its ratings together with its class, and the variance of the scores of these over the classes
 // (Louis, 1982). A score has few entries: those of the case's raters.
-Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x,
+Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks) {
-  const int rates = layout.categories - 1;
-  const bool smoothed = kinks == Kinks::smoothed && layout.strata > 1;
+  const int rates = model.categories - 1;
+  const bool smoothed = kinks == Kinks::smoothed && model.strata > 1;
   std::vector<int> of_louis(direction);
   if (smoothed) std::fill(of_louis.begin() + rates, of_louis.end(), -1);
-  const Law law(layout, x);
-  Counts counts(layout);
+  const Law law(model, x);
+  Counts counts(model);
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(directions, directions);
-  add_variance_of_scores(layout, x, law, of_louis, counts, out);
+  add_variance_of_scores(model, x, law, of_louis, counts, out);
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
-  double cases = layout.prior.none ? 0 : layout.prior.base_rates * layout.categories;
-  for (const double n : counts.classes) cases += n;
+  const double before = model.prior.none ? 0 : model.prior.base_rates * model.categories;
+  const double cases = std::accumulate(counts.classes.begin(), counts.classes.end(), before);
   for (int k = 0; k < rates; ++k) {
     for (int l = 0; l < rates; ++l) {
       out(direction[k], direction[l]) -= cases * law.base_rates[k] * ((k == l) - law.base_rates[l]);
@@ -133,13 +130,13 @@ Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorX
     steps_done(static_cast<unsigned>(x.size()));
     Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size());
     if (smoothed) {
-      Likelihood(layout).evaluate(at, &gradient);
+      model.evaluate(at, &gradient);
     } else {
-      add_gradient(layout, at, Law(layout, at), counts, gradient);
+      add_gradient(model, at, Law(model, at), counts, gradient);
+      log_prior(model, at, &gradient);
     }
-    log_prior(layout, at, &gradient);
     Eigen::VectorXd along = Eigen::VectorXd::Zero(directions);
-    for (int j = 0; j < layout.size; ++j) {
+    for (int j = 0; j < model.size; ++j) {
       if (direction[j] >= 0) along[direction[j]] += gradient[j];
     }
     return along;
@@ -156,10 +153,11 @@ Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorX
   return 0.5 * (out + out.transpose());
 }
 
-Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x, Kinks kinks) {
-  std::vector<int> each(layout.size);
+Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
+                                      Kinks kinks) {
+  std::vector<int> each(model.size);
   std::iota(each.begin(), each.end(), 0);
-  return log_posterior_hessian(layout, x, each, layout.size, kinks);
+  return log_posterior_hessian(model, x, each, model.size, kinks);
 }
 
 Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
@@ -191,53 +189,131 @@ Eigen::MatrixXd Curvature::sandwich(const Eigen::MatrixXd& spread) const {
   return outside * spread * outside.transpose();
 }
 
-Eigen::MatrixXd natural_covariance(const Layout& layout, const Eigen::VectorXd& x) {
-  const double pass = static_cast<double>(layout.rows.judge.size()) * layout.classes();
+Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x) {
+  const double pass = static_cast<double>(model.rows.judge.size()) * model.classes();
   if (x.size() > most_parameters || x.size() * pass >= most_work) return {};
-  const Eigen::MatrixXd hessian = log_posterior_hessian(layout, x);
+  const Eigen::MatrixXd hessian = log_posterior_hessian(model, x);
   if (x.size() > few_parameters) {
     const Eigen::LLT<Eigen::MatrixXd> root(-hessian);
     if (root.info() == Eigen::Success) {
-      const Eigen::MatrixXd out = root.matrixL().solve(slopes_of_naturals(layout, x).transpose());
+      const Eigen::MatrixXd out = root.matrixL().solve(slopes_of_naturals(model, x).transpose());
       return out.transpose() * out;
     }
   }
-  return Curvature(layout, hessian, x).covariance();
+  return Curvature(model, hessian, x).covariance();
 }
 
-std::vector<double> natural_variances(const Layout& layout, const Eigen::VectorXd& x) {
-  if (layout.ordinal_at >= 0 || layout.levels_at >= 0) return {};
-  const int N = layout.categories;
-  const Law law(layout, x);
-  Counts counts(layout);
-  Likelihood(layout).expect(law, &counts);
-  const CompleteCurvature curvature(layout, x, law, counts);
-  double cases = 0;
-  for (const double n : counts.classes) cases += n;
+std::vector<double> natural_variances(const LatentClass& model, const Eigen::VectorXd& x) {
+  if (model.ordinal_at >= 0 || model.levels_at >= 0) return {};
+  const int N = model.categories, raters = model.rows.raters;
+  const bool each = model.per_group > 1;
+  const Law law(model, x);
+  Counts counts(model);
+  model.expect(law, &counts);
+  const CompleteCurvature curvature(model, x, law, counts);
+  const double cases = std::accumulate(counts.classes.begin(), counts.classes.end(), 0.0);
   std::vector<double> out;
-  const auto add_accuracy = [&](int u) {
+  for (int u = 0; u < model.rows.judges; ++u) {
+    if (u > 0 && u < raters && !model.model.by_rater) continue;
     double variance = 0, mean = 0, square = 0;
-    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+    for (int k = 0; k < N && !model.is_known(u); ++k) {
       const double rate = law.base_rates[k], p = law.accuracy[u * N + k];
-      if (k == 0 || layout.per_group > 1) {
-        const double share = layout.per_group > 1 ? rate : 1;
-        variance += std::pow(share * p * (1 - p), 2) * curvature.variance(layout.accuracy_at(u, k));
+      if (k == 0 || each) {
+        variance += std::pow((each ? rate : 1) * p * (1 - p), 2) *
+                    curvature.variance(model.accuracy_at(u, k));
       }
       mean += rate * p;
       square += rate * p * p;
     }
     out.push_back(variance + std::max(square - mean * mean, 0.0) / cases);
-  };
-  const int judges = layout.model.by_rater ? layout.rows.raters : 1;
-  for (int u = 0; u < judges; ++u) add_accuracy(u);
-  if (layout.rows.joined()) add_accuracy(layout.rows.raters);
+  }
   for (const double rate : law.base_rates) out.push_back(rate * (1 - rate) / cases);
-  for (int i = 0; layout.dispersions_at >= 0 && i < layout.kinds; ++i) {
-    const int at = layout.dispersions_at + i;
+  for (int i = 0; model.dispersions_at >= 0 && i < model.kinds; ++i) {
+    const int at = model.dispersions_at + i;
     out.push_back(std::exp(2 * x[at]) * curvature.variance(at));
   }
-  for (int i = 0; layout.shifts_at >= 0 && i < layout.kinds; ++i) {
-    out.push_back(curvature.variance(layout.shifts_at + i));
+  for (int i = 0; model.shifts_at >= 0 && i < model.kinds; ++i) {
+    out.push_back(curvature.variance(model.shifts_at + i));
+  }
+  return out;
+}
+
+namespace {
+
+constexpr int most_directions = 30;  // more would take longer than the fit
+// Added to curvature, as if each direction had a normal prior of standard deviation 4.5: where the
+// data say nothing a logit is still a number that one meets.
+constexpr double ridge = 0.05;
+
+// The shape of the ridge over so many directions. `rates` of them, from `first` on, are logits of
+// base rates less that of the last category, which any other might have been: the ridge is on the
+// logits of all categories around their mean, so that names of categories do not move evidence.
+Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::Index rates) {
+  Eigen::MatrixXd out = Eigen::MatrixXd::Identity(directions, directions);
+  out.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);
+  return out;
+}
+
+// The Cholesky factor of a matrix with a ridge that is high enough for it to have one.
+Eigen::LLT<Eigen::MatrixXd> factor(const Eigen::MatrixXd& x, const Eigen::MatrixXd& shape) {
+  for (double height = ridge;; height *= 3) {
+    Eigen::LLT<Eigen::MatrixXd> out(x + height * shape);
+    if (out.info() == Eigen::Success && std::isfinite(out.matrixLLT().sum())) return out;
+    if (!(height < 1e12)) return Eigen::LLT<Eigen::MatrixXd>(shape);  // not a number anywhere
+  }
+}
+
+double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& x) {
+  return 2 * x.matrixLLT().diagonal().array().log().sum();
+}
+
+// What the raters' deviations add, then their mean, each deviation with the information that its
+// rater would give if truth were known.
+double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x) {
+  const LatentRows& rows = model.rows;
+  const std::vector<double> ratings = ratings_by_judge(rows);
+  const LatentPrior& prior = model.prior;
+  const double spread = square(prior.spread), mean = logistic(x[model.mean_at]);
+  double out = 0, of_mean = (prior.correct + prior.wrong) * mean * (1 - mean);
+  for (int u = 0; u < rows.raters; ++u) {
+    const double p = model.accuracy(x, u), own = ratings[u] * p * (1 - p);
+    of_mean += own / (1 + own * spread);
+    out += log_root_2_pi - 0.5 * std::log(own + 1 / spread);
+  }
+  return out + log_root_2_pi - 0.5 * std::log(of_mean);
+}
+
+}  // namespace
+
+Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
+  const LatentRows& rows = model.rows;
+  const bool by_rater = model.mean_at >= 0;
+  // Directions: the system first, the raters last, each by itself or all together.
+  std::vector<int> direction(x.size(), -1);
+  int n = 0;
+  if (rows.joined()) direction[model.accuracy_at(rows.raters, 0)] = n++;
+  for (int k = 0; k < rows.categories - 1; ++k) direction[k] = n++;
+  if (model.dispersions_at >= 0) direction[model.dispersion_at(0)] = n++;
+  const int others = n;
+  const bool crowd = by_rater && others + rows.raters + 1 > most_directions;
+  const bool each = by_rater && !crowd;
+  if (by_rater) direction[model.mean_at] = each ? n++ : n;
+  for (int u = 0; u < rows.raters; ++u) direction[model.accuracy_at(u, 0)] = each ? n++ : n;
+  if (!each) ++n;
+  const Eigen::MatrixXd bend = -log_posterior_hessian(model, x, direction, n, Kinks::smoothed);
+  const Eigen::MatrixXd shape = ridge_shape(n, rows.joined(), rows.categories - 1);
+
+  Evidence out;
+  out.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(model);
+  const Eigen::Index dense = crowd ? others : n;
+  out.log_evidence += static_cast<double>(dense) * log_root_2_pi -
+                      0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense),
+                                                   shape.topLeftCorner(dense, dense)));
+  if (crowd) out.log_evidence += log_integral_of_raters(model, x);
+  if (rows.joined()) {
+    const double p = model.accuracy(x, rows.raters);
+    const Eigen::VectorXd first = Eigen::VectorXd::Unit(bend.rows(), 0);
+    out.std_error = p * (1 - p) * std::sqrt(factor(bend, shape).solve(first)[0]);
   }
   return out;
 }

@@ -1,9 +1,10 @@
-// How well data determine the parameters of a latent class model: the curvature at a top.
+// The curvature at a top: how well data determine the parameters of a latent class model, and how
+// probable it makes them, which is what weighs models against each other.
 #pragma once
 
 #include <vector>
 
-#include "layout.hpp"
+#include "latent.hpp"
 
 namespace fallible {
 
@@ -12,11 +13,11 @@ namespace fallible {
 enum class Kinks { sharp, smoothed };
 
 // Second derivatives of the log posterior density, from one pass over the data unless smoothed.
-Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x,
+Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       Kinks kinks = Kinks::sharp);
 // The same along so many directions: that of each parameter, or -1. Those of one direction move
 // together; each base rate has one of its own.
-Eigen::MatrixXd log_posterior_hessian(const Layout& layout, const Eigen::VectorXd& x,
+Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks = Kinks::sharp);
 
@@ -38,10 +39,21 @@ class Curvature {
 
 // Covariance of the natural parameters at a top, from the curvature of the log posterior there;
 // empty for more than 2000 parameters, or where that would take very long.
-Eigen::MatrixXd natural_covariance(const Layout& layout, const Eigen::VectorXd& x);
+Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x);
 
 // Variances alone, as if truth were known wherever it is expected, and so too small: of a rater's
 // accuracies from the rater's own ratings. None of models with ordinal errors or confidence.
-std::vector<double> natural_variances(const Layout& layout, const Eigen::VectorXd& x);
+std::vector<double> natural_variances(const LatentClass& model, const Eigen::VectorXd& x);
+
+struct Evidence {
+  double log_evidence = 0;
+  double std_error = 0;  // of the joined system's accuracy, 0 if no system has joined
+};
+
+// By Laplace's method at a top `x` of the log posterior density of a model without free errors,
+// with the curvature in all directions. Of many raters each deviation from their mean is integrated
+// by itself, with the information that it would have if truth were known, then their mean; for the
+// standard error they all move together.
+Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x);
 
 }  // namespace fallible

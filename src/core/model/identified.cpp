@@ -2,11 +2,11 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
-#include <optional>
+#include <map>
 
 #include "../base/random.hpp"
+#include "latent.hpp"
 #include "latent_pairs.hpp"
-#include "likelihood.hpp"
 
 namespace fallible {
 
@@ -48,15 +48,14 @@ std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model
 // cells than parameters.
 class SmallPanel {
  public:
-  SmallPanel(const LatentRows& rows, const LatentModel& model) : rows_(rows) {
+  SmallPanel(const LatentRows& rows, const LatentModel& model)
+      : rows_(rows), seat_(rows.judges, -1) {
     const std::vector<bool> silent = silent_judges(rows, model);
-    seat_.assign(rows.judges, -1);
-    int seats = 0;
     const auto sit = [&](int u) {
-      if (seat_[u] < 0 && !silent[u]) seat_[u] = seats++;
+      if (seat_[u] < 0 && !silent[u]) seat_[u] = judges_++;
     };
     if (rows.raters <= crowd) {
-      for (int u = 0; u < rows.judges; ++u) sit(u);
+      for (int u = 0; u < rows.raters; ++u) sit(u);
     } else {
       int best = -1;
       for (int i = 0; i < rows.size(); ++i) {
@@ -71,27 +70,20 @@ class SmallPanel {
       }
       if (busiest_row_ < 0) return;  // no case has weight
       for (const int at : rows.places(busiest_row_)) {
-        if (rows.judge[at] < rows.raters && seats < busiest) sit(rows.judge[at]);
+        if (rows.judge[at] < rows.raters && judges_ < busiest) sit(rows.judge[at]);
       }
     }
-    raters_ = 0;
-    for (int u = 0; u < rows.raters; ++u) raters_ += seat_[u] >= 0;
+    raters_ = judges_;
     if (rows.joined()) sit(rows.raters);
-    judges_ = seats;
+    // By known truth, so that a rare one is not missed: what it tells does not hang on how often.
+    std::map<int, std::vector<int>> by_known;
     for (int i = 0; i < rows.size(); ++i) {
       bool seated = false;
-      for (const int at : rows.places(i)) {
-        seated = seated || seat_[rows.judge[at]] >= 0;
-      }
+      for (const int at : rows.places(i)) seated = seated || seat_[rows.judge[at]] >= 0;
       if (!seated || rows.weight[i] == 0) continue;
-      // By known truth, so that a rare one is not missed: what it tells does not hang on how often.
-      const int known = known_of(i, std::min(rows.categories, few_categories));
-      if (static_cast<int>(seated_.size()) < known + 2) seated_.resize(known + 2);
-      seated_[known + 1].push_back(i);
+      by_known[known_of(i, std::min(rows.categories, few_categories))].push_back(i);
     }
-    seated_.erase(std::remove_if(seated_.begin(), seated_.end(),
-                                 [](const std::vector<int>& some) { return some.empty(); }),
-                  seated_.end());
+    for (auto& of : by_known) seated_.push_back(std::move(of.second));
   }
 
   bool empty() const { return judges_ == 0 || seated_.empty(); }
@@ -158,13 +150,12 @@ class SmallPanel {
 
 // Scores at parameters drawn at random, with columns of length one: what can be identified at all
 // is a matter of the model and of who rated with whom, not of the answers that came about.
-Eigen::MatrixXd random_scores(const LatentRows& drawn, const Layout& layout, Fitting fitting,
-                              Stream& stream) {
-  Eigen::VectorXd x(layout.size);
+Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream& stream) {
+  Eigen::VectorXd x(model.size);
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();
   Eigen::MatrixXd out = fitting == Fitting::pairs
-                            ? Closeness(layout, pair_frequencies(drawn, layout.model)).slopes(x)
-                            : Likelihood(layout).scores(x);
+                            ? Closeness(model, pair_frequencies(model)).slopes(x)
+                            : model.scores(x);
   for (Eigen::Index j = 0; j < out.cols(); ++j) {
     const double length = out.col(j).norm();
     if (length > 0) out.col(j) /= length;  // columns of different judges
@@ -188,46 +179,31 @@ Eigen::VectorXd null_parts(const Eigen::MatrixXd& scores) {
   return parts.matrixV().rightCols(scores.cols() - rank).rowwise().norm();
 }
 
-// So many cases that there are more of them than parameters.
-std::optional<LatentRows> draw_panel(const SmallPanel& panel, const LatentModel& model,
-                                     const LatentPrior& prior, Stream& stream) {
-  if (panel.empty()) return {};
-  const LatentRows one = panel.draw(1, stream);
-  return panel.draw(2 * Layout(one, model, prior, Held()).size + 20, stream);
-}
-
 }  // namespace
-
-bool is_identified(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
-                   Fitting fitting) {
-  Stream stream(0, 0);
-  const auto drawn = draw_panel(SmallPanel(rows, model), model, prior, stream);
-  if (!drawn) return false;
-  const Layout layout(*drawn, model, prior, Held());
-  return has_full_rank(random_scores(*drawn, layout, fitting, stream), layout);
-}
 
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, Fitting fitting) {
   IdentifiedJudges out;
   out.judge.assign(rows.judges, true);
   const SmallPanel panel(rows, model);
+  if (panel.empty()) return out;
   Stream stream(0, 0);
-  const auto drawn = draw_panel(panel, model, prior, stream);
-  if (!drawn) return out;
-  const Layout layout(*drawn, model, prior, Held());
-  const Eigen::MatrixXd scores = random_scores(*drawn, layout, fitting, stream);
-  out.model = has_full_rank(scores, layout);
-  if (out.model || !model.by_rater || model.errors != Errors::free || scores.rows() == 0)
-    return out;
+  // So many cases that there are more of them than parameters.
+  const LatentRows one = panel.draw(1, stream);
+  const LatentRows drawn = panel.draw(2 * Layout(one, model, prior).size + 20, stream);
+  const LatentClass latent(drawn, model, prior);
+  const Eigen::MatrixXd scores = random_scores(latent, fitting, stream);
+  out.model = out.all = has_full_rank(scores, latent);
+  const bool apart = model.by_rater && model.errors == Errors::free;
+  if (out.all || !apart || scores.rows() == 0) return out;
   const Eigen::VectorXd part = null_parts(scores);
-  if (part.head(layout.categories - 1).maxCoeff() > part_tolerance) return out;
+  if (part.head(latent.categories - 1).maxCoeff() > part_tolerance) return out;
   int judged = 0;
   for (int u = 0; u < rows.judges; ++u) {
     const int seat = panel.seat(u);
     if (seat < 0) continue;
-    for (int k = 0; k < layout.categories && !layout.is_known(seat); ++k) {
-      if (part[layout.accuracy_at(seat, k)] > part_tolerance) out.judge[u] = false;
+    for (int k = 0; k < latent.categories && !latent.is_known(seat); ++k) {
+      if (part[latent.accuracy_at(seat, k)] > part_tolerance) out.judge[u] = false;
     }
     judged += out.judge[u];
   }

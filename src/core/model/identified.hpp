@@ -3,20 +3,17 @@
 
 #include <vector>
 
-#include "latent_model.hpp"
-#include "latent_rows.hpp"
+#include "layout.hpp"
 
 namespace fallible {
 
 // By these raters, by the rank of a matrix of scores, or of slopes of the probabilities of pairs.
-// Judges with parameters of their own who always say the same tell nothing.
-bool is_identified(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
-                   Fitting fitting = Fitting::likelihood);
-
-// The same, judge by judge where each has free errors of its own: some may have too few ratings in
-// common with others to be known, while these, and how frequent categories are, still are.
+// Judges with parameters of their own who always say the same tell nothing. Where each judge has
+// free errors of its own some may have too few ratings in common with others to be known, while
+// these, and how frequent categories are, still are.
 struct IdentifiedJudges {
-  bool model = false;
+  bool all = false;    // parameters of the model, whoever they belong to
+  bool model = false;  // those that matter, of judges who can be known
   std::vector<bool> judge;
 };
 

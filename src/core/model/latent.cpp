@@ -1,56 +1,182 @@
 #include "latent.hpp"
 
-#include "likelihood.hpp"
-#include "prior.hpp"
+#include <algorithm>
+
+#include "../base/host.hpp"
+#include "latent_pairs.hpp"
 #include "reading.hpp"
-#include "score.hpp"
-#include "start.hpp"
 
 namespace fallible {
 
-Eigen::VectorXd LatentClass::start() const { return start_from_votes(layout_); }
-
-std::vector<Eigen::VectorXd> LatentClass::starts() const { return all_starts(layout_); }
-
 double LatentClass::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
-                             double* log_likelihood) const {
-  const double out = Likelihood(layout_).evaluate(x, gradient);
+                             double* log_likelihood, CompleteCurvature* curvature) const {
+  const Law law(*this, x);
+  Counts counts(*this);
+  const double out = expect(law, gradient ? &counts : nullptr);
+  if (gradient) {
+    gradient->setZero(size);
+    add_gradient(*this, x, law, counts, *gradient);
+  }
   if (log_likelihood) *log_likelihood = out;
-  return out + log_prior(layout_, x, gradient);
+  if (curvature) *curvature = CompleteCurvature(*this, x, law, counts);
+  return out + log_prior(*this, x, gradient);
 }
 
-double LatentClass::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd& gradient,
-                             CompleteCurvature& curvature) const {
-  const Law law(layout_, x);
-  Counts counts(layout_);
-  const double out = Likelihood(layout_).expect(law, &counts);
-  gradient.setZero(layout_.size);
-  add_gradient(layout_, x, law, counts, gradient);
-  curvature = CompleteCurvature(layout_, x, law, counts);
-  return out + log_prior(layout_, x, &gradient);
+double LatentClass::expect(const Law& law, Counts* counts) const {
+  return expect(law, counts, [](int, const double*) {});
 }
 
 std::vector<double> LatentClass::posterior(const Eigen::VectorXd& x) const {
-  return Likelihood(layout_).posterior(x);
+  const std::size_t N = categories;
+  std::vector<double> out(rows.size() * N, 0.0);
+  const auto add = [&](int row, const double* of) {
+    for (std::size_t c = 0; c < N * strata; ++c) out[row * N + c % N] += of[c];
+  };
+  expect(Law(*this, x), nullptr, add, true);
+  return out;
 }
 
 std::vector<double> LatentClass::expected_ratings(const Eigen::VectorXd& x) const {
-  return Likelihood(layout_).expected_ratings(x);
+  Counts counts(*this);
+  expect(Law(*this, x), &counts);
+  return counts.by_truth(*this);
+}
+
+Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {
+  const Law law(*this, x);
+  const Score score(*this, x, law);
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(rows.size(), size);
+  const auto add = [&](int i, const double* posterior) {
+    for (int c = 0; c < law.classes; ++c) {
+      const double p = posterior[c];
+      for (int k = 0; k < categories - 1; ++k) {
+        out(i, k) += p * ((c % categories == k) - law.base_rates[k]);
+      }
+      for (const int at : rows.places(i)) {
+        score.rating(rows.judge[at], rows.category[at], c,
+                     [&](int parameter, double slope) { out(i, parameter) += p * slope; });
+      }
+    }
+  };
+  expect(law, nullptr, add, true);
+  return out;
 }
 
 double LatentClass::accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorXd* slope) const {
-  const double out = Reading(layout_, x).accuracy(judge);
+  const double out = Reading(*this, x).accuracy(judge);
   if (!slope) return out;
-  slope->setZero(size());
-  const Law law(layout_, x);
-  const Score score(layout_, x, law);
-  const int N = layout_.categories;
+  slope->setZero(size);
+  const Law law(*this, x);
+  const Score score(*this, x, law);
   for (int c = 0; c < law.classes; ++c) {
-    const int k = c % N;
+    const int k = c % categories;
     const double right = law.weight[c] * law.of(judge, k, c);
     score.rating(judge, k, c, [&](int at, double of) { (*slope)[at] += right * of; });
-    if (k < N - 1) (*slope)[k] += law.weight[c] * (law.accuracy[judge * N + k] - out);
+    if (k == categories - 1) continue;
+    (*slope)[k] += law.weight[c] * (law.accuracy[judge * categories + k] - out);
   }
+  return out;
+}
+
+OptimiserOptions coarse_options() {
+  OptimiserOptions out;
+  out.iterations = 300;
+  out.gradient_tolerance = 1e-3;
+  out.value_tolerance = 1e-9;
+  return out;
+}
+
+LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
+                     const OptimiserOptions& options, Fitting fitting) {
+  const bool by_pairs = fitting == Fitting::pairs;
+  const PairFrequencies pairs = by_pairs ? pair_frequencies(model) : PairFrequencies();
+  CompleteCurvature seen;  // where the objective was evaluated last
+  const Metric metric = [&seen](const Eigen::VectorXd& gradient) { return seen.solve(gradient); };
+  const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
+    return by_pairs ? Closeness(model, pairs).evaluate(x, gradient)
+                    : model.evaluate(x, gradient, nullptr, &seen);
+  };
+  const auto climb = [&](const Eigen::VectorXd& from) {
+    LatentFit out{maximise(objective, from, options, by_pairs ? nullptr : metric)};
+    if (by_pairs) {
+      model.evaluate(out.x, nullptr, &out.log_likelihood);
+    } else {
+      out.log_likelihood = out.value - log_prior(model, out.x, nullptr);
+    }
+    return out;
+  };
+  if (start.size() > 0) return climb(start);
+  std::vector<LatentFit> found;
+  for (const Eigen::VectorXd& from : model.starts()) found.push_back(climb(from));
+  return *std::max_element(found.begin(), found.end(), [](const LatentFit& a, const LatentFit& b) {
+    return a.value < b.value;
+  });
+}
+
+constexpr int em_steps = 30;
+
+Eigen::VectorXd LatentClass::start() const {
+  std::vector<double> posterior(classes());
+  Counts counts(*this);
+  // A pooled prior knows what raters are like, and what classes are called.
+  for (int i = 0; i < rows.size(); ++i) {
+    if (rows.weight[i] == 0 || prior.rows) continue;
+    steps_done(static_cast<unsigned>(classes()));
+    const auto share = rows.votes(i);
+    for (int c = 0; c < classes(); ++c) posterior[c] = share[c % categories] / strata;
+    rows.add_expected(i, posterior.data(), classes(), counts.classes.data(), counts.ratings.data());
+  }
+  Eigen::VectorXd x = reestimate(*this, counts);
+  // Where every accuracy and error rate is free this is the step of the EM algorithm, whose path
+  // from the votes is the one that is published.
+  const bool em = errors_at >= 0 && strata == 1;
+  for (int step = 0; em && step < em_steps; ++step) {
+    counts = Counts(*this);
+    expect(Law(*this, x), &counts);
+    x = reestimate(*this, counts);
+  }
+  return x;
+}
+
+std::vector<Eigen::VectorXd> LatentClass::starts() const {
+  std::vector<Eigen::VectorXd> out{start()};
+  if (shifts_at < 0) return out;
+  const double shift[2] = {0.02, 0.3};
+  for (const int raters : {0, 1}) {
+    Eigen::VectorXd x = out.front();
+    x[shifts_at] = shift[raters];
+    if (kinds > 1) x[shifts_at + 1] = shift[1 - raters];
+    out.push_back(std::move(x));
+  }
+  return out;
+}
+
+Eigen::VectorXd LatentClass::warm_start(const Eigen::VectorXd& x, int raters) const {
+  LatentRows first;
+  first.raters = first.judges = raters;
+  first.categories = categories;
+  first.levels = rows.levels;
+  first.matrix = rows.matrix;
+  if (first.matrix.size() > static_cast<std::size_t>(raters)) first.matrix.resize(raters);
+  const Layout before(first, model, prior, held);
+  if (x.size() != before.size || before.groups == 0 || rows.joined()) return {};
+  Eigen::VectorXd out = Eigen::VectorXd::Zero(size);
+  out.head(categories - 1) = x.head(categories - 1);
+  if (mean_at >= 0) out[mean_at] = x[before.mean_at];
+  // Raters of before come first in both.
+  const auto copy = [&](int from, int to, int each) {
+    if (to < 0) return;
+    const auto old = Eigen::MatrixXd::Map(x.data() + from, each, before.groups);
+    auto now = Eigen::MatrixXd::Map(out.data() + to, each, groups);
+    now.colwise() = Eigen::VectorXd(old.rowwise().sum() / before.groups);
+    now.leftCols(before.groups) = old;
+  };
+  copy(before.accuracies_at, accuracies_at, per_group);
+  copy(before.errors_at, errors_at, categories * categories);
+  copy(before.ordinal_at, ordinal_at, categories);
+  if (levels_at >= 0) out.tail(size - levels_at) = x.tail(size - levels_at);
+  if (dispersions_at >= 0) out[dispersions_at] = x[before.dispersions_at];
+  if (shifts_at >= 0) out[shifts_at] = x[before.shifts_at];
   return out;
 }
 

@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "../base/host.hpp"
-#include "counts.hpp"
 #include "curvature.hpp"
-#include "prior.hpp"
 
 namespace fallible {
 
@@ -19,48 +17,41 @@ namespace {
 constexpr double scale = 1e4;
 constexpr double most_slopes = 3e7;  // numbers that are kept at once
 
-// Numbers the kinds of pairs and calls visit(row, kind, rating of its first judge, of its second).
-class KindsOfPairs {
- public:
-  explicit KindsOfPairs(const LatentModel& model) : by_rater_(model.by_rater) {}
+using Kinds = std::map<std::pair<int, int>, int>;
 
-  template <class Visit>
-  void for_each_pair(const LatentRows& rows, const Visit& visit) {
-    const auto who = [&](int at) {
-      return by_rater_ || rows.judge[at] >= rows.raters ? rows.judge[at] : 0;
-    };
-    for (int i = 0; i < rows.size(); ++i) {
-      steps_done(1);
-      if (rows.weight[i] == 0) continue;
-      for (const int a : rows.places(i)) {
-        for (int b = rows.start[i]; b < a; ++b) {
-          if (rows.judge[a] == rows.judge[b]) continue;
-          const bool ordered = who(b) <= who(a);
-          const int one = ordered ? b : a, other = ordered ? a : b;
-          const auto kind = std::make_pair(who(one), who(other));
-          const int number = number_.insert({kind, static_cast<int>(number_.size())}).first->second;
-          visit(i, number, rows.category[one], rows.category[other]);
-        }
+// Numbers the kinds of pairs and calls visit(row, kind, rating of its first judge, of its second).
+template <class Visit>
+Kinds for_each_pair(const Layout& layout, const Visit& visit) {
+  const LatentRows& rows = layout.rows;
+  const auto who = [&](int at) {
+    return layout.model.by_rater || rows.judge[at] >= rows.raters ? rows.judge[at] : 0;
+  };
+  Kinds out;
+  for (int i = 0; i < rows.size(); ++i) {
+    steps_done(1);
+    if (rows.weight[i] == 0) continue;
+    for (const int a : rows.places(i)) {
+      for (int b = rows.start[i]; b < a; ++b) {
+        if (rows.judge[a] == rows.judge[b]) continue;
+        const auto [one, other] = who(b) <= who(a) ? std::make_pair(b, a) : std::make_pair(a, b);
+        const int number = static_cast<int>(out.size());
+        const int kind = out.insert({{who(one), who(other)}, number}).first->second;
+        visit(i, kind, rows.category[one], rows.category[other]);
       }
     }
   }
-
-  const std::map<std::pair<int, int>, int>& numbers() const { return number_; }
-
- private:
-  bool by_rater_;
-  std::map<std::pair<int, int>, int> number_;
-};
+  return out;
+}
 
 }  // namespace
 
-PairFrequencies pair_frequencies(const LatentRows& rows, const LatentModel& model) {
+PairFrequencies pair_frequencies(const Layout& layout) {
+  const LatentRows& rows = layout.rows;
   PairFrequencies out;
   out.categories = rows.categories;
   const std::size_t N = rows.categories;
-  KindsOfPairs kinds(model);
   double total = 0;
-  kinds.for_each_pair(rows, [&](int row, int kind, int k, int l) {
+  const Kinds kinds = for_each_pair(layout, [&](int row, int kind, int k, int l) {
     if (kind >= out.kinds()) {
       out.share.resize(kind + 1, 0.0);
       out.frequency.resize((kind + 1) * N * N, 0.0);
@@ -71,7 +62,7 @@ PairFrequencies pair_frequencies(const LatentRows& rows, const LatentModel& mode
   });
   out.first.resize(out.kinds());
   out.second.resize(out.kinds());
-  for (const auto& entry : kinds.numbers()) {
+  for (const auto& entry : kinds) {
     const int kind = entry.second;
     out.first[kind] = entry.first.first;
     out.second[kind] = entry.first.second;
@@ -157,26 +148,10 @@ Eigen::MatrixXd Closeness::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* exp
   return out;
 }
 
-LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
-                    const Eigen::VectorXd& start, const OptimiserOptions& options) {
-  const Closeness closeness(model.layout(), pairs);
-  LatentFit out{maximise([&](const Eigen::VectorXd& x,
-                             Eigen::VectorXd* gradient) { return closeness.evaluate(x, gradient); },
-                         start, options)};
-  model.evaluate(out.x, nullptr, &out.log_likelihood);
-  return out;
-}
-
-LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
-                    const OptimiserOptions& options) {
-  return best_start(
-      model, [&](const Eigen::VectorXd& start) { return fit_pairs(model, pairs, start, options); });
-}
-
 // Where the sum of squares is least the slopes of the cases' pairs cancel; how far they would be
 // from that in another sample, over the curvature, is how far the parameters would be.
-Eigen::MatrixXd pair_covariance(const Layout& layout, const PairFrequencies& pairs,
-                                const Eigen::VectorXd& x) {
+Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x) {
+  const PairFrequencies pairs = pair_frequencies(layout);
   if (static_cast<double>(pairs.cells()) * x.size() >= most_slopes) return {};
   const LatentRows& rows = layout.rows;
   const Closeness closeness(layout, pairs);
@@ -195,10 +170,9 @@ Eigen::MatrixXd pair_covariance(const Layout& layout, const PairFrequencies& pai
     centre.row(kind) = expected.segment(kind * per_kind, per_kind).transpose() *
                        slopes.middleRows(kind * per_kind, per_kind);
   }
-  KindsOfPairs kinds(layout.model);
   Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(rows.size(), x.size());
   double total = 0;
-  kinds.for_each_pair(rows, [&](int row, int kind, int k, int l) {
+  for_each_pair(layout, [&](int row, int kind, int k, int l) {
     total += rows.weight[row];
     const Eigen::Index cell = kind * per_kind + k * pairs.categories + l;
     scores.row(row) += slopes.row(cell) - centre.row(kind);

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "latent_fit.hpp"
+#include "law.hpp"
 
 namespace fallible {
 
@@ -21,7 +21,7 @@ struct PairFrequencies {
   std::size_t cells() const { return frequency.size(); }
 };
 
-PairFrequencies pair_frequencies(const LatentRows& rows, const LatentModel& model);
+PairFrequencies pair_frequencies(const Layout& layout);
 
 // How near the probabilities of pairs of ratings come to their relative frequencies. Refers to
 // both.
@@ -43,16 +43,7 @@ class Closeness {
   const PairFrequencies& pairs_;
 };
 
-// The best of several starts. What is maximised stands in for the log posterior; priors have no
-// part in it.
-LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
-                    const OptimiserOptions& options);
-
-LatentFit fit_pairs(const LatentClass& model, const PairFrequencies& pairs,
-                    const Eigen::VectorXd& start, const OptimiserOptions& options);
-
 // Covariance of the natural parameters, over cases; empty where that would take very long.
-Eigen::MatrixXd pair_covariance(const Layout& layout, const PairFrequencies& pairs,
-                                const Eigen::VectorXd& x);
+Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x);
 
 }  // namespace fallible

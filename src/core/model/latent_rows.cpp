@@ -1,5 +1,6 @@
 #include "latent_rows.hpp"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <utility>
 
@@ -12,6 +13,31 @@ void LatentRows::find_shared() {
     int& same = shared[i];
     while (same < most && rating(start[i] + same) == rating(start[i - 1] + same)) ++same;
     longest_shared = std::max(longest_shared, same);
+  }
+}
+
+std::vector<double> LatentRows::votes(int row) const {
+  std::vector<double> out(categories, 0.0);
+  if (known[row] >= 0) {
+    out[known[row]] = 1;
+    return out;
+  }
+  int votes = 0;
+  for (const int at : places(row)) {
+    if (judge[at] >= raters) continue;
+    ++votes;
+    ++out[answer(at)];
+  }
+  for (double& share : out) share = votes > 0 ? share / votes : 1.0 / categories;
+  return out;
+}
+
+void LatentRows::add_expected(int row, const double* posterior, int classes, double* of_classes,
+                              double* of_ratings) const {
+  const Eigen::ArrayXd cases = weight[row] * Eigen::ArrayXd::Map(posterior, classes);
+  Eigen::ArrayXd::Map(of_classes, classes) += cases;
+  for (const int at : places(row)) {
+    Eigen::ArrayXd::Map(of_ratings + rating(at) * classes, classes) += cases;
   }
 }
 

@@ -28,6 +28,13 @@ struct LatentRows : RatedRows {
   void find_shared();
   int shared_by(int row) const { return shared.empty() ? 0 : shared[row]; }
 
+  // Shares of the raters' votes that each category of a row has, or what is known.
+  std::vector<double> votes(int row) const;
+  // Adds what a posterior of truth says of a row's cases to numbers of cases in each class, and of
+  // each rating in each class.
+  void add_expected(int row, const double* posterior, int classes, double* of_classes,
+                    double* of_ratings) const;
+
   bool joined() const { return judges > raters; }
   bool is_known(int one) const {
     return one < static_cast<int>(matrix.size()) && !matrix[one].empty();

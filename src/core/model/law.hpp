@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "confidence.hpp"
 #include "layout.hpp"
 #include "ordinal.hpp"
 
@@ -57,20 +56,20 @@ class Law : public AnswerLaw {
   std::optional<LevelLaw> levels;
 
   // Truths x ratings: shares of a judge's errors.
-  const double* error(int judge) const { return &error_[error_of_[judge]]; }
+  const double* error(int judge) const {
+    return &error_[static_cast<std::size_t>(judge) * categories * categories];
+  }
   // Confusion matrix of a judge, row by row, the mean over strata.
   std::vector<double> confusion(int judge) const;
 
  private:
-  std::size_t find_errors(const Layout& layout, const Eigen::VectorXd& x, int judge);
   void fill_matrix(const Layout& layout, int judge, const std::vector<double>& matrix,
                    double least);
   void fill_levels(int judge);
   void fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
                   const double* share);
 
-  std::vector<double> error_;          // of all judges together, or of one after the other
-  std::vector<std::size_t> error_of_;  // of each judge, where they begin
+  std::vector<double> error_;  // judges x truths x ratings
 };
 
 }  // namespace fallible

@@ -1,14 +1,16 @@
 #include "layout.hpp"
 
-#include "confidence.hpp"
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "../base/special.hpp"
+#include "ordinal.hpp"
+#include "reading.hpp"
 
 namespace fallible {
 
-namespace {
-
 constexpr double first_shift = 0.1;  // of accuracies with difficulty, which would stay at zero
-
-}  // namespace
 
 Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const LatentPrior& of_prior,
                const Held& of_held)
@@ -70,6 +72,124 @@ Eigen::VectorXd Layout::start_from(const Layout& simpler, const Eigen::VectorXd&
   }
   if (mean_at >= 0) {
     out[mean_at] = x[simpler.mean_at >= 0 ? simpler.mean_at : simpler.accuracies_at];
+  }
+  return out;
+}
+
+namespace {
+
+constexpr double free_scale = 1e4;  // of what nothing tells
+
+// A log density and, unless null, its gradient.
+struct LogDensity {
+  const Eigen::VectorXd& x;
+  Eigen::VectorXd* gradient;
+  double value = 0;
+
+  void slope(int at, double by) {
+    if (gradient) (*gradient)[at] += by;
+  }
+  // Around zero, or around another parameter.
+  void normal(int at, double sd, int centre = -1) {
+    const double off = x[at] - (centre < 0 ? 0 : x[centre]);
+    value -= 0.5 * off * off / (sd * sd);
+    slope(at, -off / (sd * sd));
+    if (centre >= 0) slope(centre, off / (sd * sd));
+  }
+  void beta(int at, double a, double b) {
+    const double p = inside(logistic(x[at]));
+    value += a * std::log(p) + b * std::log1p(-p);
+    slope(at, a - (a + b) * p);
+  }
+};
+
+// Dirichlet densities of rows, of logits: what is added to counts is what is in the exponent.
+void add_rows(const Layout& layout, LogDensity& out) {
+  const int N = layout.categories;
+  std::vector<double> error(N);
+  for (int u = 0; u < layout.rows.judges; ++u) {
+    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+      const double* alpha = layout.prior_row(u, k);
+      const int first = layout.error_at(u, k, 0);
+      double wrong = 0, total = 0, most = -1e300;
+      for (int l = 0; l < N; ++l) {
+        if (l != k) most = std::max(most, out.x[first + l]);
+      }
+      for (int l = 0; l < N; ++l) {
+        out.normal(first + l, free_scale);
+        if (l == k) continue;
+        wrong += alpha[l];
+        total += error[l] = std::exp(out.x[first + l] - most);
+      }
+      out.beta(layout.accuracy_at(u, k), alpha[k], wrong);
+      for (int l = 0; l < N; ++l) {
+        if (l == k) continue;
+        out.value += alpha[l] * (out.x[first + l] - most - std::log(total));
+        out.slope(first + l, alpha[l] - wrong * error[l] / total);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+// Densities of logits and logarithms, so that the mode does not lie on a boundary. Without priors a
+// term that no data can outweigh keeps what is not identified near zero.
+double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
+  const LatentPrior& prior = layout.prior;
+  const int N = layout.categories;
+  LogDensity out{x, gradient};
+  if (prior.none || (prior.pooled && !prior.rows)) {
+    for (int i = 0; i < layout.size; ++i) out.normal(i, free_scale);
+    return out.value;
+  }
+  const auto rates = Reading(layout, x).base_rates();
+  for (int k = 0; k < N; ++k) {
+    out.value += prior.base_rates * std::log(std::max(rates[k], 1e-300));
+    if (k < N - 1) out.slope(k, prior.base_rates * (1 - N * rates[k]));
+  }
+  if (prior.pooled) {
+    LogDensity of_rows{x, gradient};
+    add_rows(layout, of_rows);
+    return out.value + of_rows.value;
+  }
+  if (layout.mean_at >= 0) out.beta(layout.mean_at, prior.correct, prior.wrong);
+  for (int i = 0; i < layout.groups * layout.per_group; ++i) {
+    const int at = layout.accuracies_at + i;
+    if (layout.rows.joined() && i / layout.per_group == layout.groups - 1) {
+      out.beta(at, 1, 1);
+    } else if (layout.mean_at >= 0) {
+      out.normal(at, prior.spread, layout.mean_at);
+    } else {
+      out.beta(at, prior.correct, prior.wrong);
+    }
+  }
+  for (int i = 0; layout.errors_at >= 0 && i < layout.groups * N * N; ++i) {
+    out.normal(layout.errors_at + i, prior.errors);
+  }
+  for (int i = 0; i < layout.kinds; ++i) {
+    if (layout.dispersions_at >= 0) out.normal(layout.dispersions_at + i, prior.dispersion);
+    if (layout.shifts_at >= 0) out.normal(layout.shifts_at + i, prior.difficulty);
+  }
+  return out.value;
+}
+
+double log_prior_constant(const Layout& layout) {
+  const LatentPrior& prior = layout.prior;
+  const int N = layout.categories;
+  const auto log_beta = [](double a, double b) {
+    return log_gamma(a) + log_gamma(b) - log_gamma(a + b);
+  };
+  const auto normals = [](int count, double sd) { return -count * (log_root_2_pi + std::log(sd)); };
+  if (prior.none || prior.pooled) return 0;
+  const int raters = layout.groups - (layout.rows.joined() ? 1 : 0);
+  double out = log_gamma(N * prior.base_rates) - N * log_gamma(prior.base_rates) -
+               (layout.mean_at >= 0 ? 1 : layout.per_group) * log_beta(prior.correct, prior.wrong);
+  if (layout.mean_at >= 0) out += normals(raters * layout.per_group, prior.spread);
+  if (layout.errors_at >= 0) out += normals(layout.groups * N * N, prior.errors);
+  if (layout.dispersions_at >= 0) out += normals(layout.kinds, prior.dispersion);
+  if (layout.shifts_at >= 0) {
+    out += normals(layout.kinds, prior.difficulty) + layout.kinds * std::log(2.0);
   }
   return out;
 }

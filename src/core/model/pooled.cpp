@@ -9,7 +9,6 @@
 #include "../base/special.hpp"
 #include "naming.hpp"
 #include "passes.hpp"
-#include "pooled_panel.hpp"
 
 namespace fallible {
 
@@ -67,17 +66,10 @@ InUse in_use(const LatentRows& x) {
 }
 
 std::vector<double> shares_of_votes(const LatentRows& rows) {
-  const int K = rows.categories;
-  std::vector<double> out(static_cast<std::size_t>(rows.size()) * K, 0.0);
+  std::vector<double> out;
   for (int i = 0; i < rows.size(); ++i) {
-    double* p = &out[static_cast<std::size_t>(i) * K];
-    const int votes = rows.places(i).size();
-    if (rows.known[i] >= 0) {
-      p[rows.known[i]] = 1;
-      continue;
-    }
-    for (const int at : rows.places(i)) p[rows.category[at]] += 1.0 / votes;
-    if (votes == 0) std::fill(p, p + K, 1.0 / K);
+    const std::vector<double> votes = rows.votes(i);
+    out.insert(out.end(), votes.begin(), votes.end());
   }
   return out;
 }
@@ -213,8 +205,8 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
     return out;
   };
   auto best = from(shares_of_votes(of));
-  const std::vector<bool> counted = best->counts().counted;
-  const auto raters = std::count(counted.begin(), counted.end(), true);
+  const std::vector<int> counted = best->counts().counted;
+  const auto raters = static_cast<int>(counted.size());
   const bool several = raters > 1 && raters <= options.few_judges;
   const double first = several ? std::max(coarse, options.tolerance) : options.tolerance;
   // To the end, under the names that most ratings have for the classes.
@@ -225,8 +217,7 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
     return renamed;
   };
   bool renamed = climb(*best, first);
-  for (int j = 0; several && j < of.judges; ++j) {
-    if (!counted[j]) continue;
+  for (const int j : several ? counted : std::vector<int>()) {
     auto other = from(ratings_of(of, j));
     const bool moved = climb(*other, first);
     if (other->log_density() <= best->log_density() + worth_a_start) continue;

@@ -1,51 +1,42 @@
-#include "pooled_panel.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "../base/special.hpp"
 #include "passes.hpp"
+#include "pooled.hpp"
 
 namespace fallible {
 
-namespace {
-
 constexpr int first_updates = 10;  // of the centre, in the first round
-
-}  // namespace
 
 PooledPanel::PooledPanel(const LatentRows& rows, bool one_coin)
     : rows_(rows), K_(rows.categories), centre_(rows.judges, rows.categories, one_coin) {
-  counts_.judges = rows.judges;
   counts_.categories = K_;
-  counts_.counted.assign(rows.judges, false);
   counts_.used.assign(static_cast<std::size_t>(rows.judges) * K_, false);
   counts_.ratings.assign(static_cast<std::size_t>(rows.judges) * K_ * K_, 0.0);
   classes_.assign(K_, 0.0);
+  std::vector<bool> counted(rows.judges, false);
   for (int i = 0; i < rows.size(); ++i) {
     cases_ += rows.weight[i];
+    if (rows.weight[i] == 0) continue;
     for (const int at : rows.places(i)) {
-      if (rows.weight[i] == 0) continue;
-      if (!rows.is_known(rows.judge[at])) counts_.counted[rows.judge[at]] = true;
+      if (!rows.is_known(rows.judge[at])) counted[rows.judge[at]] = true;
       counts_.used[rows.rating(at)] = true;
-    }
-  }
-  for (int j = 0; j < rows.judges; ++j) {
-    for (int i = 0; rows.has_before(j) && i < K_ * K_; ++i) {
-      if (rows.before[j][i] <= 0) continue;
-      counts_.counted[j] = true;
-      counts_.used[j * K_ + i % K_] = true;
     }
   }
   log_theta_.assign(counts_.ratings.size(), std::log(1.0 / K_));
   for (int j = 0; j < rows.judges; ++j) {
-    for (int k = 0; rows.is_known(j) && k < K_; ++k) {
-      for (int l = 0; l < K_; ++l) {
-        log_theta_[place(j, l, k)] =
-            std::log(std::max(rows.matrix[j][k * K_ + l], least_probability));
+    for (int i = 0; i < K_ * K_; ++i) {
+      if (rows.has_before(j) && rows.before[j][i] > 0) {
+        counted[j] = true;
+        counts_.used[j * K_ + i % K_] = true;
       }
+      if (!rows.is_known(j)) continue;
+      log_theta_[place(j, i % K_, i / K_)] =
+          std::log(std::max(rows.matrix[j][i], least_probability));
     }
+    if (counted[j]) counts_.counted.push_back(j);
   }
   log_rates_.assign(K_, std::log(1.0 / K_));
 }
@@ -54,12 +45,8 @@ void PooledPanel::start(std::vector<double> from) {
   posterior_ = std::move(from);
   clear();
   for (int i = 0; i < rows_.size(); ++i) {
-    const double* p = &posterior_[static_cast<std::size_t>(i) * K_];
-    for (int k = 0; k < K_; ++k) {
-      const double n = rows_.weight[i] * p[k];
-      classes_[k] += n;
-      for (const int at : rows_.places(i)) counts_.ratings[rows_.rating(at) * K_ + k] += n;
-    }
+    rows_.add_expected(i, &posterior_[static_cast<std::size_t>(i) * K_], K_, classes_.data(),
+                       counts_.ratings.data());
   }
   for (int i = 0; i < first_updates; ++i) centre_.update(counts_);
   settle();
@@ -90,7 +77,7 @@ void PooledPanel::climb(double tolerance, int most) {
       x = twice;
       continue;
     }
-    const double wanted = std::sqrt(r2 / v2), steps = std::min(std::max(wanted, 1.0), most_steps);
+    const double wanted = std::sqrt(r2 / v2), steps = std::clamp(wanted, 1.0, most_steps);
     if (wanted > most_steps) most_steps *= 4;
     if (steps <= 1) {
       x = twice;
@@ -152,8 +139,7 @@ void PooledPanel::clear() {
 
 void PooledPanel::settle() {
   std::vector<double> total(K_);
-  for (int j = 0; j < rows_.judges; ++j) {
-    if (!counts_.counted[j]) continue;
+  for (const int j : counts_.counted) {
     std::fill(total.begin(), total.end(), 0.0);
     for (int l = 0; l < K_; ++l) {
       for (int k = 0; k < K_; ++k) total[k] += counts_.at(j, l, k);
@@ -198,8 +184,7 @@ std::vector<double> PooledPanel::state() const {
   std::vector<double> out;
   centre_.append_to(out);
   out.insert(out.end(), log_rates_.begin(), log_rates_.end());
-  for (int j = 0; j < rows_.judges; ++j) {
-    if (!counts_.counted[j]) continue;
+  for (const int j : counts_.counted) {
     for (int l = 0; l < K_; ++l) {
       if (!counts_.used[j * K_ + l]) continue;
       const auto from = log_theta_.begin() + place(j, l, 0);
@@ -212,8 +197,7 @@ std::vector<double> PooledPanel::state() const {
 void PooledPanel::read(const std::vector<double>& x) {
   const double* at = centre_.read(x.data());
   for (double& log : log_rates_) log = std::min(*at++, 0.0);
-  for (int j = 0; j < rows_.judges; ++j) {
-    if (!counts_.counted[j]) continue;
+  for (const int j : counts_.counted) {
     for (int l = 0; l < K_; ++l) {
       for (int k = 0; counts_.used[j * K_ + l] && k < K_; ++k) {
         log_theta_[place(j, l, k)] = std::min(*at++, 0.0);

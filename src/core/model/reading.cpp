@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "../base/special.hpp"
-#include "confidence.hpp"
 #include "ordinal.hpp"
 
 namespace fallible {

@@ -1,8 +1,9 @@
 // How the log probability of a rating in a class moves with parameters: the only place where that
-// is written down.
+// is written down; and what would follow if classes were seen.
 #pragma once
 
 #include <cmath>
+#include <vector>
 
 #include "../base/special.hpp"
 #include "law.hpp"
@@ -81,5 +82,26 @@ class Score {
   const Law& law_;
   int categories_;
 };
+
+// Expected numbers of ratings and cases in each class.
+struct Counts {
+  explicit Counts(const Layout& layout);
+
+  std::vector<double> ratings;  // judges x symbols x classes, as in AnswerLaw
+  std::vector<double> classes;
+
+  // Numbers of answers with each level of confidence, levels x (wrong, right).
+  std::vector<double> levels(const Layout& layout) const;
+  // Of each rating of each judge when each category is true, judges x ratings x truths.
+  std::vector<double> by_truth(const Layout& layout) const;
+};
+
+// The gradient of the log likelihood of cases whose classes have been seen. That of the likelihood
+// of the ratings alone is the same of expected numbers.
+void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
+                  const Counts& counts, Eigen::VectorXd& gradient);
+
+// Parameters at which such numbers are most probable, as near as closed forms come.
+Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts);
 
 }  // namespace fallible

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "../base/host.hpp"
 #include "../base/special.hpp"
@@ -13,6 +14,12 @@ namespace {
 constexpr double tolerance = 1e-6;
 constexpr double least = 1e-300;
 
+// Shares of a sum; equal ones of none.
+void settle(double* x, std::size_t n) {
+  const double total = std::accumulate(x, x + n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) x[i] = total > 0 ? x[i] / total : 1.0 / n;
+}
+
 // What each source says of all cases together; all codes equally where it says nothing.
 std::vector<std::vector<double>> laws_of_all(const TableRows& rows,
                                              const std::vector<double>& weight) {
@@ -21,11 +28,7 @@ std::vector<std::vector<double>> laws_of_all(const TableRows& rows,
   for (int i = 0; i < rows.rows(); ++i) {
     for (const int at : rows.places(i)) law[rows.source[at]][rows.code[at]] += weight[i];
   }
-  for (auto& of : law) {
-    double total = 0;
-    for (const double x : of) total += x;
-    for (double& x : of) x = total > 0 ? x / total : 1.0 / of.size();
-  }
+  for (auto& of : law) settle(of.data(), of.size());
   return law;
 }
 
@@ -50,22 +53,11 @@ double maximise(const TableRows& rows, const std::vector<double>& weight,
       for (int k = 0; k < K; ++k) cell[k * rows.codes[s]] += weight[i] * p[k];
     }
   }
-  double moved = 0;
-  const auto settle = [&moved](double* x, std::size_t n, const double* before) {
-    double total = 0;
-    for (std::size_t i = 0; i < n; ++i) total += x[i];
-    for (std::size_t i = 0; i < n; ++i) {
-      x[i] = total > 0 ? x[i] / total : 1.0 / n;
-      moved = std::max(moved, before ? std::abs(x[i] - before[i]) : 1.0);
-    }
-  };
-  const bool first = fit.table.empty();
-  settle(rates.data(), rates.size(), first ? nullptr : fit.base_rates.data());
+  settle(rates.data(), rates.size());
+  double moved = fit.table.empty() ? 1 : largest_change(fit.base_rates, rates);
   for (std::size_t s = 0; s < law.size(); ++s) {
-    for (int k = 0; k < K; ++k) {
-      const std::size_t at = static_cast<std::size_t>(k) * rows.codes[s];
-      settle(&table[s][at], rows.codes[s], first ? nullptr : &fit.table[s][at]);
-    }
+    for (int k = 0; k < K; ++k) settle(&table[s][k * law[s].size()], law[s].size());
+    if (!fit.table.empty()) moved = std::max(moved, largest_change(fit.table[s], table[s]));
   }
   fit.base_rates = std::move(rates);
   fit.table = std::move(table);

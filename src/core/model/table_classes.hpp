@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "../base/ragged.hpp"
+#include "../base/rows.hpp"
 
 namespace fallible {
 

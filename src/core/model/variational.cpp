@@ -19,11 +19,12 @@ constexpr int own_error_rounds = 20;
 constexpr int own_error_steps = 8;  // of the optimiser, in a round
 constexpr double own_error_gain = 1e-3;
 
-// What a centre is made of, for all judges.
-struct Centre {
+// What a centre is made of, for all judges, and the numbers of ratings (judges x ratings x truths)
+// and cases that it follows.
+struct State {
   std::vector<double> accuracy;
-  double mean = first_accuracy;
-  double dispersion = 0;
+  double mean = first_accuracy, dispersion = 0;
+  std::vector<double> counts, classes;
 };
 
 // The divergence of Dirichlet(prior + counts) from Dirichlet(prior), and the expected logarithms
@@ -45,7 +46,7 @@ double dirichlet(const double* n, const double* prior, double* log_mean, int siz
   return out;
 }
 
-// The fit in progress. Ratings are laid out judges x ratings x truths.
+// The fit in progress: a state, and what follows from it.
 class DawidSkeneFit {
  public:
   DawidSkeneFit(const LatentRows& rows, const LatentPrior& prior, const VariationalOptions& options)
@@ -56,37 +57,30 @@ class DawidSkeneFit {
         precision_(1 / (prior.dispersion * prior.dispersion)),
         base_rates_(prior.base_rates),
         own_(std::isfinite(options.concentration)) {
-    centre.accuracy.assign(U_, first_accuracy);
-    counts_.resize(static_cast<std::size_t>(U_) * N_ * N_);
-    log_.resize(counts_.size());
-    exp_.resize(counts_.size());
-    classes_.resize(N_);
+    now.accuracy.assign(U_, first_accuracy);
+    log_.resize(static_cast<std::size_t>(U_) * N_ * N_);
     log_class_.resize(N_);
-    exp_class_.resize(N_);
   }
 
-  Centre centre;
+  State now;
 
   void count(const std::vector<double>& posterior) {
     clear();
     for (int i = 0; i < rows_.size(); ++i) {
-      const double w = rows_.weight[i];
-      const double* p = &posterior[static_cast<std::size_t>(i) * N_];
       steps_done(static_cast<unsigned>(N_));
-      for (int k = 0; w > 0 && k < N_; ++k) {
-        classes_[k] += w * p[k];
-        for (const int at : rows_.places(i)) counts_[rows_.rating(at) * N_ + k] += w * p[k];
-      }
+      if (!(rows_.weight[i] > 0)) continue;
+      rows_.add_expected(i, &posterior[static_cast<std::size_t>(i) * N_], N_, now.classes.data(),
+                         now.counts.data());
     }
   }
 
   // Accuracies and dispersion that the counts suggest.
   void follow() {
     std::vector<double> right(U_, 0.0), all(U_, 0.0), error(static_cast<std::size_t>(N_) * N_, 0.0);
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
+    for (std::size_t i = 0; i < now.counts.size(); ++i) {
       const std::size_t judge = i / (N_ * N_), rating = i / N_ % N_, truth = i % N_;
-      all[judge] += counts_[i];
-      (rating == truth ? right[judge] : error[truth * N_ + rating]) += counts_[i];
+      all[judge] += now.counts[i];
+      (rating == truth ? right[judge] : error[truth * N_ + rating]) += now.counts[i];
     }
     double sum = first_weight * first_accuracy, weight = first_weight;
     for (int u = 0; u < rows_.raters; ++u) {
@@ -94,15 +88,15 @@ class DawidSkeneFit {
       if (all[u] > 0) sum += known * right[u] / all[u];
       weight += known;
     }
-    centre.mean = std::min(std::max(sum / weight, 0.02), 0.995);
+    now.mean = std::clamp(sum / weight, 0.02, 0.995);
     for (int u = 0; u < U_; ++u) {
       const bool rater = u < rows_.raters;
-      const double a = rater ? shrinkage * centre.mean : 0.5, of = rater ? shrinkage : 1;
-      centre.accuracy[u] = std::min(std::max((right[u] + a) / (all[u] + of), 1e-4), 1 - 1e-4);
+      const double a = rater ? shrinkage * now.mean : 0.5, of = rater ? shrinkage : 1;
+      now.accuracy[u] = std::clamp((right[u] + a) / (all[u] + of), 1e-4, 1 - 1e-4);
     }
     for (int step = 0; options_.ordered && step < newton_steps; ++step) {
-      double slope = -precision_ * centre.dispersion, bend = -precision_;
-      const auto share = shares_by_distance(N_, centre.dispersion);
+      double slope = -precision_ * now.dispersion, bend = -precision_;
+      const auto share = shares_by_distance(N_, now.dispersion);
       for (int k = 0; k < N_; ++k) {
         double mean = 0, square = 0, n = 0, distance = 0;
         for (int l = 0; l < N_; ++l) {
@@ -115,7 +109,7 @@ class DawidSkeneFit {
         slope += n * mean - distance;
         bend -= n * (square - mean * mean);
       }
-      centre.dispersion += std::min(std::max(-slope / bend, -1.0), 1.0);
+      now.dispersion += std::clamp(-slope / bend, -1.0, 1.0);
     }
   }
 
@@ -123,13 +117,13 @@ class DawidSkeneFit {
   double step(std::vector<double>& posterior) {
     const double c = options_.concentration;
     const std::vector<double> ones(N_, base_rates_);
-    double out = -dirichlet(classes_.data(), ones.data(), log_class_.data(), N_, 1);
-    const auto share = shares_by_distance(N_, centre.dispersion);
-    const double a0 = shrinkage * centre.mean, b0 = shrinkage - a0;
+    double out = -dirichlet(now.classes.data(), ones.data(), log_class_.data(), N_, 1);
+    const auto share = shares_by_distance(N_, now.dispersion);
+    const double a0 = shrinkage * now.mean, b0 = shrinkage - a0;
     const double log_beta = log_gamma(a0) + log_gamma(b0) - log_gamma(shrinkage);
     std::vector<double> mean(N_);
     for (int u = 0; u < U_; ++u) {
-      const double p = centre.accuracy[u];
+      const double p = now.accuracy[u];
       if (u < rows_.raters) {
         out += (a0 - 1) * std::log(p) + (b0 - 1) * std::log1p(-p) - log_beta;
       }
@@ -140,36 +134,28 @@ class DawidSkeneFit {
           if (!own_) log_[first + l * N_] = std::log(mean[l]);
           mean[l] *= own_ ? c : 1;
         }
-        if (own_) out -= dirichlet(&counts_[first], mean.data(), &log_[first], N_, N_);
+        if (own_) out -= dirichlet(&now.counts[first], mean.data(), &log_[first], N_, N_);
       }
     }
     out += expect(posterior);
-    return out - 0.5 * precision_ * centre.dispersion * centre.dispersion;
-  }
-
-  // The counts that the centre's successor would have to beat.
-  const std::vector<double>& counts() const { return counts_; }
-  const std::vector<double>& classes() const { return classes_; }
-  void restore(const Centre& before, const std::vector<double>& counts,
-               const std::vector<double>& classes) {
-    centre = before;
-    counts_ = counts;
-    classes_ = classes;
+    return out - 0.5 * precision_ * now.dispersion * now.dispersion;
   }
 
  private:
   void clear() {
-    std::fill(counts_.begin(), counts_.end(), 0.0);
-    std::fill(classes_.begin(), classes_.end(), 0.0);
+    now.counts.assign(log_.size(), 0.0);
+    now.classes.assign(N_, 0.0);
   }
 
   double expect(std::vector<double>& posterior) {
     clear();
-    std::transform(log_.begin(), log_.end(), exp_.begin(), [](double x) { return std::exp(x); });
-    std::transform(log_class_.begin(), log_class_.end(), exp_class_.begin(),
-                   [](double x) { return std::exp(x); });
+    const auto exponent = [](double x) { return std::exp(x); };
+    exp_.resize(log_.size());
+    exp_class_.resize(N_);
+    std::transform(log_.begin(), log_.end(), exp_.begin(), exponent);
+    std::transform(log_class_.begin(), log_class_.end(), exp_class_.begin(), exponent);
     const AnswerTables tables{N_, exp_class_.data(), exp_.data(), log_class_.data(), log_.data()};
-    const AnswerSums sums{classes_.data(), counts_.data()};
+    const AnswerSums sums{now.classes.data(), now.counts.data()};
     return pass_over(rows_, tables, &sums, true, [&](int row, const double* p) {
       std::copy_n(p, N_, &posterior[static_cast<std::size_t>(row) * N_]);
     });
@@ -180,7 +166,7 @@ class DawidSkeneFit {
   int N_, U_;
   double precision_, base_rates_;
   bool own_;
-  std::vector<double> counts_, log_, exp_, classes_, log_class_, exp_class_;
+  std::vector<double> log_, exp_, log_class_, exp_class_;
 };
 
 }  // namespace
@@ -196,13 +182,12 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
   while (out.iterations < options.iterations && !out.converged) {
     ++out.iterations;
     Watch::ask();
-    const Centre before = fit.centre;
-    const std::vector<double> counts = fit.counts(), classes = fit.classes();
+    const State before = fit.now;
     if (follows) fit.follow();
     const double bound = fit.step(posterior);
     if (follows && bound < out.bound) {
       follows = false;
-      fit.restore(before, counts, classes);
+      fit.now = before;
       continue;
     }
     out.converged = bound - out.bound < options.tolerance * (1 + std::fabs(bound));
@@ -210,8 +195,8 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
     out.path.push_back(bound);
   }
   out.posterior = std::move(posterior);
-  out.accuracy = fit.centre.accuracy;
-  out.dispersion = fit.centre.dispersion;
+  out.accuracy = fit.now.accuracy;
+  out.dispersion = fit.now.dispersion;
   return out;
 }
 

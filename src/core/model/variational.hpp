@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "latent_fit.hpp"
+#include "latent.hpp"
 
 namespace fallible {
 

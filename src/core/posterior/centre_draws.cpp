@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "../base/special.hpp"
+#include "chain.hpp"
 
 namespace fallible {
 
@@ -68,16 +69,6 @@ std::vector<double> CentreDraws::shares(const std::vector<double>& ratio) const 
   return out;
 }
 
-bool CentreDraws::dominates_with(int k, const std::vector<double>& row) const {
-  const auto value = [&](int truth, int l) { return truth == k ? row[l] : mu_[truth * K_ + l]; };
-  for (int l = 0; l < K_; ++l) {
-    for (int truth = 0; truth < K_; ++truth) {
-      if (truth != l && value(truth, l) >= value(l, l)) return false;
-    }
-  }
-  return true;
-}
-
 double CentreDraws::log_density(int k, double log_nu, const std::vector<double>& ratio,
                                 const std::vector<const double*>& counts) const {
   const std::vector<double> mu = shares(ratio);
@@ -112,8 +103,11 @@ void CentreDraws::update(const std::vector<const double*>& counts, bool in_order
       ratio[l] = slice(ratio[l], 0.7, stream, [&](double at) {
         std::vector<double> moved = ratio;
         moved[l] = at;
-        if (in_order && !dominates_with(k, shares(moved))) {
-          return -std::numeric_limits<double>::infinity();
+        if (in_order) {
+          std::vector<double> mu = mu_;
+          const std::vector<double> row = shares(moved);
+          std::copy(row.begin(), row.end(), mu.begin() + static_cast<std::ptrdiff_t>(k) * K_);
+          if (!dominates(mu.data(), K_)) return -std::numeric_limits<double>::infinity();
         }
         return log_density(k, log_nu, moved, counts);
       });

@@ -25,7 +25,6 @@ class CentreDraws {
   double log_density(int k, double log_nu, const std::vector<double>& ratio,
                      const std::vector<const double*>& counts) const;
   std::vector<double> shares(const std::vector<double>& ratio) const;
-  bool dominates_with(int k, const std::vector<double>& row) const;
 
   int K_;
   std::vector<double> nu_, mu_;

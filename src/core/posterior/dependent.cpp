@@ -17,7 +17,7 @@ constexpr int most_shrinks = 200;
 // A probability with a density, given its value now, by a slice that shrinks from the whole
 // interval; `log_density` was last asked for what is returned.
 template <class F>
-double slice(double now, const F& log_density, Stream& stream) {
+double slice(Stream& stream, double now, const F& log_density) {
   const double level = log_density(now) + std::log(stream.uniform());
   double low = 0, high = 1;
   for (int i = 0; i < most_shrinks; ++i) {
@@ -194,21 +194,20 @@ class DependentChain : public Chain {
       const std::vector<double>& a = prior_.base_rates[p];
       const double total = std::accumulate(a.begin(), a.end(), 0.0);
       for (int k = K_ == 2 ? 1 : 0; k < K_; ++k) {
-        slice(
-            base[k],
-            [&](double t) {
-              set_share(base, k, t);
-              return log_beta(t, a[k], total - a[k]) + log_likelihood(all_);
-            },
-            stream_);
+        slice(stream_, base[k], [&](double t) {
+          set_share(base, k, t);
+          return log_beta(t, a[k], total - a[k]) + log_likelihood(all_);
+        });
       }
     }
   }
 
-  bool in_order(std::size_t m) const {
-    if (prior_.order == ClassOrder::none) return true;
-    if (prior_.order == ClassOrder::each) return dominates(&theta_[m * cells_], K_);
-    return dominates(mean_matrix().data(), K_);
+  // Given that matrices are in order after this one has moved.
+  double log_of(std::size_t m, const std::vector<int>& rows) {
+    const bool in_order = prior_.order == ClassOrder::none ||
+                          (prior_.order == ClassOrder::each ? dominates(&theta_[m * cells_], K_)
+                                                            : dominates(mean_matrix().data(), K_));
+    return in_order ? log_likelihood(rows) : -std::numeric_limits<double>::infinity();
   }
 
   void draw_matrix(std::size_t m) {
@@ -218,16 +217,11 @@ class DependentChain : public Chain {
     // The easy share of a class is bounded by all matrices.
     const std::vector<int>& touched = easy_ ? all_ : rows_of_[m];
     if (prior.equal_errors) {
-      slice(
-          matrix[0],
-          [&](double t) {
-            set_equal_errors(t, K_, matrix);
-            for (int k = 0; k < K_; ++k) refresh(touched, k);
-            return in_order(m) ? log_beta(t, prior.rows[0], prior.rows[1]) + log_room(-1) +
-                                     log_likelihood(touched)
-                               : -std::numeric_limits<double>::infinity();
-          },
-          stream_);
+      slice(stream_, matrix[0], [&](double t) {
+        set_equal_errors(t, K_, matrix);
+        for (int k = 0; k < K_; ++k) refresh(touched, k);
+        return log_beta(t, prior.rows[0], prior.rows[1]) + log_room(-1) + log_of(m, touched);
+      });
       return;
     }
     for (int k = 0; k < K_; ++k) {
@@ -235,16 +229,11 @@ class DependentChain : public Chain {
       const double total = std::accumulate(a, a + K_, 0.0);
       for (int i = 0; i < (K_ == 2 ? 1 : K_); ++i) {
         const int l = (k + i) % K_;
-        slice(
-            matrix[k * K_ + l],
-            [&](double t) {
-              set_share(matrix + k * K_, l, t);
-              refresh(touched, k);
-              return in_order(m)
-                         ? log_beta(t, a[l], total - a[l]) + log_room(k) + log_likelihood(touched)
-                         : -std::numeric_limits<double>::infinity();
-            },
-            stream_);
+        slice(stream_, matrix[k * K_ + l], [&](double t) {
+          set_share(matrix + k * K_, l, t);
+          refresh(touched, k);
+          return log_beta(t, a[l], total - a[l]) + log_room(k) + log_of(m, touched);
+        });
       }
     }
   }
@@ -252,14 +241,11 @@ class DependentChain : public Chain {
   void draw_shared(std::size_t i) {
     const std::vector<int>& touched = easy_ ? all_ : rows_of_pair_[i / K_];
     const int k = static_cast<int>(i % K_);
-    slice(
-        shared_[i],
-        [&](double t) {
-          shared_[i] = t;
-          refresh(touched, k);
-          return log_likelihood(touched);
-        },
-        stream_);
+    slice(stream_, shared_[i], [&](double t) {
+      shared_[i] = t;
+      refresh(touched, k);
+      return log_likelihood(touched);
+    });
   }
 
   void store(PosteriorChain& out) {

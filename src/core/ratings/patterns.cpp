@@ -10,16 +10,8 @@
 namespace fallible {
 
 PatternView Patterns::view(int raters, int categories, int systems) const {
-  PatternView out;
-  out.patterns = rows();
-  out.raters = raters;
-  out.categories = categories;
-  out.systems = systems;
-  out.start = start.data();
-  out.rater = rater.data();
-  out.category = category.data();
-  out.answer = answer.data();
-  return out;
+  return {rows(),       raters,       categories,      systems,
+          start.data(), rater.data(), category.data(), answer.data()};
 }
 
 int PatternBuilder::finish_case() {

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "../base/ragged.hpp"
 #include "../base/rows.hpp"
 
 namespace fallible {

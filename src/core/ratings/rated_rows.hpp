@@ -4,7 +4,6 @@
 #include <functional>
 #include <vector>
 
-#include "../base/ragged.hpp"
 #include "../base/rows.hpp"
 
 namespace fallible {

@@ -21,30 +21,18 @@ void tally_key(const PatternView& x, int p, std::vector<int>& sorted, std::vecto
   }
   int pairs = choose2(end - begin);
   int agreeing = 0;
-  for (int i = begin; i < end;) {  // runs of one rater; entries are sorted by rater
-    int j = i;
-    while (j < end && x.rater[j] == x.rater[i]) ++j;
+  for_each_run(begin, end, x.rater, [&](int i, int j) {  // entries are sorted by rater
     pairs -= choose2(j - i);
-    for (int a = i; a < j;) {  // and of one category within the rater
-      int b = a;
-      while (b < j && x.category[b] == x.category[a]) ++b;
-      agreeing -= choose2(b - a);
-      a = b;
-    }
-    i = j;
-  }
+    for_each_run(i, j, x.category, [&](int a, int b) { agreeing -= choose2(b - a); });
+  });
   key.assign(2, 0);
   for (int s = 0; s < x.systems; ++s) key.push_back(std::max(x.answer_of(p, s), 0) - 1);
   sorted.assign(x.category + begin, x.category + end);
   std::sort(sorted.begin(), sorted.end());
-  for (auto i = sorted.begin(); i != sorted.end();) {
-    const auto j = std::upper_bound(i, sorted.end(), *i);
-    const int count = static_cast<int>(j - i);
-    agreeing += choose2(count);
-    key.push_back(*i - 1);
-    key.push_back(count);
-    i = j;
-  }
+  for_each_run(0, end - begin, sorted, [&](int i, int j) {
+    agreeing += choose2(j - i);
+    key.insert(key.end(), {sorted[i] - 1, j - i});
+  });
   key[0] = pairs;
   key[1] = agreeing;
 }
@@ -77,6 +65,69 @@ Tallies make_tallies(const PatternView& patterns, const std::vector<double>& wei
   }
   out.of_pattern = groups.of_pattern();
   out.weight = row_weights(out.of_pattern, weight, groups.size());
+  return out;
+}
+
+PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, const int* judge_of,
+                       int judges) {
+  PairCounts out;
+  out.judges = judges + x.systems;
+  const std::size_t U = out.judges;
+  out.pairs.assign(U * U, 0.0);
+  out.agreeing.assign(U * U, 0.0);
+  struct Answer {
+    std::size_t judge;
+    int category;
+  };
+  std::vector<Answer> answers;
+  for (int p = 0; p < x.patterns; ++p) {
+    if (weight[p] == 0) continue;
+    answers.clear();
+    for (const int r : x.places(p)) {
+      const int judge = judge_of[x.rater[r] - 1];
+      if (judge >= 1) answers.push_back({static_cast<std::size_t>(judge) - 1, x.category[r]});
+    }
+    for (int s = 0; s < x.systems; ++s) {
+      const int answer = x.answer_of(p, s);
+      if (answer >= 1) answers.push_back({static_cast<std::size_t>(judges) + s, answer});
+    }
+    for (std::size_t a = 0; a < answers.size(); ++a) {
+      for (std::size_t b = 0; b < a; ++b) {
+        if (answers[a].judge == answers[b].judge) continue;
+        const std::size_t ab = answers[a].judge * U + answers[b].judge;
+        const std::size_t ba = answers[b].judge * U + answers[a].judge;
+        const double agree = answers[a].category == answers[b].category ? weight[p] : 0;
+        out.pairs[ab] += weight[p];
+        out.pairs[ba] += weight[p];
+        out.agreeing[ab] += agree;
+        out.agreeing[ba] += agree;
+      }
+    }
+  }
+  return out;
+}
+
+RaterCounts rater_counts(const PatternView& x, const std::vector<double>& weight) {
+  RaterCounts out;
+  out.ratings.assign(x.raters, 0.0);
+  out.pairs.assign(x.raters, 0.0);
+  out.agreeing.assign(x.raters, 0.0);
+  std::vector<int> of_category(x.categories + 1, 0);
+  for (int p = 0; p < x.patterns; ++p) {
+    const int begin = x.start[p], end = x.start[p + 1];
+    for (int r = begin; r < end; ++r) ++of_category[x.category[r]];
+    for_each_run(begin, end, x.rater, [&](int i, int j) {
+      for (int r = i; r < j; ++r) --of_category[x.category[r]];  // others only
+      const int rater = x.rater[i] - 1;
+      for (int r = i; r < j; ++r) {
+        out.ratings[rater] += weight[p];
+        out.pairs[rater] += weight[p] * (end - begin - (j - i));
+        out.agreeing[rater] += weight[p] * of_category[x.category[r]];
+      }
+      for (int r = i; r < j; ++r) ++of_category[x.category[r]];
+    });
+    for (int r = begin; r < end; ++r) --of_category[x.category[r]];
+  }
   return out;
 }
 

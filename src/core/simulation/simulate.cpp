@@ -2,12 +2,88 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include "../base/host.hpp"
 #include "../base/special.hpp"
 
 namespace fallible {
+
+namespace {
+
+// The factor on the diagonal that gives the accuracy over base rates after rows are normalised. The
+// logit of what is reached rises with the logarithm of the factor, by at most as much: so the step
+// by the difference never goes too far, and where all rows err alike the first one is exact.
+double diagonal_factor(double accuracy, const std::vector<double>& base_rates,
+                       const std::vector<double>& wrong) {
+  double log_factor = 0;
+  for (int step = 0; step < 1000; ++step) {
+    const double diagonal = std::exp(log_factor) * accuracy;
+    double right = 0, left = 0;
+    for (std::size_t k = 0; k < wrong.size(); ++k) {
+      right += base_rates[k] * diagonal / (diagonal + wrong[k]);
+      left += base_rates[k] * wrong[k] / (diagonal + wrong[k]);
+    }
+    const double difference = std::log(accuracy / (1 - accuracy)) - std::log(right / left);
+    log_factor += difference;
+    if (std::fabs(difference) < 1e-14) break;
+  }
+  return std::exp(log_factor);
+}
+
+}  // namespace
+
+std::vector<double> confusion_matrix(double accuracy, const std::vector<double>& base_rates,
+                                     const ConfusionOptions& options,
+                                     const std::vector<double>& factor) {
+  const int N = static_cast<int>(base_rates.size());
+  accuracy = std::clamp(accuracy, 0.0, 1.0);
+  std::vector<double> out(static_cast<std::size_t>(N) * N, 0.0), wrong(N, 0.0);
+  for (int k = 0; k < N; ++k) {
+    double* row = &out[static_cast<std::size_t>(k) * N];
+    double spread = 0;
+    // Relative to the likeliest error, so that no dispersion overflows.
+    const int likeliest = options.dispersion >= 1 ? 1 : std::max(k, N - 1 - k);
+    for (int l = 0; l < N; ++l) {
+      if (l != k) spread += row[l] = std::pow(options.dispersion, likeliest - std::abs(k - l));
+    }
+    for (int l = 0; l < N; ++l) {
+      wrong[k] += row[l] *= (1 - accuracy) / spread * factor[static_cast<std::size_t>(k) * N + l];
+    }
+  }
+  const bool by_row = options.normalise == Normalise::row || accuracy == 0 || accuracy == 1;
+  const double right = by_row ? 0 : accuracy * diagonal_factor(accuracy, base_rates, wrong);
+  for (int k = 0; k < N; ++k) {
+    double* row = &out[static_cast<std::size_t>(k) * N];
+    const double total = by_row ? 0 : right + wrong[k];
+    const double left = wrong[k] > 0 ? (1 - accuracy) / wrong[k] : 0;
+    for (int l = 0; l < N; ++l) row[l] = by_row ? row[l] * left : row[l] / total;
+    row[k] = by_row ? accuracy : right / total;
+  }
+  return out;
+}
+
+std::vector<double> error_factors(int categories, double error_range, Stream& stream) {
+  std::vector<double> out(static_cast<std::size_t>(categories) * categories, 1.0);
+  if (error_range == 0) return out;
+  for (int k = 0; k < categories; ++k) {
+    for (int l = 0; l < categories; ++l) {
+      if (k == l) continue;
+      // Never zero: a row must keep some error to rescale.
+      out[static_cast<std::size_t>(k) * categories + l] += error_range * (1 - 2 * stream.uniform());
+    }
+  }
+  return out;
+}
+
+double expected_accuracy(const std::vector<double>& confusion,
+                         const std::vector<double>& base_rates) {
+  double out = 0;
+  const std::size_t N = base_rates.size();
+  for (std::size_t k = 0; k < N; ++k) out += base_rates[k] * confusion[k * N + k];
+  return out;
+}
 
 namespace {
 
@@ -52,8 +128,6 @@ std::vector<std::size_t> stratum_ends(const std::vector<double>& cumulative, std
   return out;
 }
 
-double kept_inside(double p) { return std::min(std::max(p, 0.0), 1.0); }
-
 // The mean of an accuracy that changes by `drift` from the first case to the last, kept in [0, 1].
 double mean_accuracy(double accuracy, double drift) {
   if (drift == 0) return accuracy;
@@ -64,7 +138,6 @@ double mean_accuracy(double accuracy, double drift) {
 
 double over_cases(const std::vector<double>& matrix, const std::vector<double>& base_rates,
                   double drift) {
-  if (drift == 0) return expected_accuracy(matrix, base_rates);
   const std::size_t N = base_rates.size();
   double out = 0;
   for (std::size_t k = 0; k < N; ++k) {
@@ -192,7 +265,7 @@ std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const auto probability = [row](std::size_t l) { return l == 0 ? row[0] : row[l] - row[l - 1]; };
   const double position = (static_cast<double>(drawn_) + 0.5) / static_cast<double>(cases_);
   const double before = probability(truth_);
-  const double right = kept_inside(before + drift * (position - 0.5));
+  const double right = std::clamp(before + drift * (position - 0.5), 0.0, 1.0);
   const double u = loading == 0 ? stream.uniform() : shared_uniform(loading, effect_, stream);
   if (u < right) return truth_;
   double passed = right;

@@ -74,17 +74,15 @@ class Judge {
     const bool of_average = how.options.method == Method::average;
     const auto& averages = average(how.options).systems();
     for (std::size_t s = 0; s < found.estimate.size(); ++s) {
-      const double value = found.estimate[s], sampling = found.interval[s].std_error;
-      const SystemEstimate& average = averages[s];
-      const double error =
-          how.options.common
-              ? sampling
-              : robust_error(
-                    value,
-                    {sampling, (of_average ? average.independent : value) - average.shared,
-                     average.dependence, average.rater_error, range(static_cast<int>(s)), 1},
-                    RaterKind::unknown)
-                    .std_error;
+      const double value = found.estimate[s];
+      double error = found.interval[s].std_error;
+      if (!how.options.common) {
+        const SystemEstimate& average = averages[s];
+        const double apart = (of_average ? average.independent : value) - average.shared;
+        const ErrorParts parts{error, apart, average.dependence, average.rater_error,
+                               range(static_cast<int>(s))};
+        error = robust_error(value, parts, RaterKind::unknown).std_error;
+      }
       set_limits(value, error, how.margin, found.interval[s]);
     }
   }

@@ -5,9 +5,8 @@
 #include <string>
 
 #include "core/accuracy/bootstrap.hpp"
-#include "core/accuracy/joined.hpp"
-#include "core/accuracy/k_model.hpp"
-#include "core/accuracy/linear.hpp"
+#include "core/accuracy/member.hpp"
+#include "core/accuracy/estimator.hpp"
 #include "core/model/algebraic.hpp"
 #include "../panel.hpp"
 #include "../posterior.hpp"
@@ -18,7 +17,7 @@ using doctest::Approx;
 namespace {
 
 std::vector<SystemEstimate> judged(const Tallies& tallies, const KFit& fit) {
-  return system_accuracy(tallies, tallies.weight, fit, *binned_rule(Clip::bin, 0.1));
+  return system_accuracy(tallies, tallies.weight, fit, {Clip::bin, 0.1});
 }
 
 std::unique_ptr<Estimator> estimator(const Panel& panel, const EstimatorOptions& options) {

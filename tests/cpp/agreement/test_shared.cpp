@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "core/agreement/alternative.hpp"
 #include "core/agreement/shared.hpp"
 #include "../panel.hpp"
 

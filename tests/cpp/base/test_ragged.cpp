@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "core/base/ragged.hpp"
+#include "core/base/rows.hpp"
 
 using namespace fallible;
 

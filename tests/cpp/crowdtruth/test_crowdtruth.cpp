@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/crowdtruth/crowdtruth.hpp"
-#include "core/crowdtruth/version2.hpp"
 #include "core/base/random.hpp"
 
 using namespace fallible;

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/model/latent_model.hpp"
+#include "core/model/layout.hpp"
 
 inline fallible::LatentPrior flat() {
   fallible::LatentPrior out;

@@ -5,9 +5,7 @@
 
 #include "core/base/random.hpp"
 #include "core/model/curvature.hpp"
-#include "core/model/latent_fit.hpp"
-#include "core/model/likelihood.hpp"
-#include "core/model/prior.hpp"
+#include "core/model/latent.hpp"
 #include "core/model/reading.hpp"
 #include "../panel.hpp"
 #include "models.hpp"
@@ -47,17 +45,16 @@ TEST_CASE("if classes are seen the curvature is inverted in closed form") {
       for (const LatentPrior& prior : {LatentPrior(), flat()}) {
         if (prior.none && model.errors == Errors::free) continue;  // sums of errors bend nothing
         const LatentClass latent(rows, model, prior);
-        const Layout& layout = latent.layout();
         Eigen::VectorXd x = latent.start(), gradient(x.size());
         Stream stream(1, 0);
         for (Eigen::Index i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
-        Counts counts(layout);
-        const Law law(layout, x);
-        Likelihood(layout).expect(law, &counts);
+        Counts counts(latent);
+        const Law law(latent, x);
+        latent.expect(law, &counts);
         for (Eigen::Index i = 0; i < x.size(); ++i) gradient[i] = stream.uniform() - 0.5;
-        const CompleteCurvature curvature(layout, x, law, counts);
+        const CompleteCurvature curvature(latent, x, law, counts);
         const Eigen::VectorXd step = curvature.solve(gradient);
-        const Eigen::VectorXd back = -complete_hessian(layout, x, counts) * step;
+        const Eigen::VectorXd back = -complete_hessian(latent, x, counts) * step;
         CHECK((back - gradient).lpNorm<Eigen::Infinity>() < 1e-6);
       }
     }
@@ -84,7 +81,7 @@ TEST_CASE("directions together bend as their parameters do") {
   for (const LatentModel& model : all_models()) {
     const LatentClass latent(rows, model, LatentPrior());
     const Eigen::VectorXd x = latent.start();
-    const Eigen::MatrixXd all = log_posterior_hessian(latent.layout(), x);
+    const Eigen::MatrixXd all = log_posterior_hessian(latent, x);
     std::vector<int> direction(x.size(), -1);
     direction[0] = 1;
     direction[1] = 0;
@@ -93,7 +90,7 @@ TEST_CASE("directions together bend as their parameters do") {
     for (Eigen::Index i = 0; i < x.size(); ++i) {
       if (direction[i] >= 0) way(i, direction[i]) = 1;
     }
-    const Eigen::MatrixXd some = log_posterior_hessian(latent.layout(), x, direction, 3);
+    const Eigen::MatrixXd some = log_posterior_hessian(latent, x, direction, 3);
     CHECK((some - way.transpose() * all * way).norm() < 1e-6 * (1 + all.norm()));
   }
 }
@@ -123,8 +120,8 @@ TEST_CASE("variances alone are those of the covariance if truth is known") {
       if (model.strata) continue;  // the strata of cases are not known
       const LatentClass latent(rows, model, flat());
       const LatentFit fit = fit_latent(latent, OptimiserOptions());
-      const Eigen::MatrixXd covariance = natural_covariance(latent.layout(), fit.x);
-      const std::vector<double> variance = natural_variances(latent.layout(), fit.x);
+      const Eigen::MatrixXd covariance = natural_covariance(latent, fit.x);
+      const std::vector<double> variance = natural_variances(latent, fit.x);
       REQUIRE(static_cast<Eigen::Index>(variance.size()) == covariance.rows());
       for (std::size_t i = 0; i < variance.size(); ++i) {
         CHECK(variance[i] / covariance(i, i) == Approx(1).epsilon(1e-4));
@@ -138,11 +135,11 @@ TEST_CASE("the variance of difficulty alone is one by what answers tell of it") 
     const LatentRows rows = latent_rows(three.view(), three.weights(), system, {});
     for (const LatentPrior& prior : {LatentPrior(), flat()}) {
       const LatentClass latent(rows, {true, Errors::uniform, true, true}, prior);
-      const Layout& layout = latent.layout();
+      const Layout& layout = latent;
       const Eigen::VectorXd x = latent.start();
       Counts counts(layout);
-      Likelihood(layout).expect(Law(layout, x), &counts);
-      const std::vector<double> variance = natural_variances(layout, x);
+      latent.expect(Law(latent, x), &counts);
+      const std::vector<double> variance = natural_variances(latent, x);
       for (int kind = 0; kind < layout.kinds; ++kind) {
         const int at = layout.shifts_at + kind;
         Eigen::VectorXd up = x, down = x;

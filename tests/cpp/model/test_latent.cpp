@@ -6,7 +6,7 @@
 #include "core/base/random.hpp"
 #include "core/model/curvature.hpp"
 #include "core/model/identified.hpp"
-#include "core/model/likelihood.hpp"
+#include "core/model/latent.hpp"
 #include "core/model/reading.hpp"
 #include "../panel.hpp"
 #include "models.hpp"
@@ -91,7 +91,7 @@ TEST_CASE("derivatives are those of the log posterior, scores those of the likel
         for (int i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
         double log_likelihood;
         latent.evaluate(x, &gradient, &log_likelihood);
-        const Eigen::MatrixXd scores = Likelihood(latent.layout()).scores(x);
+        const Eigen::MatrixXd scores = latent.scores(x);
         double off = 0, scores_off = 0;
         for (int i = 0; i < x.size(); ++i) {
           Eigen::VectorXd up = x, down = x;
@@ -108,7 +108,7 @@ TEST_CASE("derivatives are those of the log posterior, scores those of the likel
         }
         CHECK(off < 1e-6);
         CHECK(scores_off < 1e-6);
-        const Eigen::MatrixXd curvature = log_posterior_hessian(latent.layout(), x);
+        const Eigen::MatrixXd curvature = log_posterior_hessian(latent, x);
         double curvature_off = 0;
         for (int i = 0; i < x.size(); ++i) {
           Eigen::VectorXd slope = Eigen::VectorXd::Zero(x.size());  // correct to the fourth order
@@ -140,8 +140,8 @@ TEST_CASE("the likelihood of a case is right however many ratings it has") {
     rows.known.push_back(-1);
     rows.weight.push_back(1);
     const LatentClass latent(rows, {true, Errors::uniform, false, false}, LatentPrior());
-    const Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(latent.size(), -0.5, 1.5);
-    const auto rates = Reading(latent.layout(), x).base_rates();
+    const Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(latent.size, -0.5, 1.5);
+    const auto rates = Reading(latent, x).base_rates();
     std::vector<double> logs;
     double most = -1e300, total = 0;
     for (int k = 0; k < 5; ++k) {
@@ -218,7 +218,7 @@ TEST_CASE("what raters cannot tell apart is known") {
   const auto identified = [](const std::vector<std::string>& raters, int categories,
                              const LatentModel& model) {
     const Panel panel(raters, {}, categories);
-    return is_identified(latent_rows(panel.view(), panel.weights(), -1, {}), model, flat());
+    return identified_judges(latent_rows(panel.view(), panel.weights(), -1, {}), model, flat()).all;
   };
   const Errors uniform = Errors::uniform, distance = Errors::distance, free = Errors::free;
   const std::vector<std::string> two{"ABC", "ABB"}, three{"ABC", "ABB", "CBB"};
@@ -248,7 +248,7 @@ TEST_CASE("what raters cannot tell apart is known") {
     rows.category.insert(rows.category.begin() + at, rows.category[at]);
     for (int j = i + 1; j <= rows.size(); ++j) ++rows.start[j];
   }
-  CHECK(is_identified(rows, {true, free, false, false}, flat()));
+  CHECK(identified_judges(rows, {true, free, false, false}, flat()).all);
 }
 
 TEST_CASE("one rater is known where truth is known, whichever it is") {
@@ -257,7 +257,7 @@ TEST_CASE("one rater is known where truth is known, whichever it is") {
   for (const int truth : {0, 1, 2}) {  // 0: unknown
     const std::vector<int> known(panel.view().patterns, truth);
     const LatentRows rows = latent_rows(panel.view(), panel.weights(), -1, {known, {}, {}});
-    CHECK(is_identified(rows, model, flat()) == (truth > 0));
+    CHECK(identified_judges(rows, model, flat()).all == (truth > 0));
   }
 }
 
@@ -273,7 +273,7 @@ TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
       for (const LatentModel& model : all_models()) {
         if (some && !model.by_rater) continue;  // pairs of raters who are not alike
         const LatentClass latent(rows, model, flat());
-        const PairFrequencies pairs = pair_frequencies(rows, model);
+        const PairFrequencies pairs = pair_frequencies(latent);
         double share = 0, cells = 0;
         for (const double of : pairs.share) share += of;
         for (const double of : pairs.frequency) cells += of;
@@ -282,7 +282,7 @@ TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
         Eigen::VectorXd x = latent.start(), gradient, expected;
         Stream stream(2, 0);
         for (int i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
-        const Closeness closeness(latent.layout(), pairs);
+        const Closeness closeness(latent, pairs);
         closeness.evaluate(x, &gradient);
         const Eigen::MatrixXd slopes = closeness.slopes(x, &expected);
         CHECK(expected.sum() == Approx(pairs.kinds()));
@@ -318,7 +318,7 @@ TEST_CASE("known raters have no parameters, and their ratings count as given") {
     for (const LatentModel& model : all_models()) {
       const LatentClass latent(rows, model, flat()), plain(all, model, flat());
       const int own = model.errors == Errors::free ? 4 * 3 : 1;
-      const int fewer = plain.layout().free_parameters() - latent.layout().free_parameters();
+      const int fewer = plain.free_parameters() - latent.free_parameters();
       CHECK(fewer == (model.by_rater ? own : 0));
       Eigen::VectorXd x = latent.start(), gradient;
       Stream stream(3, 0);
@@ -334,8 +334,8 @@ TEST_CASE("known raters have no parameters, and their ratings count as given") {
       }
       CHECK(off < 1e-6);
       CHECK(latent.accuracy(x, 2) == Approx(.7));
-      CHECK(Law(latent.layout(), x).confusion(2)[1] == Approx(.1));
-      if (system < 0) CHECK(is_identified(rows, {true, Errors::free, false, false}, flat()));
+      CHECK(Law(latent, x).confusion(2)[1] == Approx(.1));
+      if (system < 0) CHECK(identified_judges(rows, {true, Errors::free, false, false}, flat()).all);
     }
   }
 }
@@ -354,7 +354,7 @@ TEST_CASE("in a crowd cases of every known truth count, whichever case is the bu
       rows.known.push_back(i % 2 == 0 ? first : 1 - first);
       rows.weight.push_back(1);
     }
-    return is_identified(rows, {true, Errors::free, false, false}, flat());
+    return identified_judges(rows, {true, Errors::free, false, false}, flat()).all;
   };
   CHECK(identified(0));
   CHECK(identified(1));

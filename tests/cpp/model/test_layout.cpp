@@ -4,11 +4,8 @@
 #include <cmath>
 
 #include "core/base/random.hpp"
-#include "core/model/prior.hpp"
 #include "core/model/latent.hpp"
 #include "core/model/reading.hpp"
-#include "core/model/start.hpp"
-#include "core/model/start.hpp"
 #include "../panel.hpp"
 #include "models.hpp"
 
@@ -123,8 +120,8 @@ TEST_CASE("the prior's constant is that of its densities") {
       if (free) expected += normals(groups * N * N, 0.5);
       if (model.errors == Errors::distance) expected += normals(kinds, 0.7);
       if (model.strata) expected += normals(kinds, 0.2) + kinds * std::log(2.0);
-      CHECK(log_prior_constant(latent.layout()) == Approx(expected));
-      CHECK(log_prior_constant(LatentClass(rows, model, flat()).layout()) == 0);
+      CHECK(log_prior_constant(latent) == Approx(expected));
+      CHECK(log_prior_constant(LatentClass(rows, model, flat())) == 0);
     }
   }
 }
@@ -146,7 +143,7 @@ TEST_CASE("free matrices start where thirty steps of Dawid and Skene lead from t
   known.truth[3] = 2;
   for (const int system : {-1, 0}) {
     const LatentRows rows = rows_of(system, known);
-    const Layout layout(rows, {true, Errors::free, false, false}, flat(), Held());
+    const LatentClass layout(rows, {true, Errors::free, false, false}, flat());
     std::vector<double> rates(N);
     std::vector<std::vector<double>> matrix;
     for (int step = 0; step <= 30; ++step) {
@@ -168,7 +165,7 @@ TEST_CASE("free matrices start where thirty steps of Dawid and Skene lead from t
         }
       }
     }
-    const Eigen::VectorXd x = start_from_votes(layout);
+    const Eigen::VectorXd x = layout.start();
     const Law law(layout, x);
     for (int k = 0; k < N; ++k) CHECK(std::fabs(law.base_rates[k] - rates[k]) < 1e-6);
     for (int u = 0; u < rows.judges; ++u) {
@@ -190,11 +187,11 @@ TEST_CASE("more raters start from those of before, and the others from their mea
     for (const LatentModel& model : all_models()) {
       if (one_is_known && !model.by_rater) continue;
       const Layout before(first, model, LatentPrior(), Held());
-      const Layout after(rows, model, LatentPrior(), Held());
+      const LatentClass after(rows, model, LatentPrior(), Held());
       Eigen::VectorXd x(before.size);
       Stream stream(5, 0);
       for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = stream.uniform() - 0.3;
-      const Eigen::VectorXd found = warm_start(after, x, 3);
+      const Eigen::VectorXd found = after.warm_start(x, 3);
       REQUIRE(found.size() == after.size);
       CHECK(found.head(N - 1) == x.head(N - 1));
       if (after.mean_at >= 0) CHECK(found[after.mean_at] == x[before.mean_at]);
@@ -222,14 +219,14 @@ TEST_CASE("more raters start from those of before, and the others from their mea
       const Reading now(after, found), then(before, x);
       CHECK(now.dispersion(false) == then.dispersion(false));
       CHECK(now.shift(false) == then.shift(false));
-      CHECK(warm_start(after, x.head(x.size() - 1), 3).size() == 0);  // of another model
+      CHECK(after.warm_start(x.head(x.size() - 1), 3).size() == 0);  // of another model
     }
   }
   const LatentRows joined = rows_of(0), known = rows_of(-1, with_known({0, 1, 2}));
   const LatentModel model{true, Errors::uniform, false, false};
-  const Layout with_system(joined, model, flat(), Held()), rest(known, model, flat(), Held());
-  CHECK(warm_start(with_system, Eigen::VectorXd::Zero(N - 1 + 3), 3).size() == 0);
-  CHECK(warm_start(rest, Eigen::VectorXd::Zero(N - 1), 3).size() == 0);
+  const LatentClass with_system(joined, model, flat()), rest(known, model, flat());
+  CHECK(with_system.warm_start(Eigen::VectorXd::Zero(N - 1 + 3), 3).size() == 0);
+  CHECK(rest.warm_start(Eigen::VectorXd::Zero(N - 1), 3).size() == 0);
 }
 
 TEST_CASE("a known truth counts as much as raters who all say so") {
@@ -241,8 +238,8 @@ TEST_CASE("a known truth counts as much as raters who all say so") {
   const LatentRows voted = latent_rows(mixed.view(), mixed.weights(), -1, {});
   for (const bool by_rater : {false, true}) {
     const LatentModel model{by_rater, Errors::uniform, false, false};
-    const Layout of_told(told, model, flat(), Held()), of_voted(voted, model, flat(), Held());
-    const Eigen::VectorXd off = start_from_votes(of_told) - start_from_votes(of_voted);
+    const LatentClass of_told(told, model, flat()), of_voted(voted, model, flat());
+    const Eigen::VectorXd off = of_told.start() - of_voted.start();
     CHECK(off.lpNorm<Eigen::Infinity>() < 1e-12);
   }
 }

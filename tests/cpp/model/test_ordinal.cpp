@@ -6,7 +6,7 @@
 #include "core/accuracy/profile_interval.hpp"
 #include "core/base/random.hpp"
 #include "core/model/curvature.hpp"
-#include "core/model/latent_fit.hpp"
+#include "core/model/latent.hpp"
 #include "core/model/reading.hpp"
 #include "../panel.hpp"
 #include "models.hpp"
@@ -62,7 +62,7 @@ TEST_CASE("derivatives of ordinal errors and of confidence are those of the log 
           const Eigen::VectorXd x = somewhere(latent);
           Eigen::VectorXd gradient;
           latent.evaluate(x, &gradient);
-          const Eigen::MatrixXd hessian = log_posterior_hessian(latent.layout(), x);
+          const Eigen::MatrixXd hessian = log_posterior_hessian(latent, x);
           const int judge = rows.raters - 1;
           Eigen::VectorXd of_accuracy;
           latent.accuracy(x, judge, &of_accuracy);
@@ -83,7 +83,7 @@ TEST_CASE("derivatives of ordinal errors and of confidence are those of the log 
           }
           CompleteCurvature curvature;
           Eigen::VectorXd again;
-          latent.evaluate(x, again, curvature);
+          latent.evaluate(x, &again, nullptr, &curvature);
           CHECK((again - gradient).norm() < 1e-10);
           CHECK(curvature.solve(gradient).dot(gradient) > 0);
         }
@@ -128,7 +128,7 @@ TEST_CASE("levels of confidence are the more frequent the more often answers are
   // Levels of an answer sum to the answer alone.
   const LatentRows rows = sure_rows(0);
   const LatentClass latent(rows, {true, Errors::ordinal, false, false}, flat());
-  const AnswerLaw all = latent.law(somewhere(latent));
+  const AnswerLaw all = Law(latent, somewhere(latent));
   for (int u = 0; u < rows.judges; ++u) {
     for (int l = 0; l < 3; ++l) {
       for (int c = 0; c < all.classes; ++c) {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/base/random.hpp"
+#include "core/model/latent.hpp"
 #include "core/model/latent_pairs.hpp"
-#include "core/model/prior.hpp"
 #include "core/model/reading.hpp"
 #include "../panel.hpp"
 #include "slopes.hpp"
@@ -54,7 +54,8 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
     const LatentRows rows = rows_of(system);
     for (const bool by_rater : {false, true}) {
       const LatentModel model{by_rater, Errors::uniform, true, false};
-      const PairFrequencies pairs = pair_frequencies(rows, model);
+      const LatentClass latent(rows, model, LatentPrior());
+      const PairFrequencies pairs = pair_frequencies(latent);
       const int raters = by_rater ? 3 : 0;
       CHECK(pairs.kinds() == (by_rater ? 3 : 1) + (system < 0 ? 0 : by_rater ? 3 : 1));
       double all = 0;
@@ -62,9 +63,8 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
         const double n = rows.places(i).size();
         all += rows.weight[i] * n * (n - 1) / 2;
       }
-      const LatentClass latent(rows, model, LatentPrior());
       const Eigen::VectorXd x = latent.start();
-      const AnswerLaw law = latent.law(x);
+      const AnswerLaw law = Law(latent, x);
       double squares = 0;
       for (int kind = 0; kind < pairs.kinds(); ++kind) {
         const int u = pairs.first[kind], v = pairs.second[kind];
@@ -81,8 +81,8 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
           squares += sum / twice / all * off * off;
         }
       }
-      CHECK(Closeness(latent.layout(), pairs).evaluate(x, nullptr) ==
-            Approx(-1e4 / 2 * squares + log_prior(latent.layout(), x, nullptr)));
+      CHECK(Closeness(latent, pairs).evaluate(x, nullptr) ==
+            Approx(-1e4 / 2 * squares + log_prior(latent, x, nullptr)));
     }
   }
 }
@@ -92,23 +92,20 @@ TEST_CASE("the covariance of a fit to pairs is what one case more or less moves"
   for (const bool by_rater : {false, true}) {
     const LatentModel model{by_rater, Errors::uniform, false, false};
     const LatentClass latent(rows, model, flat());
-    const auto fit = [&](const std::vector<double>& weight, const Eigen::VectorXd* from) {
+    const auto fit = [&](const std::vector<double>& weight, const Eigen::VectorXd& from) {
       LatentRows other = rows;
       other.weight = weight;
-      const PairFrequencies pairs = pair_frequencies(other, model);
-      return from ? fit_pairs(latent, pairs, *from, careful())
-                  : fit_pairs(latent, pairs, careful());
+      return fit_latent(LatentClass(other, model, flat()), from, careful(), Fitting::pairs);
     };
-    const LatentFit top = fit(rows.weight, nullptr);
+    const LatentFit top = fit(rows.weight, Eigen::VectorXd());
     CHECK(top.converged);
     CHECK(top.log_likelihood == Approx(latent.evaluate(top.x, nullptr)).epsilon(1e-6));
     const auto numbers = [&](const std::vector<double>& weight) {
-      const Eigen::VectorXd x = fit(weight, &top.x).x;
-      const std::vector<double> value = Reading(latent.layout(), x).naturals().value;
+      const Eigen::VectorXd x = fit(weight, top.x).x;
+      const std::vector<double> value = Reading(latent, x).naturals().value;
       return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(value.data(), value.size()));
     };
-    const Eigen::MatrixXd found =
-        pair_covariance(latent.layout(), pair_frequencies(rows, model), top.x);
+    const Eigen::MatrixXd found = pair_covariance(latent, top.x);
     const Eigen::MatrixXd expected = squared_slopes(rows.weight, 1e-3, numbers);
     CHECK(expected.diagonal().minCoeff() > 1e-4);
     CHECK((found - expected).lpNorm<Eigen::Infinity>() < 1e-3 * expected.norm());

@@ -4,9 +4,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/ratings/pairs.hpp"
-#include "core/ratings/patterns.hpp"
 #include "core/ratings/tallies.hpp"
+#include "core/ratings/patterns.hpp"
 #include "core/ratings/rated_rows.hpp"
 #include "../panel.hpp"
 

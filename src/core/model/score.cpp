@@ -1,37 +1,14 @@
-#include "counts.hpp"
+#include "score.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "score.hpp"
-
 namespace fallible {
-
-namespace {
-
-using Classes = Eigen::Map<Eigen::ArrayXd>;
-using Constants = Eigen::Map<const Eigen::ArrayXd>;
-
-}  // namespace
 
 Counts::Counts(const Layout& layout)
     : ratings(static_cast<std::size_t>(layout.rows.judges) * layout.rows.symbols() *
               layout.classes()),
       classes(layout.classes()) {}
-
-void Counts::clear() {
-  std::fill(ratings.begin(), ratings.end(), 0.0);
-  std::fill(classes.begin(), classes.end(), 0.0);
-}
-
-void Counts::add(const LatentRows& rows, int row, double weight, const double* posterior) {
-  const int K = static_cast<int>(classes.size());
-  const Constants p(posterior, K);
-  Classes(classes.data(), K) += weight * p;
-  for (const int at : rows.places(row)) {
-    Classes(&ratings[rows.rating(at) * K], K) += weight * p;
-  }
-}
 
 std::vector<double> Counts::levels(const Layout& layout) const {
   const std::size_t N = layout.categories, K = classes.size(), symbols = layout.rows.symbols();
@@ -39,6 +16,16 @@ std::vector<double> Counts::levels(const Layout& layout) const {
   for (std::size_t i = 0; i < ratings.size(); ++i) {
     const std::size_t symbol = i / K % symbols;
     if (symbol >= N) out[2 * (symbol / N - 1) + (symbol % N == i % K % N)] += ratings[i];
+  }
+  return out;
+}
+
+std::vector<double> Counts::by_truth(const Layout& layout) const {
+  const std::size_t N = layout.categories, K = classes.size(), symbols = layout.rows.symbols();
+  std::vector<double> out(layout.rows.judges * N * N, 0.0);
+  for (std::size_t i = 0; i < ratings.size(); ++i) {
+    const std::size_t judge = i / K / symbols, answer = i / K % symbols % N;
+    out[(judge * N + answer) * N + i % K % N] += ratings[i];
   }
   return out;
 }
@@ -107,26 +94,22 @@ void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::Vec
 }  // namespace
 
 Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts) {
-  const int N = layout.categories, K = layout.classes(), symbols = layout.rows.symbols();
+  const int N = layout.categories;
   const bool pooled = layout.prior.pooled;
   const double extra = layout.prior.none || pooled ? 1e-10 : 0.2;  // nothing is impossible
   Eigen::VectorXd x = Eigen::VectorXd::Zero(layout.size);
   std::vector<double> of_category(N, pooled ? layout.prior.base_rates : extra);
-  for (int c = 0; c < K; ++c) of_category[c % N] += counts.classes[c];
+  for (int c = 0; c < layout.classes(); ++c) of_category[c % N] += counts.classes[c];
   for (int k = 0; k < N - 1; ++k) x[k] = std::log(of_category[k] / of_category[N - 1]);
 
+  const std::vector<double> given = counts.by_truth(layout);
   Eigen::VectorXd right = Eigen::VectorXd::Constant(layout.size, extra), wrong = right,
                   errors = right;
   for (int u = 0; u < layout.rows.judges; ++u) {
-    if (layout.is_known(u) || layout.per_group == 0) continue;
-    for (int k = 0; k < N; ++k) {
+    for (int k = 0; k < N && !layout.is_known(u) && layout.per_group > 0; ++k) {
       for (int l = 0; l < N; ++l) {
-        double n = layout.prior.rows ? layout.prior_row(u, k)[l] : 0;
-        for (int symbol = l; symbol < symbols; symbol += N) {
-          for (int c = k; c < K; c += N) {
-            n += counts.ratings[(static_cast<std::size_t>(u) * symbols + symbol) * K + c];
-          }
-        }
+        const double n = given[(static_cast<std::size_t>(u) * N + l) * N + k] +
+                         (layout.prior.rows ? layout.prior_row(u, k)[l] : 0);
         (l == k ? right : wrong)[layout.accuracy_at(u, k)] += n;
         if (l != k && layout.errors_at >= 0) errors[layout.error_at(u, k, l)] += n;
       }
