@@ -235,9 +235,8 @@ seconds <- side_by_side(which(!duplicated(group)), function(i) {
 sites$outcome <- side_by_side(seq_len(nrow(sites)), function(i) {
   site <- sites[i, ]
   lines <- readLines(site$file)
-  if (substring(lines[site$line], site$column, site$column + nchar(site$from) - 1) != site$from) {
-    return("gone") # of a list that is older than the file
-  }
+  there <- substring(lines[site$line], site$column, site$column + nchar(site$from) - 1)
+  if (!identical(there, site$from)) return("gone") # of a list that is older than the file
   code <- run(site, change(site, lines), 30 + 5 * seconds[[group[[i]]]])
   outcome <- if (is.na(code)) "invalid" else if (code == 0) "survived" else "killed"
   message(paste(site[c("file", "line", "column", "from", "to")], collapse = " "), ": ", outcome)
