@@ -161,3 +161,50 @@ notes_of.accuracy_estimate <- function(x) { # nolint: object_name.
     }
   )
 }
+
+#' @export
+summary.accuracy_estimate <- function(object, ...) {
+  structure(list(estimate = object), class = "summary_accuracy_estimate")
+}
+
+# A row per fact, a column per system.
+details_in_words <- function(details) {
+  known <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
+  values <- do.call(rbind, lapply(details[known], function(x) {
+    if (all(x == round(x), na.rm = TRUE)) format(x) else decimals(x)
+  }))
+  colnames(values) <- details$system
+  fact <- format(unname(words_of_details[known]))
+  data.frame(fact, values, check.names = FALSE, row.names = NULL)
+}
+
+words_of_details <- c(
+  sampling = "standard error by sampling alone",
+  rater_error = "share of ratings that are wrong",
+  disagreement_error = "share of ratings unlike those of most others",
+  common = "correction for shared errors, share of the range",
+  average_shared = "accuracy if all errors are shared",
+  independence_weight = "weight of models without shared errors",
+  dependence_weight = "weight of shared errors in the interval",
+  base_rate_range = "range over base rates that are possible",
+  centre = "centre of the interval", mean_posterior = "mean probability of the answers",
+  uninformative = "share of cases that say nothing", failed = "replicates without an estimate"
+)
+
+#' @export
+print.summary_accuracy_estimate <- function(x, ...) {
+  print(x$estimate)
+  details <- tidy(x$estimate, "details")
+  shown <- utils::head(details, 5L) # as many columns as fit a screen
+  print_table("What the estimates rest on", details_in_words(shown), most = Inf)
+  others <- setdiff(details$system, shown$system)
+  if (length(others) > 0L) cat_lines(paste0("See tidy(\"details\") for ", shorten(others), "."))
+  if (is_averaged(x$estimate) && length(x$estimate$members) > 0L) {
+    print_table(
+      "Weight of the models that drop each property",
+      axis_weights(x$estimate$members)
+    )
+  }
+  if (method_of(x$estimate)$bins) print_table("Bins", tidy(x$estimate, "bins"), most = 30L)
+  invisible(x)
+}

@@ -46,6 +46,10 @@ gold_probabilities <- function(gold, spread, weight, choice) {
   gold <- min(gold, sum(weight))
   out$probability[eligible] <- gold / sum(weight)
   if (choice == "random") return(out)
+  if (choice == "active") {
+    out$probability[eligible] <- active_probability(gold, spread, weight)
+    return(out)
+  }
   strata <- spread_strata(spread, weight)
   cases <- rowsum(weight, strata)[, 1L]
   number <- allocate_gold(gold, cases, rowsum(weight * spread, strata)[, 1L] / cases)
@@ -54,6 +58,19 @@ gold_probabilities <- function(gold, spread, weight, choice) {
     out$probability[eligible] <- unname(number / cases)[strata]
   }
   out
+}
+
+# In proportion to spread, as far as 1 lets it.
+active_probability <- function(gold, spread, weight) {
+  size <- pmax(spread, least_spread * sum(weight * spread) / sum(weight))
+  if (all(size == 0)) size[] <- 1
+  sure <- rep(FALSE, length(size))
+  repeat {
+    scale <- (gold - sum(weight[sure])) / sum((weight * size)[!sure])
+    more <- !sure & scale * size >= 1
+    if (!any(more)) return(ifelse(sure, 1, scale * size))
+    sure <- sure | more
+  }
 }
 
 # Draws cases: in each stratum as many as its probabilities sum to, by steps through its cases in

@@ -79,6 +79,19 @@ member_table <- function(average, systems) {
   if (!is.null(average)) stack_systems(systems, lapply(average$point$systems, `[[`, "members"))
 }
 
+# What the answers say of each K-property: total weight of the models without it, a row per system.
+axis_weights <- function(members) {
+  weights <- lapply(split(members, factor(members$system, unique(members$system))), function(x) {
+    weight <- function(which) sum(x$weight[which])
+    data.frame(
+      system = x$system[[1L]], accuracy = weight(x$accuracy == "rater"),
+      errors = weight(x$errors != "uniform"), distance = weight(x$errors == "distance"),
+      own = weight(!is.na(x$concentration)), difficulty = weight(x$difficulty > 0)
+    )
+  })
+  do.call(rbind, unname(weights))
+}
+
 # What makes an estimate doubtful: few data, and an assumption that data cannot test.
 wide_sampling <- 0.2 # width of an interval for sampling error alone
 wide_error <- 0.075

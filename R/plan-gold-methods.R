@@ -153,6 +153,7 @@ notes_of.gold_plan <- function(x) { # nolint: object_name.
       "Cases to label: ", number_of(drawn), ", ",
       if (safe) "enough even if raters and systems share errors, ", "drawn ",
       switch(x$settings$choice, random = "at random",
+        active = "each with a probability by how uncertain the ratings leave it",
         "from strata by how uncertain the ratings leave them"), "; see augment()"
     ),
     if (x$in_database) {

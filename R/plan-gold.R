@@ -34,8 +34,8 @@
 #' the answer, and more are drawn where they are less certain (Neyman's allocation, with each
 #' stratum at least .3 of the mean, since raters may agree and be wrong). On real data random cases
 #' needed 1.17 times as many labels for intervals of the same width; at worst, 1.06 times fewer.
-#' Cases with the same ratings have the same probability. `augment()` gives the list of the cases
-#' to label. Fill in its column `truth`, and give it to [estimate_accuracy()] as `known_truth`: it
+#' `"active"` draws each case with a probability of its own. Cases with the same ratings have the
+#' same probability. `augment()` gives the list of the cases to label. Fill in its column `truth`, and give it to [estimate_accuracy()] as `known_truth`: it
 #' has the probabilities, without which the estimate would be biased. With weights that are counts,
 #' and in databases, the label of a row counts for as many cases as the row stands for, so that
 #' fewer rows are drawn than gold cases are planned. For ratings in a database `dplyr::collect()`
@@ -58,7 +58,7 @@
 #' @param target Is the interval for the `"population"` that the cases of `x` are a sample of, or
 #'   for these `"cases"` themselves?
 #' @param conf_level Probability with which the interval is meant to cover, in (0, 1).
-#' @param choice How cases are drawn: `"stratified"` or `"random"`.
+#' @param choice How cases are drawn: `"stratified"`, `"active"` or `"random"`.
 #' @param cost Costs of a gold label and of a rating, such as `c(gold = 20, rating = 1)`. With them
 #'   the plan says whether one more rater for every case would cost less than the labels it saves.
 #' @param ... Not used.
@@ -83,7 +83,8 @@
 plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "recall", "precision"),
                       systems = NULL, category = NULL, gold = NULL,
                       interval = NULL, target = c("population", "cases"),
-                      conf_level = default_conf_level(), choice = c("stratified", "random"),
+                      conf_level = default_conf_level(),
+                      choice = c("stratified", "active", "random"),
                       cost = NULL, ...) {
   check_given()
   check_dots_empty(...)

@@ -133,6 +133,9 @@ warn_labels <- function(labels, input) {
   doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {found}}.
       They differ in alphabet, in invisible characters, in how accents are stored, or in how digits
       are written.", "They count as different. Write each of them in one way.")
+  typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
+  doubt(names(typos), "Some rare categories are one letter away from frequent ones:
+      {.val {found}}.", join_words(names(typos), typos))
   missing <- plain %in% without_minus(usual_missing, labels) |
     grepl(unreadable_verdict, chartr("_", " ", plain))
   doubt(labels[missing], "Some categories look like codes for missing ratings: {.val {found}}.",

@@ -42,6 +42,24 @@ unreadable_verdict <- paste0(
   "^invalid( (answer|response|format|json|output))?$|^time ?out$|^no (answer|response|verdict)$"
 )
 
+# Labels of five letters or more that are one letter away from one that is used ten times as often,
+# or have two letters swapped; the names are those labels, the values the frequent ones.
+misspelt_labels <- function(labels, columns) {
+  words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
+  if (length(words) < 2L) return(NULL)
+  found <- lapply(columns, function(x) match(as.character(x), words))
+  used <- tabulate(unlist(found), length(words))
+  letters <- vapply(tolower(words), function(word) intToUtf8(sort(utf8ToInt(word))), "")
+  edits <- utils::adist(words, ignore.case = TRUE)
+  near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
+  # A letter in front is a prefix: symmetric, asymmetric.
+  prefixed <- outer(tolower(words), tolower(words), function(a, b) endsWith(a, b) | endsWith(b, a))
+  near <- near & !prefixed & outer(used, used, function(a, b) a > 0L & 10L * a <= b)
+  rare <- which(rowSums(near) > 0L)
+  of <- vapply(rare, function(row) which(near[row, ])[[which.max(used[near[row, ]])]], 0L)
+  stats::setNames(words[of], words[rare])
+}
+
 # Next to a plus a minus is an answer.
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 

@@ -27,7 +27,7 @@ test_that("probabilities sum to the number of gold cases", {
   set.seed(1)
   spread <- c(runif(40), NA, NA)
   weight <- sample(1:9, 42, replace = TRUE)
-  for (choice in c("stratified", "random")) {
+  for (choice in c("stratified", "active", "random")) {
     drawn <- gold_probabilities(30, spread, weight, choice)
     expect_equal(sum(drawn$probability * weight), 30)
     expect_identical(drawn$probability[41:42], c(0, 0))
@@ -35,6 +35,8 @@ test_that("probabilities sum to the number of gold cases", {
     all <- gold_probabilities(1e6, spread, weight, choice)
     expect_equal(all$probability[1:40], rep(1, 40))
   }
+  active <- gold_probabilities(30, spread, weight, "active")$probability[1:40]
+  expect_false(is.unsorted(active[order(spread[1:40])]))
   strata <- gold_probabilities(30, spread, weight, "stratified")
   expect_identical(is.na(strata$stratum), is.na(spread))
   expect_gt(length(unique(strata$probability[1:40])), 1)

@@ -224,7 +224,7 @@ test_that("plans print", {
     planned(half_width = 0.06, cost = c(gold = 20, rating = 0.1))
     planned(half_width = 0.02, interval = "corrected", systems = "a")
     planned(of = "difference", gold = 60)
-    planned(of = "precision", category = 2, choice = "random")
+    planned(of = "precision", category = 2, choice = "active")
   })
 })
 
@@ -236,7 +236,7 @@ test_that("a plan leads to an estimate: drawn, adjudicated, read back with its p
     list
   }
   right <- true_accuracy(x)$sample
-  for (choice in c("stratified", "random")) {
+  for (choice in c("stratified", "active", "random")) {
     list <- adjudicate(augment(plan_gold(x, gold = 120, choice = choice)))
     expect_equal(sum(1 / list$probability), 600, tolerance = 0.15)
     estimate <- quiet(estimate_accuracy(x, known_truth = list, conf_level = 0.99))

@@ -159,8 +159,12 @@ test_that("sparse crowds keep only what was rated", {
 
 finding <- rep(c("Pneumonia", "Normal", "Pneumonia", "pneumona"), c(12, 12, 12, 1))
 
-test_that("names of categories join misspelt labels", {
-  d <- data.frame(a = factor(finding), b = rep("Normal", 37), s = rev(finding))
+test_that("misspelt labels are found, and names of categories join them", {
+  d <- data.frame(a = finding, b = rep("Normal", 37), s = rev(finding))
+  expect_warning(x <- ratings(d, raters = a:b, systems = s),
+    "categories = c\\(\"Pneumonia\" = \"pneumona\"\\)", class = "fallible_warning_labels")
+  expect_length(x$categories, 3L)
+  d$a <- factor(d$a)
   expect_no_warning(expect_message(
     x <- ratings(d, raters = a:b, systems = s, categories = c(Pneumonia = "pneumona")),
     "\"pneumona\" is now \"Pneumonia\""
@@ -174,6 +178,11 @@ test_that("names of categories join misspelt labels", {
   expect_identical(x$categories, c("Pneumonia", "Normal", "other"))
   expect_error(ratings(fleiss1971, counts = depression:other, categories = c(other = "x")),
     class = "fallible_error_argument")
+  expect_length(misspelt_labels(c("symmetric", "asymmetric"), list(rep(
+    c("symmetric", "asymmetric"), c(20, 1)
+  ))), 0L)
+  expect_length(misspelt_labels(c("normal", "nromal"), list(rep(c("normal", "nromal"), c(20, 1)))),
+    1L)
 })
 
 test_that("answers that could not be read are told from categories", {
