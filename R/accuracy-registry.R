@@ -131,7 +131,7 @@ has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 runs_compiled <- function(options) {
   of <- list(options = options)
   method <- method_of(of)
-  method$compiled && interval_of(of)$compiled &&
+  isTRUE(method$compiled) && interval_of(of)$compiled &&
     (is_averaged(of) || identical(common_of(options), method$common)) &&
     is.null(options$model$family) && !has_own_law(options$model) && !isTRUE(options$gold > 0L)
 }
