@@ -103,7 +103,8 @@ format.draws_fit <- function(x, ...) NextMethod()
 #' @export
 print.draws_fit <- function(x, ...) {
   print_result(x, "tidy(), draws(), ground_truth(), test_accuracy(), plot()", paste0(
-    "<draws_fit> ", title_of_fit(x), "; ", count_noun(x$sampling$chains, "chain"), " of ", count_noun(x$sampling$kept, "draw"),
+    "<draws_fit> ", title_of_fit(x), "; ", count_noun(x$sampling$chains, "chain"), " of ",
+    count_noun(x$sampling$kept, "draw"),
     if (x$sampling$thin > 1L) paste0(", one of ", x$sampling$thin, " sweeps each")
   ))
 }
@@ -123,7 +124,8 @@ shown_table.draws_fit <- function(x) { # nolint: object_name.
 notes_of.draws_fit <- function(x) { # nolint: object_name.
   c(
     paste0(
-      "Estimates are posterior medians. ", mixing_words(x), if (x$switched == 0) "; no categories changed names"
+      "Estimates are posterior medians. ", mixing_words(x),
+      if (x$switched == 0) "; no categories changed names"
     ),
     paste0(
       "Assumed: raters err ", if (model_is_dependent(x$model)) {

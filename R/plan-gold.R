@@ -35,13 +35,15 @@
 #' stratum at least .3 of the mean, since raters may agree and be wrong). On real data random cases
 #' needed 1.17 times as many labels for intervals of the same width; at worst, 1.06 times fewer.
 #' `"active"` draws each case with a probability of its own. Cases with the same ratings have the
-#' same probability. `augment()` gives the list of the cases to label. Fill in its column `truth`, and give it to [estimate_accuracy()] as `known_truth`: it
-#' has the probabilities, without which the estimate would be biased. With weights that are counts,
-#' and in databases, the label of a row counts for as many cases as the row stands for, so that
-#' fewer rows are drawn than gold cases are planned. For ratings in a database `dplyr::collect()`
-#' fetches the cases to draw from. For a difference only cases on which the two answers differ are
-#' drawn; for precision, those with the answer; such a list says nothing about the accuracy of a
-#' system.
+#' same probability.
+#'
+#' `augment()` gives the list of the cases to label. Fill in its column `truth`, and give it to
+#' [estimate_accuracy()] as `known_truth`: it has the probabilities, without which the estimate
+#' would be biased. With weights that are counts, and in databases, the label of a row counts for as
+#' many cases as the row stands for, so that fewer rows are drawn than gold cases are planned. For
+#' ratings in a database `dplyr::collect()` fetches the cases to draw from. For a difference only
+#' cases on which the two answers differ are drawn; for precision, those with the answer; such a
+#' list says nothing about the accuracy of a system.
 #'
 #' @param x A [ratings()] object with systems, or the result of [estimate_accuracy()].
 #' @param half_width Half the width that the interval is to have, in (0, 0.5).

@@ -78,9 +78,11 @@ resume <- function(study, path, parts) {
       ignore.bytecode = TRUE, ignore.srcref = TRUE
     )
   }, NA)]
-  abort_checkpoint_if(length(differ) > 0L || before$runs > study$runs, path, "holds another study.",
+  more <- isTRUE(before$runs > study$runs)
+  abort_checkpoint_if(length(differ) > 0L || more, path, "holds another study.",
     x = if (length(differ) > 0L) "Not the same: {.arg {differ}}." else "It has {before$runs}
         {.arg runs}, more than the {study$runs} asked for.")
+  check_progress(before, study, path)
   inform_fallible(verbatim(
     "Going on from ", path, ": ", number(sum(before$done)), " panels are done."
   ))
@@ -97,4 +99,32 @@ without_source <- function(x) {
   } else {
     x
   }
+}
+
+# Anybody can write a hash behind a file.
+check_progress <- function(before, study, path) {
+  whole <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
+  done <- before[["done"]]
+  damaged <- c(
+    runs = !whole(before[["runs"]], 1L),
+    seed = !whole(before[["seed"]], length(study$seed)),
+    done = !whole(done, length(study$done)) || any(done < 0L | done > study$runs)
+  )
+  if (!any(damaged)) damaged <- c(results = !whole_results(before[["results"]], done, study))
+  abort_checkpoint_if(any(damaged), path, "is damaged.",
+    x = "Not as it was written: {.field {names(which(damaged))}}.")
+}
+
+# Are the results those of so many runs of each cell, and of nothing else?
+whole_results <- function(results, done, study) {
+  if (sum(done) == 0L) return(is.null(results))
+  systems <- lapply(study_cells(study), function(cell) names(cell$design$systems))
+  per_run <- lengths(systems) * length(study$estimators)
+  numbers <- c("estimate", interval_columns, "expected", "sample")
+  is.list(results) && all(lengths(results) == sum(done * per_run)) &&
+    all(vapply(numbers, function(column) is.double(results[[column]]), NA)) &&
+    identical(results$cell, rep(seq_along(done), done * per_run)) &&
+    identical(results$run, unlist(Map(rep, lapply(done, seq_len), each = per_run))) &&
+    identical(unique(results$estimator), names(study$estimators)) &&
+    all(unlist(Map(`%in%`, split(results$system, results$cell), systems[done > 0L])))
 }

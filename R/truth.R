@@ -184,8 +184,8 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   share <- unname(sums[, 3L]) / n
   ends <- wilson_interval(share, n, normal_quantile(conf_level))
   tibble::tibble(
-    lower = (top - 1) / bins, upper = top / bins, probability = unname(sums[, 2L]) / n, share = share,
-    conf.low = ends[, 1L], conf.high = ends[, 2L], n = n
+    lower = (top - 1) / bins, upper = top / bins, probability = unname(sums[, 2L]) / n,
+    share = share, conf.low = ends[, 1L], conf.high = ends[, 2L], n = n
   )
 }
 

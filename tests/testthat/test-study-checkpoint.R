@@ -99,6 +99,42 @@ test_that("a file of another version of the package is refused", {
   expect_identical(tidy(more)$run, rep(rep(1:3, each = 2), 2))
 })
 
+test_that("a file of which parts are not as they were written is refused", {
+  skip_unless_extended()
+  file <- withr::local_tempfile(fileext = ".rds")
+  estimators <- list("binned", mine = function(x) rep(0.5, length(x$systems)))
+  run <- function(runs = 4, ...) {
+    simulation_study(design, estimators, runs = runs, checkpoint = file, ...)
+  }
+  study <- run()
+  refused <- function(field, change) {
+    write_hashed(change(study), file)
+    expect_error(run(), paste0("damaged.*", field), class = "fallible_error_file")
+  }
+  refused("seed", function(s) replace(s, "seed", "a"))
+  refused("runs", function(s) replace(s, "runs", NULL))
+  refused("done", function(s) replace(s, "done", list(c(5L, 4L))))
+  refused("done", function(s) replace(s, "done", list(c(4, -1))))
+  refused("done", function(s) replace(s, "done", 4L))
+  refused("results", function(s) replace(s, "done", list(c(4L, 3L))))
+  refused("results", function(s) replace(s, "done", list(c(0L, 0L))))
+  refused("results", function(s) replace(s, "results", list(lapply(s$results, utils::head, -1))))
+  refused("results", function(s) replace(s, "results", NULL))
+  refused("results", function(s) replace(s, "results", 3))
+  columns <- c("cell", "estimate", if (extended_tests()) c("run", "system", "estimator", "sample"))
+  for (column in columns) {
+    refused("results", function(s) {
+      s$results[[column]] <- rev(as.character(s$results[[column]]))
+      s
+    })
+  }
+  write_hashed(study, file)
+  expect_message(more <- run(runs = 5), "8 panels are done")
+  write_hashed(more, file)
+  expect_message(again <- run(runs = 5), "10 panels are done")
+  expect_identical(tidy(again), tidy(more))
+})
+
 test_that("what fails before the file is written is not blamed on the file", {
   file <- withr::local_tempfile(fileext = ".rds")
   expect_error(save_checkpoint(stop("no results"), file), "no results")
