@@ -20,8 +20,6 @@ fit_one_judge <- function(x, model, known) {
   share <- sum(weight[rating_category(x) == 2L]) / answers
   youden <- sum(right) - 1
   rate <- corrected_rate(share, right)
-  variance <- (share * (1 - share) / answers + (1 - rate)^2 * errors[[1L]] +
-    rate^2 * errors[[2L]]) / youden^2
   matrix <- judge_matrix(right)
   rates <- c(1 - rate, rate)
   posterior <- rbind(t(rates * matrix), rates, deparse.level = 0L)
@@ -31,10 +29,12 @@ fit_one_judge <- function(x, model, known) {
   matrices <- array(NA_real_, c(raters, 2L, 2L))
   matrices[judge, , ] <- matrix
   accuracy <- replace(rep(NA_real_, raters), judge, sum(rates * right))
-  # The accuracy moves with the base rate.
-  slope <- c(replace(accuracy, judge, diff(right)), -1, 1)
-  covariance <- variance * slope %o% slope
-  covariance[judge, judge] <- covariance[judge, judge] + sum(rates^2 * errors)
+  # How base rate and accuracy move with the share of answers and with both rates.
+  moves <- c(1, 1 - rate, -rate) / youden
+  slopes <- matrix(NA_real_, raters, 3L)
+  slopes[judge, ] <- c(0, rates) + diff(right) * moves
+  slopes <- rbind(slopes, -moves, moves)
+  covariance <- slopes %*% (c(share * (1 - share) / answers, errors) * t(slopes))
   fit <- new_rater_fit(c("judge_fit", "latent_fit"), x, model, "likelihood", known,
     identified = if (youden > 0 && answers > 0) "yes" else "judge",
     by_agreement = list(identified = NA, agreement = NA_real_, kappa = NA_real_),

@@ -79,3 +79,20 @@ test_that("a judge's accuracy is as uncertain as the rates that it is made of", 
     found$std.error[[1]], sqrt((rate^2 + (1 - rate)^2) * right * (1 - right) / 102)
   )
 })
+
+test_that("a judge's accuracy moves with both rates, also through the base rate", {
+  sample <- matrix(c(90, 5, 10, 45), 2)
+  x <- ratings(data.frame(judge = rep(c(0, 1), c(140, 60))), raters = judge)
+  fit <- fit_raters(x, dawid_skene(), known_raters = list(judge = sample))
+  at <- c(60 / 200, 91 / 102, 46 / 52) # share, specificity, sensitivity
+  numbers <- function(of) {
+    rate <- (of[1] + of[2] - 1) / (of[2] + of[3] - 1)
+    c((1 - rate) * of[2] + rate * of[3], 1 - rate, rate)
+  }
+  slopes <- sapply(1:3, function(i) {
+    step <- 1e-6 * (1:3 == i)
+    (numbers(at + step) - numbers(at - step)) / 2e-6
+  })
+  slow <- slopes %*% (at * (1 - at) / c(200, 102, 52) * t(slopes))
+  expect_equal(unname(vcov(fit)), slow, tolerance = 1e-7)
+})

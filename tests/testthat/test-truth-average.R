@@ -102,7 +102,7 @@ test_that("counts, unused categories, perfect agreement and cases without rating
   )
   x <- ratings(cbind(a = c("x", "y", "x", NA), b = c("x", "y", "x", NA), c = c("x", "y", "y", NA)),
     categories = c("x", "y", "z"))
-  truth <- ground_truth(x)
+  truth <- quiet(ground_truth(x))
   expect_identical(truth$z, rep(0, 4))
   expect_equal(rowSums(truth[-1]), rep(1, 4))
   same <- ratings(cbind(a = rep("x", 9), b = "x", c = "x"), categories = c("x", "y"))
