@@ -164,16 +164,16 @@ check_law <- function(family, parameters, data) {
     sums <- apply(law, c(1L, 2L, 4L), sum)
     least <- apply(law, c(1L, 2L, 4L), min)
     off <- which(is.na(sums) | abs(sums - 1) > 1e-6 | least < 0, arr.ind = TRUE)
-    at <- utils::head(off, 1L)
+    off <- utils::head(off, 1L)
   }
   if (shape[[4L]] == 1L) shape <- shape[-4L]
   abort_argument_if(!shaped || length(off) > 0L, "law",
     "{.arg law} of the family of models must return probabilities, rows of {.arg judged} x true
      category x rating{if (length(shape) == 4L) ' x stratum'} ({paste(shape, collapse = ' x ')}),
      whose sums over ratings are one.",
-    x = if (shaped) "For row {at[[1L]]} of {.arg judged} and true category
-        {.val {data$categories[at[[2L]]]}} they sum to {format(sums[at], digits = 6)}, the least is
-        {format(least[at], digits = 4)}." else "It returned {describe(law)} of
+    x = if (shaped) "For row {off[[1L]]} of {.arg judged} and true category
+        {.val {data$categories[off[[2L]]]}} they sum to {format(sums[off], digits = 6)}, the
+        least is {format(least[off], digits = 4)}." else "It returned {describe(law)} of
         {paste(dim(law), collapse = ' x ')}.", call = NULL)
 }
 
