@@ -29,7 +29,7 @@ correction_share <- function(options, typical) {
 }
 
 # From the independent end of the range the share `back` of the way to the shared one; exactly the
-# independent end where nothing is taken back.
+# independent end where nothing is corrected.
 between_ends <- function(independent, shared, back) {
   back <- rep_len(back, length(independent))
   independent - ifelse(back == 0, 0, back * (independent - shared))

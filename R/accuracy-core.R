@@ -50,7 +50,8 @@ replicating_estimator <- function(fit, method, options, paired = FALSE) {
 
 many_cases <- 1e6
 many_systems <- 100L
-# What is taken back of the distance between the ends of the range: "typical", or a share.
+# The correction for shared errors, of the distance between the ends of the range: "typical", or
+# a share.
 core_common <- function(options) {
   common <- common_of(options)
   if (is.character(common)) switch(common, none = 0, all = 1, common) else common
@@ -96,8 +97,8 @@ linear_replicates <- function(estimator, resampling, tick) {
   )
 }
 
-# An estimator whose errors in common are stated: both ends of its range, and what is taken back of
-# the distance for each system.
+# An estimator whose shared errors are stated: both ends of its range, and the correction for each
+# system, a share of their distance.
 mixed_estimator <- function(independent, shared, back) {
   if (!is_corrected(back)) return(independent)
   list(independent = independent, shared = shared, back = back)
@@ -118,7 +119,7 @@ core_options <- function(estimator) {
   of <- list(options = options)
   # The sampling error of averages is their own.
   if (!has_interval(of) || (interval_of(of)$average && is_averaged(of))) options$replicates <- 0L
-  # Who says nothing of errors in common has them allowed for.
+  # Who says nothing of shared errors has them allowed for.
   options$common <- if (is_averaged(of) || is_stated(options)) core_common(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)

@@ -11,7 +11,7 @@
 # differ a little; compiled: does a study run it in compiled code; stand_in: the method whose
 # replicates show how its systems go together, where its own would take too long; draws: the
 # interval whose draws compare_systems() takes of an estimate that has none; common: what is assumed
-# of errors in common unless a user says, NULL if nothing can be; estimate: a function
+# of shared errors unless a user says, NULL if nothing can be; estimate: a function
 # of fit, options and what average_of() gives (if the model is its own, or if the interval needs
 # that), see new_point(); of_posterior: the same, a function of fit and options, for a posterior
 # that a user gave, NULL if the method needs more than that; of_family: the same for a family of

@@ -29,8 +29,8 @@
 #'   models that show no sign of shared errors (equal difficulty, no error rates of their own),
 #'   fitted to raters alone; `dependence_weight`, how much
 #'   of shared errors is allowed for, from 0 to 1 (see [estimate_accuracy()]); `average_shared`, the
-#'   shared end under the models of `"average"`; `base_rate_range`, the range of accuracies over the
-#'   base rates that ratings leave possible; `centre`, that of the robust interval, which is the
+#'   accuracy if all errors are shared, under the models of `"average"`;
+#'   `base_rate_range`, the range of accuracies over the base rates that ratings leave possible; `centre`, that of the robust interval, which is the
 #'   estimate unless machines rate. For all methods `disagreement_error`, the
 #'   share of ratings that are not those of the plurality of the others of their case (ties split).
 #'

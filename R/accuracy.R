@@ -253,7 +253,7 @@ interval_of_draft <- function(draft) {
 # Fields: fit, options, table (what tidy() gives), bins (what tidy(x, "bins") gives), details (a row
 # per system of what glance() and print() tell besides), replicates (a matrix, a column per system),
 # posterior (patterns x categories of each system), members (a row per system and averaged model),
-# typical (the share of errors in common that is typical, an entry per system), end_counts (see
+# typical (the share of shared errors that is typical, an entry per system), end_counts (see
 # end_counts()), gold (see with_gold(); NULL without gold cases that measure).
 new_accuracy_estimate <- function(draft, found) {
   systems <- draft$fit$x$systems

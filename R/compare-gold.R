@@ -53,7 +53,7 @@ sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
   )
 }
 
-# See ratings_alone(). What errors in common may hide of two systems goes together as their answers
+# See ratings_alone(). What shared errors may hide of two systems goes together as their answers
 # do.
 bias_of_pairs <- function(estimate, first, second) {
   bias <- ratings_alone(estimate, seq_along(estimate$table$system))$bias

@@ -1,9 +1,9 @@
-# Cells of confusion matrices of systems: what sampling and errors in common do to each, and what
+# Cells of confusion matrices of systems: what sampling and shared errors do to each, and what
 # gold cases say of it (gold-rates.R).
 
 without_parts <- function(found) found[setdiff(names(found), c("sampling", "hidden", "cases"))]
 
-# What sampling does and errors in common hide of cells of system `s`, as of metrics
+# What sampling does and shared errors hide of cells of system `s`, as of metrics
 # (errors_along()); `place`: numbers of truth and answer of each.
 cell_errors <- function(found, place, estimate, s, counts, draws) {
   found[c("sampling", "hidden", "cases")] <- NA_real_

@@ -1,7 +1,7 @@
 # Accuracy of systems under families of models: the posterior that raters give (shared), or raters
 # and system (joint), judged as that of any fit is; and the same for cases drawn anew.
 
-# Both ends are told, whichever is asked for.
+# Both ends are given, whichever is asked for.
 family_ends <- function(fit, options, which) {
   ends <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
     family_point(fit, options, shared_of_posterior, joint, posterior = TRUE)
@@ -12,7 +12,7 @@ family_ends <- function(fit, options, which) {
   point
 }
 
-# What is assumed of errors in common is one of the two ends.
+# What is assumed of shared errors is one of the two ends.
 family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
   abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
     "{.arg common} is not for families of models and formulas.",

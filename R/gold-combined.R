@@ -15,13 +15,13 @@ widened_by_gold <- 5.9
 # So many give the flat part most of the weight, so that gold may contradict ratings: with half as
 # many 90% intervals covered .71 in the public data set where they did so least, with these .80.
 fewest_contradicting <- 20
-cell_bias <- 2 # errors in common differ between categories: they are so much larger in a cell
+cell_bias <- 2 # shared errors differ between categories: they are so much larger in a cell
 least_bias <- 0.1 # of a difference, per share of cases on which answers differ
 most_information <- 1e5 # cases that a likelihood may count for
 
 # Many gold cases widen the normal part. What they measure must be able to contradict it, which it
 # cannot where the prior is surer than they are; and ratings alone may be very sure and far off,
-# since errors in common need leave no trace in them. So the variance of what gold says (`error`)
+# since shared errors need leave no trace in them. So the variance of what gold says (`error`)
 # widens it, too. `widen`, if given, is the factor by which the variance grows, and gold has no part
 # in it. `case_variance` is that of a case at hand. Where that is `unit` times what it is of a
 # share, so is the least variance of the prior: of logarithmic losses, which have a range of 36, a
@@ -104,7 +104,7 @@ add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
 }
 
 # The same of differences, which answers bound: none is greater than the share of cases on which
-# they differ (`x$differ`), and errors in common hide there. `x$one_right`, what ratings expect of
+# they differ (`x$differ`), and shared errors hide there. `x$one_right`, what ratings expect of
 # its square, tells how much cases vary, and `x$all` is their number.
 combined_difference <- function(x, alone, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)

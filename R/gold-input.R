@@ -184,7 +184,7 @@ check_gold_probability <- function(probability, case) {
          {.val {case[[1L]]}}: {.val {found[[1L]]}}.", case = case, found = found)
 }
 
-# What users must be told of their gold before it is put to use. `kind`: see settle_gold().
+# What users must know of their gold before it is put to use. `kind`: see settle_gold().
 warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   n <- length(gold$case)
   if (n == 0L) return(invisible())

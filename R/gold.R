@@ -183,7 +183,7 @@ gold_common <- function(interval, independent, shared) {
 }
 
 # What ratings alone say of systems of number `s`: the centre of their intervals, the whole error,
-# and the part of it that errors in common may hide; both NA where the interval tells of sampling
+# and the part of it that shared errors may hide; both NA where the interval tells of sampling
 # alone.
 ratings_alone <- function(estimate, s) {
   table <- estimate$gold$alone %||% estimate$table

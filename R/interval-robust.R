@@ -19,12 +19,12 @@ interval_robust <- new_interval(
 # Where an interval has its centre, the whole error, and the part of it that shared errors may
 # hide, of a draft or an estimate; nobody but core_robust_error() computes these. All its arguments
 # have an entry per system: the estimate; its standard error from sampling; the distance from the
-# shared end of the range; the prior weight of dependence, from 0 (nothing is hidden) to 1;
+# value if all errors are shared; the prior weight of dependence, from 0 (nothing is hidden) to 1;
 # the share of ratings that are wrong; the range of accuracies over possible base rates; and the
 # share of cases whose truth is not known, which alone can hide anything. Its `kind`: see
-# panel_kind(), of all or of each. `parts` are what stands beside the estimate. Who states what is
-# in common hides nothing. Other methods than the average have been compared with no truth where
-# machines rate, so that their centres stay.
+# panel_kind(), of all or of each. `parts` are what comes with the estimate. Where shared errors
+# are stated, nothing is hidden. Other methods than the average have been compared with no truth
+# where machines rate, so that their centres stay.
 whole_error <- function(of, value, sampling, gap, parts) {
   if (is_stated(of$options)) return(list(centre = value, std.error = sampling, hidden = 0 * value))
   out <- core_robust_error(
@@ -84,7 +84,7 @@ open_share <- function(fit) {
 likeness_power <- 3
 
 # Around the centres of intervals: normal errors with the sampling error of each system, correlated
-# as replicates of a bootstrap are, and with what errors in common could hide. The draws of a system
+# as replicates of a bootstrap are, and with what shared errors could hide. The draws of a system
 # have the standard error of its robust interval, once they are divided by attribute `times`: the
 # error of a draw is that many times as large in all systems, so that tails are as heavy as those of
 # intervals. There are so many that no second decimal of a probability hangs on chance. Or a reason.

@@ -46,7 +46,7 @@ check_memory <- function(numbers, what, instead) {
     x = "There would be {number(numbers)}.", i = instead, numbers = numbers)
 }
 
-# So many numbers for each of so many pairs of raters and systems; all of them, unless told.
+# So many numbers for each of so many pairs of raters and systems; all of them, unless stated.
 check_pair_numbers <- function(judges, numbers, pairs = judges * (judges - 1) / 2) {
   check_memory(
     numbers * pairs, "numbers about pairs of raters and systems",

@@ -17,7 +17,7 @@ function_method <- function(run) {
 }
 
 # A function of how often each case was drawn (NULL: the ratings as they are) that says what the
-# user's function says; it is told the weights of cases where it has an argument for them.
+# user's function says; it gets the weights of cases where it has an argument for them.
 function_estimator <- function(x, run) {
   weighted <- "weights" %in% names(formals(args(run)))
   own <- weights_of_cases(x)
@@ -36,7 +36,7 @@ function_estimator <- function(x, run) {
   }, class = "case_estimator")
 }
 
-# A row per replicate; NA where the function fails, and what it said there first is told.
+# A row per replicate; NA where the function fails, and its first message is shown.
 case_replicates <- function(estimator, resampling, tick) {
   systems <- length(estimator(NULL, NULL)$estimate)
   rows <- resampled(tick = tick, resampling = resampling, run = function(times) {

@@ -1,5 +1,5 @@
-# Accuracy of systems under latent class models, at the two ends of what system and raters may have
-# in common; the mathematics is in src/core/accuracy/latent.cpp.
+# Accuracy of systems under latent class models, if their errors are independent of those of raters
+# or all shared; the mathematics is in src/core/accuracy/latent.cpp.
 
 method_joint <- new_method(
   "joint", "joint method",

@@ -154,7 +154,7 @@ to_unit <- function(value, ends) {
   (value - ends[, 1L]) / widths(ends)
 }
 
-# The delta method, and what errors in common could hide.
+# The delta method, and what shared errors could hide.
 delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
   table <- as_shares(counts, length(plan$categories))
   if (anyNA(table)) return(found) # its reason says why
@@ -169,7 +169,7 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
   interval_rows(found, ends, robust_quantile(estimate$options, conf_level))
 }
 
-# Standard deviations of what sampling does, and of what errors in common hide, of quantities that
+# Standard deviations of what sampling does, and of what shared errors hide, of quantities that
 # move with the joint table along slopes: `along` is a function of tables (rows) that gives sums of
 # cells times slopes, a column per quantity; `by_answer`, see slopes_by_answer().
 errors_along <- function(estimate, table, s, draws, along, by_answer) {
@@ -210,7 +210,7 @@ table_errors <- function(draws, along, estimate, s) {
   error[-1L] * if (is.finite(scale)) max(1, scale) else 1
 }
 
-# Standard deviation of what errors in common hide of each quantity. Of two parts. One is the line
+# Standard deviation of what shared errors hide of each quantity. Of two parts. One is the line
 # between the ends of what system and raters may have in common. The other is how far raters are
 # wrong together: what it hides of the accuracy moves cases with the same answer from the other
 # truths to that which agrees with the answer. It may be the same for all answers, or differ, so
@@ -255,10 +255,10 @@ wrong_by_answer <- function(estimate, s) {
 }
 
 # How much more is hidden if it differs between answers. Machines are off as in other data sets,
-# which told of accuracies alone.
+# which are about accuracies alone.
 own_bias_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
 
-# From the table of errors in common to that of errors of their own, or to that of the estimate,
+# From the table of shared errors to that of errors of their own, or to that of the estimate,
 # where it is a model's.
 end_direction <- function(estimate, table, s, n) {
   ends <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
@@ -272,7 +272,7 @@ end_direction <- function(estimate, table, s, n) {
 # all `cases` (or more, if the error is smaller); the rest is added to both sides, as if it were the
 # same wherever the truth is. Or it is less near the ends of the scale, as errors of shares are:
 # then the interval is Wilson's of as many cases as would give that error. Nothing tells which of
-# these errors in common do, so that the interval holds both; but Wilson's of fewer than z^2 cases
+# these shared errors do, so that the interval holds both; but Wilson's of fewer than z^2 cases
 # stands around one half rather than around the estimate. `ends`: of the range of each row.
 interval_rows <- function(found, ends, z) {
   at <- which(!is.na(found$estimate) & !is.na(found$std.error))

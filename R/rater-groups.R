@@ -155,7 +155,7 @@ groups_of_raters <- function(table, x) {
   group
 }
 
-# ---- What is told of them -----------------------------------------------------------------------
+# ---- What is shown of them ----------------------------------------------------------------------
 
 # Of ratings: who they are and how they will count.
 format_raters <- function(x) {

@@ -1,4 +1,4 @@
-# Who rates. What errors in common hide cannot be seen in ratings; what it typically is depends on
+# Who rates. What shared errors hide cannot be seen in ratings; what it typically is depends on
 # who gave them.
 
 kind_words <- c(

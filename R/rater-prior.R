@@ -101,7 +101,7 @@ check_proper <- function(parameters, what) {
 
 # ---- One probability ----------------------------------------------------------------------------
 
-# c(a, b) of a Beta distribution, however it was told; `what` it is of.
+# c(a, b) of a Beta distribution, however it was stated; `what` it is of.
 beta_law <- function(x, what) {
   stated <- as.list(x)
   form <- toString(sort(setdiff(rlang::names2(stated), "sure")))
@@ -136,7 +136,7 @@ beta_of_range <- function(range, what) {
 }
 
 # With weight s beyond the flat prior, a = 1 + mode s and b = 1 + (1 - mode) s; the s at which the
-# bound is exceeded as surely as told. An upper bound is a lower one of the other answer.
+# bound is exceeded as surely as stated. An upper bound is a lower one of the other answer.
 beta_of_mode <- function(mode, at_least, at_most, sure, what) {
   abort_if(!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1), "prior",
     "The mode of {what} must be a probability, and {.field sure} one in (0, 1).",

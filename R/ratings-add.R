@@ -90,8 +90,8 @@ with_new_names <- function(x, new) {
     c(seq_along(known), rep(NA_integer_, length(more)))
   )
   at <- match(new$cases, as_label(x$cases))
-  told <- which(!is.na(new$truth) & is.na(x$truth$category[at]))
-  x$truth$category[at[told]] <- match(new$truth[told], x$categories)
+  stated <- which(!is.na(new$truth) & is.na(x$truth$category[at]))
+  x$truth$category[at[stated]] <- match(new$truth[stated], x$categories)
   x
 }
 

@@ -64,7 +64,7 @@ misspelt_labels <- function(labels, columns) {
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
 # Each column without the labels in `na`, whatever their blanks and capitals. An empty field is a
-# missing one wherever there are tables, and so is NA in R; what else is taken is told.
+# missing one wherever there are tables, and so is NA in R; what else is taken is reported.
 take_missing <- function(columns, na) {
   na <- plain_label(na)
   simple <- !vapply(columns, is.list, NA)

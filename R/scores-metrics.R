@@ -28,7 +28,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
 
 # What all systems are judged by. judge(s): a list of `s` and `lack`, why it cannot be judged, or of
 # `at`, the cases that are scored and judged, their weights `v`, probabilities `p` and whether they
-# are `known`, `book`, `back`, the share of errors in common, and `w`, weights of truths.
+# are `known`, `book`, `back`, the share of shared errors, and `w`, weights of truths.
 score_panel <- function(estimate) {
   x <- estimate$fit$x
   judged <- judged_patterns(estimate$fit)[x$index]
@@ -61,9 +61,9 @@ score_panel <- function(estimate) {
   list(beliefs = beliefs, weight = weight, judge = judge)
 }
 
-# From errors of their own (0) to errors in common (1): what the method stands for, or was told.
-# What is typically in common is how often two wrong answers are the same, which for two categories
-# they always are; wrong scores are not, so that nothing of it is taken back from them.
+# From independent (0) to shared errors (1): what the method stands for, or is stated. The typical
+# share is how often two wrong answers are the same, which for two categories
+# they always are; wrong scores are not, so that they are not corrected.
 back_of <- function(estimate, s) {
   if (identical(estimate$options$method, method_shared$id)) return(1)
   back <- if (is_stated(estimate$options)) estimate$details$common[[s]] else 0
@@ -151,7 +151,7 @@ around_estimate <- function(values, estimate, plan) {
   values
 }
 
-# Standard deviation of what errors in common hide of each metric, as hidden_errors() has it of
+# Standard deviation of what shared errors hide of each metric, as hidden_errors() has it of
 # tables: along the line between the ends of what system and raters may have in common, and where
 # raters are wrong together, which moves cases to the truth that the highest score says. What makes
 # answers of raters and systems look free of shared errors says nothing of scores.

@@ -58,7 +58,7 @@ model_of_average <- function(estimate) {
 }
 
 # Weights of truths of some cases: `p` of these, `known` (is the truth known?), `v` how often each
-# counts, `back` the share of the way to errors in common. NULL if raters do not tell.
+# counts, `back` the share of the way to shared errors. NULL if raters do not tell.
 truth_weights <- function(p, known, v, back) {
   if (isTRUE(back == 1)) return(p)
   open <- which(!known & v > 0)

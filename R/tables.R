@@ -14,7 +14,7 @@ columns_tibble <- function(...) {
 # ---- What is shown ------------------------------------------------------------------------------
 # Of every class print() and R Markdown show the same; what it is made of is beside the class.
 
-# A data frame of strings; NULL for what is told in words.
+# A data frame of strings; NULL for what is shown in words.
 shown_table <- function(x) UseMethod("shown_table")
 
 #' @export
@@ -37,7 +37,7 @@ caption_of <- function(x) UseMethod("caption_of")
 #' @export
 caption_of.default <- function(x) format(x)
 
-# What must not be told without, below it.
+# What must be known with it, below it.
 notes_of <- function(x) UseMethod("notes_of")
 
 #' @export

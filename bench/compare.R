@@ -1,5 +1,5 @@
 # Differences between systems: how often nominal 90% intervals of the average cover, how wide they
-# are, and how much of what errors in common hide is the same for two systems.
+# are, and how much of what shared errors hide is the same for two systems.
 #
 #   FALLIBLE_DATA=/path Rscript bench/compare.R [output.csv] [panels] [cache]
 #
@@ -11,7 +11,7 @@
 # pairs that have such cases are compared. Sets of `slow` take more than two minutes per system.
 #
 # Rules: `sampling` error only, paired by replicates; `independent` errors of robust intervals;
-# `shared .5`, say: of what errors in common hide, a share of .5 moves both systems alike, the rest
+# `shared .5`, say: of what shared errors hide, a share of .5 moves both systems alike, the rest
 # each by itself; `alike ^ 2`, say: it is correlated by the share of cases on which both gave the
 # same answer, to the power 2 (see likeness_power in R/interval-robust.R). `alike, left out`: the
 # power is the least with which intervals cover 90% in the sets of all other families (see
@@ -158,7 +158,7 @@ same_answers <- function(answers, systems) {
   vapply(answer, function(a) vapply(answer, function(b) mean(a == b), 0), double(length(answer)))
 }
 
-# A row per pair: how far off, variances of sampling (paired or not), what errors in common hide of
+# A row per pair: how far off, variances of sampling (paired or not), what shared errors hide of
 # both (`hidden`), their covariance if all of it had the same causes, the product of their standard
 # deviations, and how alike the answers are.
 pairs_of <- function(parts) {

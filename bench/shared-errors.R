@@ -1,4 +1,4 @@
-# Errors in common against planted ones: bias of correlations, coverage of their intervals, and how
+# Shared errors against planted ones: bias of correlations, coverage of their intervals, and how
 # often the range without truth contains them.
 #
 #   Rscript bench/shared-errors.R [output.csv] [panels]

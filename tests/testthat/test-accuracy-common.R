@@ -1,4 +1,4 @@
-# Panels in which something is taken back.
+# Panels with a correction for shared errors.
 common_panel <- function(n = 120, difficulty = 0.3, systems = c(a = 0.9, b = 0.4), categories = 4,
                          raters = c(0.5, 0.6, 0.7)) {
   simulate_ratings(rater_design(raters, systems, categories, n, difficulty = difficulty))
@@ -51,7 +51,7 @@ test_that("a stated share has the interval of sampling alone", {
   expect_equal(tidy(joint)$std.error, tidy(joint, "details")$sampling)
 })
 
-test_that("nothing is taken back where truth is known, not even of the prior", {
+test_that("nothing is corrected where truth is known, not even of the prior", {
   set.seed(14)
   x <- common_panel(150, categories = 2, raters = c(0.7, 0.75, 0.8))
   for (cases in c(50, 150)) {

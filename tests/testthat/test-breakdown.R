@@ -54,7 +54,7 @@ test_that("systems are compared with systems and with raters", {
   )
 })
 
-test_that("a claim that only errors in common support holds from a point on", {
+test_that("a claim that only shared errors support holds from a point on", {
   expect_equal(
     where_claim_holds(c(-0.1, 0.1, 0.1, NA), c(0.3, -0.3, 0.2, 0.1))[1:2],
     list(from = c(0.25, 0, 0, NA), to = c(1, 0.25, 1, NA))

@@ -93,7 +93,7 @@ test_that("standard errors of the delta method are those of replicates", {
   slow <- tidy(estimate_metrics(estimate, ids, interval = "bootstrap"))
   set.seed(1)
   fast <- tidy(estimate_metrics(estimate, ids))
-  # Stated errors in common hide nothing, so that all is sampling.
+  # Stated shared errors hide nothing, so that all is sampling.
   ratio <- fast$std.error / slow$std.error
   expect_true(all(ratio > 0.85 & ratio < 1.18))
 })

@@ -1,4 +1,4 @@
-test_that("robust intervals add what errors in common could hide", {
+test_that("robust intervals add what shared errors could hide", {
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.5, 0.6, 0.7), c(a = 0.9, b = 0.4), 4, 150))
   times <- stats::qnorm(0.95) * stats::qt(0.9, 4) / stats::qt(0.95, 4)
@@ -130,7 +130,7 @@ test_that("what has no sampling error has no robust interval", {
   }
 })
 
-test_that("where truth is known errors in common have nothing to hide", {
+test_that("where truth is known shared errors have nothing to hide", {
   set.seed(1)
   design <- rater_design(c(0.5, 0.6, 0.7), c(a = 0.9, b = 0.4), 4, 150, difficulty = 0.3)
   x <- simulate_ratings(design)

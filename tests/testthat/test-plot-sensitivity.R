@@ -1,4 +1,4 @@
-test_that("estimate and interval are drawn against the share of errors in common", {
+test_that("estimate and interval are drawn against the share of shared errors", {
   skip_if_not_installed("ggplot2")
   set.seed(1)
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.7), c(a = 0.8, b = 0.5), 3, 100))

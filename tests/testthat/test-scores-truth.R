@@ -12,7 +12,7 @@ test_that("weights undo what raters mix", {
   expect_equal(means, diag(2))
 })
 
-test_that("known truths stay, and errors in common leave the posterior", {
+test_that("known truths stay, and shared errors leave the posterior", {
   p <- rbind(c(.9, .1), c(.2, .8), c(1, 0), c(0, 1), c(.6, .4))
   known <- c(FALSE, FALSE, TRUE, TRUE, FALSE)
   v <- rep(40, 5)

@@ -233,7 +233,7 @@ test_that("what cannot be told is refused", {
   })
 })
 
-test_that("errors in common are printed, and speak the grammar of results", {
+test_that("shared errors are printed, and speak the grammar of results", {
   x <- copied_panel()
   errors <- shared_errors(x)
   none <- shared_errors(x, known_truth = FALSE)

@@ -60,7 +60,7 @@ struct Layout {
   LatentPrior prior;
   Held held;
   int categories, strata;
-  std::vector<int> group;  // of judges with accuracy and errors in common; -1 is known
+  std::vector<int> group;  // of judges with the same accuracy and errors; -1 is known
   int groups = 0;
   int per_group;  // accuracies: one, or one for each truth; none where errors are ordinal
   int kinds;      // of judges, raters and the system, that have dispersion and shift each
