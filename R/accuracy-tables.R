@@ -27,12 +27,12 @@
 #'   interval) also `sampling`, the part of `std.error` that is sampling error; `rater_error`, the
 #'   share of ratings that are wrong under these models; `independence_weight`, the weight of the
 #'   models that show no sign of shared errors (equal difficulty, no error rates of their own),
-#'   fitted to raters alone; `dependence_weight`, how much
-#'   of shared errors is allowed for, from 0 to 1 (see [estimate_accuracy()]); `average_shared`, the
-#'   accuracy if all errors are shared, under the models of `"average"`;
-#'   `base_rate_range`, the range of accuracies over the base rates that ratings leave possible; `centre`, that of the robust interval, which is the
-#'   estimate unless machines rate. For all methods `disagreement_error`, the
-#'   share of ratings that are not those of the plurality of the others of their case (ties split).
+#'   fitted to raters alone; `dependence_weight`, how much of shared errors is allowed for, from 0
+#'   to 1 (see [estimate_accuracy()]); `average_shared`, the accuracy if all errors are shared,
+#'   under the models of `"average"`; `base_rate_range`, the range of accuracies over the base rates
+#'   that ratings leave possible; `centre`, that of the robust interval, which is the estimate
+#'   unless machines rate. For all methods `disagreement_error`, the share of ratings that are not
+#'   those of the plurality of the others of their case (ties split).
 #'
 #'   For `"members"`, a row per system and averaged model, without rows where none were: `system`;
 #'   `accuracy`, `errors`, `difficulty` and `concentration`, which model it is; its `log_prior`,
