@@ -96,7 +96,9 @@ flagged_names <- function(flagged, x) {
     return(flagged$workers$worker[flagged$workers$flagged %in% TRUE])
   }
   if (length(flagged) == 0L) return(character())
-  if (is.atomic(flagged)) flagged <- unique(as_label(flagged))
+  abort_argument_if(!is.atomic(flagged), "flagged",
+    "must be a {.fun flag_workers} result or names of workers of {.arg x}.", not = flagged)
+  flagged <- unique(as_label(flagged))
   check_names_among(flagged, x$workers$worker, "flagged")
 }
 

@@ -63,9 +63,13 @@ as_estimators <- function(x, arg = "estimators") {
   if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
   names <- rlang::names2(x)
   methods <- vapply(as.list(x), rlang::is_string, NA)
-  off <- Filter(function(f) !is.function(f) && !rlang::is_string(f), as.list(x))
+  off <- which(!methods & !vapply(as.list(x), is.function, NA))
+  listed <- is.list(x) && length(off) > 0L
+  of <- if (listed && nzchar(names[[off[[1L]]]])) dQuote(names[[off[[1L]]]], FALSE)
   abort_argument_if(!is.list(x) || length(x) == 0L || length(off) > 0L, arg,
-    "must be names of methods, or a list of functions of ratings.", not = c(off, list(x))[[1L]])
+    "must be names of methods, or a list of functions of ratings.",
+    x = if (listed) verbatim(of %||% paste("Element", off[[1L]]), " is ", describe(x[[off[[1L]]]]),
+      "."), not = x)
   names[names == "" & methods] <- unlist(x[names == "" & methods])
   check_names(names, arg)
   x[methods] <- lapply(x[methods], function(method) {
