@@ -20,6 +20,7 @@ rating_shares <- function(x) {
 
 posterior_of_raters <- function(x) {
   x$systems <- character()
+  x["covariates"] <- list(NULL) # fits that do not use them would join the patterns
   x$patterns <- pick_systems(x$patterns, 0L)
   model <- if (has_counts(x)) k_model() else model_of_each
   fit <- suppressWarnings(

@@ -179,18 +179,23 @@ errors_along <- function(estimate, table, s, draws, along, by_answer) {
   )
 }
 
-# Where replicates saw no error nothing varies in them. The error is then that of as many cases as
-# one more of which, of the worst kind, would move the estimate as far (`steepest`: how far a share
-# of cases may move it at most), with half a case of either kind. What lies between two ends has no
-# standard deviation above half their distance, however steep its slopes are.
+cases_of_a_share <- 2.7
+
+# Where less than half a case of one kind was seen, next to nothing varies in replicates, and a
+# share of fewer cases than z^2 (2.7 for 90%) could be any. The error is then at least that of as
+# many cases as one more of which, of the worst kind, would move the estimate as far (`steepest`:
+# how far a share of cases may move it at most), with half a case of either kind. What lies between
+# two ends has no standard deviation above half their distance, however steep its slopes are.
 with_errors <- function(found, errors, steepest, ends) {
-  wide <- widths(ends)
+  wide <- ends[, 2L] - ends[, 1L]
   found$cases <- found$n * wide / steepest
   value <- clip01(to_unit(found$estimate, ends))
-  none <- !is.na(value) & errors$sampling %in% 0 & is.finite(found$cases)
+  seen <- pmin(value, 1 - value) * found$cases
+  open <- errors$sampling < 1e-8 * wide | seen < 0.5 | found$cases < cases_of_a_share
+  open <- open & is.finite(found$cases)
   share <- (value * found$cases + 0.5) / (found$cases + 1)
   least <- wide * sqrt(share * (1 - share) / found$cases)
-  found$sampling <- ifelse(none, least, errors$sampling)
+  found$sampling <- ifelse(open %in% TRUE, pmax(least, errors$sampling), errors$sampling)
   found$hidden <- pmin(errors$hidden, wide / 2)
   found$std.error <- pmin(sqrt(found$sampling^2 + found$hidden^2), wide / 2)
   found
