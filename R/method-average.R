@@ -188,7 +188,7 @@ machine_words <- function(x) {
     "Raters are ", machines_of(x), ", which often err on the same cases: what they agree on said ",
     "little about accuracy in ", sources, " public data sources. The interval shows how far off ",
     "it was there, and may be too wide for an easy task; 20 random cases with known truth would ",
-    "replace it: plan_gold()."
+    "replace it."
   )
 }
 

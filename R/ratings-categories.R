@@ -128,8 +128,11 @@ warn_labels <- function(labels, input) {
   }
   plain <- plain_label(labels)
   similar <- labels[plain %in% plain[duplicated(plain)]]
+  found <- lapply(input$columns, function(x) match(as_label(x), similar))
+  used <- tabulate(as.integer(unlist(found)), length(similar))
+  often <- similar[order(-used)] # rare labels join frequent ones
   doubt(similar, "Categories differ only in capitals or blanks: {.val {found}}.",
-    join_words(similar[duplicated(plain_label(similar))], similar))
+    join_words(often[duplicated(plain_label(often))], often))
   doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {found}}.
       They differ in alphabet, in invisible characters, in how accents are stored, or in how digits
       are written.", "They count as different. Write each of them in one way.")

@@ -28,3 +28,16 @@ test_that("cases without ratings or answers are like the mean", {
   predicted <- rbind(c(0.1, 0.9), c(0.7, 0.3), c(NA, NA))
   expect_equal(predict_answer(predicted, c(2L, 0L, 1L)), c(0.9, NA, NA))
 })
+
+test_that("covariates that no model uses do not change what gold is held against", {
+  set.seed(18)
+  x <- quiet(simulate_ratings(rater_design(c(0.7, 0.7, 0.6), 0.8, 3, 120)))
+  wide <- stats::reshape(as.data.frame(x), idvar = "case", timevar = "rater", direction = "wide")
+  wide$system <- as.data.frame(x, what = "systems")$prediction
+  wide$site <- rep(1:2, 60)
+  of <- function(...) {
+    y <- ratings(wide, case = case, raters = 2:4, systems = system, ...)
+    tidy(quiet(estimate_accuracy(y, known_truth = truth(x)[1:30, ], gold_sample = "random")))
+  }
+  expect_equal(of(covariates = site), of())
+})

@@ -443,3 +443,9 @@ test_that("an argument of another function, and names that are nearly right, hav
     estimate_accuracy(ratings(good, raters = r1:r2, systems = s), by = "hospital")
   })
 })
+
+test_that("a rare way to write a label is joined to the frequent one", {
+  d <- data.frame(a = c("Neutral", "Good", "Neutral", "NEUTRAL"), b = c("Neutral", "Good"))
+  expect_warning(ratings(d, raters = a:b), "\"Neutral\" =\\s+\"NEUTRAL\"",
+    class = "fallible_warning_labels")
+})
