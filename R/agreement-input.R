@@ -58,3 +58,12 @@ selection_of <- function(view, measure) {
     least = measure$least
   )
 }
+
+# Cases have different numbers of ratings, so that it matters what agreement is pooled over.
+unequal_ratings <- function(view) {
+  x <- view$x
+  rated <- tabulate(
+    rating_pattern(x)[view$rater[rating_rater(x)] > 0L], n_patterns(x)
+  ) + rowSums(pattern_answers(x)[, view$system > 0L, drop = FALSE] > 0L)
+  length(unique(rated[view$weight > 0 & rated > 1L])) > 1L
+}

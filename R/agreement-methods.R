@@ -135,10 +135,26 @@ notes_of.agreement <- function(x) { # nolint: object_name.
       bootstrap = paste0("Interval: case bootstrap, ", number(about$replicates), " replicates"),
       analytic = if (any(x$method != "analytic")) "Interval: analytic, or jackknife where none is"
     ),
-    weights_note(about)
+    if (isTRUE(about$unequal)) paste0(
+      "Cases have different numbers of ratings; agreement is pooled over ", about$pooling,
+      " (see `pooling`)"
+    ),
+    weights_note(x$measure, about)
   )
 }
 
-weights_note <- function(about) {
-  if (about$scale_name != unweighted) paste("Scale weights:", about$scale_name)
+# Which scale weights were used, and what measures are called with them.
+weights_note <- function(measures, about) {
+  name <- about$scale_name
+  if (name != unweighted) {
+    paste0(
+      "Scale weights: ", name,
+      if ("gwet_ac" %in% measures) "; gwet_ac is Gwet's AC2 with them (AC1 without)",
+      if (name == "ordinal" && "krippendorff_alpha" %in% measures) {
+        "; Krippendorff's own ordinal alpha is another number, krippendorff_alpha_ordinal"
+      }
+    )
+  } else if (isTRUE(about$ordered)) {
+    "Categories are ordered; near misses count as nothing (see `scale_weights`)"
+  }
 }

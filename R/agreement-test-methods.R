@@ -85,7 +85,7 @@ shown_table.agreement_test <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.agreement_test <- function(x) { # nolint: object_name.
-  c(reason_notes(x$reason, x$estimate, x$measure), weights_note(attr(x, "about")))
+  c(reason_notes(x$reason, x$estimate, x$measure), weights_note(x$measure, attr(x, "about")))
 }
 
 #' @export

@@ -184,7 +184,8 @@ new_agreement <- function(table, view, settings, pairwise, by_category) {
       list(
         header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
         by_category = by_category, judges = view$names,
-        systems = view$names[view$system]
+        systems = view$names[view$system], unequal = unequal_ratings(view),
+        ordered = view$x$ordered
       )
     )
   )

@@ -50,8 +50,13 @@ caption_of.alt_test <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.alt_test <- function(x) { # nolint: object_name.
+  skipped <- x$raters[!is.na(x$raters$reason), ]
   c(
     "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
+    if (nrow(skipped) > 0L) paste0(
+      "Left out: ", count_noun(nrow(skipped), "pair"), " of a system and a rater, with ",
+      skipped$reason[[1L]], "."
+    ),
     "It shows which systems answer like the raters: those that share their errors pass, too."
   )
 }

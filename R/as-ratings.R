@@ -203,6 +203,9 @@ table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
 how_to_ratings <- function(x) {
   if (inherits(x, "formula")) {
     "Arguments name the columns, not a formula: {.code ratings(data, raters = r1:r4)}."
+  } else if (is.function(x)) {
+    "Where an object does not exist, R finds a function of that name. Make ratings with
+     {.fun ratings}."
   } else if (inherits(x, c("arrow_dplyr_query", "ArrowTabular", "Dataset", "dtplyr_step"))) {
     "Fetch the rows with {.fun dplyr::collect}, or hand those of arrow to a database, with
      {.fun arrow::to_duckdb}."

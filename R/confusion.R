@@ -77,7 +77,7 @@ check_base_rates <- function(base_rates, n) {
   if (is.data.frame(base_rates) && nrow(base_rates) == 1L) base_rates <- unlist(base_rates)
   abort_argument_if(!is_distribution(base_rates, n, 1e-8), "base_rates",
     "must be {n} probabilities that sum to one.",
-    x = if (is.numeric(base_rates)) "They are {.val {base_rates}}, which sum to
+    x = if (is.numeric(base_rates)) "Found {length(base_rates)}: {.val {base_rates}}, which sum to
         {format(sum(base_rates), digits = 6)}." else "It is {describe(base_rates)}.")
   as.double(base_rates)
 }

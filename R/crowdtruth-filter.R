@@ -96,10 +96,12 @@ flagged_names <- function(flagged, x) {
     return(flagged$workers$worker[flagged$workers$flagged %in% TRUE])
   }
   if (length(flagged) == 0L) return(character())
-  abort_argument_if(!is.atomic(flagged), "flagged",
-    "must be a {.fun flag_workers} result or names of workers of {.arg x}.", not = flagged)
-  flagged <- unique(as_label(flagged))
-  check_names_among(flagged, x$workers$worker, "flagged")
+  unknown <- if (is.atomic(flagged)) printable(setdiff(as_label(flagged), x$workers$worker))
+  abort_argument_if(!is.atomic(flagged) || length(unknown) > 0L, "flagged",
+    "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
+    x = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else "It is
+        {describe(flagged)}.")
+  unique(as_label(flagged))
 }
 
 #' Merge annotations that are vague or mean the same

@@ -67,19 +67,38 @@ check_copying <- function(copying, raters, systems) {
   complete <- is.data.frame(copying) && all(c("from", "to", "probability") %in% names(copying))
   from <- if (complete) number(copying$from)
   to <- if (complete) number(copying$to)
-  p <- if (complete) copying$probability
-  downwards <- from > length(raters) & to <= length(raters)
-  off <- which(!((from != to & !downwards & is.numeric(p) & p >= 0 & p <= 1) %in% TRUE))
+  faults <- if (complete) copying_faults(copying, from, to, raters, systems)
+  off <- which(!is.na(faults))
   first <- utils::head(off, 5L)
   abort_argument_if(!complete || length(off) > 0L, "copying",
-    "must be a data frame with columns {.val from} (a rater, or a system for systems),
-        {.val to} (another rater or system) and {.val probability}, in [0, 1].",
-    x = if (complete) verbatim(
-      "Row ", first, ": ", copying$from[first], " to ", copying$to[first], ", ", p[first], "."
-    ) else "It is {describe(copying)}.",
+    "must be a data frame with columns {.val from} (who is copied: a rater, or for a system also
+        another system), {.val to} (who copies) and {.val probability}, in [0, 1].",
+    x = if (complete) verbatim("Row ", first, ": ", faults[first], ".") else "It is
+        {describe(copying)}.",
     i = c("Raters are {.val {raters}}.",
       if (length(systems) > 0L) "Systems are {.val {systems}}."), row = off)
-  data.frame(from = from, to = to, probability = as.double(p))
+  data.frame(from = from, to = to, probability = as.double(copying$probability))
+}
+
+# What is wrong with each row, NA where nothing is; the first of several faults.
+copying_faults <- function(copying, from, to, raters, systems) {
+  cell <- function(column) {
+    x <- copying[[column]]
+    vapply(seq_along(x), function(i) describe(if (is.factor(x)) as.character(x[i]) else x[[i]]), "")
+  }
+  p <- copying$probability
+  inside <- if (is.numeric(p)) !is.na(p) & p >= 0 & p <= 1 else rep(FALSE, length(p))
+  faults <- list(
+    ifelse(is.na(from), paste0("`from` is ", cell("from"), ", which is no rater or system"), NA),
+    ifelse(is.na(to), paste0("`to` is ", cell("to"), ", which is no rater or system"), NA),
+    ifelse(
+      from > length(raters) & to <= length(raters),
+      paste0("`from` is ", cell("from"), ", which is a system; raters copy raters only"), NA
+    ),
+    ifelse(from == to, paste(c(raters, systems)[from], "copies itself"), NA),
+    ifelse(inside, NA, paste0("`probability` is ", cell("probability"), ", which is not in [0, 1]"))
+  )
+  Reduce(function(first, then) ifelse(is.na(first), then, first), faults)
 }
 
 # For each judge the numbers of its matrices, row by row: of none, of one, or of one per stratum.

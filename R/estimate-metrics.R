@@ -27,8 +27,10 @@
 #'   accuracy would do if cases of an answer moved to or from the truth that it names, by the same
 #'   share for all answers, and for each by itself with three times the variance. That is more where
 #'   ratings of cases with the answer are often wrong, as for a rare category, whose recall is
-#'   hardly known. Intervals are Wilson's for the number of cases, with the rest of the error added
-#'   to both sides, and also hold Wilson's for as many cases as would give all of that error.
+#'   hardly known. Where less than half a case of one kind is expected, or fewer than 2.7 cases in
+#'   all, the sampling error is at least that of so few cases. Intervals are Wilson's for the number
+#'   of cases, with the rest of the error added to both sides, and also hold Wilson's for as many
+#'   cases as would give all of that error.
 #' * `"bootstrap"`: percentiles of the metric over replicates; sampling error only.
 #' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are
 #'   those of [confusion()]. For any other metric, gold cases measure the mean of its derivative

@@ -64,12 +64,12 @@ as_estimators <- function(x, arg = "estimators") {
   names <- rlang::names2(x)
   methods <- vapply(as.list(x), rlang::is_string, NA)
   off <- which(!methods & !vapply(as.list(x), is.function, NA))
-  listed <- is.list(x) && length(off) > 0L
+  listed <- is.list(x) && !is.object(x) && length(off) > 0L
   of <- if (listed && nzchar(names[[off[[1L]]]])) dQuote(names[[off[[1L]]]], FALSE)
   abort_argument_if(!is.list(x) || length(x) == 0L || length(off) > 0L, arg,
     "must be names of methods, or a list of functions of ratings.",
-    x = if (listed) verbatim(of %||% paste("Element", off[[1L]]), " is ", describe(x[[off[[1L]]]]),
-      "."), not = x)
+    x = verbatim(if (listed) of %||% paste("Element", off[[1L]]) else "It", " is ",
+      describe(if (listed) x[[off[[1L]]]] else x), "."))
   names[names == "" & methods] <- unlist(x[names == "" & methods])
   check_names(names, arg)
   x[methods] <- lapply(x[methods], function(method) {

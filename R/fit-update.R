@@ -45,6 +45,8 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
   }
   if (!is.null(new)) x <- add_ratings(x, new)
   bayes <- identical(method, "bayes")
+  abort_argument_if(!missing(prior) && !bayes, "prior", "{.arg prior} is for
+      {.code method = \"bayes\"}.", i = "Other fits have priors in {.fun rater_model}.")
   if (is.null(new) || bayes) {
     return(fit_raters(x, model, method, known_truth, known_raters, if (bayes) prior,
       if (bayes) object$given$sampling))

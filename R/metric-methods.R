@@ -81,7 +81,7 @@ shown_table.metric_estimate <- function(x) { # nolint: object_name.
 
 #' @export
 print.metric_estimate <- function(x, ...) {
-  print_result(x, "tidy(), augment() (posterior weights), plot()")
+  print_result(x, "tidy(), augment() (posterior weights), plot()", most = 45L)
 }
 
 #' @export

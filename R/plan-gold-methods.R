@@ -120,7 +120,8 @@ shown_table.gold_plan <- function(x) { # nolint: object_name.
   whole <- function(n) ifelse(is.na(n), "NA", number_of(n))
   out <- data.frame(
     system = table$system, interval = table$interval, gold = whole(table$gold),
-    lowest = whole(table$lowest), highest = whole(table$highest),
+    lowest = whole(table$lowest),
+    highest = ifelse(is.na(table$highest) & !is.na(table$lowest), "or more", whole(table$highest)),
     `half-width` = decimals(table$half_width), worth = decimals(table$worth, 1L),
     check.names = FALSE
   )

@@ -190,6 +190,7 @@ plan_notes <- function(x) {
   short <- !is.na(table$reason)
   c(
     if (!all(short)) not_reached(table[short, ]),
+    near_tie(table[!short, ]),
     if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
     if (identical(x$arguments$estimator, formals(plan_cases)$estimator)) sprintf(
       "The default of estimate_accuracy() may need more cases: estimator = \"%s\"",
@@ -200,6 +201,21 @@ plan_notes <- function(x) {
     },
     pilot_note(x$settings)
   )
+}
+
+# Rows whose costs cannot be told apart from the lowest.
+near_tie <- function(table) {
+  if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
+  error <- table$std.error * table$cost / table$cases
+  best <- which(table$cheapest)[1L]
+  difference <- table$cost - table$cost[[best]]
+  same <- which(difference <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(difference) != best)
+  if (length(same) > 0L) {
+    paste0(
+      "Within simulation error it is open whether ", paste(table$raters[same], collapse = " or "),
+      " raters cost less"
+    )
+  }
 }
 
 # What the pilot's own error does to the answer, by the approximation.

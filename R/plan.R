@@ -138,7 +138,9 @@ check_cost <- function(cost, default = c(case = 0, rating = 1)) {
     anyDuplicated(names) == 0L && all(is.finite(cost)) && all(cost >= 0) &&
     !anyNA(default[setdiff(names(default), names)])
   abort_argument_if(!ok, "cost",
-    "must be numbers of 0 or more, {.code c({toString(paste(names(default), '= '))})}.", not = cost)
+    "must be numbers of 0 or more, {.code c({toString(paste(names(default), '= '))})}.",
+    x = if (is.numeric(cost) && length(cost) > 0L) "It is
+        {.val {cost}}{if (!is.null(names)) ' for '}{.val {names}}." else "It is {describe(cost)}.")
   replace(default, names, cost)
 }
 

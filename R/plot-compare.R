@@ -58,7 +58,7 @@ plot_ranks <- function(object) {
       judge1 = ranks$rank, judge2 = ranks$system, value = ranks$probability,
       label = ifelse(small, "", decimals(ranks$probability, 2L))
     ),
-    sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_by(object), "rank"),
+    sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_by(object)),
     rows = intersect(best, ranks$system), top = TRUE
   )
 }

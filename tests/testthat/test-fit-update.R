@@ -138,3 +138,8 @@ test_that("ratings that cannot be added are refused", {
     update(quiet(fit_raters(placed)), new = more), "covariates", class = "fallible_error_argument"
   )
 })
+
+test_that("a prior of draws is refused where nothing is drawn", {
+  fit <- quiet(fit_raters(lehner_ratings(), dawid_skene()))
+  expect_error(update(fit, prior = rater_prior()), "bayes", class = "fallible_error_argument")
+})
