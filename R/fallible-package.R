@@ -17,9 +17,9 @@
 #' 5. [plan_cases()] and [plan_gold()] plan studies, [simulation_study()] tries estimators.
 #' 6. [crowdtruth()] is for answers with several labels, where disagreement is a signal.
 #'
-#' Every result has `print()`, `summary()`, `format()`, `tidy()`, `glance()` and `plot()`. See also
-#' [fallible-glossary] for terms, [conditions] for classes of errors and warnings, and
-#' [fallible-options] for settings.
+#' Fits, estimates, comparisons and plans have `print()`, `summary()`, `format()`, `tidy()`,
+#' `glance()` and `plot()`; what is a table already has none. See also [fallible-glossary] for
+#' terms, [conditions] for classes of errors and warnings, and [fallible-options] for settings.
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
