@@ -69,8 +69,8 @@ bind_groups <- function(x, table) {
 #'
 #' What [estimate_accuracy()] gives with `by`: a list with an estimate per group, named after the
 #' groups, so that `x[["name"]]` is an estimate like any other, for [compare_systems()],
-#' [confusion()] and more. Each group is fitted separately, but its interval takes from all cases how
-#' raters lean towards categories and how often answers coincide by chance, so that it may be
+#' [confusion()] and more. Each group is fitted separately, but its interval takes from all cases
+#' how raters lean towards categories and how often answers coincide by chance, so that it may be
 #' narrower than if the group were all there is.
 #'
 #' @param x,object An [estimate_accuracy()] result with `by`.
