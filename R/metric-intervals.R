@@ -179,7 +179,7 @@ errors_along <- function(estimate, table, s, draws, along, by_answer) {
   )
 }
 
-cases_of_a_share <- 2.7
+cases_of_a_share <- 2.7 # z^2 of a 90% interval: fewer cases say nothing about a share
 
 # Where less than half a case of one kind was seen, next to nothing varies in replicates, and a
 # share of fewer cases than z^2 (2.7 for 90%) could be any. The error is then at least that of as

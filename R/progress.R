@@ -17,9 +17,3 @@ progress_bar <- function(name, total, format = NULL, .envir = parent.frame()) {
 no_tick <- function(done) NULL
 
 elapsed <- function() proc.time()[["elapsed"]]
-
-rough_time <- function(seconds) {
-  unit <- findInterval(seconds, c(0, 90, 5400))
-  count <- signif(seconds / c(1, 60, 3600)[[unit]], 1L)
-  paste(number(count), c("seconds", "minutes", "hours")[[unit]])
-}

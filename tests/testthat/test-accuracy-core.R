@@ -46,12 +46,6 @@ test_that("the robust error is one formula, system by system", {
   expect_equal(of$centre, c(0.8, 0.9 - 0.5 * 0.25 / 2))
 })
 
-test_that("times are told roughly", { # that they are told, see test-options.R
-  expect_equal(rough_time(c(12)), "10 seconds")
-  expect_equal(rough_time(130), "2 minutes")
-  expect_equal(rough_time(7000), "2 hours")
-})
-
 test_that("a fit of the core's own models is asked of the core", {
   estimator <- make_estimator(fit_raters(x), method_joint, list())
   expect_identical(point_of(estimator)$systems, core_estimate(fitted(setup))$systems)
