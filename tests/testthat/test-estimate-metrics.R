@@ -284,3 +284,18 @@ test_that("a recall is not surely zero because the system has never given the an
   columns <- c("estimate", "std.error", "conf.low", "conf.high")
   expect_equal(recall[columns], cells[columns], tolerance = 1e-6)
 })
+
+test_that("a share of a case or less is hardly known", {
+  x <- ratings(dawid1979, case = case, rater = rater, rating = rating, systems = "A4",
+    repeats = "reruns", rater_kind = "expert")
+  cells <- tidy(confusion(quiet(estimate_accuracy(x))))
+  at <- function(truth, answer) cells[cells$truth == truth & cells$prediction == answer, ]
+  expect_lt(at("4", "4")$n, 2.7) # of the cases that system and raters call 4
+  expect_lt(at("4", "4")$conf.low, 0.5)
+  expect_lt(at("1", "4")$n, 0.5) # of 17 cases
+  expect_gt(at("1", "4")$conf.high, 0.05)
+  # Neither near an end: two cases tell nothing, three what replicates say.
+  found <- with_errors(data.frame(estimate = c(0.5, 0.5), n = 100), list(sampling = 0.01, hidden = 0),
+    100 / c(2, 3), cbind(c(0, 0), 1))
+  expect_equal(found$sampling, c(sqrt(0.25 / 2), 0.01))
+})
