@@ -86,17 +86,14 @@ gold_of_draws <- function(fit, known_truth, gold_sample) {
 
 draws_without_truth <- function(fit) {
   if (!any(known_patterns(fit))) return(fit)
-  checked <- with_known(fit$x[], NULL, fit$given$raters)
-  fit_settled(checked$x, fit$model, checked$known, fit$prior, fit$sampling, fit$seed)
+  x <- join_patterns(fit$x, setdiff(names(fit$x$patterns$values), ".truth"))
+  known <- replace(fit$known, "truth", list(integer()))
+  fit_settled(x, fit$model, known, fit$prior, fit$sampling, fit$seed)
 }
 
 # `about`: the ratings of the fit, with the systems (and of these the answers) that are judged.
 draws_estimate <- function(fit, about, options, gold = NULL) {
-  checked <- with_known(
-    join_patterns(about), if (any(known_patterns(fit))) fit$given$truth, fit$given$raters
-  )
-  fit$x <- checked$x
-  fit$known <- checked$known
+  fit <- fit_with(fit, about)
   parts <- drawn_ends(fit)
   # Of the raters alone, as they are now in rows.
   fit$posterior <- parts$posterior

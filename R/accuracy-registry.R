@@ -133,7 +133,8 @@ runs_compiled <- function(options) {
   method <- method_of(of)
   isTRUE(method$compiled) && interval_of(of)$compiled &&
     (is_averaged(of) || identical(common_of(options), method$common)) &&
-    is.null(options$model$family) && !has_own_law(options$model) && !isTRUE(options$gold > 0L)
+    is.null(options$model$family) && !has_formula(options$model) &&
+    !has_own_law(options$model) && !isTRUE(options$gold > 0L)
 }
 
 # How a number came about; `model` is left out where it does not say more.
@@ -242,7 +243,7 @@ rule_misfit <- function(field, method, interval, fit) {
   if (length(off) == 0L) return(NULL)
   arg <- off[[1L]]
   misfit_of(arg, "{.code ", arg, " = \"", used[[arg]], "\"} ", if (field == "of_family") {
-    "does not work with families of models or with formulas."
+    "does not work with families of models."
   } else {
     "needs a model, of which a fit by {.fun as_rater_fit} has only the posterior."
   }, i = paste0("Use ", paste0("{.val ", having[[arg]], "}", collapse = " or "), "."))

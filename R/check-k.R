@@ -157,7 +157,7 @@ k_row <- function(property, test, null = NULL, alternative = NULL, statistic = N
 
 label_axes <- function(model) {
   if (is.null(model)) return(NA_character_)
-  if (!is.null(model$family)) return(format(model))
+  if (!is.null(model$family) || has_formula(model)) return(format(model))
   paste(model$accuracy, model$errors, model$difficulty, sep = ", ")
 }
 

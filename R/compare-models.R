@@ -76,8 +76,10 @@ compared_table <- function(fits) {
   criteria <- lapply(fits, criteria_of_fit)
   waic <- do.call(rbind, lapply(criteria, function(one) one$table[1L, ]))
   best <- criteria[[which.max(waic$elpd)]]
+  # By case: models may distinguish cases that others do not.
   gaps <- vapply(criteria, function(one) {
-    sum_over_cases(one$elpd - best$elpd, one$weight)
+    known <- !is.na(best$of_case) & !is.na(one$of_case)
+    sum_over_cases((one$of_case - best$of_case)[known], weights_of_cases(fits[[1L]]$x)[known])
   }, c(estimate = 0, std.error = 0))
   gap <- unname(gaps["estimate", ])
   error <- unname(gaps["std.error", ])

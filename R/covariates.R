@@ -37,33 +37,10 @@ check_covariate <- function(column, name) {
     i = "Leave these cases out, or make \"not known\" a category of its own.")
 }
 
-split_by_covariates <- function(x, which = names(x$covariates)) {
-  which <- intersect(which, names(x$covariates))
-  if (length(which) == 0L) x else split_patterns(x, x$covariates[which])
-}
-
-# `values`: a row per case.
-split_patterns <- function(x, values) {
-  pattern <- split_by(pattern_of_case(x), values)
-  x$patterns <- pick_patterns(x$patterns, x$index[match(seq_len(max(pattern)), pattern)])
-  x$index <- pattern
-  x
-}
-
-# Numbers from 1 that tell apart what `index` or a column of `values` tells apart.
-split_by <- function(index, values) {
-  for (k in seq_len(ncol(values))) {
-    value <- if (is.data.frame(values)) values[[k]] else values[, k]
-    distinct <- unique(value)
-    key <- (index - 1) * length(distinct) + match(value, distinct)
-    index <- match(key, unique(key))
-  }
-  index
-}
-
-# A row per pattern, of what its cases share (see patterns_for()).
+# A row per pattern: the covariates by which patterns were split.
 pattern_covariates <- function(x) {
-  if (!is.null(x$covariates)) x$covariates[match(seq_len(n_patterns(x)), x$index), ]
+  values <- x$patterns$values
+  tibble::new_tibble(values[intersect(names(values), names(x$covariates))], nrow = n_patterns(x))
 }
 
 format_covariates <- function(x) {

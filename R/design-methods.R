@@ -26,23 +26,14 @@
 tidy.rater_model <- function(x, ...) {
   check_dots_empty(...)
   property <- c("accuracy", "errors", "difficulty", "system")
-  value <- vapply(property, function(name) axis_words(x, name), "", USE.NAMES = FALSE)
+  value <- unlist(x[property], use.names = FALSE)
   origin <- c("common", "uniform", "none", NA)
-  rates <- x$formulas$base_rates
-  if (!is.null(rates) && !is_empty_formula(rates)) {
+  if (has_formula(x)) {
     property <- c(property, "base_rates")
-    value <- c(value, formula_words(rates))
+    value <- c(value, formula_text(x))
     origin <- c(origin, NA)
   }
   tibble::tibble(property = property, value = value, holds = value == origin)
-}
-
-# The value of an argument, and the formula beside it.
-axis_words <- function(x, name) {
-  formula <- x$formulas[[name]]
-  of_formula <- if (!is.null(formula)) formula_words(formula)
-  own <- if (is.null(formula) || x[[name]] != "none") x[[name]]
-  paste(c(own, of_formula), collapse = " + ")
 }
 
 #' @rdname design_tables
@@ -51,8 +42,7 @@ glance.rater_model <- function(x, ...) {
   check_dots_empty(...)
   prior <- if (length(x$prior) == 0L) "none" else if (is_pooled(x)) "pooled" else
     if (identical(x$prior, weak_prior)) "weak" else "own"
-  axes <- stats::setNames(nm = c("accuracy", "errors", "difficulty", "system"))
-  tibble::as_tibble(c(lapply(axes, axis_words, x = x), prior = prior))
+  tibble::as_tibble(c(x[c("accuracy", "errors", "difficulty", "system")], prior = prior))
 }
 
 #' @rdname design_tables

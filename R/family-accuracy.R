@@ -1,5 +1,5 @@
-# Accuracy of systems under families of models: the posterior that raters give (shared), or raters
-# and system (joint), judged as that of any fit is; and the same for cases drawn anew.
+# Accuracy of systems under laws that users write: the posterior of raters (shared), or of raters and
+# system (joint), treated as that of any fit; and the same for resampled cases.
 
 # Both ends are given, whichever is asked for.
 family_ends <- function(fit, options, which) {
@@ -15,7 +15,7 @@ family_ends <- function(fit, options, which) {
 # What is assumed of shared errors is one of the two ends.
 family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
   abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
-    "{.arg common} is not for families of models and formulas.",
+    "{.arg common} is not for families of models.",
     i = "Use methods {.val joint} and {.val shared}, the two ends of the range.", call = NULL)
   if (fit$identified != "yes") {
     lacking <- rep(NA_real_, length(fit$x$systems))
@@ -42,7 +42,8 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
 family_engines <- function(fit, joint, known = integer()) {
   if (!joint) return(list(family_engine(problem_for(fit, fit$x, known), fit$theta)))
   lapply(seq_along(fit$x$systems), function(system) {
-    problem <- family_problem_of(fit$x, fit$model, fit$base, fit$known$truth, system)
+    base <- formula_design(fit$model$base_rates, pattern_covariates(fit$x), fit$known$base)
+    problem <- family_problem_of(fit$x, fit$model, base, fit$known$truth, system)
     identified <- identifies_parameters(problem)
     top <- if (identified) maximise_family(problem)
     family_engine(

@@ -10,12 +10,10 @@
 # `system`: number of a system that joins the raters, 0 for none; `known`: a category per pattern,
 # where 0 is unknown; `base`: see formula_design().
 family_data <- function(x, model, base, known = integer(), system = 0L) {
-  given <- ratings_with_system(x, system, rating_levels(x, model))
+  given <- ratings_with_system(x, system)
   n <- n_patterns(x)
   covariates <- pattern_covariates(x)
-  kept <- covariates_used(model)
-  if (!is.null(kept)) covariates <- covariates[intersect(kept, names(covariates))]
-  kind <- split_by(rep(1, n), covariates %||% matrix(0, n, 0L))
+  kind <- split_by(rep(1, n), covariates)
   key <- (kind[given$pattern] - 1) * length(given$raters) + given$rater
   row <- match(key, unique(key))
   first <- match(seq_len(max(row, 0L)), row)
@@ -26,23 +24,20 @@ family_data <- function(x, model, base, known = integer(), system = 0L) {
   )
   informative <- rated_patterns(x) | (seq_len(n) %in% which(known > 0L))
   weight <- pattern_weights(x)
-  symbol <- given$category - 1L + length(x$categories) * given$level
   list(
-    pattern = given$pattern, row = row, cell = row + symbol * length(first), level = given$level,
+    pattern = given$pattern, row = row, cell = row + (given$category - 1L) * length(first),
     judged = judged, categories = x$categories, patterns = n, weight = weight * informative,
     ratings = rowsum_codes(row, weight[given$pattern], length(first)),
     base = base$matrix, known = known
   )
 }
 
-# The pattern, rater, category and level of each rating, those of a system included (which has no
-# level), pattern by pattern.
-ratings_with_system <- function(x, system, level) {
+# The pattern, rater and category of each rating, those of a system included, pattern by pattern.
+ratings_with_system <- function(x, system) {
   identity <- rater_identity(x)
   raters <- x$raters[unique(identity)]
   given <- data.frame(
-    pattern = rating_pattern(x), rater = identity[rating_rater(x)], category = rating_category(x),
-    level = level
+    pattern = rating_pattern(x), rater = identity[rating_rater(x)], category = rating_category(x)
   )
   if (system > 0L) {
     answer <- pattern_answers(x)[, system]
@@ -50,21 +45,11 @@ ratings_with_system <- function(x, system, level) {
     raters <- c(raters, x$systems[[system]])
     given <- rbind(given, data.frame(
       pattern = answered, rater = rep(length(raters), length(answered)),
-      category = answer[answered], level = rep(0L, length(answered))
+      category = answer[answered]
     ))
     given <- given[order(given$pattern), ]
   }
   c(as.list(given), list(raters = raters))
-}
-
-base_design <- function(x, model, like = NULL) {
-  covariates <- pattern_covariates(x) %||% tibble::new_tibble(list(), nrow = n_patterns(x))
-  formula_design(model$formulas$base_rates, covariates, like, "base_rates")
-}
-
-# What law and gradient see of `judged`.
-view_of <- function(family, data) {
-  if (is.null(family$prepare)) data$judged else family$prepare(data$judged)
 }
 
 # `start`: parameters of the family.
@@ -90,11 +75,6 @@ split_parameters <- function(problem, theta) {
 log_base_rates <- function(design, coefficients) {
   logits <- cbind(0, design %*% coefficients)
   logits - log_sum_exp(logits)
-}
-
-log_sum_exp <- function(m) {
-  top <- m[cbind(seq_len(nrow(m)), max.col(m, "first"))]
-  top + log(rowSums(exp(m - top)))
 }
 
 # Logarithms of the law, cells (rows within ratings) x classes (true categories within strata).
@@ -147,7 +127,7 @@ law_slopes <- function(problem, own, counts) {
   if (!is.null(family$gradient)) {
     shape <- problem$shape
     counts <- aperm(array(counts, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
-    slopes <- call_family(family, "gradient", own, data$view, data$categories, counts)
+    slopes <- call_family(family, "gradient", own, data$judged, data$categories, counts)
     abort_argument_if(!is.numeric(slopes) || length(slopes) != length(own), "gradient",
       "{.arg gradient} of the family of models must return {length(own)} number{?s}.",
       x = "It returned {describe(slopes)}.", call = NULL)

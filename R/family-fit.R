@@ -1,14 +1,12 @@
 # Fits of families of models, as fit_raters() gives them.
 
-# Fields `family` and `base` of the fit: what is needed to do the same with other ratings, as made
-# for these.
+# Field `base` of the fit: the design of the base rates, see formula_design().
 fit_model.family_model <- function(model, checked, start) { # nolint: object_name.
   x <- checked$x
-  base <- base_design(x, model)
+  base <- formula_design(model$base_rates, pattern_covariates(x))
   problem <- family_problem_of(x, model, base, checked$known$truth)
-  fit <- new_rater_fit("family_fit", x, model, "likelihood", checked$known,
-    family = problem$family, base = base
-  )
+  fit <- new_rater_fit("family_fit", x, model, "likelihood", checked$known)
+  fit$known$base <- base[names(base) != "matrix"]
   fit$identified <- identified_as(fit, identifies_parameters(problem))
   top <- if (fit$identified == "yes") {
     maximise_family(problem)
@@ -22,19 +20,12 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   if (fit$identified == "yes") fit else without_numbers(fit)
 }
 
-# The problem, and in `start` where to start; its family has closures of its own for these data.
+# The problem, and in `start` where to start.
 family_problem_of <- function(x, model, base, known = integer(), system = 0L) {
   data <- family_data(x, model, base, known, system)
-  family <- model$family
-  if (!is.null(family$bind)) family <- family$bind(data$judged, data$categories)
-  data$view <- view_of(family, data)
-  own <- family_start(family, data)
-  check_law(family, own, data)
-  if (uses_confidence(model)) {
-    family <- confident_family(family, x)
-    own <- family_start(family, data)
-  }
-  problem <- family_problem(data, family, own)
+  own <- family_start(model$family, data)
+  check_law(model$family, own, data)
+  problem <- family_problem(data, model$family, own)
   shares <- rowsum_codes(
     rating_category(x), pattern_weights(x)[rating_pattern(x)], length(x$categories)
   )
@@ -61,26 +52,21 @@ with_family_numbers <- function(fit, problem, inverse) {
   }, fit$theta))
   fit$covariance <- unname(crossprod(slopes, unclass(inverse) %*% slopes))
   lost <- colSums((slopes * attr(inverse, "flat"))^2) > 1e-12
-  probability <- is_probability_term(names(fit$coefficients), fit)
+  probability <- names(fit$coefficients) %in%
+    c("rater_accuracy", rater_terms(fit$x), rate_terms(fit$x))
   edge <- probability & (fit$coefficients < 1e-6 | fit$coefficients > 1 - 1e-6)
   fit$covariance[lost | edge, ] <- fit$covariance[, lost | edge] <- NA_real_
   fit
 }
 
-is_probability_term <- function(terms, fit) {
-  x <- fit$x
-  terms %in% c("rater_accuracy", rater_terms(x), rate_terms(x), level_terms(x$confidence$levels))
-}
-
-# Means over the cases at hand of what parameters say: of raters their matrices (raters x true
-# categories x ratings, NA of raters without a rating) and accuracies, of categories their rates;
-# and coefficients, what else the family tells of its parameters included.
+# Means over the cases at hand: matrices of raters (raters x true categories x ratings, NA for
+# raters without a rating), their accuracies, and base rates; and all coefficients.
 family_naturals <- function(fit, problem, theta) {
   data <- problem$data
   part <- split_parameters(problem, theta)
   n <- length(data$categories)
   law <- array(family_law(problem$family, part$own, data), problem$shape)
-  mean_law <- matrix(law[, , seq_len(n), ], ncol = problem$shape[[4L]]) %*% problem$family$strata
+  mean_law <- matrix(law, ncol = problem$shape[[4L]]) %*% problem$family$strata
   rates <- colSums(exp(log_base_rates(data$base, part$base)) * data$weight) / problem$n
   rater <- as.integer(data$judged$rater)
   raters <- nlevels(data$judged$rater)
@@ -90,15 +76,23 @@ family_naturals <- function(fit, problem, theta) {
   accuracy <- vapply(seq_len(raters), function(j) sum(rates * diag(own[j, , ])), 0)
   each <- fit$model$accuracy == "rater"
   if (!each) accuracy <- sum(accuracy * ratings / sum(ratings))
-  report <- problem$family$report %||% identity
   list(
     base_rates = rates, accuracy = accuracy,
     matrices = own[rep_len(seq_len(raters), length(fit$x$raters)), , , drop = FALSE],
     coefficients = c(
       stats::setNames(accuracy, if (each) rater_terms(fit$x) else "rater_accuracy"),
-      report(part$own), base_coefficients(fit, part$base), stats::setNames(rates, rate_terms(fit$x))
+      part$own, base_coefficients(fit, part$base), stats::setNames(rates, rate_terms(fit$x))
     )
   )
+}
+
+# Coefficients of the unscaled covariates; none if there are no covariates.
+base_coefficients <- function(fit, coefficients) {
+  if (nrow(coefficients) == 1L) return(NULL)
+  base <- fit$known$base
+  raw <- coefficients / base$scale
+  raw[1L, ] <- raw[1L, ] - colSums(raw * base$centre)
+  stats::setNames(as.vector(raw), coefficient_terms(base$names, fit$x$categories))
 }
 
 # ---- Are parameters told apart? -----------------------------------------------------------------
@@ -126,9 +120,6 @@ random_answers <- function(problem, size) {
   at <- sequence(lengths[take], from = (cumsum(lengths) - lengths + 1L)[take])
   n <- length(data$categories)
   symbol <- sample.int(n, length(at), replace = TRUE) - 1L
-  stated <- which(data$level[at] > 0L)
-  levels <- length(problem$family$levels)
-  symbol[stated] <- symbol[stated] + n * sample.int(levels, length(stated), replace = TRUE)
   problem$n <- data$patterns <- length(take)
   data$pattern <- rep.int(seq_along(take), lengths[take])
   data$row <- data$row[at]
@@ -144,11 +135,10 @@ random_answers <- function(problem, size) {
 
 # What the fit says of other ratings, in its numbers for categories and raters.
 problem_for <- function(fit, x, known = integer()) {
-  base <- base_design(x, fit$model, fit$base)
+  base <- formula_design(fit$model$base_rates, pattern_covariates(x), fit$known$base)
   own <- utils::head(fit$theta, -ncol(base$matrix) * (length(x$categories) - 1L))
   data <- family_data(x, fit$model, base, known)
-  data$view <- view_of(fit$family, data)
-  family_problem(data, fit$family, own)
+  family_problem(data, fit$model$family, own)
 }
 
 posterior_of_others.family_fit <- function(fit, x) { # nolint: object_name.
@@ -159,15 +149,10 @@ posterior_of_others.family_fit <- function(fit, x) { # nolint: object_name.
 drawing_law.family_fit <- function(fit) { # nolint: object_name.
   problem <- problem_for(fit, fit$x)
   part <- split_parameters(problem, fit$theta)
-  rates <- exp(log_base_rates(problem$data$base, part$base))
   cells <- exp(log_cells(problem, part$own))
   rows <- problem$shape[[1L]]
   list(
-    truth = function(pattern) {
-      drawn <- stats::runif(length(pattern))
-      below <- t(apply(rates, 1L, cumsum))[pattern, -ncol(rates), drop = FALSE]
-      1L + as.integer(rowSums(drawn > below))
-    },
+    truth = function(pattern) draw_truth(fit, pattern),
     strata = problem$family$strata,
     probability = function(class, k, at) {
       cells[cbind(problem$data$row[at] + (k - 1L) * rows, class)]
@@ -176,5 +161,3 @@ drawing_law.family_fit <- function(fit) { # nolint: object_name.
 }
 
 refitting.family_fit <- function(fit) NULL # nolint: object_name.
-
-rule_field.family_model <- function(model) "of_family" # nolint: object_name.

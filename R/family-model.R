@@ -1,11 +1,11 @@
-# Models of raters that are fitted in R: families of a user's own, and those by formula.
+# Laws that users write: latent class models that are fitted in R, by a small EM (family-em.R).
 
 #' A family of models of your own
 #'
-#' A model of the latent class kind: each case has one true category, and given that, ratings are
-#' independent. You say how probable each rating is, as a function of parameters; the package does
-#' the rest, by maximum likelihood on the distinct rows of ratings. What comes is a model like those
-#' of [rater_model()]: [fit_raters()] fits it, and what works on its fits works on those of yours.
+#' Makes a latent class model of your own: each case has one true category, and given that, ratings
+#' are independent. You write the probability of each rating as a function of parameters. The model
+#' is fitted by maximum likelihood on the distinct rows of ratings. The result is a model like those
+#' of [rater_model()]: [fit_raters()] fits it, and functions of fits take its fits.
 #'
 #' @section Functions:
 #' `judged` is a tibble with a row for each rater and set of [covariates][ratings()] that occur
@@ -68,61 +68,38 @@ rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, 
   check_given()
   check_dots_empty(...)
   for (arg in c("law", "start", if (!is.null(gradient)) "gradient")) {
-    check_family_function(get(arg), arg)
+    needs <- c(if (arg != "start") "parameters", "judged", "categories",
+      if (arg == "gradient") "counts")
+    f <- get(arg)
+    abort_argument_if(!is.function(f) || length(formals(args(f))) < length(needs), arg,
+      "must be a function of {.arg {needs}}.",
+      x = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
+        "It is {describe(f)}.")
   }
   check_string(words, "words")
   abort_argument_if(!is_distribution(strata) || any(strata == 0), "strata",
     "must be probabilities above 0 that sum to one.", not = strata)
-  new_family_model(
-    list(accuracy = "rater", errors = "own", difficulty = "own", system = "shared", words = words),
-    list(law = law, start = start, gradient = gradient, strata = strata),
-    list(base_rates = check_formula(base_rates, "base_rates"))
-  )
-}
-
-check_family_function <- function(f, arg) {
-  needs <- c(if (arg != "start") "parameters", "judged", "categories",
-    if (arg == "gradient") "counts")
-  abort_argument_if(!is.function(f) || length(formals(args(f))) < length(needs), arg,
-    "must be a function of {.arg {needs}}.",
-    x = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
-      "It is {describe(f)}.")
-}
-
-check_formula <- function(formula, arg) {
-  abort_argument_if(!rlang::is_formula(formula) || length(formula) != 2L, arg,
-    "must be a formula without a left side, such as {.code ~ site}.", not = formula)
-  formula
-}
-
-# Fields beside those of rater_model(): words; family, functions (law, start, gradient, report) and
-# strata, or a function `bind` of data that makes these; formulas: base_rates, and perhaps accuracy
-# and difficulty.
-new_family_model <- function(axes, family, formulas) {
   structure(
-    c(axes, list(prior = list(), family = family, formulas = formulas)),
+    list(
+      accuracy = "rater", errors = "own", difficulty = "own", system = "shared", prior = list(),
+      words = words, base_rates = check_formula(base_rates, "base_rates"),
+      family = list(law = law, start = start, gradient = gradient, strata = strata)
+    ),
     class = c("family_model", "rater_model", "fallible_result")
   )
 }
 
 #' @export
-format.family_model <- function(x, ...) {
-  of <- Filter(Negate(is_empty_formula), x$formulas)
-  words <- paste(names(of), vapply(of, formula_words, ""), collapse = ", ")
-  paste0(x$words, if (length(of) > 0L) paste(" with", sub("_", " ", words, fixed = TRUE)))
+format.family_model <- function(x, ...) paste0(x$words, formula_words(x))
+
+model_lines.family_model <- function(x) { # nolint: object_name.
+  c(
+    paste0("<rater_model> ", x$words), paste0("  base rates  ", formula_text(x)),
+    "  a family of your own, fitted in R"
+  )
 }
 
-is_empty_formula <- function(formula) length(all.vars(formula)) == 0L
-
-# A formula of no covariate is as good as none.
-is_used_formula <- function(x) !rlang::is_formula(x) || !is_empty_formula(x)
-
-formula_words <- function(formula) paste(deparse(formula, width.cutoff = 500L), collapse = " ")
-
-# Names of the covariates that a model has in its formulas; NULL where it may use all.
-covariates_used <- function(model) {
-  if (is.function(model$family$law)) NULL else unique(unlist(lapply(model$formulas, all.vars)))
-}
+rule_field.family_model <- function(model) "of_family" # nolint: object_name.
 
 # ---- Calls of a user's functions ----------------------------------------------------------------
 
@@ -145,15 +122,15 @@ family_start <- function(family, data) {
 
 # Rows of judged x true category x rating x stratum.
 family_law <- function(family, parameters, data) {
-  call_family(family, "law", parameters, data$view, data$categories)
+  call_family(family, "law", parameters, data$judged, data$categories)
 }
 
 law_shape <- function(family, data) {
   n <- length(data$categories)
-  c(nrow(data$judged), n, n * (1L + length(family$levels)), length(family$strata))
+  c(nrow(data$judged), n, n, length(family$strata))
 }
 
-# Once for a fit, where messages are for whoever wrote the function.
+# Once for a fit: the messages are for the author of the function.
 check_law <- function(family, parameters, data) {
   law <- family_law(family, parameters, data)
   shape <- law_shape(family, data)
@@ -175,44 +152,4 @@ check_law <- function(family, parameters, data) {
         {.val {data$categories[off[[2L]]]}} they sum to {format(sums[off], digits = 6)}, the
         least is {format(least[off], digits = 4)}." else "It returned {describe(law)} of
         {paste(dim(law), collapse = ' x ')}.", call = NULL)
-}
-
-# ---- Words --------------------------------------------------------------------------------------
-
-model_lines.family_model <- function(x) { # nolint: object_name.
-  meaning <- c(
-    accuracy = "how accurate raters are", difficulty = "how difficult cases are, for all",
-    base_rates = "how frequent categories are"
-  )
-  of <- Filter(Negate(is_empty_formula), x$formulas)
-  c(
-    paste0("<rater_model> ", x$words),
-    paste0(
-      "  ", format(sub("_", " ", names(of), fixed = TRUE)), "  ", vapply(of, formula_words, ""),
-      "  ", meaning[names(of)], recycle0 = TRUE
-    ),
-    if (x$errors == "ordinal") {
-      "  errors  a signal in the order of the categories, cut at thresholds"
-    },
-    if (uses_confidence(x)) confidence_line,
-    if (is.function(x$family$law)) "  a family of your own, fitted in R"
-  )
-}
-
-confidence_line <- "  confidence  the more sure a rater is, the more often right"
-
-# Patterns of cases that are alike for a model: with the same ratings and, where the model knows of
-# covariates or confidence, the same of these. All else costs as many patterns as there are without.
-patterns_for <- function(model, x) {
-  if (is.null(x$covariates) && is.null(x$confidence)) return(x)
-  x <- joined_for(model, x)
-  if (uses_confidence(model)) split_by_confidence(x) else x
-}
-
-joined_for <- function(model, x) UseMethod("joined_for")
-
-joined_for.rater_model <- function(model, x) join_patterns(x)
-
-joined_for.family_model <- function(model, x) {
-  split_by_covariates(x, covariates_used(model) %||% names(x$covariates))
 }

@@ -134,12 +134,12 @@ is_opposite <- function(matrix, n) {
 
 # The fit from where classes have the names that most ratings have for them, if it has found others.
 # Without priors that changes nothing but names.
-named_by_majority <- function(core, x, model, refit) {
-  theta <- renamed_theta(core, x, model)
+named_by_majority <- function(core, x, model, known, refit) {
+  theta <- renamed_theta(core, x, model, known)
   if (is.null(theta)) core else refit(list(theta = theta, raters = length(x$raters)))
 }
 
-renamed_theta <- function(core, x, model) {
+renamed_theta <- function(core, x, model, known) {
   n <- length(x$categories)
   gain <- apply(core$confusion * ratings_of_raters(x), c(2L, 3L), sum)
   name <- core_best_names(as.vector(t(gain)), n)
@@ -147,7 +147,10 @@ renamed_theta <- function(core, x, model) {
   of <- order(name)
   matrices <- core$confusion[, of, , drop = FALSE]
   log_of <- function(p) log(pmax(p, 1e-15))
-  rates <- log_of(core$base_rates[of])
+  # Coefficients of the logits, categories x columns; those of the last category are 0.
+  size <- (n - 1L) * max(1L, length(known$base$names))
+  rates <- rbind(matrix(core$theta[seq_len(size)], n - 1L), 0)[of, , drop = FALSE]
+  rates <- as.vector(rates[-n, , drop = FALSE] - rep(rates[n, ], each = n - 1L))
   right <- t(vapply(seq_along(x$raters), function(j) diag(matrix(matrices[j, , ], n)), numeric(n)))
   errors <- unlist(lapply(seq_along(x$raters), function(j) {
     lapply(seq_len(n), function(k) {
@@ -158,5 +161,5 @@ renamed_theta <- function(core, x, model) {
   mean_logit <- if (length(model$prior) > 0L) mean(stats::qlogis(pmin(pmax(right, 1e-6), 1 - 1e-6)))
   logits <- log_of(right) - log_of(1 - right)
   of_levels <- utils::tail(core$theta, 2L * max(model$levels - 1L, 0L))
-  c(rates[-n] - rates[[n]], mean_logit, as.vector(t(logits)), errors, of_levels)
+  c(rates, mean_logit, as.vector(t(logits)), errors, of_levels)
 }

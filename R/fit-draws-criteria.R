@@ -27,8 +27,8 @@ sum_over_cases <- function(value, weight) {
   c(estimate = sum, std.error = sqrt(n / (n - 1) * sum(weight * (value - sum / n)^2)))
 }
 
-# A table of both criteria (leave-one-out where package loo is installed), and of each row `elpd`
-# and `weight`.
+# A table of both criteria (leave-one-out where package loo is installed), and `of_case`, the expected
+# log predictive density of each case, NA where nothing is known of it.
 criteria_of_fit <- function(fit) {
   found <- log_likelihood_draws(fit)
   waic <- waic_rows(found$values)
@@ -46,7 +46,8 @@ criteria_of_fit <- function(fit) {
     row("loo", NA_real_, NA_real_, NA_real_)
   }
   table <- rbind(row("waic", waic[, "elpd"], waic[, "p"], NA_real_), loo)
-  list(table = table, elpd = waic[, "elpd"], weight = found$weight)
+  row <- replace(found$row, found$row == 0L, NA)
+  list(table = table, of_case = waic[row[fit$x$index], "elpd"])
 }
 
 loo_rows <- function(fit, found, ...) {

@@ -172,24 +172,53 @@ law_of_values <- function(fit, at) {
 posterior_of_others.draws_fit <- function(fit, x) { # nolint: object_name.
   dependent <- model_is_dependent(fit$model)
   codes <- if (dependent) pattern_codes(x)
+  population <- population_in_fit(fit, pattern_covariates(x))
   parts <- lapply(laws_of_draws(fit, 200L), function(law) {
-    rates <- colMeans(law$base_rates)
+    rates <- law$base_rates[population, , drop = FALSE]
     if (!dependent) return(posterior_of_law(rates, law$matrices, x))
-    joint <- codes_given_class(law, codes, fit$model, x$raters) * rep(rates, each = n_patterns(x))
+    joint <- codes_given_class(law, codes, fit$model, x$raters) * rates
     joint / rowSums(joint)
   })
   Reduce(`+`, parts) / length(parts)
 }
 
-# Patterns x categories.
+# Patterns x categories. `rates` are base rates of each pattern.
 posterior_of_law <- function(rates, matrices, x) {
   cells <- simplify2array(matrices) # truths x ratings x raters
-  log_rows <- vapply(seq_along(rates), function(k) {
+  log_rows <- vapply(seq_len(ncol(rates)), function(k) {
     log(cells[cbind(k, rating_category(x), rating_rater(x))])
   }, numeric(length(rating_rater(x))))
-  sums <- rowsum_rows(rating_pattern(x), matrix(log_rows, ncol = length(rates)), n_patterns(x))
-  joint <- sums + rep(log(rates), each = n_patterns(x))
+  sums <- rowsum_rows(rating_pattern(x), matrix(log_rows, ncol = ncol(rates)), n_patterns(x))
+  joint <- sums + log(rates)
   exp(joint - log_sum_exp(joint))
+}
+
+# The population of each row of `values`, which must be one of the fit.
+population_in_fit <- function(fit, values) {
+  table <- fit$populations
+  if (is.null(table)) return(rep(1L, nrow(values)))
+  lacking <- setdiff(names(table), names(values))
+  abort_if(lacking, "columns", "{.arg newdata} must have the covariates of the fit.",
+    x = "{.val {lacking}} {?is/are} missing.", arg = "newdata")
+  out <- population_of(values, table)
+  strange <- unique(population_labels(values[names(table)])[is.na(out)])
+  abort_argument_if(length(strange) > 0L, "newdata", "must be of populations of the fit.",
+    x = "{.val {strange}} {?is/are} not among {.val {population_labels(table)}}.")
+  out
+}
+
+# Populations x categories, means of the draws.
+rates_of_populations <- function(fit) {
+  rates <- fit$draws[, startsWith(fit$terms$term, "base_rate"), drop = FALSE]
+  matrix(colMeans(rates), ncol = length(fit$x$categories), byrow = TRUE)
+}
+
+pattern_rates.draws_fit <- function(fit, x = fit$x) { # nolint: object_name.
+  rates_of_populations(fit)[population_in_fit(fit, pattern_covariates(x)), , drop = FALSE]
+}
+
+rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
+  rates_of_populations(fit)[population_in_fit(fit, data), , drop = FALSE]
 }
 
 rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
@@ -197,10 +226,17 @@ rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
 }
 
 # Functions of some of the draws.
-tested.draws_fit <- function(fit, rates, both, conf_level) { # nolint: object_name.
+tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nolint: object_name.
+  populations <- max(1L, nrow(fit$populations))
+  weight <- if (is.null(group)) {
+    rowsum_codes(populations_in(fit$task, fit$x), pattern_weights(fit$x), populations)
+  } else {
+    as.double(seq_len(populations) == population_in_fit(fit, group))
+  }
+  weight <- weight / sum(weight)
   all <- simplify2array(lapply(laws_of_draws(fit, 1000L), function(law) {
     matrices <- aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
-    off_scale(test_numbers(with_combined(matrices, both), colMeans(law$base_rates), rates))
+    off_scale(test_numbers(with_combined(matrices, both), drop(weight %*% law$base_rates), rates))
   }))
   ends <- apply(all, 1:3, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, na.rm = TRUE)
   part <- function(i) array(ends[i, , , ], dim(ends)[-1L])

@@ -43,13 +43,19 @@ fit_settled <- function(x, model, known, prior, sampling, seed) {
 
 # What the sampler knows: accuracies and errors of the core, equal difficulty, base rates by groups.
 check_drawn_model <- function(model, x) {
-  formulas <- Filter(is_used_formula, model$formulas[setdiff(names(model$formulas), "base_rates")])
   known <- model$errors %in% c("uniform", "free") && model$difficulty == "none" &&
-    length(formulas) == 0L && !uses_confidence(model) && !is.function(model$family$law)
+    !uses_confidence(model)
   abort_argument_if(!known, "model",
     "{.code method = \"bayes\"} knows uniform and free errors, of all raters or of each, on cases of
         equal difficulty.", x = "{.arg model} is the {format(model)}.",
     i = "A formula may say which cases have base rates of their own.")
+  numbers <- Filter(is.numeric, x$covariates[covariates_used(model, x)])
+  abort_argument_if(length(numbers) > 0L, "model",
+    "By {.code method = \"bayes\"} the covariates of a formula must be factors, strings or
+        logicals: each combination is a population.",
+    x = "{.val {names(numbers)}} {?is/are} {?a number/numbers}.",
+    i = "Cut numbers into classes with {.fun cut}, or use {.code method = \"likelihood\"}.")
+  formula_design(model$base_rates %||% ~1, pattern_covariates(x))
   if (model_is_dependent(model)) check_dependent_panel(model, x)
   abort_if(!weights_are_counts(x), "weights",
     "Weights that are not counts leave no cases to draw the truth of.",
@@ -113,12 +119,9 @@ sampler_task <- function(x, model, known, prior) {
   )
 }
 
-# Empty where there is one.
-population_of_patterns <- function(x, model) {
-  formula <- model$formulas$base_rates
-  values <- if (!is.null(formula)) x$covariates[all.vars(formula)]
-  if (length(values) == 0L) return(integer())
-  as.integer(population_factor(values))[match(seq_len(n_patterns(x)), x$index)]
+# The population of each pattern, a row of population_table(); empty where there is only one.
+population_of_patterns <- function(x, model, table = population_table(model, x)) {
+  if (is.null(table)) integer() else population_of(pattern_covariates(x), table)
 }
 
 populations_in <- function(task, x) {
@@ -260,7 +263,8 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
   each <- ncol(accuracy) > 1L || length(x$raters) == 1L
   posterior <- drawn$posterior
   empty <- is.na(posterior[, 1L])
-  posterior[empty, ] <- rep(rates$mean, each = sum(empty))
+  of_population <- matrix(means[seq_len(populations * size)], populations, byrow = TRUE)
+  posterior[empty, ] <- of_population[populations_in(task, x)[empty], ]
   new_rater_fit("draws_fit", x, model, "bayes", known,
     identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
     posterior = posterior, matrices = matrices, log_likelihood = NA_real_,
@@ -269,6 +273,7 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
     terms = task$terms, diagnostics = drawn$diagnostics, prior = prior,
     sampling = c(sampling[run_options], thin = drawn$thin), task = task, seed = seed,
     # The share of these cases that systems get right, as raters alone judge them.
+    populations = population_table(model, x),
     systems = structure(
       drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
     ),

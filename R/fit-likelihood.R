@@ -10,11 +10,11 @@ fit_latent <- function(x, model, method, known, start = NULL) {
   bar$close()
   fit <- new_rater_fit("latent_fit", x, model, method, known,
     matrices = core$confusion,
-    coefficients = stats::setNames(core$naturals$value, latent_terms(core$naturals, x))
+    coefficients = stats::setNames(core$naturals$value, latent_terms(core$naturals, x, known$base$names))
   )
   same <- setdiff(names(core), c("identified", "naturals", "confusion"))
   fit[same] <- core[same]
-  fit$identified <- identified_as(fit, core$identified)
+  fit$identified <- identified_as(fit, core$identified && !is_collinear(known))
   fit <- without_the_unknown(fit, core$naturals)
   of_raters <- core$naturals$term == "rater_accuracy"
   fit$rater_accuracy <- mean(fit$coefficients[of_raters], na.rm = TRUE)
@@ -49,7 +49,7 @@ fit_core <- function(x, model, method, known, start, tick) {
   }
   core <- fit(start)
   free <- of$accuracy == "rater" && of$errors == "free" && of$difficulty == "none"
-  if (free && !knows_some(known) && core$identified) named_by_majority(core, x, of, fit) else core
+  if (free && !knows_some(known) && core$identified) named_by_majority(core, x, of, known, fit) else core
 }
 
 # How near the end probabilities are to be, and after how many rounds that is given up.
@@ -86,17 +86,18 @@ model_of_fit <- function(fit) {
 }
 
 # `naturals`: what each coefficient is (`term`), `of` which rater or category, and of which `part`
-# (threshold or level); 0 is all.
-latent_terms <- function(naturals, x) {
+# (threshold, level or column of a formula); 0 is all.
+latent_terms <- function(naturals, x, columns) {
   term <- naturals$term
   of <- replace(naturals$of, naturals$of == 0L, NA)
   part <- replace(naturals$part, naturals$part == 0L, NA)
-  whose <- ifelse(term == "base_rate", x$categories[of], x$raters[of])
+  whose <- ifelse(startsWith(term, "base_rate"), x$categories[of], x$raters[of])
   levels <- x$confidence$levels %||% NA_character_
   parts <- ifelse(term == "threshold", thresholds_between(x$categories)[part], levels[part])
   words <- cbind(whose, parts)
   inside <- apply(words, 1L, function(word) paste(word[!is.na(word)], collapse = ": "))
-  paste0(term, ifelse(inside == "", "", paste0("[", inside, "]")))
+  out <- paste0(term, ifelse(inside == "", "", paste0("[", inside, "]")))
+  replace(out, term == "base_rate_coefficient", coefficient_terms(columns, x$categories))
 }
 
 thresholds_between <- function(categories) {
@@ -115,7 +116,8 @@ without_the_unknown <- function(fit, naturals) {
     if (!all(flat)) fit$coefficients[flat & loose] <- NA_real_
   }
   value <- fit$coefficients
-  probability <- !naturals$term %in% c("dispersion", "slope", "threshold")
+  probability <- !naturals$term %in%
+    c("dispersion", "slope", "threshold", "base_rate_coefficient")
   fit$unsure <- which((value < 1e-6 | value > 1 - 1e-6) & probability)
   counts <- rep.int(pattern_weights(fit$x) > 0, pattern_lengths(fit$x))
   rated <- tabulate(rating_rater(fit$x)[counts], length(fit$x$raters)) > 0L
@@ -150,7 +152,11 @@ covariance_of.latent_fit <- function(fit) { # nolint: object_name.
 # Of other ratings than those of the fit no truth is known.
 latent_probabilities <- function(fit, x) {
   core_latent_probabilities(
-    x$patterns, pattern_weights(x), list(truth = integer(), raters = fit$known$raters),
+    x$patterns, pattern_weights(x),
+    c(
+      list(truth = integer(), raters = fit$known$raters),
+      populations_of(fit$model, x, fit$known$base)
+    ),
     model_for(fit$model, fit$x, fit$method, x), fit$theta
   )
 }

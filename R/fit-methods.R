@@ -194,6 +194,14 @@ draw_from_fit <- function(fit) {
   x
 }
 
+# True categories of cases of these patterns.
+draw_truth <- function(fit, pattern) {
+  n <- length(fit$x$categories)
+  if (!has_formula(fit$model)) return(sample.int(n, length(pattern), TRUE, fit$base_rates))
+  below <- t(apply(pattern_rates(fit), 1L, cumsum))[pattern, -n, drop = FALSE]
+  1L + as.integer(rowSums(stats::runif(length(pattern)) > below))
+}
+
 # From what a model draws. truth: a function of patterns that draws true categories; strata: their
 # probabilities; probability: of ratings in category k given classes, where the ratings stand `at`
 # these places of the patterns.
@@ -205,7 +213,7 @@ drawing_law.rater_fit <- function(fit) {
   probability <- rating_probabilities(fit) # classes x ratings x raters
   strata <- nrow(probability) / n
   list(
-    truth = function(pattern) sample.int(n, length(pattern), TRUE, fit$base_rates),
+    truth = function(pattern) draw_truth(fit, pattern),
     strata = rep(1 / strata, strata),
     probability = function(class, k, at) probability[cbind(class, k, rating_rater(x)[at])]
   )

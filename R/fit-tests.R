@@ -18,7 +18,7 @@
 #' expected, which is too small where raters often differ. `NA` where a number lies on a boundary,
 #' and where weights do not count cases.
 #'
-#' @param fit A [fit_raters()] result by `method = "likelihood"` without formulas, or by `"bayes"`.
+#' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`.
 #' @param prevalence Base rates at which predictive values are to be told: one probability of each
 #'   category by name, or of the last one where there are two. `NULL` are those of the fit.
 #' @param combine The names of two raters, who are to be told as one test, too, in series and in
@@ -31,7 +31,9 @@
 #'   `lr_positive` and `lr_negative`, the likelihood ratios of the answer and of any other; `dor`,
 #'   the diagnostic odds ratio; and `youden`, sensitivity + specificity - 1. `note` is `"mostly
 #'   prior"` for raters with fewer ratings than the centre of a pooled prior counts for, else `NA`.
-#'   Rows of `combine` come last.
+#'   Rows of `combine` come last. If base rates are by a formula of factors and `prevalence` is
+#'   `NULL`, the table begins with columns of these factors, and has further rows of `ppv` and `npv`
+#'   for each population. The factors are `NA` in the rows of all cases.
 #' @family estimation
 #' @references Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
@@ -67,25 +69,39 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   table <- expand.grid(
     measure = test_measures, category = fit$x$categories, rater = raters, stringsAsFactors = FALSE
   )
+  note <- ifelse(prior, "mostly prior", NA)[match(table$rater, raters)]
+  out <- tested_table(table, fit$x$categories, found, note)
+  # Predictive values differ between populations, if the base rates are those of the fit.
+  groups <- if (is.null(rates)) population_table(fit$model, fit$x)
+  if (is.null(groups)) return(out)
+  of_groups <- lapply(seq_len(nrow(groups)), function(g) {
+    found <- lapply(tested(fit, NULL, both, conf_level, groups[g, ]), na_real)
+    rows <- tested_table(table, fit$x$categories, found, note)
+    tibble::as_tibble(c(groups[g, ], rows[rows$measure %in% c("ppv", "npv"), ]))
+  })
+  all <- lapply(as.list(groups), function(column) column[NA_integer_])
+  rbind(tibble::as_tibble(c(all, out)), do.call(rbind, of_groups))
+}
+
+tested_table <- function(table, categories, found, note) {
   # Youden's index is twice a probability less one.
   times <- ifelse(table$measure == "youden", 2, 1)
   column <- function(x) times * as.vector(x) - (times - 1)
   tibble::tibble(
-    rater = table$rater, category = factor(table$category, fit$x$categories),
-    measure = table$measure, estimate = column(found$value),
-    std.error = times * as.vector(found$error), conf.low = column(found$low),
-    conf.high = column(found$high),
-    note = ifelse(prior, "mostly prior", NA)[match(table$rater, raters)]
+    rater = table$rater, category = factor(table$category, categories), measure = table$measure,
+    estimate = column(found$value), std.error = times * as.vector(found$error),
+    conf.low = column(found$low), conf.high = column(found$high), note = note
   )
 }
 
 # Measures x categories x raters: value, its error, and the ends of its interval; Youden's index as
-# a probability, see one_test().
-tested <- function(fit, rates, both, conf_level) UseMethod("tested")
+# a probability, see one_test(). `group`: a row of covariates, the population whose base rates count.
+tested <- function(fit, rates, both, conf_level, group = NULL) UseMethod("tested")
 
-tested.rater_fit <- function(fit, rates, both, conf_level) {
-  at <- test_numbers(with_combined(fit$matrices, both), fit$base_rates, rates)
-  error <- test_errors(fit, at, rates, both)
+tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
+  of_group <- if (is.null(group)) fit$base_rates else drop(rates_of_cases(fit, group))
+  at <- test_numbers(with_combined(fit$matrices, both), of_group, rates)
+  error <- test_errors(fit, at, rates, both, group)
   z <- normal_quantile(conf_level)
   value <- off_scale(at)
   slope <- ifelse(is_ratio(dim(at)), value, value * (1 - value))
@@ -98,13 +114,9 @@ tested.rater_fit <- function(fit, rates, both, conf_level) {
 check_tested_fit <- function(fit) {
   check_class(fit, "rater_fit", "fit", "Make one with {.fun fit_raters}.")
   abort_argument_if(!inherits(fit, c("latent_fit", "draws_fit")) || fit$method == "pairs", "fit",
-    "must be of a {.fun rater_model} without formulas, by likelihood.",
+    "must be of a {.fun rater_model}, by likelihood or posterior draws.",
     x = "It is one of the {format(fit$model)}, by {fit$method}.",
-    i = if (length(Filter(is_used_formula, fit$model$formulas)) > 0L) {
-      "{.code fit_raters(x, model, method = \"bayes\")} takes a formula of base rates."
-    } else {
-      "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix."
-    })
+    i = "{.code fit_raters(x, dawid_skene())} gives each rater a confusion matrix.")
 }
 
 check_prevalence <- function(prevalence, categories) {
@@ -198,7 +210,7 @@ one_test <- function(of, rate) {
 }
 
 # Standard errors on the scale of intervals.
-test_errors <- function(fit, at, rates, both = integer(), most = 500L) {
+test_errors <- function(fit, at, rates, both = integer(), group = NULL, most = 500L) {
   out <- array(NA_real_, dim(at))
   if (fit$identified != "yes") return(out)
   if (!is.null(fit$calibrated)) return(judged_errors(fit, at, rates))
@@ -211,7 +223,7 @@ test_errors <- function(fit, at, rates, both = integer(), most = 500L) {
   parts <- eigen(-(bend + t(bend)) / 2, symmetric = TRUE)
   kept <- parts$values > 1e-7 * max(parts$values)
   numbers <- function(theta) {
-    law <- law_at(fit, theta)
+    law <- law_at(fit, theta, group)
     as.vector(test_numbers(with_combined(law$matrices, both), law$rates, rates))
   }
   step <- 1e-4 / pmax(abs(fit$theta), 1) # the same for all
@@ -221,23 +233,41 @@ test_errors <- function(fit, at, rates, both = integer(), most = 500L) {
   out
 }
 
-# Base rates and matrices at other parameters; patterns without ratings have the former.
-law_at <- function(fit, theta) {
+# Base rates (of one population, or the mean over the cases) and matrices at other parameters. A
+# pattern without ratings has the base rates of its population.
+law_at <- function(fit, theta, group = NULL) {
   n <- length(fit$x$categories)
+  design <- fit$known$design
+  if (!is.null(group)) {
+    base <- formula_design(fit$model$base_rates, group, fit$known$base)
+    design <- base$matrix[, -1L, drop = FALSE]
+  }
+  size <- max(1L, nrow(design))
   empty <- fit$x$patterns
-  empty$start <- c(0L, 0L)
+  empty$start <- integer(size + 1L)
   empty$rater <- empty$category <- integer()
-  empty$answer <- matrix(0L, 1L, ncol(empty$answer))
+  empty$answer <- matrix(0L, size, ncol(empty$answer))
   model <- model_of_fit(fit)
   model$level <- integer()
-  found <- core_latent_probabilities(
-    empty, 1, list(truth = integer(), raters = fit$known$raters), model, theta
-  )
+  known <- list(truth = integer(), raters = fit$known$raters)
+  if (!is.null(design)) {
+    known <- c(known, list(
+      population = seq_len(size), design = design, report = fit$known$report
+    ))
+  }
+  found <- core_latent_probabilities(empty, rep(1, size), known, model, theta)
   of <- array(found$probability, c(n, nrow(found$probability) / n, n, length(fit$x$raters)))
+  weight <- if (size == 1L) 1 else population_weights(fit)
   list(
-    rates = found$posterior[1L, ],
+    rates = drop(weight %*% found$posterior) / sum(weight),
     matrices = aperm(apply(of, c(1L, 3L, 4L), mean), c(3L, 1L, 2L))
   )
+}
+
+# Weight of the rated cases of each population.
+population_weights <- function(fit) {
+  weight <- pattern_weights(fit$x) * judged_patterns(fit)
+  rowsum_codes(fit$known$population, weight, nrow(fit$known$design))
 }
 
 # As if true categories were known as far as they are expected.

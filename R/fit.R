@@ -156,15 +156,19 @@ check_fitted <- function(x, model, method, known_truth, known_raters) {
   if (!know) check_several_raters(x)
   method <- check_method(method, model, x, know)
   abort_argument_if(!is.null(known_raters) && !is.null(model$family), "known_raters",
-    "{.arg known_raters} works only with models without a formula that are not your own family.",
+    "{.arg known_raters} works only with models that are not your own family.",
     x = "{.arg model} is the {format(model)}.")
   if (uses_confidence(model)) x <- drop_unused_levels(x)
-  c(with_known(patterns_for(model, x), known_truth, known_raters), list(method = method))
+  checked <- with_known(patterns_for(model, x), known_truth, known_raters)
+  if (method != "bayes" && is.null(model$family)) {
+    checked$known <- c(checked$known, populations_of(model, checked$x))
+  }
+  c(checked, list(method = method))
 }
 
 # Different confusion matrices can give all pairs the same frequencies.
 has_pairs <- function(model) {
-  model$errors %in% c("uniform", "distance") && !uses_confidence(model)
+  model$errors %in% c("uniform", "distance") && !uses_confidence(model) && !has_formula(model)
 }
 
 # A model fitted to what check_fitted() gives.
@@ -186,7 +190,7 @@ check_method <- function(method, model, x, know) {
   simple <- method %in% c("algebraic", "pairs")
   faults <- c(
     "Families of models, and models by formula, need a likelihood." =
-      simple && !is.null(model$family),
+      simple && (!is.null(model$family) || has_formula(model)),
     "Known cases and raters need a likelihood." = simple && know,
     "Only models with errors that are uniform or by distance, and without confidence, are fitted to
      pairs of ratings." = method == "pairs" && !has_pairs(model),
@@ -206,7 +210,7 @@ check_method <- function(method, model, x, know) {
 # not), agreement and kappa (of algebra, which also says how the K-model would be identified),
 # rater_accuracy, base_rates, negative (base rates that were). All else
 # depends on the class, `kind`: k_fit (the K-model by algebra), latent_fit (models of the core, by
-# likelihood or pairs), family_fit (laws in R), posterior_fit (a posterior that was given) and
+# likelihood or pairs), family_fit (laws that users write), posterior_fit (a posterior that was given) and
 # score_fit (one from scores, a posterior_fit too). A further class is its methods for these:
 # posterior()             patterns x categories, of its own ratings or of others
 # rating_probabilities()  classes (true category within stratum) x ratings x raters

@@ -20,13 +20,12 @@ rating_shares <- function(x) {
 
 posterior_of_raters <- function(x) {
   x$systems <- character()
-  x["covariates"] <- list(NULL) # fits that do not use them would join the patterns
   x$patterns <- pick_systems(x$patterns, 0L)
   model <- if (has_counts(x)) k_model() else model_of_each
   fit <- suppressWarnings(
     fit_checked(with_votes(x), model, NULL, NULL, NULL), classes = "fallible_warning"
   )
-  posterior(fit)
+  posterior(fit)[rows_for(fit$x, x), , drop = FALSE]
 }
 
 # What is predicted of answers, a category per pattern (0 is none), or a column of them per system.

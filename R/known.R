@@ -11,8 +11,8 @@ with_known <- function(x, truth, raters) {
   known <- nothing_known
   if (!is.null(truth)) {
     code <- check_known_truth(truth, x)
-    x <- split_patterns(x, cbind(code))
-    known$truth <- code[match(seq_len(n_patterns(x)), x$index)]
+    x <- split_patterns(x, list(.truth = code))
+    known$truth <- x$patterns$values$.truth
   }
   if (!is.null(raters)) {
     known$raters <- check_known_raters(raters, x)

@@ -54,8 +54,9 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
 
 # `posterior` has a row per case; the fit has one per pattern, of which there are more now.
 own_fit <- function(x, posterior, rates, model) {
-  x <- split_patterns(x, posterior)
-  posterior <- unname(posterior[match(seq_len(n_patterns(x)), x$index), , drop = FALSE])
+  distinct <- split_by(rep(1, nrow(posterior)), split_columns(posterior, x$categories))
+  x <- split_patterns(x, list(.posterior = distinct))
+  posterior <- unname(posterior[match(x$patterns$values$.posterior, distinct), , drop = FALSE])
   weight <- pattern_weights(x)[rating_pattern(x)]
   right <- posterior[cbind(rating_pattern(x), rating_category(x))]
   accuracy <- sum(weight * right) / sum(weight)
@@ -146,13 +147,15 @@ fit_with.posterior_fit <- function(fit, x) {
 }
 
 fit_with.rater_fit <- function(fit, x) {
-  x <- patterns_for(fit$model, x)
-  if (any(known_patterns(fit))) { # a known truth makes a pattern of its own
-    return(suppressWarnings(stats::update(fit, x = x), classes = "fallible_warning"))
+  x <- join_patterns(x)
+  at <- rows_for(fit$x, x)
+  picked <- function(values) if (length(values) > 0L) values[at] else values
+  fit$posterior <- fit$posterior[at, , drop = FALSE] # NULL stays NULL
+  for (part in intersect(c("truth", "population"), names(fit$known))) {
+    fit$known[[part]] <- picked(fit$known[[part]])
   }
-  if (!is.null(fit$posterior)) {
-    first <- match(seq_len(n_patterns(x)), x$index)
-    fit$posterior <- fit$posterior[fit$x$index[first], , drop = FALSE]
+  for (part in intersect(c("truth", "population"), names(fit$task))) {
+    fit$task[[part]] <- picked(fit$task[[part]])
   }
   fit$x <- x
   fit

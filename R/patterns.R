@@ -1,8 +1,10 @@
-# Patterns: distinct rows of ratings and system answers. A list of start, rater, category (ratings
-# of pattern p are entries start[p] + 1 ... start[p + 1]), answer (patterns x systems, 0 is none),
-# raters and categories (their numbers). What every fit consumes, with pattern_weights(). All other
-# files hand patterns on, and look into them with these functions only, whose `x` is a ratings
-# object or its patterns.
+# Patterns: distinct rows of ratings and system answers, and of the `values` of cases that a
+# computation distinguishes. A list of start, rater, category (ratings of pattern p are entries
+# start[p] + 1 ... start[p + 1]), answer (patterns x systems, 0 is none), raters and categories
+# (their numbers), and values, a list of vectors with an entry per pattern: covariates by their
+# names, `.truth`, `.confidence` or `.posterior`. All other files hand patterns on, and look into
+# them with these functions only, whose `x` is a ratings object or its patterns. Numbers per pattern
+# belong to the patterns that they were computed for: see rows_for().
 
 #' @srrstats {G3.0} distinct cases are told by whole numbers
 #' @srrstatsNA {G3.1, G3.1a} no covariance of data is estimated
@@ -107,8 +109,8 @@ order_of_patterns <- function(x, truth = integer()) {
 
 # ---- Other patterns -----------------------------------------------------------------------------
 
-# `x` with the patterns that the core found, and the pattern of each case. The core does not know
-# how many raters and categories there are.
+# `x` with the patterns that the core found, and the pattern of each case. They distinguish ratings
+# and answers only. The core does not know how many raters and categories there are.
 with_patterns <- function(x, core) {
   x$index <- core$index
   core$index <- NULL
@@ -123,8 +125,44 @@ pick_patterns <- function(patterns, which) {
   patterns$rater <- patterns$rater[at]
   patterns$category <- patterns$category[at]
   patterns$answer <- patterns$answer[which, , drop = FALSE]
+  patterns["values"] <- list(lapply(patterns$values, `[`, which))
   patterns
 }
+
+# The pattern of each case from `index`, a list of vectors with an entry per case for each value.
+split_patterns <- function(x, values) {
+  if (length(values) == 0L) return(x)
+  index <- split_by(x$index, values)
+  first <- match(seq_len(max(index)), index)
+  x$patterns <- pick_patterns(x$patterns, x$index[first])
+  x$patterns$values[names(values)] <- lapply(values, `[`, first)
+  x$index <- index
+  x
+}
+
+# Patterns that no longer differ become one, those whose values differ do not. `by`: the values that
+# are kept.
+join_patterns <- function(x, by = names(x$patterns$values)) {
+  x$patterns$values <- x$patterns$values[by]
+  same <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))$index
+  same <- split_by(same, x$patterns$values)
+  x$patterns <- pick_patterns(x$patterns, match(seq_len(max(same)), same))
+  x$index <- same[x$index]
+  x
+}
+
+# Numbers from 1 that distinguish what `index` or an element of the list `values` distinguishes.
+split_by <- function(index, values) {
+  for (value in values) {
+    distinct <- unique(value)
+    key <- (index - 1) * length(distinct) + match(value, distinct)
+    index <- match(key, unique(key))
+  }
+  index
+}
+
+# The pattern of `from` that the cases of each pattern of `x` have; both hold the same cases.
+rows_for <- function(from, x) from$index[match(seq_len(n_patterns(x)), x$index)]
 
 # The patterns with some of the systems, of which some patterns may then be equal.
 pick_systems <- function(patterns, which) {
@@ -175,7 +213,7 @@ count_cases <- function(x, which = TRUE) sum(pattern_cases(x)[which])
 # A row per pattern: a factor for each rater, or, where raters are exchangeable or rate a case more
 # than once, a number of ratings for each category; systems, covariates, and `n`.
 pattern_table <- function(x) {
-  if (!is.null(x$covariates)) x <- split_by_covariates(x)
+  x <- split_patterns(x, x$covariates)
   rows <- n_patterns(x)
   ratings <- if (rates_once(x)) {
     lapply(split_columns(answers_by_pattern(x), x$raters), category_factor, x = x)
@@ -194,11 +232,6 @@ pattern_table <- function(x) {
 
 split_columns <- function(matrix, names) {
   stats::setNames(lapply(seq_along(names), function(j) matrix[, j]), names)
-}
-
-# Patterns that no longer differ become one.
-join_patterns <- function(x) {
-  with_patterns(x, core_patterns_subset(x$patterns, x$index, seq_along(x$raters)))
 }
 
 # Probability that a binomial number is at least so large; weighted numbers need not be whole.

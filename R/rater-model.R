@@ -98,34 +98,30 @@ k_model <- function() plain_k_model
 #' models under `"none"`.
 #'
 #' @section Formulas of covariates:
-#' With [covariates][ratings()] of cases, `base_rates`, `accuracy` and `difficulty` may be formulas:
+#' With [covariates][ratings()] of cases, `base_rates` may be a formula such as `~ site + age`: a
+#' multinomial logit of the base rates. Covariates are factors, strings, logicals or numbers. Two
+#' raters and two populations are enough for matrices of each rater (Hui and Walter, 1980).
 #'
-#' * `base_rates = ~ site`: a multinomial logit of the base rates. Two raters and two populations
-#'   are enough for matrices of each rater (Hui and Walter, 1980).
-#' * `accuracy = ~ device`: what the formula says is added to a level of each rater, on the scale of
-#'   the logit of a right answer against the wrong ones (in each row of a matrix that is free). A
-#'   system that joins the raters has a level and slopes of its own.
-#' * `difficulty = ~ condition`: what the formula says is taken away from the levels of all raters
-#'   and, with `system = "shared"`, of the system; with `"own"` that has slopes of its own.
+#' The default is maximum likelihood, without priors. With a prior of base rates, its cases are
+#' spread over the populations as the cases of the data are (Clogg et al., 1991).
+#' [coef()][stats::coef] contains the coefficients in the units of the covariates, as
+#' `base_rate[category]:column`, for the logit of the category against the first one. The terms
+#' `rater_accuracy` and `base_rate` are means over the cases at hand. [base_rates()] with `newdata`
+#' returns the base rates of other cases. By `method = "bayes"` of [fit_raters()] each combination
+#' of factors is a population with base rates of its own, and numbers are refused.
 #'
-#' Such models are fitted by maximum likelihood, without priors, in the way of [rater_family()].
-#' [coef()][stats::coef] has the slopes in the units of the covariates: `accuracy:`, `difficulty:`
-#' and `base_rate[category]:` with the name of the column, the last against the first category;
-#' `rater_accuracy` and `base_rate` without more are means over the cases at hand.
+#' Argument `by` of [estimate_accuracy()] fits each group of cases separately, and each must be
+#' large enough by itself. A formula fits all cases at once: base rates differ, accuracies are
+#' equal. If accuracies depend on covariates, use `by`, or a law of your own ([rater_family()]).
 #'
-#' Argument `by` of [estimate_accuracy()] fits each group of cases alone, and each must be large
-#' enough by itself. A formula fits all cases at once, lets differ what it names and takes the rest
-#' for alike. Where accuracy of a rater depends on what also makes a system right, leaving that out
-#' biases accuracies: those of systems that do not depend on it come out too low.
-#'
-#' @param accuracy,errors,difficulty How far the model lets go of each K-property, see *Axes*;
-#'   `accuracy` and `difficulty` may also be formulas, see *Formulas of covariates*.
+#' @param accuracy,errors,difficulty How far the model lets go of each K-property, see *Axes*.
 #' @param system Does a system that joins the raters share their dispersion and shift (`"shared"`),
 #'   or has it its `"own"`?
 #' @param prior `"pooled"`, for free errors of each rater only and their default; `"weak"`, the
-#'   default of other models; `"none"`; or a list of some of the parameters below. Not for models by
-#'   formula, with ordinal errors or confidence, which have none.
-#' @param base_rates A formula of covariates; `~ 1` is one set of base rates for all cases.
+#'   default of other models; `"none"`, the default of models with a formula; or a list of some of
+#'   the parameters below. Models with ordinal errors or confidence have no priors.
+#' @param base_rates A formula of covariates, see *Formulas of covariates*; `~ 1` is one set of base
+#'   rates for all cases.
 #' @param confidence Does the model use how sure raters said they were? See *Confidence*.
 #' @param dependence,pairs Which errors raters share given the truth, see *Dependence*;
 #'   `pairs` is a list of the names of two raters each, such as `list(c("a", "b"))`.
@@ -134,6 +130,11 @@ k_model <- function() plain_k_model
 #' @references Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the robustness of latent
 #'   class models for estimating diagnostic error without a gold standard. *Biometrics*, 60,
 #'   427-435. \doi{10.1111/j.0006-341X.2004.00187.x}
+#'
+#'   Clogg, C. C., Rubin, D. B., Schenker, N., Schultz, B. and Weidman, L. (1991). Multiple
+#'   imputation of industry and occupation codes in census public-use samples using Bayesian
+#'   logistic regression. *Journal of the American Statistical Association*, 86, 68-78.
+#'   \doi{10.1080/01621459.1991.10475005}
 #'
 #'   Dawid, A. P. and Skene, A. M. (1979). Maximum likelihood estimation of observer
 #'   error-rates using the EM algorithm. *Applied Statistics*, 28, 20-28. \doi{10.2307/2346806}
@@ -167,35 +168,48 @@ rater_model <- function(accuracy = c("common", "rater"),
                         dependence = c("none", "easy", "pairs"), pairs = NULL) {
   shared <- check_dependence(dependence, pairs, errors, difficulty, confidence)
   check_flag(confidence, "confidence")
-  abort_argument_if(confidence && identical(difficulty, "strata"), "difficulty",
-    "A model with {.code confidence = TRUE} cannot have strata of difficulty.",
-    i = "{.arg difficulty} may be a formula.")
-  ordinal <- identical(errors, "ordinal")
-  if (ordinal) check_ordinal_axes(accuracy, difficulty)
-  formula <- rlang::is_formula(accuracy) || rlang::is_formula(difficulty) ||
-    is_used_formula(base_rates)
-  if (formula || ordinal || confidence) {
+  check_no_formula(accuracy, "accuracy")
+  check_no_formula(difficulty, "difficulty")
+  model <- list(
+    accuracy = check_choice(accuracy), errors = check_choice(errors, errors_axis),
+    difficulty = check_choice(difficulty), system = check_choice(system)
+  )
+  strata <- model$difficulty == "strata"
+  abort_argument_if(strata && confidence, "difficulty",
+    "A model with {.code confidence = TRUE} cannot have strata of difficulty.")
+  ordinal <- model$errors == "ordinal"
+  abort_argument_if(strata && ordinal, "difficulty",
+    "A model with {.code errors = \"ordinal\"} cannot have strata of difficulty.")
+  model$base_rates <- check_formula(base_rates, "base_rates")
+  formula <- has_formula(model)
+  if (!formula) model$base_rates <- NULL
+  poolable <- model$accuracy == "rater" && model$errors == "free" && !strata && !formula
+  if (ordinal || confidence) {
     given <- !is.null(prior) && !identical(prior, "weak")
     abort_argument_if(given && length(check_prior(prior)) > 0L, "prior",
-      "Models with a formula, ordinal errors or confidence are fitted without priors.",
+      "Models with ordinal errors or confidence are fitted without priors.",
       i = "Leave {.arg prior} out.")
     prior <- "none"
   }
-  if (formula) {
-    model <- model_by_formula(accuracy, errors, difficulty, system, base_rates)
-    if (confidence) model$words <- paste0(model$words, ", confidence")
-  } else {
-    model <- list(
-      accuracy = check_choice(accuracy), errors = check_choice(errors, errors_axis),
-      difficulty = check_choice(difficulty), system = check_choice(system)
-    )
-    poolable <- model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none"
-    model$prior <- check_prior(prior %||% if (poolable) "pooled" else "weak", poolable)
-    class(model) <- c("rater_model", "fallible_result")
-  }
+  usual <- if (poolable) "pooled" else if (formula) "none" else "weak"
+  model$prior <- check_prior(prior %||% usual, poolable)
+  class(model) <- c("rater_model", "fallible_result")
   model$confidence <- if (confidence) TRUE
   model$dependence <- shared
   model
+}
+
+check_no_formula <- function(value, arg) {
+  abort_argument_if(rlang::is_formula(value), arg, "A formula is for {.arg base_rates} only.",
+    i = "Write a law of your own, see {.fun rater_family}, or estimate by groups of cases.")
+}
+
+# Ordinal errors need an order.
+check_order <- function(model, x) {
+  abort_argument_if(model$errors == "ordinal" && !x$ordered && length(x$categories) > 2L, "model",
+    "A model with {.code errors = \"ordinal\"} needs categories in an order.",
+    x = "Those of {.arg x} are not ordered: {.val {x$categories}}.",
+    i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.")
 }
 
 #' @rdname rater_model
@@ -220,7 +234,7 @@ is_pooled <- function(model) isTRUE(model$prior$pooled)
 check_prior <- function(prior, poolable = FALSE) {
   abort_argument_if(identical(prior, "pooled") && !poolable, "prior",
     "{.code prior = \"pooled\"} is about free errors of each rater, on cases that are equally
-        difficult.",
+        difficult, without a formula of base rates.",
     i = "It goes with {.fun dawid_skene} and {.code rater_model(\"rater\", \"free\")}.")
   if (rlang::is_string(prior, c("pooled", "weak", "none"))) {
     return(switch(prior, pooled = pooled_prior, weak = weak_prior, none = list()))
@@ -244,7 +258,7 @@ check_prior <- function(prior, poolable = FALSE) {
 
 is_k_model <- function(model) {
   is.null(model$family) && !uses_confidence(model) && has_k_properties(model) &&
-    !model_is_dependent(model)
+    !model_is_dependent(model) && !has_formula(model)
 }
 
 # Is it more than a step along the axes of the K-properties?
@@ -263,7 +277,9 @@ format.rater_model <- function(x, ...) {
   } else {
     paste0("rater model (", axes_in_words(x$accuracy, x$errors, x$difficulty), ")")
   }
-  paste0(name, if (uses_confidence(x)) " with confidence", dependence_words(x))
+  paste0(
+    name, if (uses_confidence(x)) " with confidence", dependence_words(x), formula_words(x)
+  )
 }
 
 axes_in_words <- function(accuracy, errors, difficulty = "none") {
@@ -311,7 +327,10 @@ model_lines.rater_model <- function(x) {
     paste0("  ", format(c(names(value), "prior")), "  ", c(
       paste0(format(value), "  ", meaning[value]), prior
     )),
-    if (uses_confidence(x)) confidence_line
+    if (uses_confidence(x)) {
+      "  confidence  the more sure a rater is, the more often right"
+    },
+    if (has_formula(x)) paste0("  base rates  ", formula_text(x))
   )
 }
 

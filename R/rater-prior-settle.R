@@ -13,7 +13,7 @@ NULL
 #   order       "mean", "each" or "none"
 #   base_rates  populations x categories, Dirichlet parameters
 #   text        words: raters, a list by name with a string for each row (or one), and base_rates
-settle_prior <- function(prior, x, model, populations = populations_of(x, model)) {
+settle_prior <- function(prior, x, model, populations = population_labels(population_table(model, x))) {
   check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.")
   categories <- x$categories
   coin <- model$errors == "uniform"
@@ -47,16 +47,13 @@ settle_prior <- function(prior, x, model, populations = populations_of(x, model)
   )
 }
 
-# Populations with base rates of their own: what differs in the covariates of the formula.
-populations_of <- function(x, model) {
-  formula <- model$formulas$base_rates
-  values <- if (is.null(formula)) NULL else x$covariates[all.vars(formula)]
-  if (length(values) == 0L) NULL else levels(population_factor(values))
-}
-
-population_factor <- function(values) {
-  words <- do.call(paste, c(lapply(unname(as.list(values)), as.character), sep = ", "))
-  factor(words, unique(words))
+# Names of populations, which are rows of a table; values are quoted where names would be the same.
+population_labels <- function(table) {
+  if (is.null(table)) return(NULL)
+  words <- lapply(unname(as.list(table)), as_label)
+  label <- function(words) do.call(paste, c(words, sep = ", "))
+  if (anyDuplicated(label(words)) == 0L) return(label(words))
+  label(lapply(words, encodeString, quote = "\""))
 }
 
 # The prior of a rater of whom nothing is known.

@@ -265,7 +265,7 @@ name_cases <- function(table) {
 with_certain_cases <- function(labels, gold) {
   index <- labels$x$index
   code <- replace(integer(length(index)), gold$case, gold$truth)
-  labels$x$index <- split_by(index, cbind(code))
+  labels$x$index <- split_by(index, list(code))
   first <- match(seq_len(max(labels$x$index)), labels$x$index)
   known <- code[first] > 0L
   labels$pattern <- index[first]

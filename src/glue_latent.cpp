@@ -63,6 +63,11 @@ Known known(const List& x) {
   };
   out.matrix = matrices("raters");
   out.before = matrices("counts");
+  if (x.containsElementNamed("design")) {
+    out.populations.of_pattern = from_zero(x["population"]);
+    out.populations.design = as<Eigen::MatrixXd>(x["design"]);
+    out.populations.report = as<Eigen::MatrixXd>(x["report"]);
+  }
   return out;
 }
 
@@ -77,7 +82,7 @@ namespace {
 // Patterns x categories; patterns without ratings have the base rates.
 NumericMatrix posterior_of_patterns(const LatentClass& latent, const Eigen::VectorXd& x) {
   const Reading reading(latent, x);
-  return glue::by_row(by_pattern(latent.rows, latent.posterior(x), reading.base_rates()),
+  return glue::by_row(by_pattern(latent.rows, latent.posterior(x), reading.population_rates()),
                       latent.categories);
 }
 

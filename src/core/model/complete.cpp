@@ -2,19 +2,44 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "../base/special.hpp"
 
 namespace fallible {
 
+Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law, const Counts& counts) {
+  const int N = layout.categories, K = layout.classes();
+  const double before = layout.prior.none ? 0 : layout.prior.base_rates * N;
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(layout.rates, layout.rates), of(N - 1, N - 1);
+  for (int g = 0; g < layout.populations(); ++g) {
+    const auto first = counts.classes.begin() + static_cast<std::ptrdiff_t>(g) * K;
+    const double cases = std::accumulate(first, first + K, before * layout.share[g]);
+    const Eigen::Map<const Eigen::VectorXd> rate(&law.rates[static_cast<std::size_t>(g) * N], N - 1);
+    of = -cases * rate * rate.transpose();
+    of.diagonal() += cases * rate;
+    for (int i = 0; i < layout.coefficients(); ++i) {
+      for (int j = 0; j < layout.coefficients(); ++j) {
+        const double x = layout.rows.populations.value(g, i) * layout.rows.populations.value(g, j);
+        out.block(layout.rate_at(i, 0), layout.rate_at(j, 0), N - 1, N - 1) += x * of;
+      }
+    }
+  }
+  return out;
+}
+
 CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
                                      const Counts& counts)
     : layout_(&layout), diagonal_(Eigen::VectorXd::Zero(layout.size)) {
   const int N = layout.categories;
-  double cases = layout.prior.none ? 0 : layout.prior.base_rates * N;
-  for (const double n : counts.classes) cases += n;
-  for (int k = 0; k < N - 1; ++k) diagonal_[k] = cases * law.base_rates[k];
-  last_rate_ = std::max(cases * law.base_rates[N - 1], least);
+  if (layout.coefficients() > 1) {
+    add_block(0, information_of_rates(layout, law, counts));
+  } else {
+    double cases = layout.prior.none ? 0 : layout.prior.base_rates * N;
+    for (const double n : counts.classes) cases += n;
+    for (int k = 0; k < N - 1; ++k) diagonal_[k] = cases * law.base_rates[k];
+    last_rate_ = std::max(cases * law.base_rates[N - 1], least);
+  }
   if (layout.errors_at >= 0) wrong_.assign(static_cast<std::size_t>(layout.groups) * N, 0.0);
   const Score score(layout, x, law);
   for (int u = 0; u < layout.rows.judges; ++u) {

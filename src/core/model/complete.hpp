@@ -9,6 +9,10 @@
 
 namespace fallible {
 
+// The expected information on the parameters of base rates if classes were seen, with the cases of
+// the prior.
+Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law, const Counts& counts);
+
 // Base rates, each judge's accuracies around their mean, and each row of errors are blocks of a
 // diagonal and a matrix of rank one; slope and thresholds, and the law of confidence, are blocks;
 // what else there is stands by itself. Refers to the layout.

@@ -75,7 +75,10 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
     const double w = rows.weight[row];
     for (int c = 0; c < law.classes; ++c) {
       if (posterior[c] == 0) continue;
-      if (c % N < N - 1) score.add(direction[c % N], 1);
+      for (int j = 0; c % N < N - 1 && j < model.coefficients(); ++j) {
+        score.add(direction[model.rate_at(j, c % N)],
+                  rows.populations.value(rows.population_of(row), j));
+      }
       for (const int at : rows.places(row)) {
         scores.rating(rows.judge[at], rows.category[at], c, [&](int parameter, double slope) {
           if (direction[parameter] >= 0) score.add(direction[parameter], slope);
@@ -110,7 +113,7 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks) {
-  const int rates = model.categories - 1;
+  const int N = model.categories, rates = model.rates;
   const bool smoothed = kinks == Kinks::smoothed && model.strata > 1;
   std::vector<int> of_louis(direction);
   if (smoothed) std::fill(of_louis.begin() + rates, of_louis.end(), -1);
@@ -119,12 +122,9 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(directions, directions);
   add_variance_of_scores(model, x, law, of_louis, counts, out);
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
-  const double before = model.prior.none ? 0 : model.prior.base_rates * model.categories;
-  const double cases = std::accumulate(counts.classes.begin(), counts.classes.end(), before);
+  const Eigen::MatrixXd information = information_of_rates(model, law, counts);
   for (int k = 0; k < rates; ++k) {
-    for (int l = 0; l < rates; ++l) {
-      out(direction[k], direction[l]) -= cases * law.base_rates[k] * ((k == l) - law.base_rates[l]);
-    }
+    for (int l = 0; l < rates; ++l) out(direction[k], direction[l]) -= information(k, l);
   }
   const auto slope = [&](const Eigen::VectorXd& at) -> Eigen::VectorXd {
     steps_done(static_cast<unsigned>(x.size()));
@@ -204,7 +204,7 @@ Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::Vector
 }
 
 std::vector<double> natural_variances(const LatentClass& model, const Eigen::VectorXd& x) {
-  if (model.ordinal_at >= 0 || model.levels_at >= 0) return {};
+  if (model.ordinal_at >= 0 || model.levels_at >= 0 || model.coefficients() > 1) return {};
   const int N = model.categories, raters = model.rows.raters;
   const bool each = model.per_group > 1;
   const Law law(model, x);

@@ -42,7 +42,8 @@ class Curvature {
 Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x);
 
 // Variances alone, as if truth were known wherever it is expected, and so too small: of a rater's
-// accuracies from the rater's own ratings. None of models with ordinal errors or confidence.
+// accuracies from the rater's own ratings. None of models with ordinal errors, confidence or
+// covariates.
 std::vector<double> natural_variances(const LatentClass& model, const Eigen::VectorXd& x);
 
 struct Evidence {

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "../base/random.hpp"
 #include "latent.hpp"
@@ -75,13 +76,18 @@ class SmallPanel {
     }
     raters_ = judges_;
     if (rows.joined()) sit(rows.raters);
-    // By known truth, so that a rare one is not missed: what it tells does not hang on how often.
-    std::map<int, std::vector<int>> by_known;
+    // By known truth, so that a rare one is not missed: how often it occurs does not matter to what
+    // is identified. Also by population, unless there are many more than coefficients, of which any
+    // rows show enough.
+    const bool few = rows.populations.size() <= 2 * rows.populations.coefficients();
+    std::map<std::pair<int, int>, std::vector<int>> by_known;
     for (int i = 0; i < rows.size(); ++i) {
       bool seated = false;
       for (const int at : rows.places(i)) seated = seated || seat_[rows.judge[at]] >= 0;
       if (!seated || rows.weight[i] == 0) continue;
-      by_known[known_of(i, std::min(rows.categories, few_categories))].push_back(i);
+      by_known[{few ? rows.population_of(i) : 0,
+                known_of(i, std::min(rows.categories, few_categories))}]
+          .push_back(i);
     }
     for (auto& of : by_known) seated_.push_back(std::move(of.second));
   }
@@ -96,6 +102,10 @@ class SmallPanel {
     out.raters = raters_;
     out.judges = judges_;
     fix_matrices(out, stream);
+    // Any covariates, as many: whether those at hand are collinear is not asked here.
+    out.populations = rows_.populations;
+    double* value = out.populations.design.data();
+    std::generate_n(value, out.populations.design.size(), [&] { return stream.uniform(); });
     const int groups = static_cast<int>(seated_.size());
     for (int i = 0; i < wanted; ++i) {
       const int turn = busiest_row_ >= 0 ? i / 2 : i;
@@ -115,6 +125,7 @@ class SmallPanel {
       out.end_row(out.judge.size());
       out.known.push_back(known_of(row, out.categories));
       out.weight.push_back(1);
+      if (out.populations.size() > 1) out.population.push_back(rows_.population_of(row));
     }
     return out;
   }
@@ -197,7 +208,7 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
   const bool apart = model.by_rater && model.errors == Errors::free;
   if (out.all || !apart || scores.rows() == 0) return out;
   const Eigen::VectorXd part = null_parts(scores);
-  if (part.head(latent.categories - 1).maxCoeff() > part_tolerance) return out;
+  if (part.head(latent.rates).maxCoeff() > part_tolerance) return out;
   int judged = 0;
   for (int u = 0; u < rows.judges; ++u) {
     const int seat = panel.seat(u);

@@ -1,6 +1,7 @@
 #include "latent.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "../base/host.hpp"
 #include "latent_pairs.hpp"
@@ -47,10 +48,15 @@ Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {
   const Score score(*this, x, law);
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(rows.size(), size);
   const auto add = [&](int i, const double* posterior) {
+    const int population = rows.population_of(i);
+    const double* rate = &law.rates[static_cast<std::size_t>(population) * categories];
     for (int c = 0; c < law.classes; ++c) {
       const double p = posterior[c];
       for (int k = 0; k < categories - 1; ++k) {
-        out(i, k) += p * ((c % categories == k) - law.base_rates[k]);
+        const double excess = p * ((c % categories == k) - rate[k]);
+        for (int j = 0; j < coefficients(); ++j) {
+          out(i, rate_at(j, k)) += excess * rows.populations.value(population, j);
+        }
       }
       for (const int at : rows.places(i)) {
         score.rating(rows.judge[at], rows.category[at], c,
@@ -70,10 +76,19 @@ double LatentClass::accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorX
   const Score score(*this, x, law);
   for (int c = 0; c < law.classes; ++c) {
     const int k = c % categories;
-    const double right = law.weight[c] * law.of(judge, k, c);
+    const double right = law.base_rates[k] / strata * law.of(judge, k, c);
     score.rating(judge, k, c, [&](int at, double of) { (*slope)[at] += right * of; });
-    if (k == categories - 1) continue;
-    (*slope)[k] += law.weight[c] * (law.accuracy[judge * categories + k] - out);
+  }
+  const double* accurate = &law.accuracy[static_cast<std::size_t>(judge) * categories];
+  for (int g = 0; g < populations(); ++g) {
+    const double* rate = &law.rates[static_cast<std::size_t>(g) * categories];
+    const double mean = std::inner_product(rate, rate + categories, accurate, 0.0);
+    for (int k = 0; k < categories - 1; ++k) {
+      const double moved = share[g] * rate[k] * (accurate[k] - mean);
+      for (int j = 0; j < coefficients(); ++j) {
+        (*slope)[rate_at(j, k)] += moved * rows.populations.value(g, j);
+      }
+    }
   }
   return out;
 }
@@ -157,11 +172,12 @@ Eigen::VectorXd LatentClass::warm_start(const Eigen::VectorXd& x, int raters) co
   first.categories = categories;
   first.levels = rows.levels;
   first.matrix = rows.matrix;
+  first.populations = rows.populations;
   if (first.matrix.size() > static_cast<std::size_t>(raters)) first.matrix.resize(raters);
   const Layout before(first, model, prior, held);
   if (x.size() != before.size || before.groups == 0 || rows.joined()) return {};
   Eigen::VectorXd out = Eigen::VectorXd::Zero(size);
-  out.head(categories - 1) = x.head(categories - 1);
+  out.head(rates) = x.head(rates);
   if (mean_at >= 0) out[mean_at] = x[before.mean_at];
   // Raters of before come first in both.
   const auto copy = [&](int from, int to, int each) {

@@ -9,6 +9,7 @@ namespace fallible {
 void LatentRows::find_shared() {
   shared.assign(size(), 0);
   for (int i = 1; i < size(); ++i) {
+    if (population_of(i) != population_of(i - 1)) continue;
     const int most = std::min(places(i).size(), places(i - 1).size());
     int& same = shared[i];
     while (same < most && rating(start[i] + same) == rating(start[i - 1] + same)) ++same;
@@ -35,10 +36,19 @@ std::vector<double> LatentRows::votes(int row) const {
 void LatentRows::add_expected(int row, const double* posterior, int classes, double* of_classes,
                               double* of_ratings) const {
   const Eigen::ArrayXd cases = weight[row] * Eigen::ArrayXd::Map(posterior, classes);
-  Eigen::ArrayXd::Map(of_classes, classes) += cases;
+  Eigen::ArrayXd::Map(of_classes + population_of(row) * classes, classes) += cases;
   for (const int at : places(row)) {
     Eigen::ArrayXd::Map(of_ratings + rating(at) * classes, classes) += cases;
   }
+}
+
+// One row for each group, whose key begins with its population and its known category.
+void LatentRows::add_groups_of(const RowGroups& groups, const std::vector<double>& pattern_weight) {
+  for (int i = 0; i < groups.size(); ++i) {
+    if (populations.size() > 1) population.push_back(groups.begin(i)[0]);
+    known.push_back(groups.begin(i)[1]);
+  }
+  add_groups(groups, 2, pattern_weight);
 }
 
 LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, int system,
@@ -50,8 +60,10 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   out.judges = x.raters + (system >= 0);
   out.matrix = known.matrix;
   out.before = known.before;
-  // Known category, then judge and category of each rating.
+  out.populations = known.populations;
+  // Population and known category, then judge and category of each rating.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
+    key.push_back(known.populations.of(p));
     key.push_back(known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);
     for (const int i : x.places(p)) {
       key.push_back(x.rater[i] - 1);
@@ -61,10 +73,9 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
       key.push_back(x.raters);
       key.push_back(x.answer_of(p, system) - 1);
     }
-    return key.size() > 1 || key[0] >= 0;
+    return key.size() > 2 || key[1] >= 0;
   });
-  for (int i = 0; i < groups.size(); ++i) out.known.push_back(*groups.begin(i));
-  out.add_groups(groups, 1, weight);
+  out.add_groups_of(groups, weight);
   out.find_shared();
   return out;
 }
@@ -77,6 +88,7 @@ ExchangeableRows regardless_of_rater(const LatentRows& rows) {
       ratings.emplace_back(rows.judge[at] < rows.raters ? 0 : 1, rows.category[at]);
     }
     std::sort(ratings.begin(), ratings.end());
+    key.push_back(rows.population_of(i));
     key.push_back(rows.known[i]);
     for (const auto& rating : ratings) key.insert(key.end(), {rating.first, rating.second});
     return true;
@@ -86,8 +98,8 @@ ExchangeableRows regardless_of_rater(const LatentRows& rows) {
   out.rows.levels = rows.levels;
   out.rows.raters = 1;
   out.rows.judges = rows.joined() ? 2 : 1;
-  for (int i = 0; i < groups.size(); ++i) out.rows.known.push_back(*groups.begin(i));
-  out.rows.add_groups(groups, 1, rows.weight);
+  out.rows.populations = rows.populations;
+  out.rows.add_groups_of(groups, rows.weight);
   out.rows.find_shared();
   out.of_row = std::move(out.rows.of_pattern);
   out.rows.of_pattern = rows.of_pattern;
@@ -112,9 +124,11 @@ void ExchangeableRows::weigh(const std::vector<double>& weight) {
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior,
                                const std::vector<double>& otherwise) {
   std::vector<double> out;
-  for (const int row : rows.of_pattern) {
-    const auto from =
-        row < 0 ? otherwise.begin() : posterior.begin() + row * static_cast<long>(rows.categories);
+  for (std::size_t p = 0; p < rows.of_pattern.size(); ++p) {
+    const long row = rows.of_pattern[p], N = rows.categories;
+    const auto from = row < 0
+                          ? otherwise.begin() + rows.populations.of(static_cast<int>(p)) * N
+                          : posterior.begin() + row * N;
     out.insert(out.end(), from, from + rows.categories);
   }
   return out;
@@ -122,11 +136,12 @@ std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>
 
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior) {
   const std::size_t N = rows.categories;
-  std::vector<double> mean(N, 0.0);
-  double cases = 0;
-  for (const double w : rows.weight) cases += w;
+  const std::size_t populations = rows.populations.size();
+  std::vector<double> mean(populations * N, 0.0), cases(populations, 0.0);
+  for (int i = 0; i < rows.size(); ++i) cases[rows.population_of(i)] += rows.weight[i];
   for (std::size_t i = 0; i < posterior.size(); ++i) {
-    mean[i % N] += rows.weight[i / N] * posterior[i] / cases;
+    const std::size_t population = rows.population_of(static_cast<int>(i / N));
+    mean[population * N + i % N] += rows.weight[i / N] * posterior[i] / cases[population];
   }
   return by_pattern(rows, posterior, mean);
 }

@@ -70,8 +70,9 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
   symbols = layout.rows.symbols();
   classes = layout.classes();
   base_rates = reading.base_rates();
-  for (int s = 0; s < layout.strata; ++s) {
-    for (const double rate : base_rates) weight.push_back(rate / layout.strata);
+  rates = reading.population_rates();
+  for (auto rate = rates.begin(); rate != rates.end(); rate += N) {
+    for (int c = 0; c < classes; ++c) weight.push_back(rate[c % N] / layout.strata);
   }
   accuracy.resize(static_cast<std::size_t>(judges) * N);
   error_.resize(accuracy.size() * N);

@@ -29,7 +29,14 @@ Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const Lat
   kinds = groups == 0 ? 0 : system && model.own && groups > 1 ? 2 : 1;
   const bool ordinal = model.errors == Errors::ordinal;
   per_group = free ? categories : ordinal ? 0 : 1;
-  size = categories - 1;
+  rates = size = coefficients() * (categories - 1);
+  share.assign(populations(), 0.0);
+  double cases = 0;
+  for (int i = 0; i < rows.size(); ++i) {
+    share[rows.population_of(i)] += rows.weight[i];
+    cases += rows.weight[i];
+  }
+  for (double& of : share) of = cases > 0 && populations() > 1 ? of / cases : 1.0 / populations();
   const auto place = [this](int count) {
     const int first = count > 0 ? size : -1;
     size += count;
@@ -57,7 +64,7 @@ int Layout::free_parameters() const {
 
 Eigen::VectorXd Layout::start_from(const Layout& simpler, const Eigen::VectorXd& x) const {
   Eigen::VectorXd out = Eigen::VectorXd::Zero(size);
-  out.head(categories - 1) = x.head(categories - 1);
+  out.head(rates) = x.head(rates);
   for (int u = 0; u < rows.judges; ++u) {
     for (int k = 0; k < categories; ++k) {
       out[accuracy_at(u, k)] = x[simpler.accuracy_at(u, k)];
@@ -143,10 +150,18 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
     for (int i = 0; i < layout.size; ++i) out.normal(i, free_scale);
     return out.value;
   }
-  const auto rates = Reading(layout, x).base_rates();
-  for (int k = 0; k < N; ++k) {
-    out.value += prior.base_rates * std::log(std::max(rates[k], 1e-300));
-    if (k < N - 1) out.slope(k, prior.base_rates * (1 - N * rates[k]));
+  // Of several populations each has its share of the prior's cases.
+  const auto rates = Reading(layout, x).population_rates();
+  for (int g = 0; g < layout.populations(); ++g) {
+    const double before = prior.base_rates * layout.share[g];
+    for (int k = 0; k < N; ++k) {
+      const double rate = rates[static_cast<std::size_t>(g) * N + k];
+      out.value += before * std::log(std::max(rate, 1e-300));
+      for (int j = 0; k < N - 1 && j < layout.coefficients(); ++j) {
+        out.slope(layout.rate_at(j, k),
+                  before * (1 - N * rate) * layout.rows.populations.value(g, j));
+      }
+    }
   }
   if (prior.pooled) {
     LogDensity of_rows{x, gradient};

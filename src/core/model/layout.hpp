@@ -49,8 +49,8 @@ struct Held {
 // What a model is fitted to.
 enum class Fitting { likelihood, pairs };
 
-// Accuracies and base rates are logits, dispersions logarithms; shifts are themselves. First the
-// base rates but the last, then what follows. Known judges have no parameters.
+// Accuracies and base rates are logits, dispersions logarithms; shifts are themselves. The first
+// parameters are those of base rates (see rate_at()). Known judges have no parameters.
 struct Layout {
   Layout(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
          const Held& held = Held());
@@ -60,6 +60,8 @@ struct Layout {
   LatentPrior prior;
   Held held;
   int categories, strata;
+  int rates;  // parameters of base rates, coefficients x (categories but the last)
+  std::vector<double> share;  // of the cases, in each population
   std::vector<int> group;  // of judges with the same accuracy and errors; -1 is known
   int groups = 0;
   int per_group;  // accuracies: one, or one for each truth; none where errors are ordinal
@@ -69,6 +71,12 @@ struct Layout {
   int size;
 
   int classes() const { return strata * categories; }  // category within stratum
+  int populations() const { return rows.populations.size(); }
+  int coefficients() const { return rows.populations.coefficients(); }
+  // A coefficient of the logit of a category against the last one.
+  int rate_at(int coefficient, int category) const {
+    return coefficient * (categories - 1) + category;
+  }
   bool is_known(int judge) const { return group[judge] < 0; }
   bool is_system(int judge) const { return judge >= rows.raters; }
 

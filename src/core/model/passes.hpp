@@ -22,7 +22,7 @@ namespace fallible {
 // that nothing would be left of a product.
 struct AnswerTables {
   int classes;
-  const double *weight, *probability;
+  const double *weight, *probability;  // weights of each population
   const double *log_weight = nullptr, *log_probability = nullptr;  // or found from the former
 };
 
@@ -68,7 +68,7 @@ class Pass {
   Pass(const LatentRows& rows, const AnswerTables& tables, const AnswerSums* sums)
       : rows_(rows), tables_(tables), sums_(sums) {
     const std::size_t levels = 1 + static_cast<std::size_t>(rows.longest_shared);
-    product_.assign(levels, Constant(tables.weight, tables.classes));
+    product_.assign(levels, Constant(weights(), tables.classes));
     rating_.resize(levels);
     if (sums) sum_.assign(levels, Array::Zero(tables.classes));
   }
@@ -85,6 +85,7 @@ class Pass {
       const double w = rows_.weight[i];
       if (w == 0 && !all) continue;
       close(shared);
+      if (rows_.population_of(i) != population_) move_to(rows_.population_of(i));
       shared = std::numeric_limits<int>::max();
       open_until(i + 1 < rows_.size() ? rows_.shared_by(i + 1) : 0, rows_.start[i]);
       const double total = expect(i, posterior);
@@ -101,7 +102,7 @@ class Pass {
     }
     steps_done(static_cast<unsigned>(rows_.size() % rows_at_once));
     close(0);
-    if (sums_) Map(sums_->classes, classes()) += sum_[0];
+    move_to(0);
     return out.value();
   }
 
@@ -113,6 +114,18 @@ class Pass {
 
   int classes() const { return K > 0 ? K : tables_.classes; }
   std::size_t place(std::size_t rating) const { return rating * classes(); }
+
+  const double* weights() const { return tables_.weight + population_ * classes(); }
+
+  // Only when all beginnings are closed.
+  void move_to(int population) {
+    if (sums_) {
+      Map(sums_->classes + population_ * classes(), classes()) += sum_[0];
+      sum_[0].setZero();
+    }
+    population_ = population;
+    product_[0] = Constant(weights(), classes());
+  }
 
   void close(int level) {
     for (; open_ > level; --open_) {
@@ -146,7 +159,7 @@ class Pass {
   }
 
   double expect_by_logs(int row, Array& posterior) const {
-    posterior = logs(tables_.log_weight, tables_.weight, 0);
+    posterior = logs(tables_.log_weight, tables_.weight, population_ * classes());
     for (const int at : rows_.places(row)) {
       posterior += logs(tables_.log_probability, tables_.probability, place(rows_.rating(at)));
     }
@@ -183,6 +196,7 @@ class Pass {
   const LatentRows& rows_;
   AnswerTables tables_;
   const AnswerSums* sums_;
+  int population_ = 0;
   int open_ = 0;  // ratings of the beginning that is on the stack
   std::vector<Array> product_, sum_;
   std::vector<std::size_t> rating_;

@@ -9,9 +9,18 @@
 namespace fallible {
 
 Reading::Reading(const Layout& layout, const Eigen::VectorXd& x)
-    : layout_(layout), x_(x), base_rates_(x.data(), x.data() + layout.categories - 1) {
-  base_rates_.push_back(0);
-  to_shares(base_rates_.begin(), base_rates_.end());
+    : layout_(layout), x_(x), base_rates_(layout.categories, 0.0) {
+  const int N = layout.categories;
+  for (int g = 0; g < layout.populations(); ++g) {
+    std::vector<double> rate(N, 0.0);
+    for (int j = 0; j < layout.coefficients(); ++j) {
+      const double value = layout.rows.populations.value(g, j);
+      for (int k = 0; k < N - 1; ++k) rate[k] += value * x[layout.rate_at(j, k)];
+    }
+    to_shares(rate.begin(), rate.end());
+    for (int k = 0; k < N; ++k) base_rates_[k] += layout.share[g] * rate[k];
+    rates_.insert(rates_.end(), rate.begin(), rate.end());
+  }
 }
 
 double Reading::accuracy(int judge) const {
@@ -86,6 +95,21 @@ void Reading::add_levels(Naturals& to) const {
   }
 }
 
+void Reading::add_coefficients(Naturals& to) const {
+  const int N = layout_.categories, size = layout_.coefficients();
+  // The last category has no parameters: its logits are 0.
+  Eigen::MatrixXd logits = Eigen::MatrixXd::Zero(size, N);
+  for (int j = 0; j < size; ++j) {
+    for (int k = 0; k < N - 1; ++k) logits(j, k) = x_[layout_.rate_at(j, k)];
+  }
+  const Eigen::MatrixXd raw = layout_.rows.populations.report * logits;
+  for (int k = 1; k < N; ++k) {
+    for (int j = 0; j < size; ++j) {
+      to.add("base_rate_coefficient", k + 1, raw(j, k) - raw(j, 0), j + 1);
+    }
+  }
+}
+
 Naturals Reading::naturals() const {
   const int raters = layout_.rows.raters;
   Naturals out;
@@ -97,6 +121,7 @@ Naturals Reading::naturals() const {
   if (layout_.ordinal_at >= 0) add_ordinal(out);
   if (layout_.levels_at >= 0) add_levels(out);
   for (int k = 0; k < layout_.categories; ++k) out.add("base_rate", k + 1, base_rates_[k]);
+  if (layout_.coefficients() > 1) add_coefficients(out);
   for (int i = 0; layout_.dispersions_at >= 0 && i < layout_.kinds; ++i) {
     out.add("dispersion", 0, dispersion(i > 0));
   }

@@ -9,12 +9,13 @@
 namespace fallible {
 
 // What is estimated, one entry each: "rater_accuracy", "system_accuracy", "slope" and "threshold"
-// (of raters), "confidence_right" and "confidence_wrong", "base_rate", "dispersion" or "difficulty"
-// (the last two of raters, then of the system if it has its own).
+// (of raters), "confidence_right" and "confidence_wrong", "base_rate", "base_rate_coefficient" (of
+// the logit of a category against the first), "dispersion" or "difficulty" (the last two of raters,
+// then of the system if it has its own).
 struct Naturals {
   std::vector<std::string> term;
   std::vector<int> of;    // rater or category, from 1; 0 where there is one for all
-  std::vector<int> part;  // threshold or level, from 1; 0 elsewhere
+  std::vector<int> part;  // threshold, level or coefficient, from 1; 0 elsewhere
   std::vector<double> value;
 
   void add(const char* what, int whose, double is, int which = 0);
@@ -25,7 +26,10 @@ class Reading {
  public:
   Reading(const Layout& layout, const Eigen::VectorXd& x);
 
+  // Means over the cases.
   const std::vector<double>& base_rates() const { return base_rates_; }
+  // Populations x categories.
+  const std::vector<double>& population_rates() const { return rates_; }
   // Over base rates and strata.
   double accuracy(int judge) const;
   double dispersion(bool of_system) const;
@@ -36,10 +40,11 @@ class Reading {
   double common_accuracy() const;
   void add_ordinal(Naturals& to) const;
   void add_levels(Naturals& to) const;
+  void add_coefficients(Naturals& to) const;
 
   const Layout& layout_;
   const Eigen::VectorXd& x_;
-  std::vector<double> base_rates_;
+  std::vector<double> rates_, base_rates_;
 };
 
 }  // namespace fallible

@@ -8,10 +8,10 @@ namespace fallible {
 Counts::Counts(const Layout& layout)
     : ratings(static_cast<std::size_t>(layout.rows.judges) * layout.rows.symbols() *
               layout.classes()),
-      classes(layout.classes()) {}
+      classes(static_cast<std::size_t>(layout.populations()) * layout.classes()) {}
 
 std::vector<double> Counts::levels(const Layout& layout) const {
-  const std::size_t N = layout.categories, K = classes.size(), symbols = layout.rows.symbols();
+  const std::size_t N = layout.categories, K = layout.classes(), symbols = layout.rows.symbols();
   std::vector<double> out(2 * layout.rows.levels, 0.0);
   for (std::size_t i = 0; i < ratings.size(); ++i) {
     const std::size_t symbol = i / K % symbols;
@@ -21,7 +21,7 @@ std::vector<double> Counts::levels(const Layout& layout) const {
 }
 
 std::vector<double> Counts::by_truth(const Layout& layout) const {
-  const std::size_t N = layout.categories, K = classes.size(), symbols = layout.rows.symbols();
+  const std::size_t N = layout.categories, K = layout.classes(), symbols = layout.rows.symbols();
   std::vector<double> out(layout.rows.judges * N * N, 0.0);
   for (std::size_t i = 0; i < ratings.size(); ++i) {
     const std::size_t judge = i / K / symbols, answer = i / K % symbols % N;
@@ -33,13 +33,21 @@ std::vector<double> Counts::by_truth(const Layout& layout) const {
 void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
                   const Counts& counts, Eigen::VectorXd& gradient) {
   const int N = layout.categories, S = layout.strata;
-  double cases = 0;
-  std::vector<double> of_category(N, 0.0);
-  for (int c = 0; c < law.classes; ++c) {
-    of_category[c % N] += counts.classes[c];
-    cases += counts.classes[c];
+  for (int g = 0; g < layout.populations(); ++g) {
+    double cases = 0;
+    std::vector<double> of_category(N, 0.0);
+    for (int c = 0; c < law.classes; ++c) {
+      const double n = counts.classes[static_cast<std::size_t>(g) * law.classes + c];
+      of_category[c % N] += n;
+      cases += n;
+    }
+    for (int k = 0; k < N - 1; ++k) {
+      const double excess = of_category[k] - cases * law.rates[static_cast<std::size_t>(g) * N + k];
+      for (int j = 0; j < layout.coefficients(); ++j) {
+        gradient[layout.rate_at(j, k)] += excess * layout.rows.populations.value(g, j);
+      }
+    }
   }
-  for (int k = 0; k < N - 1; ++k) gradient[k] += of_category[k] - cases * law.base_rates[k];
 
   const Score score(layout, x, law);
   const auto times = [&gradient](double n) {
@@ -99,7 +107,7 @@ Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts) {
   const double extra = layout.prior.none || pooled ? 1e-10 : 0.2;  // nothing is impossible
   Eigen::VectorXd x = Eigen::VectorXd::Zero(layout.size);
   std::vector<double> of_category(N, pooled ? layout.prior.base_rates : extra);
-  for (int c = 0; c < layout.classes(); ++c) of_category[c % N] += counts.classes[c];
+  for (std::size_t c = 0; c < counts.classes.size(); ++c) of_category[c % N] += counts.classes[c];
   for (int k = 0; k < N - 1; ++k) x[k] = std::log(of_category[k] / of_category[N - 1]);
 
   const std::vector<double> given = counts.by_truth(layout);

@@ -88,7 +88,7 @@ struct Counts {
   explicit Counts(const Layout& layout);
 
   std::vector<double> ratings;  // judges x symbols x classes, as in AnswerLaw
-  std::vector<double> classes;
+  std::vector<double> classes;  // populations x classes
 
   // Numbers of answers with each level of confidence, levels x (wrong, right).
   std::vector<double> levels(const Layout& layout) const;

@@ -6,13 +6,6 @@
 
 uses_confidence <- function(model) isTRUE(model$confidence)
 
-check_confidence_axes <- function(confidence, difficulty) {
-  check_flag(confidence, "confidence")
-  abort_argument_if(confidence && identical(difficulty, "strata"), "difficulty",
-    "A model with {.code confidence = TRUE} cannot have strata of difficulty.",
-    i = "{.arg difficulty} may be a formula.")
-}
-
 check_has_confidence <- function(model, x) {
   if (!uses_confidence(model)) return(invisible())
   seen <- seen_levels(x)
@@ -55,7 +48,7 @@ recode_levels <- function(x, fit) {
   x
 }
 
-# Patterns whose cases are also alike in confidence.
+# Patterns whose cases also have the same confidence.
 split_by_confidence <- function(x) {
   if (is.null(x$confidence)) return(x)
   pattern <- pattern_of_case(x)
@@ -64,7 +57,7 @@ split_by_confidence <- function(x) {
   rater <- rating_rater(x)[at]
   level <- level_of_ratings(x, case, rater) + 1L # as if it were a category
   same <- core_patterns_long(case, rater, level, list(), length(pattern))$index
-  split_patterns(x, cbind(same))
+  split_patterns(x, list(.confidence = same))
 }
 
 # The level of each rating of patterns that were split by it, 0 where none is known.
@@ -72,48 +65,6 @@ rating_levels <- function(x, model) {
   if (!uses_confidence(model) || is.null(x$confidence)) return(rep(0L, length(rating_rater(x))))
   first <- match(seq_len(n_patterns(x)), x$index)
   level_of_ratings(x, first[rating_pattern(x)], rating_rater(x))
-}
-
-# ---- The law -------------------------------------------------------------------------------------
-
-# `family` with levels: its law of answers times that of the core for levels, whose parameters come
-# last.
-confident_family <- function(family, x) {
-  levels <- x$confidence$levels
-  n <- length(levels)
-  own <- function(parameters) utils::head(parameters, 2L - 2L * n)
-  level_law <- function(parameters) core_level_law(utils::tail(parameters, 2L * n - 2L), n)
-  bare <- family
-  family$levels <- levels
-  family$start <- function(judged, categories) {
-    seen <- tabulate(x$confidence$code, n)
-    c(bare$start(judged, categories), log(seen[-1L] / seen[[1L]]), rep(log(0.5), n - 1L))
-  }
-  family$law <- function(parameters, judged, categories) {
-    law <- bare$law(own(parameters), judged, categories)
-    right <- rep(as.vector(diag(length(categories))), each = nrow(law))
-    laws <- rbind(1, level_law(parameters))
-    shares <- outer(right, laws[, 1L]) + outer(1 - right, laws[, 2L])
-    array(as.vector(law) * shares, dim(law) * c(1L, 1L, n + 1L))
-  }
-  family["gradient"] <- list(if (!is.null(bare$gradient)) {
-    function(parameters, judged, categories, counts) {
-      k <- length(categories)
-      counts <- array(counts, c(dim(counts)[[1L]], k, k, n + 1L))
-      seen <- matrix(colSums(counts)[, , -1L], k^2)
-      right <- as.vector(diag(k)) %*% seen
-      value <- function(at) sum(c(right, colSums(seen) - right) * log(core_level_law(at, n)))
-      c(
-        bare$gradient(own(parameters), judged, categories, rowSums(counts, dims = 3L)),
-        differences(value, utils::tail(parameters, 2L * n - 2L))
-      )
-    }
-  })
-  family$report <- function(parameters) {
-    shares <- level_law(parameters)
-    c(bare$report(own(parameters)), stats::setNames(as.vector(shares), level_terms(levels)))
-  }
-  family
 }
 
 level_terms <- function(levels) {

@@ -1,0 +1,159 @@
+# Base rates by formula: a multinomial logit on covariates of cases. Cases with the same covariates
+# are a population. The core fits the logits (see Populations in src/core/model/latent_rows.hpp).
+
+check_formula <- function(formula, arg) {
+  abort_argument_if(!rlang::is_formula(formula) || length(formula) != 2L, arg,
+    "must be a formula without a left side, such as {.code ~ site}.", not = formula)
+  formula
+}
+
+has_formula <- function(model) length(all.vars(model$base_rates)) > 0L
+
+formula_text <- function(model) {
+  paste(deparse(model$base_rates, width.cutoff = 500L), collapse = " ")
+}
+
+formula_words <- function(model) if (has_formula(model)) paste(" with base rates", formula_text(model))
+
+# Patterns of cases that are the same to a model: with the same ratings and, where the model uses
+# covariates or confidence, the same values of these.
+patterns_for <- function(model, x) {
+  if (is.null(x$covariates) && is.null(x$confidence) && length(x$patterns$values) == 0L) return(x)
+  x <- join_patterns(x, character())
+  x <- split_patterns(x, x$covariates[covariates_used(model, x)])
+  if (uses_confidence(model)) split_by_confidence(x) else x
+}
+
+# Names of covariates. A law that a user writes may use all.
+covariates_used <- function(model, x) {
+  if (is.null(model$family)) intersect(all.vars(model$base_rates), names(x$covariates)) else
+    names(x$covariates)
+}
+
+# What the core has to know of the covariates of patterns: `population`, a number per pattern;
+# `design`, populations x columns, standardised, without the intercept; `report`, which gives the
+# coefficients of unscaled covariates from those of the design. `base` makes the same design for
+# other data, and is that of a fit where `like` is. NULL if base rates do not depend on covariates.
+populations_of <- function(model, x, like = NULL) {
+  if (!has_formula(model)) return(NULL)
+  values <- pattern_covariates(x)
+  base <- formula_design(model$base_rates, values, like)
+  # Distinct rows, in an order that does not depend on that of cases.
+  columns <- unname(split_columns(base$matrix, base$names)[-1L])
+  row <- split_by(rep(1, n_patterns(x)), columns)
+  first <- match(seq_len(max(row)), row)
+  sorted <- do.call(order, c(lapply(columns, `[`, first), method = "radix"))
+  size <- length(base$names)
+  report <- diag(1 / base$scale, size)
+  report[1L, ] <- -base$centre / base$scale
+  report[1L, 1L] <- 1
+  list(
+    population = match(row, sorted), design = base$matrix[first[sorted], -1L, drop = FALSE],
+    report = report, base = base[names(base) != "matrix"]
+  )
+}
+
+# Distinct values of the factors of a formula, in an order that does not depend on that of cases; NULL
+# without a formula, or if one of them is a number.
+population_table <- function(model, x) {
+  if (!has_formula(model)) return(NULL)
+  values <- pattern_covariates(x)[intersect(all.vars(model$base_rates), names(x$covariates))]
+  if (ncol(values) == 0L || any(vapply(values, is.numeric, NA))) return(NULL)
+  values <- unique(values)
+  values[do.call(order, c(unname(as.list(values)), method = "radix")), ]
+}
+
+# The row of `table` for each row of `values`, NA where there is none.
+population_of <- function(values, table) {
+  values <- values[names(table)]
+  both <- split_by(
+    rep(1, nrow(table) + nrow(values)), Map(function(a, b) c(as_label(a), as_label(b)), table, values)
+  )
+  match(both[-seq_len(nrow(table))], both[seq_len(nrow(table))])
+}
+
+# Could other coefficients give all cases the same base rates?
+is_collinear <- function(known) {
+  !is.null(known$design) && qr(cbind(1, known$design))$rank <= ncol(known$design)
+}
+
+# A list: matrix (rows of `data` x columns, standardised, the intercept first), and what makes the
+# same of other data: terms, xlev, centre and scale. `like` is such a list.
+formula_design <- function(formula, data, like = NULL, arg = "base_rates") {
+  terms <- like$terms %||% stats::terms(formula)
+  attr(terms, "intercept") <- 1L
+  lacking <- setdiff(all.vars(terms), names(data))
+  abort_if(length(lacking) > 0L, "columns",
+    "The formula for {.arg {arg}} must be of {.arg covariates} of the ratings.",
+    x = "{.val {lacking}} {?is/are} not among them.",
+    i = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else "Give {.arg covariates}
+        to {.fun ratings}.", arg = arg)
+  tryCatch(
+    {
+      frame <- stats::model.frame(terms, data, xlev = like$xlev, na.action = stats::na.pass)
+      m <- stats::model.matrix(terms, frame)
+    },
+    error = function(cnd) {
+      abort_argument(arg, "The formula for {.arg {arg}} cannot be used with these covariates.",
+        parent = cnd)
+    }
+  )
+  distinct <- if (is.null(like)) unique(m) else m
+  centre <- like$centre %||% c(0, unname(colMeans(distinct[, -1L, drop = FALSE])))
+  spread <- unname(sqrt(colMeans(sweep(distinct, 2L, centre)^2)))
+  scale <- like$scale %||% c(1, replace(spread, spread == 0, 1)[-1L])
+  list(
+    matrix = unname(sweep(sweep(m, 2L, centre), 2L, scale, `/`)), names = colnames(m),
+    terms = terms, xlev = like$xlev %||% stats::.getXlevels(terms, frame), centre = centre,
+    scale = scale
+  )
+}
+
+# ---- Base rates of populations ------------------------------------------------------------------
+
+# Base rates of each pattern of `x`: patterns x categories.
+pattern_rates <- function(fit, x = fit$x) UseMethod("pattern_rates")
+
+pattern_rates.rater_fit <- function(fit, x = fit$x) {
+  if (has_formula(fit$model)) return(rates_at(fit, pattern_covariates(x)))
+  matrix(fit$base_rates, n_patterns(x), length(fit$base_rates), byrow = TRUE)
+}
+
+# Rows of covariates x categories, by the coefficients of a fit.
+rates_at <- function(fit, data) {
+  base <- fit$known$base
+  design <- sweep(formula_design(fit$model$base_rates, data, base)$matrix, 2L, base$scale, `*`)
+  design <- sweep(design, 2L, base$centre, `+`)
+  logits <- matrix(fit$coefficients[coefficient_terms(base$names, fit$x$categories)], ncol(design))
+  logits <- cbind(0, design %*% logits)
+  exp(logits - log_sum_exp(logits))
+}
+
+# Names of coefficients of the logits against the first category.
+coefficient_terms <- function(columns, categories) {
+  as.vector(outer(columns, categories[-1L], function(column, category) {
+    paste0("base_rate[", category, "]:", column)
+  }))
+}
+
+rates_by_covariates <- function(fit, newdata) {
+  abort_argument_if(!has_formula(fit$model), "newdata",
+    "{.arg newdata} needs a fit whose base rates are by formula.",
+    x = "{.arg fit} is one of the {format(fit$model)}.")
+  abort_argument_if(!is.data.frame(newdata), "newdata",
+    "must be a data frame with the covariates of the formula.", not = newdata)
+  rates <- rates_of_cases(fit, newdata)
+  if (fit$identified != "yes") rates[] <- NA_real_
+  tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))
+}
+
+# Rows of `data` x categories.
+rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
+
+rates_of_cases.rater_fit <- function(fit, data) rates_at(fit, data)
+
+# Rows x 1, the logarithm of the sum of the exponentials of each row.
+log_sum_exp <- function(m) {
+  top <- m[cbind(seq_len(nrow(m)), max.col(m, "first"))]
+  top + log(rowSums(exp(m - top)))
+}
