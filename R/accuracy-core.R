@@ -26,8 +26,10 @@ estimator_setup <- function(fit, method, options) {
     weight <- many_cases * weight
   }
   fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # again
+  known <- fit$known
+  if (method$model != "any") known <- known[c("truth", "raters", "counts")]
   setup <- c(
-    list(method = method$id, known = fit$known),
+    list(method = method$id, known = known),
     options[intersect(c("clip", "bin_width", "deviance", "threads"), names(options))],
     if (method$model == "any") list(model = model_for(fit$model, x, fitting), fitting = fitting),
     if (uses_confidence(fit$model)) list(level = rating_levels(x, fit$model)),

@@ -40,7 +40,8 @@ check_covariate <- function(column, name) {
 # A row per pattern: the covariates by which patterns were split.
 pattern_covariates <- function(x) {
   values <- x$patterns$values
-  tibble::new_tibble(values[intersect(names(values), names(x$covariates))], nrow = n_patterns(x))
+  which <- intersect(names(values), names(x$covariates))
+  tibble::new_tibble(as.list(values)[which], nrow = n_patterns(x))
 }
 
 format_covariates <- function(x) {

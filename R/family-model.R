@@ -94,7 +94,8 @@ format.family_model <- function(x, ...) paste0(x$words, formula_words(x))
 
 model_lines.family_model <- function(x) { # nolint: object_name.
   c(
-    paste0("<rater_model> ", x$words), paste0("  base rates  ", formula_text(x)),
+    paste0("<rater_model> ", x$words),
+    if (has_formula(x)) paste0("  base rates  ", formula_text(x)),
     "  a family of your own, fitted in R"
   )
 }

@@ -56,9 +56,10 @@ loo_rows <- function(fit, found, ...) {
   suppressWarnings(loo::loo(found$values, r_eff = size, ...))
 }
 
-# Rows become cases, as package loo wants them.
-by_case <- function(result, found, draws) {
-  at <- rep(seq_along(found$weight), found$weight)
+# Rows become cases, in their order, as package loo wants them: it subtracts cases of other models.
+by_case <- function(result, found, fit) {
+  row <- found$row[fit$x$index]
+  at <- rep(row, weights_of_cases(fit$x) * (row > 0L))
   result$pointwise <- result$pointwise[at, , drop = FALSE]
   result$diagnostics <- lapply(result$diagnostics, `[`, at)
   columns <- rownames(result$estimates)
@@ -68,17 +69,17 @@ by_case <- function(result, found, draws) {
   result[columns] <- result$estimates[, 1L]
   result[paste0("se_", columns)] <- result$estimates[, 2L]
   result["psis_object"] <- list(NULL)
-  structure(result, dims = c(draws, length(at)))
+  structure(result, dims = c(nrow(fit$draws), length(at)))
 }
 
 #' @rawNamespace S3method(loo::loo,draws_fit)
 loo.draws_fit <- function(x, ...) { # nolint: object_name.
   found <- log_likelihood_draws(x)
-  by_case(loo_rows(x, found, ...), found, nrow(x$draws))
+  by_case(loo_rows(x, found, ...), found, x)
 }
 
 #' @rawNamespace S3method(loo::waic,draws_fit)
 waic.draws_fit <- function(x, ...) { # nolint: object_name.
   found <- log_likelihood_draws(x)
-  by_case(suppressWarnings(loo::waic(found$values, ...)), found, nrow(x$draws))
+  by_case(suppressWarnings(loo::waic(found$values, ...)), found, x)
 }

@@ -97,6 +97,7 @@ latent_terms <- function(naturals, x, columns) {
   words <- cbind(whose, parts)
   inside <- apply(words, 1L, function(word) paste(word[!is.na(word)], collapse = ": "))
   out <- paste0(term, ifelse(inside == "", "", paste0("[", inside, "]")))
+  if (is.null(columns)) return(out)
   replace(out, term == "base_rate_coefficient", coefficient_terms(columns, x$categories))
 }
 

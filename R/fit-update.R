@@ -35,7 +35,6 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
   abort_argument_if(!is.null(new) && !missing(x), "new",
     "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
     x = "Both are given.")
-  if (missing(x) && any(known_patterns(object))) x <- x[] # patterns as they were without truths
   if (is.null(method) && inherits(model, "rater_model")) {
     know <- !is.null(known_truth) || !is.null(known_raters)
     can <- switch(object$method,

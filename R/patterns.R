@@ -2,7 +2,7 @@
 # computation distinguishes. A list of start, rater, category (ratings of pattern p are entries
 # start[p] + 1 ... start[p + 1]), answer (patterns x systems, 0 is none), raters and categories
 # (their numbers), and values, a list of vectors with an entry per pattern: covariates by their
-# names, `.truth`, `.confidence` or `.posterior`. All other files hand patterns on, and look into
+# names, `.truth`, `.confidence` or `.posterior`; with these also kind, their numbers. All other files hand patterns on, and look into
 # them with these functions only, whose `x` is a ratings object or its patterns. Numbers per pattern
 # belong to the patterns that they were computed for: see rows_for().
 
@@ -104,7 +104,10 @@ order_of_patterns <- function(x, truth = integer()) {
   )
   answers <- split(t(pattern_answers(x)), rep(seq_len(n_patterns(x)), each = length(x$systems)))
   parts <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
-  do.call(order, c(unname(parts), list(truth)[length(truth) > 0L], method = "radix"))
+  kind <- patterns_of(x)$kind
+  do.call(order, c(
+    unname(parts), list(truth)[length(truth) > 0L], list(kind)[length(kind) > 0L], method = "radix"
+  ))
 }
 
 # ---- Other patterns -----------------------------------------------------------------------------
@@ -126,6 +129,18 @@ pick_patterns <- function(patterns, which) {
   patterns$category <- patterns$category[at]
   patterns$answer <- patterns$answer[which, , drop = FALSE]
   patterns["values"] <- list(lapply(patterns$values, `[`, which))
+  patterns$kind <- patterns$kind[which] # NULL stays NULL
+  patterns
+}
+
+# Numbers for the distinct values of patterns, in an order that does not depend on that of cases.
+with_kinds <- function(patterns) {
+  values <- patterns$values
+  patterns$kind <- if (length(values) > 0L) {
+    kind <- split_by(rep(1, n_patterns(patterns)), values)
+    first <- match(seq_len(max(kind)), kind)
+    match(kind, do.call(order, c(lapply(unname(values), `[`, first), method = "radix")))
+  }
   patterns
 }
 
@@ -136,6 +151,7 @@ split_patterns <- function(x, values) {
   first <- match(seq_len(max(index)), index)
   x$patterns <- pick_patterns(x$patterns, x$index[first])
   x$patterns$values[names(values)] <- lapply(values, `[`, first)
+  x$patterns <- with_kinds(x$patterns)
   x$index <- index
   x
 }
@@ -146,7 +162,7 @@ join_patterns <- function(x, by = names(x$patterns$values)) {
   x$patterns$values <- x$patterns$values[by]
   same <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))$index
   same <- split_by(same, x$patterns$values)
-  x$patterns <- pick_patterns(x$patterns, match(seq_len(max(same)), same))
+  x$patterns <- with_kinds(pick_patterns(x$patterns, match(seq_len(max(same)), same)))
   x$index <- same[x$index]
   x
 }

@@ -27,11 +27,13 @@ NULL
   abort_argument_if(anyDuplicated(keep_rater) > 0L, "j", "A rater can be taken only once.")
   if (!missing(k)) x <- keep_systems(x, find_subset(k, x$systems, "system"))
   new_rater <- match(seq_along(x$raters), keep_rater, nomatch = 0L)
-  core <- core_patterns_subset(x$patterns, pattern_of_case(x)[keep_case], new_rater)
+  pattern <- pattern_of_case(x)[keep_case]
+  values <- lapply(x$patterns$values, `[`, pattern)
+  core <- core_patterns_subset(x$patterns, pattern, new_rater)
   # Those of counts are as many as a case has ratings.
   x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core)))) else
     x$raters[keep_rater]
-  x <- with_patterns(x, core)
+  x <- split_patterns(with_patterns(x, core), values)
   if (!missing(i)) {
     x$cases <- x$cases[keep_case]
     if (!is.null(x$weights)) x$weights <- x$weights[keep_case]

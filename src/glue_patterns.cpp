@@ -6,6 +6,7 @@ namespace glue {
 
 PatternView view(const List& patterns) {
   const SEXP start = patterns["start"], answer = patterns["answer"];
+  const bool kinds = patterns.containsElementNamed("kind");
   return {static_cast<int>(Rf_xlength(start)) - 1,
           patterns["raters"],
           patterns["categories"],
@@ -13,7 +14,8 @@ PatternView view(const List& patterns) {
           integers(start),
           integers(patterns["rater"]),
           integers(patterns["category"]),
-          integers(answer)};
+          integers(answer),
+          kinds ? integers(patterns["kind"]) : nullptr};
 }
 
 PatternView view(const List& patterns, const List& model) {

@@ -154,12 +154,3 @@ test_that("a rater alone can be fitted with what is known, and all else says wha
   expect_lt(abs(found - true_accuracy(panel)$sample), 0.1)
   expect_error(update(judged, known_raters = NULL), class = "fallible_error_raters")
 })
-
-test_that("a fit by formula is pointed to posterior draws", {
-  x <- ratings(
-    data.frame(a = c("+", "-"), b = c("+", "+", "-", "-"), c = rep(c("+", "-"), 4:5)[-9], z = 1:8),
-    raters = a:c, covariates = z
-  )
-  fit <- quiet(fit_raters(x, rater_model("rater", base_rates = ~z)))
-  expect_error(test_accuracy(fit), "method = \"bayes\"", class = "fallible_error_argument")
-})

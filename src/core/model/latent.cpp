@@ -101,6 +101,38 @@ OptimiserOptions coarse_options() {
   return out;
 }
 
+namespace {
+
+constexpr double saturated = 13.8;  // logit of a probability within 1e-6 of the end
+constexpr int most_em_steps = 1000;
+constexpr double em_gain = 1e-6;
+
+// Without a prior accuracies may reach 0 or 1, where logits have no slope although the likelihood
+// has. Steps of the EM algorithm, which are exact for uniform errors of each rater, leave such a place
+// if it is no maximum.
+bool may_be_stuck(const LatentClass& model, const Eigen::VectorXd& x) {
+  const Eigen::Index size = static_cast<Eigen::Index>(model.groups) * model.per_group;
+  return model.prior.none && model.model.errors == Errors::uniform && model.strata == 1 &&
+         model.levels_at < 0 && model.coefficients() == 1 && size > 0 &&
+         x.segment(model.accuracies_at, size).cwiseAbs().maxCoeff() > saturated;
+}
+
+Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
+  double before = model.evaluate(x, nullptr);
+  for (int step = 0; step < most_em_steps; ++step) {
+    Counts counts(model);
+    model.expect(Law(model, x), &counts);
+    const Eigen::VectorXd next = reestimate(model, counts);
+    const double now = model.evaluate(next, nullptr);
+    if (now < before + em_gain) break;
+    x = next;
+    before = now;
+  }
+  return x;
+}
+
+}  // namespace
+
 LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
                      const OptimiserOptions& options, Fitting fitting) {
   const bool by_pairs = fitting == Fitting::pairs;
@@ -113,6 +145,10 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
   };
   const auto climb = [&](const Eigen::VectorXd& from) {
     LatentFit out{maximise(objective, from, options, by_pairs ? nullptr : metric)};
+    if (!by_pairs && may_be_stuck(model, out.x)) {
+      LatentFit again{maximise(objective, leave_boundary(model, out.x), options, metric)};
+      if (again.value > out.value) out = again;
+    }
     if (by_pairs) {
       model.evaluate(out.x, nullptr, &out.log_likelihood);
     } else {

@@ -140,6 +140,7 @@ std::vector<double> pattern_weights(const int* index, const double* weight, std:
 std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& truth) {
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     key.push_back(truth.empty() ? 0 : truth[p]);
+    key.push_back(x.kind ? x.kind[p] : 0);
     for (int s = 0; s < x.systems; ++s) key.push_back(x.answer_of(p, s));
     for (const int i : x.places(p)) {
       key.push_back(x.rater[i]);

@@ -21,6 +21,8 @@ struct PatternView {
   const int* rater = nullptr;
   const int* category = nullptr;
   const int* answer = nullptr;  // patterns x systems, column by column
+  const int* kind = nullptr;    // of the cases of each pattern, or null: patterns of different kinds
+                                // may have the same ratings and answers
   int levels = 0;               // of confidence
   const int* level =
       nullptr;  // that of each rating, from 1; 0, or null for all, where there is none
@@ -87,8 +89,8 @@ Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater);
 
-// Patterns in an order that does not depend on that of cases. `truth`, a number for each, tells
-// patterns apart that are otherwise the same; or it is empty.
+// Patterns in an order that does not depend on that of cases. `truth`, a number for each, or empty,
+// distinguishes patterns that are otherwise equal, as their kinds do.
 std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& truth = {});
 
 // Is anything known of the true category of a pattern's cases: a rating, or the truth itself?

@@ -66,6 +66,16 @@ OptimiserOptions careful() {
   return out;
 }
 
+// Three populations and two covariates.
+Populations three(const Panel& panel) {
+  Populations out;
+  for (int p = 0; p < panel.view().patterns; ++p) out.of_pattern.push_back(p % 3);
+  out.design.resize(3, 2);
+  out.design << -1, 0.5, 0.2, -1, 0.9, 0.7;
+  out.report = Eigen::MatrixXd::Identity(3, 3);
+  return out;
+}
+
 double joint(const LatentRows& rows, const LatentModel& model) {
   const LatentClass latent(rows, model, flat());
   const LatentFit fit = fit_latent(latent, careful());
@@ -77,10 +87,12 @@ double joint(const LatentRows& rows, const LatentModel& model) {
 
 TEST_CASE("derivatives are those of the log posterior, scores those of the likelihood") {
   const Panel panel = lehner();
-  for (const int system : {-1, 0}) {
+  for (const int setting : {0, 1, 2}) {
+    const int system = setting == 0 ? -1 : 0;
     std::vector<int> known(panel.view().patterns, 0);
     known[2] = 3;
-    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system, {known, {}, {}});
+    const LatentRows rows = latent_rows(panel.view(), panel.weights(), system,
+                                        {known, {}, {}, setting == 2 ? three(panel) : Populations()});
     for (const LatentModel& model : all_models()) {
       for (const bool none : {false, true}) {
         LatentPrior prior;
@@ -249,6 +261,48 @@ TEST_CASE("what raters cannot tell apart is known") {
     for (int j = i + 1; j <= rows.size(); ++j) ++rows.start[j];
   }
   CHECK(identified_judges(rows, {true, free, false, false}, flat()).all);
+}
+
+TEST_CASE("two raters are known in two populations with different base rates, not in one") {
+  const Panel panel({"AABBAABB", "ABABABAB"}, {}, 2);
+  // Patterns are not distinct here: each combination of answers occurs in both populations.
+  PatternView view = panel.view();
+  const std::vector<int> start{0, 2, 4, 6, 8, 10, 12, 14, 16};
+  const std::vector<int> rater{1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2};
+  const std::vector<int> category{1, 1, 1, 2, 2, 1, 2, 2, 1, 1, 1, 2, 2, 1, 2, 2};
+  view.patterns = 8;
+  view.start = start.data();
+  view.rater = rater.data();
+  view.category = category.data();
+  view.systems = 0;
+  const LatentModel model{true, Errors::free, false, false};
+  Known known;
+  known.populations.of_pattern = {0, 0, 0, 0, 1, 1, 1, 1};
+  known.populations.design = Eigen::MatrixXd::Zero(2, 1);
+  known.populations.design(1, 0) = 1;
+  known.populations.report = Eigen::MatrixXd::Identity(2, 2);
+  // Hui and Walter (1980).
+  const std::vector<double> weight{528, 9, 4, 14, 367, 37, 31, 887};
+  const LatentRows rows = latent_rows(view, weight, -1, known);
+  CHECK(rows.size() == 8);
+  CHECK(identified_judges(rows, model, flat()).all);
+  CHECK(!identified_judges(latent_rows(view, weight, -1, {}), model, flat()).all);
+  const LatentClass latent(rows, model, flat());
+  const LatentFit fit = fit_latent(latent, careful());
+  const Law law(latent, fit.x);
+  const std::vector<double> rates{0.9732, 0.0268, 0.2832, 0.7168};
+  for (std::size_t i = 0; i < rates.size(); ++i) CHECK(law.rates[i] == Approx(rates[i]).epsilon(1e-3));
+  CHECK(law.base_rates[0] == Approx((555 * law.rates[0] + 1322 * law.rates[2]) / 1877));
+  // Expected frequencies are those observed: as many parameters as free frequencies.
+  for (int i = 0; i < rows.size(); ++i) {
+    double p = 0;
+    for (int k = 0; k < 2; ++k) {
+      double product = law.rates[rows.population_of(i) * 2 + k];
+      for (const int at : rows.places(i)) product *= law.of(rows.judge[at], rows.category[at], k);
+      p += product;
+    }
+    CHECK(p * (rows.population_of(i) == 0 ? 555 : 1322) == Approx(rows.weight[i]).epsilon(1e-4));
+  }
 }
 
 TEST_CASE("one rater is known where truth is known, whichever it is") {

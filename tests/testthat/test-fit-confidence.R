@@ -98,19 +98,6 @@ test_that("likelihood and estimates are those of the twin", {
   expect_lt(newton_step(of, parameters), 1e-6)
 })
 
-test_that("beside formulas, where it is fitted in R, it is the same", {
-  x <- sure_panel(200)
-  for (errors in c("uniform", "ordinal")) {
-    in_r <- model_by_formula("rater", errors, "none", "shared", ~1)
-    in_r$confidence <- TRUE
-    slow <- fit_raters(x, in_r)
-    fit <- fit_raters(x, rater_model("rater", errors, confidence = TRUE))
-    expect_equal(as.numeric(logLik(fit)), as.numeric(logLik(slow)), tolerance = 1e-9)
-    expect_equal(coef(fit), coef(slow)[names(coef(fit))], tolerance = 1e-5)
-    expect_equal(tidy(fit)$std.error, tidy(slow)$std.error, tolerance = 1e-3)
-  }
-})
-
 test_that("every interval goes with it", {
   data <- withr::with_seed(4, draw_sure(200, c(0.6, 0.7, 0.8, 0.75)))
   x <- ratings(data, raters = r1:r3, systems = r4, confidence = sure_r1:sure_r3, categories = 1:3)
@@ -189,7 +176,7 @@ test_that("it goes with ordinal errors, covariates and known truths", {
   x <- sure_panel(200, covariates = z)
   for (model in list(
     rater_model("common", "ordinal", confidence = TRUE),
-    rater_model(~z, "distance", base_rates = ~z, confidence = TRUE)
+    rater_model("rater", "distance", base_rates = ~z, confidence = TRUE)
   )) {
     fit <- fit_raters(x, model)
     expect_identical(fit$identified, "yes")
