@@ -57,8 +57,8 @@ populations_of <- function(model, x, like = NULL) {
 # without a formula, or if one of them is a number.
 population_table <- function(model, x) {
   if (!has_formula(model)) return(NULL)
-  values <- pattern_covariates(x)[intersect(all.vars(model$base_rates), names(x$covariates))]
-  if (ncol(values) == 0L || any(vapply(values, is.numeric, NA))) return(NULL)
+  values <- x$covariates[intersect(all.vars(model$base_rates), names(x$covariates))]
+  if (length(values) == 0L || any(vapply(values, is.numeric, NA))) return(NULL)
   values <- unique(values)
   values[do.call(order, c(unname(as.list(values)), method = "radix")), ]
 }

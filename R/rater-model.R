@@ -18,8 +18,8 @@ k_model <- function() plain_k_model
 
 #' Models of raters
 #'
-#' A family of latent class models with an axis for each K-property, and formulas of covariates for
-#' what depends on cases. [k_model()] is its origin; each argument lets go of one property.
+#' A family of latent class models with an axis for each K-property, and a formula of covariates for
+#' base rates. [k_model()] is its origin; each argument lets go of one property.
 #' `dawid_skene()` is the model of Dawid and Skene (1979), in which every rater has a confusion
 #' matrix of its own.
 #'

@@ -67,12 +67,12 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   truth <- if (is.null(known_truth)) integer(length(x$index)) else checked$known$truth[x$index]
   codes <- if (joint) score_codes(x)
   values <- if (joint) {
-    unlist(lapply(codes, function(code) split_columns(code, seq_len(ncol(code)))), FALSE)
+    do.call(cbind, codes)
   } else {
-    lapply(x$scores$values[trust], function(v) replace(v, is.na(v), -1))
+    do.call(cbind, lapply(x$scores$values[trust], function(v) replace(v, is.na(v), -1)))
   }
   # Cases with other scores, or another truth, have patterns of their own.
-  pattern <- split_by(x$index, c(list(truth), values))
+  pattern <- split_by(x$index, c(list(truth), split_columns(values, seq_len(ncol(values)))))
   at <- match(seq_len(max(pattern)), pattern)
   x$patterns <- pick_patterns(x$patterns, x$index[at])
   x$index <- pattern

@@ -119,8 +119,26 @@ own_posterior <- function(x) {
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
 source(file.path(folder, "worlds.R"))
 
-slopes_model <- rater_model(accuracy = ~z)
-difficulty_model <- rater_model("rater", difficulty = ~hard)
+# A level of each rater on the logit scale, and effects of a covariate `name`: of the raters, and of a
+# system that joins them (of which it may share that of the raters).
+effect_model <- function(name, term, shared = FALSE) {
+  rater_family(
+    words = paste("accuracy by", name),
+    start = function(judged, categories) {
+      raters <- levels(judged$rater)
+      effects <- c(term, if (!shared && any(judged$system)) paste(term, "of the system"))
+      stats::setNames(rep(c(1, 0), c(length(raters), length(effects))), c(raters, effects))
+    },
+    law = function(parameters, judged, categories) {
+      n <- length(categories)
+      effect <- parameters[nlevels(judged$rater) + 1L + judged$system * !shared]
+      right <- stats::plogis(parameters[as.integer(judged$rater)] + effect * judged[[name]])
+      outer(right, diag(n)) + outer((1 - right) / (n - 1L), 1 - diag(n))
+    }
+  )
+}
+slopes_model <- effect_model("z", "accuracy:z")
+difficulty_model <- effect_model("hard", "difficulty:hardTRUE", shared = TRUE)
 populations_model <- rater_model("rater", "free", base_rates = ~population)
 
 family_studies <- function() {
@@ -159,7 +177,7 @@ parameters <- function(panels) {
   }
   rbind(
     of("accuracy ~ z", slopes_world, 500L, slopes_model, c("accuracy:z" = 1.2)),
-    of("difficulty ~ hard", difficulty_world, 500L, difficulty_model, c("difficulty:hardTRUE" = 1)),
+    of("difficulty ~ hard", difficulty_world, 500L, difficulty_model, c("difficulty:hardTRUE" = -1)),
     of("base rates ~ population, two raters", population_world, 1000L, populations_model,
       c("base_rate[2]:(Intercept)" = stats::qlogis(0.2), "base_rate[2]:populationy" =
         stats::qlogis(0.7) - stats::qlogis(0.2))),

@@ -39,11 +39,29 @@ test_that("fixed kinds stand one after another, dispersion shapes errors", {
   expect_equal(m[1, 2] / m[1, 3], 2)
 })
 
-test_that("a model by formula recovers the design", {
+test_that("a law with effects of covariates recovers the design", {
   x <- withr::with_seed(2, simulate_ratings(designed(
     transform(kinds(), bob = c(0.85, 0.5, 0.4), eve = c(0.95, 0.7, 0.6)), n = 2000L
   )))
-  model <- rater_model(accuracy = ~ factor(age))
+  # Logits of a right answer: a level of each rater, and effects of the second and third age, which
+  # a system has of its own.
+  places <- function(judged) {
+    age <- match(judged$age, c(20, 40, 60))
+    of_age <- ifelse(age == 1, NA, nlevels(judged$rater) + age - 1 + 2 * judged$system)
+    cbind(as.integer(judged$rater), of_age)
+  }
+  model <- rater_family(
+    start = function(judged, categories) {
+      rep(c(1, 0), c(nlevels(judged$rater), 2 + 2 * any(judged$system)))
+    },
+    law = function(parameters, judged, categories) {
+      n <- length(categories)
+      at <- places(judged)
+      effect <- parameters[at[, 2]]
+      right <- plogis(parameters[at[, 1]] + ifelse(is.na(at[, 2]), 0, effect))
+      outer(right, diag(n)) + outer((1 - right) / (n - 1), 1 - diag(n))
+    }
+  )
   estimate <- tidy(estimate_accuracy(x, model = model, interval = "none"))
   expect_lt(max(abs(estimate$estimate - true_accuracy(x)$expected)), 0.04)
 })

@@ -113,7 +113,7 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks) {
-  const int N = model.categories, rates = model.rates;
+  const int rates = model.rates;
   const bool smoothed = kinks == Kinks::smoothed && model.strata > 1;
   std::vector<int> of_louis(direction);
   if (smoothed) std::fill(of_louis.begin() + rates, of_louis.end(), -1);

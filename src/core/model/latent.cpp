@@ -173,8 +173,8 @@ Eigen::VectorXd LatentClass::start() const {
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0 || prior.rows) continue;
     steps_done(static_cast<unsigned>(classes()));
-    const auto share = rows.votes(i);
-    for (int c = 0; c < classes(); ++c) posterior[c] = share[c % categories] / strata;
+    const auto votes = rows.votes(i);
+    for (int c = 0; c < classes(); ++c) posterior[c] = votes[c % categories] / strata;
     rows.add_expected(i, posterior.data(), classes(), counts.classes.data(), counts.ratings.data());
   }
   Eigen::VectorXd x = reestimate(*this, counts);
