@@ -37,10 +37,11 @@ covariates_used <- function(model, x) {
 populations_of <- function(model, x, like = NULL) {
   if (!has_formula(model)) return(NULL)
   values <- pattern_covariates(x)
-  base <- formula_design(model$base_rates, values, like)
+  group <- split_by(rep(1, n_patterns(x)), values)
+  base <- formula_design(model$base_rates, values[match(seq_len(max(group)), group), ], like)
   # Distinct rows, in an order that does not depend on that of cases.
   columns <- unname(split_columns(base$matrix, base$names)[-1L])
-  row <- split_by(rep(1, n_patterns(x)), columns)
+  row <- split_by(rep(1, nrow(base$matrix)), columns)
   first <- match(seq_len(max(row)), row)
   sorted <- do.call(order, c(lapply(columns, `[`, first), method = "radix"))
   size <- length(base$names)
@@ -48,7 +49,7 @@ populations_of <- function(model, x, like = NULL) {
   report[1L, ] <- -base$centre / base$scale
   report[1L, 1L] <- 1
   list(
-    population = match(row, sorted), design = base$matrix[first[sorted], -1L, drop = FALSE],
+    population = match(row, sorted)[group], design = base$matrix[first[sorted], -1L, drop = FALSE],
     report = report, base = base[names(base) != "matrix"]
   )
 }

@@ -172,7 +172,13 @@ split_by <- function(index, values) {
   for (value in values) {
     distinct <- unique(value)
     key <- (index - 1) * length(distinct) + match(value, distinct)
-    index <- match(key, unique(key))
+    keys <- unique(key)
+    # A table is quicker than a search, where it is small.
+    index <- if (max(keys, 0) <= 4 * length(key)) {
+      replace(integer(max(keys, 0)), keys, seq_along(keys))[key]
+    } else {
+      match(key, keys)
+    }
   }
   index
 }
