@@ -96,7 +96,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
                                       gold_sample = NULL, ...) {
   check_several_raters(check_whole_ratings(x))
   check_dots_empty(...)
-  by <- by_of_cases(by)
+  by <- by_of_cases(rlang::enquo(by), x)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
     given <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
@@ -120,7 +120,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
                                         by = NULL, systems = NULL, known_truth = NULL,
                                         gold_sample = NULL, ...) {
   check_dots_empty(...)
-  by <- by_of_cases(by)
+  by <- by_of_cases(rlang::enquo(by), x$x)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (!is.null(systems)) x <- fit_with(x, choose_systems(x$x, systems))
   check_gold_of(x, known_truth, gold_sample)
@@ -169,7 +169,7 @@ estimate_each <- function(x, by, fit, gold, given) {
 judge_systems <- function(fit, cluster, gold, given) {
   options <- check_accuracy_options(given)
   options$threads <- check_threads(given$threads)
-  options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x))
+  options["cluster"] <- list(number_clusters(cluster))
   check_not_one_judge(fit)
   check_has_systems(fit$x)
   check_pair(options, fit$model, fit, gold)

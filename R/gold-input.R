@@ -92,7 +92,8 @@ as_gold_cases <- function(known_truth, gold_sample) {
 # were chosen ("random", "probability", "given" by hand, or "undeclared", which is taken for that);
 # and `probability`, of each case to be chosen, or NULL where it was the same for all.
 read_gold <- function(known_truth, gold_sample, x) {
-  known_truth <- if (isTRUE(known_truth)) stored_truth(x) else name_cases(known_truth)
+  known_truth <- if (isTRUE(known_truth)) stored_truth(x) else
+    name_cases(with_case(known_truth, names(x$keys)))
   code <- check_known_truth(known_truth, x)
   case <- which(code > 0L)
   probability <- given_probability(known_truth, gold_sample, x)
@@ -154,9 +155,10 @@ probability_of_sample <- function(sample, x) {
   } else if (is.numeric(sample) && rlang::is_named(sample)) {
     look_up_probability(names(sample), sample, x)
   } else {
-    abort_argument_if(!is.numeric(sample) || length(sample) != length(x$index), "gold_sample",
+    lack <- if (is.numeric(sample)) lack_of_order(sample, x)
+    abort_argument_if(!is.numeric(sample) || !is.null(lack), "gold_sample",
       "must be {.val random}, {.val given}, or the probability of each case to be chosen.",
-      not = sample, i = "Probabilities are a vector in the order of the {length(x$index)} cases,
+      x = lack %||% "It is {describe(sample)}.", i = "Probabilities are a vector in the order of the {length(x$index)} cases,
           one named by case, a data frame with columns {.val case} and {.val probability}, or a
           column of {.arg known_truth}.")
     as.double(sample)

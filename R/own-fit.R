@@ -92,7 +92,11 @@ format.own_model <- function(x, ...) x$words
 
 # Cases x categories in the order of those of `x`; rows sum to one exactly.
 check_posterior <- function(posterior, x) {
-  if (is.data.frame(posterior)) posterior <- posterior_of_table(posterior, x)
+  if (is.matrix(posterior) && !is.null(rownames(posterior))) {
+    posterior <- data.frame(case = rownames(posterior), posterior, check.names = FALSE)
+  }
+  by_position <- !is.data.frame(posterior)
+  if (!by_position) posterior <- posterior_of_table(posterior, x)
   n <- length(x$categories)
   shaped <- is.numeric(posterior) && identical(dim(posterior), c(nrow(x), n))
   names <- if (shaped) colnames(posterior) %||% x$categories
@@ -102,6 +106,9 @@ check_posterior <- function(posterior, x) {
     x = if (shaped) "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
       if (is.matrix(posterior)) "It is {nrow(posterior)} x {ncol(posterior)}, of type
         {typeof(posterior)}." else "It is {describe(posterior)}.")
+  abort_argument_if(by_position && !identical(x$rows, "cases"), "posterior",
+    "must name the cases, as row names or in a column {.val case}.",
+    x = lack_of_order(posterior[, 1L], x))
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
   off <- which(rowSums(is.finite(posterior) & posterior >= -1e-9) < n |
     abs(rowSums(posterior) - 1) > 1e-6)
@@ -115,6 +122,7 @@ check_posterior <- function(posterior, x) {
 }
 
 posterior_of_table <- function(table, x) {
+  table <- with_case(table, names(x$keys))
   lacking <- setdiff(c("case", x$categories), names(table))
   abort_if(length(lacking) > 0L, "columns",
     "{.arg posterior} must have the column {.val case} and a column per category.",

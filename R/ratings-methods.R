@@ -33,6 +33,7 @@ NULL
     x$raters[keep_rater]
   x <- with_patterns(x, core)
   if (!missing(i)) {
+    if (!identical(keep_case, seq_along(x$cases))) x$rows <- NULL
     x$cases <- x$cases[keep_case]
     if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
   }

@@ -45,7 +45,7 @@
 #' @export
 as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
                                   what = c("ratings", "systems", "answers", "scores", "counts",
-                                           "patterns", "workers"), ...,
+                                           "patterns", "covariates", "workers"), ...,
                                   spreadsheet = FALSE) {
   abort_argument_if(!is.null(row.names), "row.names", "The table has no row names.",
     i = "Did you mean {.code as.data.frame(x, what = \"systems\")}?")
@@ -55,11 +55,12 @@ as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolin
 #' @rdname as.data.frame.ratings
 #' @export
 tidy.ratings <- function(x, what = c("ratings", "systems", "answers", "scores", "counts",
-                                     "patterns", "workers"), ...) {
+                                     "patterns", "covariates", "workers"), ...) {
   check_dots_empty(...)
   switch(check_choice(what),
     scores = score_table(x), answers = answer_table(x), systems = answers_of_systems(x),
     counts = count_table(x), patterns = pattern_table(as_ratings(x)),
+    covariates = tibble::as_tibble(c(list(case = x$cases), columns_of_cases(x))),
     workers = drawn_workers(x), one_by_one(x)
   )
 }

@@ -197,6 +197,8 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$ordered <- options$ordered %||% input$ordered
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
+  x$keys <- input$keys
+  x$rows <- if (input$layout$by_rating || length(x$cases) > input$rows) "ratings" else "cases"
   x <- new_ratings(x, input$layout$class)
   check_built(x, input)
   if (is.null(declared) && input$layout$labels && !has_labels(x)) {
@@ -216,13 +218,15 @@ check_long <- function(is_long, repeats) {
     i = "Give {.arg case}, {.arg rater} and {.arg rating}.")
 }
 
-# Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), weights
-# (NULL if every case counts once), raters (labels), categories, systems, ordered, repeats,
+# Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), rows (of the
+# data: "cases" if they are the cases in this order, otherwise "ratings"; NULL once cases have been
+# left out or reordered), weights (NULL if every case counts once), raters (labels), categories, systems, ordered, repeats,
 # empty (case and rater of empty answers, where
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what with_votes() did: groups, by rater, and reruns), truth (see simulate.R
 # and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), scores (see
-# scores-read.R), confidence (see ratings-confidence.R), constant (names of systems that raters
+# scores-read.R), confidence (see ratings-confidence.R), keys (of cases with several columns, see
+# key_columns()), constant (names of systems that raters
 # judge, see ratings-systems.R), times and database (see
 # ratings-database.R); simulated ones may have kinds
 # (of their workers, see crowdtruth-simulate.R).
