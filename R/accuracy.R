@@ -31,8 +31,9 @@
 #'   1000, and 200 for robust intervals (where `"average"` needs none). `threads`, by default 1 or
 #'   what option `fallible.threads` says; no more are used than the machine has cores, or than
 #'   option `mc.cores` says, and the same seed gives the same result for any number. `cluster`,
-#'   clusters of cases, such as those of a patient, in one of the forms of `by`: cases of one
-#'   cluster are not independent, and resampled together. Replicates are drawn on other machines if
+#'   clusters of cases, such as those of a patient: the quoted name of a covariate, as in
+#'   `cluster = "patient"`, or another of the forms of `by`. Cases of one cluster are not
+#'   independent, and are resampled together. Replicates are drawn on other machines if
 #'   a `future::plan()` names some (not `"multisession"` or `"multicore"`: on one machine threads
 #'   are quicker).
 #' @param systems Names of the systems to evaluate; `NULL` for all.
@@ -63,11 +64,21 @@
 #' tidy(estimate)
 #' if (requireNamespace("ggplot2", quietly = TRUE)) plot(estimate)
 #'
-#' # At two sites, and with several cases of each patient
-#' site <- rep(c("east", "west"), each = 150)
-#' estimate_accuracy(x, by = site, systems = "a")
-#' patient <- rep(1:100, 3)
-#' estimate_accuracy(x, systems = "a", resampling = list(cluster = patient, replicates = 50))
+#' # At two sites, and with several cases of each patient; values are matched by `case`
+#' data <- data.frame(
+#'   case = 1:300, site = rep(c("east", "west"), each = 150), patient = rep(1:100, 3)
+#' )
+#' estimate_accuracy(x, by = data[c("case", "site")], systems = "a")
+#' patients <- data[c("case", "patient")]
+#' estimate_accuracy(x, systems = "a", resampling = list(cluster = patients, replicates = 50))
+#'
+#' # The same for columns that ratings() got as covariates: their names are enough
+#' read <- cbind(as.data.frame(lehner2015), reader = rep(c("am", "pm"), 5))
+#' read <- ratings(
+#'   read, raters = rater1:rater4, systems = system, case = case, covariates = reader
+#' )
+#' as.data.frame(read, "covariates")
+#' estimate_accuracy(read, by = reader, interval = "none")
 #'
 #' # Sixty cases at random, whose truth was found out
 #' gold <- truth(x)[sample(300, 60), ]

@@ -79,14 +79,15 @@ check_case_values <- function(value, x, arg) {
   value
 }
 
-# Why a vector without names cannot be matched to the cases of `x` by position; NULL if it can.
-lack_of_order <- function(value, x) {
-  if (!is.atomic(value) || !is.null(dim(value)) || length(value) != nrow(x)) {
+# Why a vector without names cannot be matched to the cases of `x` by position; NULL if it can. `ok`:
+# is its type right?
+lack_of_order <- function(value, x, ok = is.atomic(value)) {
+  if (!ok || !is.null(dim(value)) || length(value) != nrow(x)) {
     verbatim("It is ", describe(value), if (is.factor(value)) paste(" and length", length(value)),
       ", and `x` has ", count_noun(nrow(x), "case"), ".")
   } else if (!identical(x$rows, "cases")) {
-    "A vector without names is matched by position. That needs data with a row per case, and
-     all of these cases in their order."
+    "Values without names are matched by position. This needs data with a row per case, and all of
+     these cases in their order."
   }
 }
 
@@ -115,3 +116,43 @@ look_up_cases <- function(case, value, x, arg) {
 
 # The first of many names, for messages.
 some_of <- function(names) cli::cli_vec(names, list("vec-trunc" = 5L))
+
+# ---- Keys of several columns ------------------------------------------------------------------
+
+# One identifier of several columns. Slashes in values become "%2F", so that keys that differ have
+# identifiers that differ.
+join_keys <- function(columns) {
+  abort_if("case" %in% names(columns), "columns",
+    "A key of several columns cannot have a column called {.val case}.",
+    i = "Give that column another name.", arg = "case")
+  parts <- lapply(unname(columns), function(x) {
+    check_identifiers(x, "case")
+    label <- as_label(x)
+    abort_if(anyDuplicated(label[!duplicated(x)]) > 0L, "columns",
+      "Numbers in a key of several columns must differ in their first 15 digits.", arg = "case")
+    gsub("/", "%2F", gsub("%", "%25", label, fixed = TRUE), fixed = TRUE)
+  })
+  do.call(paste, c(parts, sep = "/"))
+}
+
+# The columns that join_keys() joined, by name. `keys`: is each of them a number?
+key_columns <- function(x) {
+  if (is.null(x$keys)) return(NULL)
+  parts <- strsplit(paste0(x$cases, "/"), "/", fixed = TRUE)
+  columns <- Map(function(k, is_number) {
+    text <- gsub("%2F", "/", vapply(parts, `[`, "", k), fixed = TRUE)
+    text <- gsub("%25", "%", text, fixed = TRUE)
+    if (is_number) as.numeric(text) else text
+  }, seq_along(x$keys), x$keys)
+  stats::setNames(columns, names(x$keys))
+}
+
+# `table` with the identifiers of its cases in place of the columns of their key, where that has
+# several.
+with_case <- function(table, keys) {
+  if (length(keys) < 2L || !is.data.frame(table) || !all(keys %in% names(table))) return(table)
+  columns <- lapply(keys, function(key) plain_integers(table[[key]]))
+  table$case <- join_keys(columns)
+  table[keys] <- NULL
+  table
+}

@@ -92,44 +92,6 @@ case_identifiers <- function(input) {
   input$case
 }
 
-# One identifier of several columns. Slashes in values become "%2F", so that keys that differ have
-# identifiers that differ.
-join_keys <- function(columns) {
-  abort_if("case" %in% names(columns), "columns",
-    "A key of several columns cannot have a column called {.val case}.",
-    i = "Give that column another name.", arg = "case")
-  parts <- lapply(unname(columns), function(x) {
-    check_identifiers(x, "case")
-    label <- as_label(x)
-    abort_if(anyDuplicated(label[!duplicated(x)]) > 0L, "columns",
-      "Numbers in a key of several columns must differ in their first 15 digits.", arg = "case")
-    gsub("/", "%2F", gsub("%", "%25", label, fixed = TRUE), fixed = TRUE)
-  })
-  do.call(paste, c(parts, sep = "/"))
-}
-
-# The columns that join_keys() joined, by name. `keys`: is each of them a number?
-key_columns <- function(x) {
-  if (is.null(x$keys)) return(NULL)
-  parts <- strsplit(paste0(x$cases, "/"), "/", fixed = TRUE)
-  columns <- Map(function(k, is_number) {
-    text <- gsub("%2F", "/", vapply(parts, `[`, "", k), fixed = TRUE)
-    text <- gsub("%25", "%", text, fixed = TRUE)
-    if (is_number) as.numeric(text) else text
-  }, seq_along(x$keys), x$keys)
-  stats::setNames(columns, names(x$keys))
-}
-
-# `table` with the identifiers of its cases in place of the columns of their key, where that has
-# several.
-with_case <- function(table, keys) {
-  if (length(keys) < 2L || !is.data.frame(table) || !all(keys %in% names(table))) return(table)
-  columns <- lapply(keys, function(key) plain_integers(table[[key]]))
-  table$case <- join_keys(columns)
-  table[keys] <- NULL
-  table
-}
-
 check_identifiers <- function(x, arg) {
   abort_if(!(is.factor(x) || is_plain(x, c("character", "numeric"))), "columns",
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
