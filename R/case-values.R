@@ -67,15 +67,17 @@ check_case_values <- function(value, x, arg) {
   is_name <- rlang::is_string(value) && is.null(names(value))
   if (is_name && value %in% names(known)) return(known[[value]])
   if (is.data.frame(value)) value <- case_vector(with_case(value, names(x$keys)), arg)
-  abort_argument_if(if (is.null(names(value))) lack_of_order(value, x), arg,
+  lack <- if (is.null(names(value)) || !is.atomic(value)) lack_of_order(value, x)
+  abort_argument_if(lack, arg,
     "must be the name of a covariate of {.arg x}, a vector whose names are cases, or a data frame
         with a column {.val case} and one other.",
-    x = if (is_name) "There is no covariate {.val {value}}." else lack_of_order(value, x),
+    x = if (is_name) "There is no covariate {.val {value}}." else lack,
     i = c(if (is_name) near_values(value, names(known)), case_values_hint(arg)))
   if (!is.null(names(value))) value <- look_up_cases(names(value), unname(value), x, arg)
   case <- as_label(x$cases)[is.na(value)]
   abort_argument_if(case, arg, "must be known for every case.",
-    x = "It is missing for {length(case)} case{?s}: {.val {some_of(case)}}.", case = case)
+    x = "It is missing for {length(case)} case{?s}, first for {.val {utils::head(case, 3L)}}.",
+    case = case)
   value
 }
 
@@ -105,17 +107,14 @@ look_up_cases <- function(case, value, x, arg) {
   cases <- as_label(x$cases)
   strange <- if (!is.null(x$rows)) setdiff(case, cases)
   abort_argument_if(strange, arg, "must name cases of {.arg x}.",
-    x = "{.val {some_of(strange)}} {cli::qty(length(strange))}{?is/are} not among them.",
-    i = case_values_hint(arg), case = strange)
+    x = "{length(strange)} name{?s} {?is/are} not among them, first {.val {utils::head(strange, 3L)}}.",
+    i = "If names of a vector are not cases, drop them with {.fun unname}.", case = strange)
   code <- match(value, value)
   off <- case[code != code[match(case, case)]]
   abort_argument_if(off, arg, "must have one value for each case.",
     x = "Case {.val {off[[1L]]}} has several.", case = unique(off))
   value[match(cases, case)]
 }
-
-# The first of many names, for messages.
-some_of <- function(names) cli::cli_vec(names, list("vec-trunc" = 5L))
 
 # ---- Keys of several columns ------------------------------------------------------------------
 

@@ -97,8 +97,8 @@ check_posterior <- function(posterior, x) {
   if (is.matrix(posterior) && !is.null(rownames(posterior))) {
     posterior <- data.frame(case = rownames(posterior), posterior, check.names = FALSE)
   }
-  by_position <- !is.data.frame(posterior)
-  if (!by_position) posterior <- posterior_of_table(posterior, x)
+  named <- is.data.frame(posterior)
+  if (named) posterior <- posterior_of_table(posterior, x)
   n <- length(x$categories)
   shaped <- is.numeric(posterior) && identical(dim(posterior), c(nrow(x), n))
   names <- if (shaped) colnames(posterior) %||% x$categories
@@ -108,9 +108,9 @@ check_posterior <- function(posterior, x) {
     x = if (shaped) "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
       if (is.matrix(posterior)) "It is {nrow(posterior)} x {ncol(posterior)}, of type
         {typeof(posterior)}." else "It is {describe(posterior)}.")
-  abort_argument_if(by_position && !identical(x$rows, "cases"), "posterior",
-    "must name the cases, as row names or in a column {.val case}.",
-    x = lack_of_order(posterior[, 1L], x))
+  lack <- if (!named) lack_of_order(posterior[, 1L], x)
+  abort_argument_if(lack, "posterior",
+    "must name the cases, as row names or in a column {.val case}.", x = lack)
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
   off <- which(rowSums(is.finite(posterior) & posterior >= -1e-9) < n |
     abs(rowSums(posterior) - 1) > 1e-6)
@@ -130,8 +130,10 @@ posterior_of_table <- function(table, x) {
     "{.arg posterior} must have the column {.val case} and a column per category.",
     x = "It lacks {.val {lacking}}.", arg = "posterior")
   cases <- as_label(table$case)
-  at <- match(as_label(x$cases), cases)
-  off <- c(as.character(x$cases[is.na(at)]), cases[duplicated(cases)])
+  own <- as_label(x$cases)
+  same <- identical(cases, own) # a case may be repeated, in both
+  at <- if (same) seq_along(own) else match(own, cases)
+  off <- c(own[is.na(at)], if (!same) cases[duplicated(cases)])
   abort_if(length(off) > 0L, "case",
     "{.arg posterior} must have one row for each case of {.arg x}.",
     x = "It has none, or several, for {.val {off}}.", row = which(is.na(at)))

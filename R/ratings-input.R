@@ -112,7 +112,8 @@ warn_grouped <- function(groups, roles) {
   warn_if(groups, "grouped",
     "{.arg data} is grouped by {.val {groups}}, and {.fun ratings} pools the groups.",
     i = c("For an estimate per group name the groups in {.arg covariates}, and in {.arg by} of
-        {.fun estimate_accuracy}.", "If they are to be pooled, ungroup {.arg data}."), groups = groups)
+        {.fun estimate_accuracy}.", "If they are to be pooled, ungroup {.arg data}."),
+    groups = groups)
 }
 
 find_layout <- function(data, quos) {

@@ -37,9 +37,9 @@
 #' joins the values with slashes, `"p17/v2"`. A slash within a value becomes `"%2F"`, and a percent
 #' sign `"%25"`, so that different keys always give different identifiers. The columns are kept:
 #' `as.data.frame(x, "covariates")` returns them, and they can be used like covariates in `by` and
-#' `cluster` of [estimate_accuracy()], as in `by = app`. Models do not use them. Every data frame
-#' about cases that is given later may have the columns of the key in place of `case`. Not for lazy
-#' tables.
+#' `cluster` of [estimate_accuracy()], as in `by = app`. Models do not use them. Data frames
+#' about cases that are given to `ratings()`, [estimate_accuracy()], [fit_raters()], [with_truth()]
+#' and [as_rater_fit()] may have the columns of the key in place of `case`. Not for lazy tables.
 #'
 #' @section Several labels:
 #' With `repeats = "labels"` an answer may hold any number of labels. Long data then come with a row

@@ -217,6 +217,7 @@ test_that("a case may have a key of several columns", {
   expect_equal(with_truth(y, truth[8:1, ])$truth$category, wide$r1)
   gold <- gold_cases(data.frame(truth, probability = 0.5))
   expect_identical(read_gold(gold$truth, NULL, y)$case, 1:8)
+  expect_identical(check_known_truth(gold, y), wide$r1)
   fit <- quiet(update(fit_raters(y), new = data.frame(keys[1:2, ], rater = "r4", rating = 1)))
   expect_identical(fit$x$cases, y$cases)
 })
