@@ -72,13 +72,11 @@
 #' patients <- data[c("case", "patient")]
 #' estimate_accuracy(x, systems = "a", resampling = list(cluster = patients, replicates = 50))
 #'
-#' # The same for columns that ratings() got as covariates: their names are enough
-#' read <- cbind(as.data.frame(lehner2015), reader = rep(c("am", "pm"), 5))
-#' read <- ratings(
-#'   read, raters = rater1:rater4, systems = system, case = case, covariates = reader
-#' )
-#' as.data.frame(read, "covariates")
-#' estimate_accuracy(read, by = reader, interval = "none")
+#' # Names are enough if `x` has the values as covariates
+#' sites <- data.frame(site = c("east", "west"), weight = c(0.5, 0.5))
+#' named <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), covariates = sites), 300)
+#' head(as.data.frame(named, "covariates"), 3)
+#' estimate_accuracy(named, by = site, interval = "none")
 #'
 #' # Sixty cases at random, whose truth was found out
 #' gold <- truth(x)[sample(300, 60), ]

@@ -40,10 +40,10 @@ columns_of_cases <- function(x) c(key_columns(x), x$covariates)
 # The groups of the cases of `x`. `by` is a quosure; it is evaluated among the covariates if it uses
 # nothing else.
 by_of_cases <- function(by, x) {
-  known <- columns_of_cases(x)
   used <- all.vars(rlang::quo_get_expr(by))
-  of_covariates <- length(used) > 0L && all(used %in% names(known))
-  value <- tryCatch(rlang::eval_tidy(by, if (of_covariates) known), error = function(cnd) {
+  of_covariates <- length(used) > 0L && all(used %in% c(names(x$keys), names(x$covariates)))
+  known <- if (of_covariates) columns_of_cases(x)
+  value <- tryCatch(rlang::eval_tidy(by, known), error = function(cnd) {
     abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
       x = verbatim(conditionMessage(cnd)), i = case_values_hint("by"))
   })
@@ -52,8 +52,8 @@ by_of_cases <- function(by, x) {
 }
 
 case_values_hint <- function(arg) {
-  verbatim("For example `", arg, " = \"site\"`, if `site` is one of the `covariates` of ratings(), ",
-    "or `", arg, " = data[c(\"case\", \"site\")]`.")
+  verbatim("For example `", arg, " = \"site\"`, if `site` is one of the `covariates` of ",
+    "ratings(), or `", arg, " = data[c(\"case\", \"site\")]`.")
 }
 
 # A value for each case of `x`, in their order; NULL stays. See `by` for what `value` may be.
@@ -63,8 +63,8 @@ check_case_values <- function(value, x, arg) {
     abort_no_cases("{.arg {arg}} is about cases",
       hint = "{.code dplyr::filter()} makes ratings of one group in the database.")
   }
-  known <- columns_of_cases(x)
   is_name <- rlang::is_string(value) && is.null(names(value))
+  known <- if (is_name) columns_of_cases(x)
   if (is_name && value %in% names(known)) return(known[[value]])
   if (is.data.frame(value)) value <- case_vector(with_case(value, names(x$keys)), arg)
   lack <- if (is.null(names(value)) || !is.atomic(value)) lack_of_order(value, x)
@@ -81,8 +81,8 @@ check_case_values <- function(value, x, arg) {
   value
 }
 
-# Why a vector without names cannot be matched to the cases of `x` by position; NULL if it can. `ok`:
-# is its type right?
+# Why a vector without names cannot be matched to the cases of `x` by position; NULL if it can.
+# `ok`: is its type right?
 lack_of_order <- function(value, x, ok = is.atomic(value)) {
   if (!ok || !is.null(dim(value)) || length(value) != nrow(x)) {
     verbatim("It is ", describe(value), if (is.factor(value)) paste(" and length", length(value)),
@@ -107,7 +107,8 @@ look_up_cases <- function(case, value, x, arg) {
   cases <- as_label(x$cases)
   strange <- if (!is.null(x$rows)) setdiff(case, cases)
   abort_argument_if(strange, arg, "must name cases of {.arg x}.",
-    x = "{length(strange)} name{?s} {?is/are} not among them, first {.val {utils::head(strange, 3L)}}.",
+    x = "{length(strange)} name{?s} {?is/are} not among them, first
+        {.val {utils::head(strange, 3L)}}.",
     i = "If names of a vector are not cases, drop them with {.fun unname}.", case = strange)
   code <- match(value, value)
   off <- case[code != code[match(case, case)]]

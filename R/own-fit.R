@@ -16,11 +16,11 @@
 #'
 #' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
 #' @param posterior Probabilities of the categories of each case, in \[0, 1\], that sum to one in
-#'   each row: a matrix with a row per case of `x` and a column per category, whose row names are the
-#'   cases; or a data frame with a column `case` besides, such as [ground_truth()] gives. Rows of a
-#'   matrix without row names are in the order of the cases, which needs ratings of data with a row
-#'   per case, none left out or reordered since. Columns are found by the names of the categories;
-#'   those of a matrix without column names are in their order.
+#'   each row: a matrix with a row per case of `x`, whose row names are the cases, and a column per
+#'   category; or a data frame with a column `case` besides, such as [ground_truth()] gives. Rows of
+#'   a matrix without row names are in the order of the cases, which needs ratings of data with a
+#'   row per case, none left out or reordered since. Columns are found by the names of the
+#'   categories; those of a matrix without column names are in their order.
 #' @param base_rates Probabilities of the categories, which sum to one; the mean of `posterior` over
 #'   cases by default.
 #' @param ... Not used.

@@ -14,8 +14,8 @@
 #'   see, and what a model of your own needs: its cost then grows with the number of patterns, not
 #'   of cases.
 #'
-#'   `"covariates"`: one row per case, with `case`, the columns of its key where that has several (see
-#'   [ratings()]), and its covariates. Join this table with others by `case`.
+#'   `"covariates"`: one row per case, with `case`, the columns of its key where that has several
+#'   (see [ratings()]), and its covariates. Join this table with others by `case`.
 #'
 #'   `"workers"`: one row per worker of a crowd that [simulate_crowd()] drew, with its `kind`.
 #' @param ... Not used.

@@ -99,8 +99,9 @@
 #'   [true_accuracy()] and [calibration()] compare with it.
 #' @param covariates Columns of what else is known of each case, such as a site or an age, for
 #'   models that use them (see [rater_model()]), and for `by` and `cluster` of
-#'   [estimate_accuracy()]. `as.data.frame(x, "covariates")` returns them. Numbers, strings, factors or logicals, known for
-#'   every case; in long data the same in all rows of a case. Not for lazy tables.
+#'   [estimate_accuracy()]. `as.data.frame(x, "covariates")` returns them. Numbers, strings, factors
+#'   or logicals, known for every case; in long data the same in all rows of a case. Not for lazy
+#'   tables.
 #' @param rater_kind Who rates; intervals of [estimate_accuracy()] depend on it. `"expert"` or
 #'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs); machines share
 #'   errors in ways that no rating shows. One word for all, or words with all raters (or their
@@ -232,7 +233,8 @@ check_long <- function(is_long, repeats) {
 
 # Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), rows (of the
 # data: "cases" if they are the cases in this order, otherwise "ratings"; NULL once cases have been
-# left out or reordered), weights (NULL if every case counts once), raters (labels), categories, systems, ordered, repeats,
+# left out or reordered), weights (NULL if every case counts once), raters (labels), categories,
+# systems, ordered, repeats,
 # empty (case and rater of empty answers, where
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what with_votes() did: groups, by rater, and reruns), truth (see simulate.R
