@@ -2,11 +2,11 @@
 # fitting each alone cost at most a few percent of root mean squared error where groups were alike,
 # and one fit for all cost up to half where their base rates or raters differed.
 
-# `estimate` makes an estimate of some cases, their clusters and the gold among them.
+# `by`: the group of each case of `x`, or NULL. `estimate` makes an estimate of some cases, their
+# clusters and the gold among them.
 estimate_by <- function(x, by, estimate, cluster, gold) {
-  if (is.null(by)) return(estimate(x, cluster, gold))
-  by <- check_case_values(by, x, "by")
   cluster <- check_case_values(cluster, x, "cluster")
+  if (is.null(by)) return(estimate(x, cluster, gold))
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
   by <- as.character(by)
   seeds <- sample.int(.Machine$integer.max, length(groups)) # the same wherever a group is estimated

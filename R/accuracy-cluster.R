@@ -1,10 +1,7 @@
 # Cases in clusters: `cluster` of estimate_accuracy().
 
-# Integers that tell clusters apart.
-check_cluster <- function(cluster, x) {
-  cluster <- check_case_values(cluster, x, "cluster")
-  match(cluster, unique(cluster))
-}
+# Clusters as integers; NULL stays.
+number_clusters <- function(cluster) if (!is.null(cluster)) match(cluster, unique(cluster))
 
 # Clusters with a case that counts: rated, with some weight.
 count_clusters <- function(estimate) {

@@ -31,8 +31,9 @@
 #'   1000, and 200 for robust intervals (where `"average"` needs none). `threads`, by default 1 or
 #'   what option `fallible.threads` says; no more are used than the machine has cores, or than
 #'   option `mc.cores` says, and the same seed gives the same result for any number. `cluster`,
-#'   clusters of cases, such as those of a patient, in one of the forms of `by`: cases of one
-#'   cluster are not independent, and resampled together. Replicates are drawn on other machines if
+#'   clusters of cases, such as those of a patient: the quoted name of a covariate, as in
+#'   `cluster = "patient"`, or another of the forms of `by`. Cases of one cluster are not
+#'   independent, and are resampled together. Replicates are drawn on other machines if
 #'   a `future::plan()` names some (not `"multisession"` or `"multicore"`: on one machine threads
 #'   are quicker).
 #' @param systems Names of the systems to evaluate; `NULL` for all.
@@ -63,11 +64,19 @@
 #' tidy(estimate)
 #' if (requireNamespace("ggplot2", quietly = TRUE)) plot(estimate)
 #'
-#' # At two sites, and with several cases of each patient
-#' site <- rep(c("east", "west"), each = 150)
-#' estimate_accuracy(x, by = site, systems = "a")
-#' patient <- rep(1:100, 3)
-#' estimate_accuracy(x, systems = "a", resampling = list(cluster = patient, replicates = 50))
+#' # At two sites, and with several cases of each patient; values are matched by `case`
+#' data <- data.frame(
+#'   case = 1:300, site = rep(c("east", "west"), each = 150), patient = rep(1:100, 3)
+#' )
+#' estimate_accuracy(x, by = data[c("case", "site")], systems = "a")
+#' patients <- data[c("case", "patient")]
+#' estimate_accuracy(x, systems = "a", resampling = list(cluster = patients, replicates = 50))
+#'
+#' # Names are enough if `x` has the values as covariates
+#' sites <- data.frame(site = c("east", "west"), weight = c(0.5, 0.5))
+#' named <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), covariates = sites), 300)
+#' head(as.data.frame(named, "covariates"), 3)
+#' estimate_accuracy(named, by = site, interval = "none")
 #'
 #' # Sixty cases at random, whose truth was found out
 #' gold <- truth(x)[sample(300, 60), ]
@@ -96,7 +105,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
                                       gold_sample = NULL, ...) {
   check_several_raters(check_whole_ratings(x))
   check_dots_empty(...)
-  by <- by_of_cases(by)
+  by <- by_of_cases(rlang::enquo(by), x)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
     given <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
@@ -120,7 +129,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
                                         by = NULL, systems = NULL, known_truth = NULL,
                                         gold_sample = NULL, ...) {
   check_dots_empty(...)
-  by <- by_of_cases(by)
+  by <- by_of_cases(rlang::enquo(by), x$x)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (!is.null(systems)) x <- fit_with(x, choose_systems(x$x, systems))
   check_gold_of(x, known_truth, gold_sample)
@@ -169,7 +178,7 @@ estimate_each <- function(x, by, fit, gold, given) {
 judge_systems <- function(fit, cluster, gold, given) {
   options <- check_accuracy_options(given)
   options$threads <- check_threads(given$threads)
-  options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, fit$x))
+  options["cluster"] <- list(number_clusters(cluster))
   check_not_one_judge(fit)
   check_has_systems(fit$x)
   check_pair(options, fit$model, fit, gold)

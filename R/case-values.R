@@ -22,52 +22,137 @@
 #' estimate becomes when it draws clusters). Estimates do not change. With fewer than some 20
 #' clusters intervals are too short; with one they are `NA`.
 #'
-#' @param by Groups of cases: a vector with a value for every case, in the order of the cases in
-#'   `x`, or a data frame with a column `case` and one other, in which every case is looked up.
+#' @param by Groups of cases. The bare or quoted name of a covariate of `x` (see [ratings()]), or an
+#'   expression of covariates only; a vector whose names are cases; or a data frame with a column
+#'   `case` and one other. A covariate takes precedence over an object of the same name. Every case
+#'   needs a value. A vector without names is matched by position, and accepted only if [ratings()]
+#'   got a row per case and all cases of `x` are still in that order.
 #' @name estimate_accuracy
 #' @rdname estimate_accuracy
 NULL
 
-# What users say of cases beside ratings: groups and clusters.
+# Values of cases that users give next to ratings: groups, clusters, truths, probabilities.
 
-# Ratings keep no columns of the data that could be named.
-by_of_cases <- function(by) {
-  tryCatch(by, error = function(cnd) {
-    abort_argument("by", "must be the values of a variable, one for each case.",
-      x = verbatim(conditionMessage(cnd)),
-      i = "Take them from your data: {.code by = data$site}.")
+# What is known of each case, as a list of columns: its key, if it has several columns, and
+# covariates.
+columns_of_cases <- function(x) c(key_columns(x), x$covariates)
+
+# The groups of the cases of `x`. `by` is a quosure; it is evaluated among the covariates if it uses
+# nothing else.
+by_of_cases <- function(by, x) {
+  used <- all.vars(rlang::quo_get_expr(by))
+  of_covariates <- length(used) > 0L && all(used %in% c(names(x$keys), names(x$covariates)))
+  known <- if (of_covariates) columns_of_cases(x)
+  value <- tryCatch(rlang::eval_tidy(by, known), error = function(cnd) {
+    abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
+      x = verbatim(conditionMessage(cnd)), i = case_values_hint("by"))
   })
+  if (of_covariates) x$rows <- "cases"
+  check_case_values(value, x, "by")
 }
 
-# A value per case of `x`, from a vector in the order of its cases or a table of cases; NULL stays.
+case_values_hint <- function(arg) {
+  verbatim("For example `", arg, " = \"site\"`, if `site` is one of the `covariates` of ",
+    "ratings(), or `", arg, " = data[c(\"case\", \"site\")]`.")
+}
+
+# A value for each case of `x`, in their order; NULL stays. See `by` for what `value` may be.
 check_case_values <- function(value, x, arg) {
   if (is.null(value)) return(NULL)
   if (in_database(x)) {
     abort_no_cases("{.arg {arg}} is about cases",
       hint = "{.code dplyr::filter()} makes ratings of one group in the database.")
   }
-  if (is.data.frame(value)) value <- look_up_cases(value, x, arg)
-  abort_argument_if(!is.atomic(value) || !is.null(dim(value)) || length(value) != nrow(x), arg,
-    "must have a value for each of the {nrow(x)} cases, in their order, or be a data frame with a
-        column {.val case} and one other.",
-    x = "It is {describe(value)}{if (is.factor(value)) paste(' and length', length(value))}.",
-    i = if (rlang::is_string(value)) "Give the values, not the name of a column:
-        {.code {arg} = data${verbatim(value)}}.")
-  case <- x$cases[is.na(value)]
-  abort_argument_if(case, arg, "must be known for every case.", x = "It is missing for
-      {length(case)} case{?s}, first for case {.val {as.character(case[[1L]])}}.", case = case)
+  is_name <- rlang::is_string(value) && is.null(names(value))
+  known <- if (is_name) columns_of_cases(x)
+  if (is_name && value %in% names(known)) return(known[[value]])
+  if (is.data.frame(value)) value <- case_vector(with_case(value, names(x$keys)), arg)
+  lack <- if (is.null(names(value)) || !is.atomic(value)) lack_of_order(value, x)
+  abort_argument_if(lack, arg,
+    "must be the name of a covariate of {.arg x}, a vector whose names are cases, or a data frame
+        with a column {.val case} and one other.",
+    x = if (is_name) "There is no covariate {.val {value}}." else lack,
+    i = c(if (is_name) near_values(value, names(known)), case_values_hint(arg)))
+  if (!is.null(names(value))) value <- look_up_cases(names(value), unname(value), x, arg)
+  case <- as_label(x$cases)[is.na(value)]
+  abort_argument_if(case, arg, "must be known for every case.",
+    x = "It is missing for {length(case)} case{?s}, first for {.val {utils::head(case, 3L)}}.",
+    case = case)
   value
 }
 
-look_up_cases <- function(table, x, arg) {
+# Why a vector without names cannot be matched to the cases of `x` by position; NULL if it can.
+# `ok`: is its type right?
+lack_of_order <- function(value, x, ok = is.atomic(value)) {
+  if (!ok || !is.null(dim(value)) || length(value) != nrow(x)) {
+    verbatim("It is ", describe(value), if (is.factor(value)) paste(" and length", length(value)),
+      ", and `x` has ", count_noun(nrow(x), "case"), ".")
+  } else if (!identical(x$rows, "cases")) {
+    "Values without names are matched by position. This needs data with a row per case, and all of
+     these cases in their order."
+  }
+}
+
+# A vector of the values in a table, whose names are the cases.
+case_vector <- function(table, arg) {
   abort_if(ncol(table) != 2L || !"case" %in% names(table), "columns",
     "{.arg {arg}} must have a column {.val case} and one other.",
     x = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}.",
     arg = arg)
-  other <- table[[setdiff(names(table), "case")]]
-  twice <- duplicated(table$case)
-  off <- twice & !(other == other[match(table$case, table$case)]) %in% TRUE
-  abort_argument_if(any(off), arg, "must have one value for each case.",
-    x = "Case {.val {as.character(table$case[off][[1L]])}} has several.")
-  other[match(as_label(x$cases), as_label(table$case))]
+  stats::setNames(table[[setdiff(names(table), "case")]], as_label(table$case))
+}
+
+# The values of the cases of `x`, NA where there is none.
+look_up_cases <- function(case, value, x, arg) {
+  cases <- as_label(x$cases)
+  strange <- if (!is.null(x$rows)) setdiff(case, cases)
+  abort_argument_if(strange, arg, "must name cases of {.arg x}.",
+    x = "{length(strange)} name{?s} {?is/are} not among them, first
+        {.val {utils::head(strange, 3L)}}.",
+    i = "If names of a vector are not cases, drop them with {.fun unname}.", case = strange)
+  code <- match(value, value)
+  off <- case[code != code[match(case, case)]]
+  abort_argument_if(off, arg, "must have one value for each case.",
+    x = "Case {.val {off[[1L]]}} has several.", case = unique(off))
+  value[match(cases, case)]
+}
+
+# ---- Keys of several columns ------------------------------------------------------------------
+
+# One identifier of several columns. Slashes in values become "%2F", so that keys that differ have
+# identifiers that differ.
+join_keys <- function(columns) {
+  abort_if("case" %in% names(columns), "columns",
+    "A key of several columns cannot have a column called {.val case}.",
+    i = "Give that column another name.", arg = "case")
+  parts <- lapply(unname(columns), function(x) {
+    check_identifiers(x, "case")
+    label <- as_label(x)
+    abort_if(anyDuplicated(label[!duplicated(x)]) > 0L, "columns",
+      "Numbers in a key of several columns must differ in their first 15 digits.", arg = "case")
+    gsub("/", "%2F", gsub("%", "%25", label, fixed = TRUE), fixed = TRUE)
+  })
+  do.call(paste, c(parts, sep = "/"))
+}
+
+# The columns that join_keys() joined, by name. `keys`: is each of them a number?
+key_columns <- function(x) {
+  if (is.null(x$keys)) return(NULL)
+  parts <- strsplit(paste0(x$cases, "/"), "/", fixed = TRUE)
+  columns <- Map(function(k, is_number) {
+    text <- gsub("%2F", "/", vapply(parts, `[`, "", k), fixed = TRUE)
+    text <- gsub("%25", "%", text, fixed = TRUE)
+    if (is_number) as.numeric(text) else text
+  }, seq_along(x$keys), x$keys)
+  stats::setNames(columns, names(x$keys))
+}
+
+# `table` with the identifiers of its cases in place of the columns of their key, where that has
+# several.
+with_case <- function(table, keys) {
+  if (length(keys) < 2L || !is.data.frame(table) || !all(keys %in% names(table))) return(table)
+  columns <- lapply(keys, function(key) plain_integers(table[[key]]))
+  table$case <- join_keys(columns)
+  table[keys] <- NULL
+  table
 }

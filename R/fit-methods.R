@@ -183,7 +183,10 @@ draw_from_fit <- function(fit) {
   })
   x <- with_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
   x$covariates <- x$covariates[cases, ] # NULL stays NULL
-  if (!is.null(x$weights)) x$cases <- seq_along(cases)
+  if (!is.null(x$weights)) {
+    x$cases <- seq_along(cases)
+    x$rows <- x$keys <- NULL
+  }
   x["weights"] <- list(NULL)
   x <- leave_database(x)
   x$systems <- character()

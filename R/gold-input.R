@@ -10,9 +10,10 @@
 #'   `augment()` gives of a [plan_gold()], filled in; or `TRUE` for the truth that the ratings hold.
 #'   Missing ones are not known.
 #' @param sample How the cases were chosen: `"random"`; the probability of each case to be chosen,
-#'   in (0, 1], as a vector (in the order of the cases or named by case), a data frame with columns
-#'   `case` and `probability`, or the name of a column of `truth` (`probability` needs no mention);
-#'   or `"given"`, picked by hand, which is the default.
+#'   in (0, 1], as a vector whose names are cases (or one without names in the order of the cases,
+#'   where `by` of [estimate_accuracy()] accepts that), a data frame with columns `case` and
+#'   `probability`, or the name of a column of `truth` (`probability` needs no mention); or
+#'   `"given"`, picked by hand, which is the default.
 #' @param target Are intervals to be of the `"population"` that the cases are a sample of, or of
 #'   these `"cases"` themselves?
 #' @param widen How far many gold cases widen what ratings alone say in `"combined"` intervals.
@@ -92,7 +93,8 @@ as_gold_cases <- function(known_truth, gold_sample) {
 # were chosen ("random", "probability", "given" by hand, or "undeclared", which is taken for that);
 # and `probability`, of each case to be chosen, or NULL where it was the same for all.
 read_gold <- function(known_truth, gold_sample, x) {
-  known_truth <- if (isTRUE(known_truth)) stored_truth(x) else name_cases(known_truth)
+  known_truth <- if (isTRUE(known_truth)) stored_truth(x) else
+    name_cases(with_case(known_truth, names(x$keys)))
   code <- check_known_truth(known_truth, x)
   case <- which(code > 0L)
   probability <- given_probability(known_truth, gold_sample, x)
@@ -149,16 +151,17 @@ given_probability <- function(known_truth, gold_sample, x) {
 
 probability_of_sample <- function(sample, x) {
   if (is.null(sample)) return(NULL)
+  sample <- with_case(sample, names(x$keys))
   if (is.data.frame(sample) && all(c("case", "probability") %in% names(sample))) {
     look_up_probability(sample$case, sample$probability, x)
   } else if (is.numeric(sample) && rlang::is_named(sample)) {
     look_up_probability(names(sample), sample, x)
   } else {
-    abort_argument_if(!is.numeric(sample) || length(sample) != length(x$index), "gold_sample",
+    lack <- lack_of_order(sample, x, is.numeric(sample))
+    abort_argument_if(lack, "gold_sample",
       "must be {.val random}, {.val given}, or the probability of each case to be chosen.",
-      not = sample, i = "Probabilities are a vector in the order of the {length(x$index)} cases,
-          one named by case, a data frame with columns {.val case} and {.val probability}, or a
-          column of {.arg known_truth}.")
+      x = lack, i = "Probabilities are a vector whose names are cases, a data frame with columns
+          {.val case} and {.val probability}, or a column of {.arg known_truth}.")
     as.double(sample)
   }
 }

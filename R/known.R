@@ -28,7 +28,7 @@ with_known <- function(x, truth, raters) {
 
 # Category of each case, 0 where it is not known.
 check_known_truth <- function(truth, x, arg = "known_truth") {
-  given <- as_truth_table(truth, arg)
+  given <- as_truth_table(truth, arg, names(x$keys))
   cases <- as_label(x$cases)
   off <- which(!given$case %in% cases)
   abort_if(off, "case", "{.arg {arg}} must name cases of {.arg x}.",

@@ -59,7 +59,7 @@ estimate_by_function <- function(x, run, given, by) {
   options <- function_options(given)
   options$record <- function_method(run)
   estimate_by(x, by, function(x, cluster, gold) {
-    options["cluster"] <- list(if (!is.null(cluster)) check_cluster(cluster, x))
+    options["cluster"] <- list(number_clusters(cluster))
     function_estimate(x, options)
   }, given$cluster, NULL)
 }

@@ -16,9 +16,11 @@
 #'
 #' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
 #' @param posterior Probabilities of the categories of each case, in \[0, 1\], that sum to one in
-#'   each row: a matrix with a row per case of `x`, in their order, and a column per category; or a
-#'   data frame with a column `case` besides, such as [ground_truth()] gives. Columns are found by
-#'   the names of the categories; those of a matrix without column names are in their order.
+#'   each row: a matrix with a row per case of `x`, whose row names are the cases, and a column per
+#'   category; or a data frame with a column `case` besides, such as [ground_truth()] gives. Rows of
+#'   a matrix without row names are in the order of the cases, which needs ratings of data with a
+#'   row per case, none left out or reordered since. Columns are found by the names of the
+#'   categories; those of a matrix without column names are in their order.
 #' @param base_rates Probabilities of the categories, which sum to one; the mean of `posterior` over
 #'   cases by default.
 #' @param ... Not used.
@@ -93,7 +95,11 @@ format.own_model <- function(x, ...) x$words
 
 # Cases x categories in the order of those of `x`; rows sum to one exactly.
 check_posterior <- function(posterior, x) {
-  if (is.data.frame(posterior)) posterior <- posterior_of_table(posterior, x)
+  if (is.matrix(posterior) && !is.null(rownames(posterior))) {
+    posterior <- data.frame(case = rownames(posterior), posterior, check.names = FALSE)
+  }
+  named <- is.data.frame(posterior)
+  if (named) posterior <- posterior_of_table(posterior, x)
   n <- length(x$categories)
   shaped <- is.numeric(posterior) && identical(dim(posterior), c(nrow(x), n))
   names <- if (shaped) colnames(posterior) %||% x$categories
@@ -103,6 +109,9 @@ check_posterior <- function(posterior, x) {
     x = if (shaped) "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
       if (is.matrix(posterior)) "It is {nrow(posterior)} x {ncol(posterior)}, of type
         {typeof(posterior)}." else "It is {describe(posterior)}.")
+  lack <- if (!named) lack_of_order(posterior[, 1L], x)
+  abort_argument_if(lack, "posterior",
+    "must name the cases, as row names or in a column {.val case}.", x = lack)
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
   off <- which(rowSums(is.finite(posterior) & posterior >= -1e-9) < n |
     abs(rowSums(posterior) - 1) > 1e-6)
@@ -116,13 +125,16 @@ check_posterior <- function(posterior, x) {
 }
 
 posterior_of_table <- function(table, x) {
+  table <- with_case(table, names(x$keys))
   lacking <- setdiff(c("case", x$categories), names(table))
   abort_if(length(lacking) > 0L, "columns",
     "{.arg posterior} must have the column {.val case} and a column per category.",
     x = "It lacks {.val {lacking}}.", arg = "posterior")
   cases <- as_label(table$case)
-  at <- match(as_label(x$cases), cases)
-  off <- c(as.character(x$cases[is.na(at)]), cases[duplicated(cases)])
+  own <- as_label(x$cases)
+  same <- identical(cases, own) # a case may be repeated, in both
+  at <- if (same) seq_along(own) else match(own, cases)
+  off <- c(own[is.na(at)], if (!same) cases[duplicated(cases)])
   abort_if(length(off) > 0L, "case",
     "{.arg posterior} must have one row for each case of {.arg x}.",
     x = "It has none, or several, for {.val {off}}.", row = which(is.na(at)))

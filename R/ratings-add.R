@@ -5,7 +5,7 @@ add_ratings <- function(x, new) {
   if (in_database(x)) abort_no_cases("{.arg new} names cases")
   check_can_grow(x, "Ratings of the fit cannot be added to.",
     c("Groups of raters, or reruns, have become one vote each." = !is.null(x$voted)))
-  new <- new_ratings_long(new, x)
+  new <- new_ratings_long(with_case(new, names(x$keys)), x)
   x <- with_new_names(x, new)
   old <- unfold_ratings(x)
   case <- match(new$cases, as_label(x$cases))
@@ -83,6 +83,7 @@ with_new_names <- function(x, new) {
   known <- as_label(x$cases)
   more <- which(!new$cases %in% known)
   alike <- identical(class(x$cases), class(new$ids))
+  if (length(more) > 0L) x$rows <- "ratings"
   x$cases <- if (alike) c(x$cases, new$ids[more]) else c(known, new$cases[more])
   if (is.null(x$truth) && is.null(new$truth)) return(x)
   x$truth <- subset_truth(

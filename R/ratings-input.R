@@ -8,7 +8,8 @@ NULL
 max_categories <- 1000L
 
 # A list, without what is not there: layout (its record), rows (their number), columns (list of
-# rating columns, or of counts), case, rater, weights, systems (wide columns), system_table,
+# rating columns, or of counts), case, keys (of a case with several columns: by name, is it a
+# number), rater, weights, systems (wide columns), system_table,
 # constant, groups (of raters), truth (a list of one column), covariates and confidence (lists of
 # columns), row_case (of the data, before rows go to systems or become several), ordered.
 read_input <- function(data, quos, repeats) {
@@ -21,9 +22,11 @@ read_input <- function(data, quos, repeats) {
   of <- function(role, clean = clean_levels) {
     if (length(roles[[role]]) > 0L) lapply(unclass(data)[roles[[role]]], clean)
   }
-  case <- of("case", unfactor)[[1L]]
+  case <- of("case", unfactor)
+  keys <- if (length(case) > 1L) vapply(case, is.numeric, NA)
+  case <- if (is.null(keys)) case[[1L]] else join_keys(case)
   input <- list(
-    layout = layout, rows = attr(data, "rows"), columns = of("raters"), case = case,
+    layout = layout, rows = attr(data, "rows"), columns = of("raters"), case = case, keys = keys,
     rater = of("rater")[[1L]], weights = of("weights", identity)[[1L]], systems = of("systems"),
     system_table = given$table, constant = given$constant,
     groups = read_groups(data, quos$rater_groups, roles$rater), truth = of("truth"),
@@ -58,7 +61,8 @@ find_roles <- function(data, quos, layout, systems, repeats) {
   some <- function(arg) select_columns(data, quos[[arg]], arg)
   one_or_some <- if (layout$by_rating) one else some
   roles <- list(
-    raters = NULL, systems = systems %||% character(), case = one("case"), rater = one("rater"),
+    raters = NULL, systems = systems %||% character(),
+    case = select_column(data, quos$case, "case", several = TRUE), rater = one("rater"),
     weights = one("weights"), truth = one("truth"), covariates = some("covariates"),
     confidence = one_or_some("confidence")
   )
@@ -107,8 +111,9 @@ warn_grouped <- function(groups, roles) {
   groups <- setdiff(groups, c(".rows", roles$case, roles$rater))
   warn_if(groups, "grouped",
     "{.arg data} is grouped by {.val {groups}}, and {.fun ratings} pools the groups.",
-    i = c("For an estimate per group give the group of each case to {.fun estimate_accuracy}, as
-        {.arg by}.", "If they are to be pooled, ungroup {.arg data}."), groups = groups)
+    i = c("For an estimate per group name the groups in {.arg covariates}, and in {.arg by} of
+        {.fun estimate_accuracy}.", "If they are to be pooled, ungroup {.arg data}."),
+    groups = groups)
 }
 
 find_layout <- function(data, quos) {
@@ -163,15 +168,17 @@ select_columns <- function(data, quo, arg) {
   columns[at]
 }
 
-select_column <- function(data, quo, arg) {
+select_column <- function(data, quo, arg, several = FALSE) {
   if (rlang::quo_is_null(quo)) return(NULL)
   # A vector would be taken for numbers of columns.
-  value <- if (rlang::quo_is_call(quo)) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+  is_vector <- rlang::quo_is_call(quo) && !(several && rlang::quo_is_call(quo, "c"))
+  value <- if (is_vector) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
   abort_if(is.atomic(value) && length(value) > 1L, "columns",
     "{.arg {arg}} must name a column of {.arg data}.", not = value,
     i = "Put the values into a column of {.arg data} and name that.", arg = arg)
   name <- select_columns(data, quo, arg)
-  abort_if(length(name) != 1L, "columns", "{.arg {arg}} must select one column of {.arg data}.",
+  wrong <- if (several) length(name) == 0L else length(name) != 1L
+  abort_if(wrong, "columns", "{.arg {arg}} must select one column of {.arg data}.",
     x = "It selects {length(name)}.",
     i = if (arg == "rating") "If they are one column for each label of an answer, say
         {.code repeats = \"labels\"}.", arg = arg)

@@ -35,6 +35,7 @@ NULL
     x$raters[keep_rater]
   x <- split_patterns(with_patterns(x, core), values)
   if (!missing(i)) {
+    if (!identical(keep_case, seq_along(x$cases))) x$rows <- NULL
     x$cases <- x$cases[keep_case]
     if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
   }

@@ -113,6 +113,7 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels)
   given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
   x <- rlang::inject(ratings(list2DF(tables$ratings), !!!mapping, systems = !!given, ...))
+  x$rows <- "ratings" # users have no data with rows in the order of the file
   if (got$format$judges && is.null(x$rater_kind)) {
     x$rater_kind <- "model"
     inform_fallible("Raters are taken for language models, as judges in such logs mostly are:
@@ -281,9 +282,8 @@ read_predictions <- function(path, raters, how) {
 
 # An empty field names no case and no rater; ratings() says in which row.
 known_ids <- function(table, mapping) {
-  for (arg in c("case", "rater")) {
-    name <- select_column(list2DF(table), mapping[[arg]], arg)
-    if (is.character(table[[name %||% ""]])) {
+  for (name in c(selected(table, mapping$case, "case"), selected(table, mapping$rater, "rater"))) {
+    if (is.character(table[[name]])) {
       table[[name]][trim_bytes(table[[name]]) %in% c("", "NA")] <- NA
     }
   }

@@ -57,9 +57,10 @@ check_system_raters <- function(value) {
 # Its columns have names of their own, or those that the call gives to those of the ratings.
 system_table <- function(table, quos, data) {
   own <- c("case", "system", "prediction")
+  table <- with_case(table, select_column(data, quos$case, "case", several = TRUE))
   mapped <- vapply(c("case", "rater", "rating"), function(arg) {
-    quo <- quos[[arg]]
-    if (rlang::quo_is_null(quo)) NA_character_ else select_column(data, quo, arg)
+    name <- select_column(data, quos[[arg]], arg, several = arg == "case")
+    if (length(name) == 1L) name else NA_character_
   }, "")
   found <- ifelse(own %in% names(table), own, mapped)
   lacking <- own[!found %in% names(table)]

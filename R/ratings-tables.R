@@ -1,7 +1,8 @@
 #' Ratings and predictions as tables
 #'
 #' @param x A [ratings()] object.
-#' @param row.names,optional For consistency with the generic; tables have no row names.
+#' @param row.names,optional For consistency with the generic. Tables have no row names; a second
+#'   argument without a name is taken as `what`, as in `as.data.frame(x, "covariates")`.
 #' @param what `"ratings"`: one row per rating. `"systems"`: one row per prediction. `"answers"`:
 #'   one row per case and rater, with all labels of the answer. `"scores"`: one row per case, system
 #'   and category.
@@ -12,6 +13,9 @@
 #'   answers of systems and the same covariates are one pattern. This is all that the package's fits
 #'   see, and what a model of your own needs: its cost then grows with the number of patterns, not
 #'   of cases.
+#'
+#'   `"covariates"`: one row per case, with `case`, the columns of its key where that has several
+#'   (see [ratings()]), and its covariates. Join this table with others by `case`.
 #'
 #'   `"workers"`: one row per worker of a crowd that [simulate_crowd()] drew, with its `kind`.
 #' @param ... Not used.
@@ -45,21 +49,21 @@
 #' @export
 as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
                                   what = c("ratings", "systems", "answers", "scores", "counts",
-                                           "patterns", "workers"), ...,
+                                           "patterns", "covariates", "workers"), ...,
                                   spreadsheet = FALSE) {
-  abort_argument_if(!is.null(row.names), "row.names", "The table has no row names.",
-    i = "Did you mean {.code as.data.frame(x, what = \"systems\")}?")
+  if (!is.null(row.names)) what <- row.names
   for_spreadsheet(plain_data_frame(tidy(x, check_choice(what))), spreadsheet)
 }
 
 #' @rdname as.data.frame.ratings
 #' @export
 tidy.ratings <- function(x, what = c("ratings", "systems", "answers", "scores", "counts",
-                                     "patterns", "workers"), ...) {
+                                     "patterns", "covariates", "workers"), ...) {
   check_dots_empty(...)
   switch(check_choice(what),
     scores = score_table(x), answers = answer_table(x), systems = answers_of_systems(x),
     counts = count_table(x), patterns = pattern_table(as_ratings(x)),
+    covariates = tibble::as_tibble(c(list(case = x$cases), columns_of_cases(x))),
     workers = drawn_workers(x), one_by_one(x)
   )
 }

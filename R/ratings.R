@@ -32,6 +32,15 @@
 #' of three raters and five categories are at most 125 patterns (times the answers of the systems);
 #' the time for a fit grows with patterns, not cases.
 #'
+#' @section Keys of several columns:
+#' With `case = c(prompt, app)` each combination of `prompt` and `app` is a case. Its identifier
+#' joins the values with slashes, `"p17/v2"`. A slash within a value becomes `"%2F"`, and a percent
+#' sign `"%25"`, so that different keys always give different identifiers. The columns are kept:
+#' `as.data.frame(x, "covariates")` returns them, and they can be used like covariates in `by` and
+#' `cluster` of [estimate_accuracy()], as in `by = app`. Models do not use them. Data frames
+#' about cases that are given to `ratings()`, [estimate_accuracy()], [fit_raters()], [with_truth()]
+#' and [as_rater_fit()] may have the columns of the key in place of `case`. Not for lazy tables.
+#'
 #' @section Several labels:
 #' With `repeats = "labels"` an answer may hold any number of labels. Long data then come with a row
 #' per label; or with a row per answer, `rating` being a list column of labels, or a column of 0 and
@@ -40,7 +49,8 @@
 #'
 #' @section Groups:
 #' A grouped data frame (of \pkg{dplyr}) is read as if it were not grouped, with a warning unless
-#' only cases or raters group it. Give the groups to [estimate_accuracy()] as `by`.
+#' only cases or raters group it. Make the groups `covariates`, and name them in `by` of
+#' [estimate_accuracy()].
 #'
 #' @section 64-bit integers:
 #' Columns of class `integer64`, as databases give them, count as numbers where all values are at
@@ -63,7 +73,8 @@
 #'   `rater` and `rating` are. A system may cover only some of the cases. Cases that no rater saw
 #'   are kept, with a warning, and do not count in the system's `n`.
 #' @param case,rater,rating Columns that identify the case and, in long data, the rater and the
-#'   category chosen. In wide data `case` is optional.
+#'   category chosen. In wide data `case` is optional. It may be several columns, such as
+#'   `c(prompt, app)`; see Keys of several columns.
 #' @param counts Columns of counts, one per category, named after the categories.
 #' @param categories Labels of the categories, in order. See Categories. Names say what a label
 #'   becomes: `c(Pneumonia = "pneumona")` joins the label `"pneumona"` with `"Pneumonia"`. If all
@@ -87,8 +98,10 @@
 #'   but `known_truth = TRUE` of [estimate_accuracy()]; [truth()] gives it back, and
 #'   [true_accuracy()] and [calibration()] compare with it.
 #' @param covariates Columns of what else is known of each case, such as a site or an age, for
-#'   models that use them: see [rater_model()]. Numbers, strings, factors or logicals, known for
-#'   every case; in long data the same in all rows of a case. Not for lazy tables.
+#'   models that use them (see [rater_model()]), and for `by` and `cluster` of
+#'   [estimate_accuracy()]. `as.data.frame(x, "covariates")` returns them. Numbers, strings, factors
+#'   or logicals, known for every case; in long data the same in all rows of a case. Not for lazy
+#'   tables.
 #' @param rater_kind Who rates; intervals of [estimate_accuracy()] depend on it. `"expert"` or
 #'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs); machines share
 #'   errors in ways that no rating shows. One word for all, or words with all raters (or their
@@ -197,6 +210,8 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$ordered <- options$ordered %||% input$ordered
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
+  x$keys <- input$keys
+  x$rows <- if (input$layout$by_rating || length(x$cases) > input$rows) "ratings" else "cases"
   x <- new_ratings(x, input$layout$class)
   check_built(x, input)
   if (is.null(declared) && input$layout$labels && !has_labels(x)) {
@@ -216,13 +231,16 @@ check_long <- function(is_long, repeats) {
     i = "Give {.arg case}, {.arg rater} and {.arg rating}.")
 }
 
-# Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), weights
-# (NULL if every case counts once), raters (labels), categories, systems, ordered, repeats,
+# Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), rows (of the
+# data: "cases" if they are the cases in this order, otherwise "ratings"; NULL once cases have been
+# left out or reordered), weights (NULL if every case counts once), raters (labels), categories,
+# systems, ordered, repeats,
 # empty (case and rater of empty answers, where
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what with_votes() did: groups, by rater, and reruns), truth (see simulate.R
 # and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), scores (see
-# scores-read.R), confidence (see ratings-confidence.R), constant (names of systems that raters
+# scores-read.R), confidence (see ratings-confidence.R), keys (of cases with several columns, see
+# key_columns()), constant (names of systems that raters
 # judge, see ratings-systems.R), times and database (see
 # ratings-database.R); simulated ones may have kinds
 # (of their workers, see crowdtruth-simulate.R).

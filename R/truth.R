@@ -224,9 +224,10 @@ truth_codes <- function(truth, categories, arg) {
 }
 
 # Cases and their truths as labels, from what a user may give; without those that are missing.
-as_truth_table <- function(truth, arg) {
+# `keys`: see with_case().
+as_truth_table <- function(truth, arg, keys = NULL) {
   if (inherits(truth, "gold_cases")) truth <- truth$truth
-  truth <- name_cases(truth)
+  truth <- name_cases(with_case(truth, keys))
   for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg)
   if (is.data.frame(truth)) {
     column <- intersect(c("truth", "category"), names(truth))[1L]

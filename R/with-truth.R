@@ -6,9 +6,10 @@
 #' they should, give it to [fit_raters()] or [estimate_accuracy()] as `known_truth`.
 #'
 #' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
-#' @param truth The true categories, which must be among those of `x`: a vector with one for each
-#'   case of `x`, in their order; or categories with the cases as names; or a data frame with
-#'   columns `case` and `truth` (or `category`). `NA`, or a case that is left out, is not known.
+#' @param truth The true categories, which must be among those of `x`: categories with the
+#'   cases as names; a data frame with columns `case` and `truth` (or `category`); or a vector
+#'   without names in the order of the cases, if [ratings()] got a row per case and all cases of `x`
+#'   are still in that order. `NA`, or a case that is left out, is not known.
 #' @param expected Accuracies of systems over all cases that might have been drawn, in \[0, 1\], as
 #'   only a simulation knows them: named by system, or in the order of the systems of `x`. `NA` is
 #'   not known.
@@ -56,9 +57,9 @@ case_truth <- function(truth, x) {
     return(replace(code, code == 0L, NA))
   }
   if (in_database(x)) abort_no_cases("A truth is one of each case")
-  abort_argument_if(length(truth) != nrow(x), "truth",
-    "must have a category for each case of {.arg x}, or name the cases.",
-    x = "There are {length(truth)} for {nrow(x)} case{?s}.")
+  lack <- lack_of_order(truth, x)
+  abort_argument_if(lack, "truth",
+    "must have a category for each case of {.arg x}, or name the cases.", x = lack)
   truth_codes(as_label(truth), x$categories, "truth")
 }
 

@@ -292,6 +292,7 @@ run_set <- function(folder) {
   ours <- as.data.frame(quiet(estimate_metrics(x, ids, NULL, interval = intervals)))
   shares <- as.matrix(tidy(x, "counts")[-1L])
   votes <- 1 * (shares == apply(shares, 1L, max) & shares > 0)
+  rownames(votes) <- rownames(x)
   majority <- quiet(estimate_metrics(
     as_rater_fit(x, votes / rowSums(votes)), ids, NULL, method = "shared", interval = "none"
   ))

@@ -38,7 +38,9 @@ doors <- list(
   estimate_accuracy = function() an_estimate(as_panel(random_input(systems = 1:3))),
   estimate_by = function() {
     input <- random_input(systems = 1:3)
-    an_estimate(as_panel(input), by = sample(c("u", "v"), nrow(input$said), replace = TRUE))
+    x <- as_panel(input)
+    group <- sample(c("u", "v"), nrow(x), replace = TRUE)
+    an_estimate(x, by = stats::setNames(group, rownames(x)))
   },
   estimate_gold = function() {
     input <- random_input(systems = 1:3)

@@ -22,7 +22,7 @@ test_that("clusters of one case are cases, to the last digit", {
 test_that("every case twice, in clusters of two, is every case once", {
   x <- cluster_panel()
   twice <- x[rep(1:80, each = 2), ]
-  pairs <- rep(1:80, each = 2)
+  pairs <- stats::setNames(rep(1:80, each = 2), twice$cases)
   for (method in c("binned", "unbinned")) {
     once <- replicates_of(x, method, NULL)
     expect_equal(replicates_of(twice, method, pairs), once)
@@ -62,7 +62,7 @@ test_that("robust intervals widen with clusters, estimates do not move", {
   }
   for (method in c("average", "joint")) {
     naive <- robust(NULL, method)
-    clustered <- robust(rep(1:80, each = 2), method)
+    clustered <- robust(data.frame(case = 1:80, pair = 1:80), method)
     expect_identical(tidy(clustered)$estimate, tidy(naive)$estimate)
     widening <- tidy(clustered, "details")$sampling / tidy(naive, "details")$sampling
     expect_true(all(widening > 1.1 & widening < 1.8))
@@ -92,6 +92,9 @@ test_that("bad clusters are refused, and one cluster gives no interval", {
     refuse(data.frame(id = 1:80, ward = 1))
     refuse(list(1))
     refuse(matrix(1:80))
+    refuse("ward")
+    refuse(stats::setNames(1:80, 2:81))
+    estimate_accuracy(x[80:1, ], resampling = list(cluster = 1:80))
     estimate_accuracy(x, "joint", interval = "profile", resampling = list(cluster = 1:80))
   })
   for (method in c("average", "joint", "binned")) {

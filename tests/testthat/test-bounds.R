@@ -277,14 +277,17 @@ test_that("clusters of an estimate are drawn whole", {
   set.seed(16)
   part <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, 60))
   x <- part[rep(1:60, each = 6), ]
+  by_case <- function(cluster) if (!is.null(cluster)) stats::setNames(cluster, x$cases)
   width <- function(cluster) {
-    estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", resampling = list(cluster = cluster)))
+    estimate <- quiet(estimate_accuracy(
+      x, "unbinned", interval = "none", resampling = list(cluster = by_case(cluster))
+    ))
     set.seed(17)
     table <- tidy(accuracy_bounds(estimate, resampling = list(replicates = 60)))
     table$conf.high - table$conf.low - (table$highest - table$lowest)
   }
   expect_gt(width(rep(1:60, each = 6)) / width(NULL), 1.4) # sqrt(6), but for the limits of bounds
-  estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", resampling = list(cluster = rep(1, 360))))
+  estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", resampling = list(cluster = by_case(rep(1, 360)))))
   expect_match(tidy(accuracy_bounds(estimate, resampling = list(replicates = 10)))$reason, one_cluster)
 })
 

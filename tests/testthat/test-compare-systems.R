@@ -201,7 +201,7 @@ test_that("equal systems, single clusters and lost estimates have their reasons"
   expect_match(table$reason[same], "same answers")
   expect_false(anyNA(table$conf.low[!same]))
 
-  one <- compare_systems(quiet(estimate_accuracy(x, "joint", resampling = list(cluster = rep(1, 100)))))
+  one <- compare_systems(quiet(estimate_accuracy(x, "joint", resampling = list(cluster = stats::setNames(rep(1, 100), x$cases)))))
   expect_match(tidy(one)$reason[[1]], "^no interval: all rated cases are in one cluster")
   expect_output(print(one), "No interval for a - b")
   expect_identical(glance(one)$best, NA_character_)

@@ -187,7 +187,7 @@ test_that("groups and clusters are those of the estimate", {
   expect_output(print(groups), "v a ", fixed = TRUE)
   # Every case five times: clusters of five are as good as one case.
   copies <- x[rep(seq_len(60), each = 5), ]
-  cluster <- rep(seq_len(60), each = 5)
+  cluster <- stats::setNames(rep(seq_len(60), each = 5), copies$cases)
   loose <- tidy(quiet(estimate_metrics(copies, "precision", common = "none")))
   tight <- tidy(quiet(estimate_metrics(copies, "precision", common = "none", resampling = list(cluster = cluster))))
   expect_gt(stats::median(tight$std.error / loose$std.error), 1.5)

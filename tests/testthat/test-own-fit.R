@@ -9,7 +9,12 @@ panel <- function(n = 300, ...) {
 
 estimate_own <- function(fit) suppressWarnings(estimate_accuracy(fit, "binned", interval = "none"))
 
-posterior_of <- function(fit) as.matrix(ground_truth(fit)[fit$x$categories])
+posterior_of <- function(fit) {
+  table <- ground_truth(fit)
+  posterior <- as.matrix(table[fit$x$categories])
+  rownames(posterior) <- table$case
+  posterior
+}
 
 test_that("a fit of a fit's posterior says the same", {
   x <- panel()
@@ -26,8 +31,13 @@ test_that("a fit of a fit's posterior says the same", {
     tidy(estimate_accuracy(own, interval = "none"))$estimate,
     tidy(estimate_accuracy(fit, "shared", interval = "none"))$estimate, tolerance = 1e-8
   )
-  # A table by case, in any order, is the same.
+  # A table by case, in any order, is the same, and so is a matrix with cases as row names.
   expect_equal(as_rater_fit(x, ground_truth(fit)[300:1, ], rates_of(fit)), own)
+  expect_equal(as_rater_fit(x, posterior_of(fit)[300:1, ], rates_of(fit)), own)
+  expect_equal(as_rater_fit(x, unname(posterior_of(fit)), rates_of(fit)), own)
+  expect_error(
+    as_rater_fit(x[300:1, ], unname(posterior_of(fit))), class = "fallible_error_argument"
+  )
   # What EM has converged to repeats itself.
   expect_equal(own$rater_accuracy, mean(vapply(confusion(fit), function(m) {
     sum(diag(m) * rates_of(fit))
@@ -92,10 +102,14 @@ test_that("intervals are of cases or clusters drawn anew", {
   cluster <- rep(1:30, each = 10)
   twice <- x[cluster, ] # a cluster is ten times the same case
   twice$cases <- 1:300
-  copies <- as_rater_fit(twice, q[cluster, ])
+  repeated <- q[cluster, ]
+  expect_error(as_rater_fit(twice, unname(repeated)), class = "fallible_error_argument")
+  rownames(repeated) <- twice$cases
+  copies <- as_rater_fit(twice, repeated)
   set.seed(3)
   apart <- tidy(estimate_accuracy(copies, resampling = list(replicates = 300)))$std.error
   set.seed(3)
+  names(cluster) <- twice$cases
   joined <- tidy(estimate_accuracy(copies, resampling = list(replicates = 300, cluster = cluster)))$std.error
   expect_equal(joined / apart, rep(sqrt(10), 2), tolerance = 0.2)
 })
@@ -141,6 +155,7 @@ test_that("verbs of results work", {
 test_that("what a posterior cannot tell is refused", {
   x <- panel(20)
   q <- posterior_of(fit_raters(x, rater_model("rater")))
+  rownames(q) <- NULL
   own <- as_rater_fit(x, q)
   refused <- function(code, topic = "argument") {
     expect_error(code, class = paste0("fallible_error_", topic))

@@ -146,7 +146,7 @@ test_that("cases must be known and, in wide data, differ", {
 test_that("columns must exist, be usable and have one role", {
   expect_error(ratings(good, raters = r1:r9), class = "fallible_error_columns")
   expect_error(ratings(good, raters = r1:s, systems = s), class = "fallible_error_columns")
-  expect_error(ratings(good, raters = r1:r2, case = c(id, s)), class = "fallible_error_columns")
+  expect_error(ratings(good, raters = r1:r2, case = starts_with("no_")), class = "fallible_error_columns")
   dates <- data.frame(r1 = as.list(1:2), r2 = 1:2)
   dates$r1 <- list(1, 2)
   expect_error(ratings(dates, raters = c(r1, r2)), class = "fallible_error_columns")

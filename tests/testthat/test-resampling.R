@@ -28,7 +28,7 @@ drawing <- list(
   },
   `a posterior of the user's` = function(x, cluster) {
     fit <- fit_raters(x)
-    own <- as_rater_fit(x, as.matrix(ground_truth(fit)[-1]), rates_of(fit))
+    own <- as_rater_fit(x, ground_truth(fit), rates_of(fit))
     tidy(estimate_accuracy(own, "shared", interval = "bootstrap", resampling = list(replicates = 60, cluster = cluster)))
   },
   metrics = function(x, cluster) {
@@ -70,7 +70,7 @@ test_that("clusters are drawn whole", {
       set.seed(3)
       quiet(draw(x, cluster))$std.error[[1]]
     }
-    width(rep(1:60, each = 6)) / width(NULL)
+    width(data.frame(case = 1:60, cluster = 1:60)) / width(NULL)
   }, 0)
   # A standard deviation of 60 draws has a standard error of 9%.
   expect_identical(names(wider)[wider < 1.4], character())
