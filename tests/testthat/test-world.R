@@ -173,8 +173,7 @@ test_that("processes of any plan give the numbers of one process", {
     simulation_study(mine, "binned", n = 10, runs = 12)
   }
   here <- run()
-  withr::defer(future::plan("sequential"))
-  future::plan("multisession", workers = 2)
+  local_workers()
   expect_identical(tidy(run()), tidy(here))
 })
 
