@@ -1,6 +1,7 @@
 design <- rater_design(c(0.5, 0.6, 0.7), c(a = 0.3, b = 0.8), n = 30)
 
 test_that("a study goes on from its checkpoint after an interrupt", {
+  skip_unless_extended()
   file <- withr::local_tempfile(fileext = ".rds")
   calls <- 0
   stop_at <- 33

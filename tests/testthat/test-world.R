@@ -82,6 +82,7 @@ test_that("a world's numbers are not those of its estimators", {
 })
 
 test_that("a run that fails is kept as failed", {
+  skip_unless_extended()
   flaky <- list(
     stops = function(n) if (runif(1) < 0.5) stop("{no} luck") else plain_world(n),
     shape = function(n) plain_world(if (runif(1) < 0.5) n else n + 1),
