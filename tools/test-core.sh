@@ -22,7 +22,7 @@ include() {
 # The flags, one word each; -isystem keeps the warnings of others out.
 # clang counts signs of integers as conversions, g++ does not.
 set -- -std="$standard" -pthread -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion \
-  -Wdouble-promotion -Wnull-dereference -pedantic -Werror -I src \
+  -Wdouble-promotion -pedantic -Werror -I src \
   -isystem "$(include RcppEigen)" -isystem "$(include sitmo)" "$@"
 
 # What takes long to read is read once; the core itself must name what it needs.
