@@ -174,7 +174,8 @@ in_one_line <- function(condition) {
   tryCatch(
     {
       text <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
-      lines <- strsplit(cli::ansi_strip(text[[1L]]), "\n", fixed = TRUE)[[1L]]
+      # Invalid bytes would turn the whole text into NA.
+      lines <- strsplit(printable(cli::ansi_strip(text[[1L]])), "\n", fixed = TRUE)[[1L]]
       found <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
       paste(c(lines[[1L]], substring(found, 3L)), collapse = " ")
     },

@@ -2,18 +2,19 @@
 # Makes a machine ready for this package; nothing is asked.
 #
 #   sh tools/install.sh demo|test|long|check [LIBRARY [BUILD]]
+#   sh tools/install.sh demo|test|long|check --list
 #
 # Each level contains the one before. Root on Debian gets Debian's binaries; anyone else gets
 # the missing R packages from CRAN, compiled into the user's own library. With LIBRARY (an
 # absolute path) the package itself is then installed there, from a copy in the folder BUILD, whose
-# objects stay.
+# objects stay. --list installs nothing and prints the names of the R packages.
 # shellcheck disable=SC2086,SC2116 # lists of packages are meant to be split into words
 set -eu
 cd "$(dirname "$0")/.."
 level=${1-} library=${2-} build=${3-}
 case $level in
   demo | test | long | check) ;;
-  *) echo "usage: sh tools/install.sh demo|test|long|check [LIBRARY [BUILD]]" >&2; exit 2 ;;
+  *) echo "usage: sh tools/install.sh demo|test|long|check [LIBRARY [BUILD]] | --list" >&2; exit 2 ;;
 esac
 
 tmp=$(mktemp -d)
@@ -52,6 +53,11 @@ if [ "$level" = check ]; then
   needed="$needed $(described Suggests) roxygen2 lintr covr pkgdown"
   debian="$debian pandoc qpdf tidy pngquant debootstrap"
   debian="$debian clang clang-format libclang-rt-dev" # the last: clang's sanitizers
+fi
+
+if [ "$library" = --list ]; then
+  echo $needed $wanted
+  exit
 fi
 
 as_debian() {

@@ -1,0 +1,24 @@
+# Makes a library that holds the packages that fallible imports and links to, other packages, and
+# the packages that these need, but no others:
+#   Rscript tools/library.R FOLDER PACKAGE...
+# The entries are links to packages that are installed. With R_LIBS_SITE=FOLDER and
+# R_LIBS_USER=NULL, a machine that has many packages cannot hide that one is missing. R's own
+# library remains visible.
+arguments <- commandArgs(TRUE)
+kinds <- c("Depends", "Imports", "LinkingTo")
+installed <- utils::installed.packages(fields = kinds)
+installed <- installed[!duplicated(installed[, "Package"]), ] # R loads the first
+read <- read.dcf("DESCRIPTION", kinds) # nolint: nonportable_path.
+fallible <- installed[1L, ]
+fallible[] <- NA
+fallible[c("Package", kinds)] <- c("fallible", read)
+db <- rbind(fallible, installed[installed[, "Package"] != "fallible", ])
+wanted <- c("fallible", arguments[-1L])
+needed <- tools::package_dependencies(wanted, db, kinds, recursive = TRUE)
+found <- setdiff(intersect(c(wanted, unlist(needed)), rownames(installed)), "fallible")
+found <- found[installed[found, "LibPath"] != .Library]
+dir.create(arguments[[1L]], recursive = TRUE)
+linked <- file.symlink(
+  file.path(installed[found, "LibPath"], found), file.path(arguments[[1L]], found)
+)
+stopifnot(all(linked))
