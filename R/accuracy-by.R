@@ -164,7 +164,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   table$group <- factor(table$group, levels = rev(names(object)))
   seen <- table[!is.na(table$estimate), ]
-  ggplot2::ggplot(table, ggplot2::aes(.data$estimate, .data$group)) +
+  picture(table, "estimate", "group") +
     interval_lines() +
     main_points(na.rm = TRUE) +
     panels_of(table, "system") +

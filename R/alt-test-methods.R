@@ -79,11 +79,10 @@ autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   abort_argument_if(nrow(table) == 0L, "object", "There is nothing to draw.",
     i = "No rater has enough cases.")
   table$system <- stats::reorder(table$system, table$advantage)
-  wins <- c("the system wins", "it does not")
-  table$wins <- factor(ifelse(table$won, wins[[1L]], wins[[2L]]), wins)
-  ggplot2::ggplot(table, ggplot2::aes(.data$advantage, .data$system)) +
+  table$wins <- factor(table$won, c(TRUE, FALSE), c("the system wins", "it does not"))
+  picture(table, "advantage", "system") +
     line_at(0.5, "muted", 2) +
-    main_points(mapping = ggplot2::aes(shape = .data$wins), alpha = 0.8) +
+    main_points(mapping = mapped(shape = "wins"), alpha = 0.8, show.legend = TRUE) +
     ggplot2::scale_shape_manual(values = c(16, 1), drop = FALSE) +
     ggplot2::scale_x_continuous(limits = c(0, 1)) +
     titled(

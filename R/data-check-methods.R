@@ -124,14 +124,15 @@ print.data_check <- function(x, ...) {
 #' @method autoplot data_check
 #' @rawNamespace S3method(ggplot2::autoplot,data_check)
 autoplot.data_check <- function(object, ...) { # nolint: object_name.
-  check_ggplot2()
   check_dots_empty(...)
   table <- tidy(object)
   table$check <- factor(table$check, rev(table$check))
   table$status <- factor(table$status, c("ok", "doubt", "problem"))
-  table$found <- vapply(lapply(table$found, strwrap, 60L), paste, "", collapse = "\n")
-  ggplot2::ggplot(table, ggplot2::aes(y = .data$check)) +
-    ggplot2::geom_point(ggplot2::aes(0, colour = .data$status, shape = .data$status), size = 4) +
+  table$found <- vapply(table$found, wrap_text, "", 60L)
+  picture(table, y = "check") +
+    ggplot2::geom_point(
+      ggplot2::aes(0, colour = .data$status, shape = .data$status), size = 4, show.legend = TRUE
+    ) +
     ggplot2::geom_text(
       ggplot2::aes(0.04, label = .data$found), hjust = 0, size = 3.2, lineheight = 0.9
     ) +
@@ -140,9 +141,6 @@ autoplot.data_check <- function(object, ...) { # nolint: object_name.
     ) +
     ggplot2::scale_shape_manual(values = c(16, 17, 15), drop = FALSE) +
     ggplot2::scale_x_continuous(limits = c(-0.05, 1.3), breaks = NULL) +
-    ggplot2::labs(
-      title = "What these ratings can show", x = NULL, y = NULL, colour = NULL, shape = NULL
-    ) +
-    theme_fallible() +
+    titled("What these ratings can show", colour = NULL, shape = NULL) +
     ggplot2::theme(panel.grid = ggplot2::element_blank())
 }

@@ -97,7 +97,9 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
   }
   lacking <- nrow(table) - nrow(shown)
   picture(shown, metrics[[1L]], metrics[[2L]], colour = "state") +
-    ggplot2::geom_point(mapped(size = "units", shape = if (fitted) "truth"), alpha = 0.75) +
+    ggplot2::geom_point(
+      mapped(size = "units", shape = if (fitted) "truth"), alpha = 0.75, show.legend = TRUE
+    ) +
     ggplot2::scale_colour_manual(
       values = unname(plot_colours[c("main", "accent")]), name = NULL, drop = FALSE
     ) +

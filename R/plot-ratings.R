@@ -64,7 +64,9 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   table$column <- match(table$case, part$cases)
   if (has_counts(x)) {
     return(picture(table, "column", fill = "rating") +
-      ggplot2::geom_bar(position = ggplot2::position_stack(reverse = TRUE), width = 0.9) +
+      ggplot2::geom_bar(
+        position = ggplot2::position_stack(reverse = TRUE), width = 0.9, show.legend = TRUE
+      ) +
       finish)
   }
   answers <- as.data.frame(part, what = "systems")
@@ -83,7 +85,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   tiles$label <- substr(tiles$category, 1L, 3L)
   tiles$ink <- ink_on(category_colours(x$categories))[tiles$category]
   picture(tiles, "column", "judge", fill = "category") +
-    ggplot2::geom_tile(mapped(width = "width"), height = 0.86) +
+    ggplot2::geom_tile(mapped(width = "width"), height = 0.86, show.legend = TRUE) +
     (if (length(x$systems) > 0L) {
       ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")
     }) +

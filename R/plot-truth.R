@@ -25,7 +25,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
   picture(bars, "column", "probability", fill = "category") +
     ggplot2::geom_col(
       width = if (length(shown) <= 30L) 0.9 else 1,
-      position = ggplot2::position_stack(reverse = TRUE)
+      position = ggplot2::position_stack(reverse = TRUE), show.legend = TRUE
     ) +
     category_fill(categories) +
     case_axis(object$case[known][shown]) +

@@ -207,12 +207,18 @@ interval_layers <- function(words = function(x) decimals(x, 2L)) {
   list(
     interval_lines(),
     main_points(3),
-    # On a ground of its own, since the line of a comparison may pass behind it.
-    ggplot2::geom_label(
+    # The label has a ground, since the line of a comparison may pass behind it.
+    rlang::inject(ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), vjust = -0.6, size = 3.3,
-      colour = plot_colours[["main"]], label.size = 0, label.padding = ggplot2::unit(1.5, "pt")
-    )
+      colour = plot_colours[["main"]], label.padding = ggplot2::unit(1.5, "pt"), !!!no_border()
+    ))
   )
+}
+
+# The width of a label's border. Its name is `label.size` in ggplot2 3.5 and before.
+no_border <- function() {
+  now <- "linewidth" %in% ggplot2::GeomLabel$aesthetics()
+  if (now) list(linewidth = 0) else list(label.size = 0)
 }
 
 # Rows with room for numbers above them.
@@ -236,6 +242,7 @@ category_scale <- function(categories, ...) {
   )
 }
 
+# The layer needs `show.legend = TRUE`: since 3.5, ggplot2 draws no key for a category without data.
 category_fill <- function(categories) {
   ggplot2::scale_fill_manual(
     values = category_colours(categories), limits = categories, name = NULL,

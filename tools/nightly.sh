@@ -1,7 +1,7 @@
 #!/bin/sh
 # What takes too long for every change: ten times the random panels of the long tests, coverage, all
-# sanitizers, ten minutes of fuzzing, a hundred kills, every page of the site in a browser, and the
-# numbers of other packages. All parts run, whatever fails; the last line counts them.
+# sanitizers, ten minutes of fuzzing, a hundred kills, every page of the site in a browser, the
+# numbers of other packages, and all commands on newer releases of Debian. All parts run, whatever fails; the last line counts them.
 set -u
 cd "$(dirname "$0")/.." || exit
 passed=0 failed=0 skipped=0
@@ -38,5 +38,7 @@ part sweep Rscript tests/fuzz/sweep.R
 part torture Rscript tests/fuzz/torture.R 600
 part covers Rscript bench/coverage.R --check inst/extdata/results/coverage.csv
 part peers sh tools/peers.sh
+part trixie sh tools/platforms.sh trixie
+part sid sh tools/platforms.sh sid
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -71,12 +71,15 @@ standards_faults <- function(tags) {
   )
 }
 
-# roxygen2 writes nothing for these tags.
+# Makes the tags known to roxygen2, which writes nothing for them. Their text may have several
+# lines, which roxygen2::tag_value() refuses since version 7.3.
 standards_register <- function() {
+  parse <- function(x) {
+    x$val <- x$raw
+    x
+  }
   for (tag in c("roxy_tag_srrstats", "roxy_tag_srrstatsNA")) {
-    registerS3method(
-      "roxy_tag_parse", tag, function(x) roxygen2::tag_value(x), asNamespace("roxygen2")
-    )
+    registerS3method("roxy_tag_parse", tag, parse, asNamespace("roxygen2"))
   }
 }
 

@@ -20,7 +20,9 @@ include() {
   Rscript -e "cat(system.file('include', package = '$1', mustWork = TRUE))"
 }
 # The flags, one word each; -isystem keeps the warnings of others out.
-set -- -std="$standard" -pthread -Wall -Wextra -Wshadow -pedantic -Werror -I src \
+# clang counts signs of integers as conversions, g++ does not.
+set -- -std="$standard" -pthread -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion \
+  -Wdouble-promotion -pedantic -Werror -I src \
   -isystem "$(include RcppEigen)" -isystem "$(include sitmo)" "$@"
 
 # What takes long to read is read once; the core itself must name what it needs.

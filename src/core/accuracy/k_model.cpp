@@ -41,8 +41,9 @@ std::size_t bin_of(const Rule& rule, double highest) {
 
 Bin make_bin(const Rule& rule, int categories, std::size_t b, const Sums& sum) {
   Bin out;
-  out.upper = 1 - b * rule.width;
-  out.lower = std::max(1 - (b + 1) * rule.width, 0.0);
+  const double above = static_cast<double>(b);
+  out.upper = 1 - above * rule.width;
+  out.lower = std::max(1 - (above + 1) * rule.width, 0.0);
   out.cases = sum.cases;
   out.probability = sum.probability / sum.cases;
   out.agreement = sum.agreement / sum.cases;

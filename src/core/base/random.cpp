@@ -12,23 +12,23 @@ namespace {
 double log_factorial(double k) { return log_gamma(k + 1); }
 
 // Successive probabilities are subtracted from one uniform; for trials * p < 10, p <= 1/2.
-std::int64_t binomial_inversion(Stream& stream, std::int64_t n, double p) {
+std::int64_t binomial_inversion(Stream& stream, double n, double p) {
   const double s = p / (1 - p);
   const double a = (n + 1) * s;
   double mass = std::exp(n * std::log1p(-p));  // 1 - p loses the digits of a small p
   double u = stream.uniform();
-  std::int64_t k = 0;
+  double k = 0;
   while (u > mass && mass > 0 && k < n) {  // rounding may leave something of u
     u -= mass;
     ++k;
     mass *= a / k - s;
   }
-  return k;
+  return static_cast<std::int64_t>(k);
 }
 
 // Transformed rejection, algorithm BTRS of Hoermann (1993), J. Stat. Comput. Simul. 46, 101-110;
 // for trials * p >= 10, p <= 1/2.
-std::int64_t binomial_rejection(Stream& stream, std::int64_t n, double p) {
+std::int64_t binomial_rejection(Stream& stream, double n, double p) {
   const double spread = std::sqrt(n * p * (1 - p));
   const double b = 1.15 + 2.53 * spread;
   const double a = -0.0873 + 0.0248 * b + 0.01 * p;
@@ -64,8 +64,9 @@ std::int64_t Stream::binomial(std::int64_t trials, double probability) {
   if (trials <= 0 || probability <= 0) return 0;
   if (probability >= 1) return trials;
   if (probability > 0.5) return trials - binomial(trials, 1 - probability);
-  return trials * probability < 10 ? binomial_inversion(*this, trials, probability)
-                                   : binomial_rejection(*this, trials, probability);
+  const double n = static_cast<double>(trials);
+  return n * probability < 10 ? binomial_inversion(*this, n, probability)
+                              : binomial_rejection(*this, n, probability);
 }
 
 // By Box and Muller. One number per statement: the order in which an expression draws its numbers

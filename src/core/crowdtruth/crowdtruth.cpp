@@ -75,7 +75,7 @@ namespace {
 // Squared length of the votes of each unit.
 std::vector<std::int64_t> squared_lengths(const Votes& votes) {
   std::vector<std::int64_t> out(votes.rows(), 0);
-  for (std::size_t u = 0; u < out.size(); ++u) {
+  for (int u = 0; u < votes.rows(); ++u) {
     for (const int e : votes.places(u)) {
       out[u] += static_cast<std::int64_t>(votes.votes[e]) * votes.votes[e];
     }
@@ -88,7 +88,7 @@ std::vector<std::int64_t> squared_lengths(const Votes& votes) {
 std::vector<double> unit_annotation_scores(const Votes& votes) {
   const auto squared = squared_lengths(votes);
   std::vector<double> out(votes.label.size());
-  for (std::size_t u = 0; u < squared.size(); ++u) {
+  for (int u = 0; u < votes.rows(); ++u) {
     const double length = std::sqrt(static_cast<double>(squared[u]));
     for (const int e : votes.places(u)) out[e] = votes.votes[e] / length;
   }
@@ -113,14 +113,14 @@ int shared_labels(const Judgements& x, int a, int b) {
   return shared;
 }
 
-// What two workers did on the units that both judged.
+// Counts of units that two workers both judged, and of their labels on these units.
 struct Together {
-  std::int64_t units = 0, mine = 0, theirs = 0, shared = 0;
+  double units = 0, mine = 0, theirs = 0, shared = 0;
 };
 
 // Cohen's kappa over the cells units x labels, each of which a worker marks or does not.
 double cell_kappa(const Together& pair, int labels) {
-  const double cells = static_cast<double>(pair.units) * labels;
+  const double cells = pair.units * labels;
   const double mine = pair.mine / cells, theirs = pair.theirs / cells;
   const double observed = (cells - pair.mine - pair.theirs + 2 * pair.shared) / cells;
   const double expected = mine * theirs + (1 - mine) * (1 - theirs);
@@ -163,7 +163,7 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
         dot += v - 1;
       }
       const double length = std::sqrt(static_cast<double>(rest) * x.answers(j));
-      if (length > 0) distance[j] = 1 - dot / length;
+      if (length > 0) distance[j] = 1 - static_cast<double>(dot) / length;
     }
   }
 
@@ -195,10 +195,8 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
     }
     for (const int k : met) {
       Together& pair = together[k];
-      const double weight = static_cast<double>(pair.units);
-      kappa.add(cell_kappa(pair, x.labels), weight);
-      overlap.add(pair.mine > 0 ? static_cast<double>(pair.shared) / pair.mine : not_a_number,
-                  weight);
+      kappa.add(cell_kappa(pair, x.labels), pair.units);
+      overlap.add(pair.mine > 0 ? pair.shared / pair.mine : not_a_number, pair.units);
       pair = Together();
     }
     met.clear();

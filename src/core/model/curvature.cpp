@@ -191,7 +191,7 @@ Eigen::MatrixXd Curvature::sandwich(const Eigen::MatrixXd& spread) const {
 
 Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x) {
   const double pass = static_cast<double>(model.rows.judge.size()) * model.classes();
-  if (x.size() > most_parameters || x.size() * pass >= most_work) return {};
+  if (x.size() > most_parameters || static_cast<double>(x.size()) * pass >= most_work) return {};
   const Eigen::MatrixXd hessian = log_posterior_hessian(model, x);
   if (x.size() > few_parameters) {
     const Eigen::LLT<Eigen::MatrixXd> root(-hessian);

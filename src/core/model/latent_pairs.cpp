@@ -152,7 +152,7 @@ Eigen::MatrixXd Closeness::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* exp
 // from that in another sample, over the curvature, is how far the parameters would be.
 Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x) {
   const PairFrequencies pairs = pair_frequencies(layout);
-  if (static_cast<double>(pairs.cells()) * x.size() >= most_slopes) return {};
+  if (static_cast<double>(pairs.cells()) * static_cast<double>(x.size()) >= most_slopes) return {};
   const LatentRows& rows = layout.rows;
   const Closeness closeness(layout, pairs);
   const auto slope = [&closeness](const Eigen::VectorXd& at) {

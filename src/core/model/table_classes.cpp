@@ -17,7 +17,8 @@ constexpr double least = 1e-300;
 // Shares of a sum; equal ones of none.
 void settle(double* x, std::size_t n) {
   const double total = std::accumulate(x, x + n, 0.0);
-  for (std::size_t i = 0; i < n; ++i) x[i] = total > 0 ? x[i] / total : 1.0 / n;
+  const double equal = 1 / static_cast<double>(n);
+  for (std::size_t i = 0; i < n; ++i) x[i] = total > 0 ? x[i] / total : equal;
 }
 
 // What each source says of all cases together; all codes equally where it says nothing.

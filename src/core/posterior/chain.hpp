@@ -52,7 +52,7 @@ class Chain {
       sweep(after > 0 && after % options_.thin == 0 ? &out : nullptr);
       Watch::ask();
     }
-    const double drawn = static_cast<double>(sweeps) * std::max<std::size_t>(1, theta_.size());
+    const double drawn = sweeps * std::max(1.0, static_cast<double>(theta_.size()));
     out.stuck = stuck_ * static_cast<double>(cells_) / drawn;
     return out;
   }

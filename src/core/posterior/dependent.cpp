@@ -175,7 +175,7 @@ class DependentChain : public Chain {
   double log_likelihood(const std::vector<int>& rows) {
     double sum = 0;
     for (const int row : rows) sum += rows_.weight[row] * std::log(likelihood(row));
-    steps_done(rows.size());
+    steps_done(static_cast<unsigned>(rows.size()));
     return sum;
   }
 

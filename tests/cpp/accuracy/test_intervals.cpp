@@ -200,7 +200,7 @@ TEST_CASE("a profile ends where the log posterior has fallen by half the devianc
 TEST_CASE("what gold and ratings say is blended by what each is worth") {
   // Without a flat part, and far from its ends, both are normal: precisions add up.
   const BlendPrior prior{0.5, 0.02, 0};
-  const Blend both = blend_difference(0.53, 0.04, INFINITY, 1, prior, 0.9);
+  const Blend both = blend_difference(0.53, 0.04, HUGE_VAL, 1, prior, 0.9);
   CHECK(both.mean == Approx(0.5 + 0.03 / 5).epsilon(1e-6));
   CHECK(both.sd == Approx(0.02 * std::sqrt(0.8)).epsilon(1e-5));
   CHECK(both.high - both.low == Approx(2 * 1.644854 * both.sd).epsilon(1e-4));

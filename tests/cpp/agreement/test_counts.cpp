@@ -117,17 +117,19 @@ TEST_CASE("the error without agreement beyond chance is that of all ways to rate
     // What is left of observed less expected agreement where shares are nearly those of the law.
     const auto left = [&](const std::vector<int>& answer) {
       double agreeing = 0, chance = 0;
-      for (std::size_t i = 0, first = 0; i < ends.size(); first = ends[i++]) {
-        const double size = ends[i] - first;
+      int first = 0;
+      for (const int end : ends) {
+        const double size = end - first;
         const double pairs = size * (size - 1);
-        for (int a = first; a < ends[i]; ++a) {
-          for (int b = first; b < ends[i]; ++b) {
+        for (int a = first; a < end; ++a) {
+          for (int b = first; b < end; ++b) {
             if (a != b) agreeing += scale[answer[a] * N + answer[b]] / (pool ? 1 : pairs);
           }
           for (int k = 0; k < N; ++k) {
             chance += slow.share[k] * scale[answer[a] * N + k] / (pool ? 1 : size);
           }
         }
+        first = end;
       }
       return agreeing / slow.pairs - 2 * chance / slow.ratings;
     };

@@ -55,15 +55,17 @@ TEST_CASE("binomial numbers follow their distribution") {
     for (int i = 0; i < draws; ++i) ++seen[stream.binomial(s.n, s.p)];
     double chi2 = 0, rest = draws, rest_seen = draws;
     int df = 0;
-    for (std::int64_t k = 0; k <= s.n; ++k) {
-      const double log_mass = std::lgamma(s.n + 1.0) - std::lgamma(k + 1.0) -
-                              std::lgamma(s.n - k + 1.0) + k * std::log(s.p) +
-                              (s.n - k) * std::log1p(-s.p);
+    const double n = static_cast<double>(s.n);
+    for (int i = 0; i <= s.n; ++i) {
+      const double k = i;
+      const double log_mass = std::lgamma(n + 1.0) - std::lgamma(k + 1.0) -
+                              std::lgamma(n - k + 1.0) + k * std::log(s.p) +
+                              (n - k) * std::log1p(-s.p);
       const double expected = draws * std::exp(log_mass);
       if (expected < 5) continue;
-      chi2 += (seen[k] - expected) * (seen[k] - expected) / expected;
+      chi2 += (seen[i] - expected) * (seen[i] - expected) / expected;
       rest -= expected;
-      rest_seen -= seen[k];
+      rest_seen -= seen[i];
       ++df;
     }
     const double z = 3.719, a = 2.0 / (9 * df);
@@ -74,7 +76,7 @@ TEST_CASE("binomial numbers follow their distribution") {
 
 TEST_CASE("a rare event of very many trials is found, and soon") {
   const auto trials = static_cast<std::int64_t>(8e12);
-  const double p = 1.3e-13, mean = trials * p;
+  const double p = 1.3e-13, mean = static_cast<double>(trials) * p;
   const int draws = 20000;
   Stream stream(3, 1);
   double sum = 0, none = 0;
@@ -93,7 +95,7 @@ TEST_CASE("binomial numbers at the ends") {
   CHECK(stream.binomial(10, 1) == 10);
   CHECK(stream.binomial(0, 0.5) == 0);
   for (int i = 0; i < 100; ++i) {
-    const auto k = stream.binomial(1000000000, 0.5);
+    const auto k = static_cast<double>(stream.binomial(1000000000, 0.5));
     CHECK(std::fabs(k - 5e8) < 7 * std::sqrt(2.5e8));
   }
 }

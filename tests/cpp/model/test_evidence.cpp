@@ -114,7 +114,7 @@ TEST_CASE("evidence is by all curvature along its directions, with the ridge on 
         bend.block(system + 1, system + 1, rates, rates).array() -= 0.05 / 3;
         const Evidence found = laplace_evidence(model, x);
         const double expected = model.evaluate(x, nullptr) + log_prior_constant(model) +
-                                n * 0.5 * std::log(2 * 3.14159265358979324) -
+                                static_cast<double>(n) * 0.5 * std::log(2 * 3.14159265358979324) -
                                 0.5 * std::log(bend.determinant());
         CHECK(std::fabs(found.log_evidence - expected) < 1e-6);
         const double p = model.accuracy(x, 3);

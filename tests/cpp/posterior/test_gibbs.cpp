@@ -63,10 +63,11 @@ void check_mean(const std::vector<PosteriorChain>& chains, int parameters, doubl
       means.push_back(sum / batch);
     }
   }
+  const double batches = static_cast<double>(means.size());
   double mean = 0, square = 0;
-  for (const double m : means) mean += m / means.size();
+  for (const double m : means) mean += m / batches;
   for (const double m : means) square += (m - mean) * (m - mean);
-  const double error = std::sqrt(square / (means.size() - 1.0) / means.size());
+  const double error = std::sqrt(square / (batches - 1.0) / batches);
   INFO("mean ", mean, " error ", error, " expected ", expected);
   CHECK(std::abs(mean - expected) < 4 * error);
 }

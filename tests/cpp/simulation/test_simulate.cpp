@@ -286,6 +286,7 @@ TEST_CASE("systems that others copy may be hidden, and matrices differ by stratu
   CHECK(right[0] == n[0]);
   CHECK(std::fabs(right[1] / n[1] - 0.2) < margin(cases / 2));
   CHECK(std::count(panel.answers[0].begin(), panel.answers[0].end(), 0) == 0);
-  const double lost = std::count(panel.answers[1].begin(), panel.answers[1].end(), 0);
+  const auto lost =
+      static_cast<double>(std::count(panel.answers[1].begin(), panel.answers[1].end(), 0));
   CHECK(std::fabs(lost / cases - 0.5) < margin(cases));
 }
