@@ -84,9 +84,10 @@ database_ratings <- function(data, quos, options) {
   roles <- find_roles(skeleton, quos, layout, columns$columns, options$repeats)
   warn_grouped(dplyr::group_vars(data), roles)
   check_in_database(layout, roles, options, columns)
+  used <- c(unlist(roles), all.vars(quos$rater_groups))
   origin <- list(
-    data = dplyr::ungroup(data), systems = systems, roles = roles, layout = layout,
-    repeats = options$repeats
+    data = compare_bytes(dplyr::ungroup(data), used), systems = systems, roles = roles,
+    layout = layout, repeats = options$repeats
   )
   origin$rows <- take_census(
     origin$data, c(case = roles$case, rater = roles$rater), !layout$by_rating
@@ -135,7 +136,7 @@ lazy_systems <- function(quo, layout) {
   abort_if(lacking, "columns",
     "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
     x = "It lacks {.val {lacking}}.", arg = "systems")
-  dplyr::ungroup(table)
+  compare_bytes(dplyr::ungroup(table), c("case", "system", "prediction"))
 }
 
 check_in_database <- function(layout, roles, options, systems) {
@@ -182,6 +183,50 @@ fetch_groups <- function(origin, quo, skeleton) {
   rlang::new_quosure(fetch_rows(dplyr::distinct(pairs)))
 }
 
+# SQL that makes a column (%s) of text comparable byte by byte, by the class of the connection.
+# PostgreSQL has a type that ignores case, so that it needs the cast as well.
+byte_collations <- list(
+  SQLiteConnection = "%s COLLATE BINARY", PostgreSQLConnection = "CAST(%s AS TEXT) COLLATE \"C\"",
+  PqConnection = "CAST(%s AS TEXT) COLLATE \"C\"", duckdb_connection = "CAST(%s AS TEXT) COLLATE C"
+)
+
+# A lazy table whose columns of text are compared as R does it: collations of databases may ignore
+# case, accents or trailing blanks. With other databases, the `used` columns must not have such a
+# collation.
+compare_bytes <- function(data, used) {
+  con <- dbplyr::remote_con(data)
+  types <- suppressWarnings(fetch_rows(utils::head(data, 0L))) # drivers warn of rare types
+  kinds <- c("character", if (inherits(con, "SQLiteConnection")) "logical") # there: not known
+  text <- names(types)[vapply(types, typeof, "") %in% kinds]
+  collation <- byte_collations[[class(con)[[1L]]]]
+  if (is.null(collation)) {
+    check_collation(data, intersect(text, used))
+    return(data)
+  }
+  columns <- lapply(stats::setNames(nm = text), function(name) {
+    dbplyr::sql(sprintf(collation, DBI::dbQuoteIdentifier(con, name)))
+  })
+  dplyr::mutate(data, !!!columns)
+}
+
+# Asks whether the database takes words for equal that end in different ways.
+check_collation <- function(data, columns) {
+  asked <- lapply(stats::setNames(nm = columns), function(name) {
+    word <- key_of(name)
+    same <- lapply(c("A", "\u00e1", "a "), function(end) {
+      rlang::expr(paste0(!!word, "a") == paste0(!!word, !!end))
+    })
+    one_if(Reduce(function(a, b) rlang::expr(!!a | !!b), same))
+  })
+  found <- fetch_rows(dplyr::summarise(utils::head(data, 1L), !!!asked))
+  same <- columns[unlist(found) %in% 1]
+  abort_if(same, "database",
+    "The database ignores case, accents or trailing blanks where R does not.",
+    x = "This is so for {cli::qty(same)}column{?s} {.val {same}}.",
+    i = "Give {cli::qty(same)}{?it/them} a binary collation, or fetch the rows with
+         {.code dplyr::collect()}.")
+}
+
 # ---- Questions ----------------------------------------------------------------------------------
 
 # The value of code that asks a database.
@@ -208,8 +253,8 @@ fetch_pieces <- function(query, enough) {
   }
 }
 
-check_same_rows <- function(found, before) {
+check_same_rows <- function(found, before, noun = "row") {
   abort_if(found != before, "database", "The table changed while it was read.",
-    x = "It had {count_noun(before, 'row')}, and then {number(found)}.",
+    x = "It had {count_noun(before, noun)}, and then {number(found)}.",
     i = "Read from a copy that stays as it is, or within a transaction.")
 }
