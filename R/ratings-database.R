@@ -20,6 +20,9 @@
 #' * `systems` are columns of wide data; for long data they are a lazy table in the same database,
 #'   with columns `case`, `system` and `prediction`.
 #' * `weights` must be whole numbers.
+#' * **Text** is compared byte by byte, as in R, even if the collation of a column ignores case,
+#'   accents or trailing blanks. This holds for SQLite, PostgreSQL and DuckDB; in other databases,
+#'   such a column is an error.
 #'
 #' SQL is made by \pkg{dbplyr}. It only reads, but for `ground_truth()`, `predict()`, `augment()`
 #' and `collect()`, which need a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the
@@ -35,7 +38,7 @@
 #' `ratings(dplyr::filter(data, ward == "east"), ...)`.
 #'
 #' A table that changes between two questions is an error of the same class, as is a connection
-#' that is lost.
+#' that is lost, or a rating that the database counted but that does not come to R.
 #'
 #' @section Files larger than memory:
 #' DuckDB reads Parquet and compressed csv files without loading them, and speaks to \pkg{dbplyr}
@@ -183,40 +186,30 @@ fetch_groups <- function(origin, quo, skeleton) {
   rlang::new_quosure(fetch_rows(dplyr::distinct(pairs)))
 }
 
-# SQL that makes a column (%s) of text comparable byte by byte, by the class of the connection.
-# PostgreSQL has a type that ignores case, so that it needs the cast as well.
-byte_collations <- list(
-  SQLiteConnection = "%s COLLATE BINARY", PostgreSQLConnection = "CAST(%s AS TEXT) COLLATE \"C\"",
-  PqConnection = "CAST(%s AS TEXT) COLLATE \"C\"", duckdb_connection = "CAST(%s AS TEXT) COLLATE C"
-)
-
-# A lazy table whose columns of text are compared as R does it: collations of databases may ignore
-# case, accents or trailing blanks. With other databases, the `used` columns must not have such a
-# collation.
+# Makes a lazy table compare its columns of text byte by byte, as R does: a collation in a database
+# may ignore case, accents or trailing blanks. PostgreSQL needs a cast, because it also has a type that
+# ignores case. SQLite does not know the type of an expression. In other databases, a collation of
+# this kind on one of the `used` columns is an error.
 compare_bytes <- function(data, used) {
   con <- dbplyr::remote_con(data)
-  types <- suppressWarnings(fetch_rows(utils::head(data, 0L))) # drivers warn of rare types
-  kinds <- c("character", if (inherits(con, "SQLiteConnection")) "logical") # there: not known
-  text <- names(types)[vapply(types, typeof, "") %in% kinds]
-  collation <- byte_collations[[class(con)[[1L]]]]
-  if (is.null(collation)) {
-    check_collation(data, intersect(text, used))
-    return(data)
+  types <- vapply(suppressWarnings(fetch_rows(utils::head(data, 0L))), typeof, "")
+  text <- names(types)[types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")]
+  bytes <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
+    PostgreSQLConnection = , PqConnection = , duckdb_connection = "CAST(%s AS TEXT) COLLATE \"C\"")
+  if (is.null(bytes)) check_collation(data, intersect(text, used)) else {
+    columns <- stats::setNames(sprintf(bytes, DBI::dbQuoteIdentifier(con, text)), text)
+    data <- dplyr::mutate(data, !!!lapply(columns, dbplyr::sql))
   }
-  columns <- lapply(stats::setNames(nm = text), function(name) {
-    dbplyr::sql(sprintf(collation, DBI::dbQuoteIdentifier(con, name)))
-  })
-  dplyr::mutate(data, !!!columns)
+  data
 }
 
 # Asks whether the database takes words for equal that end in different ways.
 check_collation <- function(data, columns) {
   asked <- lapply(stats::setNames(nm = columns), function(name) {
     word <- key_of(name)
-    same <- lapply(c("A", "\u00e1", "a "), function(end) {
-      rlang::expr(paste0(!!word, "a") == paste0(!!word, !!end))
-    })
-    one_if(Reduce(function(a, b) rlang::expr(!!a | !!b), same))
+    one_if(rlang::expr(paste0(!!word, "a") %in% c(
+      paste0(!!word, "A"), paste0(!!word, "\u00e1"), paste0(!!word, "a ")
+    )))
   })
   found <- fetch_rows(dplyr::summarise(utils::head(data, 1L), !!!asked))
   same <- columns[unlist(found) %in% 1]
