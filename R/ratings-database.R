@@ -187,7 +187,7 @@ fetch_groups <- function(origin, quo, skeleton) {
 }
 
 # Makes a lazy table compare its columns of text byte by byte, as R does: a collation in a database
-# may ignore case, accents or trailing blanks. PostgreSQL needs a cast, because it also has a type that
+# may ignore case, accents or trailing blanks. PostgreSQL needs a cast, because it has a type that
 # ignores case. SQLite does not know the type of an expression. In other databases, a collation of
 # this kind on one of the `used` columns is an error.
 compare_bytes <- function(data, used) {
