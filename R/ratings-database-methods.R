@@ -53,10 +53,17 @@ match_cases <- function(x, columns, kept = "case") {
   take_columns(joined, c(kept, place))
 }
 
-# A table beside a lazy one, temporary or, as package RPostgreSQL writes none, part of the query.
+# A table in the database of a lazy one: temporary or, as package RPostgreSQL writes none (and
+# dbplyr::copy_inline() fails with it), part of the query.
 upload <- function(table, like) {
   con <- dbplyr::remote_con(like)
-  if (inherits(con, "PostgreSQLConnection")) return(dbplyr::copy_inline(con, table))
+  if (inherits(con, "PostgreSQLConnection")) {
+    rows <- do.call(paste, c(lapply(table, DBI::dbQuoteLiteral, conn = con), sep = ", "))
+    names <- toString(DBI::dbQuoteIdentifier(con, names(table)))
+    return(dplyr::tbl(con, dbplyr::sql(paste0(
+      "SELECT * FROM (VALUES (", paste(rows, collapse = "), ("), ")) AS uploaded (", names, ")"
+    ))))
+  }
   name <- basename(tempfile("fallible_"))
   dplyr::copy_to(con, table, name = name, temporary = TRUE, in_transaction = FALSE)
 }

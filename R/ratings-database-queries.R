@@ -95,8 +95,8 @@ long_count_query <- function(cases, columns) {
     uneven = if ("weight" %in% given) {
       one_if(quote(weight != lightest | lacking > 0 & lacking < rows))
     },
-    predictions = if ("predictions" %in% given) quote(max(predictions, na.rm = TRUE)),
-    rows = quote(sum(rows, na.rm = TRUE)), given = quote(max(given, na.rm = TRUE))
+    predictions = if ("predictions" %in% given) quote(sum(predictions, na.rm = TRUE)),
+    rows = quote(sum(rows, na.rm = TRUE)), given = quote(sum(given, na.rm = TRUE))
   )
   count_query(cases, columns, Filter(Negate(is.null), also))
 }

@@ -69,7 +69,7 @@ reduce_long <- function(origin) {
   counted$rows[is.na(counted$rows)] <- 0
   check_whole_weights(counted, roles)
   check_counted_cases(counted, cells, origin)
-  table <- expand_cells(counted, cells, values)
+  table <- expand_cells(counted, cells, values, counted$given)
   weight <- as.double(counted$weight %||% counted$times)[table$case]
   names(table) <- c(roles$case, roles$rater, roles$raters)
   columns_of <- list(
@@ -89,7 +89,7 @@ fetch_values <- function(data, column, most) {
 fetch_labels <- function(data, column) {
   found <- fetch_values(data, column, max_categories + 1L)
   check_labels(found$value, column)
-  found <- found[!is.na(found$value), ]
+  found <- found[found$key != "", ]
   if (nrow(found) > max_categories) abort_many_categories(as_label(found$value))
   found
 }
@@ -102,8 +102,9 @@ list_cells <- function(raters, ratings) {
 }
 
 # A table with columns case (number of the entry), rater and rating, as long data have them: a rater
-# without ratings, and an entry without any, have a row where the rating is missing.
-expand_cells <- function(counted, cells, values) {
+# without ratings, and an entry without any, have a row where the rating is missing. The database
+# counted `given` ratings of all cases of an entry; all of them must be in the table.
+expand_cells <- function(counted, cells, values, given) {
   found <- lapply(seq_along(cells), function(j) {
     cell <- cells[[j]]
     value <- counted[[paste0("r", j)]]
@@ -114,6 +115,7 @@ expand_cells <- function(counted, cells, values) {
     data.frame(case = entry, rater = rep_len(rater, length(entry)), rating = code[entry])
   })
   found <- do.call(rbind, found)
+  check_same_rows(sum(counted$times[found$case]), sum(given, na.rm = TRUE), "rating")
   bare <- setdiff(seq_len(nrow(counted)), found$case)
   silent <- setdiff(seq_along(values$rater$key), found$rater)
   found <- rbind(found, data.frame(
@@ -131,13 +133,14 @@ expand_cells <- function(counted, cells, values) {
 expand_predictions <- function(counted, values) {
   keys <- values$system$key
   given <- counted[numbered("s", length(keys))]
-  twice <- counted$predictions > rowSums(!is.na(given))
+  twice <- counted$predictions > counted$times * rowSums(!is.na(given))
   abort_if(any(twice, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
     x = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}.",
     case = NULL, rater = NULL)
   names(given) <- numbered("r", length(keys))
   labels <- list(rater = values$system, rating = values$prediction)
-  table <- expand_cells(given, list_cells(keys, NULL), labels)
+  given$times <- counted$times
+  table <- expand_cells(given, list_cells(keys, NULL), labels, counted$predictions)
   stats::setNames(table, c("case", "system", "prediction"))
 }
 
@@ -147,7 +150,8 @@ check_counted_cases <- function(counted, cells, origin) {
   abort_if(any(counted$uneven > 0, na.rm = TRUE), "weights",
     "A case must have the same weight in all its rows.",
     x = "Not so in {count_noun(sum(counted$uneven), 'case')}.", row = NA_integer_)
-  twice <- counted$given > rowSums(!is.na(counted[numbered("r", length(cells))]))
+  rated <- rowSums(!is.na(counted[numbered("r", length(cells))]))
+  twice <- counted$given > counted$times * rated
   if (any(twice) && origin$repeats == "error") {
     example <- fetch_rows(repeat_query(origin))
     abort_fallible("repeat", "Rater {.val {as_label(example$rater)}} rated case

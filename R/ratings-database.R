@@ -20,6 +20,9 @@
 #' * `systems` are columns of wide data; for long data they are a lazy table in the same database,
 #'   with columns `case`, `system` and `prediction`.
 #' * `weights` must be whole numbers.
+#' * **Text** is compared byte by byte, as in R, even if the collation of a column ignores case,
+#'   accents or trailing blanks. This holds for SQLite, PostgreSQL and DuckDB; in other databases,
+#'   such a column is an error.
 #'
 #' SQL is made by \pkg{dbplyr}. It only reads, but for `ground_truth()`, `predict()`, `augment()`
 #' and `collect()`, which need a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the
@@ -35,7 +38,7 @@
 #' `ratings(dplyr::filter(data, ward == "east"), ...)`.
 #'
 #' A table that changes between two questions is an error of the same class, as is a connection
-#' that is lost.
+#' that is lost, or a rating that the database counted but that does not come to R.
 #'
 #' @section Files larger than memory:
 #' DuckDB reads Parquet and compressed csv files without loading them, and speaks to \pkg{dbplyr}
@@ -84,9 +87,10 @@ database_ratings <- function(data, quos, options) {
   roles <- find_roles(skeleton, quos, layout, columns$columns, options$repeats)
   warn_grouped(dplyr::group_vars(data), roles)
   check_in_database(layout, roles, options, columns)
+  used <- c(unlist(roles), all.vars(quos$rater_groups))
   origin <- list(
-    data = dplyr::ungroup(data), systems = systems, roles = roles, layout = layout,
-    repeats = options$repeats
+    data = compare_bytes(dplyr::ungroup(data), used), systems = systems, roles = roles,
+    layout = layout, repeats = options$repeats
   )
   origin$rows <- take_census(
     origin$data, c(case = roles$case, rater = roles$rater), !layout$by_rating
@@ -136,7 +140,7 @@ lazy_systems <- function(quo, layout) {
   abort_if(lacking, "columns",
     "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
     x = "It lacks {.val {lacking}}.", arg = "systems")
-  dplyr::ungroup(table)
+  compare_bytes(dplyr::ungroup(table), c("case", "system", "prediction"))
 }
 
 check_in_database <- function(layout, roles, options, systems) {
@@ -184,6 +188,40 @@ fetch_groups <- function(origin, quo, skeleton) {
   rlang::new_quosure(fetch_rows(dplyr::distinct(pairs)))
 }
 
+# Makes a lazy table compare its columns of text byte by byte, as R does: a collation in a database
+# may ignore case, accents or trailing blanks. PostgreSQL needs a cast, because it has a type that
+# ignores case. SQLite does not know the type of an expression. In other databases, a collation of
+# this kind on one of the `used` columns is an error.
+compare_bytes <- function(data, used) {
+  con <- dbplyr::remote_con(data)
+  types <- vapply(suppressWarnings(fetch_rows(utils::head(data, 0L))), typeof, "")
+  text <- names(types)[types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")]
+  bytes <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
+    PostgreSQLConnection = , PqConnection = , duckdb_connection = "CAST(%s AS TEXT) COLLATE \"C\"")
+  if (is.null(bytes)) check_collation(data, intersect(text, used)) else {
+    columns <- stats::setNames(sprintf(bytes, DBI::dbQuoteIdentifier(con, text)), text)
+    data <- dplyr::mutate(data, !!!lapply(columns, dbplyr::sql))
+  }
+  data
+}
+
+# Asks whether the database takes words for equal that end in different ways.
+check_collation <- function(data, columns) {
+  asked <- lapply(stats::setNames(nm = columns), function(name) {
+    word <- key_of(name)
+    one_if(rlang::expr(paste0(!!word, "a") %in% c(
+      paste0(!!word, "A"), paste0(!!word, "\u00e1"), paste0(!!word, "a ")
+    )))
+  })
+  found <- fetch_rows(dplyr::summarise(utils::head(data, 1L), !!!asked))
+  same <- columns[unlist(found) %in% 1]
+  abort_if(same, "database",
+    "The database ignores case, accents or trailing blanks where R does not.",
+    x = "This is so for {cli::qty(same)}column{?s} {.val {same}}.",
+    i = "Give {cli::qty(same)}{?it/them} a binary collation, or fetch the rows with
+         {.code dplyr::collect()}.")
+}
+
 # ---- Questions ----------------------------------------------------------------------------------
 
 # The value of code that asks a database.
@@ -210,8 +248,8 @@ fetch_pieces <- function(query, enough) {
   }
 }
 
-check_same_rows <- function(found, before) {
+check_same_rows <- function(found, before, noun = "row") {
   abort_if(found != before, "database", "The table changed while it was read.",
-    x = "It had {count_noun(before, 'row')}, and then {number(found)}.",
+    x = "It had {count_noun(before, noun)}, and then {number(found)}.",
     i = "Read from a copy that stays as it is, or within a transaction.")
 }

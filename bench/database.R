@@ -1,39 +1,42 @@
-# Ratings in a PostgreSQL server: 2e6 cases by 5 raters and a system, a row per rating. Time and
-# memory of R, and whether digits are those of the same table in memory.
+# Ratings in a database: 2e6 cases by 5 raters and a system, in long data and in wide data. Time and
+# memory of R, and whether digits are those of the same tables in memory.
 #
-#   Rscript bench/database.R SOCKET_FOLDER [CASES] [database|memory]
+#   Rscript bench/database.R PLACE [CASES] [database|memory]
 #
-# SOCKET_FOLDER is where a server of user `postgres` answers, without a password. Tables
-# `bench_ratings` and `bench_systems` are made there if they are missing. Each way of reading runs
-# in a process of its own, so that peaks of memory are its own.
+# PLACE is the folder of a socket where a PostgreSQL server of user `postgres` answers, without a
+# password, or the file of an SQLite or DuckDB database (*.sqlite, *.duckdb), which may be new.
+# Tables `bench_ratings`, `bench_systems` and `bench_wide` are made there if they are missing. Each
+# way of reading runs in a process of its own, so that peaks of memory are its own.
 suppressMessages(library(fallible))
 arguments <- commandArgs(TRUE)
 cases <- as.integer(if (length(arguments) > 1L) arguments[[2L]] else 2e6)
-con <- DBI::dbConnect(
-  RPostgreSQL::PostgreSQL(), host = arguments[[1L]], user = "postgres", dbname = "postgres"
-)
+place <- arguments[[1L]]
+con <- if (dir.exists(place)) {
+  DBI::dbConnect(RPostgreSQL::PostgreSQL(), host = place, user = "postgres", dbname = "postgres")
+} else if (endsWith(place, ".duckdb")) {
+  DBI::dbConnect(getExportedValue("duckdb", "duckdb")(place))
+} else {
+  DBI::dbConnect(RSQLite::SQLite(), place)
+}
 
-# Labels drawn from hashes, so that every run has the same: right in 60 to 80% of the cases.
+# Labels are right in 60 to 80% of the cases; other labels are drawn evenly.
 make_tables <- function() {
-  DBI::dbExecute(con, "SET max_parallel_workers_per_gather = 0")
-  hash <- "((hashint8(c * 64 + %s) & 2147483647) %% 1000)"
-  truth <- sprintf(hash, "0")
-  says <- function(judge, accuracy) {
-    sprintf(
-      "chr(65 + (CASE WHEN %s < %s THEN %s ELSE %s END %% 5)::int)", sprintf(hash, judge), accuracy,
-      truth, sprintf(hash, paste(judge, "+ 32"))
-    )
+  set.seed(1)
+  truth <- sample(LETTERS[1:5], cases, TRUE)
+  rate <- function(accuracy) {
+    ifelse(stats::runif(cases) < accuracy, truth, sample(LETTERS[1:5], cases, TRUE))
   }
-  DBI::dbExecute(con, paste(
-    "CREATE TABLE bench_ratings AS SELECT c AS case, 'rater' || r AS rater,",
-    says("r", "(550 + 50 * r)"), "AS rating FROM generate_series(1,", cases,
-    ") c, generate_series(1, 5) r"
-  ))
-  DBI::dbExecute(con, paste(
-    "CREATE TABLE bench_systems AS SELECT c AS case, 'system' AS system,", says("6", "750"),
-    "AS prediction FROM generate_series(1,", cases, ") c"
-  ))
-  DBI::dbExecute(con, "ANALYZE")
+  write <- function(name, ...) {
+    DBI::dbWriteTable(con, name, data.frame(...), row.names = FALSE, append = TRUE)
+  }
+  wide <- list(case = seq_len(cases))
+  for (rater in paste0("rater", 1:5)) {
+    wide[[rater]] <- rate(0.5 + 0.05 * length(wide))
+    write("bench_ratings", case = wide$case, rater = rater, rating = wide[[rater]])
+  }
+  wide$system <- rate(0.75)
+  write("bench_systems", case = wide$case, system = "system", prediction = wide$system)
+  write("bench_wide", wide)
 }
 
 peak_memory <- function() { # MB of this process, as Linux counts them
@@ -41,49 +44,65 @@ peak_memory <- function() { # MB of this process, as Linux counts them
   as.numeric(gsub("\\D", "", grep("^VmHWM", status, value = TRUE))) / 1024
 }
 
+seconds <- function(time) c(elapsed = time[["elapsed"]], cpu = sum(time[1:2]))
+
+# In both layouts: seconds, patterns, estimates, and labels of cases with their probabilities.
 measure <- function(way) {
-  table <- dplyr::tbl(con, "bench_ratings")
-  systems <- dplyr::tbl(con, "bench_systems")
+  read <- function(name) {
+    if (way == "memory") DBI::dbReadTable(con, name) else dplyr::tbl(con, name)
+  }
   start <- peak_memory()
-  reading <- system.time({
-    if (way == "memory") {
-      table <- DBI::dbGetQuery(con, "SELECT * FROM bench_ratings")
-      systems <- DBI::dbGetQuery(con, "SELECT * FROM bench_systems")
-    }
-    x <- ratings(table, case = case, rater = rater, rating = rating, systems = systems)
-  })
-  estimating <- system.time(
+  time <- list(long = system.time(
+    long <- ratings(
+      read("bench_ratings"), case = case, rater = rater, rating = rating,
+      systems = read("bench_systems")
+    )
+  ), wide = system.time(
+    wide <- ratings(read("bench_wide"), raters = rater1:rater5, systems = system, case = case)
+  ))
+  answers <- lapply(list(long = long, wide = wide), function(x) {
+    patterns <- as.data.frame(lapply(tidy(x, "patterns"), as.character))
     estimate <- suppressWarnings(estimate_accuracy(x), classes = "fallible_warning")
-  )
-  patterns <- as.data.frame(lapply(tidy(x, "patterns"), as.character))
+    labels <- dplyr::collect(ground_truth(fit_raters(x)))
+    labels <- labels[order(labels$case), ]
+    list(
+      patterns = patterns[do.call(order, patterns), ],
+      estimate = tidy(estimate)[c("estimate", "std.error", "conf.low", "conf.high", "n")],
+      labels = as.data.frame(lapply(labels, function(x) if (is.factor(x)) as.character(x) else x))
+    )
+  })
   list(
-    way = way, elapsed = c(reading = reading[["elapsed"]], estimating = estimating[["elapsed"]]),
-    cpu = c(reading = sum(reading[1:2]), estimating = sum(estimating[1:2])),
-    memory = peak_memory(), start = start, patterns = patterns[do.call(order, patterns), ],
-    estimate = tidy(estimate)[c("estimate", "std.error", "conf.low", "conf.high", "n")]
+    way = way, time = vapply(time, seconds, c(elapsed = 0, cpu = 0)), memory = peak_memory(),
+    start = start, answers = answers
   )
 }
 
 if (length(arguments) > 2L) {
   saveRDS(measure(arguments[[3L]]), arguments[[4L]])
 } else {
-  if (!DBI::dbExistsTable(con, "bench_ratings")) print(system.time(make_tables()))
+  if (!DBI::dbExistsTable(con, "bench_wide")) print(system.time(make_tables()))
+  DBI::dbDisconnect(con) # a DuckDB file serves one process at a time
   results <- lapply(c("database", "memory"), function(way) {
     file <- tempfile()
-    status <- system2("Rscript", c("bench/database.R", arguments[[1L]], cases, way, file))
+    status <- system2("Rscript", c("bench/database.R", place, cases, way, file))
     if (status == 0L) readRDS(file)
   })
   for (result in results) {
     cat(result$way, "\n")
-    print(round(rbind(elapsed = result$elapsed, cpu = result$cpu), 1))
+    print(round(result$time, 1))
     cat("peak", round(result$memory), "MB, of which", round(result$start), "before reading\n")
-    print(as.data.frame(result$estimate), digits = 15)
+    print(as.data.frame(result$answers$long$estimate), digits = 15)
   }
   if (all(lengths(results) > 0L)) {
-    rownames(results[[1L]]$patterns) <- rownames(results[[2L]]$patterns) <- NULL
-    same <- identical(results[[1L]]$patterns, results[[2L]]$patterns)
-    cat(nrow(results[[1L]]$patterns), "patterns, identical:", same, "\n")
-    cat("largest difference of estimates and intervals:",
-      max(abs(unlist(results[[1L]]$estimate) - unlist(results[[2L]]$estimate))), "\n")
+    for (layout in c("long", "wide")) {
+      cat(layout, "data, database against memory:\n")
+      for (what in c("patterns", "estimate", "labels")) {
+        same <- all.equal(
+          results[[1L]]$answers[[layout]][[what]], results[[2L]]$answers[[layout]][[what]],
+          tolerance = if (what == "patterns") 0 else 1e-12, check.attributes = FALSE
+        )
+        cat("  ", what, if (isTRUE(same)) "are the same\n" else c("differ:", same, "\n"))
+      }
+    }
   }
 }

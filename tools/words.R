@@ -41,5 +41,63 @@ for (phrase in names(banned)) {
   ), sep = "")
 }
 cat(found, "banned phrases\n")
-if (found > 0L) quit(status = 1L)
+
+# The second count is of words in comments (of R/ and of the core) and in help pages that make a
+# sentence hard to read, with what to write instead. Text in backticks is not counted. The next line
+# gives the number of words that there are: it may only fall. `Rscript tools/words.R FILE...` also
+# lists the places in these files.
+allowed <- 924L
+avoided <- c(
+  "what X says, tells, knows: Y computed from X" =
+    "what (?:\\S+ ){1,4}?(?:say|tell|know)s?\\b|\\b(?:say|tell|know)s? (?:of|about)\\b",
+  "told, stated, said: given, specified" = "\\b(?:told|stated|said)\\b",
+  "own: separate, per-system, user-defined" = "(?<![-_.])\\bown\\b(?![-_.(])",
+  "alone: only, without gold, from ratings only" = "\\balone\\b",
+  "beside, apart, alike: next to, separately, equal" = "\\b(?:beside|alike|apart(?! from))\\b",
+  "as many as, so many: the same number of, n" = "\\b(?:as|so) many\\b",
+  "nothing follows from: is not identified from" =
+    "\\bnothing follows\\b|\\bfollows? from nothing\\b",
+  "whoever, somebody, nobody: a user, no rater" = "\\b(?:whoever|(?:some|no|any)body|no one)\\b",
+  "lies, stands, goes: is" = "\\b(?:lies?|goes)\\b|\\bstands?\\b(?! for| alone)",
+  "a thing that is one, of which there are: name it" =
+    "\\b(?:(?:that|which|who) (?:is|are) (?:one|such|those)|of which there (?:is|are)|there is one)\\b"
+)
+
+# Comments of a file, a line each; other lines are empty.
+comments <- function(file) {
+  lines <- readLines(file, encoding = "UTF-8")
+  if (grepl("[.]R$", file)) {
+    parsed <- utils::getParseData(parse(text = lines, keep.source = TRUE))
+    parsed <- parsed[parsed$token == "COMMENT", ]
+    text <- replace(character(length(lines)), parsed$line1, parsed$text)
+  } else {
+    text <- ifelse(grepl("//", lines), sub("^.*?//", "", lines), "")
+  }
+  gsub("`[^`]*`", "", sub("^ *[#/]+'?", "", text))
+}
+
+files <- c(
+  list.files(c("R", "man-roxygen"), "[.]R$", full.names = TRUE),
+  list.files("src", "[.][ch](pp)?$", full.names = TRUE, recursive = TRUE)
+)
+files <- files[!startsWith(basename(files), "RcppExports")]
+counts <- 0L * seq_along(avoided)
+for (file in files) {
+  lines <- comments(file)
+  text <- paste(lines, collapse = "\n")
+  for (i in seq_along(avoided)) {
+    pattern <- gsub(" ", "(?: +|\\n *)", avoided[[i]], fixed = TRUE) # also over the end of a line
+    at <- gregexpr(pattern, text, ignore.case = TRUE, perl = TRUE)[[1L]]
+    at <- at[at > 0L]
+    counts[[i]] <- counts[[i]] + length(at)
+    if (file %in% commandArgs(TRUE)) {
+      line <- findInterval(at - 1L, cumsum(nchar(lines) + 1L)) + 1L
+      cat(sprintf("%s:%d: %s\n   %s\n", file, line, names(avoided)[[i]], lines[line]), sep = "")
+    }
+  }
+}
+cat(sprintf("%5d %s\n", counts, names(avoided)), sep = "")
+cat(sum(counts), "words to avoid in comments and help,", allowed, "allowed\n")
+if (sum(counts) < allowed) cat("Fewer than allowed: lower the number in this script.\n")
+quit(status = as.integer(found > 0L || sum(counts) != allowed))
 # nolint end

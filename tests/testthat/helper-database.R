@@ -72,13 +72,24 @@ postgres <- function(env = parent.frame()) {
   con
 }
 
-# A test on every backend. Where it is `central`, the short form of the tests has SQLite alone;
-# others run on SQLite in the long form and on PostgreSQL every night: dbplyr takes a second to
-# write a few queries.
+# An empty DuckDB in memory. Debian has no package of it: tests run where it is installed.
+has_duckdb <- function() nzchar(system.file(package = "duckdb"))
+
+duckdb <- function(env = parent.frame()) {
+  needs_dbplyr()
+  con <- DBI::dbConnect(getExportedValue("duckdb", "duckdb")())
+  withr::defer(if (DBI::dbIsValid(con)) DBI::dbDisconnect(con, shutdown = TRUE), envir = env)
+  con
+}
+
+# A test on every backend. Where it is `central`, the short form of the tests has SQLite and, where
+# it is installed, DuckDB; others run on these in the long form and on PostgreSQL every night:
+# dbplyr takes a second to write a few queries.
 on_databases <- function(what, code, central = FALSE) {
   code <- substitute(code)
   env <- parent.frame()
-  for (kind in c("sqlite", if (central || nightly_tests()) "postgres")) {
+  kinds <- c("sqlite", if (has_duckdb()) "duckdb", if (central || nightly_tests()) "postgres")
+  for (kind in kinds) {
     test_that(paste0(what, " (", kind, ")"), {
       if (!central) skip_unless_extended()
       con <- get(kind)()
@@ -91,6 +102,52 @@ on_databases <- function(what, code, central = FALSE) {
 in_table <- function(con, data, name = "answers") {
   DBI::dbWriteTable(con, name, as.data.frame(data), row.names = FALSE)
   dplyr::tbl(con, name)
+}
+
+# The same, with columns of text of these types, in turn.
+in_typed_table <- function(con, data, types, name) {
+  columns <- rep_len(types, length(data))
+  columns[!vapply(data, is.character, NA)] <- "INTEGER"
+  columns <- toString(paste(DBI::dbQuoteIdentifier(con, names(data)), columns))
+  DBI::dbExecute(con, paste0("CREATE TABLE ", name, " (", columns, ")"))
+  DBI::dbWriteTable(con, name, data, row.names = FALSE, append = TRUE)
+  suppressWarnings(dplyr::tbl(con, name)) # RPostgreSQL does not know citext
+}
+
+# Types of text that ignore case, trailing blanks or accents. `loose` is made where it is used.
+loose_types <- function(con) {
+  if (inherits(con, "SQLiteConnection")) {
+    return(c("TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM"))
+  }
+  if (inherits(con, "duckdb_connection")) return("TEXT COLLATE NOCASE.NOACCENT")
+  DBI::dbExecute(con, "CREATE EXTENSION citext")
+  DBI::dbExecute(con, paste(
+    "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)"
+  ))
+  c("citext", "TEXT COLLATE loose")
+}
+
+# Cases, raters, labels, systems and groups whose names differ in case, blanks or accents only.
+spelled_panel <- function() {
+  withr::local_seed(2)
+  words <- c("u", "U", "u ", "\u00fa")
+  cases <- paste0(rep(1:50, each = 4), words)
+  truth <- sample(words, 200, TRUE)
+  say <- function(accuracy) {
+    ifelse(stats::runif(200) < accuracy, truth, sample(c(words, NA), 200, TRUE))
+  }
+  out <- lapply(seq(0.6, 0.85, length.out = 6), say)
+  names(out) <- c(paste0("r", words), "s", "S ")
+  list(
+    wide = data.frame(id = cases, stats::setNames(out, c(paste0("r", 1:4), "s1", "s2"))),
+    long = data.frame(
+      id = rep(cases, 4), who = rep(names(out)[1:4], each = 200), said = unlist(out[1:4]),
+      group = rep(words[c(1, 2, 2, 3)], each = 200)
+    ),
+    systems = data.frame(
+      case = rep(cases, 2), system = rep(names(out)[5:6], each = 200), prediction = unlist(out[5:6])
+    )
+  )
 }
 
 # A panel with names and labels that would hurt whoever pastes SQL.

@@ -39,6 +39,48 @@ on_databases("long data are counted in the database", {
   )
 }, central = TRUE)
 
+on_databases("text is compared as R does it, whatever its collation", {
+  panel <- spelled_panel()
+  types <- loose_types(con)
+  for (turn in seq_along(types)) { # each column has each type once
+    types <- c(types[-1], types[1])
+    table <- function(name) in_typed_table(con, panel[[name]], types, paste0(name, turn))
+    read <- function(data, systems) {
+      quiet(ratings(
+        data, case = id, rater = who, rating = said, rater_groups = group, systems = systems
+      ))
+    }
+    x <- read(table("long"), table("systems"))
+    y <- read(panel$long, panel$systems)
+    expect_same_ratings(x, y)
+    expect_equal(x$rater_groups, y$rater_groups)
+    labels <- dplyr::collect(ground_truth(fit_raters(x)))
+    truth <- ground_truth(fit_raters(y))
+    expect_setequal(labels$case, truth$case)
+    expect_equal(
+      plain_data_frame(labels[match(truth$case, labels$case), names(truth)]),
+      plain_data_frame(truth), tolerance = 1e-12, ignore_attr = TRUE
+    )
+    read <- function(data) quiet(ratings(data, raters = r1:r4, systems = s1:s2, case = id))
+    x <- read(table("wide"))
+    y <- read(panel$wide)
+    expect_same_ratings(x, y)
+    expect_equal(category_counts(dplyr::collect(x))[y$cases, ], category_counts(y))
+  }
+}, central = TRUE)
+
+test_that("databases that ignore case or blanks, and ratings that get lost, are errors", {
+  values <- list(rater = data.frame(key = "r"), rating = data.frame(key = "A", value = "A"))
+  counted <- data.frame(r1 = c("A", "a"), times = 2:3)
+  expect_error(expand_cells(counted, list(list(rater = "r")), values, 2:3),
+    "It had 5 ratings, and then 2", class = "fallible_error_database")
+  con <- postgres()
+  table <- in_typed_table(con, spelled_panel()$long, c("TEXT", loose_types(con)[2]), "answers")
+  expect_silent(check_collation(table, c("id", "said")))
+  expect_error(check_collation(table, c("id", "who", "group")),
+    "columns \"who\" and \"group\"", class = "fallible_error_database")
+})
+
 on_databases("a rater twice on a case is refused, unless both ratings are meant", {
   long <- data.frame(
     id = rep(1:4, each = 3), who = c("r", "r", "s"), said = rep(c("u", "v", "u", "u"), 3)
@@ -341,11 +383,8 @@ test_that("every backend is asked in its own words", {
 })
 
 test_that("DuckDB counts files", {
-  needs_dbplyr()
-  skip_if(system.file(package = "duckdb") == "", "duckdb is not installed")
-  connect <- getExportedValue("duckdb", "duckdb")
-  con <- DBI::dbConnect(connect())
-  withr::defer(DBI::dbDisconnect(con, shutdown = TRUE))
+  skip_if_not(has_duckdb(), "duckdb is not installed")
+  con <- duckdb()
   path <- withr::local_tempfile(fileext = ".csv.gz")
   utils::write.csv(lehner2015, gzfile(path), row.names = FALSE)
   files <- dplyr::tbl(con, dbplyr::sql(dbplyr::build_sql(

@@ -1,0 +1,90 @@
+# nolint start: nonportable_path_linter.
+# Size of the package by subsystem and in total: `Rscript tools/size.R [DIR]`, DIR another checkout.
+# Budgets are in tokens of R: terminals of getParseData() without comments, of every file *.R in R/
+# and inst/. Code in R Markdown under inst/ is counted next to the total, so that it cannot hide.
+# Exports are without generics of other packages, classes are those with a print() method; exports,
+# classes and methods belong to the file that defines their function. Tokens of C++ are identifiers,
+# numbers, literals (a string is one) and operators (`->` is one), without comments.
+folder <- commandArgs(TRUE)
+if (length(folder) > 0L) setwd(folder[[1L]]) # nolint: undesirable_function_linter.
+foreign <- c("augment", "autoplot", "glance", "tidy")
+
+# A file belongs to the first subsystem whose pattern its name has, and else to `base`.
+subsystems <- c(
+  gold = "\\bgold\\b", plots = "^plot", bayes = "^(draw|fit-draws|rater-prior)",
+  database = "^ratings-database", "check fit" = "^(check-fit|compare-models|fit-tests)",
+  "check k" = "^check-k", compare = "^compare", accuracy = "^(accuracy|interval|method|breakdown)",
+  agreement = "^(agreement|measures|register-measure)", crowdtruth = "^crowdtruth",
+  family = "^family",
+  fit = "^(fit|truth|with-truth|known|own-fit|covariates|confusion|dependence|rater-model)",
+  metrics = "^(metric|estimate-metrics)", plan = "^plan", read = "^read", scores = "^scores",
+  report = "^(report|explore)", sensitivity = "^(bounds|shared|alt-test)",
+  ratings = "^(ratings|as-ratings|case|data|patterns|rater|single)",
+  study = "^(design|exact|estimator|simulate|study|world|replicates)"
+)
+subsystem_of <- function(files) {
+  hit <- vapply(subsystems, grepl, logical(length(files)), sub("[.]R$", "", basename(files)))
+  c(names(subsystems), "base")[max.col(cbind(hit, TRUE), "first")]
+}
+
+tokens_of_r <- function(...) {
+  parsed <- utils::getParseData(parse(..., keep.source = TRUE, encoding = "UTF-8"))
+  sum(parsed$terminal & parsed$token != "COMMENT")
+}
+chunks_of <- function(file) {
+  lines <- readLines(file, encoding = "UTF-8")
+  fence <- startsWith(lines, "```")
+  chunk <- cumsum(fence)
+  of_r <- chunk %in% chunk[startsWith(lines, "```{r")]
+  tokens_of_r(text = lines[of_r & !fence])
+}
+# What a file defines: whether it is a function, by name. `a <- b <- function()` defines two names.
+definitions <- function(file) {
+  code <- as.list(parse(file, keep.source = FALSE, encoding = "UTF-8"))
+  is_call <- function(e, name) is.call(e) && identical(e[[1L]], as.name(name))
+  value <- lapply(code, function(e) {
+    names <- character()
+    while (is_call(e, "<-")) {
+      names <- c(names, as.character(e[[2L]])[[1L]])
+      e <- e[[3L]]
+    }
+    stats::setNames(rep(is_call(e, "function"), length(names)), names)
+  })
+  unlist(value)
+}
+cpp_token <- paste(c(
+  "//[^\\n]*|/[*](?s:.*?)[*]/", "\"(?:\\\\.|[^\"\\\\])*\"|'(?:\\\\.|[^'\\\\])+'", "[A-Za-z_]\\w*",
+  "[.]?[0-9](?:[eE][+-]|[\\w.'])*", "<<=|>>=|\\.\\.\\.|->|::|[-+]{2}|&&|[|]{2}|<<|[-+*/%&|^<>=!]=",
+  "[^\\s\\w]"
+), collapse = "|")
+tokens_of_cpp <- function(file) {
+  text <- paste(readLines(file), collapse = "\n")
+  found <- regmatches(text, gregexpr(cpp_token, text, perl = TRUE))[[1L]]
+  sum(!grepl("^/[/*]", found))
+}
+lines_of <- function(files) vapply(files, function(file) length(readLines(file)), 0L)
+find <- function(folder, pattern) dir(folder, pattern, full.names = TRUE, recursive = TRUE)
+
+files <- c(find("R", "[.]R$"), find("inst", "[.]R$"))
+defined <- lapply(files, definitions)
+face <- parseNamespaceFile(basename(getwd()), dirname(getwd()))
+methods <- face$S3methods
+own <- ifelse(is.na(methods[, 3L]), paste(methods[, 1L], methods[, 2L], sep = "."), methods[, 3L])
+in_files <- function(names) vapply(defined, function(x) sum(names %in% names(x)), 0L)
+size <- data.frame(
+  files = 1L, lines = lines_of(files), tokens = vapply(files, tokens_of_r, 0L),
+  functions = vapply(defined, sum, 0L), exports = in_files(setdiff(face$exports, foreign)),
+  classes = in_files(own[methods[, 1L] == "print"]), methods = in_files(own)
+)
+size <- rowsum(size, subsystem_of(files))
+size <- size[order(-size$tokens), ]
+size["total of R", ] <- colSums(size)
+print(format(size, big.mark = ","))
+cat("R in R Markdown under inst/:", sum(vapply(find("inst", "[.]Rmd$"), chunks_of, 0L)), "tokens\n")
+
+core <- find("src/core", "[.](cpp|hpp|h)$")
+tokens <- vapply(core, tokens_of_cpp, 0L)
+core <- rowsum(data.frame(files = 1L, lines = lines_of(core), tokens), basename(dirname(core)))
+core["total of the core", ] <- colSums(core)
+print(format(core, big.mark = ","))
+# nolint end
