@@ -244,7 +244,7 @@ refitted_ends <- function(fit, at, size) {
   function(weight) {
     again <- suppressWarnings(
       fit_raters(
-        replace(panel, "weights", list(weight)), fit$model, fit$method, known_truth = truth,
+        weigh_patterns(panel, weight), fit$model, fit$method, known_truth = truth,
         known_raters = fit$given$raters
       ),
       classes = "fallible_warning"

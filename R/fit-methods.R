@@ -181,13 +181,14 @@ draw_from_fit <- function(fit) {
   x["confidence"] <- list(if (uses_confidence(fit$model)) {
     draw_confidence(fit, row, at, rater, rating == truth[row])
   })
+  weighted <- !is.null(x$weights)
+  x["weights"] <- list(NULL)
   x <- with_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
   x$covariates <- x$covariates[cases, ] # NULL stays NULL
-  if (!is.null(x$weights)) {
+  if (weighted) {
     x$cases <- seq_along(cases)
     x$rows <- x$keys <- NULL
   }
-  x["weights"] <- list(NULL)
   x <- leave_database(x)
   x$systems <- character()
   x$truth <- list(

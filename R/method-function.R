@@ -27,9 +27,7 @@ function_estimator <- function(x, run) {
     } else if (is.null(times)) {
       run(x)
     } else {
-      drawn <- x[rep(seq_along(times), times), ]
-      drawn["weights"] <- list(NULL)
-      run(drawn)
+      run(weigh_patterns(x[rep(seq_along(times), times), ], NULL))
     }
     result <- as_result(value, x$systems, "method")
     if (is.null(times)) result else result$estimate

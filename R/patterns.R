@@ -1,7 +1,7 @@
 # Patterns: distinct rows of ratings and system answers, and of the `values` of cases that a
 # computation distinguishes. A list of start, rater, category (ratings of pattern p are entries
 # start[p] + 1 ... start[p + 1]), answer (patterns x systems, 0 is none), raters and categories
-# (their numbers), and values, a list of vectors with an entry per pattern: covariates by their
+# (their numbers), weight (of the cases of each), and values, a list of vectors with an entry per pattern: covariates by their
 # names, `.truth`, `.confidence` or `.posterior`; with these also kind, their numbers. All other files hand patterns on, and look into
 # them with these functions only, whose `x` is a ratings object or its patterns. Numbers per pattern
 # belong to the patterns that they were computed for: see rows_for().
@@ -118,6 +118,13 @@ with_patterns <- function(x, core) {
   x$index <- core$index
   core$index <- NULL
   x$patterns <- c(core, raters = length(x$raters), categories = length(x$categories))
+  weigh_patterns(x)
+}
+
+# `x` with the weight of each pattern, as these `weights` of cases have it (NULL: each counts once).
+weigh_patterns <- function(x, weights = x$weights) {
+  x["weights"] <- list(weights)
+  x$patterns$weight <- core_pattern_weights(x$index, weights, n_patterns(x))
   x
 }
 
@@ -130,6 +137,7 @@ pick_patterns <- function(patterns, which) {
   patterns$answer <- patterns$answer[which, , drop = FALSE]
   patterns["values"] <- list(lapply(patterns$values, `[`, which))
   patterns$kind <- patterns$kind[which] # NULL stays NULL
+  patterns$weight <- NULL # depends on the cases
   patterns
 }
 
@@ -153,7 +161,7 @@ split_patterns <- function(x, values) {
   x$patterns$values[names(values)] <- lapply(values, `[`, first)
   x$patterns <- with_kinds(x$patterns)
   x$index <- index
-  x
+  weigh_patterns(x)
 }
 
 # Patterns that no longer differ become one, those whose values differ do not. `by`: the values that
@@ -164,7 +172,7 @@ join_patterns <- function(x, by = names(x$patterns$values)) {
   same <- split_by(same, x$patterns$values)
   x$patterns <- with_kinds(pick_patterns(x$patterns, match(seq_len(max(same)), same)))
   x$index <- same[x$index]
-  x
+  weigh_patterns(x)
 }
 
 # Numbers from 1 that distinguish what `index` or an element of the list `values` distinguishes.
@@ -183,8 +191,13 @@ split_by <- function(index, values) {
   index
 }
 
-# The pattern of `from` that the cases of each pattern of `x` have; both hold the same cases.
-rows_for <- function(from, x) from$index[match(seq_len(n_patterns(x)), x$index)]
+# The pattern of `from` that the cases of each pattern of `x` have; both must hold the same cases.
+rows_for <- function(from, x) {
+  abort_if(!identical(from$cases, x$cases), "core",
+    "Numbers of patterns were asked for other cases than those they belong to.",
+    i = "This is a bug: please report it.")
+  from$index[match(seq_len(n_patterns(x)), x$index)]
+}
 
 # The patterns with some of the systems, of which some patterns may then be equal.
 pick_systems <- function(patterns, which) {
@@ -216,8 +229,8 @@ recode_raters <- function(x, rater, raters) {
 
 # ---- What patterns stand for --------------------------------------------------------------------
 
-# Without weights that is a count of cases.
-pattern_weights <- function(x) core_pattern_weights(x$index, x$weights, n_patterns(x))
+# Without weights that is a count of cases. Found once, by weigh_patterns().
+pattern_weights <- function(x) x$patterns$weight
 
 # Do the weights count cases? Otherwise they are probabilities and there is nothing to resample.
 weights_are_counts <- function(x) is.null(x$weights) || all(x$weights == round(x$weights))

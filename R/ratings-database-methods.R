@@ -78,6 +78,5 @@ collect.ratings_database <- function(x, ...) { # nolint: object_name.
   out <- leave_database(x)
   out$index <- as.integer(cases$pattern_)
   out$cases <- cases$case
-  out["weights"] <- list(if (!is.null(weight)) as.double(cases$weight))
-  out
+  weigh_patterns(out, if (!is.null(weight)) as.double(cases$weight))
 }

@@ -33,11 +33,11 @@ NULL
   # Those of counts are as many as a case has ratings.
   x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core)))) else
     x$raters[keep_rater]
+  if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
   x <- split_patterns(with_patterns(x, core), values)
   if (!missing(i)) {
     if (!identical(keep_case, seq_along(x$cases))) x$rows <- NULL
     x$cases <- x$cases[keep_case]
-    if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
   }
   x$covariates <- x$covariates[keep_case, ] # NULL stays NULL, also below
   if (!is.null(x$scores) && !missing(i)) x <- subset_scores(x, keep_case)

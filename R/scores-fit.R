@@ -72,10 +72,9 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
     do.call(cbind, lapply(x$scores$values[trust], function(v) replace(v, is.na(v), -1)))
   }
   # Cases with other scores, or another truth, have patterns of their own.
-  pattern <- split_by(x$index, c(list(truth), split_columns(values, seq_len(ncol(values)))))
-  at <- match(seq_len(max(pattern)), pattern)
-  x$patterns <- pick_patterns(x$patterns, x$index[at])
-  x$index <- pattern
+  columns <- split_columns(values, paste0(".score", seq_len(ncol(values))))
+  x <- split_patterns(x, c(list(.truth = truth), columns))
+  at <- match(seq_len(n_patterns(x)), x$index)
   truth <- as.integer(truth[at])
   found <- if (joint) {
     fit_evidence(x, lapply(codes, function(of) of[at, , drop = FALSE]), truth, used, at)
