@@ -10,11 +10,12 @@ reduce_rows <- function(origin) {
   systems <- numbered("s", length(roles$systems))
   keyed <- c(raters, systems)
   # With more labels than there may be categories no other rows are worth fetching.
-  too_many <- function(rows) {
-    labels <- if (origin$layout$labels) unlist(lapply(rows[raters], as_label))
-    length(unique(labels)) > max_categories
+  check_piece <- function(rows) {
+    labels <- if (origin$layout$labels) unique(unlist(lapply(rows[raters], as_label)))
+    labels <- labels[!is.na(labels)]
+    if (length(labels) > max_categories) abort_many_categories(labels)
   }
-  counted <- fetch_rows(with_keys(count_query(cases, keyed), keyed), too_many)
+  counted <- fetch_rows(with_keys(count_query(cases, keyed), keyed), check_piece)
   check_whole_weights(counted, roles)
   table <- Map(exact_values, counted[keyed], counted[paste0("key_", keyed)])
   names(table) <- c(roles$raters, roles$systems)

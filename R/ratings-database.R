@@ -232,19 +232,20 @@ ask_database <- function(code) {
   })
 }
 
-# The rows of a lazy table, fetched in pieces; `enough` of those fetched so far ends it.
-fetch_rows <- function(query, enough = function(rows) FALSE) {
-  plain_columns(do.call(rbind, ask_database(fetch_pieces(query, enough))))
+# The rows of a lazy table, fetched in pieces. `check` may refuse a piece before the next is fetched.
+fetch_rows <- function(query, check = identity) {
+  plain_columns(do.call(rbind, ask_database(fetch_pieces(query, check))))
 }
 
-fetch_pieces <- function(query, enough) {
+fetch_pieces <- function(query, check) {
   result <- DBI::dbSendQuery(dbplyr::remote_con(query), as.character(dbplyr::sql_render(query)))
   on.exit(suppressWarnings(try(DBI::dbClearResult(result), silent = TRUE)))
   pieces <- list()
   repeat {
     piece <- DBI::dbFetch(result, n = rows_at_once)
     pieces <- c(pieces, list(piece))
-    if (nrow(piece) < rows_at_once || enough(piece)) return(pieces)
+    if (nrow(piece) < rows_at_once) return(pieces)
+    check(piece)
   }
 }
 

@@ -42,7 +42,7 @@ on_databases("long data are counted in the database", {
 on_databases("text is compared as R does it, whatever its collation", {
   panel <- spelled_panel()
   types <- loose_types(con)
-  for (turn in seq_along(types)) { # each column has each type once
+  for (turn in seq_len(if (extended_tests()) length(types) else 1)) { # other types for each column
     types <- c(types[-1], types[1])
     table <- function(name) in_typed_table(con, panel[[name]], types, paste0(name, turn))
     read <- function(data, systems) {
@@ -250,7 +250,7 @@ on_databases("what cannot be counted is refused by class", {
 })
 
 on_databases("columns of identifiers are no categories", {
-  n <- 65000
+  n <- 1e5 + 1 # more than one piece of those fetched
   table <- in_table(
     con, data.frame(id = seq_len(n), r1 = seq_len(n), r2 = seq_len(n) %% 3, who = "a")
   )
