@@ -5,8 +5,8 @@
 # The names are those of the installed package. There may be as many places as the next line says,
 # and no more: the number may only fall.
 allowed <- 3L
-# A fit is fitted again by fit_again() or update(), which keep its method, prior and whatever else was
-# given. Other calls that hand a method of a fit to something that fits: only the one of the core.
+# A fit is fitted again by fit_again() or update(), which keep its method, prior and whatever else
+# was given. Other calls that hand the method of a fit to something that fits: that of the core.
 allowed_refits <- 1L
 folder <- c(commandArgs(TRUE), "R")[1]
 package <- asNamespace("fallible")
@@ -74,7 +74,8 @@ refits_in <- function(code) {
   parts <- as.list(code)
   text <- vapply(parts, function(part) paste(deparse(part), collapse = " "), "")
   fits <- is.call(code) && grepl("^(stats::)?(fit_|core_fit_|update)", text[[1]])
-  own <- if (fits && any(grepl("\\b(fit|object|x)[$]method\\b", text[-1]))) substr(deparse(code)[[1]], 1, 80)
+  hands_on <- fits && any(grepl("\\b(fit|object|x)[$]method\\b", text[-1]))
+  own <- if (hands_on) substr(deparse(code)[[1]], 1, 80)
   c(own, unlist(lapply(parts[text != ""], refits_in)))
 }
 
@@ -83,7 +84,7 @@ refits <- unlist(lapply(all_files, function(file) {
   found <- unlist(lapply(parse(file, keep.source = FALSE), refits_in))
   if (length(found) > 0) paste0(basename(file), ": ", found)
 }))
-files <- all_files[!grepl(own, basename(all_files)) & 
+files <- all_files[!grepl(own, basename(all_files)) &
   !grepl(other_intervals, basename(all_files))]
 found <- unlist(lapply(files, found_in))
 cat(found, sep = "\n")

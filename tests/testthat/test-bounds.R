@@ -280,7 +280,7 @@ test_that("clusters of an estimate are drawn whole", {
   width <- function(cluster) {
     estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", resampling = list(cluster = cluster)))
     set.seed(17)
-    table <- tidy(accuracy_bounds(estimate, resampling = list(replicates = 40)))
+    table <- tidy(accuracy_bounds(estimate, resampling = list(replicates = 60)))
     table$conf.high - table$conf.low - (table$highest - table$lowest)
   }
   expect_gt(width(rep(1:60, each = 6)) / width(NULL), 1.4) # sqrt(6), but for the limits of bounds
@@ -303,7 +303,9 @@ test_that("the confidence set of a fit by draws refits with its prior and its sa
   found <- function(sens, spec) {
     ifelse(stats::runif(n) < ifelse(sick, sens, 1 - spec), "yes", "no")
   }
-  data <- data.frame(r1 = found(.6, .9), r2 = found(.6, .9), r3 = found(.6, .9), s = found(.85, .85))
+  data <- data.frame(
+    r1 = found(0.6, 0.9), r2 = found(0.6, 0.9), r3 = found(0.6, 0.9), s = found(0.85, 0.85)
+  )
   keen <- list(sens = list(95, 5), spec = list(75, 25))
   prior <- rater_prior(r1 = keen, r2 = keen, r3 = keen, order = "none")
   sampling <- list(draws = 200, chains = 2, warmup = 50, thin = 1)
