@@ -50,7 +50,7 @@ if [ "$level" = long ] || [ "$level" = check ]; then
 fi
 if [ "$level" = check ]; then
   needed="$needed $(described Suggests) roxygen2 lintr covr pkgdown"
-  debian="$debian pandoc qpdf tidy pngquant clang clang-format libclang-rt-dev" # the last: clang's sanitizers
+  debian="$debian locales pandoc qpdf tidy pngquant clang clang-format libclang-rt-dev" # the last: clang's sanitizers
 fi
 
 as_debian() {
