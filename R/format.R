@@ -27,18 +27,18 @@ capitals <- function(words) chartr(small_letters, capital_letters, words)
 
 # Labels without the difference between capitals and small letters, the same in every locale. A "I"
 # is an "i", also with a dot, which `tolower()` makes something else in a Turkish locale. Other
-# letters than those of ASCII are folded by package utf8 (which comes with tibble), since
+# letters than those of ASCII are folded one by one by package utf8 (which comes with tibble), since
 # `tolower()` leaves them in the C locale.
 fold_case <- function(x) {
-  x <- chartr(paste0(capital_letters, "\u0130"), paste0(small_letters, "i"), enc2utf8(as.character(x)))
-  other <- grep("[^ -~]", x, perl = TRUE)
-  if (length(other) == 0L) return(x)
-  fold <- if (requireNamespace("utf8", quietly = TRUE)) {
-    function(x) utf8::utf8_normalize(x, map_case = TRUE)
-  } else {
-    tolower
-  }
-  replace(x, other, fold(x[other]))
+  x <- enc2utf8(as.character(x))
+  x <- chartr(paste0(capital_letters, "\u0130"), paste0(small_letters, "i"), x)
+  letters <- unique(unlist(strsplit(x, "", fixed = TRUE)))
+  letters <- grep("[^ -~]", letters, perl = TRUE, value = TRUE)
+  if (length(letters) == 0L) return(x)
+  if (!requireNamespace("utf8", quietly = TRUE)) return(tolower(x))
+  small <- utf8::utf8_normalize(letters, map_case = TRUE)
+  small <- ifelse(nchar(small) == 1L, small, letters)
+  chartr(paste(letters, collapse = ""), paste(small, collapse = ""), x)
 }
 
 # Sorts strings by their characters' numbers, in the same order in every locale.

@@ -79,7 +79,8 @@ with_new_names <- function(x, new) {
     x = "{.val {strange}} {?is/are} not among {.val {x$categories}}.", row = NA_integer_,
     column = NA_character_, found = strange)
   x <- recode_ratings(x, seq_along(x$categories), c(x$categories, strange))
-  x <- recode_raters(x, seq_along(x$raters), c(x$raters, sort_strings(setdiff(new$rater, x$raters))))
+  others <- sort_strings(setdiff(new$rater, x$raters))
+  x <- recode_raters(x, seq_along(x$raters), c(x$raters, others))
   known <- as_label(x$cases)
   more <- which(!new$cases %in% known)
   alike <- identical(class(x$cases), class(new$ids))
