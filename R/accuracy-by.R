@@ -7,7 +7,7 @@
 estimate_by <- function(x, by, estimate, cluster, gold) {
   cluster <- check_case_values(cluster, x, "cluster")
   if (is.null(by)) return(estimate(x, cluster, gold))
-  groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort(unique(by)))
+  groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort_strings(unique(by)))
   by <- as.character(by)
   seeds <- sample.int(.Machine$integer.max, length(groups)) # the same wherever a group is estimated
   leans <- rater_leans(with_votes(x))

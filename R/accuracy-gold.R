@@ -178,5 +178,5 @@ fit_without_truth <- function(fit, known_truth) {
     "{.arg x} is a fit that already uses known truth.",
     i = "Leave out {.arg known_truth}, or give all known cases to {.fun estimate_accuracy}, with
         ratings or with a fit that knows none.")
-  fit_raters(fit$x[], fit$model, known_raters = fit$given$raters)
+  fit_again(fit, known_truth = NULL)
 }

@@ -117,7 +117,9 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   x <- choose_systems(x, systems)
   gold <- settle_gold(known_truth, gold_sample, x)
   interval <- interval %||% interval_of_model(model)
-  fit <- function(x, truth) fit_for(method, x, model, NULL, truth)
+  fit <- function(x, truth) {
+    without_algebra(method, fit_checked(with_votes(x), model, NULL, truth, NULL))
+  }
   estimate_each(x, by, fit, gold, c(mget(settled), settings))
 }
 
@@ -141,7 +143,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   if (!is.null(by)) check_nothing_known(x)
   fit <- function(of, truth) {
     if (!is.null(by)) {
-      fit_for(method, of, x$model, x$method, truth)
+      without_algebra(method, fit_again(x, of, known_truth = truth))
     } else if (is.null(truth)) {
       x
     } else {
@@ -154,14 +156,12 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
 # Arguments that are settings by themselves; `bins` and `resampling` hold the others.
 settled <- c("method", "interval", "conf_level", "common")
 
-fit_for <- function(method, x, model, fit_method, known_truth) {
+# Muffles warnings on base rates by algebra where the average, which does not use them, is asked.
+without_algebra <- function(method, fit) {
   averages <- accuracy_methods()[[method]]$model == "own"
-  if (!is.null(known_truth)) fit_method <- NULL # that of known truths
-  withCallingHandlers(
-    fit_checked(with_votes(x), model, fit_method, known_truth, NULL),
-    # Base rates by algebra, of which the average makes no use.
-    fallible_warning_boundary = function(w) if (averages) rlang::cnd_muffle(w)
-  )
+  withCallingHandlers(fit, fallible_warning_boundary = function(w) {
+    if (averages) rlang::cnd_muffle(w)
+  })
 }
 
 # One estimate, or one for each group of cases. `fit` makes a fit of some cases and of the truth

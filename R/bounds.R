@@ -243,10 +243,7 @@ refitted_ends <- function(fit, at, size) {
   none <- pairs_of_systems(0L)
   function(weight) {
     again <- suppressWarnings(
-      fit_raters(
-        weigh_patterns(panel, weight), fit$model, fit$method, known_truth = truth,
-        known_raters = fit$given$raters
-      ),
+      fit_again(fit, weigh_patterns(panel, weight), known_truth = truth),
       classes = "fallible_warning"
     )
     if (again$identified == "yes") lapply(fit_ranges(again, weight, size, none)$systems, `[`, at)

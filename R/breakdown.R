@@ -45,7 +45,7 @@ claimed_value <- function(better_than, fit) {
   if (better_than %in% fit$x$systems) return(NULL)
   if (has_one_matrix(fit)) {
     fit <- suppressWarnings(
-      fit_raters(fit$x, rater_model("rater")), classes = "fallible_warning"
+      fit_again(fit, model = rater_model("rater")), classes = "fallible_warning"
     )
   }
   sum(fit$base_rates * diag(confusion(fit)[[better_than]]))

@@ -58,7 +58,7 @@ format.k_check <- function(x, ...) {
 shown_table.k_check <- function(x) { # nolint: object_name.
   data.frame(
     property = unname(k_labels[x$property]), test = x$test,
-    verdict = ifelse(x$verdict %in% bad_verdicts, toupper(x$verdict), x$verdict),
+    verdict = ifelse(x$verdict %in% bad_verdicts, capitals(x$verdict), x$verdict),
     `adjusted p` = show_p(x$p.adjusted), check.names = FALSE
   )
 }

@@ -82,7 +82,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
     errors = if (is.null(errors)) {
       c(if (x$ordered) "distance", if (length(x$raters) <= 20L) "free")
     } else {
-      sort(check_some(errors, c("distance", "free"), "errors"))
+      sort_strings(check_some(errors, c("distance", "free"), "errors"))
     },
     alpha = check_level(alpha, "alpha"),
     replicates = check_count(resampling$replicates %||% 199L, "replicates", 19L, 1e6),

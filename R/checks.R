@@ -117,8 +117,8 @@ untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 # Which of the known names are like one of the given: but for two letters (one of four, none of
 # one), for capitals, dots and lines, or as a part of the other.
 near_names <- function(given, known) {
-  given <- tolower(gsub("[._]", "", given))
-  plain <- tolower(gsub("[._]", "", known))
+  given <- fold_case(gsub("[._]", "", given))
+  plain <- fold_case(gsub("[._]", "", known))
   if (any(plain %in% given)) return(known[plain %in% given])
   part <- function(a, b) min(nchar(a), nchar(b)) > 3L && grepl(a, b, fixed = TRUE)
   near <- vapply(plain, function(name) {

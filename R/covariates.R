@@ -47,7 +47,7 @@ pattern_covariates <- function(x) {
 format_covariates <- function(x) {
   each <- vapply(as.list(x$covariates), function(column) {
     if (is.numeric(column)) paste(signif(range(column), 3L), collapse = " to ") else
-      shorten(sort(unique(as_label(column))), most = 4L)
+      shorten(sort_strings(unique(as_label(column))), most = 4L)
   }, "")
   if (length(each) > 0L) {
     paste("Covariates of cases:", shorten(paste0(names(each), " (", each, ")")))

@@ -173,6 +173,7 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
 # A row per system and row of the plan. An engine knows how metrics that need the same are found.
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   needs <- vapply(plan$records, `[[`, "", "needs")
+  needs <- factor(needs, sort_strings(unique(needs)))
   table <- do.call(rbind, lapply(split(plan$records, needs), function(records) {
     part <- metric_plan(records, plan$categories, plan$averages, plan$settings)
     metric_engines()[[records[[1L]]$needs]](estimate, part, interval, conf_level)

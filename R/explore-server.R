@@ -273,7 +273,7 @@ known_cases <- function(input, file) {
   gold_cases(table)
 }
 
-rater_names <- function(file, column) sort(unique(as_label(file$table[[column]])))
+rater_names <- function(file, column) sort_strings(unique(as_label(file$table[[column]])))
 
 chosen_ratings <- function(input, file) {
   if (sent(input$source, c("file", "lehner2015"), "source") != "file") {

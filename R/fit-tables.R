@@ -80,6 +80,11 @@ vcov.rater_fit <- function(object, ...) {
 confint.rater_fit <- function(object, parm, level = 0.95, ...) {
   check_level(level, "level")
   out <- stats::confint.default(object, level = level, ...)
+  shares <- is_probability_term(rownames(out), object)
+  out[shares, ] <- probability_interval(
+    object$coefficients[shares], sqrt(variances(object)[shares]), normal_quantile(level),
+    known_sizes(object)[shares]
+  )
   if (!is.null(object$calibrated) && object$identified == "yes") {
     out[nrow(out) - 1:0, ] <- judged_interval(object$calibrated, level)
   }
@@ -114,6 +119,11 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error` (`NA` for
 #'   base rates if one of them is zero, for all if raters agree perfectly, and where weights do not
 #'   count cases).
+#'
+#'   `confint()`: a matrix of intervals of the parameters. Those of probabilities are Wilson's, for
+#'   as many cases `n` as give the standard error, `p (1 - p) / n = std.error^2`, and so within
+#'   \[0, 1\]. An estimate on a boundary has one only with cases of known truth, whose number is then
+#'   `n`. Other parameters have normal intervals.
 #'
 #'   `glance()`: a tibble with one row: `agreement` (the share of pairs of raters who agree),
 #'   Fleiss' `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`,

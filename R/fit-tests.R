@@ -15,8 +15,10 @@
 #' By the delta method on the logarithm of odds and ratios, from the curvature at the estimate;
 #' given the centre, where the prior is pooled. Of fits with more than 500 parameters each row of a
 #' matrix has the error that it would have if true categories were known as far as they are
-#' expected, which is too small where raters often differ. `NA` where a number lies on a boundary,
-#' and where weights do not count cases.
+#' expected, which is too small where raters often differ. `NA` where weights do not count cases,
+#' and where an estimate is on a boundary, within 1e-6 of 0 or 1, with that `reason`.
+#' With cases of known truth, a sensitivity or specificity on a boundary has Wilson's interval for
+#' the number of such cases.
 #'
 #' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`.
 #' @param prevalence Base rates at which predictive values are to be told: one probability of each
@@ -30,7 +32,8 @@
 #'   `sensitivity` and `specificity`; `ppv` and `npv`, the positive and negative predictive values;
 #'   `lr_positive` and `lr_negative`, the likelihood ratios of the answer and of any other; `dor`,
 #'   the diagnostic odds ratio; and `youden`, sensitivity + specificity - 1. `note` is `"mostly
-#'   prior"` for raters with fewer ratings than the centre of a pooled prior counts for, else `NA`.
+#'   prior"` for raters with fewer ratings than the centre of a pooled prior counts for, else `NA`;
+#'   `reason` says why there is no interval.
 #'   Rows of `combine` come last. If base rates are by a formula of factors and `prevalence` is
 #'   `NULL`, the table begins with columns of these factors, and has further rows of `ppv` and `npv`
 #'   for each population. The factors are `NA` in the rows of all cases.
@@ -90,7 +93,9 @@ tested_table <- function(table, categories, found, note) {
   tibble::tibble(
     rater = table$rater, category = factor(table$category, categories), measure = table$measure,
     estimate = column(found$value), std.error = times * as.vector(found$error),
-    conf.low = column(found$low), conf.high = column(found$high), note = note
+    conf.low = column(found$low), conf.high = column(found$high), note = note,
+    reason = ifelse(as.vector(is.na(found$error)) & found$value %in% c(0, 1, Inf),
+      "the estimate is on a boundary", NA)
   )
 }
 
@@ -105,10 +110,24 @@ tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
   z <- normal_quantile(conf_level)
   value <- off_scale(at)
   slope <- ifelse(is_ratio(dim(at)), value, value * (1 - value))
-  list(
+  found <- list(
     value = value, error = slope * error, low = off_scale(at - z * error),
     high = off_scale(at + z * error)
   )
+  if (any(known_patterns(fit))) with_known_cases(found, fit, z) else found
+}
+
+# Sensitivity and specificity on a boundary have the intervals of the cases of known truth.
+with_known_cases <- function(found, fit, z) {
+  n <- known_by_truth(fit)
+  size <- found$value + NA
+  size[1L, , seq_len(nrow(n))] <- t(n)
+  size[2L, , seq_len(nrow(n))] <- t(rowSums(n) - n)
+  at <- which(on_boundary(found$value) & size > 0)
+  ends <- probability_interval(found$value[at], 0, z, size[at])
+  found$low[at] <- ends[, 1L]
+  found$high[at] <- ends[, 2L]
+  found
 }
 
 check_tested_fit <- function(fit) {
@@ -188,9 +207,13 @@ of_each_test <- function(raters, categories, f) {
 # Measures x categories x raters, on the scale of intervals.
 test_numbers <- function(matrices, base_rates, rates) {
   of_each_test(nrow(matrices), length(base_rates), function(j, k) {
-    one_test(against_the_rest(matrices, base_rates, j, k), (rates %||% base_rates)[[k]])
+    rate <- (rates %||% whole_on_boundary(base_rates))[[k]]
+    one_test(against_the_rest(matrices, base_rates, j, k), rate)
   })
 }
+
+# Estimates on a boundary are 0 or 1, so that they have no errors.
+whole_on_boundary <- function(p) ifelse(on_boundary(p), round(p), p)
 
 # Sensitivity and specificity of a rater for one category; the others are as frequent as they are.
 against_the_rest <- function(matrices, base_rates, j, k) {
@@ -200,6 +223,7 @@ against_the_rest <- function(matrices, base_rates, j, k) {
 
 # `of`: sensitivity and specificity.
 one_test <- function(of, rate) {
+  of <- whole_on_boundary(of)
   logit <- stats::qlogis
   positive <- log(of[[1L]]) - log1p(-of[[2L]])
   negative <- log1p(-of[[1L]]) - log(of[[2L]])

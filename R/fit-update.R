@@ -31,27 +31,42 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
                              new = NULL, prior = object$given$prior, ...) {
   check_dots_empty(...)
   check_has_law(object, "A new fit")
-  same <- missing(model) && is.null(method)
   abort_argument_if(!is.null(new) && !missing(x), "new",
     "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
     x = "Both are given.")
-  if (is.null(method) && inherits(model, "rater_model")) {
-    know <- !is.null(known_truth) || !is.null(known_raters)
-    can <- switch(object$method,
-      algebraic = is_k_model(model) && !know, pairs = has_pairs(model) && !know, TRUE
-    )
-    method <- if (can) object$method else if (know) "likelihood"
-  }
   if (!is.null(new)) x <- add_ratings(x, new)
-  bayes <- identical(method, "bayes")
-  abort_argument_if(!missing(prior) && !bayes, "prior", "{.arg prior} is for
-      {.code method = \"bayes\"}.", i = "Other fits have priors in {.fun rater_model}.")
-  if (is.null(new) || bayes) {
-    return(fit_raters(x, model, method, known_truth, known_raters, if (bayes) prior,
-      if (bayes) object$given$sampling))
-  }
-  warm <- same && length(x$categories) == length(object$x$categories)
-  fit_checked(x, model, method, known_truth, known_raters, start = if (warm) start_of(object))
+  warm <- !is.null(new) && missing(model) && is.null(method) &&
+    length(x$categories) == length(object$x$categories)
+  method <- method %||% method_to_refit(object, model, known_truth, known_raters)
+  abort_argument_if(!missing(prior) && !identical(method, "bayes"), "prior",
+    "{.arg prior} is for {.code method = \"bayes\"}.",
+    i = "Other fits have priors in {.fun rater_model}.")
+  fit <- fit_again(object, x, model, method, known_truth, known_raters, prior,
+    if (warm) start_of(object))
+  warn_unchecked(fit)
+  fit
+}
+
+# Fits a model again, for other ratings or with other settings. Whatever is not given is as it was
+# for `fit`: model, method, prior, sampling, known truths and known raters. Nothing else in the
+# package fits a fit again (`tools/ids.R`).
+fit_again <- function(fit, x = fit$x, model = fit$model,
+                      method = method_to_refit(fit, model, known_truth, known_raters),
+                      known_truth = fit$given$truth, known_raters = fit$given$raters,
+                      prior = fit$given$prior, start = NULL) {
+  drawn <- identical(method, "bayes")
+  fit_checked(with_votes(as_ratings(x)), model, method, known_truth, known_raters, start,
+    if (drawn) prior, if (drawn) fit$given$sampling)
+}
+
+# The method of a fit, or, where it cannot fit `model`, the default method of that model (NULL).
+method_to_refit <- function(fit, model, known_truth, known_raters) {
+  if (!inherits(model, "rater_model")) return(NULL)
+  know <- !is.null(known_truth) || !is.null(known_raters)
+  can <- switch(fit$method,
+    algebraic = is_k_model(model) && !know, pairs = has_pairs(model) && !know, TRUE
+  )
+  if (can) fit$method else if (know) "likelihood"
 }
 
 # Where to begin: parameters, and how many raters have some; NULL for a fit without.

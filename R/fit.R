@@ -89,8 +89,9 @@
 #'   either a matrix of probabilities, true category in rows, such as [confusion()] gives, or the
 #'   probability of a correct rating, in \[0, 1\]. Under [dawid_skene()] it may also be a matrix of
 #'   counts, true category in rows, of a calibration sample elsewhere, whose size then counts; the
-#'   only rater who rated, into two categories, gives the estimate of Rogan and Gladen (1978), and
-#'   `confint()` of its base rates the interval of Lee et al. (2025).
+#'   only rater who rated, into two categories, gives the estimate of Rogan and Gladen (1978), with
+#'   (right + 1) / (cases + 2) for the shares of right ratings in the sample, which moves it where
+#'   samples are small; `confint()` of its base rates is the interval of Lee et al. (2025).
 #' @param prior For `"bayes"`: a [rater_prior()]; `NULL` is `rater_prior()`. That of the model is
 #'   not used.
 #' @param sampling For `"bayes"`: a list of `draws`, their number in all (4000); `chains` (4);

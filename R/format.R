@@ -17,7 +17,32 @@ count_noun <- function(n, noun, plural = paste0(noun, "s")) {
   paste(number(n), if (n == 1) noun else plural)
 }
 
-capitalised <- function(words) paste0(toupper(substr(words, 1L, 1L)), substring(words, 2L))
+capitalised <- function(words) paste0(capitals(substr(words, 1L, 1L)), substring(words, 2L))
+
+small_letters <- paste(letters, collapse = "")
+capital_letters <- paste(LETTERS, collapse = "")
+
+# English words in capitals. `toupper()` gives a Turkish letter for "i" in a Turkish locale.
+capitals <- function(words) chartr(small_letters, capital_letters, words)
+
+# Labels without the difference between capitals and small letters, the same in every locale. A "I"
+# is an "i", also with a dot, which `tolower()` makes something else in a Turkish locale. Other
+# letters than those of ASCII are folded one by one by package utf8 (which comes with tibble), since
+# `tolower()` leaves them in the C locale.
+fold_case <- function(x) {
+  x <- enc2utf8(as.character(x))
+  x <- chartr(paste0(capital_letters, "\u0130"), paste0(small_letters, "i"), x)
+  letters <- unique(unlist(strsplit(x, "", fixed = TRUE)))
+  letters <- grep("[^ -~]", letters, perl = TRUE, value = TRUE)
+  if (length(letters) == 0L) return(x)
+  if (!requireNamespace("utf8", quietly = TRUE)) return(tolower(x))
+  small <- utf8::utf8_normalize(letters, map_case = TRUE)
+  small <- ifelse(nchar(small) == 1L, small, letters)
+  chartr(paste(letters, collapse = ""), paste(small, collapse = ""), x)
+}
+
+# Sorts strings by their characters' numbers, in the same order in every locale.
+sort_strings <- function(x) sort(x, method = "radix")
 
 # Lines of a printed object, each wrapped at the width of the console.
 cat_lines <- function(...) {

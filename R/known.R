@@ -95,6 +95,28 @@ abort_counts_need_pooled <- function() {
 }
 
 # Patterns whose true category the user gave, and raters whose matrix.
+# Raters x true categories: how many cases of known truth each rated.
+known_by_truth <- function(fit) {
+  x <- fit$x
+  n <- length(x$raters) * length(x$categories)
+  rated <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
+  rated <- rated[known_patterns(fit)[rated$pattern], ]
+  cell <- rated$rater + length(x$raters) * (fit$known$truth[rated$pattern] - 1L)
+  matrix(rowsum_codes(cell, pattern_weights(x)[rated$pattern], n), length(x$raters))
+}
+
+# How many cases of known truth there are for each coefficient; NA where there is none.
+known_sizes <- function(fit) {
+  x <- fit$x
+  terms <- names(fit$coefficients)
+  if (!any(known_patterns(fit)) || !weights_are_counts(x)) return(rep(NA_real_, length(terms)))
+  all <- sum(pattern_weights(x)[known_patterns(fit)])
+  size <- ifelse(terms %in% c(rate_terms(x), "rater_accuracy"), all, NA)
+  at <- match(terms, rater_terms(x))
+  size[!is.na(at)] <- rowSums(known_by_truth(fit))[at[!is.na(at)]]
+  replace(size, size %in% 0, NA)
+}
+
 known_patterns <- function(fit) {
   truth <- fit$known$truth
   if (length(truth) > 0L) truth > 0L else logical(n_patterns(fit$x))

@@ -176,13 +176,13 @@ causes_of_doubt <- function(estimate) {
 }
 
 machines_of <- function(x) {
-  kinds <- c(model = "language models", tool = "programs")[sort(unique(rater_kind(x)))]
+  kinds <- c(model = "language models", tool = "programs")[sort_strings(unique(rater_kind(x)))]
   paste(kinds, collapse = " and ")
 }
 
 # What agreement of machines is worth.
 machine_words <- function(x) {
-  kinds <- sort(unique(rater_kind(x)))
+  kinds <- sort_strings(unique(rater_kind(x)))
   sources <- if (length(kinds) > 1L) "nine" else c(model = "five", tool = "four")[[kinds]]
   paste0(
     "Raters are ", machines_of(x), ", which often err on the same cases: what they agree on said ",

@@ -36,9 +36,9 @@ plot_parameters <- function(object) {
   table$label <- from_top(replace(label, label == "rater_accuracy", "a rater"))
   chance <- data.frame(panel = factor("accuracy", levels(table$panel)), at = 1 / sum(kind == 3L))
   seen <- table[!is.na(table$estimate), ]
-  margin <- normal_quantile(0.9) * seen$std.error
-  seen$conf.low <- pmax(seen$estimate - margin, 0)
-  seen$conf.high <- pmin(seen$estimate + margin, 1)
+  ends <- stats::confint(object, seen$term, 0.9)
+  seen$conf.low <- ends[, 1L]
+  seen$conf.high <- ends[, 2L]
   picture(seen, "estimate", "label") +
     ggplot2::geom_vline(
       mapped(xintercept = "at"), chance, linetype = "dashed", colour = plot_colours[["muted"]]

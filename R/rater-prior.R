@@ -104,7 +104,7 @@ check_proper <- function(parameters, what) {
 # c(a, b) of a Beta distribution, however it was stated; `what` it is of.
 beta_law <- function(x, what) {
   stated <- as.list(x)
-  form <- toString(sort(setdiff(rlang::names2(stated), "sure")))
+  form <- toString(sort_strings(setdiff(rlang::names2(stated), "sure")))
   plain <- is_beta_list(stated) && (is.list(x) || is.numeric(x)) && !anyNA(unlist(stated))
   if (plain && length(stated) == 2L && form %in% c("", ", ", "a, b")) {
     if (form == "a, b") stated <- stated[c("a", "b")]

@@ -73,13 +73,14 @@ with_new_names <- function(x, new) {
   strange <- setdiff(names(new$answers), x$systems)
   abort_if(strange, "system", "{.arg new} must have systems of the fit, or none.",
     x = "{.val {strange}} {?is/are} not among them.", system = strange)
-  strange <- sort(setdiff(stats::na.omit(c(new$rating, unlist(new$answers))), x$categories))
+  strange <- sort_strings(setdiff(stats::na.omit(c(new$rating, unlist(new$answers))), x$categories))
   abort_if(x$ordered && length(strange) > 0L, "category",
     "Ordered categories must all be known from the start.",
     x = "{.val {strange}} {?is/are} not among {.val {x$categories}}.", row = NA_integer_,
     column = NA_character_, found = strange)
   x <- recode_ratings(x, seq_along(x$categories), c(x$categories, strange))
-  x <- recode_raters(x, seq_along(x$raters), c(x$raters, sort(setdiff(new$rater, x$raters))))
+  others <- sort_strings(setdiff(new$rater, x$raters))
+  x <- recode_raters(x, seq_along(x$raters), c(x$raters, others))
   known <- as_label(x$cases)
   more <- which(!new$cases %in% known)
   alike <- identical(class(x$cases), class(new$ids))

@@ -40,7 +40,7 @@ as_label <- function(x) {
 # Labels that occur in a column, in the order in which they should be listed; factor levels are a
 # declaration and count even if unused.
 column_labels <- function(x) {
-  if (is.factor(x)) levels(x) else as_label(sort(unique(x), method = "radix"))
+  if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
 }
 
 # The same over several columns.
@@ -48,7 +48,7 @@ list_labels <- function(columns) {
   columns <- Filter(function(x) is.factor(x) || !all(is.na(x)), columns)
   labels <- unique(unlist(lapply(columns, column_labels), use.names = FALSE))
   if (all(vapply(columns, is.numeric, NA))) return(labels[order(as.numeric(labels))])
-  if (any(vapply(columns, is.factor, NA))) labels else sort(labels, method = "radix")
+  if (any(vapply(columns, is.factor, NA))) labels else sort_strings(labels)
 }
 
 find_categories <- function(input, declared) {

@@ -165,8 +165,9 @@ find_files <- function(path) {
   file <- find_file(path, "ratings")
   if (!is.null(file)) return(file)
   known <- "[.](csv|tsv|xlsx|xls|json|jsonl|ndjson|eval)([.]gz)?$"
-  files <- list.files(path, known, full.names = TRUE, ignore.case = TRUE)
-  kinds <- unique(tolower(tools::file_ext(sub("[.]gz$", "", files))))
+  files <- list.files(path)
+  files <- file.path(path, sort_strings(files[grepl(known, fold_case(files))]))
+  kinds <- unique(tools::file_ext(sub("[.]gz$", "", fold_case(files))))
   abort_if(length(kinds) != 1L, "file", "The folder has neither {.file ratings.csv} nor
       {.file ratings.csv.gz}, nor files of one kind.",
     x = c(

@@ -12,7 +12,7 @@ open_input <- function(path, how) {
     "There is no file {describe(path)}.", path = path)
   stem <- sub("[.]gz$", "", basename(path))
   input <- rlang::env(
-    path = path, name = sub("[.][^.]*$", "", stem), extension = tolower(tools::file_ext(stem)),
+    path = path, name = sub("[.][^.]*$", "", stem), extension = fold_case(tools::file_ext(stem)),
     sep = how$sep, sheet = how$sheet, encoding = how$encoding %||% "UTF-8",
     keep = how$keep %||% identity, limits = how$limits %||% file_limits(), spent = 0
   )

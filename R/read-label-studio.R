@@ -22,7 +22,7 @@ read_label_studio <- function(input) {
     notes = c(
       left_out(cancelled, "annotation", "that an annotator cancelled"),
       if (length(other) > 0L) {
-        paste0("Left out: ", toString(sort(other)), ", which marks regions or holds text.")
+        paste0("Left out: ", toString(sort_strings(other)), ", which marks regions or holds text.")
       }
     )
   )

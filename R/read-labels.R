@@ -1,7 +1,7 @@
 # Labels as people write them: what stands for no answer, and what is written in several ways.
 
 # Without blanks around and in the middle, and capitals.
-plain_label <- function(x) tolower(trimws(gsub("[[:space:]\u00a0]+", " ", x)))
+plain_label <- function(x) fold_case(trimws(gsub("[[:space:]\u00a0]+", " ", x)))
 
 # Letters of other alphabets that look like Latin ones, and characters that cannot be seen.
 latin_lookalike <- function(x) {
@@ -49,11 +49,12 @@ misspelt_labels <- function(labels, columns) {
   if (length(words) < 2L) return(NULL)
   found <- lapply(columns, function(x) match(as.character(x), words))
   used <- tabulate(unlist(found), length(words))
-  letters <- vapply(tolower(words), function(word) intToUtf8(sort(utf8ToInt(word))), "")
-  edits <- utils::adist(words, ignore.case = TRUE)
+  folded <- fold_case(words)
+  letters <- vapply(folded, function(word) intToUtf8(sort(utf8ToInt(word))), "")
+  edits <- utils::adist(folded)
   near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
   # A letter in front is a prefix: symmetric, asymmetric.
-  prefixed <- outer(tolower(words), tolower(words), function(a, b) endsWith(a, b) | endsWith(b, a))
+  prefixed <- outer(folded, folded, function(a, b) endsWith(a, b) | endsWith(b, a))
   near <- near & !prefixed & outer(used, used, function(a, b) a > 0L & 10L * a <= b)
   rare <- which(rowSums(near) > 0L)
   of <- vapply(rare, function(row) which(near[row, ])[[which.max(used[near[row, ]])]], 0L)
@@ -70,7 +71,8 @@ take_missing <- function(columns, na) {
   simple <- !vapply(columns, is.list, NA)
   found <- unique(unlist(columns[simple], use.names = FALSE))
   found <- found[!is.na(found) & plain_label(found) %in% na]
-  taken <- table(unlist(lapply(columns[simple], function(x) x[x %in% found])))
+  taken <- unlist(lapply(columns[simple], function(x) x[x %in% found]))
+  taken <- table(factor(taken, sort_strings(as.character(found))))
   columns[simple] <- lapply(columns[simple], function(x) replace(x, x %in% found, NA))
   taken <- taken[!trimws(names(taken)) %in% c("", "NA")]
   each <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))

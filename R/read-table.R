@@ -98,7 +98,7 @@ abort_csv <- function(input, open) {
 
 read_mturk <- function(input) {
   table <- read_csv(input)
-  rejected <- tolower(table$AssignmentStatus %||% "") == "rejected"
+  rejected <- fold_case(table$AssignmentStatus %||% "") == "rejected"
   if (any(rejected)) table <- lapply(table, `[`, !rejected)
   table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
   answers <- grep("^Answer[.]", names(table), value = TRUE)

@@ -6,7 +6,7 @@ registries <- list(measure = new.env(parent = emptyenv()), metric = new.env(pare
 # What users registered in this session.
 registered <- function(kind) {
   of <- registries[[kind]]
-  mget(sort(ls(of)), envir = of)
+  mget(sort_strings(ls(of)), envir = of)
 }
 
 # Adds what `make` makes, or takes it away where the kernel is NULL; `taken`: names of the package.

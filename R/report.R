@@ -111,7 +111,7 @@ checks_in_words <- function(check) {
 # The format of R Markdown for a file of that name.
 report_format <- function(file) {
   check_string(file, "file")
-  extension <- tolower(tools::file_ext(file))
+  extension <- fold_case(tools::file_ext(file))
   ok <- extension %in% c("html", "docx", "pdf") && dir.exists(dirname(file)) && !dir.exists(file)
   abort_if(!ok, "file", "{.arg file} must be a path that ends in {.val .html}, {.val .docx} or
         {.val .pdf}, in a folder that exists.", x = if (dir.exists(file)) "{.file {file}} is a

@@ -40,15 +40,11 @@ raters_alone.rater_fit <- function(fit, estimate) {
   alone$patterns$answer <- fit$x$patterns$answer[, 0L, drop = FALSE]
   alone <- join_patterns(alone)
   model <- if (method_of(estimate)$model == "own") model_of_average(estimate) else fit$model
-  same <- identical(model, fit$model) && !any(known_patterns(fit))
-  suppressWarnings(
-    fit_raters(
-      alone, model, if (same) fit$method, known_truth = fit$given$truth,
-      known_raters = fit$given$raters
-    ),
-    classes = "fallible_warning"
-  )
+  suppressWarnings(fit_again(fit, alone, model), classes = "fallible_warning")
 }
+
+# The posterior of raters does not depend on systems, and a second run would add Monte Carlo error.
+raters_alone.draws_fit <- function(fit, estimate) fit # nolint: object_name.
 
 model_of_average <- function(estimate) {
   if (has_counts(estimate$fit$x)) return(k_model())

@@ -7,13 +7,41 @@ abort_checkpoint_if <- function(wrong, path, message, x = NULL,
     x = c(verbatim("It is ", path, "."), x), i = i, path = path, .envir = .envir)
 }
 
-save_checkpoint <- function(study, path) {
-  force(study) # what fails in making it is no fault of the file
+save_checkpoint <- function(study, path, parts) {
+  content <- saved_study(study, parts) # what fails in making it is no fault of the file
   saved <- replace_file(
-    path, function(temporary) write_hashed(study, temporary),
-    function(temporary) inherits(read_hashed(temporary), "simulation_study")
+    path, function(temporary) write_hashed(content, temporary),
+    function(temporary) identical(read_hashed(temporary), content)
   )
   abort_checkpoint_if(!saved, path, "cannot be written.", i = NULL)
+}
+
+# What a file keeps of a study: numbers and strings only. Of designs and estimators, which may hold
+# functions, it has a hash (see hashes_of_parts()).
+saved_study <- function(study, parts = hashes_of_parts(study)) {
+  list(
+    seed = study$seed, runs = study$runs, done = study$done, results = study$results, parts = parts
+  )
+}
+
+# Hashes of what must be the same when a study goes on.
+hashes_of_parts <- function(study) {
+  of <- c("designs", "estimators", "n", "panels", "seed")
+  vapply(of, function(part) rlang::hash(text_of(study[[part]])), "")
+}
+
+# The text of lists, vectors and functions. Environments, byte code and source references, which
+# another session changes, have no part in it.
+text_of <- function(x) {
+  if (is.function(x) && !is.primitive(x)) x <- utils::removeSource(x)
+  about <- attributes(x)[setdiff(names(attributes(x)), c("srcref", ".Environment"))]
+  own <- if (is.list(x)) {
+    lapply(unclass(x), text_of)
+  } else {
+    attributes(x) <- NULL
+    deparse(x, control = c("keepNA", "keepInteger", "hexNumeric"))
+  }
+  list(own, if (length(about) > 0L) lapply(about, text_of))
 }
 
 # An RDS file with a hash behind it, which `readRDS()` passes over: changed bytes can give numbers
@@ -26,7 +54,8 @@ write_hashed <- function(object, path) {
   writeBin(hash, con)
 }
 
-# The object, or `NULL` for a file that is not as `write_hashed()` left it.
+# The plain list, or `NULL` for a file that is not as `write_hashed()` left it, or holds anything
+# else. The object goes into a list at once: a variable would force it, were it a promise.
 read_hashed <- function(path) {
   bytes <- file_bytes(path)
   behind <- utils::tail(bytes, 32L)
@@ -34,7 +63,23 @@ read_hashed <- function(path) {
   if (!identical(behind, hash_bytes(bytes))) return(NULL)
   con <- gzcon(rawConnection(bytes))
   on.exit(close(con))
-  readRDS(con)
+  read <- list(readRDS(con))
+  if (is_plain_list(read)) read[[1L]]
+}
+
+plain_types <- c("NULL", "logical", "integer", "double", "character", "list")
+
+# Are the elements of a list, and those of lists in it, vectors without attributes except names?
+# Their types are looked at before anything is taken from them: environments with active bindings,
+# promises and objects with a class can run code when they are.
+is_plain_list <- function(x) {
+  all(vapply(x, typeof, "") %in% plain_types) && all(vapply(x, function(element) {
+    about <- attributes(element)
+    !is.object(element) && setequal(names(about), if (!is.null(about)) "names") &&
+      all(vapply(about, typeof, "") == "character") &&
+      (is.null(about) || is.null(attributes(about[[1L]]))) &&
+      (!is.list(element) || is_plain_list(element))
+  }, NA))
 }
 
 # 32 bytes. Other versions of the package have other ones, since they write other studies.
@@ -69,15 +114,11 @@ lock_store <- new.env()
 resume <- function(study, path, parts) {
   if (!file.exists(path)) return(study)
   before <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
-  abort_checkpoint_if(!inherits(before, "simulation_study"), path,
+  now <- saved_study(study)
+  abort_checkpoint_if(!identical(names(before), names(now)), path,
     "was not written by a study of this version, or has changed.",
     x = if (inherits(before, "error")) verbatim(conditionMessage(before)))
-  differ <- parts[!vapply(parts, function(part) {
-    identical(
-      without_source(before[[part]]), without_source(study[[part]]), ignore.environment = TRUE,
-      ignore.bytecode = TRUE, ignore.srcref = TRUE
-    )
-  }, NA)]
+  differ <- parts[!vapply(parts, function(part) identical(before$parts[part], now$parts[part]), NA)]
   more <- isTRUE(before$runs > study$runs)
   abort_checkpoint_if(length(differ) > 0L || more, path, "holds another study.",
     x = if (length(differ) > 0L) "Not the same: {.arg {differ}}." else "It has {before$runs}
@@ -88,17 +129,6 @@ resume <- function(study, path, parts) {
   ))
   study[c("seed", "results", "done")] <- before[c("seed", "results", "done")]
   study
-}
-
-# Functions within functions keep theirs, which a file changes.
-without_source <- function(x) {
-  if (is.list(x)) {
-    lapply(x, without_source)
-  } else if (is.function(x) && !is.primitive(x)) {
-    utils::removeSource(x)
-  } else {
-    x
-  }
 }
 
 # Anybody can write a hash behind a file.

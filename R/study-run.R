@@ -52,9 +52,10 @@ built_in <- function(estimators) {
 run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   for (cell in study_cells(study)) check_panel_memory(cell$design, cell$n)
   state <- new.env()
+  parts <- if (!is.null(checkpoint)) hashes_of_parts(study)
   save <- function() {
     if (is.null(checkpoint)) return()
-    save_checkpoint(state$complete %||% add_results(study, state$tables), checkpoint)
+    save_checkpoint(state$complete %||% add_results(study, state$tables), checkpoint, parts)
     state$saved <- clock()
   }
   save()

@@ -130,6 +130,17 @@ wilson_interval <- function(share, n, z) {
   cbind(pmax(0, centre - half), pmin(1, centre + half))
 }
 
+# Wilson's intervals of probabilities with standard errors: the size is that of a sample whose share
+# has this error. On a boundary, where the error is 0 or not known, it is `n`; NA gives no interval.
+probability_interval <- function(p, error, z, n = NA_real_) {
+  p <- clip01(p)
+  size <- p * (1 - p) / error^2
+  wilson_interval(p, ifelse(on_boundary(p), n, size), z)
+}
+
+# Nothing about the error of an estimate so near to 0 or 1 follows from the curvature there.
+on_boundary <- function(p) p < 1e-6 | p > 1 - 1e-6
+
 wilson_half <- function(share, n, z) {
   z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
 }

@@ -5,6 +5,9 @@
 # The names are those of the installed package. There may be as many places as the next line says,
 # and no more: the number may only fall.
 allowed <- 3L
+# A fit is fitted again by fit_again() or update(), which keep its method, prior and whatever else
+# was given. Other calls that hand the method of a fit to something that fits: that of the core.
+allowed_refits <- 1L
 folder <- c(commandArgs(TRUE), "R")[1]
 package <- asNamespace("fallible")
 ids <- c(names(package$accuracy_methods()), setdiff(names(package$accuracy_intervals()), "none"))
@@ -66,10 +69,29 @@ found_in <- function(file) {
   sprintf("%s:%d: %s", basename(file), line, lines[line])
 }
 
-files <- dir(folder, "[.]R$", full.names = TRUE)
-files <- files[!grepl(own, basename(files)) & !grepl(other_intervals, basename(files))]
+refits_in <- function(code) {
+  if (!is.call(code) && !is.pairlist(code)) return()
+  parts <- as.list(code)
+  text <- vapply(parts, function(part) paste(deparse(part), collapse = " "), "")
+  fits <- is.call(code) && grepl("^(stats::)?(fit_|core_fit_|update)", text[[1]])
+  hands_on <- fits && any(grepl("\\b(fit|object|x)[$]method\\b", text[-1]))
+  own <- if (hands_on) substr(deparse(code)[[1]], 1, 80)
+  c(own, unlist(lapply(parts[text != ""], refits_in)))
+}
+
+all_files <- dir(folder, "[.]R$", full.names = TRUE)
+refits <- unlist(lapply(all_files, function(file) {
+  found <- unlist(lapply(parse(file, keep.source = FALSE), refits_in))
+  if (length(found) > 0) paste0(basename(file), ": ", found)
+}))
+files <- all_files[!grepl(own, basename(all_files)) &
+  !grepl(other_intervals, basename(all_files))]
 found <- unlist(lapply(files, found_in))
 cat(found, sep = "\n")
 cat(length(found), "places that know a method or an interval by name\n")
-if (length(found) < allowed) cat("Fewer than allowed: lower the number in this script.\n")
-quit(status = length(found) != allowed)
+cat(refits, sep = "\n")
+cat(length(refits), "calls that fit anew with the method of a fit\n")
+if (length(found) < allowed || length(refits) < allowed_refits) {
+  cat("Fewer than allowed: lower the number in this script.\n")
+}
+quit(status = length(found) != allowed || length(refits) != allowed_refits)

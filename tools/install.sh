@@ -51,7 +51,7 @@ if [ "$level" = long ] || [ "$level" = check ]; then
 fi
 if [ "$level" = check ]; then
   needed="$needed $(described Suggests) roxygen2 lintr covr pkgdown"
-  debian="$debian pandoc qpdf tidy pngquant debootstrap"
+  debian="$debian locales pandoc qpdf tidy pngquant debootstrap"
   debian="$debian clang clang-format libclang-rt-dev" # the last: clang's sanitizers
 fi
 

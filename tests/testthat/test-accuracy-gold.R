@@ -167,10 +167,10 @@ test_that("edge cases follow their rules", {
   expect_match(tidy(silent, "gold_details")$reason[2], "answered none of the 40 gold cases")
   expect_equal(tidy(silent)[2, ], tidy(without_gold(silent))[2, ])
   # weights
-  x$weights <- rep(c(1, 2), 150)
+  x <- weigh_patterns(x, rep(c(1, 2), 150))
   twice <- with_random(x, gold)
   expect_identical(tidy(twice, "gold_details")$gold, c(60L, 60L))
-  x$weights <- rep(c(0.5, 2), 150)
+  x <- weigh_patterns(x, rep(c(0.5, 2), 150))
   half <- with_random(x, gold)
   expect_true(all(is.na(tidy(half)$conf.low)))
   expect_match(tidy(half)$reason, "gold cases are not a sample")

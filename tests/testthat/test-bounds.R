@@ -298,3 +298,30 @@ test_that("base rates that cannot sum to one are refused", {
   refused(bounds(cbind(rep(0.3, 4), 0.9)))
   refused(bounds(cbind(rep(0, 4), 0.2)))
 })
+
+test_that("the confidence set of a fit by draws refits with its prior and its sampling", {
+  set.seed(3)
+  n <- 200
+  sick <- stats::runif(n) < 0.3
+  found <- function(sens, spec) {
+    ifelse(stats::runif(n) < ifelse(sick, sens, 1 - spec), "yes", "no")
+  }
+  data <- data.frame(
+    r1 = found(0.6, 0.9), r2 = found(0.6, 0.9), r3 = found(0.6, 0.9), s = found(0.85, 0.85)
+  )
+  keen <- list(sens = list(95, 5), spec = list(75, 25))
+  prior <- rater_prior(r1 = keen, r2 = keen, r3 = keen, order = "none")
+  sampling <- list(draws = 200, chains = 2, warmup = 50, thin = 1)
+  fit_of <- function(data) {
+    quiet(fit_raters(ratings(data, raters = r1:r3, systems = s), dawid_skene(), method = "bayes",
+      prior = prior, sampling = sampling))
+  }
+  fit <- fit_of(data)
+  set.seed(1)
+  bounds <- tidy(quiet(accuracy_bounds(fit, resampling = list(replicates = 40))))
+  highest <- vapply(1:40, function(i) {
+    tidy(accuracy_bounds(fit_of(data[sample(n, n, TRUE), ]), interval = "none"))$highest
+  }, 0)
+  expect_lt(abs(bounds$conf.high - stats::quantile(highest, 0.95)), 0.03)
+  expect_gt(bounds$conf.high, bounds$highest)
+})

@@ -154,3 +154,61 @@ test_that("a rater alone can be fitted with what is known, and all else says wha
   expect_lt(abs(found - true_accuracy(panel)$sample), 0.1)
   expect_error(update(judged, known_raters = NULL), class = "fallible_error_raters")
 })
+
+test_that("intervals of probabilities stay in [0, 1]", {
+  m <- matrix(c(0.96, 0.04, 0.1, 0.9), 2, byrow = TRUE, dimnames = list(c("-", "+"), c("-", "+")))
+  rated <- factor(rep(c("-", "+"), c(76, 4)), c("-", "+"))
+  fit <- quiet(fit_raters(
+    ratings(data.frame(t = rated), raters = "t"), dawid_skene(prior = "none"),
+    known_raters = list(t = m)
+  ))
+  ends <- confint(fit)
+  rates <- coef(fit)[2:3]
+  error <- tidy(fit)$std.error[2:3]
+  # Wilson's interval by its definition: where the estimate is z errors away.
+  n <- rates * (1 - rates) / error^2
+  z <- stats::qnorm(0.975)
+  off <- abs(rates - ends[2:3, ]) / sqrt(ends[2:3, ] * (1 - ends[2:3, ]) / n)
+  expect_equal(unname(off), matrix(z, 2, 2), tolerance = 1e-8)
+  expect_equal(unname(ends[2, ]), 1 - rev(unname(ends[3, ])))
+  expect_true(all(ends >= 0 & ends <= 1, na.rm = TRUE))
+  expect_identical(confint(fit, "base_rate[+]"), ends["base_rate[+]", , drop = FALSE])
+  drawn <- confint(drawn_tests())
+  expect_true(all(drawn > 0 & drawn < 1))
+  # A calibrated judge, whose normal interval is [.44, 1.16].
+  counts <- matrix(c(4, 1, 0, 5), 2, byrow = TRUE, dimnames = dimnames(m))
+  judge <- fit_raters(
+    ratings(data.frame(t = rated), raters = "t"), dawid_skene(), known_raters = list(t = counts)
+  )
+  expect_true(all(confint(judge) >= 0 & confint(judge) <= 1))
+})
+
+test_that("what lies on a boundary has no interval, but by cases of known truth", {
+  # Myocardial infarction: Rindskopf and Rindskopf (1986).
+  data <- expand.grid(q = 0:1, history = 0:1, ldh = 0:1, cpk = 0:1)
+  data$n <- c(33, 0, 7, 0, 2, 0, 3, 1, 7, 0, 0, 0, 5, 8, 3, 24)
+  sure <- data[rep(seq_len(16), data$n), 1:4]
+  fit <- quiet(fit_raters(ratings(sure, raters = 1:4), dawid_skene(prior = "none")))
+  found <- test_accuracy(fit)
+  edge <- found$measure %in% c("sensitivity", "specificity") &
+    (found$estimate < 1e-6 | found$estimate > 1 - 1e-6)
+  expect_true(any(edge))
+  expect_true(all(is.na(unlist(found[edge, c("std.error", "conf.low", "conf.high")]))))
+  expect_match(found$reason[edge], "the estimate is on a boundary")
+  inside <- found$measure %in% c("sensitivity", "specificity") & !edge
+  expect_false(anyNA(found$conf.low[inside]))
+  expect_true(all(is.na(found$reason[inside])))
+  expect_gt(min((found$conf.high - found$conf.low)[!is.na(found$conf.low)]), 1e-3)
+  # Cases of known truth say how near to the boundary it may be.
+  known <- quiet(fit_raters(
+    ratings(sure, raters = 1:4), dawid_skene(prior = "none"),
+    known_truth = stats::setNames(rep(c("0", "1"), c(20, 20)), c(1:20, 74:93))
+  ))
+  told <- test_accuracy(known, conf_level = 0.9)
+  at <- which(edge & (told$estimate < 1e-6 | told$estimate > 1 - 1e-6))
+  expect_gt(length(at), 0)
+  ends <- wilson_interval(told$estimate[at], 20, stats::qnorm(0.95))
+  expect_equal(cbind(told$conf.low, told$conf.high)[at, , drop = FALSE], ends)
+  size <- known_sizes(known)
+  expect_identical(size, c(rep(40, 4), 40, 40))
+})

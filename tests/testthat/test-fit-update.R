@@ -143,3 +143,26 @@ test_that("a prior of draws is refused where nothing is drawn", {
   fit <- quiet(fit_raters(lehner_ratings(), dawid_skene()))
   expect_error(update(fit, prior = rater_prior()), "bayes", class = "fallible_error_argument")
 })
+
+test_that("a fit that is made again keeps what was given, and its method", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 2, 200))
+  gold <- truth(x)[1:60, ]
+  # Without the truths the K-model is still fitted by likelihood.
+  fit <- quiet(fit_raters(x, k_model(), "likelihood", known_truth = gold))
+  again <- fit_again(fit, known_truth = NULL)
+  expect_identical(again$method, "likelihood")
+  expect_equal(coef(again), coef(fit_raters(x, k_model(), "likelihood")), tolerance = 1e-6)
+  estimate <- quiet(estimate_accuracy(fit, "joint", known_truth = gold, gold_sample = "random"))
+  expect_identical(estimate$fit$method, "likelihood")
+  prior <- rater_prior(rater1 = list(right = list(70, 30)))
+  sampling <- list(draws = 200, warmup = 50, thin = 1)
+  set.seed(1)
+  drawn <- quiet(fit_raters(x, rater_model("rater"), "bayes", gold, list(rater3 = 0.8), prior,
+    sampling))
+  set.seed(1)
+  again <- quiet(fit_again(drawn))
+  expect_identical(again[c("given", "draws")], drawn[c("given", "draws")])
+  set.seed(1)
+  expect_identical(quiet(update(drawn))[c("given", "draws")], drawn[c("given", "draws")])
+})

@@ -76,7 +76,7 @@ test_that("weights count cases", {
   skip_unless_extended()
   x <- panel()
   twice <- x
-  twice$weights <- rep(2, 150)
+  twice <- weigh_patterns(twice, rep(2, 150))
   set.seed(5)
   one <- tidy(estimate_accuracy(x, method = unweighted, resampling = list(replicates = 200)))
   two <- tidy(estimate_accuracy(twice, method = unweighted, resampling = list(replicates = 200)))

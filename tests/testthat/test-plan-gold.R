@@ -150,7 +150,7 @@ test_that("weights that count cases are as many cases, not rows", {
   one <- x[1:200, ]
   few <- quiet(plan_gold(one[rep(1:200, each = 3), ], half_width = 0.06))
   weighted <- one
-  weighted$weights <- rep(3, 200)
+  weighted <- weigh_patterns(weighted, rep(3, 200))
   plan <- quiet(plan_gold(weighted, half_width = 0.06, choice = "random"))
   expect_equal(tidy(plan), tidy(few))
   # A label is that of all cases of a row.

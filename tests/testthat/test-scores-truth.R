@@ -29,3 +29,44 @@ test_that("a category that hardly any case is expected of is left out", {
   expect_equal(undo[3, ], c(0, 0, 1))
   expect_equal(undo[1:2, 1:2], undo_mixing(p[, 1:2], c(50, 50)))
 })
+
+test_that("scores of a fit by draws are judged by its posterior, and so by its prior", {
+  set.seed(3)
+  n <- 200
+  sick <- stats::runif(n) < 0.3
+  found <- function() ifelse(stats::runif(n) < ifelse(sick, 0.6, 0.1), "yes", "no")
+  data <- data.frame(case = seq_len(n), r1 = found(), r2 = found(), r3 = found())
+  data$p <- stats::plogis(stats::rnorm(n, ifelse(sick, 1.5, -1.5), 1.5))
+  data$s <- ifelse(data$p > 0.5, "yes", "no")
+  x <- ratings(data, raters = r1:r3, systems = s, case = case, scores = list(s = c(yes = "p")))
+  wins <- outer(data$p, data$p, function(a, b) (a > b) + 0.5 * (a == b))
+  auc <- function(w) { # over pairs of different cases
+    pairs <- outer(w[, 2], w[, 1])
+    diag(pairs) <- 0
+    sum(wins * pairs) / sum(pairs)
+  }
+  strict <- list(sens = list(60, 40), spec = list(95, 5))
+  keen <- list(sens = list(95, 5), spec = list(75, 25))
+  priors <- list(
+    rater_prior(), rater_prior(r1 = strict, r2 = strict, r3 = strict, order = "none"),
+    rater_prior(r1 = keen, r2 = keen, r3 = keen, order = "none")
+  )
+  value <- vapply(priors, function(prior) {
+    set.seed(1)
+    fit <- quiet(fit_raters(x, dawid_skene(), method = "bayes", prior = prior,
+      sampling = list(draws = 400, thin = 1)))
+    # The weights D M^-1 p, from the posterior that users see.
+    p <- as.matrix(ground_truth(fit)[c("no", "yes")])
+    w <- p %*% solve(crossprod(p) / n, diag(colMeans(p)))
+    of <- function(method, common) {
+      estimate <- quiet(estimate_accuracy(fit, method = method, common = common))
+      quiet(tidy(estimate_metrics(estimate, c("roc_auc", "brier_class"))))$estimate
+    }
+    own <- c(auc(w), mean(w[, 2] * (1 - data$p)^2 + w[, 1] * data$p^2))
+    expect_equal(of("joint", "none"), own, tolerance = 1e-8)
+    expect_equal(of("shared", NULL)[[1]], auc(p), tolerance = 1e-8)
+    own[[1]]
+  }, 0)
+  expect_gt(min(stats::dist(value)), 0.001)
+  expect_gt(max(stats::dist(value)), 0.05)
+})

@@ -67,6 +67,102 @@ test_that("only files that are as a study wrote them are read", {
   expect_identical(tidy(again), tidy(study))
 })
 
+test_that("nothing in a file is called, whatever it holds", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  mark <- withr::local_tempfile()
+  run <- function() simulation_study(design, runs = 2, checkpoint = file)
+  saved <- saved_study(run())
+  evil <- function(...) {
+    file.create(mark)
+    list()
+  }
+  environment(evil) <- list2env(list(mark = mark), parent = baseenv())
+  as_study <- function(x) structure(x, class = "simulation_study")
+  active <- list2env(saved)
+  delayed <- list2env(saved)
+  for (field in names(saved)) {
+    rm(list = field, envir = active)
+    makeActiveBinding(field, evil, active)
+    delayedAssign(field, evil(), environment(evil), delayed)
+  }
+  environment(evil)$evil <- evil
+  put <- function(field, value) replace(saved, field, list(value))
+  forged <- list(
+    active = active, delayed = delayed, active_class = as_study(active),
+    delayed_class = as_study(delayed), closure = as_study(evil), plain_closure = evil,
+    inside = put("results", active), deep = put("results", c(saved$results[-1], list(list(delayed)))),
+    element = put("done", evil), pointer = put("seed", methods::new("externalptr")),
+    language = put("runs", quote(file.create(mark))), formula = put("runs", ~a),
+    class = as_study(saved),
+    attribute = put("done", structure(saved$done, about = active)),
+    names = put("done", structure(saved$done, names = c("a", "b"), note = evil)),
+    object = put("results", structure(saved$results, class = "data.frame")),
+    pairs = put("results", as.pairlist(saved$results)), primitive = put("runs", sum)
+  )
+  for (name in names(forged)) {
+    write_hashed(forged[[name]], file)
+    expect_error(run(), "was not written by a study", class = "fallible_error_file", info = name)
+    expect_false(file.exists(mark), info = name)
+  }
+})
+
+test_that("a promise in a file is not forced", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  mark <- withr::local_tempfile()
+  # An RDS file as `saveRDS()` would not write it: a promise without a value, type 5.
+  call <- serialize(bquote(file.create(.(mark))), NULL, version = 2L)[-(1:14)]
+  promise <- c(
+    serialize(1, NULL, version = 2L)[1:14], as.raw(c(0, 0, 0, 5)), # its value: unbound
+    as.raw(c(0, 0, 0, 0xfc)), call
+  )
+  inside <- c(
+    serialize(1, NULL, version = 2L)[1:14], as.raw(c(0, 0, 0, 0x13, 0, 0, 0, 1)), promise[-(1:14)]
+  )
+  if (getRversion() < "4.4.0") { # later versions refuse to read one
+    expect_identical(vapply(unserialize(inside), typeof, ""), "promise")
+  }
+  for (bytes in list(promise, inside)) {
+    con <- gzfile(file, "wb")
+    writeBin(bytes, con)
+    close(con)
+    hash <- hash_bytes(file_bytes(file))
+    con <- file(file, "ab")
+    writeBin(hash, con)
+    close(con)
+    expect_error(
+      simulation_study(design, runs = 2, checkpoint = file), "was not written by a study",
+      class = "fallible_error_file"
+    )
+    expect_false(file.exists(mark))
+  }
+})
+
+test_that("a study goes on in another session, whatever its estimators hold", {
+  file <- withr::local_tempfile(fileext = ".rds")
+  run <- function(runs) {
+    at <- runs # differs from call to call, in the environment of the estimator
+    mine <- function(x) rep(0.5, length(x$systems))
+    estimators <- list(
+      "binned", mine = mine, joint = accuracy_estimator("joint", model = rater_model("rater"))
+    )
+    simulation_study(design, estimators, runs = runs, checkpoint = file)
+  }
+  run(1)
+  expect_message(run(2), "2 panels are done")
+  kept <- readRDS(file)
+  expect_identical(names(kept), c("seed", "runs", "done", "results", "parts"))
+  expect_type(kept$parts, "character")
+  # Designs that differ in a number, and functions in a constant, are other ones.
+  of <- function(x) rlang::hash(text_of(x))
+  expect_identical(of(1:3), of(c(1L, 2L, 3L)))
+  expect_false(of(1:3) == of(c(1, 2, 3)))
+  expect_false(of(0.1) == of(0.1 + 1e-16))
+  expect_false(of(function(x) x + 1) == of(function(x) x + 2))
+  expect_false(of(list(a = 1)) == of(list(b = 1)))
+  expect_false(of(structure(sum, a = 1)) == of(structure(sum, a = 2)))
+  expect_identical(of(stats::as.formula("y ~ x", new.env())), of(stats::as.formula("y ~ x")))
+})
+
 test_that("a study whose blocks take minutes is kept after each of them", {
   skip_unless_extended()
   file <- withr::local_tempfile(fileext = ".rds")
@@ -94,7 +190,7 @@ test_that("a file of another version of the package is refused", {
   writeBin(charToRaw(hash), con)
   close(con)
   expect_error(run(2), "of this version", class = "fallible_error_file")
-  write_hashed(study, file)
+  write_hashed(saved_study(study), file)
   expect_message(more <- run(3), "4 panels are done")
   expect_identical(tidy(more)$run, rep(rep(1:3, each = 2), 2))
 })
@@ -108,7 +204,7 @@ test_that("a file of which parts are not as they were written is refused", {
   }
   study <- run()
   refused <- function(field, change) {
-    write_hashed(change(study), file)
+    write_hashed(saved_study(change(study)), file)
     expect_error(run(), paste0("damaged.*", field), class = "fallible_error_file")
   }
   refused("seed", function(s) replace(s, "seed", "a"))
@@ -128,9 +224,9 @@ test_that("a file of which parts are not as they were written is refused", {
       s
     })
   }
-  write_hashed(study, file)
+  write_hashed(saved_study(study), file)
   expect_message(more <- run(runs = 5), "8 panels are done")
-  write_hashed(more, file)
+  write_hashed(saved_study(more), file)
   expect_message(again <- run(runs = 5), "10 panels are done")
   expect_identical(tidy(again), tidy(more))
 })
