@@ -14,8 +14,9 @@
 #'   robust error, where gold cases are few, and with a flat part (of weight up to .7) once there
 #'   are enough to contradict it. Its variance then also grows by 5.9 times that of what gold says,
 #'   which leaves 90% intervals a coverage of .85 in the limit of many cases, however sure and wrong
-#'   ratings are. Where five or more gold cases contradict it (as the print says) it is not used, so
-#'   that the interval is `"corrected"`. Where machines rate, the prior is the interval of their
+#'   ratings are. Where five or more gold cases contradict it (as the print says), the result moves
+#'   from there to `"corrected"`: evenly, between p-values of 1.5 and 0.5 times `1 - conf_level`, so
+#'   that no small difference decides. Where machines rate, the prior is the interval of their
 #'   kind, around its centre.
 #' * `"anytime"` is `"corrected"` as a confidence sequence: valid, approximately, at all numbers of
 #'   gold cases at once, so that you may look after every batch

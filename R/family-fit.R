@@ -52,8 +52,7 @@ with_family_numbers <- function(fit, problem, inverse) {
   }, fit$theta))
   fit$covariance <- unname(crossprod(slopes, unclass(inverse) %*% slopes))
   lost <- colSums((slopes * attr(inverse, "flat"))^2) > 1e-12
-  probability <- names(fit$coefficients) %in%
-    c("rater_accuracy", rater_terms(fit$x), rate_terms(fit$x))
+  probability <- is_probability_term(names(fit$coefficients), fit)
   edge <- probability & (fit$coefficients < 1e-6 | fit$coefficients > 1 - 1e-6)
   fit$covariance[lost | edge, ] <- fit$covariance[, lost | edge] <- NA_real_
   fit

@@ -60,6 +60,11 @@ named_matrices <- function(fit, matrices) {
   stats::setNames(rep_len(matrices, length(fit$x$raters)), fit$x$raters)
 }
 
+is_probability_term <- function(terms, fit) {
+  x <- fit$x
+  terms %in% c("rater_accuracy", rater_terms(x), rate_terms(x), level_terms(x$confidence$levels))
+}
+
 #' @export
 coef.rater_fit <- function(object, ...) object$coefficients
 

@@ -46,8 +46,8 @@ combined_interval <- function(x, alone, target, conf_level, widen = default_wide
   error <- x$variance * gold_error(x, "cases")
   spread <- alone$estimate * (1 - alone$estimate) * x$at_hand
   prior <- ratings_prior(alone, x$labels, spread, x$cases, widen, error, x$at_hand)
-  believed <- is_believed(x, prior, corrected$estimate, error, conf_level, widen)
-  where_both_tell(x, prior, corrected, believed, function(x, prior, share) {
+  belief <- belief_in_ratings(x, prior, corrected$estimate, error, conf_level, widen)
+  where_both_tell(x, prior, corrected, belief, function(x, prior, share) {
     size <- pmin(most_information, gold_size(x, "cases", conf_level))
     blend <- core_blend(list(value = share, size = size), prior, conf_level)
     spread <- blend$mean * (1 - blend$mean)
@@ -59,11 +59,14 @@ combined_interval <- function(x, alone, target, conf_level, widen = default_wide
   })
 }
 
-# Do gold cases leave standing what ratings alone say? See gold_test().
-is_believed <- function(x, prior, value, error, conf_level, widen) {
-  if (!is.null(widen)) return(TRUE)
+# Weight of the estimate that takes ratings as a prior, against the corrected one: 0 where gold
+# cases contradict the ratings, 1 where they do not (see gold_test()). It rises evenly between half
+# and one and a half times the level of the test. A step would let the noise of standard errors
+# from replicates, and so the order of labels, decide between two estimates.
+belief_in_ratings <- function(x, prior, value, error, conf_level, widen) {
   p <- contradiction(prior, value, error)$p.value
-  x$gold < fewest_tested | p >= 1 - conf_level
+  out <- clip01(p / (1 - conf_level) - 0.5)
+  replace(out, !is.null(widen) | x$gold < fewest_tested, 1)
 }
 
 contradiction <- function(prior, value, error) {
@@ -71,16 +74,19 @@ contradiction <- function(prior, value, error) {
   list(statistic = z, p.value = 2 * stats::pnorm(-abs(z)))
 }
 
-# `corrected` with what `blend` says (of `x`, `prior` and the corrected estimate) where gold and
-# ratings both tell something, and `which`.
-where_both_tell <- function(x, prior, corrected, which, blend) {
+# `corrected`, moved by the weight `belief` to what `blend` computes from `x`, `prior` and the
+# corrected estimate, where gold and ratings are both informative.
+where_both_tell <- function(x, prior, corrected, belief, blend) {
   corrected$weight <- rep(1, length(corrected$estimate))
-  use <- which & !(is.na(prior$variance) | is.na(prior$centre) | is.na(corrected$size) |
+  use <- belief > 0 & !(is.na(prior$variance) | is.na(prior$centre) | is.na(corrected$size) |
     x$gold >= x$cases)
   some <- function(fields) lapply(fields, `[`, use)
   x <- some(x[setdiff(names(x), c("rest", "answers"))])
   found <- blend(x, some(prior), corrected$estimate[use])
-  for (column in names(found)) corrected[[column]][use] <- found[[column]]
+  for (column in names(found)) {
+    before <- corrected[[column]][use]
+    corrected[[column]][use] <- before + belief[use] * (found[[column]] - before)
+  }
   corrected$size[use] <- NA_real_ # it is not known as from so many cases
   corrected
 }
@@ -113,9 +119,9 @@ combined_difference <- function(x, alone, target, conf_level, widen = default_wi
   error <- x$variance / gold_size(x, "cases", conf_level)
   prior <- ratings_prior(alone, x$labels, spread, x$all, widen, error)
   prior$centre <- pmin(pmax(prior$centre, -x$differ), x$differ)
-  believed <- is_believed(x, prior, corrected$estimate, error, conf_level, widen)
-  which <- believed & x$gold >= 2 & x$differ > 0
-  where_both_tell(x, prior, corrected, which, function(x, prior, value) {
+  belief <- belief_in_ratings(x, prior, corrected$estimate, error, conf_level, widen)
+  belief[x$gold < 2 | x$differ <= 0] <- 0
+  where_both_tell(x, prior, corrected, belief, function(x, prior, value) {
     error <- x$variance / gold_size(x, "cases", conf_level)
     freedom <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold # clusters are in the error
     measured <- list(value = value, error = sqrt(error), freedom = freedom, end = x$differ)

@@ -193,7 +193,7 @@ split_by <- function(index, values) {
 
 # The pattern of `from` that the cases of each pattern of `x` have; both must hold the same cases.
 rows_for <- function(from, x) {
-  abort_if(!identical(from$cases, x$cases), "core",
+  abort_if(length(from$index) != length(x$index), "core",
     "Numbers of patterns were asked for other cases than those they belong to.",
     i = "This is a bug: please report it.")
   from$index[match(seq_len(n_patterns(x)), x$index)]

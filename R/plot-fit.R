@@ -24,11 +24,7 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
 
 plot_parameters <- function(object) {
   table <- tidy(object)
-  probabilities <- c(
-    "rater_accuracy", rater_terms(object$x), rate_terms(object$x),
-    level_terms(object$x$confidence$levels)
-  )
-  table <- table[table$term %in% probabilities, ]
+  table <- table[is_probability_term(table$term, object), ]
   kind <- 1L + startsWith(table$term, "confidence_") + 2L * startsWith(table$term, "base_rate[")
   table$panel <- factor(kind, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
   label <- sub("^confidence_([a-z]+)\\[(.*)\\]$", "\\2 if \\1", table$term)

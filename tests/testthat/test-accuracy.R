@@ -78,7 +78,7 @@ test_that("what must not matter does not", {
   renamed$long$rating <- new_label[panel$long$rating]
   renamed$answers[] <- new_label[panel$answers]
   doubled <- panel
-  doubled <- weigh_patterns(doubled, 2 * panel$weights)
+  doubled$weights <- 2 * panel$weights
   for (other in list(reordered, shuffled_raters, renamed, doubled)) {
     estimate <- quiet(published(panel_ratings(other), interval = "none"))
     expect_equal(tidy(estimate)$estimate, tidy(base)$estimate, tolerance = 1e-12)

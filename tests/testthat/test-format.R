@@ -44,6 +44,7 @@ test_that("labels, groups and raters are the same in a Turkish session", {
     R3 = sample(labels, 90, TRUE), s = sample(labels, 90, TRUE)
   )
   site <- rep(c("Xa", "i", "I", "\u00dc", "\u00e7", "z"), 15)
+  names(site) <- data$case
   file <- withr::local_tempfile(fileext = ".CSV")
   utils::write.csv(data, file, row.names = FALSE)
   folder <- withr::local_tempdir()

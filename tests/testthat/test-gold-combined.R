@@ -99,6 +99,19 @@ test_that("an interval is the corrected one where gold contradicts ratings", {
   expect_lt(combined_interval(few$x, few$alone, "population", 0.9, NULL)$weight, 0.5)
 })
 
+test_that("no small difference decides whether ratings have a part", {
+  x <- correct_share(rep(1:0, c(36L, 14L)), rep(0.7, 50), prediction_of(rep(c(0.6, 0.8), 300)))
+  at <- function(centre) {
+    alone <- list(estimate = centre, std.error = 0.04, bias = 0.03)
+    found <- combined_interval(x, alone, "population", 0.9, NULL)
+    unlist(found[c("estimate", "conf.low", "conf.high", "weight")])
+  }
+  step <- 1e-4
+  moved <- vapply(seq(0.72, 0.99, step), at, numeric(4))
+  expect_setequal(moved["weight", ] == 1, c(TRUE, FALSE)) # gold contradicts some of them
+  expect_lt(max(abs(diff(t(moved[-4, ])))), 5 * step)
+})
+
 test_that("what varies little has narrow intervals, on whatever scale it is", {
   # A logarithmic loss of .5 has a range of 36, of which losses of .5 are a hundredth.
   one <- list(
