@@ -1,0 +1,465 @@
+# Changes of the input that must not change results, and the comparison of results across them.
+
+# A panel as data with column names, from which walk_ratings() makes ratings. `back`: new names of
+# cases, raters, categories and systems, with the old ones as names.
+walk_panel <- function(n = 120, seed = 1) {
+  withr::local_seed(seed)
+  categories <- c("ka", "kb", "kc")
+  site <- sample(c("north", "south"), n, TRUE)
+  shares <- list(north = c(0.6, 0.25, 0.15), south = c(0.2, 0.3, 0.5))
+  truth <- vapply(shares[site], function(p) sample.int(3L, 1L, prob = p), 0L)
+  answer <- function(accuracy) {
+    moved <- pmin(pmax(truth + sample(c(-1L, 1L), n, TRUE), 1L), 3L)
+    wrong <- ifelse(moved == truth, 2L, moved)
+    categories[ifelse(stats::runif(n) < accuracy, truth, wrong)]
+  }
+  accuracy <- c(rater1 = 0.8, rater2 = 0.7, rater3 = 0.75, rater4 = 0.65, sys1 = 0.85, sys2 = 0.7,
+    sys3 = 0.6)
+  data <- as.data.frame(lapply(accuracy, answer))
+  raters <- names(accuracy)[1:4]
+  for (rater in raters) {
+    right <- data[[rater]] == categories[truth]
+    sure <- stats::runif(n) < ifelse(right, 0.75, 0.35)
+    data[[paste0("sure_", rater)]] <- factor(ifelse(sure, "high", "low"), c("low", "high"), ordered = TRUE)
+  }
+  data$rater4[sample.int(n, n %/% 10)] <- NA
+  data$sure_rater4[is.na(data$rater4)] <- NA
+  data$sys2[sample.int(n, n %/% 10)] <- NA
+  list(
+    data = data.frame(
+      case = sprintf("case%03d", seq_len(n)), site = site, age = round(stats::rnorm(n), 1),
+      weight = sample(1:2, n, TRUE), truth = categories[truth],
+      gold = seq_len(n) %in% sample.int(n, n %/% 3), data
+    ),
+    raters = raters, systems = c("sys1", "sys2", "sys3"), categories = categories, back = character()
+  )
+}
+
+walk_ratings <- function(p, confidence = FALSE, ordered = FALSE, systems = p$systems, ...) {
+  data <- p$data
+  ratings(
+    data, case = "case", raters = tidyselect::all_of(p$raters),
+    systems = tidyselect::all_of(systems), weights = "weight", covariates = c("site", "age"),
+    truth = "truth", categories = p$categories, ordered = ordered,
+    confidence = if (confidence) tidyselect::all_of(paste0("sure_", p$raters)), ...
+  )
+}
+
+walk_gold <- function(p) {
+  gold_cases(p$data[p$data$gold, c("case", "truth")], sample = "random")
+}
+
+renamed <- function(p, field, new) {
+  old <- p[[field]]
+  p[[field]] <- new
+  p$back <- c(p$back, stats::setNames(new, old))
+  p
+}
+
+# Each returns another panel that means the same.
+walk_changes <- list(
+  cases = function(p) {
+    p$data <- p$data[withr::with_seed(2, sample.int(nrow(p$data))), ]
+    p
+  },
+  raters = function(p) {
+    old <- p$raters
+    new <- sub("rater", "judge", rev(old)) # the first becomes the last by name, too
+    at <- match(c(old, paste0("sure_", old)), names(p$data))
+    names(p$data)[at] <- c(new, paste0("sure_", new))
+    p <- renamed(p, "raters", new)
+    p$raters <- new[c(3, 1, 4, 2)]
+    p
+  },
+  categories = function(p) {
+    old <- p$categories
+    new <- c("qc", "qb", "qa")
+    labelled <- vapply(p$data, is.character, NA) & names(p$data) != "site"
+    p$data[labelled] <- lapply(p$data[labelled], function(x) {
+      ifelse(x %in% old, new[match(x, old)], x)
+    })
+    p <- renamed(p, "categories", new)
+    p$categories <- rev(new) # ordered errors are the same in the other direction
+    p
+  },
+  rotated = function(p) {
+    p$categories <- p$categories[c(2, 3, 1)]
+    p
+  },
+  systems = function(p) {
+    old <- p$systems
+    new <- sub("sys", "model", rev(old))
+    names(p$data)[match(old, names(p$data))] <- new
+    p <- renamed(p, "systems", new)
+    p$systems <- new[c(2, 3, 1)]
+    p
+  },
+  weights = function(p) {
+    two <- which(p$data$weight == 2)
+    copy <- p$data[two, ]
+    copy$case <- sub("case", "copy", copy$case)
+    p$data$weight[two] <- copy$weight <- 1
+    p$data <- rbind(p$data, copy)
+    p$copies <- stats::setNames(p$data$case[two], copy$case)
+    p
+  }
+)
+
+# Fits of a panel, one of each kind. Each is a function of a panel and of the systems to keep.
+walk_fits <- list(
+  `K-model` = function(p, ...) fit_raters(walk_ratings(p, ...)),
+  `K-model, likelihood` = function(p, ...) {
+    fit_raters(walk_ratings(p, ...), k_model(), method = "likelihood")
+  },
+  pooled = function(p, ...) fit_raters(walk_ratings(p, ...), dawid_skene()),
+  likelihood = function(p, ...) {
+    fit_raters(walk_ratings(p, ...), rater_model("rater", "free", prior = "weak"))
+  },
+  `known truth` = function(p, ...) {
+    known <- p$data[p$data$gold, c("case", "truth")]
+    fit_raters(walk_ratings(p, ...), dawid_skene(), known_truth = known)
+  },
+  pairs = function(p, ...) {
+    fit_raters(walk_ratings(p, ...), rater_model("rater"), method = "pairs")
+  },
+  formula = function(p, ...) {
+    fit_raters(walk_ratings(p, ...), rater_model("rater", "free", base_rates = ~site))
+  },
+  numeric = function(p, ...) {
+    fit_raters(walk_ratings(p, ...), rater_model("rater", "free", base_rates = ~ site + age))
+  },
+  ordinal = function(p, ...) {
+    fit_raters(walk_ratings(p, ordered = TRUE, ...), rater_model("rater", "ordinal"))
+  },
+  confidence = function(p, ...) {
+    fit_raters(
+      walk_ratings(p, confidence = TRUE, ...), rater_model("rater", "free", confidence = TRUE)
+    )
+  },
+  Bayes = function(p, ...) walk_drawn(walk_ratings(p, ...), dawid_skene()),
+  `Bayes, populations` = function(p, ...) {
+    walk_drawn(walk_ratings(p, ...), rater_model("rater", "free", base_rates = ~site))
+  },
+  `own family` = function(p, ...) fit_raters(walk_ratings(p, ...), glad(5)),
+  `own posterior` = function(p, ...) {
+    x <- walk_ratings(p, ...)
+    given <- as.matrix(p$data[match(x$cases, p$data$case), p$raters])
+    votes <- vapply(x$categories, function(k) rowSums(given == k, na.rm = TRUE) + 0.3, numeric(nrow(given)))
+    as_rater_fit(x, votes / rowSums(votes))
+  }
+)
+
+walk_drawn <- function(x, model) {
+  withr::local_seed(3)
+  fit_raters(x, model, method = "bayes", sampling = list(draws = 400, thin = 2))
+}
+
+# What verbs are called with: ratings, fits, and estimates of both. Functions without arguments that
+# make their value once.
+walk_inputs <- function(p) {
+  once <- function(make) {
+    force(make)
+    value <- NULL
+    function() value <<- value %||% quiet(make())
+  }
+  x <- once(function() walk_ratings(p))
+  methods <- names(accuracy_methods())
+  named <- function(words, of, make) {
+    out <- lapply(of, function(one) once(function() make(one)))
+    stats::setNames(out, paste0(words, ", ", if (is.character(of)) of else names(of)))
+  }
+  fits <- lapply(walk_fits, function(fit) once(function() fit(p)))
+  plain <- p
+  plain$data$weight <- 1
+  two <- p
+  two$raters <- two$raters[two$raters %in% c(walk_new("rater1", p), walk_new("rater2", p))]
+  c(
+    list(
+      ratings = x,
+      `ratings, confidence` = once(function() walk_ratings(p, confidence = TRUE, ordered = TRUE)),
+      `ratings, no weights` = once(function() walk_ratings(plain)),
+      `ratings, two raters` = once(function() walk_ratings(two))
+    ),
+    named("estimate", methods, function(method) estimate_accuracy(x(), method, interval = "none")),
+    named("gold", methods, function(method) {
+      estimate_accuracy(x(), method, interval = "corrected", known_truth = walk_gold(p))
+    }),
+    list(`gold, combined` = once(function() {
+      estimate_accuracy(x(), interval = "combined", known_truth = walk_gold(p))
+    })),
+    fits,
+    named("estimate", fits, function(fit) {
+      estimate_accuracy(fit(), interval = if (inherits(fit(), "draws_fit")) "posterior" else "none")
+    }),
+    named("truth", fits[c("K-model", "formula")], function(fit) ground_truth(fit()))
+  )
+}
+
+# Verbs: what the package exports, and the generics of R's own statistics that it has methods for.
+walk_verbs <- function() {
+  methods <- getNamespaceInfo("fallible", "S3methods")
+  statistics <- intersect(methods[, 1L], getNamespaceExports("stats"))
+  exported <- union(getNamespaceExports("fallible"), statistics)
+  takes <- vapply(exported, function(verb) {
+    is.function(walk_function(verb)) && length(formals(args(walk_function(verb)))) > 0L
+  }, NA)
+  setdiff(sort(exported[takes], method = "radix"), names(walk_exceptions))
+}
+
+walk_function <- function(verb) get0(verb, asNamespace("fallible"), mode = "function")
+
+walk_exceptions <- c(
+  explore = "opens a page", accuracy_report = "writes a page of the results of other verbs",
+  autoplot = "draws tables that are compared", plan_cases = "simulates panels of its own", simulate = "returns draws only"
+)
+
+# Arguments without a default, by their names, whatever the verb.
+walk_arguments <- function(p) {
+  list(
+    rater1 = walk_new("rater1", p), rater2 = walk_new("rater2", p),
+    truth = p$data[c("case", "truth")], y = walk_ratings(p), system = walk_new("sys1", p),
+    most = 1000
+  )
+}
+
+# Verbs whose standard errors come from replicates that are drawn from a seed of their own.
+walk_replicated <- c("estimate_metrics", "confusion", "shared_errors")
+
+walk_new <- function(old, p) if (old %in% names(p$back)) p$back[[old]] else old
+
+# A call of a verb: the tables of its `value`; `drew`, did it take random numbers?; `refused`, the
+# class of the error; `wrong`, an error or a warning that has no class of the package.
+walk_call <- function(verb, object, p, ...) {
+  wrong <- refused <- NULL
+  formals <- walk_formals(verb, object)
+  if (is.null(formals)) return(list(refused = "no method"))
+  needed <- names(formals)[vapply(formals, identical, NA, quote(expr = ))]
+  given <- c(list(object), if (names(formals)[[1L]] == "...") list(object))
+  needed <- c(needed, intersect(names(formals), c("system", "most")))
+  others <- setdiff(intersect(needed, names(walk_arguments(p))), names(formals)[[1L]])
+  given <- c(given, walk_arguments(p)[setdiff(others, names(list(...)))], list(...))
+  if ("resampling" %in% setdiff(names(formals), names(given))) given$resampling <- list(replicates = 20)
+  set.seed(4)
+  before <- .Random.seed
+  utils::capture.output(value <- tryCatch(
+    withCallingHandlers(
+      walk_tables(do.call(walk_function(verb), given), p$back),
+      warning = function(w) {
+        if (!inherits(w, "fallible_warning")) wrong <<- paste("warning:", conditionMessage(w))
+        invokeRestart("muffleWarning")
+      },
+      message = function(m) invokeRestart("muffleMessage")
+    ),
+    error = function(e) {
+      of_class <- inherits(e, "fallible_error") || grepl("no applicable", conditionMessage(e))
+      if (!of_class) wrong <<- paste("error:", conditionMessage(e))
+      refused <<- class(e)[[1L]]
+      NULL
+    }
+  ))
+  list(value = value, drew = !identical(before, .Random.seed), refused = refused, wrong = wrong)
+}
+
+# NULL for a generic of R that has no method for the object.
+walk_formals <- function(verb, object) {
+  for (class in class(object)) {
+    method <- utils::getS3method(verb, class, TRUE, asNamespace("fallible"))
+    if (!is.null(method)) return(formals(method))
+  }
+  if (verb %in% getNamespaceExports("fallible")) formals(args(walk_function(verb)))
+}
+
+# Tables of a result, as data frames of keys and numbers; NULL if it has none.
+walk_tables <- function(result, back = character()) {
+  if (inherits(result, c("ratings", "gg"))) return(NULL)
+  tables <- if (is.data.frame(result) && !inherits(result, "fallible_result")) {
+    list(result)
+  } else if (is.array(result)) {
+    table <- as.data.frame(as.table(unclass(result)), stringsAsFactors = FALSE)
+    names(table)[-ncol(table)] <- paste0("margin", letters[seq_len(ncol(table) - 1L)])
+    list(table)
+  } else if (is.numeric(result)) {
+    list(data.frame(name = names(result) %||% as.character(seq_along(result)), value = as.vector(result)))
+  } else if (inherits(result, "fallible_result")) {
+    walk_result(result)
+  } else if (is.list(result)) {
+    return(unlist(lapply(result, walk_tables, back = back), recursive = FALSE))
+  }
+  lapply(tables, walk_plain, back = back)
+}
+
+walk_result <- function(result) {
+  methods <- lapply(class(result), function(class) {
+    utils::getS3method("tidy", class, TRUE, asNamespace("fallible"))
+  })
+  what <- formals(Filter(Negate(is.null), methods)[[1L]])$what
+  whats <- setdiff(eval(what) %||% "all", "replicates")
+  tables <- lapply(stats::setNames(whats, whats), function(what) {
+    tryCatch(
+      if (what == "all") tidy(result) else tidy(result, what = what),
+      fallible_error = function(e) NULL
+    )
+  })
+  Filter(Negate(is.null), tables)
+}
+
+# Words are keys, under their old names. What orders categories is no number.
+walk_plain <- function(table, back) {
+  table <- as.data.frame(table)
+  lists <- vapply(table, is.list, NA)
+  table[lists] <- lapply(table[lists], function(x) vapply(x, toString, ""))
+  key <- !vapply(table, is.numeric, NA)
+  table[key] <- lapply(table[key], function(x) walk_old(as.character(x), back))
+  names(table) <- walk_old(names(table), back)
+  numbered <- function(first, i) sub("1$", i, first) %in% names(table)
+  for (first in grep("1$", names(table)[key], value = TRUE)) {
+    if (numbered(first, 2) && !numbered(first, 3)) table <- walk_pairs(table, first)
+  }
+  table
+}
+
+walk_old <- function(words, back) {
+  words[is.na(words)] <- "NA"
+  for (old in names(back)) {
+    words <- gsub(paste0("\\b", back[[old]], "\\b"), paste0("<", old, ">"), words, perl = TRUE)
+  }
+  gsub("<((rater|sys|k)[a-z0-9]+)>", "\\1", words)
+}
+
+# Pairs have no order: the first in the alphabet comes first, and a difference changes its sign.
+walk_pairs <- function(table, first) {
+  second <- sub("1$", "2", first)
+  turned <- table[[first]] > table[[second]]
+  table[turned, c(first, second)] <- table[turned, c(second, first)]
+  if (first == "system1") {
+    table$estimate[turned] <- -table$estimate[turned]
+    ends <- c("conf.low", "conf.high")
+    table[turned, ends] <- -table[turned, rev(ends)]
+    if ("probability" %in% names(table)) table$probability[turned] <- 1 - table$probability[turned]
+  }
+  table
+}
+
+# What is wrong with the same call of two panels: words, or NULL. `copies`: cases of `b` that were
+# one with others in `a`.
+walk_compare <- function(a, b, copies = NULL, most = 1e-8, only = NULL) {
+  if (!identical(a$refused, b$refused)) {
+    return(paste0("refused: ", a$refused %||% "no", " | ", b$refused %||% "no"))
+  }
+  if (!setequal(names(a$value), names(b$value)) || length(a$value) != length(b$value)) {
+    return(paste("tables:", toString(names(a$value)), "|", toString(names(b$value))))
+  }
+  keys <- names(a$value) %||% seq_along(a$value)
+  # ground_truth() has a row for each case, whatever its weight, and counts these rows.
+  if (!is.null(copies) && setequal(keys, c("cases", "categories"))) keys <- "cases"
+  for (key in keys) {
+    off <- walk_table_apart(a$value[[key]], b$value[[key]], copies, most, only)
+    if (!is.null(off)) return(paste(key, off))
+  }
+}
+
+walk_table_apart <- function(a, b, copies, most, only) {
+  if (!setequal(names(a), names(b))) return(paste("columns:", toString(names(a)), "|", toString(names(b))))
+  if (nrow(a) == 0L && nrow(b) == 0L) return(NULL)
+  number <- names(a)[vapply(a, is.numeric, NA)]
+  key <- setdiff(names(a), c(number, "reason", "found", "advice", ".votes"))
+  compared <- if (is.null(only)) number else intersect(number, only)
+  if (!is.null(copies)) compared <- setdiff(compared, c("weight", "cases", "ratings")) # rows, not their weight
+  name <- function(table) do.call(paste, c(table[key], list(rep("", nrow(table))), sep = "/"))
+  a$key <- name(a)
+  b[key] <- lapply(b[key], function(x) ifelse(x %in% names(copies), copies[x], x))
+  b$key <- name(b)
+  in_order <- function(t) {
+    by <- c(list(t$key), lapply(compared, function(n) signif(t[[n]], 6)))
+    t[do.call(order, c(unname(by), method = "radix")), , drop = FALSE]
+  }
+  if (!is.null(copies)) { # each row of a case has the numbers that the case had
+    numbers <- lapply(b[compared], signif, 7)
+    b <- b[!duplicated(do.call(paste, c(list(b$key), numbers))), ]
+  }
+  a <- in_order(a)
+  b <- in_order(b)
+  if (nrow(a) != nrow(b)) return(paste("rows:", nrow(a), "|", nrow(b)))
+  other <- which(a$key != b$key)
+  if (length(other) > 0L) return(paste0("keys: ", a$key[other[1L]], " | ", b$key[other[1L]]))
+  for (n in compared) {
+    if (!identical(is.na(a[[n]]), is.na(b[[n]]))) {
+      at <- which(is.na(a[[n]]) != is.na(b[[n]]))[[1L]]
+      return(paste0(n, " of ", a$key[[at]], ": ", a[[n]][[at]], " | ", b[[n]][[at]]))
+    }
+    off <- abs(a[[n]] - b[[n]]) / pmax(1, abs(a[[n]]))
+    off[is.na(off) | a[[n]] == b[[n]]] <- 0
+    if (any(off > if (n == "probability" && !is.null(only)) 0.03 else most)) {
+      at <- which.max(off)
+      return(paste0(n, " of ", a$key[[at]], ": ", signif(a[[n]][[at]], 8), " | ", signif(b[[n]][[at]], 8)))
+    }
+  }
+}
+
+# All verbs on all inputs, before and after each change. Failures as words, a row each.
+walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_verbs(), tell = NULL) {
+  local_silent_refusals()
+  failures <- character()
+  fail <- function(...) {
+    failures <<- c(failures, paste(..., sep = " : "))
+    if (!is.null(tell)) tell(paste(..., sep = " : "))
+  }
+  one <- walk_inputs(p)
+  panels <- lapply(changes, function(change) change(p))
+  others <- lapply(panels, walk_inputs)
+  for (input in inputs) {
+    made <- tryCatch(one[[input]](), error = function(e) fail(input, "cannot be made", conditionMessage(e)))
+    if (is.character(made) || is.null(made)) next
+    calls <- lapply(stats::setNames(verbs, verbs), walk_call, made, p)
+    for (verb in verbs) if (!is.null(calls[[verb]]$wrong)) fail(input, verb, calls[[verb]]$wrong)
+    calls <- Filter(function(call) is.null(call$refused) && length(call$value) > 0L, calls)
+    for (change in names(changes)) {
+      q <- panels[[change]]
+      if (!is.null(q$copies) && input == "ratings, no weights") next
+      other <- tryCatch(others[[change]][[input]](), error = function(e) conditionMessage(e))
+      if (is.character(other)) {
+        fail(input, "cannot be made", change, other)
+        next
+      }
+      of_rows <- if (!is.null(q$copies)) c("glance", "truth") # they describe rows of the data
+      for (verb in setdiff(names(calls), of_rows)) {
+        found <- walk_call(verb, other, q)
+        drawn <- grepl("Bayes|combined", input)
+        off <- walk_compare(
+          calls[[verb]], found, q$copies, most = if (drawn) 0.03 else 1e-8,
+          only = if (drawn || found$drew || verb %in% walk_replicated) c("estimate", "probability")
+        )
+        if (!is.null(found$wrong)) off <- found$wrong
+        if (!is.null(off)) fail(input, verb, change, off)
+      }
+    }
+  }
+  failures
+}
+
+# Refusals by class, without their words, which take most of the time of a walk.
+local_silent_refusals <- function(frame = parent.frame()) {
+  package <- asNamespace("fallible")
+  plain <- list(
+    abort_fallible = function(topic, ...) {
+      stop(structure(
+        list(message = topic, call = NULL),
+        class = c(paste0("fallible_error_", topic), "fallible_error", "error", "condition")
+      ))
+    },
+    warn_fallible = function(...) invisible()
+  )
+  for (name in names(plain)) {
+    local({
+      before <- get(name, package)
+      key <- name
+      put <- function(value) {
+        unlockBinding(key, package)
+        assign(key, value, package)
+        lockBinding(key, package)
+      }
+      put(plain[[key]])
+      withr::defer(put(before), frame)
+    })
+  }
+}

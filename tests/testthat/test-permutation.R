@@ -1,0 +1,58 @@
+# What does not change the data does not change results: order and names of cases, raters,
+# categories and systems; two rows in the place of a weight of 2; systems that are left out before
+# or after a fit that does not use them.
+
+walk_quickly <- c("ratings", "pooled", "estimate, joint", "formula")
+walk_at_once <- function(p) Reduce(function(p, change) change(p), walk_changes, p)
+
+test_that("every verb gives the same numbers when rows, raters, categories and systems are permuted", {
+  skip_if(extended_tests(), "the long form makes each change for itself")
+  expect_identical(walk_all(walk_panel(60), list(all = walk_at_once), walk_quickly), character())
+})
+
+test_that("no change of the input that means the same changes any verb on any kind of fit", {
+  skip_unless_extended()
+  changes <- list(all = walk_at_once)
+  expect_identical(walk_all(walk_panel(), changes), character())
+})
+
+test_that("systems that are left out before or after a fit leave the others as they are", {
+  local_silent_refusals()
+  p <- walk_panel(if (extended_tests()) 120 else 60)
+  fewer <- p
+  fewer$systems <- c("sys1", "sys3")
+  kinds <- if (extended_tests()) names(walk_fits) else c("K-model", "pooled", "formula")
+  methods <- if (extended_tests()) c("joint", "shared", "binned", "unbinned") else "joint"
+  failures <- character()
+  for (kind in kinds) {
+    whole <- quiet(walk_fits[[kind]](p))
+    part <- quiet(walk_fits[[kind]](fewer))
+    drawn <- inherits(whole, "draws_fit")
+    for (method in methods) {
+      given <- list(method = method, interval = if (drawn) "posterior" else "none")
+      after <- do.call(walk_call, c(list("estimate_accuracy", whole, p), given, list(systems = fewer$systems)))
+      before <- do.call(walk_call, c(list("estimate_accuracy", part, p), given))
+      off <- after$wrong %||% walk_compare(
+        before, after, most = if (drawn) 0.03 else 1e-8, only = "estimate"
+      )
+      if (!is.null(off)) failures <- c(failures, paste(kind, method, off, sep = " : "))
+    }
+  }
+  expect_identical(failures, character())
+})
+
+test_that("predictions for the cases of a fit are their ground truth", {
+  local_silent_refusals()
+  p <- walk_panel(60)
+  kinds <- if (extended_tests()) names(walk_fits) else c("K-model", "pooled", "formula", "ordinal")
+  failures <- character()
+  for (kind in setdiff(kinds, "known truth")) {
+    fit <- quiet(walk_fits[[kind]](p))
+    off <- tryCatch(
+      max(abs(as.matrix(predict(fit, fit$x, type = "probability")[-1]) - as.matrix(ground_truth(fit)[-1]))),
+      fallible_error = function(e) 0, error = function(e) Inf
+    )
+    if (off > if (inherits(fit, "draws_fit")) 0.05 else 1e-8) failures <- c(failures, paste(kind, off))
+  }
+  expect_identical(failures, character())
+})
