@@ -50,7 +50,9 @@ test_that("a fit is drawn with its errors", {
   expect_equal(sort(drawn[[3]]$x), c(0.175, 0.25, 0.25, 0.325, 0.5))
   terms <- tidy(fit_raters(lehner_ratings()))
   terms <- terms[terms$term %in% c("rater_accuracy", paste0("base_rate[", LETTERS[1:4], "]")), ]
-  expect_equal(sort(drawn[[2]]$xmax), sort(terms$estimate + qnorm(0.95) * terms$std.error))
+  size <- terms$estimate * (1 - terms$estimate) / terms$std.error^2
+  ends <- wilson_interval(terms$estimate, size, qnorm(0.95))
+  expect_equal(sort(drawn[[2]]$xmax), sort(ends[, 2]))
   lost <- quiet(fit_raters(ratings(cbind(c("a", "a", "b", "b"), c("a", "b", "a", "b")))))
   expect_match(ggplot2::autoplot(lost)$labels$subtitle, "Not identified")
 })

@@ -15,7 +15,8 @@ Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law, const
   for (int g = 0; g < layout.populations(); ++g) {
     const auto first = counts.classes.begin() + static_cast<std::ptrdiff_t>(g) * K;
     const double cases = std::accumulate(first, first + K, before * layout.share[g]);
-    const Eigen::Map<const Eigen::VectorXd> rate(&law.rates[static_cast<std::size_t>(g) * N], N - 1);
+    const Eigen::Map<const Eigen::VectorXd> rate(&law.rates[static_cast<std::size_t>(g) * N],
+                                                 N - 1);
     of = -cases * rate * rate.transpose();
     of.diagonal() += cases * rate;
     for (int i = 0; i < layout.coefficients(); ++i) {

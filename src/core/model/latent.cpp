@@ -108,8 +108,8 @@ constexpr int most_em_steps = 1000;
 constexpr double em_gain = 1e-6;
 
 // Without a prior accuracies may reach 0 or 1, where logits have no slope although the likelihood
-// has. Steps of the EM algorithm, which are exact for uniform errors of each rater, leave such a place
-// if it is no maximum.
+// has. Steps of the EM algorithm, which are exact for uniform errors of each rater, leave such a
+// place if it is no maximum.
 bool may_be_stuck(const LatentClass& model, const Eigen::VectorXd& x) {
   const Eigen::Index size = static_cast<Eigen::Index>(model.groups) * model.per_group;
   return model.prior.none && model.model.errors == Errors::uniform && model.strata == 1 &&

@@ -126,9 +126,8 @@ std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>
   std::vector<double> out;
   for (std::size_t p = 0; p < rows.of_pattern.size(); ++p) {
     const long row = rows.of_pattern[p], N = rows.categories;
-    const auto from = row < 0
-                          ? otherwise.begin() + rows.populations.of(static_cast<int>(p)) * N
-                          : posterior.begin() + row * N;
+    const auto from = row < 0 ? otherwise.begin() + rows.populations.of(static_cast<int>(p)) * N
+                              : posterior.begin() + row * N;
     out.insert(out.end(), from, from + rows.categories);
   }
   return out;

@@ -27,7 +27,7 @@ struct AnswerLaw {
   int categories = 0;
   int symbols = 0;  // see RatedRows; the first are answers without a level of confidence
   int classes = 0;
-  std::vector<double> weight;  // populations x classes
+  std::vector<double> weight;       // populations x classes
   std::vector<double> probability;  // judges x symbols x classes
 
   // Of the first class of a rating.
@@ -50,8 +50,8 @@ class Law : public AnswerLaw {
  public:
   Law(const Layout& layout, const Eigen::VectorXd& x);
 
-  std::vector<double> base_rates;  // means over the cases
-  std::vector<double> rates;       // populations x categories
+  std::vector<double> base_rates;   // means over the cases
+  std::vector<double> rates;        // populations x categories
   std::vector<double> accuracy;     // judges x truths
   std::vector<Strata> strata;       // judges x truths, if there are any
   std::vector<OrdinalLaw> ordinal;  // of groups of judges, likewise

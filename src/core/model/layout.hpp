@@ -60,9 +60,9 @@ struct Layout {
   LatentPrior prior;
   Held held;
   int categories, strata;
-  int rates;  // parameters of base rates, coefficients x (categories but the last)
+  int rates;                  // parameters of base rates, coefficients x (categories but the last)
   std::vector<double> share;  // of the cases, in each population
-  std::vector<int> group;  // of judges with the same accuracy and errors; -1 is known
+  std::vector<int> group;     // of judges with the same accuracy and errors; -1 is known
   int groups = 0;
   int per_group;  // accuracies: one, or one for each truth; none where errors are ordinal
   int kinds;      // of judges, raters and the system, that have dispersion and shift each

@@ -22,7 +22,7 @@ namespace fallible {
 // that nothing would be left of a product.
 struct AnswerTables {
   int classes;
-  const double *weight, *probability;  // weights of each population
+  const double *weight, *probability;                              // weights of each population
   const double *log_weight = nullptr, *log_probability = nullptr;  // or found from the former
 };
 

@@ -21,9 +21,9 @@ struct PatternView {
   const int* rater = nullptr;
   const int* category = nullptr;
   const int* answer = nullptr;  // patterns x systems, column by column
-  const int* kind = nullptr;    // of the cases of each pattern, or null: patterns of different kinds
-                                // may have the same ratings and answers
-  int levels = 0;               // of confidence
+  const int* kind = nullptr;  // of the cases of each pattern, or null: patterns of different kinds
+                              // may have the same ratings and answers
+  int levels = 0;             // of confidence
   const int* level =
       nullptr;  // that of each rating, from 1; 0, or null for all, where there is none
 
