@@ -1,5 +1,5 @@
-# Accuracy of systems under laws that users write: the posterior of raters (shared), or of raters and
-# system (joint), treated as that of any fit; and the same for resampled cases.
+# Accuracy of systems under laws that users write: the posterior of raters (shared), or of raters
+# and system (joint), treated as that of any fit; and the same for resampled cases.
 
 # Both ends are given, whichever is asked for.
 family_ends <- function(fit, options, which) {

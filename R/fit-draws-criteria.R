@@ -27,8 +27,8 @@ sum_over_cases <- function(value, weight) {
   c(estimate = sum, std.error = sqrt(n / (n - 1) * sum(weight * (value - sum / n)^2)))
 }
 
-# A table of both criteria (leave-one-out where package loo is installed), and `of_case`, the expected
-# log predictive density of each case, NA where nothing is known of it.
+# A table of both criteria (leave-one-out where package loo is installed), and `of_case`, the
+# expected log predictive density of each case, NA where nothing is known of it.
 criteria_of_fit <- function(fit) {
   found <- log_likelihood_draws(fit)
   waic <- waic_rows(found$values)

@@ -13,7 +13,9 @@ formula_text <- function(model) {
   paste(deparse(model$base_rates, width.cutoff = 500L), collapse = " ")
 }
 
-formula_words <- function(model) if (has_formula(model)) paste(" with base rates", formula_text(model))
+formula_words <- function(model) {
+  if (has_formula(model)) paste(" with base rates", formula_text(model))
+}
 
 # Patterns of cases that are the same to a model: with the same ratings and, where the model uses
 # covariates or confidence, the same values of these.
@@ -54,8 +56,8 @@ populations_of <- function(model, x, like = NULL) {
   )
 }
 
-# Distinct values of the factors of a formula, in an order that does not depend on that of cases; NULL
-# without a formula, or if one of them is a number.
+# Distinct values of the factors of a formula, in an order that does not depend on that of cases;
+# NULL without a formula, or if one of them is a number.
 population_table <- function(model, x) {
   if (!has_formula(model)) return(NULL)
   values <- x$covariates[intersect(all.vars(model$base_rates), names(x$covariates))]
@@ -68,7 +70,8 @@ population_table <- function(model, x) {
 population_of <- function(values, table) {
   values <- values[names(table)]
   both <- split_by(
-    rep(1, nrow(table) + nrow(values)), Map(function(a, b) c(as_label(a), as_label(b)), table, values)
+    rep(1, nrow(table) + nrow(values)),
+    Map(function(a, b) c(as_label(a), as_label(b)), table, values)
   )
   match(both[-seq_len(nrow(table))], both[seq_len(nrow(table))])
 }

@@ -10,7 +10,9 @@ fit_latent <- function(x, model, method, known, start = NULL) {
   bar$close()
   fit <- new_rater_fit("latent_fit", x, model, method, known,
     matrices = core$confusion,
-    coefficients = stats::setNames(core$naturals$value, latent_terms(core$naturals, x, known$base$names))
+    coefficients = stats::setNames(
+      core$naturals$value, latent_terms(core$naturals, x, known$base$names)
+    )
   )
   same <- setdiff(names(core), c("identified", "naturals", "confusion"))
   fit[same] <- core[same]
@@ -49,7 +51,8 @@ fit_core <- function(x, model, method, known, start, tick) {
   }
   core <- fit(start)
   free <- of$accuracy == "rater" && of$errors == "free" && of$difficulty == "none"
-  if (free && !knows_some(known) && core$identified) named_by_majority(core, x, of, known, fit) else core
+  if (!free || knows_some(known) || !core$identified) return(core)
+  named_by_majority(core, x, of, known, fit)
 }
 
 # How near the end probabilities are to be, and after how many rounds that is given up.

@@ -100,7 +100,8 @@ tested_table <- function(table, categories, found, note) {
 }
 
 # Measures x categories x raters: value, its error, and the ends of its interval; Youden's index as
-# a probability, see one_test(). `group`: a row of covariates, the population whose base rates count.
+# a probability, see one_test(). `group`: a row of covariates, of the population whose base rates
+# count.
 tested <- function(fit, rates, both, conf_level, group = NULL) UseMethod("tested")
 
 tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {

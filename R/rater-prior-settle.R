@@ -13,7 +13,8 @@ NULL
 #   order       "mean", "each" or "none"
 #   base_rates  populations x categories, Dirichlet parameters
 #   text        words: raters, a list by name with a string for each row (or one), and base_rates
-settle_prior <- function(prior, x, model, populations = population_labels(population_table(model, x))) {
+settle_prior <- function(prior, x, model) {
+  populations <- population_labels(population_table(model, x))
   check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.")
   categories <- x$categories
   coin <- model$errors == "uniform"

@@ -198,7 +198,9 @@ compare_bytes <- function(data, used) {
   text <- names(types)[types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")]
   bytes <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
     PostgreSQLConnection = , PqConnection = , duckdb_connection = "CAST(%s AS TEXT) COLLATE \"C\"")
-  if (is.null(bytes)) check_collation(data, intersect(text, used)) else {
+  if (is.null(bytes)) {
+    check_collation(data, intersect(text, used))
+  } else {
     columns <- stats::setNames(sprintf(bytes, DBI::dbQuoteIdentifier(con, text)), text)
     data <- dplyr::mutate(data, !!!lapply(columns, dbplyr::sql))
   }
@@ -232,7 +234,8 @@ ask_database <- function(code) {
   })
 }
 
-# The rows of a lazy table, fetched in pieces. `check` may refuse a piece before the next is fetched.
+# The rows of a lazy table, fetched in pieces. `check` may refuse a piece before the next is
+# fetched.
 fetch_rows <- function(query, check = identity) {
   plain_columns(do.call(rbind, ask_database(fetch_pieces(query, check))))
 }
