@@ -212,7 +212,8 @@ check_method <- function(method, model, x, know) {
 # rater_accuracy, base_rates, negative (base rates that were). All else
 # depends on the class, `kind`: k_fit (the K-model by algebra), latent_fit (models of the core, by
 # likelihood or pairs), family_fit (laws that users write), posterior_fit (a posterior that was
-# given) and score_fit (one from scores, a posterior_fit too). A further class is its methods for these:
+# given) and score_fit (one from scores, a posterior_fit too). A further class is its methods for
+# these:
 # posterior()             patterns x categories, of its own ratings or of others
 # rating_probabilities()  classes (true category within stratum) x ratings x raters
 # covariance_of()         covariance of the coefficients, or their variances

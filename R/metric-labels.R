@@ -259,14 +259,15 @@ set_scores <- function(id, yes, given) {
 
 # ---- Bootstrap ----------------------------------------------------------------------------------
 
-# Resamples cases, with all their labels; returns a matrix per system, replicates x rows of the plan.
+# Resamples cases, with all their labels; a matrix per system, replicates x rows of the plan.
 label_replicates <- function(estimate, plan, panel, seen) {
-  fit <- estimate$fit
   drawn <- new_resampling(rep(1, length(panel$cases)), estimate$options)
   rows <- resampled(resampling = drawn, run = function(times) {
-    weight <- rowsum_codes(fit$x$index, rep(times, panel$labels) + 0, n_patterns(fit$x))
-    fit$x$patterns$weight <- weight
-    now <- point_of(make_estimator(fit, method_of(estimate), estimate$options))$systems
+    again <- estimate$fit
+    again$x$patterns$weight <- rowsum_codes(
+      again$x$index, rep(times, panel$labels) + 0, n_patterns(again$x)
+    )
+    now <- point_of(make_estimator(again, method_of(estimate), estimate$options))$systems
     panel_values(function(s) now[[s]]$posterior, times, plan, panel, seen)
   })
   lapply(seq_along(panel$systems), function(s) do.call(rbind, lapply(rows, `[[`, s)))
