@@ -122,8 +122,8 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'
 #'   `confint()`: a matrix of intervals of the parameters. Those of probabilities are Wilson's, for
 #'   as many cases `n` as give the standard error, `p (1 - p) / n = std.error^2`, and so within
-#'   \[0, 1\]. An estimate on a boundary has one only with cases of known truth, whose number is then
-#'   `n`. Other parameters have normal intervals.
+#'   \[0, 1\]. An estimate on a boundary has one only with cases of known truth, whose number is
+#'   then `n`. Other parameters have normal intervals.
 #'
 #'   `glance()`: a tibble with one row: `agreement` (the share of pairs of raters who agree),
 #'   Fleiss' `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`,
