@@ -144,7 +144,10 @@ notes_of.accuracy_by_group <- function(x) { # nolint: object_name.
   c(
     "Each group is fitted separately: raters' accuracy and base rates may differ between groups.",
     reason_notes(table$reason, table$estimate, paste(table$system, "in", table$group)),
-    from_ratings_notes(gold$reason, paste(gold$system, "in", gold$group)),
+    from_ratings_notes(
+      replace(gold$reason, startsWith(table$reason, gold_unused) %in% TRUE, NA),
+      paste(gold$system, "in", gold$group)
+    ),
     if (!all(unlist(lapply(x, rests_on_gold)))) {
       common_note(list(options = x[[1L]]$options, details = tidy(x, "details"), table = table))
     }

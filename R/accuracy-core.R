@@ -23,7 +23,7 @@ estimator_setup <- function(fit, method, options) {
   weight <- pattern_weights(x)
   # Weights that are probabilities say how models compare as so many cases would.
   if (method$model == "own" && !weights_are_counts(x) && sum(weight) <= 1 + 1e-9) {
-    weight <- many_cases * weight
+    weight <- many_cases * weight / sum(weight)
   }
   fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # again
   known <- fit$known

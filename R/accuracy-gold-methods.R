@@ -30,7 +30,9 @@ gold_notes <- function(x) {
   details <- gold$details
   off <- details$system[which(details$p.value < 1 - x$options$conf_level)]
   c(
-    if (!is.null(gold)) from_ratings_notes(details$reason, details$system),
+    if (!is.null(gold)) from_ratings_notes(
+      replace(details$reason, startsWith(x$table$reason, gold_unused) %in% TRUE, NA), details$system
+    ),
     # What the columns of gold are, once for all systems.
     if (!is.null(gold$evidence)) c(
       paste0(

@@ -96,6 +96,9 @@ settle_sources <- function(table, sources, interval) {
   known <- !is.na(chosen$estimate)
   columns <- c("estimate", interval_columns, "reason")
   table[known, columns] <- chosen[known, columns]
+  unused <- !known & !is.na(table$estimate) & is.na(table$reason) &
+    chosen$reason %in% c(only_some_drawn, no_sample_of_cases)
+  table$reason[unused] <- paste0(gold_unused, chosen$reason[unused])
   table
 }
 
@@ -123,11 +126,13 @@ lack_of_gold <- function(estimate, s) {
 
 lack_of_evidence <- function(estimate) {
   if (length(estimate$gold$case) > 0L) {
-    "weights are not counts, so gold cases are not a sample of cases"
+    no_sample_of_cases
   } else {
     "there are no gold cases"
   }
 }
+
+no_sample_of_cases <- "weights are not counts, so gold cases are not a sample of cases"
 
 only_some_drawn <- paste(
   "the probabilities of gold cases do not add up to its cases, some of which had no chance, then,",

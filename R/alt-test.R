@@ -86,6 +86,7 @@ closeness <- function(x, score) {
     "{.code score = \"neg_rmse\"} needs categories that are numbers, or that are ordered.",
     x = "The categories are {.val {x$categories}}.")
   if (anyNA(value)) value <- seq_len(k)
+  value <- value / max(diff(range(value)), .Machine$double.xmin) # ties do not depend on the unit
   -outer(value, value, `-`)^2
 }
 

@@ -29,7 +29,8 @@ compare_with_gold <- function(found, estimate, pairs) {
 # See gold_difference(); `known` alone where there is no gold.
 gold_of_pairs <- function(estimate, pairs) {
   evidence <- estimate$gold$evidence
-  if (is.null(evidence)) return(list(known = logical(length(pairs$first))))
+  unused <- is.null(evidence) || all(estimate$gold$details$reason %in% only_some_drawn)
+  if (unused) return(list(known = logical(length(pairs$first))))
   over_pairs(pattern_answers(estimate$fit$x), pairs$first, pairs$second, function(at) {
     x <- gold_difference(evidence, pairs$first[at], pairs$second[at])
     x[setdiff(names(x), c("rest", "answers"))]
@@ -46,10 +47,15 @@ sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
     estimate = centre[pairs$first] - centre[pairs$second], std.error = table$std.error,
     bias = bias_of_pairs(estimate, pairs$first, pairs$second)
   )
+  lack <- estimate$gold$details$reason
+  lack[startsWith(lack, "it answered")] <- NA
+  lack <- ifelse(is.na(lack[pairs$first]), lack[pairs$second], lack[pairs$first])
+  lack[is.na(lack)] <- "no gold case was answered by both systems"
+  lack[x$known] <- few
   source_rows(
     table[c("system1", "system2")], table, x$known, x, lapply(alone, `[`, x$known),
-    of_known(x$known, few, "no gold case was answered by both systems"), "difference",
-    c(estimate$gold$settings, conf_level = conf_level), estimate$options$interval
+    lack, "difference", c(estimate$gold$settings, conf_level = conf_level),
+    estimate$options$interval
   )
 }
 

@@ -40,6 +40,8 @@ identified_as <- function(fit, told_apart) {
 fit_core <- function(x, model, method, known, start, tick) {
   of <- model_for(model, x, method)
   weight <- pattern_weights(x)
+  # Where to stop does not depend on the scale of weights that do not count cases.
+  if (!weights_are_counts(x)) weight <- weight * count_cases(x) / sum(weight)
   if (is_pooled(of)) {
     return(
       core_fit_pooled(x$patterns, weight, known, of, FALSE, pooled_tolerance, pooled_rounds, tick)

@@ -157,7 +157,9 @@ beta_of_mode <- function(mode, at_least, at_most, sure, what) {
   abort_if(bound >= top || excess(15) > 0, "prior",
     "{.field {if (low) 'at_least' else 'at_most'}} of {what} must be {if (low) 'below' else 'above'}
      its mode, and not too near it.", x = "They are {at_least %||% at_most} and {mode}.")
-  found <- shape(stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
+  # Flat up to rounding, if the bound is as sure as a uniform probability makes it.
+  flat <- excess(-20) <= 0
+  found <- shape(if (flat) -20 else stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
   if (low) found else rev(found)
 }
 

@@ -43,6 +43,9 @@ resampled <- function(run, resampling, name = "Bootstrap", tick = NULL) {
 # Begins a reason why an estimate has no interval.
 no_interval <- "no interval: "
 
+# Begins a reason why gold cases have no part in an estimate.
+gold_unused <- "from ratings alone: "
+
 # A table with columns estimate and reason, with what the core says of the interval of each row.
 add_intervals <- function(table, intervals) {
   known <- !is.na(table$estimate)
@@ -80,8 +83,10 @@ reason_notes <- function(reason, estimate, of, most = 4L) {
   vapply(unique(reason[!is.na(reason)]), function(why) {
     at <- reason %in% why
     what <- if (startsWith(why, no_interval)) "No interval for" else
+      if (startsWith(why, gold_unused)) "From ratings alone," else
       if (all(is.na(estimate[at]))) "NA for" else "For"
-    paste0(what, " ", shorten(of[at], most = most), ": ", sub(no_interval, "", why, fixed = TRUE))
+    plain <- sub(paste0("^(", no_interval, "|", gold_unused, ")"), "", why)
+    paste0(what, " ", shorten(of[at], most = most), ": ", plain)
   }, "", USE.NAMES = FALSE)
 }
 

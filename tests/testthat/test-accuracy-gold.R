@@ -332,3 +332,17 @@ test_that("all groups take a new interval, and no case has two probabilities", {
   known$probability <- factor("0.1")
   expect_error(estimate_accuracy(x, known_truth = known), class = "fallible_error_gold")
 })
+
+test_that("gold with probabilities that are off by a factor has no part, and everything says so", {
+  set.seed(3)
+  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.7), c(s = 0.85, t = 0.7), 3, 200))
+  gold <- truth(x)[sample(200, 40), ]
+  probability <- stats::setNames(rep(1 / 200, 40), gold$case)
+  estimate <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = probability))
+  expect_match(tidy(estimate)$reason, "^from ratings alone: the probabilities of gold cases")
+  two <- quiet(compare_systems(estimate))
+  expect_match(tidy(two)$reason, "^from ratings alone: the probabilities of gold cases")
+  for (shown in list(estimate, two)) {
+    expect_length(grep("^From ratings alone, .*: the probabilities", utils::capture.output(print(shown))), 1L)
+  }
+})

@@ -147,3 +147,15 @@ test_that("what a database counted gives the same numbers", {
   expect_equal(tidy(alt_test(y)), tidy(alt_test(x)))
   expect_equal(tidy(alt_test(y), "raters"), tidy(alt_test(x), "raters"))
 })
+
+test_that("distances between numeric labels have no unit", {
+  set.seed(1)
+  code <- matrix(sample(5, 400, TRUE), 100)
+  found <- lapply(c(1, 1e-6, 1e6), function(unit) {
+    data <- as.data.frame(matrix(code * unit, 100))
+    x <- quiet(ratings(data, raters = 1:3, systems = 4))
+    tidy(alt_test(x, score = "neg_rmse"))
+  })
+  expect_equal(found[[2]], found[[1]])
+  expect_equal(found[[3]], found[[1]])
+})

@@ -294,3 +294,16 @@ test_that("categories that raters tell apart are not called switched", {
   x <- withr::with_seed(1, panel(200, c(0.7, 0.8, 0.8)))
   expect_warning(fit_raters(x, dawid_skene("weak")), NA)
 })
+
+test_that("fits do not depend on the scale of weights that do not count cases", {
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.8, 0.85, 0.7), c(a = 0.8), 2, 200))
+  found <- lapply(c(1e-3, 1e-12), function(weight) {
+    x$weights <- rep(weight, 200)
+    list(
+      coef(quiet(fit_raters(x, dawid_skene()))), coef(quiet(fit_raters(x, rater_model("rater")))),
+      tidy(quiet(estimate_accuracy(x)))$estimate
+    )
+  })
+  expect_equal(found[[1]], found[[2]], tolerance = 1e-6)
+})

@@ -180,3 +180,8 @@ test_that("priors print", {
   expect_equal(table$mean[[1]], 0.25)
   expect_identical(glance(strongyloides)$raters, 2L)
 })
+
+test_that("a bound that is as sure as a uniform probability gives the flat prior", {
+  prior <- rater_prior(a = list(sens = list(mode = 0.5, at_least = 0.1, sure = 0.9)))
+  expect_equal(unname(unlist(prior$raters[[1]]$sens)), c(1, 1), tolerance = 1e-6)
+})
