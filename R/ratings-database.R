@@ -162,7 +162,7 @@ check_in_database <- function(layout, roles, options, systems) {
 
 # The number of rows, of which every one must have what identifies it.
 take_census <- function(data, keys, per_case = FALSE, arg = "data") {
-  found <- fetch_rows(census_query(data, keys, per_case))
+  found <- fetch_rows(census_query(data, keys))
   abort_if(found$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
     system = character())
   for (key in names(keys)) {
@@ -170,7 +170,9 @@ take_census <- function(data, keys, per_case = FALSE, arg = "data") {
       x = "It is missing in {number(found[[key]])} of {count_noun(found$rows, 'row')}.",
       row = NA_integer_)
   }
-  twice <- found$rows - (found$distinct %||% found$rows)
+  known <- per_case && "case" %in% names(keys)
+  distinct <- if (known) fetch_rows(distinct_query(data, keys[["case"]]))$rows
+  twice <- found$rows - (distinct %||% found$rows)
   abort_if(twice > 0, "case", "Every row must be a case of its own.",
     x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
     i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = NA_integer_)
@@ -196,11 +198,12 @@ compare_bytes <- function(data, used) {
   text <- names(types)[types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")]
   bytes <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
     PostgreSQLConnection = , PqConnection = , duckdb_connection = "CAST(%s AS TEXT) COLLATE \"C\"")
-  if (is.null(bytes)) check_collation(data, intersect(text, used)) else {
-    columns <- stats::setNames(sprintf(bytes, DBI::dbQuoteIdentifier(con, text)), text)
-    data <- dplyr::mutate(data, !!!lapply(columns, dbplyr::sql))
+  if (is.null(bytes)) {
+    check_collation(data, intersect(text, used))
+    return(data)
   }
-  data
+  columns <- stats::setNames(sprintf(bytes, DBI::dbQuoteIdentifier(con, text)), text)
+  dplyr::mutate(data, !!!lapply(columns, dbplyr::sql))
 }
 
 # Asks whether the database takes words for equal that end in different ways.
@@ -230,7 +233,7 @@ ask_database <- function(code) {
   })
 }
 
-# The rows of a lazy table, fetched in pieces. `check` may refuse a piece before the next is fetched.
+# The rows of a lazy table, fetched in pieces. `check` may refuse a full piece.
 fetch_rows <- function(query, check = identity) {
   plain_columns(do.call(rbind, ask_database(fetch_pieces(query, check))))
 }
