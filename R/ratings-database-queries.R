@@ -16,14 +16,17 @@ numbered <- function(prefix, n) paste0(rep(prefix, n), seq_len(n))
 # Columns by their new names.
 take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(columns))
 
-# One row: the number of rows, how many lack one of the `keys` (columns that tell cases and raters
-# apart), and, of data with a row per case, the number of cases.
-census_query <- function(data, keys, per_case = FALSE) {
+# One row: the number of rows, and how many lack one of the `keys` (columns that identify cases and
+# raters).
+census_query <- function(data, keys) {
   asked <- lapply(keys, function(key) one_if(rlang::expr(is.na(!!rlang::sym(key)))))
-  if (per_case && "case" %in% names(keys)) {
-    asked$distinct <- rlang::expr(dplyr::n_distinct(!!rlang::sym(keys[["case"]])))
-  }
   dplyr::summarise(data, rows = dplyr::n(), !!!asked)
+}
+
+# One row: the number of distinct values of a column. dplyr::n_distinct() fails where the package of
+# a database expects another version of dbplyr.
+distinct_query <- function(data, column) {
+  dplyr::summarise(dplyr::distinct(take_columns(data, column)), rows = dplyr::n())
 }
 
 # The distinct values of a column, with their keys; at most `most` of them.

@@ -113,7 +113,6 @@ database_ratings <- function(data, quos, options) {
     }
   )
   x["cases"] <- list(NULL)
-  x$rows <- "ratings" # a database has no order of rows
   x$database <- list(
     cases = reduced$cases, keys = reduced$keys, rows = origin$rows, origin = origin$data,
     has_cases = !is.null(roles$case), weighted = !is.null(roles$weights)
@@ -146,7 +145,6 @@ lazy_systems <- function(quo, layout) {
 check_in_database <- function(layout, roles, options, systems) {
   uncounted <- c(
     "Answers with several labels are not counted in a database." = options$repeats == "labels",
-    "Keys of several columns are not read in a database." = length(roles$case) > 1L,
     "A column {.arg truth} is not read in a database." = !is.null(roles$truth),
     "{.arg covariates} are not counted in a database." = length(roles$covariates) > 0L,
     "{.arg confidence} is of single ratings and not read in a database." =
@@ -164,7 +162,7 @@ check_in_database <- function(layout, roles, options, systems) {
 
 # The number of rows, of which every one must have what identifies it.
 take_census <- function(data, keys, per_case = FALSE, arg = "data") {
-  found <- fetch_rows(census_query(data, keys, per_case))
+  found <- fetch_rows(census_query(data, keys))
   abort_if(found$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
     system = character())
   for (key in names(keys)) {
@@ -172,7 +170,9 @@ take_census <- function(data, keys, per_case = FALSE, arg = "data") {
       x = "It is missing in {number(found[[key]])} of {count_noun(found$rows, 'row')}.",
       row = NA_integer_)
   }
-  twice <- found$rows - (found$distinct %||% found$rows)
+  known <- per_case && "case" %in% names(keys)
+  distinct <- if (known) fetch_rows(distinct_query(data, keys[["case"]]))$rows
+  twice <- found$rows - (distinct %||% found$rows)
   abort_if(twice > 0, "case", "Every row must be a case of its own.",
     x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
     i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = NA_integer_)
@@ -200,11 +200,10 @@ compare_bytes <- function(data, used) {
     PostgreSQLConnection = , PqConnection = , duckdb_connection = "CAST(%s AS TEXT) COLLATE \"C\"")
   if (is.null(bytes)) {
     check_collation(data, intersect(text, used))
-  } else {
-    columns <- stats::setNames(sprintf(bytes, DBI::dbQuoteIdentifier(con, text)), text)
-    data <- dplyr::mutate(data, !!!lapply(columns, dbplyr::sql))
+    return(data)
   }
-  data
+  columns <- stats::setNames(sprintf(bytes, DBI::dbQuoteIdentifier(con, text)), text)
+  dplyr::mutate(data, !!!lapply(columns, dbplyr::sql))
 }
 
 # Asks whether the database takes words for equal that end in different ways.
@@ -234,8 +233,7 @@ ask_database <- function(code) {
   })
 }
 
-# The rows of a lazy table, fetched in pieces. `check` may refuse a piece before the next is
-# fetched.
+# The rows of a lazy table, fetched in pieces. `check` may refuse a full piece.
 fetch_rows <- function(query, check = identity) {
   plain_columns(do.call(rbind, ask_database(fetch_pieces(query, check))))
 }
