@@ -2,8 +2,9 @@
 # as it is free; the slow ones that DESCRIPTION names come first:
 #   Rscript tools/test.R COUNTS [PATTERN]
 # Prints a line per file as it ends, then what failed and the ten slowest files, and writes
-# "passed failed skipped" into the file COUNTS. TEST_JOBS is the number of processes;
-# TEST_SECONDS the CPU time above which a file counts as failed.
+# "passed failed skipped" into the file COUNTS. A warning that its test does not expect counts as
+# failed. TEST_JOBS is the number of processes; TEST_SECONDS the CPU time above which a file counts
+# as failed. In the long form, calls of deprecated functions of other packages are errors.
 #
 # testthat's own parallel runs lose all counts when a process dies, and know no CPU time.
 arguments <- c(commandArgs(TRUE), "")
@@ -24,6 +25,9 @@ work <- function(files, folder, desk) {
     library(testthat)
     library(fallible)
   })
+  if (Sys.getenv("FALLIBLE_EXTENDED_TESTS", "false") != "false") {
+    options(lifecycle_verbosity = "error")
+  }
   # Its parent becomes what topenv() finds; where that is no namespace, R 4.2 collects garbage at
   # every call of some closures.
   env <- new.env(parent = asNamespace("fallible"))
@@ -64,8 +68,8 @@ read_done <- function(before) {
   })
   for (row in Filter(length, rows)) {
     cat(sprintf(
-      "%5.1f s  %4d passed, %d failed, %d skipped  %s\n",
-      row$cpu, row$passed, row$failed, row$skipped, row$file
+      "%5.1f s  %4d passed, %d failed, %d skipped  %s%s\n", row$cpu, row$passed, row$failed,
+      row$skipped, row$file, if (row$warnings > 0) paste(",", row$warnings, "warnings") else ""
     ))
   }
   do.call(rbind, c(list(before), rows))
@@ -102,6 +106,6 @@ cat(sprintf(
   "%d files, %.0f CPU s, %.0f s in %d processes, %d warnings\n",
   length(files), sum(done$cpu), elapsed, jobs, sum(done$warnings)
 ))
-failed <- sum(done$failed) + length(lost) + length(slow)
+failed <- sum(done$failed, done$warnings) + length(lost) + length(slow)
 cat(sum(done$passed), failed, sum(done$skipped), "\n", file = arguments[1])
 quit(status = failed > 0)

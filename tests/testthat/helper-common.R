@@ -1,3 +1,12 @@
+# Two processes of package future, until the test ends. They are wanted also where R may use but one
+# core, of which package parallelly would warn.
+local_workers <- function(strategy = "multisession", env = parent.frame()) {
+  skip_if_not_installed("future")
+  withr::local_options(parallelly.maxWorkers.localhost = c(Inf, Inf), .local_envir = env)
+  before <- future::plan(strategy, workers = 2)
+  withr::defer(future::plan(before), envir = env)
+}
+
 # A column per rater and system.
 answers_of <- function(x) {
   cells <- rbind(

@@ -73,8 +73,7 @@ test_that("groups are the same on other processes", {
     )))
   }
   here <- run()
-  before <- future::plan("multisession", workers = 2)
-  withr::defer(future::plan(before))
+  local_workers()
   expect_identical(run(), here)
 })
 

@@ -21,6 +21,10 @@ test_that("checks of two tests are what is published", {
   patterns <- tidy(checks, "patterns")
   expect_lt(abs(patterns$expected - 3), 0.5)
   expect_lt(patterns$observed, 10)
+  if (system.file(package = "loo") == "") {
+    expect_output(print(checks), "leave-one-out needs package loo")
+  }
+  skip_if_not_installed("loo")
   expect_snapshot(print(checks))
 })
 

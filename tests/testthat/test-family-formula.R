@@ -102,6 +102,7 @@ test_that("slopes are those of a twin, in the units of the covariates", {
 })
 
 test_that("a formula of a covariate that does not matter changes little", {
+  skip_unless_extended()
   x <- withr::with_seed(5, {
     x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), 0.8, categories = 3, n = 500,
       dispersion = 2))
@@ -110,7 +111,7 @@ test_that("a formula of a covariate that does not matter changes little", {
     ratings(table, case = case, rater = rater, rating = rating, covariates = site,
       systems = as.data.frame(x, what = "systems"))
   })
-  for (errors in c("free", if (extended_tests()) c("distance", "uniform"))) {
+  for (errors in c("free", "distance", "uniform")) {
     core <- fit_raters(x, rater_model("rater", errors, prior = "none"))
     fit <- fit_raters(x, rater_model("rater", errors, base_rates = ~site))
     gain <- 2 * as.numeric(logLik(fit) - logLik(core))
@@ -136,6 +137,7 @@ test_that("with one accuracy for all raters a system has its own", {
 })
 
 test_that("systems that do not share the raters' slopes are judged by their own", {
+  skip_unless_extended()
   x <- withr::with_seed(1, draw_slopes(1500))
   model <- rater_model(accuracy = ~z)
   estimate <- tidy(estimate_accuracy(x, model = model, interval = "none"))
@@ -147,7 +149,6 @@ test_that("systems that do not share the raters' slopes are judged by their own"
   ))
   expect_lt(ignorant$estimate[2], 0.75)
   expect_equal(estimate$independent, estimate$estimate)
-  skip_unless_extended()
   # Difficulty by formula is shared, unless a system has its own.
   hard <- function(system) {
     tidy(estimate_accuracy(x, model = rater_model("rater", difficulty = ~ z, system = system),

@@ -219,6 +219,7 @@ crowd_of <- function(raters) {
 }
 
 test_that("a fit has no covariance, which is found when somebody asks", {
+  skip_unless_extended()
   x <- crowd_of(700)
   fit <- fit_raters(x, rater_model(accuracy = "rater"))
   expect_lt(object.size(fit[setdiff(names(fit), "x")]), 1e6)

@@ -190,8 +190,7 @@ test_that("other machines draw the replicates that this one would", {
     list(joint$replicates, tidy(joint), tidy(compare_systems(quiet(estimate_accuracy(x)))))
   }
   here <- run()
-  before <- future::plan("cluster", workers = 2)
-  withr::defer(future::plan(before))
+  local_workers("cluster")
   expect_true(has_remote_workers())
   expect_equal(count_pieces(30L), 2)
   expect_identical(run(), here)

@@ -73,6 +73,7 @@ test_that("groups and comparisons use its replicates", {
 })
 
 test_that("weights count cases", {
+  skip_unless_extended()
   x <- panel()
   twice <- x
   twice$weights <- rep(2, 150)

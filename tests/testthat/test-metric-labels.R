@@ -119,6 +119,7 @@ test_that("raters share a skill over labels, so that two are enough", {
 })
 
 test_that("missing answers are left out, and systems may give one label", {
+  skip_unless_extended()
   withr::local_seed(5)
   drawn <- draw_labels(120, c(0.5, 0.3), label_skills)
   said <- lapply(drawn$said, t)

@@ -1,8 +1,7 @@
 test_that("a worker that dies is an error that names the piece, and keeps the others", {
   skip_on_cran()
   skip_if_not_installed("future")
-  before <- future::plan("multisession", workers = 2)
-  withr::defer(future::plan(before))
+  local_workers()
   expect_true(has_workers())
   tasks <- list(function() 1, function() tools::pskill(Sys.getpid()))
   expect_identical(run_pieces(tasks[c(1, 1)], c("a", "b")), list(1, 1))

@@ -116,6 +116,7 @@ test_that("a plan is reached in the median of panels where raters and systems er
 })
 
 test_that("what is planned is reached: plan, draw, measure, compare", {
+  skip_unless_extended()
   x <- planned_store()$fit$x
   category <- x$categories[[1L]]
   measured <- function(list, of) {

@@ -1,6 +1,7 @@
 design <- rater_design(c(0.5, 0.6, 0.7), c(a = 0.3, b = 0.8), n = 30)
 
 test_that("a study goes on from its checkpoint after an interrupt", {
+  skip_unless_extended()
   file <- withr::local_tempfile(fileext = ".rds")
   calls <- 0
   stop_at <- 33
@@ -91,8 +92,7 @@ test_that("processes of any plan give the numbers of one process", {
   }
   conditionMessage_or_null <- function(x) if (!is.null(x)) conditionMessage(x)
 
-  before <- future::plan("multisession", workers = 2)
-  withr::defer(future::plan(before))
+  local_workers()
   same(tidy(run()))
   future::plan("sequential")
   workers <- parallel::makePSOCKcluster(2)
@@ -127,8 +127,7 @@ test_that("of a lost worker's study the blocks in front of the lost one are kept
       lehner_design(3), deadly, runs = 2, n = c(6, 7), panels = "same", checkpoint = file
     )
   }
-  before <- future::plan("multisession", workers = 2)
-  withr::defer(future::plan(before))
+  local_workers()
   expect_error(run(), "n = 7, runs 1 to 2", class = "fallible_error_worker")
   expect_identical(readRDS(file)$done, c(2L, 0L))
   future::plan("sequential")

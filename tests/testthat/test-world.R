@@ -82,6 +82,7 @@ test_that("a world's numbers are not those of its estimators", {
 })
 
 test_that("a run that fails is kept as failed", {
+  skip_unless_extended()
   flaky <- list(
     stops = function(n) if (runif(1) < 0.5) stop("{no} luck") else plain_world(n),
     shape = function(n) plain_world(if (runif(1) < 0.5) n else n + 1),
@@ -173,8 +174,7 @@ test_that("processes of any plan give the numbers of one process", {
     simulation_study(mine, "binned", n = 10, runs = 12)
   }
   here <- run()
-  withr::defer(future::plan("sequential"))
-  future::plan("multisession", workers = 2)
+  local_workers()
   expect_identical(tidy(run()), tidy(here))
 })
 
