@@ -161,6 +161,43 @@ test_that("any two colours differ for everybody", {
   expect_lt(least_distance(c("#D1495B", "#3B8C6E"), "protanopia"), 20)
 })
 
+test_that("legends have a key for categories and states without data", {
+  expect_legend <- function(labels, ...) {
+    rows <- legends_of(ggplot2::autoplot(...))
+    expect_identical(rows$label[!nzchar(rows$legend)], labels)
+    expect_true(all(rows$drawn))
+  }
+  wide <- data.frame(
+    r1 = rep(c("a", "b"), 60), r2 = rep(c("a", "b", "b"), 40), r3 = rep(c("a", "a", "b"), 40),
+    s = rep(c("a", "b"), 60)
+  )
+  x <- ratings(wide, raters = r1:r3, systems = s, categories = c("a", "b", "c"))
+  expect_legend(c("a", "b", "c"), x)
+  expect_legend(c("a", "b", "c"), ground_truth(quiet(fit_raters(x))))
+  expect_legend(c("a", "b", "c"), ratings(data.frame(a = 2:1, b = 1:2, c = 0), counts = a:c))
+  expect_legend(c("the system wins", "it does not"), quiet(alt_test(x)))
+  expect_legend(c("ok", "doubt", "problem"), quiet(data_check(x)))
+  crowd <- crowdtruth(examples_of_results()$ratings_labels)
+  expect_legend(c("not flagged", "flagged"), flag_workers(crowd, sd = 100))
+})
+
+test_that("legends_of() finds labels without a key", {
+  table <- data.frame(x = 1:2, y = 1:2, kind = factor(c("a", "b"), c("a", "b", "c")))
+  some <- function(keys) {
+    legends_of(
+      ggplot2::ggplot(table, ggplot2::aes(x, y, colour = kind, fill = kind)) +
+        ggplot2::geom_point(show.legend = keys) +
+        ggplot2::geom_col(show.legend = keys) +
+        ggplot2::scale_colour_discrete(drop = FALSE) +
+        ggplot2::scale_fill_discrete(drop = FALSE)
+    )
+  }
+  expect_identical(some(TRUE)$label, c("a", "b", "c"))
+  expect_identical(some(TRUE)$drawn, c(TRUE, TRUE, TRUE))
+  since <- utils::packageVersion("ggplot2") >= "3.5.0"
+  expect_identical(some(NA)$drawn, c(TRUE, TRUE, !since))
+})
+
 test_that("more than eight categories are named on their tiles", {
   set.seed(1)
   x <- ratings(matrix(sample(12, 90, TRUE), 30), categories = 1:12)

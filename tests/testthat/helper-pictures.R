@@ -1,0 +1,135 @@
+# Describes a picture by lines of text that are the same for every version of ggplot2: its texts,
+# legends and axes as they are drawn, its scales, and the mapped values of each layer. Deprecated
+# calls are errors.
+describe_picture <- function(plot) {
+  withr::local_options(lifecycle_verbosity = "error")
+  withr::local_pdf(NULL)
+  built <- ggplot2::ggplot_build(plot)
+  parts <- drawn_parts(ggplot2::ggplot_gtable(built))
+  named <- c(
+    title = "^title", subtitle = "^subtitle", caption = "^caption", x = "^xlab", y = "^ylab",
+    panels = "^strip", "x axis" = "^axis-[bt]", "y axis" = "^axis-[lr]"
+  )
+  texts <- lapply(named, function(name) {
+    unique(Filter(nzchar, vapply(parts$grob[grepl(name, parts$name)], text_in, "")))
+  })
+  texts <- vapply(Filter(length, texts), paste, "", collapse = " | ")
+  c(
+    paste0(names(texts), ": ", texts), unique(vapply(built$layout$panel_params, describe_ranges, "")),
+    describe_legends(drawn_legends(parts)),
+    unlist(lapply(built$plot$scales$scales, describe_scale)),
+    unlist(Map(describe_layer, built$plot$layers, built$data))
+  )
+}
+
+# The parts of a table of grobs, from top to bottom and left to right: name, grob.
+drawn_parts <- function(table) {
+  order <- order(table$layout$t, table$layout$l)
+  list(name = table$layout$name[order], grob = table$grobs[order])
+}
+
+# Grobs that have no parts and draw something.
+leaves_of <- function(grob) {
+  parts <- if (inherits(grob, "gtable")) drawn_parts(grob)$grob else grob$children
+  if (length(parts) > 0L) return(unlist(lapply(parts, leaves_of), FALSE))
+  if (!inherits(grob, c("zeroGrob", "null", "gtable", "gTree"))) list(grob)
+}
+
+text_in <- function(grob) {
+  texts <- as.character(unlist(lapply(leaves_of(grob), `[[`, "label")))
+  # In a colour bar, ggplot2 3.4 has a label NA for a break outside the limits.
+  paste(gsub("\n", " / ", texts[!is.na(texts)], fixed = TRUE), collapse = ", ")
+}
+
+# A row per label of each legend with keys: legend (its title), label, drawn (has it a key?). A
+# legend with a colour bar has one row. ggplot2::get_guide_data() lists labels without keys, too.
+legends_of <- function(plot) {
+  withr::local_pdf(NULL)
+  drawn_legends(drawn_parts(ggplot2::ggplotGrob(plot)))
+}
+
+drawn_legends <- function(parts) {
+  boxes <- parts$grob[grepl("^guide-box", parts$name)]
+  legends <- unlist(lapply(boxes, function(box) Filter(is_table, box$grobs)), FALSE)
+  rows <- do.call(rbind, c(list(no_legend), lapply(legends, drawn_legend)))
+  rows[order(in_one_order(rows$legend)), ] # their order depends on the version
+}
+
+no_legend <- data.frame(legend = character(), label = character(), drawn = logical())
+
+is_table <- function(grob) inherits(grob, "gtable")
+
+drawn_legend <- function(legend) {
+  parts <- drawn_parts(legend)
+  labels <- vapply(parts$grob[grepl("^label", parts$name)], text_in, "")
+  keys <- grepl("^key-", parts$name)
+  # Each key has one grob or one per layer, and a ground.
+  cells <- sub("-[^-]*$", "", parts$name[keys])
+  drawn <- tapply(vapply(parts$grob[keys], has_sign, NA), factor(cells, unique(cells)), any)
+  if (!any(keys)) drawn <- any(parts$name == "bar")
+  data.frame(
+    legend = paste(vapply(parts$grob[parts$name == "title"], text_in, ""), collapse = ""),
+    label = labels,
+    drawn = as.vector(drawn)
+  )
+}
+
+has_sign <- function(key) any(!grepl("^legend.key", vapply(leaves_of(key), `[[`, "", "name")))
+
+describe_legends <- function(rows) {
+  label <- paste0(rows$label, ifelse(rows$drawn, "", " (no key)"), recycle0 = TRUE)
+  lines <- vapply(split(label, in_one_order(rows$legend)), paste, "", collapse = ", ")
+  paste0("legend", ifelse(nzchar(names(lines)), " ", ""), names(lines), ": ", lines, recycle0 = TRUE)
+}
+
+describe_ranges <- function(panel) {
+  paste(
+    "ranges: x", numbers_in_words(panel$x$continuous_range), "y",
+    numbers_in_words(panel$y$continuous_range)
+  )
+}
+
+# The values of a scale for colours, shapes and the like.
+describe_scale <- function(scale) {
+  name <- scale$aesthetics[[1]]
+  if (name %in% c("x", "y") || scale$is_empty()) return()
+  limits <- scale$get_limits()
+  values <- if (is.numeric(limits)) {
+    numbers_in_words(limits)
+  } else {
+    paste(limits, "is", scale$map(limits), collapse = ", ")
+  }
+  paste0(name, ": ", values)
+}
+
+positions <- c("x", "y", "xmin", "xmax", "ymin", "ymax", "xend", "yend", "xintercept", "yintercept")
+
+# Geom, number of rows, and the values of what is mapped or a position.
+describe_layer <- function(layer, data) {
+  shown <- intersect(union(positions, names(layer$computed_mapping)), names(data))
+  values <- vapply(data[setdiff(shown, c("group", "width"))], values_in_words, "")
+  paste0(
+    class(layer$geom)[[1]], " (", nrow(data), "): ", paste(names(values), values, collapse = "; ")
+  )
+}
+
+values_in_words <- function(x) {
+  if (is.double(x)) return(numbers_in_words(x, with_mean = TRUE))
+  many <- table(in_one_order(gsub("\n", " / ", as.character(x), fixed = TRUE)), useNA = "ifany")
+  if (length(many) > 8L) return(paste(length(many), "values"))
+  paste0(ifelse(many > 1L, paste(many, ""), ""), names(many), collapse = ", ")
+}
+
+# The order of strings does not depend on the locale.
+in_one_order <- function(x) factor(x, sort(unique(x), method = "radix"))
+
+# Range and mean, as exact as a reader of the picture sees them.
+numbers_in_words <- function(x, with_mean = FALSE) {
+  x <- x[is.finite(x)]
+  if (length(x) == 0L) return("none")
+  span <- max(diff(range(x)), max(abs(x)) / 10, 1e-9)
+  shown <- function(x) format(round(x, 2 - floor(log10(span))), trim = TRUE)
+  ends <- unique(shown(range(x)))
+  mean <- if (with_mean && length(ends) > 1L) paste0(" (mean ", shown(mean(x)), ")")
+  paste0(paste(ends, collapse = " to "), mean)
+}
