@@ -96,7 +96,7 @@ for part; do
     { ($script) 2>&1; echo \$? >/root/code; times >/root/cpu; } | tee /root/$part.log
     read -r code </root/code && exit \$code" || result=failed failed=1
   # In the second line of `times`, user and system time of the children: "1m2.5s 0m0.5s".
-  cpu=$(awk -F '[ms ]+' 'NR == 2 { print int(60 * $1 + $2 + 60 * $3 + $4) }' "$root/root/cpu") || cpu=?
+  cpu=$(awk -F '[ms ]+' 'NR == 2 { print int(60 * $1 + $2 + 60 * $3 + $4) }' "$root/root/cpu") || cpu='?'
   counts=$(grep -E '^([0-9]+ passed, |Status: )' "$root/root/$part.log" | tail -n 1)
   printf '%-5s %s: %s CPU s, %s s%s\n' "$part" $result "$cpu" $(($(date +%s) - begun)) \
     "${counts:+, $counts}" >>"$tmp/summary"
