@@ -29,8 +29,7 @@ compare_with_gold <- function(found, estimate, pairs) {
 # See gold_difference(); `known` alone where there is no gold.
 gold_of_pairs <- function(estimate, pairs) {
   evidence <- estimate$gold$evidence
-  unused <- is.null(evidence) || all(estimate$gold$details$reason %in% only_some_drawn)
-  if (unused) return(list(known = logical(length(pairs$first))))
+  if (is.null(evidence) || counts_too_many(evidence)) return(list(known = logical(length(pairs$first))))
   over_pairs(pattern_answers(estimate$fit$x), pairs$first, pairs$second, function(at) {
     x <- gold_difference(evidence, pairs$first[at], pairs$second[at])
     x[setdiff(names(x), c("rest", "answers"))]

@@ -53,6 +53,13 @@ stand_for <- function(weight, w, drawn) {
   !drawn | abs(colSums(w) - cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * cases
 }
 
+# Do the inverse probabilities sum to more than all cases? Then they are wrong, for any part.
+counts_too_many <- function(evidence) {
+  weight <- evidence$weight
+  sum(evidence$w) > sum(weight) &&
+    !stand_for(as.matrix(weight), as.matrix(evidence$w), evidence$drawn)
+}
+
 # The functions below give what correct_mean() gives, or NULL where there is no gold to go by.
 
 # Of the answers of system number `s`, those that are right.

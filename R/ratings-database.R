@@ -113,6 +113,7 @@ database_ratings <- function(data, quos, options) {
     }
   )
   x["cases"] <- list(NULL)
+  x$rows <- "ratings" # a database has no order of rows
   x$database <- list(
     cases = reduced$cases, keys = reduced$keys, rows = origin$rows, origin = origin$data,
     has_cases = !is.null(roles$case), weighted = !is.null(roles$weights)
@@ -145,6 +146,7 @@ lazy_systems <- function(quo, layout) {
 check_in_database <- function(layout, roles, options, systems) {
   uncounted <- c(
     "Answers with several labels are not counted in a database." = options$repeats == "labels",
+    "Keys of several columns are not read in a database." = length(roles$case) > 1L,
     "A column {.arg truth} is not read in a database." = !is.null(roles$truth),
     "{.arg covariates} are not counted in a database." = length(roles$covariates) > 0L,
     "{.arg confidence} is of single ratings and not read in a database." =
