@@ -120,7 +120,7 @@ walk_features <- function(p, of_ratings, verbs = pairs_of_verbs, tell = NULL) {
           off <- a$wrong
           if (is.null(off) && is.null(a$refused)) {
             b <- do.call(walk_call, c(list(verb, y, q), make(q)))
-            drawn <- grepl("combined", deparse1(make(p)$interval))
+            drawn <- grepl("combined", deparse1(make(p)$interval), fixed = TRUE)
             replicated <- a$drew || verb != "ground_truth" # standard errors, at least
             off <- b$wrong %||% walk_compare(
               a, b, most = if (drawn) 0.03 else 1e-8,
