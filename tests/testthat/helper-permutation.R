@@ -36,12 +36,12 @@ walk_panel <- function(n = 120, seed = 1) {
 }
 
 walk_ratings <- function(p, confidence = FALSE, ordered = FALSE, systems = p$systems, ...) {
-  data <- p$data
+  p$systems <- systems
   ratings(
-    data, case = "case", raters = tidyselect::all_of(p$raters),
-    systems = tidyselect::all_of(systems), weights = "weight", covariates = c("site", "age"),
+    p$data, case = "case", raters = p$raters,
+    systems = p$systems, weights = "weight", covariates = c("site", "age"),
     truth = "truth", categories = p$categories, ordered = ordered,
-    confidence = if (confidence) tidyselect::all_of(paste0("sure_", p$raters)), ...
+    confidence = if (confidence) paste0("sure_", p$raters), ...
   )
 }
 
@@ -284,7 +284,9 @@ walk_tables <- function(result, back = character()) {
   } else if (inherits(result, "fallible_result")) {
     walk_result(result)
   } else if (is.list(result)) {
-    return(unlist(lapply(result, walk_tables, back = back), recursive = FALSE))
+    parts <- unlist(lapply(result, walk_tables, back = back), recursive = FALSE)
+    if (!is.null(names(parts))) names(parts) <- walk_old(names(parts), back)
+    return(parts)
   }
   lapply(tables, walk_plain, back = back)
 }
@@ -322,7 +324,8 @@ walk_plain <- function(table, back) {
 walk_old <- function(words, back) {
   words[is.na(words)] <- "NA"
   for (old in names(back)) {
-    words <- gsub(paste0("\\b", back[[old]], "\\b"), paste0("<", old, ">"), words, perl = TRUE)
+    new <- paste0("(?<![A-Za-z0-9])", back[[old]], "(?![A-Za-z0-9])")
+    words <- gsub(new, paste0("<", old, ">"), words, perl = TRUE)
   }
   gsub("<((rater|sys|k)[a-z0-9]+)>", "\\1", words)
 }
