@@ -36,12 +36,12 @@ walk_panel <- function(n = 120, seed = 1) {
 }
 
 walk_ratings <- function(p, confidence = FALSE, ordered = FALSE, systems = p$systems, ...) {
-  data <- p$data
+  p$systems <- systems
   ratings(
-    data, case = "case", raters = tidyselect::all_of(p$raters),
-    systems = tidyselect::all_of(systems), weights = "weight", covariates = c("site", "age"),
+    p$data, case = "case", raters = p$raters,
+    systems = p$systems, weights = "weight", covariates = c("site", "age"),
     truth = "truth", categories = p$categories, ordered = ordered,
-    confidence = if (confidence) tidyselect::all_of(paste0("sure_", p$raters)), ...
+    confidence = if (confidence) paste0("sure_", p$raters), ...
   )
 }
 
@@ -80,10 +80,12 @@ walk_changes <- list(
     })
     p <- renamed(p, "categories", new)
     p$categories <- rev(new) # ordered errors are the same in the other direction
+    p$turned <- TRUE
     p
   },
   rotated = function(p) {
     p$categories <- p$categories[c(2, 3, 1)]
+    p$turned <- TRUE
     p
   },
   systems = function(p) {
@@ -213,14 +215,12 @@ walk_exceptions <- c(
   autoplot = "draws tables that are compared", plan_cases = "simulates panels of its own", simulate = "returns draws only"
 )
 
-# Arguments without a default, by their names, whatever the verb.
-walk_arguments <- function(p) {
-  list(
-    rater1 = walk_new("rater1", p), rater2 = walk_new("rater2", p),
-    truth = p$data[c("case", "truth")], y = walk_ratings(p), system = walk_new("sys1", p),
-    most = 1000
-  )
-}
+# Arguments without a default, by their names, whatever the verb: functions of a panel.
+walk_arguments <- list(
+  rater1 = function(p) walk_new("rater1", p), rater2 = function(p) walk_new("rater2", p),
+  system = function(p) walk_new("sys1", p), truth = function(p) p$data[c("case", "truth")],
+  y = function(p) walk_ratings(p), most = function(p) 1000
+)
 
 # Verbs whose standard errors come from replicates that are drawn from a seed of their own.
 walk_replicated <- c("estimate_metrics", "confusion", "shared_errors")
@@ -236,8 +236,8 @@ walk_call <- function(verb, object, p, ...) {
   needed <- names(formals)[vapply(formals, identical, NA, quote(expr = ))]
   given <- c(list(object), if (names(formals)[[1L]] == "...") list(object))
   needed <- c(needed, intersect(names(formals), c("system", "most")))
-  others <- setdiff(intersect(needed, names(walk_arguments(p))), names(formals)[[1L]])
-  given <- c(given, walk_arguments(p)[setdiff(others, names(list(...)))], list(...))
+  others <- setdiff(intersect(needed, names(walk_arguments)), c(names(formals)[[1L]], names(list(...))))
+  given <- c(given, lapply(walk_arguments[others], function(make) make(p)), list(...))
   if ("resampling" %in% setdiff(names(formals), names(given))) given$resampling <- list(replicates = 20)
   set.seed(4)
   before <- .Random.seed
@@ -251,7 +251,7 @@ walk_call <- function(verb, object, p, ...) {
       message = function(m) invokeRestart("muffleMessage")
     ),
     error = function(e) {
-      of_class <- inherits(e, "fallible_error") || grepl("no applicable", conditionMessage(e))
+      of_class <- inherits(e, "fallible_error") || grepl("no applicable", conditionMessage(e), fixed = TRUE)
       if (!of_class) wrong <<- paste("error:", conditionMessage(e))
       refused <<- class(e)[[1L]]
       NULL
@@ -279,11 +279,14 @@ walk_tables <- function(result, back = character()) {
     names(table)[-ncol(table)] <- paste0("margin", letters[seq_len(ncol(table) - 1L)])
     list(table)
   } else if (is.numeric(result)) {
-    list(data.frame(name = names(result) %||% as.character(seq_along(result)), value = as.vector(result)))
+    name <- names(result) %||% as.character(seq_along(result))
+    list(data.frame(name = name, value = as.vector(result)))
   } else if (inherits(result, "fallible_result")) {
     walk_result(result)
   } else if (is.list(result)) {
-    return(unlist(lapply(result, walk_tables, back = back), recursive = FALSE))
+    parts <- unlist(lapply(result, walk_tables, back = back), recursive = FALSE)
+    if (!is.null(names(parts))) names(parts) <- walk_old(names(parts), back)
+    return(parts)
   }
   lapply(tables, walk_plain, back = back)
 }
@@ -321,7 +324,8 @@ walk_plain <- function(table, back) {
 walk_old <- function(words, back) {
   words[is.na(words)] <- "NA"
   for (old in names(back)) {
-    words <- gsub(paste0("\\b", back[[old]], "\\b"), paste0("<", old, ">"), words, perl = TRUE)
+    new <- paste0("(?<![A-Za-z0-9])", back[[old]], "(?![A-Za-z0-9])")
+    words <- gsub(new, paste0("<", old, ">"), words, perl = TRUE)
   }
   gsub("<((rater|sys|k)[a-z0-9]+)>", "\\1", words)
 }
@@ -338,6 +342,18 @@ walk_pairs <- function(table, first) {
     if ("probability" %in% names(table)) table$probability[turned] <- 1 - table$probability[turned]
   }
   table
+}
+
+# Thresholds, and coefficients of base rates by formula, are contrasts of categories. They are compared
+# unless the order of categories changes.
+walk_contrasts <- function(call, p) {
+  if (isTRUE(p$turned)) {
+    call$value <- lapply(call$value, function(table) {
+      words <- do.call(paste, c(table, list(rep("", nrow(table)))))
+      table[!grepl("base_rate\\[.*\\]:|threshold\\[", words), , drop = FALSE]
+    })
+  }
+  call
 }
 
 # What is wrong with the same call of two panels: words, or NULL. `copies`: cases of `b` that were
@@ -359,7 +375,9 @@ walk_compare <- function(a, b, copies = NULL, most = 1e-8, only = NULL) {
 }
 
 walk_table_apart <- function(a, b, copies, most, only) {
-  if (!setequal(names(a), names(b))) return(paste("columns:", toString(names(a)), "|", toString(names(b))))
+  if (!setequal(names(a), names(b))) {
+    return(paste("columns:", toString(names(a)), "|", toString(names(b))))
+  }
   if (nrow(a) == 0L && nrow(b) == 0L) return(NULL)
   number <- names(a)[vapply(a, is.numeric, NA)]
   key <- setdiff(names(a), c(number, "reason", "found", "advice", ".votes"))
@@ -391,13 +409,15 @@ walk_table_apart <- function(a, b, copies, most, only) {
     off[is.na(off) | a[[n]] == b[[n]]] <- 0
     if (any(off > if (n == "probability" && !is.null(only)) 0.03 else most)) {
       at <- which.max(off)
-      return(paste0(n, " of ", a$key[[at]], ": ", signif(a[[n]][[at]], 8), " | ", signif(b[[n]][[at]], 8)))
+      values <- signif(c(a[[n]][[at]], b[[n]][[at]]), 8)
+      return(paste0(n, " of ", a$key[[at]], ": ", values[[1L]], " | ", values[[2L]]))
     }
   }
 }
 
 # All verbs on all inputs, before and after each change. Failures as words, a row each.
-walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_verbs(), tell = NULL) {
+walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_verbs(),
+                     tell = NULL) {
   local_silent_refusals()
   failures <- character()
   fail <- function(...) {
@@ -408,7 +428,9 @@ walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_ve
   panels <- lapply(changes, function(change) change(p))
   others <- lapply(panels, walk_inputs)
   for (input in inputs) {
-    made <- tryCatch(one[[input]](), error = function(e) fail(input, "cannot be made", conditionMessage(e)))
+    made <- tryCatch(one[[input]](), error = function(e) {
+      fail(input, "cannot be made", conditionMessage(e))
+    })
     if (is.character(made) || is.null(made)) next
     calls <- lapply(stats::setNames(verbs, verbs), walk_call, made, p)
     for (verb in verbs) if (!is.null(calls[[verb]]$wrong)) fail(input, verb, calls[[verb]]$wrong)
@@ -426,8 +448,10 @@ walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_ve
         found <- walk_call(verb, other, q)
         drawn <- grepl("Bayes|combined", input)
         off <- walk_compare(
-          calls[[verb]], found, q$copies, most = if (drawn) 0.03 else 1e-8,
-          only = if (drawn || found$drew || verb %in% walk_replicated) c("estimate", "probability")
+          walk_contrasts(calls[[verb]], q), walk_contrasts(found, q), q$copies, most = if (drawn) 0.03 else 1e-8,
+          only = if (drawn || isTRUE(found$drew) || verb %in% walk_replicated) {
+            c("estimate", "probability")
+          }
         )
         if (!is.null(found$wrong)) off <- found$wrong
         if (!is.null(off)) fail(input, verb, change, off)

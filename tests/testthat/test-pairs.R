@@ -17,7 +17,7 @@ pairs_of_ratings <- list(
     list(scores = list(sys1 = scores, scale = "order"))
   },
   confidence = function(p) {
-    list(confidence = tidyselect::all_of(paste0("sure_", p$raters)))
+    list(confidence = paste0("sure_", p$raters))
   }
 )
 
@@ -93,8 +93,8 @@ pairs_panel <- function(n) {
 
 pairs_ratings <- function(p, given) {
   fixed <- list(
-    p$data, case = "case", raters = tidyselect::all_of(p$raters),
-    systems = tidyselect::all_of(p$systems)
+    p$data, case = "case", raters = p$raters,
+    systems = p$systems
   )
   do.call(ratings, c(fixed, given))
 }
@@ -120,7 +120,7 @@ walk_features <- function(p, of_ratings, verbs = pairs_of_verbs, tell = NULL) {
           off <- a$wrong
           if (is.null(off) && is.null(a$refused)) {
             b <- do.call(walk_call, c(list(verb, y, q), make(q)))
-            drawn <- grepl("combined", deparse1(make(p)$interval))
+            drawn <- grepl("combined", deparse1(make(p)$interval), fixed = TRUE)
             replicated <- a$drew || verb != "ground_truth" # standard errors, at least
             off <- b$wrong %||% walk_compare(
               a, b, most = if (drawn) 0.03 else 1e-8,
@@ -148,9 +148,9 @@ test_that("pairs of features do not depend on the order of rows, or are refused 
   p <- pairs_panel(if (extended_tests()) 90 else 45)
   if (!extended_tests()) { # the first of each argument of two verbs
     verbs <- lapply(pairs_of_verbs, function(verb) lapply(verb, `[`, 1L))
-    some <- pairs_of_ratings[c("covariates", "confidence", "weights")]
+    some <- pairs_of_ratings[c("covariates", "confidence")]
     verbs$estimate_accuracy$interval <- pairs_of_estimates$interval[1]
-    verbs$estimate_accuracy$model <- pairs_of_estimates$model[3:4]
+    verbs$estimate_accuracy$model <- pairs_of_estimates$model[3]
   } else {
     verbs <- pairs_of_verbs
     some <- pairs_of_ratings
@@ -166,7 +166,7 @@ test_that("two features of the ratings do not depend on the order of rows either
   })
   names(features) <- vapply(both, paste, "", collapse = " and ")
   verbs <- list(
-    estimate_accuracy = pairs_of_estimates[c("by", "gold_sample", "systems")],
+    estimate_accuracy = pairs_of_estimates["gold_sample"],
     compare_systems = pairs_of_comparisons["simultaneous"]
   )
   expect_identical(walk_features(pairs_panel(60), features, verbs), character())

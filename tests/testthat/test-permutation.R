@@ -2,10 +2,10 @@
 # categories and systems; two rows in the place of a weight of 2; systems that are left out before
 # or after a fit that does not use them.
 
-walk_quickly <- c("ratings", "pooled", "estimate, joint", "formula")
+walk_quickly <- "pooled"
 walk_at_once <- function(p) Reduce(function(p, change) change(p), walk_changes, p)
 
-test_that("every verb gives the same numbers when rows, raters, categories and systems are permuted", {
+test_that("every verb gives the same numbers when labels and rows are permuted", {
   skip_if(extended_tests(), "the long form makes each change for itself")
   expect_identical(walk_all(walk_panel(60), list(all = walk_at_once), walk_quickly), character())
 })
@@ -30,8 +30,11 @@ test_that("systems that are left out before or after a fit leave the others as t
     drawn <- inherits(whole, "draws_fit")
     for (method in methods) {
       given <- list(method = method, interval = if (drawn) "posterior" else "none")
-      after <- do.call(walk_call, c(list("estimate_accuracy", whole, p), given, list(systems = fewer$systems)))
-      before <- do.call(walk_call, c(list("estimate_accuracy", part, p), given))
+      call <- function(fit, ...) {
+        do.call(walk_call, c(list("estimate_accuracy", fit, p), given, list(...)))
+      }
+      after <- call(whole, systems = fewer$systems)
+      before <- call(part)
       off <- after$wrong %||% walk_compare(
         before, after, most = if (drawn) 0.03 else 1e-8, only = "estimate"
       )
@@ -48,11 +51,12 @@ test_that("predictions for the cases of a fit are their ground truth", {
   failures <- character()
   for (kind in setdiff(kinds, "known truth")) {
     fit <- quiet(walk_fits[[kind]](p))
-    off <- tryCatch(
-      max(abs(as.matrix(predict(fit, fit$x, type = "probability")[-1]) - as.matrix(ground_truth(fit)[-1]))),
-      fallible_error = function(e) 0, error = function(e) Inf
-    )
-    if (off > if (inherits(fit, "draws_fit")) 0.05 else 1e-8) failures <- c(failures, paste(kind, off))
+    off <- tryCatch({
+      predicted <- predict(fit, fit$x, type = "probability")
+      max(abs(as.matrix(predicted[-1]) - as.matrix(ground_truth(fit)[-1])))
+    }, fallible_error = function(e) 0, error = function(e) Inf)
+    most <- if (inherits(fit, "draws_fit")) 0.05 else 1e-8
+    if (off > most) failures <- c(failures, paste(kind, off))
   }
   expect_identical(failures, character())
 })
