@@ -25,7 +25,9 @@ work <- function(files, folder, desk) {
     library(testthat)
     library(fallible)
   })
-  if (Sys.getenv("FALLIBLE_EXTENDED_TESTS", "false") != "false") {
+  if (Sys.getenv("FALLIBLE_EXTENDED_TESTS", "false") == "false") {
+    compiler::enableJIT(0L) # most code runs so rarely that its compilation takes longer
+  } else {
     options(lifecycle_verbosity = "error")
   }
   # Its parent becomes what topenv() finds; where that is no namespace, R 4.2 collects garbage at

@@ -62,6 +62,7 @@ test_that("ranks say what populations and tests can tell apart", {
 })
 
 test_that("two dependent tests have the posterior of a long run", {
+  skip_unless_extended()
   fit <- function(...) {
     set.seed(1)
     expect_warning(
@@ -115,6 +116,7 @@ test_that("dependence is refused where nothing could be learnt of it, or does no
 })
 
 test_that("a copied rater is seen in the pairs, and its law comes out", {
+  skip_unless_extended()
   set.seed(2)
   x <- copied_panel(0.4, 600)
   plain <- quiet(fit_raters(x, dawid_skene(), method = "bayes", sampling = list(draws = 1000)))

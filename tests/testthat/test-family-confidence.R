@@ -51,6 +51,7 @@ slow_joint <- function(codes, accuracy, rates, right, wrong) {
 }
 
 test_that("the fit is that of a slow twin", {
+  skip_unless_extended()
   x <- sure_panel(90)
   fit <- fit_raters(x, rater_model("rater", confidence = TRUE))
   codes <- codes_of(x)

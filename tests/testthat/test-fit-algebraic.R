@@ -109,6 +109,7 @@ test_that("weights that are not counts leave no standard errors anywhere", {
 })
 
 test_that("standard errors are those of the delete-one jackknife in large panels", {
+  skip_unless_extended()
   set.seed(7)
   n <- 400
   truth <- sample(3, n, TRUE, c(0.5, 0.3, 0.2))

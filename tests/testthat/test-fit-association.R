@@ -72,6 +72,7 @@ test_that("names are those of the best assignment", {
 })
 
 test_that("three good raters are not warned of; independent ones are, or are not fitted", {
+  skip_unless_extended()
   warned <- function(accuracy, n, seed) {
     x <- withr::with_seed(seed, simulate_ratings(rater_design(accuracy, NULL, 2, n)))
     tryCatch(
