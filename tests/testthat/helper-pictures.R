@@ -15,7 +15,8 @@ describe_picture <- function(plot) {
   })
   texts <- vapply(Filter(length, texts), paste, "", collapse = " | ")
   c(
-    paste0(names(texts), ": ", texts), unique(vapply(built$layout$panel_params, describe_ranges, "")),
+    paste0(names(texts), ": ", texts),
+    unique(vapply(built$layout$panel_params, describe_ranges, "")),
     describe_legends(drawn_legends(parts)),
     unlist(lapply(built$plot$scales$scales, describe_scale)),
     unlist(Map(describe_layer, built$plot$layers, built$data))
@@ -38,7 +39,7 @@ leaves_of <- function(grob) {
 text_in <- function(grob) {
   texts <- as.character(unlist(lapply(leaves_of(grob), `[[`, "label")))
   # In a colour bar, ggplot2 3.4 has a label NA for a break outside the limits.
-  paste(gsub("\n", " / ", texts[!is.na(texts)], fixed = TRUE), collapse = ", ")
+  toString(gsub("\n", " / ", texts[!is.na(texts)], fixed = TRUE))
 }
 
 # A row per label of each legend with keys: legend (its title), label, drawn (has it a key?). A
@@ -49,7 +50,7 @@ legends_of <- function(plot) {
 }
 
 drawn_legends <- function(parts) {
-  boxes <- parts$grob[grepl("^guide-box", parts$name)]
+  boxes <- parts$grob[startsWith(parts$name, "guide-box")]
   legends <- unlist(lapply(boxes, function(box) Filter(is_table, box$grobs)), FALSE)
   rows <- do.call(rbind, c(list(no_legend), lapply(legends, drawn_legend)))
   rows[order(in_one_order(rows$legend)), ] # their order depends on the version
@@ -61,8 +62,8 @@ is_table <- function(grob) inherits(grob, "gtable")
 
 drawn_legend <- function(legend) {
   parts <- drawn_parts(legend)
-  labels <- vapply(parts$grob[grepl("^label", parts$name)], text_in, "")
-  keys <- grepl("^key-", parts$name)
+  labels <- vapply(parts$grob[startsWith(parts$name, "label")], text_in, "")
+  keys <- startsWith(parts$name, "key-")
   # Each key has one grob or one per layer, and a ground.
   cells <- sub("-[^-]*$", "", parts$name[keys])
   drawn <- tapply(vapply(parts$grob[keys], has_sign, NA), factor(cells, unique(cells)), any)
@@ -74,12 +75,14 @@ drawn_legend <- function(legend) {
   )
 }
 
-has_sign <- function(key) any(!grepl("^legend.key", vapply(leaves_of(key), `[[`, "", "name")))
+has_sign <- function(key) {
+  !all(startsWith(vapply(leaves_of(key), `[[`, "", "name"), "legend.key"))
+}
 
 describe_legends <- function(rows) {
   label <- paste0(rows$label, ifelse(rows$drawn, "", " (no key)"), recycle0 = TRUE)
-  lines <- vapply(split(label, in_one_order(rows$legend)), paste, "", collapse = ", ")
-  paste0("legend", ifelse(nzchar(names(lines)), " ", ""), names(lines), ": ", lines, recycle0 = TRUE)
+  lines <- vapply(split(label, in_one_order(rows$legend)), toString, "")
+  paste0(trimws(paste("legend", names(lines), recycle0 = TRUE)), ": ", lines, recycle0 = TRUE)
 }
 
 describe_ranges <- function(panel) {

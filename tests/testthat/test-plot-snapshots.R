@@ -59,7 +59,8 @@ test_that("pictures that need other examples contain what they should", {
   expect_picture("pairs of raters against the K properties", check, "pairs")
   expect_picture("disagreements of the K properties", check, "disagreements")
   crowd <- examples_of_results()$ratings_labels
-  expect_picture("agreement of workers about a label", single_label(crowd, label = "A"), "agreement")
+  one <- single_label(crowd, label = "A")
+  expect_picture("agreement of workers about a label", one, "agreement")
   scored <- quiet(estimate_accuracy(scored_panel(100)$x, "joint", interval = "none"))
   expect_picture("ROC curves", scored, "roc")
   expect_picture("reliability of scores", scored, "reliability")
