@@ -61,7 +61,8 @@ class SystemAverage {
   void fit_tree(const Member* root, bool leaders) {
     const double least = leaders ? any_matters : what_matters();
     for (const auto& one : family_) {
-      const bool stands = !one->base() || !one->base()->ruled_out();
+      const Member* base = one->base();
+      const bool stands = !base || !base->ruled_out();
       if (one->root() == root && one->leads() == leaders && stands) one->fit(data_, least);
     }
   }
