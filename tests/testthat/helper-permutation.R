@@ -463,8 +463,7 @@ walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_ve
 
 # Refusals by class, without their words, which take most of the time of a walk.
 local_silent_refusals <- function(frame = parent.frame()) {
-  package <- asNamespace("fallible")
-  plain <- list(
+  set_conditions(list(
     abort_fallible = function(topic, ...) {
       stop(structure(
         list(message = topic, call = NULL),
@@ -472,18 +471,17 @@ local_silent_refusals <- function(frame = parent.frame()) {
       ))
     },
     warn_fallible = function(...) invisible()
-  )
-  for (name in names(plain)) {
-    local({
-      before <- get(name, package)
-      key <- name
-      put <- function(value) {
-        unlockBinding(key, package)
-        assign(key, value, package)
-        lockBinding(key, package)
-      }
-      put(plain[[key]])
-      withr::defer(put(before), frame)
-    })
+  ))
+  withr::defer(set_conditions(spoken_conditions), frame)
+}
+
+spoken_conditions <- list(abort_fallible = abort_fallible, warn_fallible = warn_fallible)
+
+set_conditions <- function(functions) {
+  package <- asNamespace("fallible")
+  for (name in names(functions)) {
+    unlockBinding(name, package)
+    assign(name, functions[[name]], package)
+    lockBinding(name, package)
   }
 }
