@@ -222,8 +222,10 @@ walk_arguments <- list(
   y = function(p) walk_ratings(p), most = function(p) 1000
 )
 
-# Verbs whose standard errors come from replicates that are drawn from a seed of their own.
-walk_replicated <- c("estimate_metrics", "confusion", "shared_errors")
+# Verbs whose standard errors may come from replicates that an estimate draws from its own seed.
+walk_replicated <- c(
+  "estimate_metrics", "confusion", "shared_errors", "compare_systems", "update", "vcov", "plan_gold"
+)
 
 walk_new <- function(old, p) if (old %in% names(p$back)) p$back[[old]] else old
 
@@ -385,16 +387,17 @@ walk_table_apart <- function(a, b, copies, most, only) {
   if (!is.null(copies)) compared <- setdiff(compared, c("weight", "cases", "ratings")) # rows, not their weight
   name <- function(table) do.call(paste, c(table[key], list(rep("", nrow(table))), sep = "/"))
   a$key <- name(a)
+  of_copy <- Reduce(`|`, lapply(b[key], `%in%`, names(copies)), rep(FALSE, nrow(b)))
   b[key] <- lapply(b[key], function(x) ifelse(x %in% names(copies), copies[x], x))
   b$key <- name(b)
   in_order <- function(t) {
     by <- c(list(t$key), lapply(compared, function(n) signif(t[[n]], 6)))
     t[do.call(order, c(unname(by), method = "radix")), , drop = FALSE]
   }
-  if (!is.null(copies)) { # each row of a case has the numbers that the case had
-    numbers <- lapply(b[compared], signif, 7)
-    b <- b[!duplicated(do.call(paste, c(list(b$key), numbers))), ]
-  }
+  # Each row of a case has the numbers that the case had.
+  b <- rbind(b[!of_copy, , drop = FALSE], b[of_copy, , drop = FALSE])
+  numbers <- lapply(b[compared], signif, 7)
+  b <- b[!(sort(of_copy) & duplicated(do.call(paste, c(list(b$key), numbers)))), , drop = FALSE]
   a <- in_order(a)
   b <- in_order(b)
   if (nrow(a) != nrow(b)) return(paste("rows:", nrow(a), "|", nrow(b)))
