@@ -104,15 +104,20 @@ rule_field.family_model <- function(model) "of_family" # nolint: object_name.
 
 # ---- Calls of a user's functions ----------------------------------------------------------------
 
-call_family <- function(family, name, ...) {
-  tryCatch(family[[name]](...), error = function(cnd) {
+call_family <- function(problem, name, ...) {
+  tryCatch(problem$family[[name]](...), error = function(cnd) {
     abort_argument(name, "{.arg {name}} of the family of models stopped.", parent = cnd,
       call = NULL)
   })
 }
 
-family_start <- function(family, data) {
-  start <- call_family(family, "start", data$judged, data$categories)
+# Rows of judged x true category x rating x stratum.
+family_law <- function(problem, own) {
+  call_family(problem, "law", own, problem$judged, problem$categories)
+}
+
+family_start <- function(problem) {
+  start <- call_family(problem, "start", problem$judged, problem$categories)
   abort_argument_if(!is.numeric(start) || !all(is.finite(start)), "start",
     "{.arg start} of the family of models must return finite numbers.",
     x = "It returned {describe(start)}.", call = NULL)
@@ -121,26 +126,15 @@ family_start <- function(family, data) {
   stats::setNames(as.double(start), names)
 }
 
-# Rows of judged x true category x rating x stratum.
-family_law <- function(family, parameters, data) {
-  call_family(family, "law", parameters, data$judged, data$categories)
-}
-
-law_shape <- function(family, data) {
-  n <- length(data$categories)
-  c(nrow(data$judged), n, n, length(family$strata))
-}
-
 # Once for a fit: the messages are for the author of the function.
-check_law <- function(family, parameters, data) {
-  law <- family_law(family, parameters, data)
-  shape <- law_shape(family, data)
-  shaped <- is.numeric(law) && length(dim(law)) >= 3L &&
-    identical(as.double(c(dim(law), 1)[1:4]), as.double(shape))
+check_law <- function(problem, own) {
+  law <- family_law(problem, own)
+  shape <- problem$shape
+  shaped <- is.numeric(law) && isTRUE(all(c(dim(law), 1)[1:4] == shape))
   if (shaped) {
-    law <- array(law, shape)
-    sums <- apply(law, c(1L, 2L, 4L), sum)
-    least <- apply(law, c(1L, 2L, 4L), min)
+    law <- aperm(array(law, shape), c(1L, 2L, 4L, 3L))
+    sums <- rowSums(law, dims = 3L)
+    least <- apply(law, 1:3, min)
     off <- which(is.na(sums) | abs(sums - 1) > 1e-6 | least < 0, arr.ind = TRUE)
     off <- utils::head(off, 1L)
   }
@@ -150,7 +144,7 @@ check_law <- function(family, parameters, data) {
      category x rating{if (length(shape) == 4L) ' x stratum'} ({paste(shape, collapse = ' x ')}),
      whose sums over ratings are one.",
     x = if (shaped) "For row {off[[1L]]} of {.arg judged} and true category
-        {.val {data$categories[off[[2L]]]}} they sum to {format(sums[off], digits = 6)}, the
+        {.val {problem$categories[off[[2L]]]}} they sum to {format(sums[off], digits = 6)}, the
         least is {format(least[off], digits = 4)}." else "It returned {describe(law)} of
         {paste(dim(law), collapse = ' x ')}.", call = NULL)
 }

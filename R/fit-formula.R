@@ -46,14 +46,17 @@ populations_of <- function(model, x, like = NULL) {
   row <- split_by(rep(1, nrow(base$matrix)), columns)
   first <- match(seq_len(max(row)), row)
   sorted <- do.call(order, c(lapply(columns, `[`, first), method = "radix"))
-  size <- length(base$names)
-  report <- diag(1 / base$scale, size)
-  report[1L, ] <- -base$centre / base$scale
-  report[1L, 1L] <- 1
   list(
     population = match(row, sorted)[group], design = base$matrix[first[sorted], -1L, drop = FALSE],
-    report = report, base = base[names(base) != "matrix"]
+    report = unscaled(base), base = base[names(base) != "matrix"]
   )
+}
+
+# Coefficients of unscaled covariates are this matrix times the coefficients of the design.
+unscaled <- function(base) {
+  out <- diag(1 / base$scale, length(base$scale))
+  out[1L, ] <- out[1L, ] - base$centre / base$scale
+  out
 }
 
 # Distinct values of the factors of a formula, in an order that does not depend on that of cases;
@@ -123,14 +126,19 @@ pattern_rates.rater_fit <- function(fit, x = fit$x) {
   matrix(fit$base_rates, n_patterns(x), length(fit$base_rates), byrow = TRUE)
 }
 
-# Rows of covariates x categories, by the coefficients of a fit.
+# Rows of covariates x categories, by the coefficients of a fit, which are those of unscaled
+# covariates.
 rates_at <- function(fit, data) {
-  base <- fit$known$base
-  design <- sweep(formula_design(fit$model$base_rates, data, base)$matrix, 2L, base$scale, `*`)
-  design <- sweep(design, 2L, base$centre, `+`)
-  logits <- matrix(fit$coefficients[coefficient_terms(base$names, fit$x$categories)], ncol(design))
-  logits <- cbind(0, design %*% logits)
-  exp(logits - log_sum_exp(logits))
+  base <- replace(fit$known$base, c("centre", "scale"), list(0, 1))
+  design <- formula_design(fit$model$base_rates, data, base)$matrix
+  terms <- coefficient_terms(base$names, fit$x$categories)
+  exp(log_base_rates(design, matrix(fit$coefficients[terms], ncol(design))))
+}
+
+# Rows of a design x categories.
+log_base_rates <- function(design, coefficients) {
+  logits <- cbind(0, design %*% coefficients)
+  logits - log_sum_exp(logits)
 }
 
 # Names of coefficients of the logits against the first category.
