@@ -22,8 +22,7 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
   }
   problems <- if (joint) {
     lapply(systems, function(system) {
-      like <- fit$known$base
-      problem <- started(family_problem(x, fit$model, fit$known$truth, system, like), x)
+      problem <- family_problem(x, fit$model, fit$known$truth, system, fit$known$base)
       if (identifies_parameters(problem)) maximise_family(problem) else
         c(problem, list(lost = TRUE))
     })
@@ -54,7 +53,7 @@ moved_posterior <- function(problem) {
     if (any(change != 0)) {
       # Parameters x patterns: how far a weight of one more would move the parameters. Only a
       # bootstrap asks for it.
-      pull <<- pull %||% ((problem$inverse %||% inverse_curvature(problem, Inf)) %*%
+      pull <<- pull %||% ((problem$inverse %||% inverse_curvature(problem, theta)) %*%
         t(pattern_scores(problem, theta)))
       theta <- theta + drop(pull %*% change)
     }

@@ -9,8 +9,10 @@
 #   weight, known       of each pattern: its weight, and its true category where 0 is unknown
 #   base                the design of the base rates, see formula_design()
 #   shape               of the law: rows of `judged`, true categories, ratings, strata
-# `system`: number of a system that joins the raters, 0 for none; `like`: the design of a fit.
-family_problem <- function(x, model, known = integer(), system = 0L, like = NULL) {
+#   touched, set        see separate_parameters()
+# `system`: number of a system that joins the raters, 0 for none; `like`, `theta`: the design and the
+# parameters of a fit, without which these are parameters to start from.
+family_problem <- function(x, model, known = integer(), system = 0L, like = NULL, theta = NULL) {
   covariates <- pattern_covariates(x)
   answer <- if (system > 0L) pattern_answers(x)[, system] * rated_patterns(x)
   answered <- which(answer > 0L)
@@ -25,25 +27,26 @@ family_problem <- function(x, model, known = integer(), system = 0L, like = NULL
   )
   size <- length(x$categories)
   known <- c(known, integer(n_patterns(x)))[seq_len(n_patterns(x))]
-  list(
+  problem <- list(
     family = model$family, categories = x$categories, judged = judged, pattern = pattern, row = row,
     cell = row + (c(rating_category(x), answer[answered]) - 1L) * nrow(judged), known = known,
     weight = pattern_weights(x) * (rated_patterns(x) | known > 0L),
     base = formula_design(model$base_rates, covariates, like),
     shape = c(nrow(judged), size, size, length(model$family$strata))
   )
+  problem$theta <- theta %||% first_parameters(problem, x)
+  if (is.null(model$family$gradient)) separate_parameters(problem) else problem
 }
 
-# The problem with parameters to start from: those of the family, and shares of ratings.
-started <- function(problem, x) {
+# The start of the family, and shares of ratings.
+first_parameters <- function(problem, x) {
   own <- family_start(problem)
   check_law(problem, own)
   shares <- colSums(pattern_counts(x) * pattern_weights(x))
-  rates <- matrix(0, ncol(problem$base$matrix), length(shares) - 1L)
   logits <- log(shares / sum(shares) + 0.02)
-  rates[1L, ] <- logits[-1L] - logits[[1L]]
-  problem$theta <- c(own, as.vector(rates))
-  problem
+  rates <- matrix(0, length(shares) - 1L, ncol(problem$base$matrix))
+  rates[, 1L] <- logits[-1L] - logits[[1L]]
+  c(own, t(rates))
 }
 
 # Parameters of the family, and coefficients of the base rates: columns of the design x logits
@@ -84,6 +87,25 @@ expect <- function(problem, theta) {
   )
 }
 
+# With `touched`, which rows of `judged` each parameter is about (rows x parameters); and `set`, a
+# number per parameter. Parameters of a set share no row, so that one difference is enough for all.
+separate_parameters <- function(problem) {
+  own <- split_parameters(problem, problem$theta)$own
+  own <- withr::with_seed(1L, own + stats::rnorm(length(own), sd = 0.3))
+  rows <- problem$shape[[1L]]
+  touched <- vapply(seq_along(own), function(i) {
+    moved <- family_law(problem, replace(own, i, own[[i]] + 0.1))
+    rowSums(matrix(moved != family_law(problem, own), rows)) > 0
+  }, logical(rows))
+  problem$touched <- matrix(touched, rows)
+  problem$set <- integer(length(own))
+  for (i in seq_along(own)) {
+    rivals <- colSums(problem$touched & problem$touched[, i]) > 0
+    problem$set[[i]] <- min(setdiff(seq_along(own), problem$set[rivals]))
+  }
+  problem
+}
+
 # Of the log-likelihood, by all parameters.
 slopes_at <- function(problem, theta) {
   found <- expect(problem, theta)
@@ -92,8 +114,13 @@ slopes_at <- function(problem, theta) {
   weighted <- (found$classes * problem$weight)[problem$pattern, , drop = FALSE]
   counts <- rowsum_rows(problem$cell, weighted, shape[[1L]] * shape[[3L]])
   slopes <- if (is.null(problem$family$gradient)) {
-    here <- log_cells(problem, own)
-    differences(function(at) sum(counts * (log_cells(problem, at) - here)), own)
+    step <- steps_of(own)
+    by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
+      move <- step * (problem$set == set)
+      change <- counts * (log_cells(problem, own + move) - log_cells(problem, own - move))
+      rowSums(matrix(change, shape[[1L]]))
+    }, numeric(shape[[1L]]))
+    colSums(problem$touched * matrix(by_row, shape[[1L]])[, problem$set, drop = FALSE]) / (2 * step)
   } else {
     counts <- aperm(array(counts, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
     call_family(problem, "gradient", own, problem$judged, problem$categories, counts)
@@ -105,33 +132,42 @@ slopes_at <- function(problem, theta) {
   c(slopes, crossprod(problem$base$matrix, excess[, -1L, drop = FALSE]))
 }
 
-# The problem at the top of its likelihood; `inverse`: see inverse_curvature(). It has converged if
-# a Newton step would gain next to nothing.
+# The problem at the top of its likelihood: by a quasi-Newton method, and to the very top by Newton's
+# method where the curvature is known. `inverse`: see inverse_curvature(); NULL for many parameters.
 maximise_family <- function(problem) {
   likelihood <- function(theta) {
     value <- sum(problem$weight * expect(problem, theta)$log_likelihood)
     max(value, -.Machine$double.xmax, na.rm = TRUE)
   }
   slopes <- function(theta) slopes_at(problem, theta)
-  found <- stats::optim(problem$theta, likelihood, slopes, method = "BFGS",
-    control = list(fnscale = -sum(problem$weight), maxit = 1000L, reltol = 1e-13))
-  problem$theta <- found$par
-  problem$inverse <- inverse_curvature(problem)
-  at <- slopes(found$par)
-  problem$converged <- if (is.null(problem$inverse)) found$convergence == 0L else
-    sum(at * (problem$inverse %*% at)) < 2e-6
-  problem$log_likelihood <- found$value
-  problem$iterations <- found$counts[["gradient"]]
-  problem
+  few <- length(problem$theta) <= most_curved
+  found <- stats::optim(problem$theta, likelihood, slopes, method = "BFGS", control = list(
+    fnscale = -sum(problem$weight), maxit = 1000L, reltol = if (few) 1e-10 else 1e-13
+  ))
+  top <- list(theta = found$par, log_likelihood = found$value, converged = found$convergence == 0L,
+    iterations = found$counts[["gradient"]])
+  for (step in seq_len(20L * few)) {
+    top$inverse <- inverse_curvature(problem, top$theta)
+    slope <- slopes(top$theta)
+    move <- drop(top$inverse %*% slope)
+    gain <- sum(move * slope) / 2
+    top$converged <- gain < 1e-6
+    better <- function(part) likelihood(top$theta + part * move) > top$log_likelihood
+    part <- if (gain >= 1e-9) Find(better, 2^-(0:10))
+    if (is.null(part)) break
+    top$theta <- top$theta + part * move
+    top$log_likelihood <- likelihood(top$theta)
+    top$iterations <- top$iterations + 1
+  }
+  replace(problem, names(top), top)
 }
 
 most_curved <- 150L # parameters whose curvature, and rank of scores, are looked into
 
 # The inverse of the curvature of the log-likelihood, without the directions in which there is none;
-# attribute: parameters that go far in these. NULL for many parameters.
-inverse_curvature <- function(problem, most = most_curved) {
-  if (length(problem$theta) > most) return(NULL)
-  hessian <- -differences(function(at) slopes_at(problem, at), problem$theta, 1e-4)
+# attribute: parameters that go far in these.
+inverse_curvature <- function(problem, theta) {
+  hessian <- -differences(function(at) slopes_at(problem, at), theta, 1e-4)
   parts <- eigen((hessian + t(hessian)) / 2, symmetric = TRUE)
   curved <- parts$values > 1e-7 * sum(problem$weight)
   vectors <- parts$vectors[, curved, drop = FALSE]

@@ -3,7 +3,7 @@
 # Field `base` of the fit: the design of the base rates, see formula_design().
 fit_model.family_model <- function(model, checked, start) { # nolint: object_name.
   x <- checked$x
-  problem <- started(family_problem(x, model, checked$known$truth), x)
+  problem <- family_problem(x, model, checked$known$truth)
   fit <- new_rater_fit("family_fit", x, model, "likelihood", checked$known)
   fit$known$base <- problem$base[names(problem$base) != "matrix"]
   fit$identified <- identified_as(fit, identifies_parameters(problem))
@@ -62,7 +62,7 @@ family_naturals <- function(fit, problem, theta) {
 
 # A problem of the fit and other ratings, in its numbers for categories and raters.
 problem_for <- function(fit, x, known = integer()) {
-  c(family_problem(x, fit$model, known, like = fit$known$base), list(theta = fit$theta))
+  family_problem(x, fit$model, known, like = fit$known$base, theta = fit$theta)
 }
 
 posterior_of_others.family_fit <- function(fit, x) { # nolint: object_name.
