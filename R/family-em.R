@@ -18,11 +18,11 @@ family_problem <- function(x, model, known = integer(), system = 0L, like = NULL
   answered <- which(answer > 0L)
   raters <- c(x$raters, x$systems[system])
   pattern <- c(rating_pattern(x), answered)
-  rater <- c(rating_rater(x), rep(length(raters), length(answered)))
-  row <- split_by(rep(1, length(rater)), c(list(rater), lapply(covariates, `[`, pattern)))
+  who <- c(rating_rater(x), rep(length(raters), length(answered)))
+  row <- split_by(rep(1, length(who)), c(list(who), lapply(covariates, `[`, pattern)))
   first <- !duplicated(row)
   judged <- tibble::tibble(
-    rater = factor(raters[rater[first]], raters), system = rater[first] > length(x$raters),
+    rater = factor(raters[who[first]], raters), system = who[first] > length(x$raters),
     covariates[pattern[first], ]
   )
   size <- length(x$categories)
