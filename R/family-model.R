@@ -71,10 +71,10 @@ rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, 
     needs <- c(if (arg != "start") "parameters", "judged", "categories",
       if (arg == "gradient") "counts")
     f <- get(arg)
-    abort_argument_if(!is.function(f) || length(formals(args(f))) < length(needs), arg,
+    given <- if (is.function(f)) length(formals(args(f)))
+    abort_argument_if(!isTRUE(given >= length(needs)), arg,
       "must be a function of {.arg {needs}}.",
-      x = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
-        "It is {describe(f)}.")
+      x = if (!is.null(given)) "It has {given} argument{?s}." else "It is {describe(f)}.")
   }
   check_string(words, "words")
   abort_argument_if(!is_distribution(strata) || any(strata == 0), "strata",
@@ -122,8 +122,9 @@ family_start <- function(problem) {
     "{.arg start} of the family of models must return finite numbers.",
     x = "It returned {describe(start)}.", call = NULL)
   names <- rlang::names2(start)
-  names[names == ""] <- paste("parameter", which(names == ""), recycle0 = TRUE)
-  stats::setNames(as.double(start), names)
+  stats::setNames(
+    as.double(start), ifelse(names == "", paste("parameter", seq_along(start)), names)
+  )
 }
 
 # Once for a fit: the messages are for the author of the function.
@@ -132,9 +133,9 @@ check_law <- function(problem, own) {
   shape <- problem$shape
   shaped <- is.numeric(law) && isTRUE(all(c(dim(law), 1)[1:4] == shape))
   if (shaped) {
-    law <- aperm(array(law, shape), c(1L, 2L, 4L, 3L))
-    sums <- rowSums(law, dims = 3L)
-    least <- apply(law, 1:3, min)
+    law <- array(law, shape)
+    sums <- apply(law, c(1L, 2L, 4L), sum)
+    least <- apply(law, c(1L, 2L, 4L), min)
     off <- which(is.na(sums) | abs(sums - 1) > 1e-6 | least < 0, arr.ind = TRUE)
     off <- utils::head(off, 1L)
   }

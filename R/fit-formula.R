@@ -40,11 +40,11 @@ populations_of <- function(model, x, like = NULL) {
   if (!has_formula(model)) return(NULL)
   values <- pattern_covariates(x)
   group <- split_by(rep(1, n_patterns(x)), values)
-  base <- formula_design(model$base_rates, values[match(seq_len(max(group)), group), ], like)
+  base <- formula_design(model$base_rates, values[!duplicated(group), ], like)
   # Distinct rows, in an order that does not depend on that of cases.
   columns <- unname(split_columns(base$matrix, base$names)[-1L])
   row <- split_by(rep(1, nrow(base$matrix)), columns)
-  first <- match(seq_len(max(row)), row)
+  first <- which(!duplicated(row))
   sorted <- do.call(order, c(lapply(columns, `[`, first), method = "radix"))
   list(
     population = match(row, sorted)[group], design = base$matrix[first[sorted], -1L, drop = FALSE],
@@ -119,16 +119,14 @@ formula_design <- function(formula, data, like = NULL, arg = "base_rates") {
 # ---- Base rates of populations ------------------------------------------------------------------
 
 # Base rates of each pattern of `x`: patterns x categories.
-pattern_rates <- function(fit, x = fit$x) UseMethod("pattern_rates")
+pattern_rates <- function(fit, x = fit$x) rates_of_cases(fit, pattern_covariates(x))
 
-pattern_rates.rater_fit <- function(fit, x = fit$x) {
-  if (has_formula(fit$model)) return(rates_at(fit, pattern_covariates(x)))
-  matrix(fit$base_rates, n_patterns(x), length(fit$base_rates), byrow = TRUE)
-}
+# Rows of `data`, which has the covariates, x categories.
+rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
 
-# Rows of covariates x categories, by the coefficients of a fit, which are those of unscaled
-# covariates.
-rates_at <- function(fit, data) {
+# By coefficients of unscaled covariates.
+rates_of_cases.rater_fit <- function(fit, data) {
+  if (!has_formula(fit$model)) return(t(matrix(fit$base_rates, length(fit$base_rates), nrow(data))))
   base <- replace(fit$known$base, c("centre", "scale"), list(0, 1))
   design <- formula_design(fit$model$base_rates, data, base)$matrix
   terms <- coefficient_terms(base$names, fit$x$categories)
@@ -158,11 +156,6 @@ rates_by_covariates <- function(fit, newdata) {
   if (fit$identified != "yes") rates[] <- NA_real_
   tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))
 }
-
-# Rows of `data` x categories.
-rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
-
-rates_of_cases.rater_fit <- function(fit, data) rates_at(fit, data)
 
 # Rows x 1, the logarithm of the sum of the exponentials of each row.
 log_sum_exp <- function(m) {
