@@ -110,17 +110,18 @@ separate_parameters <- function(problem) {
 slopes_at <- function(problem, theta) {
   found <- expect(problem, theta)
   shape <- problem$shape
+  rows <- shape[[1L]]
   own <- split_parameters(problem, theta)$own
   weighted <- (found$classes * problem$weight)[problem$pattern, , drop = FALSE]
-  counts <- rowsum_rows(problem$cell, weighted, shape[[1L]] * shape[[3L]])
+  counts <- rowsum_rows(problem$cell, weighted, rows * shape[[3L]])
   slopes <- if (is.null(problem$family$gradient)) {
     step <- steps_of(own)
     by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
       move <- step * (problem$set == set)
       change <- counts * (log_cells(problem, own + move) - log_cells(problem, own - move))
-      rowSums(matrix(change, shape[[1L]]))
-    }, numeric(shape[[1L]]))
-    colSums(problem$touched * matrix(by_row, shape[[1L]])[, problem$set, drop = FALSE]) / (2 * step)
+      rowSums(matrix(change, rows))
+    }, numeric(rows))
+    colSums(problem$touched * matrix(by_row, rows)[, problem$set, drop = FALSE]) / (2 * step)
   } else {
     counts <- aperm(array(counts, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
     call_family(problem, "gradient", own, problem$judged, problem$categories, counts)
