@@ -46,17 +46,14 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
 
 # A function of weights of patterns: the posterior where these weights pull the parameters.
 moved_posterior <- function(problem) {
-  pull <- NULL
+  theta <- problem$theta
+  # Parameters x patterns: how far a weight of one more would move the parameters. Only a bootstrap
+  # asks for it.
+  delayedAssign("pull", (problem$inverse %||% inverse_curvature(problem, theta)) %*%
+    t(pattern_scores(problem, theta)))
   function(weight) {
-    theta <- problem$theta
     change <- (weight - problem$weight) * (problem$weight > 0)
-    if (any(change != 0)) {
-      # Parameters x patterns: how far a weight of one more would move the parameters. Only a
-      # bootstrap asks for it.
-      pull <<- pull %||% ((problem$inverse %||% inverse_curvature(problem, theta)) %*%
-        t(pattern_scores(problem, theta)))
-      theta <- theta + drop(pull %*% change)
-    }
+    if (any(change != 0)) theta <- theta + drop(pull %*% change)
     expect(problem, theta)$posterior
   }
 }

@@ -4,14 +4,14 @@
 # A list about ratings `x`, whose parameters `theta` (those of the family, then the base rates) come
 # from the family. It contains
 #   family, categories  those of the model and of the ratings
-#   pattern, row, cell  of each rating: its pattern, its row of `judged`, and its row within category
+#   pattern, row, cell  of each rating: its pattern, row of `judged`, and row within category
 #   judged              a row for each rater and set of covariates
 #   weight, known       of each pattern: its weight, and its true category where 0 is unknown
 #   base                the design of the base rates, see formula_design()
 #   shape               of the law: rows of `judged`, true categories, ratings, strata
 #   touched, set        see separate_parameters()
-# `system`: number of a system that joins the raters, 0 for none; `like`, `theta`: the design and the
-# parameters of a fit, without which these are parameters to start from.
+# `system`: number of a system that joins the raters, 0 for none. `like`, `theta`: the design and
+# the parameters of a fit. Without these the parameters are starting values.
 family_problem <- function(x, model, known = integer(), system = 0L, like = NULL, theta = NULL) {
   covariates <- pattern_covariates(x)
   answer <- if (system > 0L) pattern_answers(x)[, system] * rated_patterns(x)
@@ -133,8 +133,8 @@ slopes_at <- function(problem, theta) {
   c(slopes, crossprod(problem$base$matrix, excess[, -1L, drop = FALSE]))
 }
 
-# The problem at the top of its likelihood: by a quasi-Newton method, and to the very top by Newton's
-# method where the curvature is known. `inverse`: see inverse_curvature(); NULL for many parameters.
+# The problem at the top of its likelihood: by a quasi-Newton method, then by Newton's method if the
+# parameters are few. `inverse`: see inverse_curvature(); NULL for many parameters.
 maximise_family <- function(problem) {
   likelihood <- function(theta) {
     value <- sum(problem$weight * expect(problem, theta)$log_likelihood)

@@ -43,7 +43,8 @@ family_naturals <- function(fit, problem, theta) {
   ratings <- rowsum_codes(problem$row, problem$weight[problem$pattern], shape[[1L]])
   sums <- rowsum_rows(rater, cbind(ratings, matrix(law, shape[[1L]]) * ratings),
     length(fit$x$raters))
-  matrices <- array(sums[, -1L] / replace(sums[, 1L], sums[, 1L] == 0, NA), c(nrow(sums), shape[2:3]))
+  rated <- replace(sums[, 1L], sums[, 1L] == 0, NA)
+  matrices <- array(sums[, -1L] / rated, c(nrow(sums), shape[2:3]))
   accuracy <- colSums(rates * apply(matrices, 1L, diag))
   # Coefficients of the unscaled covariates; none if there are no covariates.
   base <- fit$known$base

@@ -24,9 +24,9 @@
 #' @section Fits:
 #' The E-step of the EM algorithm and a quasi-Newton method, with slopes by Fisher's identity,
 #' maximise the likelihood. There are no priors. Standard errors are computed from the curvature.
-#' They are `NA` for more than 150 parameters, and for estimates on a boundary. Up to 150 parameters,
-#' the rank of scores of random answers shows whether ratings like these can distinguish the
-#' parameters. If they cannot, fitting warns and the estimates are `NA`.
+#' They are `NA` for more than 150 parameters, and for estimates on a boundary. With at most 150
+#' parameters, the rank of scores of random answers shows whether ratings like these can distinguish
+#' the parameters. If they cannot, fitting warns and the estimates are `NA`.
 #'
 #' [estimate_accuracy()] takes the model or its fit, with methods `"joint"` (the default),
 #' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Each replicate

@@ -47,7 +47,9 @@ rate_row <- function(law, population) {
   if (is.null(law$beta)) {
     law_row(NA_character_, part, prior_words("Dirichlet", law$categories))
   } else {
-    law_row(NA_character_, paste(part, "(second category)"), prior_words("Beta", law$beta), law$beta)
+    law_row(
+      NA_character_, paste(part, "(second category)"), prior_words("Beta", law$beta), law$beta
+    )
   }
 }
 
