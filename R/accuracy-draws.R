@@ -116,7 +116,7 @@ drawn_ends <- function(fit) {
     rates <- mean_rates(draws, x, task, populations)$draws
     rates[, rep(seq_len(size), each = size)] * draws[, matrix_columns(m, size, populations)]
   }
-  right <- function(cells) rowSums(cells[, (seq_len(size) - 1L) * size + seq_len(size)])
+  right <- function(cells) rowSums(cells[, on_diagonal(size)])
   cut <- run_sampler(x, task, options)
   matrices <- max(task$prior$matrix_of)
   shared <- lapply(seq_along(x$systems), function(s) cells_of(cut$draws, matrices + s, task))
@@ -197,7 +197,7 @@ common_spread <- 0.5
 
 # Cells of truth and answer that sum to one, with so much on the diagonal.
 cells_with_accuracy <- function(cells, accuracy, size) {
-  diagonal <- (seq_len(size) - 1L) * size + seq_len(size)
+  diagonal <- on_diagonal(size)
   right <- rowSums(cells[, diagonal, drop = FALSE])
   wrong <- rowSums(cells) - right
   times <- ifelse(wrong > 0, (1 - accuracy) / wrong, 0)
@@ -242,9 +242,8 @@ as_draws_estimate <- function(fit, found, options, gold) {
   n <- judged_cases(fit)
   lacking <- n == 0
   sizes <- found$sizes
-  known <- function(value) replace(value, lacking, NA_real_)
-  of_draws <- function(f, ...) known(apply(found$accuracy, 2L, f, ...))
-  value <- known(colMeans(found$accuracy))
+  of_draws <- function(...) replace(apply(found$accuracy, 2L, ...), lacking, NA_real_)
+  value <- replace(colMeans(found$accuracy), lacking, NA_real_)
   table <- result_table(value,
     reason = ifelse(lacking, "no case of the system has a rating", NA_character_))
   tail <- (1 - options$conf_level) / 2

@@ -14,7 +14,7 @@ check_alternatives <- function(alternative, x) {
       x = "Their likelihood is of other data than that of models without.")
   }
   names <- rlang::names2(alternative)
-  names[names == ""] <- vapply(alternative, format, "")[names == ""]
+  names <- ifelse(names == "", vapply(alternative, format, ""), names)
   stats::setNames(lapply(alternative, without_prior), names)
 }
 

@@ -2,37 +2,35 @@
 
 #' A family of models of your own
 #'
-#' Makes a latent class model of your own: each case has one true category, and given that, ratings
-#' are independent. You write the probability of each rating as a function of parameters. The model
-#' is fitted by maximum likelihood on the distinct rows of ratings. The result is a model like those
-#' of [rater_model()]: [fit_raters()] fits it, and functions of fits take its fits.
+#' Makes a latent class model: each case has one true category, and ratings are independent given
+#' that category. You write the probability of each rating as a function of parameters.
+#' [fit_raters()] fits the model by maximum likelihood, and functions of fits take its fits.
 #'
 #' @section Functions:
 #' `judged` is a tibble with a row for each rater and set of [covariates][ratings()] that occur
-#' together: `rater`, a factor; `system`, is it a system that joins the raters (it is then one more
-#' level of `rater`); and the covariates. `categories` are their labels.
+#' together: `rater`, a factor; `system`, `TRUE` for a system that joins the raters, which is one
+#' more level of `rater`; and the covariates. `categories` are the labels of the categories.
 #'
-#' * `start(judged, categories)` gives the parameters to start from, numbers on the whole real line,
-#'   whose names say in words what they are. The best raters should start better than chance: what a
-#'   class is called is otherwise left to chance.
-#' * `law(parameters, judged, categories)` gives the probability of each rating: an array, rows of
-#'   `judged` x true category x rating, whose sums over ratings are one. With `strata` a fourth
-#'   dimension is the stratum of a case that is not observed, its difficulty for instance.
-#' * `gradient(parameters, judged, categories, counts)`, if you have it, gives the slopes of
-#'   `sum(counts * log(law))`, where `counts` has the shape of what `law` gives. Without it slopes
-#'   are by differences: quick where a parameter is about one rater only; slow where many are about
-#'   all.
+#' * `start(judged, categories)` returns starting values, real numbers whose names describe the
+#'   parameters. The best raters should start better than chance. Otherwise the classes may get the
+#'   names of other categories.
+#' * `law(parameters, judged, categories)` returns probabilities: an array, rows of `judged` x true
+#'   category x rating, whose sums over ratings are one. With `strata` the fourth dimension is an
+#'   unobserved stratum of the case, such as its difficulty.
+#' * `gradient(parameters, judged, categories, counts)` is optional. It returns the slopes of
+#'   `sum(counts * log(law))`, where `counts` has the shape of the law. Without it slopes are
+#'   computed by differences. This is slow if many parameters affect all raters.
 #'
 #' @section Fits:
-#' By maximum likelihood, without priors: the E-step of the EM algorithm, and a quasi-Newton method
-#' from the start with Fisher's identity for the slopes. Standard errors are from the curvature at
-#' the top, `NA` for more than 150 parameters, and for what has moved to a boundary. A model whose
-#' parameters ratings like these cannot distinguish (by the rank of a matrix of scores of answers
-#' drawn at random, for no more than 150 parameters) is not identified: a warning, and `NA`.
+#' The E-step of the EM algorithm and a quasi-Newton method, with slopes by Fisher's identity,
+#' maximise the likelihood. There are no priors. Standard errors are computed from the curvature.
+#' They are `NA` for more than 150 parameters, and for estimates on a boundary. With at most 150
+#' parameters, the rank of scores of random answers shows whether ratings like these can distinguish
+#' the parameters. If they cannot, fitting warns and the estimates are `NA`.
 #'
-#' [estimate_accuracy()] takes such a model, or its fit, with methods `"joint"` (the default),
+#' [estimate_accuracy()] takes the model or its fit, with methods `"joint"` (the default),
 #' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Each replicate
-#' moves the parameters by a Newton step to where resampled cases pull them, and judges again.
+#' moves the parameters by a Newton step towards the resampled cases, and judges again.
 #'
 #' @param law,start,gradient Functions, see below.
 #' @param words What to call the model, a string.
@@ -71,10 +69,10 @@ rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, 
     needs <- c(if (arg != "start") "parameters", "judged", "categories",
       if (arg == "gradient") "counts")
     f <- get(arg)
-    abort_argument_if(!is.function(f) || length(formals(args(f))) < length(needs), arg,
+    given <- if (is.function(f)) length(formals(args(f)))
+    abort_argument_if(!isTRUE(given >= length(needs)), arg,
       "must be a function of {.arg {needs}}.",
-      x = if (is.function(f)) "It has {length(formals(args(f)))} argument{?s}." else
-        "It is {describe(f)}.")
+      x = if (!is.null(given)) "It has {given} argument{?s}." else "It is {describe(f)}.")
   }
   check_string(words, "words")
   abort_argument_if(!is_distribution(strata) || any(strata == 0), "strata",
@@ -104,39 +102,34 @@ rule_field.family_model <- function(model) "of_family" # nolint: object_name.
 
 # ---- Calls of a user's functions ----------------------------------------------------------------
 
-call_family <- function(family, name, ...) {
-  tryCatch(family[[name]](...), error = function(cnd) {
+call_family <- function(problem, name, ...) {
+  tryCatch(problem$family[[name]](...), error = function(cnd) {
     abort_argument(name, "{.arg {name}} of the family of models stopped.", parent = cnd,
       call = NULL)
   })
 }
 
-family_start <- function(family, data) {
-  start <- call_family(family, "start", data$judged, data$categories)
+# Rows of judged x true category x rating x stratum.
+family_law <- function(problem, own) {
+  call_family(problem, "law", own, problem$judged, problem$categories)
+}
+
+family_start <- function(problem) {
+  start <- call_family(problem, "start", problem$judged, problem$categories)
   abort_argument_if(!is.numeric(start) || !all(is.finite(start)), "start",
     "{.arg start} of the family of models must return finite numbers.",
     x = "It returned {describe(start)}.", call = NULL)
   names <- rlang::names2(start)
-  names[names == ""] <- paste("parameter", which(names == ""), recycle0 = TRUE)
-  stats::setNames(as.double(start), names)
-}
-
-# Rows of judged x true category x rating x stratum.
-family_law <- function(family, parameters, data) {
-  call_family(family, "law", parameters, data$judged, data$categories)
-}
-
-law_shape <- function(family, data) {
-  n <- length(data$categories)
-  c(nrow(data$judged), n, n, length(family$strata))
+  stats::setNames(
+    as.double(start), ifelse(names == "", paste("parameter", seq_along(start)), names)
+  )
 }
 
 # Once for a fit: the messages are for the author of the function.
-check_law <- function(family, parameters, data) {
-  law <- family_law(family, parameters, data)
-  shape <- law_shape(family, data)
-  shaped <- is.numeric(law) && length(dim(law)) >= 3L &&
-    identical(as.double(c(dim(law), 1)[1:4]), as.double(shape))
+check_law <- function(problem, own) {
+  law <- family_law(problem, own)
+  shape <- problem$shape
+  shaped <- is.numeric(law) && isTRUE(all(c(dim(law), 1)[1:4] == shape))
   if (shaped) {
     law <- array(law, shape)
     sums <- apply(law, c(1L, 2L, 4L), sum)
@@ -150,7 +143,7 @@ check_law <- function(family, parameters, data) {
      category x rating{if (length(shape) == 4L) ' x stratum'} ({paste(shape, collapse = ' x ')}),
      whose sums over ratings are one.",
     x = if (shaped) "For row {off[[1L]]} of {.arg judged} and true category
-        {.val {data$categories[off[[2L]]]}} they sum to {format(sums[off], digits = 6)}, the
+        {.val {problem$categories[off[[2L]]]}} they sum to {format(sums[off], digits = 6)}, the
         least is {format(least[off], digits = 4)}." else "It returned {describe(law)} of
         {paste(dim(law), collapse = ' x ')}.", call = NULL)
 }

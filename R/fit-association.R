@@ -107,8 +107,7 @@ rates_are_prior <- function(fit, most = 2e6) {
 ratings_by_truth <- function(fit) {
   x <- fit$x
   weighted <- (fit$posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
-  raters <- length(x$raters)
-  matrix(apply(weighted, 2L, rowsum_codes, code = rating_rater(x), n = raters), raters)
+  rowsum_rows(rating_rater(x), weighted, length(x$raters))
 }
 
 # Share of ratings by raters who, by two standard errors, call some category by another's name.

@@ -207,18 +207,11 @@ population_in_fit <- function(fit, values) {
   out
 }
 
-# Populations x categories, means of the draws.
-rates_of_populations <- function(fit) {
-  rates <- fit$draws[, startsWith(fit$terms$term, "base_rate"), drop = FALSE]
-  matrix(colMeans(rates), ncol = length(fit$x$categories), byrow = TRUE)
-}
-
-pattern_rates.draws_fit <- function(fit, x = fit$x) { # nolint: object_name.
-  rates_of_populations(fit)[population_in_fit(fit, pattern_covariates(x)), , drop = FALSE]
-}
-
+# By means of the draws.
 rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
-  rates_of_populations(fit)[population_in_fit(fit, data), , drop = FALSE]
+  rates <- colMeans(fit$draws[, startsWith(fit$terms$term, "base_rate"), drop = FALSE])
+  rates <- matrix(rates, ncol = length(fit$x$categories), byrow = TRUE)
+  rates[population_in_fit(fit, data), , drop = FALSE]
 }
 
 rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.

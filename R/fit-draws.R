@@ -249,14 +249,10 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
   rates <- mean_rates(drawn$draws, x, task, populations)
   means <- colMeans(drawn$draws)
   matrix_of <- task$prior$matrix_of
-  matrices <- array(NA_real_, c(length(x$raters), size, size))
-  for (j in seq_along(x$raters)) {
-    columns <- matrix_columns(matrix_of[[j]], size, populations)
-    matrices[j, , ] <- matrix(means[columns], size, byrow = TRUE)
-  }
-  diagonal <- (seq_len(size) - 1L) * size + seq_len(size)
+  cells <- vapply(matrix_of, function(m) means[matrix_columns(m, size, populations)],
+    numeric(size^2))
   accuracy <- vapply(unique(matrix_of), function(m) {
-    columns <- matrix_columns(m, size, populations)[diagonal]
+    columns <- matrix_columns(m, size, populations)[on_diagonal(size)]
     rowSums(rates$draws * drawn$draws[, columns, drop = FALSE])
   }, numeric(nrow(drawn$draws)))
   all <- cbind(accuracy, rates$draws)
@@ -267,7 +263,8 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
   posterior[empty, ] <- of_population[populations_in(task, x)[empty], ]
   new_rater_fit("draws_fit", x, model, "bayes", known,
     identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
-    posterior = posterior, matrices = matrices, log_likelihood = NA_real_,
+    posterior = posterior, log_likelihood = NA_real_,
+    matrices = aperm(array(cells, c(size, size, length(matrix_of))), 3:1),
     coefficients = named_coefficients(colMeans(accuracy), rates$mean, x, each),
     covariance = if (ncol(all) <= 2000L) unname(stats::cov(all)), draws = drawn$kept,
     terms = task$terms, diagnostics = drawn$diagnostics, prior = prior,
@@ -298,6 +295,9 @@ mean_rates <- function(draws, x, task, populations) {
 matrix_columns <- function(m, size, populations) {
   populations * size + (m - 1L) * size^2 + seq_len(size^2)
 }
+
+# Of these, the right answers.
+on_diagonal <- function(size) seq(1L, size^2, size + 1L)
 
 # The largest Rhat and the least effective sample size of what is watched.
 worst_mixing <- function(fit) {

@@ -40,20 +40,23 @@ populations_of <- function(model, x, like = NULL) {
   if (!has_formula(model)) return(NULL)
   values <- pattern_covariates(x)
   group <- split_by(rep(1, n_patterns(x)), values)
-  base <- formula_design(model$base_rates, values[match(seq_len(max(group)), group), ], like)
+  base <- formula_design(model$base_rates, values[!duplicated(group), ], like)
   # Distinct rows, in an order that does not depend on that of cases.
   columns <- unname(split_columns(base$matrix, base$names)[-1L])
   row <- split_by(rep(1, nrow(base$matrix)), columns)
-  first <- match(seq_len(max(row)), row)
+  first <- which(!duplicated(row))
   sorted <- do.call(order, c(lapply(columns, `[`, first), method = "radix"))
-  size <- length(base$names)
-  report <- diag(1 / base$scale, size)
-  report[1L, ] <- -base$centre / base$scale
-  report[1L, 1L] <- 1
   list(
     population = match(row, sorted)[group], design = base$matrix[first[sorted], -1L, drop = FALSE],
-    report = report, base = base[names(base) != "matrix"]
+    report = unscaled(base), base = base[names(base) != "matrix"]
   )
+}
+
+# Coefficients of unscaled covariates are this matrix times the coefficients of the design.
+unscaled <- function(base) {
+  out <- diag(1 / base$scale, length(base$scale))
+  out[1L, ] <- out[1L, ] - base$centre / base$scale
+  out
 }
 
 # Distinct values of the factors of a formula, in an order that does not depend on that of cases;
@@ -116,21 +119,24 @@ formula_design <- function(formula, data, like = NULL, arg = "base_rates") {
 # ---- Base rates of populations ------------------------------------------------------------------
 
 # Base rates of each pattern of `x`: patterns x categories.
-pattern_rates <- function(fit, x = fit$x) UseMethod("pattern_rates")
+pattern_rates <- function(fit, x = fit$x) rates_of_cases(fit, pattern_covariates(x))
 
-pattern_rates.rater_fit <- function(fit, x = fit$x) {
-  if (has_formula(fit$model)) return(rates_at(fit, pattern_covariates(x)))
-  matrix(fit$base_rates, n_patterns(x), length(fit$base_rates), byrow = TRUE)
+# Rows of `data`, which has the covariates, x categories.
+rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
+
+# By coefficients of unscaled covariates.
+rates_of_cases.rater_fit <- function(fit, data) {
+  if (!has_formula(fit$model)) return(t(matrix(fit$base_rates, length(fit$base_rates), nrow(data))))
+  base <- replace(fit$known$base, c("centre", "scale"), list(0, 1))
+  design <- formula_design(fit$model$base_rates, data, base)$matrix
+  terms <- coefficient_terms(base$names, fit$x$categories)
+  exp(log_base_rates(design, matrix(fit$coefficients[terms], ncol(design))))
 }
 
-# Rows of covariates x categories, by the coefficients of a fit.
-rates_at <- function(fit, data) {
-  base <- fit$known$base
-  design <- sweep(formula_design(fit$model$base_rates, data, base)$matrix, 2L, base$scale, `*`)
-  design <- sweep(design, 2L, base$centre, `+`)
-  logits <- matrix(fit$coefficients[coefficient_terms(base$names, fit$x$categories)], ncol(design))
-  logits <- cbind(0, design %*% logits)
-  exp(logits - log_sum_exp(logits))
+# Rows of a design x categories.
+log_base_rates <- function(design, coefficients) {
+  logits <- cbind(0, design %*% coefficients)
+  logits - log_sum_exp(logits)
 }
 
 # Names of coefficients of the logits against the first category.
@@ -150,11 +156,6 @@ rates_by_covariates <- function(fit, newdata) {
   if (fit$identified != "yes") rates[] <- NA_real_
   tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))
 }
-
-# Rows of `data` x categories.
-rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
-
-rates_of_cases.rater_fit <- function(fit, data) rates_at(fit, data)
 
 # Rows x 1, the logarithm of the sum of the exponentials of each row.
 log_sum_exp <- function(m) {

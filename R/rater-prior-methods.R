@@ -20,10 +20,10 @@ others_words <- c(
 
 # `shape`: of a Beta distribution, where there is one.
 law_row <- function(rater, part, prior, shape = c(NA_real_, NA_real_)) {
+  ends <- stats::qbeta(c(0.05, 0.95), shape[[1L]], shape[[2L]])
   list(
-    rater = rater, part = part, prior = prior, mean = shape[[1L]] / sum(shape),
-    lower = stats::qbeta(0.05, shape[[1L]], shape[[2L]]),
-    upper = stats::qbeta(0.95, shape[[1L]], shape[[2L]])
+    rater = rater, part = part, prior = prior, mean = shape[[1L]] / sum(shape), lower = ends[[1L]],
+    upper = ends[[2L]]
   )
 }
 
@@ -45,10 +45,12 @@ law_rows <- function(law, rater) {
 rate_row <- function(law, population) {
   part <- if (population == "") "base rates" else paste("base rates of", population)
   if (is.null(law$beta)) {
-    return(law_row(NA_character_, part, prior_words("Dirichlet", law$categories)))
+    law_row(NA_character_, part, prior_words("Dirichlet", law$categories))
+  } else {
+    law_row(
+      NA_character_, paste(part, "(second category)"), prior_words("Beta", law$beta), law$beta
+    )
   }
-  part <- paste(part, "(second category)")
-  law_row(NA_character_, part, prior_words("Beta", law$beta), law$beta)
 }
 
 #' @export

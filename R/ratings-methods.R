@@ -168,10 +168,13 @@ summarise_systems <- function(x, votes) {
 
 ratio <- function(a, b) ifelse(b > 0, a / b, NA_real_)
 
-rowsum_codes <- function(code, weight, n) {
-  out <- numeric(n)
-  sums <- rowsum(weight, code)
-  out[as.integer(rownames(sums))] <- sums[, 1L]
+rowsum_codes <- function(code, weight, n) as.vector(rowsum_rows(code, as.matrix(weight), n))
+
+# Sums of the rows of a matrix by codes from 1 to n.
+rowsum_rows <- function(code, values, n) {
+  sums <- rowsum(values, code)
+  out <- matrix(0, n, ncol(values))
+  out[as.integer(rownames(sums)), ] <- sums
   out
 }
 
