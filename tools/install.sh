@@ -135,8 +135,8 @@ if [ -n "$library" ]; then
   export MAKEFLAGS="${MAKEFLAGS:--j$(getconf _NPROCESSORS_ONLN)}"
   # Who tests waits for the compiler more than for what it makes.
   if [ "$level" != demo ] && [ ! -e "${R_MAKEVARS_USER:-$HOME/.R/Makevars}" ]; then
-    # The headers of others are read once.
-    printf '#include <%s>\n' Eigen/Dense Rcpp.h algorithm functional thread vector >"$build/src/common.hpp"
+    # What takes long to read is read once. Not Rcpp: objects of the core are linked without R, too.
+    printf '#include <%s>\n' Eigen/Dense algorithm functional thread vector >"$build/src/common.hpp"
     cat >"$tmp/Makevars" <<'MAKE'
 CXX17FLAGS = -O1 -include common.hpp
 all:
