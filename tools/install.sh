@@ -135,7 +135,15 @@ if [ -n "$library" ]; then
   export MAKEFLAGS="${MAKEFLAGS:--j$(getconf _NPROCESSORS_ONLN)}"
   # Who tests waits for the compiler more than for what it makes.
   if [ "$level" != demo ] && [ ! -e "${R_MAKEVARS_USER:-$HOME/.R/Makevars}" ]; then
-    echo 'CXX17FLAGS = -O1' >"$tmp/Makevars"
+    # What takes long to read is read once. Not Rcpp: objects of the core are linked without R, too.
+    printf '#include <%s>\n' Eigen/Dense algorithm functional thread vector >"$build/src/common.hpp"
+    cat >"$tmp/Makevars" <<'MAKE'
+CXX17FLAGS = -O1 -include common.hpp
+all:
+$(OBJECTS): common.hpp.gch
+common.hpp.gch:
+	$(CXX) $(ALL_CPPFLAGS) $(filter-out -include common.hpp,$(ALL_CXXFLAGS)) -x c++-header common.hpp -o $@
+MAKE
     export R_MAKEVARS_USER="$tmp/Makevars"
   fi
 fi

@@ -66,6 +66,7 @@ test_that("strong violations are seen, each by its own test", {
 })
 
 test_that("p-values are about uniform where the K-properties hold", {
+  skip_unless_extended()
   set.seed(3)
   p <- replicate(60, {
     x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.7), 0.7, 3, 60))

@@ -40,6 +40,7 @@ test_that("two tests in two populations are identified, and fitted exactly", {
 })
 
 test_that("as many categories as you like, with a system beside", {
+  skip_unless_extended()
   withr::local_seed(1)
   n <- 6000
   population <- rep(c("x", "y"), each = n / 2)

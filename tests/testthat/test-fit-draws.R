@@ -176,6 +176,7 @@ run_of_seed <- function(seed, ..., x = two_tests(), prior = joseph(order = "none
 least_size <- function(fit) min(fit$diagnostics[, c("ess_bulk", "ess_tail")])
 
 test_that("draws lie further apart until they are worth enough, whatever the seed", {
+  skip_unless_extended()
   short <- run_of_seed(1, draws = 1000)
   expect_gte(least_size(short), 500)
   expect_identical(log2(short$sampling$thin) %% 1, 0)
