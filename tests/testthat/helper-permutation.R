@@ -449,7 +449,8 @@ walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_ve
       of_rows <- if (!is.null(q$copies)) c("glance", "truth") # they describe rows of the data
       for (verb in setdiff(names(calls), of_rows)) {
         found <- walk_call(verb, other, q)
-        drawn <- grepl("Bayes|combined", input)
+        drawn <- grepl("Bayes|combined", input) || # an update of gold is combined
+          (startsWith(input, "gold") && verb %in% walk_replicated)
         off <- walk_compare(
           walk_contrasts(calls[[verb]], q), walk_contrasts(found, q), q$copies, most = if (drawn) 0.03 else 1e-8,
           only = if (drawn || isTRUE(found$drew) || verb %in% walk_replicated) {
