@@ -109,7 +109,7 @@ say_sentences.accuracy_estimate <- function(x) {
   table <- tidy(x)
   known <- !is.na(table$estimate)
   gold <- cases_of_known_truth(x)
-  all_known <- gold == nrow(x$fit$x)
+  all_known <- gold == sum(pattern_weights(x$fit$x))
   range <- if (rests_on_machines(x)) {
     " Such raters often err on the same cases; the interval shows how far off others were."
   } else {
@@ -145,17 +145,18 @@ on_cases <- function(estimate, n) {
   paste("On", cases_words(n), "judged by", raters, truth_words(estimate))
 }
 
-# How many cases of an estimate had a known truth: those that measure, or that a fit was given.
+# Number of cases of an estimate with a known truth: gold cases, or those given to the fit. Weights
+# count, as they do in `n`.
 cases_of_known_truth <- function(estimate) {
-  if (!is.null(estimate$gold)) return(length(estimate$gold$case))
   fit <- estimate$fit
-  sum(known_patterns(fit)[pattern_of_case(fit$x)])
+  if (!is.null(estimate$gold)) return(sum(weights_of_cases(fit$x)[estimate$gold$case]))
+  sum(known_patterns(fit) * pattern_weights(fit$x))
 }
 
 truth_words <- function(estimate) {
   gold <- cases_of_known_truth(estimate)
   if (gold == 0L) return("without known truth")
-  cases <- nrow(estimate$fit$x)
+  cases <- sum(pattern_weights(estimate$fit$x))
   chosen <- if (gold < cases) switch(estimate$gold$sample %||% "none",
     random = " (a random sample)", none = "", " (chosen with known probabilities)"
   )
@@ -299,7 +300,7 @@ say_sentences.metric_estimate <- function(x) {
     )
   )
   not <- c(
-    if (cases_of_known_truth(one) < nrow(one$fit$x)) {
+    if (cases_of_known_truth(one) < sum(pattern_weights(one$fit$x))) {
       "These metrics were measured against the truth."
     },
     "The same holds where categories are more or less frequent than in these cases.",

@@ -20,7 +20,8 @@ walk_panel <- function(n = 120, seed = 1) {
   for (rater in raters) {
     right <- data[[rater]] == categories[truth]
     sure <- stats::runif(n) < ifelse(right, 0.75, 0.35)
-    data[[paste0("sure_", rater)]] <- factor(ifelse(sure, "high", "low"), c("low", "high"), ordered = TRUE)
+    said <- ifelse(sure, "high", "low")
+    data[[paste0("sure_", rater)]] <- factor(said, c("low", "high"), ordered = TRUE)
   }
   data$rater4[sample.int(n, n %/% 10)] <- NA
   data$sure_rater4[is.na(data$rater4)] <- NA
@@ -31,7 +32,8 @@ walk_panel <- function(n = 120, seed = 1) {
       weight = sample(1:2, n, TRUE), truth = categories[truth],
       gold = seq_len(n) %in% sample.int(n, n %/% 3), data
     ),
-    raters = raters, systems = c("sys1", "sys2", "sys3"), categories = categories, back = character()
+    raters = raters, systems = c("sys1", "sys2", "sys3"), categories = categories,
+    back = character()
   )
 }
 
@@ -146,7 +148,8 @@ walk_fits <- list(
   `own posterior` = function(p, ...) {
     x <- walk_ratings(p, ...)
     given <- as.matrix(p$data[match(x$cases, p$data$case), p$raters])
-    votes <- vapply(x$categories, function(k) rowSums(given == k, na.rm = TRUE) + 0.3, numeric(nrow(given)))
+    count <- function(k) rowSums(given == k, na.rm = TRUE) + 0.3
+    votes <- vapply(x$categories, count, numeric(nrow(given)))
     as_rater_fit(x, votes / rowSums(votes))
   }
 )
@@ -212,7 +215,8 @@ walk_function <- function(verb) get0(verb, asNamespace("fallible"), mode = "func
 
 walk_exceptions <- c(
   explore = "opens a page", accuracy_report = "writes a page of the results of other verbs",
-  autoplot = "draws tables that are compared", plan_cases = "simulates panels of its own", simulate = "returns draws only"
+  autoplot = "draws tables that are compared", plan_cases = "simulates panels of its own",
+  simulate = "returns draws only"
 )
 
 # Arguments without a default, by their names, whatever the verb: functions of a panel.
@@ -238,9 +242,11 @@ walk_call <- function(verb, object, p, ...) {
   needed <- names(formals)[vapply(formals, identical, NA, quote(expr = ))]
   given <- c(list(object), if (names(formals)[[1L]] == "...") list(object))
   needed <- c(needed, intersect(names(formals), c("system", "most")))
-  others <- setdiff(intersect(needed, names(walk_arguments)), c(names(formals)[[1L]], names(list(...))))
+  known <- c(names(formals)[[1L]], names(list(...)))
+  others <- setdiff(intersect(needed, names(walk_arguments)), known)
   given <- c(given, lapply(walk_arguments[others], function(make) make(p)), list(...))
-  if ("resampling" %in% setdiff(names(formals), names(given))) given$resampling <- list(replicates = 20)
+  open <- setdiff(names(formals), names(given))
+  if ("resampling" %in% open) given$resampling <- list(replicates = 20)
   set.seed(4)
   before <- .Random.seed
   utils::capture.output(value <- tryCatch(
@@ -253,7 +259,8 @@ walk_call <- function(verb, object, p, ...) {
       message = function(m) invokeRestart("muffleMessage")
     ),
     error = function(e) {
-      of_class <- inherits(e, "fallible_error") || grepl("no applicable", conditionMessage(e), fixed = TRUE)
+      of_class <- inherits(e, "fallible_error") ||
+        grepl("no applicable", conditionMessage(e), fixed = TRUE)
       if (!of_class) wrong <<- paste("error:", conditionMessage(e))
       refused <<- class(e)[[1L]]
       NULL
@@ -346,8 +353,8 @@ walk_pairs <- function(table, first) {
   table
 }
 
-# Thresholds, and coefficients of base rates by formula, are contrasts of categories. They are compared
-# unless the order of categories changes.
+# Thresholds, and coefficients of base rates by formula, are contrasts of categories. They are
+# compared unless the order of categories changes.
 walk_contrasts <- function(call, p) {
   if (isTRUE(p$turned)) {
     call$value <- lapply(call$value, function(table) {
@@ -384,7 +391,8 @@ walk_table_apart <- function(a, b, copies, most, only) {
   number <- names(a)[vapply(a, is.numeric, NA)]
   key <- setdiff(names(a), c(number, "reason", "found", "advice", ".votes"))
   compared <- if (is.null(only)) number else intersect(number, only)
-  if (!is.null(copies)) compared <- setdiff(compared, c("weight", "cases", "ratings")) # rows, not their weight
+  # These count rows, not their weights.
+  if (!is.null(copies)) compared <- setdiff(compared, c("weight", "cases", "ratings"))
   name <- function(table) do.call(paste, c(table[key], list(rep("", nrow(table))), sep = "/"))
   a$key <- name(a)
   of_copy <- Reduce(`|`, lapply(b[key], `%in%`, names(copies)), rep(FALSE, nrow(b)))
@@ -449,9 +457,11 @@ walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_ve
       of_rows <- if (!is.null(q$copies)) c("glance", "truth") # they describe rows of the data
       for (verb in setdiff(names(calls), of_rows)) {
         found <- walk_call(verb, other, q)
-        drawn <- grepl("Bayes|combined", input)
+        drawn <- grepl("Bayes|combined", input) || # an update of gold is combined
+          (startsWith(input, "gold") && verb %in% walk_replicated)
         off <- walk_compare(
-          walk_contrasts(calls[[verb]], q), walk_contrasts(found, q), q$copies, most = if (drawn) 0.03 else 1e-8,
+          walk_contrasts(calls[[verb]], q), walk_contrasts(found, q), q$copies,
+          most = if (drawn) 0.03 else 1e-8,
           only = if (drawn || isTRUE(found$drew) || verb %in% walk_replicated) {
             c("estimate", "probability")
           }

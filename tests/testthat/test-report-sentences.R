@@ -123,3 +123,15 @@ test_that("sentences are printed whole", {
   expect_true(all(vapply(said$sentence, grepl, NA, x = printed, fixed = TRUE)))
   expect_match(printed, "You may say: .*You may not say: ")
 })
+
+test_that("cases with known truth are counted by their weights, like all others", {
+  p <- walk_panel(40)
+  estimate <- quiet(
+    estimate_accuracy(walk_ratings(p), interval = "corrected", known_truth = walk_gold(p))
+  )
+  gold <- sum(p$data$weight[p$data$gold])
+  expect_match(
+    may_say(estimate)$sentence[[1L]],
+    paste("known truth of", gold, "of", sum(p$data$weight), "cases"), fixed = TRUE
+  )
+})
