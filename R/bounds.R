@@ -161,7 +161,7 @@ fit_of_bounds <- function(x, given) {
 
 check_nothing_assumed <- function(assumed) {
   given <- names(assumed)[!vapply(assumed, function(x) is.null(x) || isTRUE(x), NA)]
-  abort_argument_if(length(given) > 0L, given,
+  abort_argument_if(given, given,
     "Truth and raters are taken from the fit, so no further assumption is possible.",
     x = "Found {.arg {given}}.", i = "Use {.code given = \"ratings\"}.")
 }

@@ -67,7 +67,7 @@ check_same_ratings <- function(fits) {
     list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
   })
   off <- which(!vapply(of, identical, NA, of[[1L]]))
-  abort_argument_if(length(off) > 0L, "...",
+  abort_argument_if(off, "...",
     "Models are compared on the same ratings and known truths.",
     x = "Those of fit {off[[1L]]} are others than those of the first.")
 }

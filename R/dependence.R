@@ -41,7 +41,7 @@ most_dependent <- 300L
 
 check_dependent_panel <- function(model, x) {
   unknown <- setdiff(unlist(model$dependence$pairs), x$raters)
-  abort_argument_if(length(unknown) > 0L, "model", "{.field pairs} must name raters of {.arg x}.",
+  abort_argument_if(unknown, "model", "{.field pairs} must name raters of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   check_named_raters(x, "model", "Dependent errors need the rater of each rating.")
   abort_argument_if(max(pattern_lengths(x)) > most_dependent, "model",

@@ -88,7 +88,7 @@ as_estimator <- function(x) {
 
 check_names <- function(names, arg) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
-  abort_argument_if(length(bad) > 0L, arg, "must have names that differ.",
+  abort_argument_if(bad, arg, "must have names that differ.",
     x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.")
 }
 

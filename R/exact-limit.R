@@ -42,7 +42,7 @@ check_fixed <- function(design) {
     if (design$law != "fixed") "base rates are drawn (give {.arg base_rates})",
     if (design$error_range > 0 && any(varies)) "errors vary at random (set {.arg error_range} to 0)"
   )
-  abort_if(length(drawn) > 0L, "argument",
+  abort_if(drawn, "argument",
     "Only a design whose matrices and base rates are fixed has a limit.", x = drawn, arg = "design")
 }
 

@@ -189,7 +189,7 @@ warn_latent <- function(fit) {
   mean <- colMeans(fit$matrices, na.rm = TRUE)
   gain <- mean + t(mean) - outer(diag(mean), diag(mean), `+`)
   switched <- fit$x$categories[rowSums(gain > 1e-6, na.rm = TRUE) > 0]
-  warn_if(length(switched) > 0L, "switched",
+  warn_if(switched, "switched",
     "Under the fitted model raters mostly call these categories by each other's names:
         {.val {switched}}.",
     i = "The likelihood does not determine the names of latent classes. Join categories, choose a

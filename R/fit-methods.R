@@ -68,7 +68,7 @@ judge <- function(fit, newdata) {
 as_new_cases <- function(fit, x) {
   place <- match(x$categories, fit$x$categories)
   strange <- x$categories[intersect(which(is.na(place)), rating_category(x))]
-  abort_if(length(strange) > 0L, "category", "{.arg newdata} must have the categories of the fit.",
+  abort_if(strange, "category", "{.arg newdata} must have the categories of the fit.",
     x = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}.", row = NA_integer_,
     column = NA_character_, found = strange)
   x <- recode_levels(recode_ratings(x, place, fit$x$categories), fit)
@@ -78,7 +78,7 @@ as_new_cases <- function(fit, x) {
   strange <- x$raters[intersect(which(is.na(place)), rating_rater(x))]
   must <- "must have ratings by the raters of the fit."
   check_named_raters(x, "newdata", must)
-  abort_argument_if(length(strange) > 0L, "newdata", must,
+  abort_argument_if(strange, "newdata", must,
     x = "{.val {strange}} {?is/are} not among {.val {fit$x$raters}}.")
   recode_raters(x, place, fit$x$raters)
 }

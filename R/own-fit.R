@@ -115,7 +115,7 @@ check_posterior <- function(posterior, x) {
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
   off <- which(rowSums(is.finite(posterior) & posterior >= -1e-9) < n |
     abs(rowSums(posterior) - 1) > 1e-6)
-  abort_argument_if(length(off) > 0L, "posterior",
+  abort_argument_if(off, "posterior",
     "Each row of {.arg posterior} must be probabilities that sum to one.",
     x = "That of case {.val {as.character(x$cases[off[1L]])}} is
         {format(posterior[off[1L], ], digits = 3, trim = TRUE)}.",
@@ -127,7 +127,7 @@ check_posterior <- function(posterior, x) {
 posterior_of_table <- function(table, x) {
   table <- with_case(table, names(x$keys))
   lacking <- setdiff(c("case", x$categories), names(table))
-  abort_if(length(lacking) > 0L, "columns",
+  abort_if(lacking, "columns",
     "{.arg posterior} must have the column {.val case} and a column per category.",
     x = "It lacks {.val {lacking}}.", arg = "posterior")
   cases <- as_label(table$case)
@@ -135,7 +135,7 @@ posterior_of_table <- function(table, x) {
   same <- identical(cases, own) # a case may be repeated, in both
   at <- if (same) seq_along(own) else match(own, cases)
   off <- c(own[is.na(at)], if (!same) cases[duplicated(cases)])
-  abort_if(length(off) > 0L, "case",
+  abort_if(off, "case",
     "{.arg posterior} must have one row for each case of {.arg x}.",
     x = "It has none, or several, for {.val {off}}.", row = which(is.na(at)))
   as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])

@@ -233,7 +233,7 @@ pilot_systems <- function(fit) {
 plan_world <- function(x, approximate) {
   replaced <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")
   given <- c(names(Filter(Negate(is.null), x[replaced])), if (approximate) "approximate")
-  abort_argument_if(length(given) > 0L, given[[1L]],
+  abort_argument_if(given, given[[1L]],
     "A function given as {.arg design} defines by itself how raters and systems answer.",
     x = "Found {.arg {given}} beside it.")
   world <- new_world(x$design, "design", as.integer(min(max(x$cases), 100)))

@@ -14,7 +14,7 @@ check_approximate <- function(settings) {
       "there are too many raters and categories"
     }
   )
-  abort_if(length(broken) > 0L, "argument",
+  abort_if(broken, "argument",
     "The approximation knows the K-model and its joint estimate only.", x = broken,
     i = "Leave out {.code runs = 0} to simulate.", arg = "runs")
 }

@@ -121,7 +121,7 @@ report_format <- function(file) {
     if (!rmarkdown::pandoc_available()) "pandoc",
     if (extension == "pdf" && !nzchar(Sys.which("pdflatex"))) "pdflatex"
   )
-  abort_if(length(lacking) > 0L, "package",
+  abort_if(lacking, "package",
     "The program {.code {lacking[[1L]]}} is needed to write this report, and it is not found.",
     i = if ("pdflatex" %in% lacking) "Write {.val .html} or {.val .docx}, or install LaTeX.",
     package = lacking[1L])

@@ -217,7 +217,7 @@ truth_codes <- function(truth, categories, arg) {
   code <- match(truth, categories)
   off <- which(is.na(code) & !is.na(truth))
   unknown <- unique(truth[off])
-  abort_if(length(off) > 0L, "category", "{.arg {arg}} must hold categories of {.arg x}.",
+  abort_if(off, "category", "{.arg {arg}} must hold categories of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", row = off,
     column = NA_character_, found = unknown)
   code
@@ -249,7 +249,7 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   category <- category[known]
   first <- match(case, case)
   off <- which(category != category[first])
-  abort_if(length(off) > 0L, "case", "A case has one true category.",
+  abort_if(off, "case", "A case has one true category.",
     x = "Case {.val {case[off[1L]]}} has {.val {category[first[off[1L]]]}} and
         {.val {category[off[1L]]}} in {.arg {arg}}.", row = known[off[1L]])
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
