@@ -170,9 +170,9 @@ summary.accuracy_estimate <- function(object, ...) {
 # A row per fact, a column per system.
 details_in_words <- function(details) {
   known <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
-  values <- do.call(rbind, lapply(details[known], function(x) {
+  values <- stack_rows(details[known], function(x) {
     if (all(x == round(x), na.rm = TRUE)) format(x) else decimals(x)
-  }))
+  })
   colnames(values) <- details$system
   fact <- format(unname(words_of_details[known]))
   data.frame(fact, values, check.names = FALSE, row.names = NULL)

@@ -59,7 +59,7 @@ fits_of_all_laws <- function(fit) {
     sampling <- replace(fit$sampling, "thin", list(NULL))
     if (able) fit_settled(fit$x, model, fit$known, fit$prior, sampling, fit$seed)
   })
-  Filter(Negate(is.null), fits)
+  drop_null(fits)
 }
 
 check_same_ratings <- function(fits) {
@@ -74,7 +74,7 @@ check_same_ratings <- function(fits) {
 
 compared_table <- function(fits) {
   criteria <- lapply(fits, criteria_of_fit)
-  waic <- do.call(rbind, lapply(criteria, function(one) one$table[1L, ]))
+  waic <- stack_rows(criteria, function(one) one$table[1L, ])
   best <- criteria[[which.max(waic$elpd)]]
   # By case: models may distinguish cases that others do not.
   gaps <- vapply(criteria, function(one) {

@@ -154,7 +154,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     }
     rows
   })
-  table <- do.call(rbind, tables)[order(unlist(lapply(blocks, `[[`, "pairs"))), ]
+  table <- stack_rows(tables)[order(unlist(lapply(blocks, `[[`, "pairs"))), ]
   same <- same_answers(estimate$fit, first, second)
   table$reason[same] <- paste0(no_interval, same_on_all)
   hidden <- draws_interval(estimate)$hidden

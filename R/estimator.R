@@ -123,7 +123,7 @@ tidy.accuracy_estimator <- function(x, ...) {
 #' @export
 glance.accuracy_estimator <- function(x, ...) {
   check_dots_empty(...)
-  options <- Filter(Negate(is.null), attr(x, "options"))
+  options <- drop_null(attr(x, "options"))
   options$model <- format(options$model)
   options$common <- as.character(common_of(options) %||% NA) # a word or a share
   tibble::as_tibble(options)

@@ -107,7 +107,7 @@ rates_are_prior <- function(fit, most = 2e6) {
 ratings_by_truth <- function(fit) {
   x <- fit$x
   weighted <- (fit$posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
-  raters <- length(x$raters)
+  raters <- n_raters(x)
   matrix(apply(weighted, 2L, rowsum_codes, code = rating_rater(x), n = raters), raters)
 }
 
@@ -136,11 +136,11 @@ is_opposite <- function(matrix, n) {
 # Without priors that changes nothing but names.
 named_by_majority <- function(core, x, model, known, refit) {
   theta <- renamed_theta(core, x, model, known)
-  if (is.null(theta)) core else refit(list(theta = theta, raters = length(x$raters)))
+  if (is.null(theta)) core else refit(list(theta = theta, raters = n_raters(x)))
 }
 
 renamed_theta <- function(core, x, model, known) {
-  n <- length(x$categories)
+  n <- n_categories(x)
   gain <- apply(core$confusion * ratings_of_raters(x), c(2L, 3L), sum)
   name <- core_best_names(as.vector(t(gain)), n)
   if (identical(name, seq_len(n))) return(NULL)

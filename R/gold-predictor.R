@@ -14,7 +14,7 @@ rating_shares <- function(x) {
   patterns <- x$patterns
   rows <- length(patterns$start) - 1L
   at <- rating_pattern(patterns) + (patterns$category - 1L) * rows
-  number <- matrix(tabulate(at, rows * length(x$categories)), rows)
+  number <- matrix(tabulate(at, rows * n_categories(x)), rows)
   na_real(number / diff(patterns$start))
 }
 

@@ -98,11 +98,11 @@ abort_counts_need_pooled <- function() {
 # Raters x true categories: how many cases of known truth each rated.
 known_by_truth <- function(fit) {
   x <- fit$x
-  n <- length(x$raters) * length(x$categories)
+  n <- n_raters(x) * n_categories(x)
   rated <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
   rated <- rated[known_patterns(fit)[rated$pattern], ]
-  cell <- rated$rater + length(x$raters) * (fit$known$truth[rated$pattern] - 1L)
-  matrix(rowsum_codes(cell, pattern_weights(x)[rated$pattern], n), length(x$raters))
+  cell <- rated$rater + n_raters(x) * (fit$known$truth[rated$pattern] - 1L)
+  matrix(rowsum_codes(cell, pattern_weights(x)[rated$pattern], n), n_raters(x))
 }
 
 # How many cases of known truth there are for each coefficient; NA where there is none.
@@ -124,7 +124,7 @@ known_patterns <- function(fit) {
 
 is_known_rater <- function(fit, what = "raters") {
   known <- fit$known[[what]]
-  if (length(known) > 0L) lengths(known) > 0L else logical(length(fit$x$raters))
+  if (length(known) > 0L) lengths(known) > 0L else logical(n_raters(fit$x))
 }
 
 # Raters of whom there is a calibration sample.

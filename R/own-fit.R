@@ -80,8 +80,8 @@ own_fit <- function(x, posterior, rates, model) {
 # Raters x true categories x ratings; one for all where nobody knows who rated, NA where nobody
 # rated cases of a category.
 own_matrices <- function(x, posterior) {
-  raters <- length(x$raters)
-  n <- length(x$categories)
+  raters <- n_raters(x)
+  n <- n_categories(x)
   identity <- rater_identity(x)
   cell <- identity[rating_rater(x)] + raters * (rating_category(x) - 1L)
   weighted <- (posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
@@ -100,7 +100,7 @@ check_posterior <- function(posterior, x) {
   }
   named <- is.data.frame(posterior)
   if (named) posterior <- posterior_of_table(posterior, x)
-  n <- length(x$categories)
+  n <- n_categories(x)
   shaped <- is.numeric(posterior) && identical(dim(posterior), c(nrow(x), n))
   names <- if (shaped) colnames(posterior) %||% x$categories
   abort_argument_if(!setequal(names, x$categories), "posterior",

@@ -43,7 +43,7 @@ columns_of_scores <- function(x, scores, data, by_rating) {
   long <- c("case", "system", "category", "score") # nolint: object_usage.
   ok <- is.list(scores) && rlang::is_named(scores) && anyDuplicated(names(scores)) == 0L &&
     all(vapply(scores, function(one) is.character(one) && rlang::is_named(one), NA))
-  yes <- x$categories[[length(x$categories)]]
+  yes <- x$categories[[n_categories(x)]]
   abort_argument_if(!ok, "scores",
     "must say for each system which column of {.arg data} has the score of which category.",
     not = scores, i = c(
@@ -102,7 +102,7 @@ check_scored_systems <- function(systems, x) {
   unknown <- setdiff(systems, x$systems)
   abort_if(unknown, "system", "{.arg scores} must be of systems of {.arg data}.",
     x = "{.val {unknown}} {?is/are} not among {.arg systems}.",
-    i = if (length(x$systems) > 0L) "They are {.val {x$systems}}." else "Give {.arg systems} with
+    i = if (n_systems(x) > 0L) "They are {.val {x$systems}}." else "Give {.arg systems} with
         the answers that go with the scores.", system = unknown)
 }
 
@@ -130,7 +130,7 @@ scores_of_system <- function(system, x, table, scale) {
     i = "Categories are {.val {x$categories}}.", row = NA_integer_, column = system,
     found = unknown)
   lacking <- setdiff(x$categories, given)
-  one_of_two <- length(x$categories) == 2L && length(lacking) == 1L
+  one_of_two <- n_categories(x) == 2L && length(lacking) == 1L
   abort_if(length(lacking) > 0L && !one_of_two, "scores", "Every category needs a score.",
     x = "System {.val {system}} has none for {length(lacking)} of them: {.val {lacking}}.",
     i = "Of two categories only, the score of one is enough.", system = system, row = integer())
@@ -212,7 +212,7 @@ keep_scores <- function(scores, systems) {
 
 # A row per case, system and category.
 score_table <- function(x) {
-  n <- length(x$categories)
+  n <- n_categories(x)
   of <- function(system, values) {
     at <- which(!is.na(values[, 1L]))
     tibble::tibble(
@@ -222,7 +222,7 @@ score_table <- function(x) {
     )
   }
   values <- x$scores$values
-  do.call(rbind, c(list(of("", matrix(NA_real_, 0L, n))), unname(Map(of, names(values), values))))
+  stack_rows(c(list(of("", matrix(NA_real_, 0L, n))), unname(Map(of, names(values), values))))
 }
 
 format_scores <- function(x) {
