@@ -116,10 +116,7 @@ draw_parts <- function(estimate, replicates, with) {
 estimate_of <- function(estimate, at) {
   estimate$table <- estimate$table[at, ]
   estimate$details <- estimate$details[at, ]
-  x <- estimate$fit$x
-  x$patterns$answer <- x$patterns$answer[, at, drop = FALSE]
-  x$systems <- x$systems[at]
-  estimate$fit$x <- x
+  estimate$fit$x <- keep_systems(estimate$fit$x, at)
   estimate
 }
 

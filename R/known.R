@@ -18,8 +18,7 @@ with_known <- function(x, truth, raters) {
     known$raters <- check_known_raters(raters, x)
     counted <- vapply(known$raters, is.list, NA)
     if (any(counted)) {
-      known$counts <- replace(known$raters, !counted, list(NULL))
-      known$counts[counted] <- lapply(known$raters[counted], `[[`, "counts")
+      known$counts <- lapply(known$raters, function(of) if (is.list(of)) of$counts)
       known$raters[counted] <- list(NULL)
     }
   }

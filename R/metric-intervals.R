@@ -187,7 +187,7 @@ cases_of_a_share <- 2.7 # z^2 of a 90% interval: fewer cases say nothing about a
 # how far a share of cases may move it at most), with half a case of either kind. What lies between
 # two ends has no standard deviation above half their distance, however steep its slopes are.
 with_errors <- function(found, errors, steepest, ends) {
-  wide <- ends[, 2L] - ends[, 1L]
+  wide <- widths(ends)
   found$cases <- found$n * wide / steepest
   value <- clip01(to_unit(found$estimate, ends))
   seen <- pmin(value, 1 - value) * found$cases
@@ -250,7 +250,7 @@ hidden_in_all <- function(estimate, s, line, shift, of_answer, own = raters) {
 wrong_by_answer <- function(estimate, s) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
-  number <- pattern_weights(x) * judged_patterns(estimate$fit) * diff(x$patterns$start)
+  number <- pattern_weights(x) * judged_patterns(estimate$fit) * pattern_lengths(x)
   wrong <- 1 - rowSums(rating_shares(x) * estimate$posterior[[s]])
   use <- number > 0 & answer > 0L & !is.na(wrong)
   if (!any(use)) return(rep(estimate$details$rater_error[[s]], n_categories(x)))

@@ -161,13 +161,9 @@ fit_with.posterior_fit <- function(fit, x) {
 fit_with.rater_fit <- function(fit, x) {
   x <- join_patterns(x)
   at <- rows_for(fit$x, x)
-  picked <- function(values) if (length(values) > 0L) values[at] else values
   fit$posterior <- fit$posterior[at, , drop = FALSE] # NULL stays NULL
-  for (part in intersect(c("truth", "population"), names(fit$known))) {
-    fit$known[[part]] <- picked(fit$known[[part]])
-  }
-  for (part in intersect(c("truth", "population"), names(fit$task))) {
-    fit$task[[part]] <- picked(fit$task[[part]])
+  for (part in c("known", "task")) for (field in c("truth", "population")) {
+    if (length(fit[[part]][[field]]) > 0L) fit[[part]][[field]] <- fit[[part]][[field]][at]
   }
   fit$x <- x
   fit

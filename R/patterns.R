@@ -105,9 +105,8 @@ order_of_patterns <- function(x, truth = integer()) {
   )
   answers <- split(t(pattern_answers(x)), rep(seq_len(n_patterns(x)), each = n_systems(x)))
   parts <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
-  kind <- patterns_of(x)$kind
   do.call(order, c(
-    unname(parts), list(truth)[length(truth) > 0L], list(kind)[length(kind) > 0L], method = "radix"
+    unname(parts), Filter(length, list(truth, patterns_of(x)$kind)), method = "radix"
   ))
 }
 
