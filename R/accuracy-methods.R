@@ -11,9 +11,9 @@
 
 # Patterns that no longer differ become one, of which the first is as good as any.
 systems_of <- function(x, at) {
-  before <- x$fit$x$index
+  before <- x$fit$x
   x$fit <- fit_with(x$fit, join_patterns(keep_systems(x$fit$x, at)))
-  pattern <- before[match(seq_len(n_patterns(x$fit$x)), x$fit$x$index)]
+  pattern <- rows_for(before, x$fit$x)
   names <- x$table$system[at]
   of_names <- function(table) table[table$system %in% names, ]
   x[c("table", "details")] <- lapply(x[c("table", "details")], function(table) table[at, ])

@@ -32,10 +32,7 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   off <- which(!given$case %in% cases)
   abort_if(off, "case", "{.arg {arg}} must name cases of {.arg x}.",
     x = "{.val {given$case[off]}} {?is/are} not among them.", row = off)
-  code <- truth_codes(given$truth, x$categories, arg)
-  # A case that is there several times has the same truth each time.
-  known <- code[match(cases, given$case)]
-  replace(known, is.na(known), 0L)
+  known_codes(given, cases, x$categories, arg)
 }
 
 # A confusion matrix for each rater who is known, a list of `counts` for one of whom there is a

@@ -208,7 +208,13 @@ true_categories <- function(x, truth, categories) {
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
     i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.")
   given <- as_truth_table(truth, "truth")
-  code <- truth_codes(given$truth, categories, "truth")[match(as_label(x$case), given$case)]
+  known_codes(given, as_label(x$case), categories, "truth")
+}
+
+# The number of the true category of each case, 0 where none is given. `given`: see
+# as_truth_table(); a case that is there several times has the same truth each time.
+known_codes <- function(given, case, categories, arg) {
+  code <- truth_codes(given$truth, categories, arg)[match(case, given$case)]
   replace(code, is.na(code), 0L)
 }
 
