@@ -3,7 +3,7 @@
 
 bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
   check_memory(
-    as.double(options$replicates) * length(fit$x$systems), "replicates of estimates",
+    as.double(options$replicates) * n_systems(fit$x), "replicates of estimates",
     "Ask for fewer {.arg replicates}, or choose {.arg systems}."
   )
   bar <- progress_bar("Bootstrap", options$replicates)
@@ -28,7 +28,7 @@ stand_in_replicates <- function(estimate, what) {
   borrowed <- has_stand_in(estimate)
   method <- accuracy_methods()[[method$stand_in]]
   paired <- what == "accuracy" && borrowed
-  if (paired && length(fit$x$systems) <= many_systems) {
+  if (paired && n_systems(fit$x) <= many_systems) {
     options$replicates <- max(options$replicates, paired_replicates)
   }
   estimator <- if (what == "accuracy") {
@@ -71,5 +71,5 @@ replicates_in_pieces <- function(estimator, what, resampling, tick,
     function() core_replicates(do.call(make_estimator, made_of), what, resampling, no_tick)
   }, ends[-length(ends)], diff(ends))
   names <- paste0("replicates ", ends[-length(ends)] + 1, " to ", ends[-1L])
-  do.call(rbind, run_pieces(tasks, names))
+  stack_rows(run_pieces(tasks, names))
 }

@@ -62,7 +62,7 @@ warn_groups <- function(conditions) {
 
 bind_groups <- function(x, table) {
   tables <- lapply(unclass(x), table)
-  tibble::tibble(group = rep(names(x), vapply(tables, nrow, 0L)), do.call(rbind, unname(tables)))
+  tibble::tibble(group = rep(names(x), vapply(tables, nrow, 0L)), stack_rows(unname(tables)))
 }
 
 #' Estimates by group
@@ -166,7 +166,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   table$group <- factor(table$group, levels = rev(names(object)))
-  seen <- table[!is.na(table$estimate), ]
+  seen <- drop_missing(table, "estimate")
   picture(table, "estimate", "group") +
     interval_lines() +
     main_points(na.rm = TRUE) +

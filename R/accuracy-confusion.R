@@ -78,7 +78,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   known <- !is.null(draws$values) || measures_by_gold(x, interval)
   found <- if (known) interval else interval_none$id
   new_result("confusion_estimate",
-    cells = do.call(rbind, cells),
+    cells = stack_rows(cells),
     categories = confusion_categories(x, systems, counts, draws, interval, conf_level),
     options = c(x$options[c("method", "replicates")], list(
       interval = found, conf_level = conf_level,
@@ -90,7 +90,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
 # Expected numbers of cases: a vector per system, answers within truths.
 confusion_counts <- function(estimate) {
   x <- estimate$fit$x
-  n <- length(x$categories)
+  n <- n_categories(x)
   if (!is.null(estimate$cells)) {
     return(unname(split(colMeans(estimate$cells$values), rep(seq_along(x$systems), each = n^2))))
   }
@@ -106,7 +106,7 @@ confusion_counts <- function(estimate) {
 # A list of values, replicates x counts of all systems, or of the reason why there are none.
 confusion_draws <- function(estimate) {
   if (!is.null(estimate$cells)) return(estimate$cells)
-  cells <- length(estimate$fit$x$categories)^2
+  cells <- n_categories(estimate$fit$x)^2
   replicates <- estimate$options$replicates
   reason <- lack_of_interval(interval_bootstrap, estimate)
   if (is.null(reason) && cells * nrow(estimate$table) * replicates > most_numbers) {
@@ -126,7 +126,7 @@ in_blocks <- function(draws, s, f) {
   columns <- (s - 1L) * draws$cells + seq_len(draws$cells)
   rows <- seq_len(nrow(draws$values))
   blocks <- split(rows, ceiling(rows / ceiling(most_in_block / draws$cells)))
-  do.call(rbind, lapply(unname(blocks), function(at) f(draws$values[at, columns, drop = FALSE])))
+  stack_rows(unname(blocks), function(at) f(draws$values[at, columns, drop = FALSE]))
 }
 
 # Of a system, a row per truth and answer.

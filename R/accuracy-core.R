@@ -44,7 +44,7 @@ estimator_setup <- function(fit, method, options) {
 # many systems.
 replicating_estimator <- function(fit, method, options, paired = FALSE) {
   linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
-    is.null(options$deviance) && (paired || length(fit$x$systems) > many_systems)
+    is.null(options$deviance) && (paired || n_systems(fit$x) > many_systems)
   if (!linear) return(make_estimator(fit, method, options))
   of <- estimator_setup(fit, method, options)
   structure(c(list(patterns = fit$x$patterns), of), class = "linear_estimator")
@@ -80,7 +80,7 @@ replicates_of <- function(estimator, what, resampling, tick = no_tick) {
   } else if (inherits(estimator, "linear_estimator")) {
     linear_replicates(estimator, resampling, tick)
   } else if (is.function(estimator)) {
-    do.call(rbind, resampled(function(weight) estimator(weight, what), resampling, tick = tick))
+    stack_rows(resampled(function(weight) estimator(weight, what), resampling, tick = tick))
   } else if (is.list(estimator)) {
     own <- replicates_of(estimator$independent, what, resampling, tick)
     shared <- replicates_of(estimator$shared, what, resampling) # of the same draws

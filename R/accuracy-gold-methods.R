@@ -142,13 +142,13 @@ merge_gold <- function(gold, more, x) {
   old <- x$categories[gold$truth[before]]
   now <- x$categories[more$truth]
   off <- which(old != now)
-  abort_if(length(off) > 0L, "case", "A case has one true category.",
+  abort_if(off, "case", "A case has one true category.",
     x = "{length(off)} case{?s} {?has/have} another than before, first case
         {.val {cases[[off[[1L]]]]}}: {.val {old[[off[[1L]]]]}} before,
         {.val {now[[off[[1L]]]]}} now.",
     row = off, case = cases[off], found = now[off])
   off <- which(more$probability != gold$probability[before])
-  abort_if(length(off) > 0L, "gold", "A case has one probability of being chosen, in any batch.",
+  abort_if(off, "gold", "A case has one probability of being chosen, in any batch.",
     x = "{length(off)} case{?s} {?has/have} another than before, first case
         {.val {cases[[off[[1L]]]]}}.",
     i = "Give all gold cases, with new probabilities, to {.fun estimate_accuracy}.",
@@ -170,7 +170,7 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   given <- as_truth_table(known_truth, "known_truth")
   groups <- lapply(unclass(object), function(estimate) as_label(estimate$fit$x$cases))
   unknown <- setdiff(given$case, unlist(groups))
-  abort_if(length(unknown) > 0L, "case", "{.arg known_truth} must hold cases of {.arg object}.",
+  abort_if(unknown, "case", "{.arg known_truth} must hold cases of {.arg object}.",
     x = "{.val {unknown}} {?is/are} in none of its groups.", row = match(unknown, given$case))
   table <- is.data.frame(known_truth)
   labels <- if (table) as_label(known_truth$case) else names(known_truth)

@@ -86,7 +86,7 @@ source_rows <- function(about, table, known, x, alone, lack, field, settings, in
     about, interval = ratings_only, table[c("estimate", interval_columns)], size = NA_real_,
     weight = 0, table["reason"]
   )
-  rows <- do.call(rbind, append(tables, list(of_ratings), 1L))
+  rows <- stack_rows(append(tables, list(of_ratings), 1L))
   rows[order(rep(seq_len(nrow(about)), length(tables) + 1L)), ]
 }
 

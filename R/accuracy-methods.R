@@ -11,9 +11,9 @@
 
 # Patterns that no longer differ become one, of which the first is as good as any.
 systems_of <- function(x, at) {
-  before <- x$fit$x$index
+  before <- x$fit$x
   x$fit <- fit_with(x$fit, join_patterns(keep_systems(x$fit$x, at)))
-  pattern <- before[match(seq_len(n_patterns(x$fit$x)), x$fit$x$index)]
+  pattern <- rows_for(before, x$fit$x)
   names <- x$table$system[at]
   of_names <- function(table) table[table$system %in% names, ]
   x[c("table", "details")] <- lapply(x[c("table", "details")], function(table) table[at, ])
@@ -170,9 +170,9 @@ summary.accuracy_estimate <- function(object, ...) {
 # A row per fact, a column per system.
 details_in_words <- function(details) {
   known <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
-  values <- do.call(rbind, lapply(details[known], function(x) {
+  values <- stack_rows(details[known], function(x) {
     if (all(x == round(x), na.rm = TRUE)) format(x) else decimals(x)
-  }))
+  })
   colnames(values) <- details$system
   fact <- format(unname(words_of_details[known]))
   data.frame(fact, values, check.names = FALSE, row.names = NULL)

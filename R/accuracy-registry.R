@@ -156,7 +156,7 @@ as_arguments <- function(options) {
   )
   c(options[settled], list(
     bins = list(width = options$bin_width, clip = options$clip),
-    resampling = Filter(Negate(is.null), resampling)
+    resampling = drop_null(resampling)
   ))
 }
 

@@ -110,7 +110,7 @@ tidy.accuracy_estimate <- function(x, what = c(
 # `...` of tables that take arguments of their own: all named, and known.
 check_known_dots <- function(known, ...) {
   off <- setdiff(rlang::names2(list(...)), known)
-  abort_argument_if(length(off) > 0L, "...",
+  abort_argument_if(off, "...",
     if (any(off == "")) "Arguments in {.arg ...} must be named." else "There is no argument
         {.arg {off}} here.", i = "They are {.arg {known}}.")
 }

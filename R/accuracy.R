@@ -194,7 +194,7 @@ judge_systems <- function(fit, cluster, gold, given) {
 }
 
 check_has_systems <- function(x) {
-  if (length(x$systems) == 0L) abort_no_system("There is no system to estimate the accuracy of.")
+  if (n_systems(x) == 0L) abort_no_system("There is no system to estimate the accuracy of.")
 }
 
 check_nothing_known <- function(fit) {
@@ -221,7 +221,7 @@ draft_estimate <- function(fit, options) {
   if (scored) draft$parts <- parts_of_scores(draft$parts, fit, value)
   draft$n <- judged_cases(fit)
   draft$reason <- draft$point$reason %||% reason_no_estimate(
-    identification_of(fit), fit$agreement, length(fit$x$categories), value, draft$n,
+    identification_of(fit), fit$agreement, n_categories(fit$x), value, draft$n,
     used_categories(fit$x)
   )
   draft

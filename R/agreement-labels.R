@@ -27,7 +27,7 @@ label_sets <- function(x) {
   first <- !duplicated(answer)
   labels <- seq_along(x$categories)
   of_answer <- unname(lapply(split(entries$label, answer), function(given) sort(given[given > 0L])))
-  alone <- if (length(x$systems) > 0L) as.list(labels)
+  alone <- if (n_systems(x) > 0L) as.list(labels)
   sets <- unique(c(of_answer, alone))
   has <- t(vapply(sets, function(set) labels %in% set, labels > 0L))
   if (length(alone) > 0L) x <- recode_answers(x, match(alone, sets))

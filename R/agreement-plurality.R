@@ -25,7 +25,7 @@ compared_ratings <- function(x) {
 # Patterns x categories: numbers of ratings.
 pattern_ratings <- function(x) {
   at <- rating_pattern(x) + (rating_category(x) - 1) * n_patterns(x)
-  matrix(tabulate(at, n_patterns(x) * length(x$categories)), n_patterns(x))
+  matrix(tabulate(at, n_patterns(x) * n_categories(x)), n_patterns(x))
 }
 
 row_top <- function(n) n[cbind(seq_len(nrow(n)), max.col(n, "first"))]
@@ -35,8 +35,8 @@ row_top <- function(n) n[cbind(seq_len(nrow(n)), max.col(n, "first"))]
 plurality_shares <- function(x) {
   at <- compared_ratings(x)
   of_raters <- ratio(
-    rowsum_codes(at$rater, at$weight * at$credit, length(x$raters)),
-    rowsum_codes(at$rater, at$weight, length(x$raters))
+    rowsum_codes(at$rater, at$weight * at$credit, n_raters(x)),
+    rowsum_codes(at$rater, at$weight, n_raters(x))
   )
   n <- pattern_ratings(x)
   leads <- n == row_top(n)

@@ -50,7 +50,7 @@ caption_of.alt_test <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.alt_test <- function(x) { # nolint: object_name.
-  skipped <- x$raters[!is.na(x$raters$reason), ]
+  skipped <- drop_missing(x$raters, "reason")
   c(
     "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
     if (nrow(skipped) > 0L) paste0(
@@ -75,7 +75,7 @@ print.alt_test <- function(x, ...) {
 #' @rawNamespace S3method(ggplot2::autoplot,alt_test)
 autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  table <- object$raters[!is.na(object$raters$advantage), ]
+  table <- drop_missing(object$raters, "advantage")
   abort_argument_if(nrow(table) == 0L, "object", "There is nothing to draw.",
     i = "No rater has enough cases.")
   table$system <- stats::reorder(table$system, table$advantage)

@@ -57,13 +57,13 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   near <- closeness(x, options$score)
   each <- lapply(seq_along(x$systems), test_against_raters, x, near, options)
   new_result("alt_test",
-    systems = do.call(rbind, lapply(each, `[[`, "system")),
-    raters = do.call(rbind, lapply(each, `[[`, "raters")), options = options
+    systems = stack_rows(each, `[[`, "system"),
+    raters = stack_rows(each, `[[`, "raters"), options = options
   )
 }
 
 check_alt_ratings <- function(x) {
-  abort_if(length(x$systems) == 0L, "system",
+  abort_if(n_systems(x) == 0L, "system",
     "{.fun alt_test} needs systems with answers of their own.",
     i = "Name columns, or raters, as {.arg systems} of {.fun ratings}.", system = character())
   why <- why_unnamed(x) %||% if (has_repeats(x)) {
@@ -79,7 +79,7 @@ check_alt_ratings <- function(x) {
 # Categories x categories: how near the answer in a row is to that in a column. Means over the same
 # raters are in the order of their sums, and roots of means of squares too.
 closeness <- function(x, score) {
-  k <- length(x$categories)
+  k <- n_categories(x)
   if (score == "accuracy") return(diag(k))
   value <- suppressWarnings(as.numeric(x$categories))
   abort_argument_if(anyNA(value) && !x$ordered, "score",
@@ -96,7 +96,7 @@ test_against_raters <- function(s, x, near, options) {
   cases <- pattern_times(x) * keep
   sign <- core_nearer_answers(x$patterns, s, near)
   count <- function(which) {
-    core_pattern_weights(rating_rater(x), which * cases[rating_pattern(x)], length(x$raters))
+    core_pattern_weights(rating_rater(x), which * cases[rating_pattern(x)], n_raters(x))
   }
   nearer <- count(sign > 0L)
   farther <- count(sign < 0L)

@@ -29,7 +29,7 @@ program_panel <- function(x, system, weight, truth) {
     pattern = rating_pattern(picked),
     rater = rater_identity(x)[rating_rater(picked)],
     category = picked$category, answer = pattern_answers(patterns)[keep[first], system],
-    truth = truth[keep[first]], categories = length(x$categories),
+    truth = truth[keep[first]], categories = n_categories(x),
     weight = rowsum(weight[keep], key, reorder = FALSE)[, 1L] / sum(weight[keep])
   )
 }
@@ -194,7 +194,7 @@ check_error_correlation <- function(limits, accuracy, x) {
   abort_argument_if(!ok, "error_correlation",
     "must be one number in [-1, 1], or a lower and an upper one.", not = limits)
   complete <- rates_once(x) &&
-    all(pattern_lengths(x)[pattern_weights(x) > 0] %in% c(0L, length(x$raters)))
+    all(pattern_lengths(x)[pattern_weights(x) > 0] %in% c(0L, n_raters(x)))
   abort_argument_if(any(accuracy[, 1L] != accuracy[, 2L]) || !complete, "error_correlation",
     "A limit of {.arg error_correlation} needs fixed accuracies, and raters who rated all cases.",
     x = if (complete) "The accuracies are not fixed." else "Some cases lack a rating, or raters are

@@ -106,7 +106,7 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
   check_dots_empty(...)
   given <- check_choice(given)
   fit <- fit_of_bounds(x, given)
-  if (length(fit$x$systems) == 0L) abort_no_system("There is no system to bound the accuracy of.")
+  if (n_systems(fit$x) == 0L) abort_no_system("There is no system to bound the accuracy of.")
   systems <- check_system_names(systems, fit$x$systems)
   interval <- interval %||% if (given == "fit") "bootstrap" else "none"
   replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
@@ -161,7 +161,7 @@ fit_of_bounds <- function(x, given) {
 
 check_nothing_assumed <- function(assumed) {
   given <- names(assumed)[!vapply(assumed, function(x) is.null(x) || isTRUE(x), NA)]
-  abort_argument_if(length(given) > 0L, given,
+  abort_argument_if(given, given,
     "Truth and raters are taken from the fit, so no further assumption is possible.",
     x = "Found {.arg {given}}.", i = "Use {.code given = \"ratings\"}.")
 }
@@ -302,6 +302,6 @@ resampled_ends <- function(bounds, weight, again) {
       list(lowest = ends$lowest %||% none, highest = ends$highest %||% none)
     })
   lapply(c(lowest = "lowest", highest = "highest"), function(end) {
-    do.call(rbind, lapply(rows, `[[`, end))
+    stack_rows(rows, `[[`, end)
   })
 }

@@ -138,13 +138,12 @@ join_keys <- function(columns) {
 # The columns that join_keys() joined, by name. `keys`: is each of them a number?
 key_columns <- function(x) {
   if (is.null(x$keys)) return(NULL)
-  parts <- strsplit(paste0(x$cases, "/"), "/", fixed = TRUE)
-  columns <- Map(function(k, is_number) {
-    text <- gsub("%2F", "/", vapply(parts, `[`, "", k), fixed = TRUE)
-    text <- gsub("%25", "%", text, fixed = TRUE)
-    if (is_number) as.numeric(text) else text
-  }, seq_along(x$keys), x$keys)
-  stats::setNames(columns, names(x$keys))
+  text <- unlist(strsplit(paste0(x$cases, "/"), "/", fixed = TRUE))
+  text <- gsub("%25", "%", gsub("%2F", "/", text, fixed = TRUE), fixed = TRUE)
+  columns <- split_columns(matrix(text, ncol = length(x$keys), byrow = TRUE), names(x$keys))
+  numbers <- names(Filter(isTRUE, x$keys))
+  columns[numbers] <- lapply(columns[numbers], as.numeric)
+  columns
 }
 
 # `table` with the identifiers of its cases in place of the columns of their key, where that has

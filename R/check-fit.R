@@ -78,7 +78,7 @@ predictive_row <- function(observed, new) {
 pair_checks <- function(fit, laws, weight) {
   x <- fit$x
   codes <- pattern_codes(x)
-  n <- length(x$raters)
+  n <- n_raters(x)
   check_pair_numbers(n, 8)
   population <- populations_in(fit$task, x)
   row <- function(a, b) {
@@ -86,7 +86,7 @@ pair_checks <- function(fit, laws, weight) {
     cases <- rowsum_codes(population, common, nrow(laws[[1L]]$base_rates))
     if (sum(cases) == 0) return(NULL)
     # Probability that the two agree, in each population.
-    both <- matrix(0L, length(x$categories), n)
+    both <- matrix(0L, n_categories(x), n)
     both[, c(a, b)] <- seq_along(x$categories)
     agree <- vapply(laws, function(law) {
       drop(law$base_rates %*% colSums(codes_given_class(law, both, fit$model, x$raters)))
@@ -101,7 +101,7 @@ pair_checks <- function(fit, laws, weight) {
     rater1 = character(), rater2 = character(), cases = double(), predictive_row(0, 0)[0L, ]
   )
   at <- which(lower.tri(diag(n)), arr.ind = TRUE)
-  do.call(rbind, c(list(none), Map(row, at[, 2L], at[, 1L])))
+  stack_rows(c(list(none), Map(row, at[, 2L], at[, 1L])))
 }
 
 # Pearson's X2 of rows, against that of new ones; without a row where some are not complete.
@@ -114,7 +114,7 @@ pattern_check <- function(fit, laws, weight) {
   }
   populations <- seq_len(nrow(laws[[1L]]$base_rates))
   population <- populations_in(fit$task, x)
-  cell <- drop((codes - 1L) %*% length(x$categories)^(seq_len(ncol(codes)) - 1L)) + 1L
+  cell <- drop((codes - 1L) %*% n_categories(x)^(seq_len(ncol(codes)) - 1L)) + 1L
   counts <- vapply(populations, function(p) {
     rowsum_codes(cell, weight * (population == p), nrow(all))
   }, numeric(nrow(all)))
@@ -170,7 +170,7 @@ prior_shifts <- function(fit, others) {
   none <- tibble::tibble(
     term = character(), prior = character(), shift = double(), flagged = logical()
   )
-  do.call(rbind, c(list(none), unname(rows)))
+  stack_rows(c(list(none), unname(rows)))
 }
 
 most_shift <- 0.3

@@ -5,7 +5,7 @@
 plan_k <- function(x, settings) {
   untestable <- reason_untestable(x)
   # Errors beside the property that is tested: by distance only where distance means something.
-  other <- if (x$ordered && length(x$categories) > 2L) "distance" else "uniform"
+  other <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
   others <- c(other, other, "uniform")
   strata <- c("strata", "none", "none")
   equal <- axes(
@@ -16,7 +16,7 @@ plan_k <- function(x, settings) {
     models <- if (is.null(reason)) first_identified(x, settings, choices, to)
     reason <- reason %||% if (is.null(models)) paste(
       "the model needed has more parameters than ratings by these raters into",
-      length(x$categories), "categories can distinguish"
+      n_categories(x), "categories can distinguish"
     )
     utils::modifyList(
       c(list(property = property, name = name), models,
@@ -29,7 +29,7 @@ plan_k <- function(x, settings) {
       list(accuracy = "rater"), if (has_counts(x)) no_identity)),
     errors = lapply(settings$errors, function(errors) {
       test("errors", paste0("likelihood ratio, ", errors), equal, list(errors = errors),
-        if (length(x$categories) == 2L) "with two categories there is only one way to err")
+        if (n_categories(x) == 2L) "with two categories there is only one way to err")
     }),
     difficulty = list(test("difficulty", "likelihood ratio",
       axes(c("rater", "rater", "common"), c(other, "uniform", "uniform"), "none"),

@@ -30,7 +30,7 @@ favourites <- function(x) {
   pattern <- rating_pattern(x)
   rater <- rating_rater(x)
   weight <- pattern_weights(x)[pattern]
-  n <- length(x$categories)
+  n <- n_categories(x)
   raters <- seq_along(x$raters)
   counts <- rowsum_codes((rater - 1L) * n + rating_category(x), weight, length(raters) * n)
   counts <- matrix(counts, length(raters), n, byrow = TRUE)
@@ -54,7 +54,7 @@ favourites <- function(x) {
 # Under the K-properties no two raters agree less than by chance.
 below_chance_row <- function(x, alpha) {
   row <- function(...) k_row("chance", "agreement below chance", ...)
-  chance <- 1 / length(x$categories)
+  chance <- 1 / n_categories(x)
   fit <- fit_algebraic(x, k_model())
   if (fit$identified == "no_pairs") return(row(reason = reason_of_fit(fit)))
   impossible <- fit$agreement <= chance
@@ -78,7 +78,7 @@ below_chance_row <- function(x, alpha) {
 
 # A row per pair with enough common cases: raters, and perhaps a system behind them.
 judge_pairs <- function(x, system = 0L) {
-  n <- length(x$raters)
+  n <- n_raters(x)
   patterns <- pick_systems(x$patterns, system)
   check_pair_numbers(n, 4)
   total <- core_pair_counts(patterns, pattern_weights(x), seq_len(n), n)

@@ -80,7 +80,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
     properties = intersect(k_properties, check_some(properties, k_properties, "properties")),
     system = check_joined(system, x),
     errors = if (is.null(errors)) {
-      c(if (x$ordered) "distance", if (length(x$raters) <= 20L) "free")
+      c(if (x$ordered) "distance", if (n_raters(x) <= 20L) "free")
     } else {
       sort_strings(check_some(errors, c("distance", "free"), "errors"))
     },
@@ -97,7 +97,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
     if ("chance" %in% settings$properties) list(below_chance_row(x, settings$alpha)),
     alternative_rows(x, alternative, settings)
   )
-  new_k_check(Filter(Negate(is.null), rows), plan, ran, x, settings)
+  new_k_check(drop_null(rows), plan, ran, x, settings)
 }
 
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
@@ -115,7 +115,7 @@ check_joined <- function(system, x) {
   abort_if(is.na(found), "system",
     "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
     x = "It is {.val {system}}.",
-    i = if (length(x$systems) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
+    i = if (n_systems(x) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
     system = system)
   found
 }
@@ -187,7 +187,7 @@ model_rows <- function(test, found, x, settings) {
     if (!is.null(test$name)) {
       row(test$property, test$name, "ratio", test$alternative, df = found$df)
     },
-    if (test$pairs && length(x$categories) > 2L && "errors" %in% settings$properties) {
+    if (test$pairs && n_categories(x) > 2L && "errors" %in% settings$properties) {
       row("errors", "disagreeing pairs", "pairs", concerns = odd_categories(found, x))
     },
     if (test$residual) {
@@ -251,8 +251,8 @@ new_k_check <- function(rows, plan, ran, x, settings) {
       system = x$systems[settings$system], alpha = settings$alpha,
       replicates = settings$replicates,
       pairs = pair_table(found("residual"), judge_names(x, settings)),
-      disagreements = disagreement_cells(if (length(x$categories) > 2L) found("pairs"), x),
-      size = c(cases = count_cases(x), raters = length(x$raters), categories = length(x$categories))
+      disagreements = disagreement_cells(if (n_categories(x) > 2L) found("pairs"), x),
+      size = c(cases = count_cases(x), raters = n_raters(x), categories = n_categories(x))
     )
   )
 }

@@ -217,7 +217,7 @@ near_values <- function(given, known) {
 check_names_among <- function(x, choices, arg) {
   named <- if (is.character(x)) x else character()
   unknown <- printable(setdiff(named, choices))
-  twice <- unique(named[duplicated(named)])
+  twice <- repeated_values(named)
   abort_argument_if(length(named) == 0L || length(unknown) > 0L || length(twice) > 0L, arg,
     "must be different names among {.val {choices}}.",
     x = if (length(unknown) > 0L) "There is no {.val {unknown}}." else

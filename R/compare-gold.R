@@ -101,7 +101,7 @@ draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   largest <- max.col(t(abs(parts$vectors)), "first")
   parts$vectors <- parts$vectors %*% diag(sign(parts$vectors[cbind(largest, seq_len(n))]), n)
   noise <- matrix(stats::rnorm(draws * n), draws)
-  noise <- noise %*% (sqrt(pmax(0, parts$values)) * t(parts$vectors))
+  noise <- noise %*% scaled_vectors(parts)
   sweep(noise, 2L, rowMeans(difference - t(difference)), `+`)
 }
 

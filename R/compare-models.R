@@ -59,7 +59,7 @@ fits_of_all_laws <- function(fit) {
     sampling <- replace(fit$sampling, "thin", list(NULL))
     if (able) fit_settled(fit$x, model, fit$known, fit$prior, sampling, fit$seed)
   })
-  Filter(Negate(is.null), fits)
+  drop_null(fits)
 }
 
 check_same_ratings <- function(fits) {
@@ -67,14 +67,14 @@ check_same_ratings <- function(fits) {
     list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
   })
   off <- which(!vapply(of, identical, NA, of[[1L]]))
-  abort_argument_if(length(off) > 0L, "...",
+  abort_argument_if(off, "...",
     "Models are compared on the same ratings and known truths.",
     x = "Those of fit {off[[1L]]} are others than those of the first.")
 }
 
 compared_table <- function(fits) {
   criteria <- lapply(fits, criteria_of_fit)
-  waic <- do.call(rbind, lapply(criteria, function(one) one$table[1L, ]))
+  waic <- stack_rows(criteria, function(one) one$table[1L, ])
   best <- criteria[[which.max(waic$elpd)]]
   # By case: models may distinguish cases that others do not.
   gaps <- vapply(criteria, function(one) {

@@ -116,10 +116,7 @@ draw_parts <- function(estimate, replicates, with) {
 estimate_of <- function(estimate, at) {
   estimate$table <- estimate$table[at, ]
   estimate$details <- estimate$details[at, ]
-  x <- estimate$fit$x
-  x$patterns$answer <- x$patterns$answer[, at, drop = FALSE]
-  x$systems <- x$systems[at]
-  estimate$fit$x <- x
+  estimate$fit$x <- keep_systems(estimate$fit$x, at)
   estimate
 }
 
@@ -154,7 +151,7 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     }
     rows
   })
-  table <- do.call(rbind, tables)[order(unlist(lapply(blocks, `[[`, "pairs"))), ]
+  table <- stack_rows(tables)[order(unlist(lapply(blocks, `[[`, "pairs"))), ]
   same <- same_answers(estimate$fit, first, second)
   table$reason[same] <- paste0(no_interval, same_on_all)
   hidden <- draws_interval(estimate)$hidden

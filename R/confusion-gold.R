@@ -7,7 +7,7 @@ without_parts <- function(found) found[setdiff(names(found), c("sampling", "hidd
 # (errors_along()); `place`: numbers of truth and answer of each.
 cell_errors <- function(found, place, estimate, s, counts, draws) {
   found[c("sampling", "hidden", "cases")] <- NA_real_
-  shares <- as_shares(counts, length(estimate$fit$x$categories))
+  shares <- as_shares(counts, n_categories(estimate$fit$x))
   if (is.null(draws$values) || anyNA(shares)) return(found)
   slopes <- cell_slopes(place$truth, place$answer, shares)
   errors <- errors_along(estimate, shares, s, draws, slopes$along, slopes$by_answer)

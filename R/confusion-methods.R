@@ -44,9 +44,9 @@ caption_of.confusion_estimate <- function(x) { # nolint: object_name.
 #' @export
 shown_table.confusion_estimate <- function(x) { # nolint: object_name.
   systems <- unique(x$cells$system)
-  out <- do.call(rbind, lapply(systems, function(system) {
+  out <- stack_rows(systems, function(system) {
     data.frame(system = system, category_columns(x, system))
-  }))
+  })
   utils::head(if (length(systems) == 1L) out[-1L] else out, 40L)
 }
 

@@ -35,7 +35,7 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
   # An argument of the other kind of filter would do nothing.
   other <- setdiff(c("workers", "units"), what)
   unused <- names(given)[given & rep(c("workers", "units"), each = 2L) == other]
-  abort_argument_if(length(unused) > 0L, unused[[1L]],
+  abort_argument_if(unused, unused[[1L]],
     "{.arg {unused[[1L]]}} is for {.code what = \"{other}\"}.")
   if (what == "workers") without_workers(x, min_units, flagged) else without_units(x, below, sd)
 }

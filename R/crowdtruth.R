@@ -250,7 +250,7 @@ join_reasons <- function(a, b) {
 }
 
 annotation_table <- function(x, found, similarity, measured) {
-  n <- length(x$categories)
+  n <- n_categories(x)
   units <- nrow(x)
   frequency <- tabulate(found$label, n)
   clarity <- largest(found$score, found$label, n)$value

@@ -19,7 +19,7 @@ list_questions <- function(x, agreed) {
   } else {
     "If they err independently."
   }
-  systems <- length(x$systems)
+  systems <- n_systems(x)
   of_systems <- function(words, otherwise) if (systems > 0L) words else otherwise
   none <- "There are no systems."
   columns_tibble(
@@ -81,7 +81,7 @@ caption_of.data_check <- function(x) { # nolint: object_name.
 
 #' @export
 notes_of.data_check <- function(x) { # nolint: object_name.
-  advice <- x$checks[!is.na(x$checks$advice), ]
+  advice <- drop_missing(x$checks, "advice")
   c(
     paste0(advice$check, ": ", advice$advice, recycle0 = TRUE),
     answered_questions(x)

@@ -40,7 +40,7 @@ data_check <- function(x, ...) {
   x <- as_ratings_of_several(x)
   facts <- glance(x)
   agreed <- list(share = facts$agreement, kappa = facts$kappa)
-  agreed$at_chance <- isTRUE(agreed$share <= 1 / length(x$categories)) # as guesses do
+  agreed$at_chance <- isTRUE(agreed$share <= 1 / n_categories(x)) # as guesses do
   agreed$unequal <- agreed$at_chance && shows_unequal_raters(x)
   checks <- rbind(
     look_at_cases(x), look_at_raters(x), look_at_agreement(agreed), look_at_constant(x),
@@ -75,9 +75,9 @@ look_at_cases <- function(x) {
 
 look_at_raters <- function(x) {
   single <- count_cases(x, pattern_lengths(x) == 1L)
-  few <- length(x$raters) < 3L
+  few <- n_raters(x) < 3L
   finding("raters", if (few) "doubt" else "ok",
-    paste0(count_noun(length(x$raters), "rater"),
+    paste0(count_noun(n_raters(x), "rater"),
       if (single > 0) paste0("; ", count_noun(single, "case"), " with a single rating")),
     if (few) "Two raters cannot show which of them is better; a third can."
   )
@@ -126,7 +126,7 @@ look_at_constant <- function(x) {
 
 # How many ratings each rater gives.
 rater_totals <- function(x) {
-  rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], length(x$raters))
+  rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], n_raters(x))
 }
 
 # Raters and systems side by side, cases in rows; without raters where they have no single answer.
@@ -141,9 +141,9 @@ all_answers <- function(x) {
 most_compared <- 200L # raters and systems
 
 look_at_copies <- function(x) {
-  pairs <- if (length(x$raters) + length(x$systems) <= most_compared) compared_answers(x)
+  pairs <- if (n_raters(x) + n_systems(x) <= most_compared) compared_answers(x)
   if (is.null(pairs)) return(NULL)
-  if (all_nearly_copies(pairs, length(x$raters))) {
+  if (all_nearly_copies(pairs, n_raters(x))) {
     return(finding("duplicates", "doubt", near_copies,
       "If they are one source, their agreement is no evidence: declare it by `rater_groups`."))
   }
@@ -176,12 +176,12 @@ compared_answers <- function(x) {
   right <- plurality_shares(x)[colnames(answers)]
   first <- right[pairs[, 1L]]
   second <- right[pairs[, 2L]]
-  others <- max(length(x$categories) - 1, 1)
+  others <- max(n_categories(x) - 1, 1)
   by_chance <- first * second + (1 - first) * (1 - second) / others
   n <- common[pairs]
   data.frame(
     first = colnames(answers)[pairs[, 1L]], second = colnames(answers)[pairs[, 2L]],
-    raters = pairs[, 2L] <= ncol(answers) - length(x$systems), same = same[pairs] / n,
+    raters = pairs[, 2L] <= ncol(answers) - n_systems(x), same = same[pairs] / n,
     chance = at_least(same[pairs], n, by_chance), row.names = NULL
   )
 }
@@ -211,7 +211,7 @@ panel_problems <- function(fit) {
 }
 
 look_at_categories <- function(x) {
-  n <- rowsum_codes(rating_category(x), pattern_cases(x)[rating_pattern(x)], length(x$categories))
+  n <- rowsum_codes(rating_category(x), pattern_cases(x)[rating_pattern(x)], n_categories(x))
   labels <- x$categories
   most <- max(n) / sum(n)
   found <- c(
@@ -231,7 +231,7 @@ look_at_categories <- function(x) {
 
 look_at_missing <- function(x) {
   if (has_counts(x)) return(NULL)
-  share <- 1 - sum(rater_totals(x)) / (count_cases(x) * length(x$raters))
+  share <- 1 - sum(rater_totals(x)) / (count_cases(x) * n_raters(x))
   parts <- count_parts(x)
   finding("missing ratings", if (parts > 1L) "problem" else if (share > 0.5) "doubt" else "ok",
     paste0(percent(max(0, share)), " of ratings are missing",

@@ -41,7 +41,7 @@ most_dependent <- 300L
 
 check_dependent_panel <- function(model, x) {
   unknown <- setdiff(unlist(model$dependence$pairs), x$raters)
-  abort_argument_if(length(unknown) > 0L, "model", "{.field pairs} must name raters of {.arg x}.",
+  abort_argument_if(unknown, "model", "{.field pairs} must name raters of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
   check_named_raters(x, "model", "Dependent errors need the rater of each rating.")
   abort_argument_if(max(pattern_lengths(x)) > most_dependent, "model",
@@ -56,7 +56,7 @@ shared_terms <- function(x, model, before) {
     if (type == "easy") "", vapply(model$dependence$pairs, paste0, "", ",", collapse = "")
   )
   truth <- rep(x$categories, length(names))
-  words <- paste0(sub("s$", "", type), "[", rep(names, each = length(x$categories)), truth, "]")
+  words <- paste0(sub("s$", "", type), "[", rep(names, each = n_categories(x)), truth, "]")
   flat <- if (type == "pairs") 1 else NA_real_
   new_terms(words, before + seq_along(words), truth = truth, a = flat, total = 2 * flat)
 }
@@ -104,7 +104,7 @@ coupled <- function(one, other, u) {
 
 # Patterns x raters, 0 where there is no rating.
 pattern_codes <- function(x) {
-  out <- matrix(0L, n_patterns(x), length(x$raters))
+  out <- matrix(0L, n_patterns(x), n_raters(x))
   out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
   out
 }
@@ -113,9 +113,9 @@ most_cells <- 4096
 
 # All answers of all raters, a row each; NULL if there are too many.
 all_codes <- function(x) {
-  size <- length(x$categories)
-  if (length(x$raters) * log(size) > log(most_cells) + 1e-9) return(NULL)
-  unname(as.matrix(expand.grid(rep(list(seq_len(size)), length(x$raters)))))
+  size <- n_categories(x)
+  if (n_raters(x) * log(size) > log(most_cells) + 1e-9) return(NULL)
+  unname(as.matrix(expand.grid(rep(list(seq_len(size)), n_raters(x)))))
 }
 
 # ---- What can be learnt -------------------------------------------------------------------------
@@ -128,14 +128,14 @@ all_codes <- function(x) {
 rank_of_model <- function(x, model, populations, at = random_points(x, model, populations)) {
   codes <- all_codes(x)
   if (is.null(codes)) return(NULL)
-  size <- length(x$categories)
+  size <- n_categories(x)
   cells <- function(moved, point) {
     law <- utils::relist(moved, point)
     law$base_rates <- law$base_rates / rowSums(law$base_rates)
     law$matrices <- rep_len(lapply(law$matrices, function(m) {
       if (length(m) == 1L) m <- diag(m, size) + (1 - diag(size)) * (1 - m) / (size - 1)
       m / rowSums(m)
-    }), length(x$raters))
+    }), n_raters(x))
     as.vector(codes_given_class(law, codes, model, x$raters) %*% t(law$base_rates))
   }
   ranks <- vapply(at, function(point) {
@@ -151,13 +151,13 @@ rank_of_model <- function(x, model, populations, at = random_points(x, model, po
 
 # Two, from a fixed seed: the rank is no matter of chance. Raters are right more often than not.
 random_points <- function(x, model, populations) {
-  size <- length(x$categories)
+  size <- n_categories(x)
   cells <- function(n, low = 0.5, high = 1.5) matrix(stats::runif(n * size, low, high), n)
   withr::with_seed(1L, lapply(1:2, function(i) {
     c(
       list(
         base_rates = cells(populations),
-        matrices = lapply(seq_len(if (model$accuracy == "common") 1L else length(x$raters)),
+        matrices = lapply(seq_len(if (model$accuracy == "common") 1L else n_raters(x)),
           function(j) {
             if (model$errors == "uniform") stats::runif(1L, 0.6, 0.9) else
               cells(size) + diag(3 * (size - 1), size)
@@ -184,7 +184,7 @@ check_learnable <- function(x, model, populations, named) {
 warn_dependence <- function(fit) {
   found <- fit$learnable
   if (!is.null(found)) {
-    at <- Filter(Negate(is.null), law_of_values(fit, colMeans(fit$draws)))
+    at <- drop_null(law_of_values(fit, colMeans(fit$draws)))
     if (fit$model$accuracy == "common") at$matrices <- at$matrices[1L]
     if (fit$model$errors == "uniform") at$matrices <- lapply(at$matrices, function(m) m[[1L]])
     here <- rank_of_model(fit$x, fit$model, nrow(at$base_rates), list(at))

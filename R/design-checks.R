@@ -11,8 +11,8 @@ check_probabilities <- function(x, arg, least) {
 }
 
 check_judge_names <- function(names) {
-  twice <- unique(names[duplicated(names)])
-  abort_argument_if(length(twice) > 0L, "systems", "Raters and systems must have different names.",
+  twice <- repeated_values(names)
+  abort_argument_if(twice, "systems", "Raters and systems must have different names.",
     x = "Both have {.val {twice}}.")
 }
 

@@ -42,7 +42,7 @@ check_kinds <- function(covariates, difficulty, judges, given) {
     "{.arg difficulty} cannot be combined with {.arg covariates}.",
     i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
   twice <- intersect(others, given)
-  abort_argument_if(length(twice) > 0L, "matrices",
+  abort_argument_if(twice, "matrices",
     "{.arg matrices} and {.arg covariates} must name different raters and systems.",
     x = "Both have {.val {twice}}.")
 }

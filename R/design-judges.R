@@ -22,7 +22,7 @@ all_same <- function(x) length(unique(x)) < 2L
 
 # The confusion matrix that a design gives for a judge in a stratum.
 given_matrix <- function(design, judge, stratum) {
-  n <- length(design$categories)
+  n <- n_categories(design)
   given <- design$matrices[[judge]]
   first <- if (length(given) > n^2) (stratum - 1L) * n^2 else 0L
   matrix(given[first + seq_len(n^2)], n, n, byrow = TRUE)

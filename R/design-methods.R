@@ -52,7 +52,7 @@ tidy.rater_design <- function(x, ...) {
   accuracy <- c(x$raters, x$systems)
   tibble::tibble(
     name = names(accuracy),
-    kind = rep(c("rater", "system"), c(length(x$raters), length(x$systems))),
+    kind = rep(c("rater", "system"), c(n_raters(x), n_systems(x))),
     accuracy = unname(replace(accuracy, lengths(x$matrices) > 0L, NA))
   )
 }
@@ -62,8 +62,8 @@ tidy.rater_design <- function(x, ...) {
 glance.rater_design <- function(x, ...) {
   check_dots_empty(...)
   tibble::tibble(
-    cases = x$n, raters = length(x$raters), systems = length(x$systems),
-    categories = length(x$categories), base_rates = x$law, dispersion = x$dispersion,
+    cases = x$n, raters = n_raters(x), systems = n_systems(x),
+    categories = n_categories(x), base_rates = x$law, dispersion = x$dispersion,
     error_range = x$error_range, difficulty = max(abs(x$strata$shift)),
     missing = mean(x$missing),
     k_properties = length(design_violations(x)) == 0L
@@ -74,8 +74,8 @@ glance.rater_design <- function(x, ...) {
 #' @export
 format.rater_design <- function(x, ...) {
   paste0(
-    count_noun(x$n, "case"), ", ", count_noun(length(x$raters), "rater"), ", ",
-    count_noun(length(x$systems), "system"), ", ",
-    count_noun(length(x$categories), "category", "categories")
+    count_noun(x$n, "case"), ", ", count_noun(n_raters(x), "rater"), ", ",
+    count_noun(n_systems(x), "system"), ", ",
+    count_noun(n_categories(x), "category", "categories")
   )
 }

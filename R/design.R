@@ -130,7 +130,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
 }
 
 # Errors that depend on the distance of categories give these an order.
-is_ordered <- function(design) design$dispersion != 1 && length(design$categories) > 2L
+is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 2L
 
 #' The settings of the paper's figures
 #'
@@ -201,7 +201,7 @@ given_accuracies <- function(design) {
 
 # Laws of base rates that are drawn prefer no category.
 expected_rates <- function(design) {
-  n <- length(design$categories)
+  n <- n_categories(design)
   if (design$law == "fixed") design$base_rates else rep(1 / n, n)
 }
 
@@ -209,7 +209,7 @@ expected_rates <- function(design) {
 design_violations <- function(x) {
   shifts <- x$strata$shift
   judges <- c(names(x$raters), names(x$systems))
-  whose <- function(shared) if (shared || length(x$systems) == 0L) "" else ", of raters only"
+  whose <- function(shared) if (shared || n_systems(x) == 0L) "" else ", of raters only"
   given <- judges[lengths(x$matrices) > 0L & !judges %in% x$by_kind]
   copying <- x$copying[x$copying$probability > 0, ]
   of_judges <- function(x) {
@@ -247,7 +247,7 @@ keep_system <- function(design, system) {
     design$systems <- design$systems[system]
     return(design)
   }
-  raters <- length(design$raters)
+  raters <- n_raters(design)
   judges <- kept <- c(seq_len(raters), raters + system)
   repeat {
     sources <- setdiff(design$copying$from[design$copying$to %in% judges], judges)

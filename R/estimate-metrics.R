@@ -174,10 +174,10 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   needs <- vapply(plan$records, `[[`, "", "needs")
   needs <- factor(needs, sort_strings(unique(needs)))
-  table <- do.call(rbind, lapply(split(plan$records, needs), function(records) {
+  table <- stack_rows(split(plan$records, needs), function(records) {
     part <- metric_plan(records, plan$categories, plan$averages, plan$settings)
     metric_engines()[[records[[1L]]$needs]](estimate, part, interval, conf_level)
-  }))
+  })
   # What raters judge has no answers of its own, which could be of one category or another.
   none <- table$system %in% estimate$fit$x$constant & table$metric != "accuracy"
   table[none, c("estimate", interval_columns)] <- NA_real_

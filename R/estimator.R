@@ -88,7 +88,7 @@ as_estimator <- function(x) {
 
 check_names <- function(names, arg) {
   bad <- if (any(names == "")) "" else names[duplicated(names)]
-  abort_argument_if(length(bad) > 0L, arg, "must have names that differ.",
+  abort_argument_if(bad, arg, "must have names that differ.",
     x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.")
 }
 
@@ -123,7 +123,7 @@ tidy.accuracy_estimator <- function(x, ...) {
 #' @export
 glance.accuracy_estimator <- function(x, ...) {
   check_dots_empty(...)
-  options <- Filter(Negate(is.null), attr(x, "options"))
+  options <- drop_null(attr(x, "options"))
   options$model <- format(options$model)
   options$common <- as.character(common_of(options) %||% NA) # a word or a share
   tibble::as_tibble(options)

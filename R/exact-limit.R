@@ -36,20 +36,20 @@ exact_limit <- function(design, estimator = "binned") {
 }
 
 check_fixed <- function(design) {
-  of_systems <- rep(design$system_errors, length(design$systems))
-  varies <- c(rep(TRUE, length(design$raters)), of_systems) & lengths(design$matrices) == 0L
+  of_systems <- rep(design$system_errors, n_systems(design))
+  varies <- c(rep(TRUE, n_raters(design)), of_systems) & lengths(design$matrices) == 0L
   drawn <- c(
     if (design$law != "fixed") "base rates are drawn (give {.arg base_rates})",
     if (design$error_range > 0 && any(varies)) "errors vary at random (set {.arg error_range} to 0)"
   )
-  abort_if(length(drawn) > 0L, "argument",
+  abort_if(drawn, "argument",
     "Only a design whose matrices and base rates are fixed has a limit.", x = drawn, arg = "design")
 }
 
 # All patterns of answers to a design with one system, with their probabilities as weights.
 exact_panel <- function(design, truth) {
-  n <- length(design$categories)
-  raters <- length(design$raters)
+  n <- n_categories(design)
+  raters <- n_raters(design)
   hidden <- length(design$hidden)
   answers <- n + any(design$missing > 0)
   abort_argument_if(raters * log(answers) + (1 + hidden) * log(n) > log(2e6), "design",

@@ -27,7 +27,7 @@ posterior.k_fit <- function(fit, x = NULL) {
   core_posterior_algebraic(x$patterns, pattern_weights(x), fit)
 }
 
-unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), length(x$categories))
+unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x))
 
 # Of other ratings than those that were fitted.
 posterior_of_others <- function(fit, x) UseMethod("posterior_of_others")
@@ -58,5 +58,5 @@ rating_probabilities <- function(fit) UseMethod("rating_probabilities")
 rating_probabilities.rater_fit <- function(fit) latent_probabilities(fit, fit$x)$probability
 
 rating_probabilities.k_fit <- function(fit) {
-  array(confusion(fit)[[1L]], c(length(fit$x$categories) * c(1L, 1L), length(fit$x$raters)))
+  array(confusion(fit)[[1L]], c(n_categories(fit$x) * c(1L, 1L), n_raters(fit$x)))
 }

@@ -135,11 +135,11 @@ is_opposite <- function(matrix, n) {
 # Without priors that changes nothing but names.
 named_by_majority <- function(core, x, model, known, refit) {
   theta <- renamed_theta(core, x, model, known)
-  if (is.null(theta)) core else refit(list(theta = theta, raters = length(x$raters)))
+  if (is.null(theta)) core else refit(list(theta = theta, raters = n_raters(x)))
 }
 
 renamed_theta <- function(core, x, model, known) {
-  n <- length(x$categories)
+  n <- n_categories(x)
   gain <- apply(core$confusion * ratings_of_raters(x), c(2L, 3L), sum)
   name <- core_best_names(as.vector(t(gain)), n)
   if (identical(name, seq_len(n))) return(NULL)

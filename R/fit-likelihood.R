@@ -63,8 +63,8 @@ pooled_rounds <- 20000L
 
 # Fits keep some dozen tables of a number for each rater, true category and rating.
 check_model_size <- function(x, most = 1e7) {
-  raters <- length(x$raters)
-  categories <- length(x$categories)
+  raters <- n_raters(x)
+  categories <- n_categories(x)
   abort_argument_if(raters * categories^2 > most, "x", "A model of errors has a number for each
         rater, true category and rating, of which there must be no more than {number(most)}.",
     x = "{count_noun(raters, 'rater')} and {number(categories)} categories make
@@ -126,7 +126,7 @@ without_the_unknown <- function(fit, naturals) {
     c("dispersion", "slope", "threshold", "base_rate_coefficient")
   fit$unsure <- which((value < 1e-6 | value > 1 - 1e-6) & probability)
   counts <- rep.int(pattern_weights(fit$x) > 0, pattern_lengths(fit$x))
-  rated <- tabulate(rating_rater(fit$x)[counts], length(fit$x$raters)) > 0L
+  rated <- tabulate(rating_rater(fit$x)[counts], n_raters(fit$x)) > 0L
   uninformed <- !fit$informed & !is_pooled(fit$model)
   lacking <- which((!rated | uninformed) & !is_known_rater(fit) & !is_counted_rater(fit))
   if (fit$model$accuracy == "rater" && length(lacking) > 0L) {
@@ -189,7 +189,7 @@ warn_latent <- function(fit) {
   mean <- colMeans(fit$matrices, na.rm = TRUE)
   gain <- mean + t(mean) - outer(diag(mean), diag(mean), `+`)
   switched <- fit$x$categories[rowSums(gain > 1e-6, na.rm = TRUE) > 0]
-  warn_if(length(switched) > 0L, "switched",
+  warn_if(switched, "switched",
     "Under the fitted model raters mostly call these categories by each other's names:
         {.val {switched}}.",
     i = "The likelihood does not determine the names of latent classes. Join categories, choose a

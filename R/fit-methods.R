@@ -68,7 +68,7 @@ judge <- function(fit, newdata) {
 as_new_cases <- function(fit, x) {
   place <- match(x$categories, fit$x$categories)
   strange <- x$categories[intersect(which(is.na(place)), rating_category(x))]
-  abort_if(length(strange) > 0L, "category", "{.arg newdata} must have the categories of the fit.",
+  abort_if(strange, "category", "{.arg newdata} must have the categories of the fit.",
     x = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}.", row = NA_integer_,
     column = NA_character_, found = strange)
   x <- recode_levels(recode_ratings(x, place, fit$x$categories), fit)
@@ -78,7 +78,7 @@ as_new_cases <- function(fit, x) {
   strange <- x$raters[intersect(which(is.na(place)), rating_rater(x))]
   must <- "must have ratings by the raters of the fit."
   check_named_raters(x, "newdata", must)
-  abort_argument_if(length(strange) > 0L, "newdata", must,
+  abort_argument_if(strange, "newdata", must,
     x = "{.val {strange}} {?is/are} not among {.val {fit$x$raters}}.")
   recode_raters(x, place, fit$x$raters)
 }
@@ -160,7 +160,7 @@ draw_from_fit <- function(fit) {
   x <- fit$x
   cases <- rep.int(seq_along(x$index), weights_of_cases(x))
   pattern <- pattern_of_case(x)[cases]
-  categories <- length(x$categories)
+  categories <- n_categories(x)
   law <- drawing_law(fit)
   truth <- law$truth(pattern)
   given <- known_patterns(fit)[pattern]
@@ -200,7 +200,7 @@ draw_from_fit <- function(fit) {
 
 # True categories of cases of these patterns.
 draw_truth <- function(fit, pattern) {
-  n <- length(fit$x$categories)
+  n <- n_categories(fit$x)
   if (!has_formula(fit$model)) return(sample.int(n, length(pattern), TRUE, fit$base_rates))
   below <- t(apply(pattern_rates(fit), 1L, cumsum))[pattern, -n, drop = FALSE]
   1L + as.integer(rowSums(stats::runif(length(pattern)) > below))
@@ -213,7 +213,7 @@ drawing_law <- function(fit) UseMethod("drawing_law")
 
 drawing_law.rater_fit <- function(fit) {
   x <- fit$x
-  n <- length(x$categories)
+  n <- n_categories(x)
   probability <- rating_probabilities(fit) # classes x ratings x raters
   strata <- nrow(probability) / n
   list(

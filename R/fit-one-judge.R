@@ -4,7 +4,7 @@
 is_one_judge <- function(x, model, known) {
   judge <- unique(rating_rater(x))
   length(judge) == 1L && length(known$counts) > 0L && !is.null(known$counts[[judge]]) &&
-    length(x$categories) == 2L && is_pooled(model) && !any(known$truth > 0L) &&
+    n_categories(x) == 2L && is_pooled(model) && !any(known$truth > 0L) &&
     weights_are_counts(x)
 }
 
@@ -25,7 +25,7 @@ fit_one_judge <- function(x, model, known) {
   posterior <- rbind(t(rates * matrix), rates, deparse.level = 0L)
   place <- rep(3L, n_patterns(x))
   place[rating_pattern(x)] <- rating_category(x)
-  raters <- length(x$raters)
+  raters <- n_raters(x)
   matrices <- array(NA_real_, c(raters, 2L, 2L))
   matrices[judge, , ] <- matrix
   accuracy <- replace(rep(NA_real_, raters), judge, sum(rates * right))

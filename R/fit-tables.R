@@ -47,7 +47,7 @@ confusion.rater_fit <- function(x, ...) {
 
 #' @export
 confusion.k_fit <- function(x, ...) {
-  n <- length(x$x$categories)
+  n <- n_categories(x$x)
   out <- matrix((1 - x$rater_accuracy) / (n - 1), n, n)
   diag(out) <- x$rater_accuracy
   if (x$identified != "yes") out[] <- NA_real_
@@ -57,7 +57,7 @@ confusion.k_fit <- function(x, ...) {
 named_matrices <- function(fit, matrices) {
   labels <- list(truth = fit$x$categories, rating = fit$x$categories)
   matrices <- lapply(matrices, `dimnames<-`, labels)
-  stats::setNames(rep_len(matrices, length(fit$x$raters)), fit$x$raters)
+  stats::setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
 }
 
 is_probability_term <- function(terms, fit) {
@@ -167,9 +167,9 @@ glance.rater_fit <- function(x, ...) {
   table <- tibble::tibble(
     agreement = x$agreement, kappa = kappa_of_agreement(data, x$agreement),
     chance_kappa = x$kappa, rater_accuracy = x$rater_accuracy,
-    cases = nrow(data), raters = length(data$raters),
+    cases = nrow(data), raters = n_raters(data),
     ratings = n_ratings(data),
-    categories = length(data$categories), patterns = n_patterns(data),
+    categories = n_categories(data), patterns = n_patterns(data),
     logLik = as.double(log_likelihood), AIC = stats::AIC(log_likelihood),
     BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
   )

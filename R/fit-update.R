@@ -36,7 +36,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
     x = "Both are given.")
   if (!is.null(new)) x <- add_ratings(x, new)
   warm <- !is.null(new) && missing(model) && is.null(method) &&
-    length(x$categories) == length(object$x$categories)
+    n_categories(x) == n_categories(object$x)
   method <- method %||% method_to_refit(object, model, known_truth, known_raters)
   abort_argument_if(!missing(prior) && !identical(method, "bayes"), "prior",
     "{.arg prior} is for {.code method = \"bayes\"}.",
@@ -72,6 +72,6 @@ method_to_refit <- function(fit, model, known_truth, known_raters) {
 # Where to begin: parameters, and how many raters have some; NULL for a fit without.
 start_of <- function(fit) {
   if (!is.null(fit$theta) && fit$identified == "yes" && !anyNA(fit$theta)) {
-    list(theta = fit$theta, raters = length(fit$x$raters))
+    list(theta = fit$theta, raters = n_raters(fit$x))
   }
 }

@@ -150,7 +150,7 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
 check_fitted <- function(x, model, method, known_truth, known_raters) {
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   check_memory(
-    as.double(n_patterns(x)) * length(x$categories), "probabilities of categories of cases",
+    as.double(n_patterns(x)) * n_categories(x), "probabilities of categories of cases",
     "Take fewer cases, or join categories."
   )
   know <- !is.null(known_truth) || !is.null(known_raters)
@@ -285,7 +285,7 @@ reason_not_identified <- function(identified, agreement, categories) {
 }
 
 reason_of_fit <- function(fit) {
-  categories <- length(fit$x$categories)
+  categories <- n_categories(fit$x)
   if (fit$identified == "parameters") return(reason_of_parameters(fit$model, categories))
   reason_not_identified(identification_of(fit), fit$agreement, categories)
 }

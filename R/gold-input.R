@@ -172,7 +172,7 @@ look_up_probability <- function(case, probability, x) {
     x = "They are {describe(probability)}.", case = unique(case), found = probability)
   probability <- unname(probability)
   off <- which(!probability %in% NA & probability != probability[match(case, case)])
-  abort_if(length(off) > 0L, "gold", "A case has one probability of being chosen.",
+  abort_if(off, "gold", "A case has one probability of being chosen.",
     x = "Case {.val {case[[off[[1L]]]]}} has several.", case = unique(case[off]))
   probability[match(as_label(x$cases), case)]
 }

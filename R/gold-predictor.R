@@ -10,13 +10,7 @@ predict_categories <- function(x) {
   replace(out, is.na(shares), NA_real_)
 }
 
-rating_shares <- function(x) {
-  patterns <- x$patterns
-  rows <- length(patterns$start) - 1L
-  at <- rating_pattern(patterns) + (patterns$category - 1L) * rows
-  number <- matrix(tabulate(at, rows * length(x$categories)), rows)
-  na_real(number / diff(patterns$start))
-}
+rating_shares <- function(x) na_real(pattern_counts(x) / pattern_lengths(x))
 
 posterior_of_raters <- function(x) {
   x$systems <- character()

@@ -120,7 +120,7 @@ check_reference_sets <- function(sets) {
     "must be a data frame like {.code reference_sets}.",
     x = if (is.data.frame(sets)) "It lacks {.val {lacking}}." else "It is {describe(sets)}.")
   holes <- needed[vapply(as.list(sets)[needed], anyNA, NA)]
-  abort_argument_if(length(holes) > 0L, "sets", "must be complete.",
+  abort_argument_if(holes, "sets", "must be complete.",
     x = "Values are missing in {.val {holes}}.")
 }
 

@@ -116,8 +116,11 @@ normal_draws <- function(covariance) {
   noise <- qr.Q(qr(sweep(noise, 2L, colMeans(noise)))) * sqrt(n - 1)
   parts <- eigen(covariance, symmetric = TRUE)
   # The symmetric root: vectors have no sign of their own, and rounding must not choose the draws.
-  noise %*% parts$vectors %*% (sqrt(pmax(0, parts$values)) * t(parts$vectors))
+  noise %*% parts$vectors %*% scaled_vectors(parts)
 }
+
+# The eigenvectors of a covariance matrix in rows, times the standard deviations along them.
+scaled_vectors <- function(parts) sqrt(pmax(0, parts$values)) * t(parts$vectors)
 
 # Factors that make a normal variable one with the tails of robust_quantile(), in random order, at
 # even steps of their distribution.
@@ -143,7 +146,7 @@ shared_noise <- function(centred, same) {
   noise <- qr.resid(qr(cbind(1, centred)), matrix(stats::rnorm(n * systems), n))
   noise <- qr.Q(qr(noise)) * sqrt(n - 1)
   parts <- eigen(same^likeness_power, symmetric = TRUE)
-  noise <- noise %*% (sqrt(pmax(0, parts$values)) * t(parts$vectors))
+  noise <- noise %*% scaled_vectors(parts)
   noise[, max.col(same == 1, "first"), drop = FALSE] # exactly the same for equals
 }
 

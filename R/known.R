@@ -18,8 +18,7 @@ with_known <- function(x, truth, raters) {
     known$raters <- check_known_raters(raters, x)
     counted <- vapply(known$raters, is.list, NA)
     if (any(counted)) {
-      known$counts <- replace(known$raters, !counted, list(NULL))
-      known$counts[counted] <- lapply(known$raters[counted], `[[`, "counts")
+      known$counts <- lapply(known$raters, function(of) if (is.list(of)) of$counts)
       known$raters[counted] <- list(NULL)
     }
   }
@@ -33,10 +32,7 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   off <- which(!given$case %in% cases)
   abort_if(off, "case", "{.arg {arg}} must name cases of {.arg x}.",
     x = "{.val {given$case[off]}} {?is/are} not among them.", row = off)
-  code <- truth_codes(given$truth, x$categories, arg)
-  # A case that is there several times has the same truth each time.
-  known <- code[match(cases, given$case)]
-  replace(known, is.na(known), 0L)
+  known_codes(given, cases, x$categories, arg)
 }
 
 # A confusion matrix for each rater who is known, a list of `counts` for one of whom there is a
@@ -98,11 +94,11 @@ abort_counts_need_pooled <- function() {
 # Raters x true categories: how many cases of known truth each rated.
 known_by_truth <- function(fit) {
   x <- fit$x
-  n <- length(x$raters) * length(x$categories)
+  n <- n_raters(x) * n_categories(x)
   rated <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
   rated <- rated[known_patterns(fit)[rated$pattern], ]
-  cell <- rated$rater + length(x$raters) * (fit$known$truth[rated$pattern] - 1L)
-  matrix(rowsum_codes(cell, pattern_weights(x)[rated$pattern], n), length(x$raters))
+  cell <- rated$rater + n_raters(x) * (fit$known$truth[rated$pattern] - 1L)
+  matrix(rowsum_codes(cell, pattern_weights(x)[rated$pattern], n), n_raters(x))
 }
 
 # How many cases of known truth there are for each coefficient; NA where there is none.
@@ -124,7 +120,7 @@ known_patterns <- function(fit) {
 
 is_known_rater <- function(fit, what = "raters") {
   known <- fit$known[[what]]
-  if (length(known) > 0L) lengths(known) > 0L else logical(length(fit$x$raters))
+  if (length(known) > 0L) lengths(known) > 0L else logical(n_raters(fit$x))
 }
 
 # Raters of whom there is a calibration sample.

@@ -55,7 +55,7 @@ check_pair_numbers <- function(judges, numbers, pairs = judges * (judges - 1) / 
 }
 
 check_panel_memory <- function(design, n) {
-  judges <- length(design$raters) + length(design$systems)
+  judges <- n_raters(design) + n_systems(design)
   check_memory(as.double(n) * judges, "answers of a panel", "Draw fewer cases, in several panels.")
 }
 

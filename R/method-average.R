@@ -26,7 +26,7 @@ of_average <- function(average, field, n) average$point$numbers[[field]] %||% re
 
 estimate_average <- function(fit, average) {
   new_point(
-    of_average(average, "estimate", length(fit$x$systems)), average$estimator,
+    of_average(average, "estimate", n_systems(fit$x)), average$estimator,
     posterior = if (!is.null(average)) named_posteriors(average$point, fit$x)
   )
 }
@@ -89,7 +89,7 @@ axis_weights <- function(members) {
       own = weight(!is.na(x$concentration)), difficulty = weight(x$difficulty > 0)
     )
   })
-  do.call(rbind, unname(weights))
+  stack_rows(unname(weights))
 }
 
 # What makes an estimate doubtful: few data, and an assumption that data cannot test.

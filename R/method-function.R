@@ -48,7 +48,7 @@ case_replicates <- function(estimator, resampling, tick) {
     "The function given as {.arg method} stopped in {length(stops)} bootstrap replicate{?s}.",
     x = verbatim("First: ", in_one_line(stops[[1L]])), error = stops[[1L]])
   rows[stopped] <- list(rep(NA_real_, systems))
-  do.call(rbind, rows)
+  stack_rows(rows)
 }
 
 # What estimate_accuracy() gives for a function; `given` are its other arguments.
@@ -71,7 +71,7 @@ function_estimate <- function(x, options) {
 }
 
 function_options <- function(given) {
-  set <- names(Filter(Negate(is.null), given[c("model", "common", "known_truth", "gold_sample")]))
+  set <- names(drop_null(given[c("model", "common", "known_truth", "gold_sample")]))
   interval <- given$interval %||% interval_bootstrap$id
   ok <- interval %in% ids_with("own_fit", accuracy_intervals())
   abort_argument_if(length(set) > 0L || !ok, c(set, "interval")[[1L]],

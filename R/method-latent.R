@@ -25,7 +25,7 @@ method_shared <- new_method(
 
 # Both ends of the range are told, whichever is asked for.
 estimate_latent <- function(fit, options, average) {
-  lacking <- rep(NA_real_, length(fit$x$systems))
+  lacking <- rep(NA_real_, n_systems(fit$x))
   if (fit$identified %in% c("chance", "unrelated", "no_pairs")) {
     return(new_point(lacking, shared = lacking, independent = lacking))
   }
@@ -47,7 +47,7 @@ estimate_latent <- function(fit, options, average) {
     mixed_estimator(estimators[[options$method]], estimators[[method_shared$id]], back),
     shared = values[[method_shared$id]], independent = values[[method_joint$id]],
     reason = if (!own$identified) {
-      rep(reason_of_parameters(fit$model, length(fit$x$categories)), length(lacking))
+      rep(reason_of_parameters(fit$model, n_categories(fit$x)), length(lacking))
     },
     posterior = posterior
   )

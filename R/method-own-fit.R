@@ -10,7 +10,7 @@ own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
   refit <- refitting(fit)
   beliefs <- function(weight) {
     anew <- !is.null(refit) && !identical(weight, own)
-    rep(list(if (anew) refit(weight) else fit$posterior), length(fit$x$systems))
+    rep(list(if (anew) refit(weight) else fit$posterior), n_systems(fit$x))
   }
   posterior_point(fit, options, rule, beliefs, posterior, bins)
 }
@@ -47,7 +47,7 @@ each_system <- function(fit, weight, beliefs, run) {
 # A function of weights of patterns, in the place of an estimator of the core.
 posterior_estimator <- function(fit, options, rule, beliefs) {
   force(list(fit, options, rule, beliefs))
-  n <- length(fit$x$categories)
+  n <- n_categories(fit$x)
   function(weight, what) {
     unlist(each_system(fit, weight, beliefs(weight), function(answer, posterior, weight) {
       if (what == "counts") {
@@ -81,7 +81,7 @@ unbinned_of_posterior <- function(answer, posterior, weight, options) {
 
 binned_of_posterior <- function(answer, posterior, weight, options) {
   table <- bins_of_posterior(answer, posterior, weight, options)
-  known <- table[!is.na(table$estimate), ]
+  known <- drop_missing(table, "estimate")
   if (nrow(known) == 0L) return(NA_real_)
   value <- stats::weighted.mean(known$estimate, known$cases)
   if (options$clip == "overall") clip01(value) else value

@@ -41,13 +41,13 @@ in_metric <- function(estimate, plan) {
   draws <- confusion_draws(estimate)
   delta <- draws_interval(estimate)$delta
   counts <- confusion_counts(estimate)
-  rows <- do.call(rbind, lapply(seq_along(counts), function(s) {
+  rows <- stack_rows(seq_along(counts), function(s) {
     found <- point_rows(estimate, plan, counts[[s]], s)
     if (delta && !is.null(draws$values)) {
       found <- delta_rows(found, estimate, plan, counts[[s]], draws, s, 0.9)
     }
     found[plan$row, ]
-  }))
+  })
   value <- good_unit(rows$estimate, plan)
   estimate$replicates <- if (!is.null(draws$values) && !anyNA(value)) {
     vapply(seq_along(counts), function(s) {
@@ -74,7 +74,7 @@ good_unit <- function(value, plan) {
 
 # Around the estimate: of first order where the interval is, otherwise the metric itself.
 metric_replicates <- function(estimate, plan, counts, draws, centre, delta, s) {
-  shares <- function(counts) as_shares(counts, length(plan$categories))
+  shares <- function(counts) as_shares(counts, n_categories(plan))
   values <- function(f) in_blocks(draws, s, function(counts) f(shares(counts)))[, plan$row]
   if (delta) {
     slopes <- metric_slopes(plan, shares(counts))

@@ -6,7 +6,7 @@
 # `found`: rows of system `s` by ratings alone, with `sampling` and `hidden` errors.
 metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
   record <- accuracy_intervals()[[interval]]
-  part <- gold_tables(estimate$gold$evidence, s, length(plan$categories))
+  part <- gold_tables(estimate$gold$evidence, s, n_categories(plan))
   if (isTRUE(part$all_known)) {
     columns <- c("estimate", "reason")
     found[columns] <- point_rows(estimate, plan, part$counts, s)[columns]
@@ -49,7 +49,7 @@ measured_rows <- function(found, rows, each, ends, record, estimate, conf_level)
 # frequent as they are, agree as little as they can. Where a category is rare that is nearly 0, and
 # the scale of errors ends there.
 ranges_of_margins <- function(ends, table, plan) {
-  if (length(plan$categories) != 2L) return(ends)
+  if (n_categories(plan) != 2L) return(ends)
   table <- matrix(table, 2L, byrow = TRUE)
   truth <- rowSums(table)
   right <- pmax(0, truth + colSums(table) - 1)
@@ -194,7 +194,7 @@ as_share <- function(x, value, alone, cluster) {
 absent_category <- function(part, plan, i) {
   if (part$all_known) return(NULL)
   row <- plan$rows[i, ]
-  n <- length(plan$categories)
+  n <- n_categories(plan)
   gold <- table_sums(matrix(part$gold_table, 1L), n)
   expected <- table_sums(matrix(part$mean, 1L), n)
   of <- if (is.na(row$category)) expected$truth > 0 else plan$categories == row$category

@@ -16,7 +16,7 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
       own_accuracy(found, alone, interval, s, conf_level)
     }
   })
-  without_parts(do.call(rbind, tables))
+  without_parts(stack_rows(tables))
 }
 
 measures_by_gold <- function(estimate, interval) {
@@ -71,7 +71,7 @@ point_rows <- function(estimate, plan, counts, s) {
   } else if (anyNA(counts)) {
     reason[] <- estimate$table$reason[[s]]
   } else {
-    value <- metric_values(plan, as_shares(counts, length(plan$categories)))
+    value <- metric_values(plan, as_shares(counts, n_categories(plan)))
     reason[is.na(value)] <- undefined_reason(plan)[is.na(value)]
   }
   found <- metric_rows(
@@ -121,7 +121,7 @@ own_accuracy <- function(found, estimate, interval, s, conf_level) {
 # Replicates of the metric itself.
 percentile_rows <- function(found, estimate, plan, draws, s, conf_level) {
   values <- in_blocks(draws, s, function(counts) {
-    tables <- as_shares(counts, length(plan$categories))
+    tables <- as_shares(counts, n_categories(plan))
     whole <- stats::complete.cases(tables)
     values <- matrix(NA_real_, nrow(tables), nrow(found))
     values[whole, ] <- metric_values(plan, tables[whole, , drop = FALSE])
@@ -156,7 +156,7 @@ to_unit <- function(value, ends) {
 
 # The delta method, and what shared errors could hide.
 delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
-  table <- as_shares(counts, length(plan$categories))
+  table <- as_shares(counts, n_categories(plan))
   if (anyNA(table)) return(found) # its reason says why
   slopes <- metric_slopes(plan, table)
   ends <- ranges_of_plan(plan)
@@ -187,7 +187,7 @@ cases_of_a_share <- 2.7 # z^2 of a 90% interval: fewer cases say nothing about a
 # how far a share of cases may move it at most), with half a case of either kind. What lies between
 # two ends has no standard deviation above half their distance, however steep its slopes are.
 with_errors <- function(found, errors, steepest, ends) {
-  wide <- ends[, 2L] - ends[, 1L]
+  wide <- widths(ends)
   found$cases <- found$n * wide / steepest
   value <- clip01(to_unit(found$estimate, ends))
   seen <- pmin(value, 1 - value) * found$cases
@@ -205,7 +205,7 @@ with_errors <- function(found, errors, steepest, ends) {
 # vary less in the accuracy than the estimate of it does, they vary too little in all; where more,
 # that is no reason to believe less of them.
 table_errors <- function(draws, along, estimate, s) {
-  n <- length(estimate$fit$x$categories)
+  n <- n_categories(estimate$fit$x)
   moved <- in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, n)
     cbind(rowSums(table_sums(tables, n)$right), along(tables))
@@ -223,7 +223,7 @@ table_errors <- function(draws, along, estimate, s) {
 # raters' errors on the cases with that answer have: these tell what may hide among them, and where
 # an answer is rare they are not like those on all cases.
 hidden_errors <- function(estimate, table, s, along, by_answer) {
-  n <- length(estimate$fit$x$categories)
+  n <- n_categories(estimate$fit$x)
   line <- along(t(end_direction(estimate, table, s, n)))[1L, ]
   square <- matrix(table, n) # answers x truths
   of_answer <- rowSums(square)
@@ -250,11 +250,11 @@ hidden_in_all <- function(estimate, s, line, shift, of_answer, own = raters) {
 wrong_by_answer <- function(estimate, s) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
-  number <- pattern_weights(x) * judged_patterns(estimate$fit) * diff(x$patterns$start)
+  number <- pattern_weights(x) * judged_patterns(estimate$fit) * pattern_lengths(x)
   wrong <- 1 - rowSums(rating_shares(x) * estimate$posterior[[s]])
   use <- number > 0 & answer > 0L & !is.na(wrong)
-  if (!any(use)) return(rep(estimate$details$rater_error[[s]], length(x$categories)))
-  sum_of <- function(value) rowsum_codes(answer[use], value[use], length(x$categories))
+  if (!any(use)) return(rep(estimate$details$rater_error[[s]], n_categories(x)))
+  sum_of <- function(value) rowsum_codes(answer[use], value[use], n_categories(x))
   share <- sum_of(wrong * number) / sum_of(number)
   ifelse(is.na(share), estimate$details$rater_error[[s]], share)
 }

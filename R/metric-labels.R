@@ -164,7 +164,7 @@ answers_by_rater <- function(x) {
   entries <- judgements(x)
   lapply(stats::setNames(seq_along(x$raters), x$raters), function(r) {
     at <- entries$worker == r
-    has <- matrix(NA, nrow(x), length(x$categories))
+    has <- matrix(NA, nrow(x), n_categories(x))
     has[entries$unit[at], ] <- FALSE
     given <- at & entries$label > 0L
     has[cbind(entries$unit[given], entries$label[given])] <- TRUE
@@ -193,7 +193,7 @@ label_table <- function(estimate, plan, panel) {
     if (!drawn) return(found)
     with_percentiles(found, plan, replicates[[s]], estimate$options$conf_level)
   })
-  do.call(rbind, tables)
+  stack_rows(tables)
 }
 
 # A vector per system, as rows of the plan; `beliefs` gives the posterior of patterns for each
@@ -270,7 +270,7 @@ label_replicates <- function(estimate, plan, panel, seen) {
     now <- point_of(make_estimator(again, method_of(estimate), estimate$options))$systems
     panel_values(function(s) now[[s]]$posterior, times, plan, panel, seen)
   })
-  lapply(seq_along(panel$systems), function(s) do.call(rbind, lapply(rows, `[[`, s)))
+  lapply(seq_along(panel$systems), function(s) stack_rows(rows, `[[`, s))
 }
 
 # Rows of augment(): of each case, label and truth.
@@ -284,5 +284,5 @@ augment_labels <- function(x) {
     found$system <- panel$systems[[(s - 1L) %/% panel$labels + 1L]]
     tibble::add_column(found, label = x$plan$categories[[label]], .after = "system")
   })
-  do.call(rbind, tables)
+  stack_rows(tables)
 }

@@ -16,7 +16,7 @@ glance.metric_estimate <- function(x, ...) {
   tibble::tibble(
     groups = if (x$options$grouped) length(x$estimates) else NA_integer_,
     systems = length(x$options$systems), metrics = length(x$plan$records),
-    categories = length(x$plan$categories), estimates = nrow(table),
+    categories = n_categories(x$plan), estimates = nrow(table),
     missing = sum(is.na(table$estimate)), method = x$options$method,
     interval = x$options$interval,
     conf_level = if (has_interval) x$options$conf_level else NA_real_
@@ -33,7 +33,7 @@ format.metric_estimate <- function(x, ...) {
 
 #' @export
 caption_of.metric_estimate <- function(x) { # nolint: object_name.
-  labels <- length(x$plan$categories)
+  labels <- n_categories(x$plan)
   paste0(
     count_noun(length(x$plan$records), "metric"), " of ",
     count_noun(length(x$options$systems), "system"),
@@ -128,21 +128,21 @@ augment.metric_estimate <- function(x, ...) {
     "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
   over_groups(x$estimates, x$options$grouped, function(estimate) {
-    do.call(rbind, lapply(x$options$systems, weighted_answers, estimate = estimate))
+    stack_rows(x$options$systems, weighted_answers, estimate = estimate)
   })
 }
 
 over_groups <- function(estimates, grouped, f, ...) {
-  do.call(rbind, lapply(seq_along(estimates), function(g) {
+  stack_rows(seq_along(estimates), function(g) {
     found <- f(estimates[[g]], ...)
     if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found
-  }))
+  })
 }
 
 # A row per case that the system answered and raters saw, and true category.
 weighted_answers <- function(estimate, system) {
   x <- estimate$fit$x
-  n <- length(x$categories)
+  n <- n_categories(x)
   s <- match(system, x$systems)
   pattern <- pattern_of_case(x)
   answer <- pattern_answers(x)[pattern, s]

@@ -9,7 +9,7 @@
 # n: the number of categories; there: is it, for each cell; whole: of rows of the plan, are they
 # metrics of the whole table; cells: cells x these; sums: (truths, answers, right answers) x others.
 metric_slopes <- function(plan, table) {
-  n <- length(plan$categories)
+  n <- n_categories(plan)
   square <- matrix(table, n, byrow = TRUE)
   there <- as.vector(t(outer(rowSums(square) > 0, colSums(square) > 0, `&`)))
   parts <- lapply(against_rest(matrix(table, 1L), n), as.vector)

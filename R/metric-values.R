@@ -10,7 +10,7 @@ metric_averages <- c("macro", "macro_weighted", "micro")
 metric_plan <- function(records, categories, averages, settings) {
   rows <- lapply(records, plan_rows, categories, averages)
   list(
-    records = records, rows = do.call(rbind, unname(rows)), categories = categories,
+    records = records, rows = stack_rows(unname(rows)), categories = categories,
     averages = averages, settings = settings
   )
 }
@@ -29,7 +29,7 @@ plan_rows <- function(record, categories, averages) {
 
 metric_values <- function(plan, tables) {
   if (!is.matrix(tables)) return(metric_values(plan, matrix(tables, 1L))[1L, ])
-  parts <- against_rest(tables, length(plan$categories))
+  parts <- against_rest(tables, n_categories(plan))
   unname(do.call(cbind, lapply(plan$records, function(record) {
     if (record$form == "table") {
       values_of_tables(record, plan, tables)
@@ -40,7 +40,7 @@ metric_values <- function(plan, tables) {
 }
 
 values_of_tables <- function(record, plan, tables) {
-  n <- length(plan$categories)
+  n <- n_categories(plan)
   labels <- list(truth = plan$categories, answer = plan$categories)
   each <- lapply(seq_len(nrow(tables)), function(i) {
     list(matrix(tables[i, ], n, byrow = TRUE, dimnames = labels))

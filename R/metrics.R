@@ -72,7 +72,7 @@ find_metrics <- function(ids, settings, scored, need) {
     abort_if(!record$needs %in% need, "metric",
       "There is no metric {.val {record$id}} of answers with {answers}.", metric = record$id)
     lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
-    abort_if(length(lacking) > 0L, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
+    abort_if(lacking, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
       i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
       metric = record$id)
   }

@@ -80,8 +80,8 @@ own_fit <- function(x, posterior, rates, model) {
 # Raters x true categories x ratings; one for all where nobody knows who rated, NA where nobody
 # rated cases of a category.
 own_matrices <- function(x, posterior) {
-  raters <- length(x$raters)
-  n <- length(x$categories)
+  raters <- n_raters(x)
+  n <- n_categories(x)
   identity <- rater_identity(x)
   cell <- identity[rating_rater(x)] + raters * (rating_category(x) - 1L)
   weighted <- (posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
@@ -100,7 +100,7 @@ check_posterior <- function(posterior, x) {
   }
   named <- is.data.frame(posterior)
   if (named) posterior <- posterior_of_table(posterior, x)
-  n <- length(x$categories)
+  n <- n_categories(x)
   shaped <- is.numeric(posterior) && identical(dim(posterior), c(nrow(x), n))
   names <- if (shaped) colnames(posterior) %||% x$categories
   abort_argument_if(!setequal(names, x$categories), "posterior",
@@ -115,7 +115,7 @@ check_posterior <- function(posterior, x) {
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
   off <- which(rowSums(is.finite(posterior) & posterior >= -1e-9) < n |
     abs(rowSums(posterior) - 1) > 1e-6)
-  abort_argument_if(length(off) > 0L, "posterior",
+  abort_argument_if(off, "posterior",
     "Each row of {.arg posterior} must be probabilities that sum to one.",
     x = "That of case {.val {as.character(x$cases[off[1L]])}} is
         {format(posterior[off[1L], ], digits = 3, trim = TRUE)}.",
@@ -127,7 +127,7 @@ check_posterior <- function(posterior, x) {
 posterior_of_table <- function(table, x) {
   table <- with_case(table, names(x$keys))
   lacking <- setdiff(c("case", x$categories), names(table))
-  abort_if(length(lacking) > 0L, "columns",
+  abort_if(lacking, "columns",
     "{.arg posterior} must have the column {.val case} and a column per category.",
     x = "It lacks {.val {lacking}}.", arg = "posterior")
   cases <- as_label(table$case)
@@ -135,7 +135,7 @@ posterior_of_table <- function(table, x) {
   same <- identical(cases, own) # a case may be repeated, in both
   at <- if (same) seq_along(own) else match(own, cases)
   off <- c(own[is.na(at)], if (!same) cases[duplicated(cases)])
-  abort_if(length(off) > 0L, "case",
+  abort_if(off, "case",
     "{.arg posterior} must have one row for each case of {.arg x}.",
     x = "It has none, or several, for {.val {off}}.", row = which(is.na(at)))
   as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])
@@ -161,13 +161,9 @@ fit_with.posterior_fit <- function(fit, x) {
 fit_with.rater_fit <- function(fit, x) {
   x <- join_patterns(x)
   at <- rows_for(fit$x, x)
-  picked <- function(values) if (length(values) > 0L) values[at] else values
   fit$posterior <- fit$posterior[at, , drop = FALSE] # NULL stays NULL
-  for (part in intersect(c("truth", "population"), names(fit$known))) {
-    fit$known[[part]] <- picked(fit$known[[part]])
-  }
-  for (part in intersect(c("truth", "population"), names(fit$task))) {
-    fit$task[[part]] <- picked(fit$task[[part]])
+  for (part in c("known", "task")) for (field in c("truth", "population")) {
+    if (length(fit[[part]][[field]]) > 0L) fit[[part]][[field]] <- fit[[part]][[field]][at]
   }
   fit$x <- x
   fit

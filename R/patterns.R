@@ -66,7 +66,7 @@ case_answers <- function(x) pattern_answers(x)[pattern_of_case(x), , drop = FALS
 # Patterns x categories: how many ratings are in that category.
 pattern_counts <- function(x) {
   rows <- n_patterns(x)
-  columns <- length(x$categories)
+  columns <- n_categories(x)
   matrix(tabulate(rating_pattern(x) + (rating_category(x) - 1L) * rows, rows * columns), rows)
 }
 
@@ -84,9 +84,9 @@ rates_once <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
 
 # Patterns x raters and systems: categories, NA where there is none.
 answers_by_pattern <- function(x) {
-  answers <- as.double(n_patterns(x)) * (length(x$raters) + length(x$systems))
+  answers <- as.double(n_patterns(x)) * (n_raters(x) + n_systems(x))
   check_memory(answers, "answers of raters and systems", "Choose cases or raters.")
-  out <- matrix(NA_integer_, n_patterns(x), length(x$raters))
+  out <- matrix(NA_integer_, n_patterns(x), n_raters(x))
   out[cbind(rating_pattern(x), rating_rater(x))] <- rating_category(x)
   cbind(out, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
 }
@@ -103,11 +103,10 @@ order_of_patterns <- function(x, truth = integer()) {
   ratings <- split(
     paste(rating_rater(x), rating_category(x)), factor(rating_pattern(x), seq_len(n_patterns(x)))
   )
-  answers <- split(t(pattern_answers(x)), rep(seq_len(n_patterns(x)), each = length(x$systems)))
+  answers <- split(t(pattern_answers(x)), rep(seq_len(n_patterns(x)), each = n_systems(x)))
   parts <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
-  kind <- patterns_of(x)$kind
   do.call(order, c(
-    unname(parts), list(truth)[length(truth) > 0L], list(kind)[length(kind) > 0L], method = "radix"
+    unname(parts), Filter(length, list(truth, patterns_of(x)$kind)), method = "radix"
   ))
 }
 
@@ -118,7 +117,7 @@ order_of_patterns <- function(x, truth = integer()) {
 with_patterns <- function(x, core) {
   x$index <- core$index
   core$index <- NULL
-  x$patterns <- c(core, raters = length(x$raters), categories = length(x$categories))
+  x$patterns <- c(core, raters = n_raters(x), categories = n_categories(x))
   weigh_patterns(x)
 }
 

@@ -8,7 +8,7 @@ plan_design <- function(x, approximate) {
   if (is.function(x$design)) return(plan_world(x, approximate))
   from <- plan_basis(x$design, approximate)
   design <- from$design
-  systems <- x$system_accuracy %||% if (length(design$systems) == 0L) paper_systems
+  systems <- x$system_accuracy %||% if (n_systems(design) == 0L) paper_systems
   if (!is.null(systems)) design <- with_judges(design, systems, "system")
   accuracies <- plan_accuracies(x, from$accuracies, design)
   if (all_same(accuracies)) accuracies <- accuracies[[1L]]
@@ -19,7 +19,7 @@ plan_design <- function(x, approximate) {
   assumed <- if (own) design else with_raters(design, two)
   list(
     designs = lapply(raters, function(m) {
-      as_it_is <- own && m == length(design$raters)
+      as_it_is <- own && m == n_raters(design)
       if (as_it_is) design else with_raters(design, spread_accuracies(accuracies, m))
     }),
     raters = raters, assumed = assumed, accuracies = accuracies, kappa = expected_kappa(assumed),
@@ -52,7 +52,7 @@ with_raters <- function(design, accuracies) with_judges(design, accuracies, "rat
 with_judges <- function(design, accuracies, kind) {
   of_raters <- kind == "rater"
   if (!of_raters) check_probabilities(accuracies, "system_accuracy", 1L)
-  raters <- length(design$raters)
+  raters <- n_raters(design)
   old <- (seq_along(design$loading) <= raters) == of_raters
   by_judge <- lapply(design[c("loading", "drift")], `[`, old)
   if (of_raters) by_judge$missing <- design$missing
@@ -85,7 +85,7 @@ spread_accuracies <- function(accuracies, m) {
 
 # Accuracies of raters: given, or by kappa, or those that the design has.
 plan_accuracies <- function(x, own, design) {
-  chance <- 1 / length(design$categories)
+  chance <- 1 / n_categories(design)
   given <- !vapply(x[c("rater_accuracy", "chance_kappa")], is.null, NA)
   abort_argument_if(all(given) || !(any(given) || !is.null(own)), "rater_accuracy",
     "Give {.arg rater_accuracy}, {.arg chance_kappa} or a
@@ -95,7 +95,7 @@ plan_accuracies <- function(x, own, design) {
   if (given[[1L]]) own <- check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
   abort_argument_if(mean(own) <= chance + 1e-9, if (given[[1L]]) "rater_accuracy" else "design",
     "Raters must be better than chance, which is {format(chance, digits = 3)} with
-        {length(design$categories)} categories.",
+        {n_categories(design)} categories.",
     x = "Their accuracy is {format(mean(own), digits = 3)}.")
   unname(own)
 }
@@ -103,7 +103,7 @@ plan_accuracies <- function(x, own, design) {
 # The accuracy that raters, all alike, must have for this kappa: increasing above chance.
 accuracy_of_kappa <- function(kappa, design) {
   kappa <- check_number(kappa, "chance_kappa", 0, 1, open_min = TRUE)
-  chance <- 1 / length(design$categories)
+  chance <- 1 / n_categories(design)
   design <- with_raters(design, c(1, 1))
   lack <- function(accuracy) {
     design$raters[] <- accuracy
@@ -120,7 +120,7 @@ accuracy_of_kappa <- function(kappa, design) {
 # Kappa of a pair of raters, in the mean over pairs, with categories alike where base rates are
 # drawn. The random factors of errors are independent between raters and leave it as it is.
 expected_kappa <- function(design) {
-  n <- length(design$categories)
+  n <- n_categories(design)
   rates <- expected_rates(design)
   nodes <- case_nodes(design)
   agreement <- 0
@@ -173,17 +173,17 @@ pilot_design <- function(pilot, approximate) {
   x <- if (fitted) pilot$x else with_votes(as_ratings_of_several(pilot, "design"))
   rated <- count_cases(x, rated_patterns(x))
   given <- sum(pattern_weights(x) * pattern_lengths(x)) / rated # ratings of a rated case
-  crowd <- given < length(x$raters) / 2
+  crowd <- given < n_raters(x) / 2
   fit <- if (fitted) pilot else fit_pilot(x, crowd || approximate)
   check_pilot_fit(fit)
   terms <- tidy(fit)
   shape <- stats::setNames(round(terms$estimate, 3L), terms$term)
   shape <- c(shape, dispersion = 1, difficulty = 0) # the first of a name counts
   by_rater <- fit$model$accuracy == "rater"
-  of_raters <- seq_len(if (by_rater) length(x$raters) else 1L)
+  of_raters <- seq_len(if (by_rater) n_raters(x) else 1L)
   apart <- by_rater && !crowd && !approximate
   accuracies <- if (apart) terms$estimate[of_raters] else fit$rater_accuracy
-  m <- if (crowd) max(2L, as.integer(round(given))) else length(x$raters)
+  m <- if (crowd) max(2L, as.integer(round(given))) else n_raters(x)
   design <- rater_design(
     spread_accuracies(accuracies, m), categories = x$categories,
     base_rates = fit$base_rates / sum(fit$base_rates), dispersion = shape[["dispersion"]],
@@ -219,7 +219,7 @@ check_pilot_fit <- function(fit) {
 
 # Accuracies of the pilot's systems that could be estimated.
 pilot_systems <- function(fit) {
-  if (length(fit$x$systems) == 0L) return(NULL)
+  if (n_systems(fit$x) == 0L) return(NULL)
   estimate <- suppressWarnings(
     estimate_accuracy(fit, method = "joint", interval = "none"), classes = "fallible_warning"
   )
@@ -232,8 +232,8 @@ pilot_systems <- function(fit) {
 # The fields of plan_design(). Nobody knows how accurate raters and systems of a world are.
 plan_world <- function(x, approximate) {
   replaced <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")
-  given <- c(names(Filter(Negate(is.null), x[replaced])), if (approximate) "approximate")
-  abort_argument_if(length(given) > 0L, given[[1L]],
+  given <- c(names(drop_null(x[replaced])), if (approximate) "approximate")
+  abort_argument_if(given, given[[1L]],
     "A function given as {.arg design} defines by itself how raters and systems answer.",
     x = "Found {.arg {given}} beside it.")
   world <- new_world(x$design, "design", as.integer(min(max(x$cases), 100)))

@@ -14,7 +14,7 @@ check_approximate <- function(settings) {
       "there are too many raters and categories"
     }
   )
-  abort_if(length(broken) > 0L, "argument",
+  abort_if(broken, "argument",
     "The approximation knows the K-model and its joint estimate only.", x = broken,
     i = "Leave out {.code runs = 0} to simulate.", arg = "runs")
 }
@@ -46,7 +46,7 @@ approximate_part <- function(m, settings) {
   list(
     answer = plan_row(m, n, at, reason),
     curve = data.frame(
-      raters = m, cases = cases, do.call(rbind, lapply(cases, point)), runs = NA_integer_
+      raters = m, cases = cases, stack_rows(cases, point), runs = NA_integer_
     )
   )
 }
@@ -147,5 +147,5 @@ fisher_information <- function(tally, system, rates) {
 # All ways to share m ratings among n categories, a row each.
 compositions <- function(m, n) {
   if (n == 1L) return(matrix(m, 1L, 1L))
-  do.call(rbind, lapply(seq(0, m), function(first) cbind(first, compositions(m - first, n - 1L))))
+  stack_rows(seq(0, m), function(first) cbind(first, compositions(m - first, n - 1L)))
 }

@@ -178,7 +178,7 @@ gold_rows <- function(quantity, settings) {
       }
     )
   })
-  do.call(rbind, rows)
+  stack_rows(rows)
 }
 
 gold_curve <- function(quantity, settings) {
@@ -190,7 +190,7 @@ gold_curve <- function(quantity, settings) {
       system = quantity$system, interval = interval, gold = gold, half_width = half(gold)
     )
   })
-  do.call(rbind, rows)
+  stack_rows(rows)
 }
 
 # ---- Choice -------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ gold_costs <- function(table, quantities, estimate, settings) {
 # the posterior, which is what it says it is for any number of raters; shares of few ratings spread.
 explained_by_more <- function(now, estimate, settings) {
   x <- estimate$fit$x
-  raters <- length(x$raters)
+  raters <- n_raters(x)
   if (has_counts(x) || raters < 3L) return(rep(NA_real_, length(now)))
   odds <- function(share) share / (1 - share)
   explained <- function(panel) {

@@ -131,7 +131,7 @@ shown_table.gold_plan <- function(x) { # nolint: object_name.
 #' @export
 notes_of.gold_plan <- function(x) { # nolint: object_name.
   table <- tidy(x)
-  lacking <- table[!is.na(table$reason), ]
+  lacking <- drop_missing(table, "reason")
   drawn <- nrow(augment(x))
   settled <- settled_row(x)
   safe <- is.null(x$settings$gold) && !is.na(settled$highest)

@@ -104,7 +104,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     cost = if (!is.null(cost)) check_cost(cost, c(gold = NA, rating = NA))
   )
   quantities <- planned_quantities(estimate, predict_categories(x), settings)
-  each <- function(rows) do.call(rbind, lapply(quantities, rows, settings = settings))
+  each <- function(rows) stack_rows(quantities, rows, settings = settings)
   table <- each(gold_rows)
   new_result("gold_plan",
     table = table, curve = each(gold_curve),
@@ -132,7 +132,7 @@ planned_interval <- function(interval, estimate, of) {
 check_planned_systems <- function(systems, x, of) {
   pair <- of == "difference"
   least <- if (pair) 2L else 1L
-  abort_if(length(x$systems) < least, "system",
+  abort_if(n_systems(x) < least, "system",
     "There {?is/are} no {least} system{?s} to plan for.",
     i = "Give {.arg systems} to {.fun ratings}.", system = x$systems)
   if (is.null(systems) && pair) systems <- x$systems[1:2]

@@ -60,7 +60,7 @@ format.case_plan <- function(x, ...) paste(format_answer(x), collapse = "; ")
 update.case_plan <- function(object, ...) {
   given <- list(...)
   unknown <- setdiff(rlang::names2(given), names(object$arguments))
-  abort_argument_if(length(unknown) > 0L, unknown,
+  abort_argument_if(unknown, unknown,
     "{.fun plan_cases} has no argument {.arg {unknown}}.",
     i = "It has {.arg {names(object$arguments)}}.")
   # One way to say how good raters are takes the place of the other.

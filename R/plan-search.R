@@ -17,7 +17,7 @@ simulated_parts <- function(settings, seed) {
     centre <- if (is.na(answer$cases)) settings$max_cases / 4 else answer$cases
     lapply(unique(pmin(pmax(round(centre * c(0.25, 0.5, 2)), 2), settings$max_cases)), at)
     sizes <- sort(as.numeric(ls(known)))
-    points <- do.call(rbind, lapply(lapply(sizes, at), summarise_panels, settings))
+    points <- stack_rows(lapply(sizes, at), summarise_panels, settings)
     list(answer = answer, curve = data.frame(
       raters = settings$raters[[i]], cases = sizes, points, runs = settings$runs
     ))

@@ -146,7 +146,7 @@ check_cost <- function(cost, default = c(case = 0, rating = 1)) {
 
 # Fields: table and curve (what tidy() gives), settings, arguments (for update()), seed.
 new_case_plan <- function(parts, settings, arguments, seed) {
-  stacked <- function(part) tibble::as_tibble(do.call(rbind, lapply(parts, `[[`, part)))
+  stacked <- function(part) tibble::as_tibble(stack_rows(parts, `[[`, part))
   table <- stacked("answer")
   given <- settings$raters * (1 - settings$missing) # ratings of a case, on average
   enough <- is.na(table$reason)

@@ -34,7 +34,7 @@ plot_systems <- function(object) {
   order <- table$system[order(table$estimate, na.last = FALSE)]
   table$system <- factor(table$system, order)
   rater <- glance(object)$rater_accuracy[[1L]]
-  seen <- table[!is.na(table$estimate), ]
+  seen <- drop_missing(table, "estimate")
   picture(seen, "estimate", "system") +
     (if (!is.na(rater)) line_at(rater)) +
     interval_layers(in_percent) +
@@ -57,12 +57,12 @@ systems_subtitle <- function(object, rater) {
 plot_bins <- function(object) {
   table <- tidy(object, "bins")
   estimates <- tidy(object)
-  estimates <- estimates[!is.na(estimates$estimate), ]
+  estimates <- drop_missing(estimates, "estimate")
   abort_argument_if(nrow(table) == 0L || nrow(estimates) == 0L, "object",
     "There are no bins to draw.",
     i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
   table$system <- in_order(table$system)
-  curve <- expected_agreement(estimates, length(object$fit$x$categories))
+  curve <- expected_agreement(estimates, n_categories(object$fit$x))
   curve$system <- factor(curve$system, levels(table$system))
   axis <- function(scale) scale(limits = c(0, 1), breaks = c(0, 0.5, 1))
   picture(table, "probability", "agreement") +
@@ -83,7 +83,7 @@ plot_bins <- function(object) {
 # Equation 6: agreement of systems of these accuracies with a category of any probability.
 expected_agreement <- function(estimates, categories) {
   p <- seq(1 / categories, 1, length.out = 50L)
-  do.call(rbind, Map(function(system, a) {
+  stack_rows(Map(function(system, a) {
     data.frame(system, probability = p, agreement = p * a + (1 - p) * (1 - a) / (categories - 1))
   }, estimates$system, estimates$estimate))
 }
@@ -95,14 +95,14 @@ plot_gold <- function(object) {
     i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.")
   table$interval <- from_top(table$interval)
   table$system <- in_order(table$system)
-  seen <- table[!is.na(table$estimate), ]
+  seen <- drop_missing(table, "estimate")
   seen$chosen <- seen$interval == object$options$interval
   ends <- tidy(object)[c("system", "shared", "independent")]
   ends <- data.frame(
     system = factor(ends$system, levels(seen$system)), low = pmin(ends$shared, ends$independent),
     high = pmax(ends$shared, ends$independent)
   )
-  ends <- ends[!is.na(ends$low), ]
+  ends <- drop_missing(ends, "low")
   picture(seen, "estimate", "interval", colour = "chosen") +
     ggplot2::geom_rect(
       ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf), ends,

@@ -37,7 +37,7 @@ autoplot.agreement <- function(object, # nolint: object_name.
 
 # The rows with an estimate.
 known_measures <- function(table, arg) {
-  seen <- table[!is.na(table$estimate), ]
+  seen <- drop_missing(table, "estimate")
   abort_argument_if(nrow(seen) == 0L, arg,
     "All measures are {.code NA}; there is nothing to draw.",
     i = "The column {.code reason} says why.")

@@ -10,7 +10,7 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   check_drawn(table$lowest, "The bounds are", table$reason)
-  seen <- table[!is.na(table$lowest), ]
+  seen <- drop_missing(table, "lowest")
   seen$system <- stats::reorder(seen$system, seen$lowest + seen$highest)
   facts <- glance(object)
   fitted <- facts$given == "fit"

@@ -15,7 +15,7 @@ autoplot.k_check <- function(object, # nolint: object_name.
   abort_argument_if(!is_whole_check(object), "object",
     "must have all columns that {.fun check_k_properties} gave it.")
   rows <- tidy(object, what = type)
-  if (type == "tests") rows <- rows[!is.na(rows$p.value), ]
+  if (type == "tests") rows <- drop_missing(rows, "p.value")
   abort_argument_if(nrow(rows) == 0L, "type", "There is nothing to draw: no such test was done.",
     i = "The column {.code reason} says why.")
   alpha <- attr(object, "about")$alpha

@@ -87,7 +87,7 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
   abort_argument_if(length(metrics) < 2L, "object", "A scatter plot needs two metrics.",
     x = "The rule has {.val {metrics}} only.")
   table <- tidy(object)
-  shown <- table[!is.na(table$score), ]
+  shown <- drop_missing(table, "score")
   shown$state <- factor(shown$flagged, c(FALSE, TRUE), c("not flagged", "flagged"))
   fitted <- object$rule == "fitted"
   if (fitted) {

@@ -58,7 +58,7 @@ draw_densities <- function(object, table) {
 # Of parameters whose prior is a Beta distribution; its peaks at 0 and 1 are cut off.
 prior_densities <- function(object, terms) {
   of <- object$terms[match(terms, object$terms$term), ]
-  of <- of[!is.na(of$a), ]
+  of <- drop_missing(of, "a")
   at <- seq(0.005, 0.995, length.out = 200L)
   of <- of[rep(seq_len(nrow(of)), each = 200L), ]
   data.frame(
@@ -90,9 +90,9 @@ draw_ranks <- function(table) {
 draw_priors <- function(object, terms) {
   of <- object$terms[match(terms, object$terms$term), ]
   before <- lapply(middle_90, stats::qbeta, of$a, of$total - of$a)
-  table <- rbind(ends_of(do.call(rbind, before), terms, "prior"), ends_of_draws(object, terms))
+  table <- rbind(ends_of(stack_rows(before), terms, "prior"), ends_of_draws(object, terms))
   colours <- c(prior = plot_colours[["accent"]], posterior = plot_colours[["main"]])
-  plot_medians(table[!is.na(table$low), ], terms, colours, 0.5) +
+  plot_medians(drop_missing(table, "low"), terms, colours, 0.5) +
     titled("Before and after the ratings were seen", "Medians and 90% intervals")
 }
 
@@ -134,7 +134,7 @@ autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   terms <- utils::head(object$terms$term, 20L)
   models <- object$models$model
   parts <- Map(ends_of_draws, object$fits[models], list(terms), models)
-  plot_medians(do.call(rbind, unname(parts)), terms, category_colours(models), 0.6) +
+  plot_medians(stack_rows(unname(parts)), terms, category_colours(models), 0.6) +
     ggplot2::guides(colour = ggplot2::guide_legend(ncol = 1L)) +
     titled("What each model says", "Medians and 90% intervals")
 }

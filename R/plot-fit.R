@@ -31,7 +31,7 @@ plot_parameters <- function(object) {
   label <- sub("^[a-z_]+\\[(.*)\\]$", "\\1", label)
   table$label <- from_top(replace(label, label == "rater_accuracy", "a rater"))
   chance <- data.frame(panel = factor("accuracy", levels(table$panel)), at = 1 / sum(kind == 3L))
-  seen <- table[!is.na(table$estimate), ]
+  seen <- drop_missing(table, "estimate")
   ends <- stats::confint(object, seen$term, 0.9)
   seen$conf.low <- ends[, 1L]
   seen$conf.high <- ends[, 2L]
@@ -64,7 +64,7 @@ plot_confusion <- function(fit, max_raters) {
   all <- length(matrices)
   if (all > max_raters) matrices <- matrices[busiest(fit$x, max_raters)]
   labels <- fit$x$categories
-  cells <- do.call(rbind, unname(lapply(matrices, matrix_cells)))
+  cells <- stack_rows(unname(lapply(matrices, matrix_cells)))
   cells$rater <- factor(rep(names(matrices), each = length(labels)^2), names(matrices))
   heat_map(
     cells, labels, "Confusion matrices of raters", paste0(

@@ -14,7 +14,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   dodge <- ggplot2::position_dodge(width = if (nlevels(table$who) > 1L) 0.6 else 0)
   shares <- all(abs(ranges_of_plan(object$plan)) <= 1)
   picture(
-    table[!is.na(table$estimate), ], "estimate", "row", colour = "who", group = "from_top"
+    drop_missing(table, "estimate"), "estimate", "row", colour = "who", group = "from_top"
   ) +
     interval_lines(main = FALSE, position = dodge) +
     ggplot2::geom_point(mapped(shape = "kind"), position = dodge, size = 2.4) +

@@ -22,7 +22,7 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
     )
   }
   curve <- points(tidy(object, "curve"))
-  curve <- curve[!is.na(curve$value), ]
+  curve <- drop_missing(curve, "value")
   settings <- glance(object)
   simulated <- !settings$approximate
   plan_picture(

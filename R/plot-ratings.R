@@ -49,10 +49,10 @@ busiest <- function(x, most) {
 plot_who_rated <- function(x, max_cases, max_raters) {
   cases <- spread(nrow(x), max_cases)
   raters <- busiest(x, max_raters)
-  part <- if (length(raters) < length(x$raters)) x[cases, raters] else x[cases, ]
+  part <- if (length(raters) < n_raters(x)) x[cases, raters] else x[cases, ]
   subtitle <- paste(c(
     choice_subtitle(length(cases), nrow(x), "case", "evenly spaced"),
-    choice_subtitle(length(raters), length(x$raters), "rater", "those with most ratings")
+    choice_subtitle(length(raters), n_raters(x), "rater", "those with most ratings")
   ), collapse = "; ")
   finish <- list(
     case_axis(part$cases), category_fill(x$categories),
@@ -81,12 +81,12 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     role = rep(c("raters", "systems"), c(nrow(table), nrow(answers))),
     category = c(as.character(table$rating), as.character(answers$prediction))
   )
-  named <- length(x$categories) > length(okabe_ito) && length(cases) <= 40L
+  named <- n_categories(x) > length(okabe_ito) && length(cases) <= 40L
   tiles$label <- substr(tiles$category, 1L, 3L)
   tiles$ink <- ink_on(category_colours(x$categories))[tiles$category]
   picture(tiles, "column", "judge", fill = "category") +
     ggplot2::geom_tile(mapped(width = "width"), height = 0.86, show.legend = TRUE) +
-    (if (length(x$systems) > 0L) {
+    (if (n_systems(x) > 0L) {
       ggplot2::facet_grid(role ~ ., scales = "free_y", space = "free_y")
     }) +
     (if (named) ggplot2::geom_text(mapped(label = "label", colour = "ink"), size = 2.4)) +
@@ -94,7 +94,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     finish +
     ggplot2::theme(
       panel.grid = ggplot2::element_blank(),
-      axis.text.y = ggplot2::element_text(size = if (length(part$raters) > 25L) 5 else 9),
+      axis.text.y = ggplot2::element_text(size = if (n_raters(part) > 25L) 5 else 9),
       strip.text.y = ggplot2::element_text(angle = 0)
     )
 }
@@ -120,19 +120,19 @@ repeat_slices <- function(column, rater, width) {
 
 plot_agreement <- function(x, max_raters) {
   x <- as_ratings_of_several(x, "object")
-  if (length(x$systems) == 0L) check_named_raters(x, "type",
+  if (n_systems(x) == 0L) check_named_raters(x, "type",
     "There are no pairs of raters to draw.", i = "Use {.code type = \"ratings\"}.")
   raters <- if (!has_counts(x)) busiest(x, max_raters)
   pairs <- pairwise_agreement(x, raters)
   pairs$value <- pairs$agreement
   fewer <- if (length(raters) < length(named_raters(x))) {
-    choice_subtitle(max_raters, length(x$raters), "rater", "those with most ratings")
+    choice_subtitle(max_raters, n_raters(x), "rater", "those with most ratings")
   }
   heat_map(
     pairs, unique(pairs$judge1),
-    paste("Agreement of raters", if (length(x$systems) > 0L) "and systems"),
+    paste("Agreement of raters", if (n_systems(x) > 0L) "and systems"),
     paste(c(paste(
-      "Share of the cases that both rated; chance is", decimals(1 / length(x$categories), 2L)
+      "Share of the cases that both rated; chance is", decimals(1 / n_categories(x), 2L)
     ), fewer), collapse = "\n"),
     systems = x$systems, sorted = TRUE, scale = share_scale("share of cases")
   )
@@ -142,7 +142,7 @@ plot_agreement <- function(x, max_raters) {
 # and systems.
 pairwise_agreement <- function(x, raters) {
   together <- is.null(raters)
-  judge_of <- if (together) rep(1L, length(x$raters)) else match(seq_along(x$raters), raters, 0L)
+  judge_of <- if (together) rep(1L, n_raters(x)) else match(seq_along(x$raters), raters, 0L)
   names <- c(if (together) "any rater" else x$raters[raters], x$systems)
   check_pair_numbers(length(names), 4)
   total <- core_pair_counts(x$patterns, pattern_weights(x), judge_of, max(judge_of))

@@ -98,7 +98,7 @@ sensitivity_marks <- function(object) {
   } else {
     common %||% if (on_the_line(object)) "all" else ""
   }
-  marks <- do.call(rbind, Map(function(mark, c) {
+  marks <- stack_rows(Map(function(mark, c) {
     data.frame(
       system = table$system, mark = factor(mark, names(shares)), common = c,
       value = table$independent - c * (table$independent - table$shared),
@@ -106,7 +106,7 @@ sensitivity_marks <- function(object) {
       high = if (mark == own) table$conf.high else NA_real_
     )
   }, names(shares)[lengths(shares) > 0L], shares[lengths(shares) > 0L]))
-  marks[!is.na(marks$value), ]
+  drop_missing(marks, "value")
 }
 
 sensitivity_subtitle <- function(object, ends, marks) {

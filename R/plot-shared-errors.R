@@ -15,7 +15,7 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
 
 plot_open_ranges <- function(object) {
   table <- tidy(object)
-  seen <- utils::head(table[!is.na(table$lowest), ], most_pairs)
+  seen <- utils::head(drop_missing(table, "lowest"), most_pairs)
   seen$pair <- from_top(paste(seen$rater1, "-", seen$rater2))
   picture(seen, y = "pair") +
     ggplot2::geom_vline(xintercept = 0, colour = "grey35") +

@@ -56,11 +56,11 @@ label_designs <- function(rows) {
 # A point for either measure of truth.
 true_and_estimated <- function(rows) {
   measures <- c(expected = "expected", sample = "in the sample")
-  points <- do.call(rbind, lapply(names(measures), function(of) {
+  points <- stack_rows(names(measures), function(of) {
     data.frame(
       rows[c("label", "estimator", "estimate")], truth = rows[[of]],
       measure = factor(measures[[of]], measures)
     )
-  }))
-  points[!is.na(points$truth), ]
+  })
+  drop_missing(points, "truth")
 }

@@ -92,7 +92,7 @@ autoplot <- function(object, ...) {
 # plot() draws what autoplot() describes, with other titles if some are given.
 draw <- function(x, ..., title = NULL, subtitle = NULL) {
   check_ggplot2()
-  titles <- Filter(Negate(is.null), list(title = title, subtitle = subtitle))
+  titles <- drop_null(list(title = title, subtitle = subtitle))
   print(ggplot2::autoplot(x, ...) + do.call(ggplot2::labs, titles) + wrapped_texts())
   invisible(x)
 }

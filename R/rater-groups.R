@@ -67,7 +67,7 @@ cast_votes <- function(x, unit, names) {
     pattern = rating_pattern(x), unit = unit[rating_rater(x)], category = rating_category(x)
   )
   votes <- has_reruns(x) | tabulate(unit, length(names))[given$unit] > 1L
-  cast <- rbind(given[!votes, ], majority(given[votes, ], length(names), length(x$categories)))
+  cast <- rbind(given[!votes, ], majority(given[votes, ], length(names), n_categories(x)))
   systems <- unname(split_columns(pattern_answers(x), x$systems))
   core <- core_patterns_long(cast$pattern, cast$unit, cast$category, systems, n_patterns(x))
   core$index <- core$index[pattern_of_case(x)]
@@ -216,7 +216,7 @@ cases_rated <- function(x, raters) {
 # For each rater the share of pairs of ratings of one case by that rater that agree.
 rerun_agreement <- function(x) {
   weight <- pattern_weights(x)[rating_pattern(x)]
-  raters <- length(x$raters)
+  raters <- n_raters(x)
   unit <- (rating_pattern(x) - 1) * raters + rating_rater(x)
   pairs <- function(key) {
     first <- which(!duplicated(key))
@@ -224,5 +224,5 @@ rerun_agreement <- function(x) {
     who <- factor(rating_rater(x)[first], seq_len(raters))
     as.vector(tapply(weight[first] * n * (n - 1) / 2, who, sum, default = 0))
   }
-  ratio(pairs(unit * length(x$categories) + rating_category(x)), pairs(unit))
+  ratio(pairs(unit * n_categories(x) + rating_category(x)), pairs(unit))
 }

@@ -206,7 +206,7 @@ check_no_formula <- function(value, arg) {
 
 # Ordinal errors need an order.
 check_order <- function(model, x) {
-  abort_argument_if(model$errors == "ordinal" && !x$ordered && length(x$categories) > 2L, "model",
+  abort_argument_if(model$errors == "ordinal" && !x$ordered && n_categories(x) > 2L, "model",
     "A model with {.code errors = \"ordinal\"} needs categories in an order.",
     x = "Those of {.arg x} are not ordered: {.val {x$categories}}.",
     i = "Give {.code ordered = TRUE} to {.fun ratings}, with {.arg categories} in their order.")

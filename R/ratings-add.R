@@ -60,7 +60,7 @@ new_rows <- function(new) {
   check_identifiers(new$rater, "rater")
   for (column in names(new)) check_text(new[[column]], column)
   check_labels(new$rating, "rating")
-  new <- new[!is.na(new$rating), ]
+  new <- drop_missing(new, "rating")
   ids <- unique(unfactor(new$case))
   list(
     row = match(unfactor(new$case), ids), rater = as_label(new$rater),

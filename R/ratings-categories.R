@@ -154,7 +154,7 @@ warn_labels <- function(labels, input) {
 # A rater who shares no category with any other gave something else, or the same in other words. In
 # long data a rater may have seen few cases.
 warn_strange_raters <- function(x, wide) {
-  n <- length(x$categories)
+  n <- n_categories(x)
   pair <- unique((rating_rater(x) - 1) * n + rating_category(x))
   rater <- (pair - 1) %/% n + 1
   category <- (pair - 1) %% n + 1
@@ -173,7 +173,7 @@ warn_strange_raters <- function(x, wide) {
 check_declared <- function(categories) {
   check_text(categories, "categories")
   labels <- if (is.atomic(categories)) as_label(categories)
-  twice <- unique(labels[duplicated(labels)])
+  twice <- repeated_values(labels)
   abort_argument_if(twice, "categories", "must be labels that differ.",
     x = "{.val {twice}} {?is/are} repeated.")
   abort_argument_if(

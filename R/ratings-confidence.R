@@ -112,7 +112,7 @@ warn_sure_systems <- function(systems) {
 # The level of ratings of these cases by these raters, 0 where none is known.
 level_of_ratings <- function(x, case, rater) {
   stated <- x$confidence
-  raters <- length(x$raters)
+  raters <- n_raters(x)
   at <- match((case - 1) * raters + rater, (stated$case - 1) * raters + stated$rater)
   replace(stated$code[at], is.na(at), 0L)
 }

@@ -7,7 +7,7 @@ has_counts <- function(x) inherits(x, "ratings_counts")
 named_raters <- function(x) if (has_counts(x)) character() else x$raters
 
 # The number of each rater among those that the ratings distinguish.
-rater_identity <- function(x) if (has_counts(x)) rep(1L, length(x$raters)) else seq_along(x$raters)
+rater_identity <- function(x) if (has_counts(x)) rep(1L, n_raters(x)) else seq_along(x$raters)
 
 # What is known of named raters alone; NA for counts.
 of_named_raters <- function(x, value) if (has_counts(x)) NA_integer_ else value

@@ -101,7 +101,7 @@ long_count_query <- function(cases, columns) {
     predictions = if ("predictions" %in% given) quote(sum(predictions, na.rm = TRUE)),
     rows = quote(sum(rows, na.rm = TRUE)), given = quote(sum(given, na.rm = TRUE))
   )
-  count_query(cases, columns, Filter(Negate(is.null), also))
+  count_query(cases, columns, drop_null(also))
 }
 
 # A case that one rater rated more than once.

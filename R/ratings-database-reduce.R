@@ -115,7 +115,7 @@ expand_cells <- function(counted, cells, values, given) {
     rater <- match(cell$rater, values$rater$key)
     data.frame(case = entry, rater = rep_len(rater, length(entry)), rating = code[entry])
   })
-  found <- do.call(rbind, found)
+  found <- stack_rows(found)
   check_same_rows(sum(counted$times[found$case]), sum(given, na.rm = TRUE), "rating")
   bare <- setdiff(seq_len(nrow(counted)), found$case)
   silent <- setdiff(seq_along(values$rater$key), found$rater)

@@ -237,7 +237,7 @@ ask_database <- function(code) {
 
 # The rows of a lazy table, fetched in pieces. `check` may refuse a full piece.
 fetch_rows <- function(query, check = identity) {
-  plain_columns(do.call(rbind, ask_database(fetch_pieces(query, check))))
+  plain_columns(stack_rows(ask_database(fetch_pieces(query, check))))
 }
 
 fetch_pieces <- function(query, check) {

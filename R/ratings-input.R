@@ -33,7 +33,7 @@ read_input <- function(data, quos, repeats) {
     covariates = of("covariates", identity), confidence = of("confidence"), row_case = case,
     case_names = if (is.null(case)) attr(data, "case_names")
   )
-  input <- Filter(Negate(is.null), input)
+  input <- drop_null(input)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
   if (length(given$raters) > 0L) input <- split_systems(input, given$raters, repeats)
   input <- layout$spread(input, repeats)
@@ -102,7 +102,7 @@ as_columns <- function(data) {
   abort_if(rows == 0L, "empty", "{.arg data} has no rows.", i = "At least one case is needed.")
   abort_if(anyDuplicated(names(data)) > 0L, "columns",
     "The columns of {.arg data} must have different names.",
-    x = "{.val {unique(names(data)[duplicated(names(data))])}} {?is/are} repeated.", arg = "data")
+    x = "{.val {repeated_values(names(data))}} {?is/are} repeated.", arg = "data")
   structure(plain_columns(data), rows = rows, is_matrix = is_matrix, case_names = case_names)
 }
 
@@ -188,7 +188,7 @@ select_column <- function(data, quo, arg, several = FALSE) {
 check_disjoint <- function(roles, holds) {
   names(roles)[[1L]] <- holds
   all <- unlist(roles, use.names = FALSE)
-  twice <- unique(all[duplicated(all)])
+  twice <- repeated_values(all)
   in_roles <- names(Filter(function(role) any(twice %in% role), roles))
   abort_if(twice, "columns", "A column of {.arg data} can have only one role.",
     x = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)

@@ -122,7 +122,7 @@ judgements <- function(x) {
     out <- Map(c, out, list(x$empty$case, x$empty$rater, integer(length(x$empty$case))))
     out <- lapply(out, `[`, order(out$unit, out$worker))
   }
-  c(out, units = nrow(x), workers = length(x$raters), labels = length(x$categories))
+  c(out, units = nrow(x), workers = n_raters(x), labels = n_categories(x))
 }
 
 # The number of the answer that each entry of judgements() belongs to.

@@ -1,6 +1,6 @@
 #' @srrstats {UL1.2} names of rows are not read
 #' @export
-dim.ratings <- function(x) c(n_cases(x), length(x$raters))
+dim.ratings <- function(x) c(n_cases(x), n_raters(x))
 
 #' @export
 dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
@@ -95,7 +95,7 @@ agreement_matrix <- function(x, rater1, rater2) {
   both <- merge(
     judge_answers(x, rater1, "rater1"), judge_answers(x, rater2, "rater2"), by = "pattern"
   )
-  n <- length(x$categories)
+  n <- n_categories(x)
   cell <- both$category.x + (both$category.y - 1L) * n
   labels <- stats::setNames(list(x$categories, x$categories), c(rater1, rater2))
   as.table(array(rowsum_codes(cell, pattern_weights(x)[both$pattern], n^2), c(n, n), labels))
@@ -134,7 +134,7 @@ summary.ratings <- function(object, ...) {
   votes <- one_vote_each(object)
   total <- core_rater_counts(votes$patterns, pattern_weights(votes))
   used <- rowsum_codes(
-    rating_category(object), weight[rating_pattern(object)], length(object$categories)
+    rating_category(object), weight[rating_pattern(object)], n_categories(object)
   )
   raters <- if (!has_counts(object)) {
     tibble::tibble(
@@ -190,8 +190,8 @@ print.ratings <- function(x, ...) {
 
 next_step <- function(x) {
   if (has_labels(x)) return("crowdtruth(), as.data.frame().")
-  if (length(x$raters) < 2L) return("fit_raters() with known_truth or known_raters.")
-  then <- if (length(x$systems) > 0L) "estimate_accuracy()" else "summary()"
+  if (n_raters(x) < 2L) return("fit_raters() with known_truth or known_raters.")
+  then <- if (n_systems(x) > 0L) "estimate_accuracy()" else "summary()"
   paste0("fit_raters(), ground_truth(), ", then, ", plot().")
 }
 
@@ -203,9 +203,9 @@ format_header <- function(x) {
   c(
     paste0(
       "<", class(x)[[1L]], "> ", count_noun(nrow(x), "case"), ", ",
-      if (has_counts(x)) paste("up to", length(x$raters), "exchangeable raters") else
-        count_noun(length(x$raters), "rater"),
-      ", ", count_noun(length(x$categories), "category", "categories")
+      if (has_counts(x)) paste("up to", n_raters(x), "exchangeable raters") else
+        count_noun(n_raters(x), "rater"),
+      ", ", count_noun(n_categories(x), "category", "categories")
     ),
     paste0(
       "Categories: ", shorten(show_labels(x$categories), if (x$ordered) " < " else ", "),
@@ -243,7 +243,7 @@ format_agreement <- function(info) {
   if (is.na(info$agreement)) return("No case was rated by two raters: agreement is unknown")
   paste0(
     "Pairs of raters agree: ", percent(info$agreement), " (chance ",
-    percent(1 / length(info$x$categories)), "; Fleiss' kappa ",
+    percent(1 / n_categories(info$x)), "; Fleiss' kappa ",
     decimals(info$kappa), ")"
   )
 }

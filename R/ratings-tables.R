@@ -105,8 +105,8 @@ one_by_one <- function(x) {
     level <- level_of_ratings(x, given$row, given$rater)
     out$confidence <- factor(levels[replace(level, level == 0L, NA)], levels, ordered = TRUE)
   }
-  if (!is.null(x$rater_groups)) out$rater_group <- x$rater_groups[given$rater]
-  if (!is.null(x$weights)) out$weight <- x$weights[given$row]
+  out$rater_group <- x$rater_groups[given$rater] # NULL stays NULL
+  out$weight <- x$weights[given$row]
   for (name in names(x$covariates)) out[[name]] <- x$covariates[[name]][given$row]
   out
 }
@@ -123,9 +123,9 @@ glance.ratings <- function(x, ...) {
   votes <- one_vote_each(x)
   fit <- if (!has_labels(x)) core_fit_algebraic(votes$patterns, pattern_weights(votes))
   tibble::tibble(
-    cases = nrow(x), raters = length(x$raters),
-    ratings = n_ratings(x), categories = length(x$categories),
-    systems = length(x$systems), patterns = n_patterns(x),
+    cases = nrow(x), raters = n_raters(x),
+    ratings = n_ratings(x), categories = n_categories(x),
+    systems = n_systems(x), patterns = n_patterns(x),
     agreement = fit$agreement %||% NA_real_,
     kappa = if (is.null(fit)) NA_real_ else kappa_of_agreement(votes, fit$agreement),
     chance_kappa = fit$kappa %||% NA_real_
@@ -138,7 +138,7 @@ chance_beyond_shares <- "agree no better than by chance, given how often they us
 # Fleiss' kappa, where such a share of the pairs of raters agree.
 kappa_of_agreement <- function(x, agreement) {
   weight <- pattern_weights(x)[rating_pattern(x)]
-  answers <- rowsum_codes(rating_category(x), weight, length(x$categories))
+  answers <- rowsum_codes(rating_category(x), weight, n_categories(x))
   by_chance <- sum((answers / sum(answers))^2)
   na_real(ratio(agreement - by_chance, 1 - by_chance))
 }

@@ -263,7 +263,7 @@ has_reruns <- function(x) x$repeats == "reruns"
 # What can only be checked when everything is in place.
 check_built <- function(x, input) {
   counts <- has_counts(x)
-  enough <- length(x$raters) >= if (counts || has_labels(x)) 2L else 1L
+  enough <- n_raters(x) >= if (counts || has_labels(x)) 2L else 1L
   abort_if(length(rating_category(x)) == 0L && (enough || counts), "missing",
     "There is not a single rating in {.arg data}.",
     i = "All ratings are missing; check the columns and the coding of missing values.")
@@ -286,8 +286,8 @@ warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
   warn_if(silent, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
     i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
-  warn_if(by_rating && nrow(x) < 50L && length(x$raters) > 10L * nrow(x), "raters",
-    "There are {length(x$raters)} raters of only {count_noun(nrow(x), 'case')}.",
+  warn_if(by_rating && nrow(x) < 50L && n_raters(x) > 10L * nrow(x), "raters",
+    "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
     i = "Are {.arg case} and {.arg rater} swapped?", raters = x$raters)
 }
 

@@ -73,7 +73,7 @@ without_interval <- function(table, reason) {
 # Each of `names` of which the `share` is too large, and what it is a share of.
 warn_of_each <- function(topic, message, names, share, of, least = 0, i = NULL) {
   some <- which(share > least)
-  warn_if(length(some) > 0L, topic,
+  warn_if(some, topic,
     c(message, bullets(verbatim(names[some], ": ", percent(share[some]), of), 5L)),
     i = i, systems = names[some], share = share[some])
 }
@@ -106,7 +106,7 @@ warn_outside <- function(names, table, why) {
   out <- which(
     table$estimate < table$conf.low - slack | table$estimate > table$conf.high + slack
   )
-  warn_if(length(out) > 0L, "bootstrap", "{cli::qty(length(out))}Bootstrap interval{?s} of
+  warn_if(out, "bootstrap", "{cli::qty(length(out))}Bootstrap interval{?s} of
         {.val {names[out]}} {?leaves/leave} {?its estimate/their estimates}.", x = "The bias of the
         resamples is larger than their spread.", i = why, systems = names[out], share = numeric())
 }

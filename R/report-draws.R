@@ -34,7 +34,7 @@ prior_sentence <- function(fit) {
   rates <- fit$prior$text$base_rates
   of <- rlang::names2(rates)
   rows <- fit$prior$text$raters
-  two <- length(fit$x$categories) == 2L
+  two <- n_categories(fit$x) == 2L
   laws <- vapply(rows, function(law) {
     several <- length(law) > 1L
     if (several && two) law <- paste(c("specificity", "sensitivity"), law)

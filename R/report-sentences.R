@@ -182,8 +182,8 @@ say_methods.accuracy_estimate <- function(x) {
     agreement of fallible raters shows their accuracy, and so that of systems (Lehner 2015). %s of
     pairs of ratings agree.",
     count_noun(sum(pattern_lengths(ratings)[pattern_of_case(ratings)]), "rating"),
-    count_noun(nrow(ratings), "case"), count_noun(length(ratings$raters), "rater"),
-    count_noun(length(ratings$categories), "category", "categories"), truth_words(x),
+    count_noun(nrow(ratings), "case"), count_noun(n_raters(ratings), "rater"),
+    count_noun(n_categories(ratings), "category", "categories"), truth_words(x),
     percent(glance(x)$agreement)
   )
   paste(

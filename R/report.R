@@ -40,7 +40,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   check_given()
   check_dots_empty(...)
   check_several_raters(check_ratings(x))
-  abort_if(length(x$systems) == 0L, "system", "A report of accuracy needs systems.",
+  abort_if(n_systems(x) == 0L, "system", "A report of accuracy needs systems.",
     i = "Give {.arg systems} to {.fun ratings}.", system = character())
   if (!is.null(rater_kind)) x$rater_kind <- settle_kinds(check_rater_kind(rater_kind), x)
   settle_gold(known_truth, gold_sample, x) # refused before pages are made
@@ -121,7 +121,7 @@ report_format <- function(file) {
     if (!rmarkdown::pandoc_available()) "pandoc",
     if (extension == "pdf" && !nzchar(Sys.which("pdflatex"))) "pdflatex"
   )
-  abort_if(length(lacking) > 0L, "package",
+  abort_if(lacking, "package",
     "The program {.code {lacking[[1L]]}} is needed to write this report, and it is not found.",
     i = if ("pdflatex" %in% lacking) "Write {.val .html} or {.val .docx}, or install LaTeX.",
     package = lacking[1L])

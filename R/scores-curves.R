@@ -107,7 +107,7 @@ table_of_judges <- function(judged, categories, f) {
       f(judged$judges[[system]], match(category, judged$categories), labels)
     })
   })
-  do.call(rbind, unlist(tables, recursive = FALSE))
+  stack_rows(unlist(tables, recursive = FALSE))
 }
 
 # Sensitivity and specificity at each distinct score of category `k`, from the highest.
@@ -170,7 +170,7 @@ cut_values <- function(w, v, above) {
 
 check_goal <- function(sensitivity, specificity, cost) {
   goal <- list(sensitivity = sensitivity, specificity = specificity, cost = cost)
-  goal <- Filter(Negate(is.null), goal)
+  goal <- drop_null(goal)
   abort_argument_if(length(goal) != 1L, "sensitivity",
     "Say what the threshold is to reach: one of {.arg sensitivity}, {.arg specificity} and
         {.arg cost}.", x = "{length(goal)} of them {?is/are} given.")

@@ -56,7 +56,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   joint <- is.null(trust)
   used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater")
   if (!joint) check_trust(trust, x)
-  sources <- sum(used) + length(x$systems)
+  sources <- sum(used) + n_systems(x)
   # Two sources agree as well under other laws.
   abort_argument_if(joint && is.null(known_truth) && sources < 3L, "x",
     "Without known truths, the accuracy of a source can be estimated only among three or more,
@@ -162,7 +162,7 @@ within_bins <- function(codes, weight, first) {
     kind <- cumsum(c(TRUE, diff(centre) > bins_between))
     list(table = first + s, used = used, code = code, steps = bin_steps(place, code, centre, kind))
   })
-  systems <- Filter(Negate(is.null), systems)
+  systems <- drop_null(systems)
   function(tables, n) {
     out <- matrix(0, nrow(codes$code), n)
     for (of in systems) {
@@ -197,7 +197,7 @@ table_mass <- 1 # cases of each category that what a source says of all cases co
 fit_evidence <- function(x, codes, truth, used, at) {
   rows <- evidence_rows(x, codes$code, truth, used)
   weight <- pattern_weights(x)
-  shift <- within_bins(codes, weight, length(x$raters))
+  shift <- within_bins(codes, weight, n_raters(x))
   smooth <- function(fit) {
     posterior <- fit$posterior * exp(shift(fit$tables, rows$categories))
     posterior / rowSums(posterior)
@@ -218,8 +218,8 @@ fit_evidence <- function(x, codes, truth, used, at) {
 # What core_fit_tables() takes: raters first, then systems.
 evidence_rows <- function(x, codes, truth, used) {
   keep <- used[rating_rater(x)]
-  n <- length(x$categories)
-  raters <- length(x$raters)
+  n <- n_categories(x)
+  raters <- n_raters(x)
   given <- which(codes > 0L, arr.ind = TRUE)
   row <- c(rating_pattern(x)[keep], given[, 1L])
   from <- c(rating_rater(x)[keep], raters + given[, 2L])
@@ -234,7 +234,7 @@ evidence_rows <- function(x, codes, truth, used) {
 
 # The mean of ratings, scores that are probabilities, and answers; `at` is a case of each pattern.
 start_of_evidence <- function(x, truth, used, at) {
-  n <- length(x$categories)
+  n <- n_categories(x)
   keep <- used[rating_rater(x)]
   place <- rating_pattern(x)[keep] + (rating_category(x)[keep] - 1L) * n_patterns(x)
   sums <- matrix(tabulate(place, n_patterns(x) * n), ncol = n)

@@ -8,7 +8,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   tables <- lapply(judges, score_point, estimate = alone, plan = plan)
   known <- which(vapply(tables, function(table) !all(is.na(table$estimate)), NA))
   record <- accuracy_intervals()[[interval]]
-  if (is.null(record$find) || length(known) == 0L) return(do.call(rbind, tables))
+  if (is.null(record$find) || length(known) == 0L) return(stack_rows(tables))
   lack <- lack_of_kind(record) %||% lack_of_interval(interval_bootstrap, estimate)
   draws <- if (is.null(lack)) {
     draw_scores(alone, panel, judges, nrow(plan$rows), function(judge, w, v) {
@@ -23,7 +23,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
     }
     rows[setdiff(names(rows), "hidden")]
   })
-  do.call(rbind, tables)
+  stack_rows(tables)
 }
 
 # What all systems are judged by. judge(s): a list of `s` and `lack`, why it cannot be judged, or of
@@ -107,7 +107,7 @@ draw_scores <- function(estimate, panel, judges, numbers, measure) {
     })
   })
   lapply(seq_along(judges), function(s) {
-    do.call(rbind, lapply(rows, function(row) row[[s]] %||% rep(NA_real_, numbers)))
+    stack_rows(rows, function(row) row[[s]] %||% rep(NA_real_, numbers))
   })
 }
 

@@ -43,7 +43,7 @@ columns_of_scores <- function(x, scores, data, by_rating) {
   long <- c("case", "system", "category", "score") # nolint: object_usage.
   ok <- is.list(scores) && rlang::is_named(scores) && anyDuplicated(names(scores)) == 0L &&
     all(vapply(scores, function(one) is.character(one) && rlang::is_named(one), NA))
-  yes <- x$categories[[length(x$categories)]]
+  yes <- x$categories[[n_categories(x)]]
   abort_argument_if(!ok, "scores",
     "must say for each system which column of {.arg data} has the score of which category.",
     not = scores, i = c(
@@ -70,10 +70,10 @@ columns_of_scores <- function(x, scores, data, by_rating) {
 
 check_score_columns <- function(columns, having, system, x) {
   unknown <- setdiff(columns, having)
-  abort_if(length(unknown) > 0L, "columns", "{.arg scores} must name columns of {.arg data}.",
+  abort_if(unknown, "columns", "{.arg scores} must name columns of {.arg data}.",
     x = "There is no {.val {unknown}}, named for system {.val {system}}.", arg = "scores")
   taken <- intersect(columns, c(x$raters, x$systems))
-  abort_if(length(taken) > 0L, "columns", "A column of {.arg data} can have only one role.",
+  abort_if(taken, "columns", "A column of {.arg data} can have only one role.",
     x = "{.val {taken}} {?is/are} named by {.arg scores} and hold{?s/} answers.", arg = "scores")
 }
 
@@ -82,7 +82,7 @@ table_of_scores <- function(x, scores) {
   own <- c("case", "system", "category", "score")
   scores <- with_case(scores, names(x$keys))
   lacking <- setdiff(own, names(scores))
-  abort_if(length(lacking) > 0L, "columns", "{.arg scores} must have columns {.val {own}}.",
+  abort_if(lacking, "columns", "{.arg scores} must have columns {.val {own}}.",
     x = "It lacks {.val {lacking}}; it has {.val {names(scores)}}.", arg = "scores")
   table <- lapply(plain_columns(scores)[own], unfactor)
   check_identifiers(table$case, "scores$case")
@@ -100,9 +100,9 @@ table_of_scores <- function(x, scores) {
 
 check_scored_systems <- function(systems, x) {
   unknown <- setdiff(systems, x$systems)
-  abort_if(length(unknown) > 0L, "system", "{.arg scores} must be of systems of {.arg data}.",
+  abort_if(unknown, "system", "{.arg scores} must be of systems of {.arg data}.",
     x = "{.val {unknown}} {?is/are} not among {.arg systems}.",
-    i = if (length(x$systems) > 0L) "They are {.val {x$systems}}." else "Give {.arg systems} with
+    i = if (n_systems(x) > 0L) "They are {.val {x$systems}}." else "Give {.arg systems} with
         the answers that go with the scores.", system = unknown)
 }
 
@@ -125,12 +125,12 @@ scores_of_system <- function(system, x, table, scale) {
         {.val {as_label(x$cases[[cell[twice, 1L]]])}}, {.val {given[[cell[twice, 2L]]]}}.",
     case = x$cases[[cell[twice, 1L]]], rater = system)
   unknown <- setdiff(given, x$categories)
-  abort_if(length(unknown) > 0L, "category", "Scores must be of categories of {.arg data}.",
+  abort_if(unknown, "category", "Scores must be of categories of {.arg data}.",
     x = "System {.val {system}} has scores of {.val {unknown}}.",
     i = "Categories are {.val {x$categories}}.", row = NA_integer_, column = system,
     found = unknown)
   lacking <- setdiff(x$categories, given)
-  one_of_two <- length(x$categories) == 2L && length(lacking) == 1L
+  one_of_two <- n_categories(x) == 2L && length(lacking) == 1L
   abort_if(length(lacking) > 0L && !one_of_two, "scores", "Every category needs a score.",
     x = "System {.val {system}} has none for {length(lacking)} of them: {.val {lacking}}.",
     i = "Of two categories only, the score of one is enough.", system = system, row = integer())
@@ -187,13 +187,13 @@ warn_scores <- function(x) {
   }, 0L)
   some <- without[without > 0L]
   each <- paste0(names(some), ": ", number(some), recycle0 = TRUE)
-  warn_if(length(some) > 0L, "scores",
+  warn_if(some, "scores",
     "Some cases that systems answered have no score; metrics of scores leave them out.",
     x = verbatim("Cases of ", shorten(each)), systems = names(some), cases = unname(some))
   constant <- names(Filter(function(v) {
     all(apply(v, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))
   }, values))
-  warn_if(length(constant) > 0L, "scores",
+  warn_if(constant, "scores",
     "All scores of {.val {constant}} are equal, so they order no cases.", systems = constant,
     cases = NULL)
 }
@@ -212,7 +212,7 @@ keep_scores <- function(scores, systems) {
 
 # A row per case, system and category.
 score_table <- function(x) {
-  n <- length(x$categories)
+  n <- n_categories(x)
   of <- function(system, values) {
     at <- which(!is.na(values[, 1L]))
     tibble::tibble(
@@ -222,7 +222,7 @@ score_table <- function(x) {
     )
   }
   values <- x$scores$values
-  do.call(rbind, c(list(of("", matrix(NA_real_, 0L, n))), unname(Map(of, names(values), values))))
+  stack_rows(c(list(of("", matrix(NA_real_, 0L, n))), unname(Map(of, names(values), values))))
 }
 
 format_scores <- function(x) {

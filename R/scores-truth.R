@@ -20,7 +20,7 @@ rater_beliefs <- function(estimate) {
   x <- fit$x
   as_is <- posterior(fit)[x$index, , drop = FALSE]
   refit <- refitting(fit)
-  held <- is.null(refit) || length(rating_rater(x)) * length(x$categories) > most_refitted
+  held <- is.null(refit) || length(rating_rater(x)) * n_categories(x) > most_refitted
   of <- function(v) {
     if (is.null(v) || held) return(as_is)
     refit(core_pattern_weights(x$index, v, n_patterns(x)))[x$index, , drop = FALSE]

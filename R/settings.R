@@ -5,7 +5,7 @@ check_settings_list <- function(x, arg, known) {
   names <- rlang::names2(x)
   off <- printable(setdiff(names, known))
   is_list <- is.list(x) && !is.object(x)
-  twice <- unique(names[duplicated(names)])
+  twice <- repeated_values(names)
   abort_argument_if(!is_list || length(off) > 0L || length(twice) > 0L, arg,
     "must be a list with some of the names {.val {known}}, each once.",
     x = if (!is_list) "It is {describe(x)}." else if (all(off == "") && length(off) > 0L)

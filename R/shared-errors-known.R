@@ -9,9 +9,9 @@ known_answers <- function(x, cells) {
   row <- c(rep.int(seq_len(nrow(cells)), pattern_lengths(x)[cells$pattern]), row(system)[given])
   category <- c(rating_category(x)[at], system[given])
   list(
-    row = row, judge = c(rating_rater(x)[at], length(x$raters) + col(system)[given]),
+    row = row, judge = c(rating_rater(x)[at], n_raters(x) + col(system)[given]),
     right = category == cells$truth[row], weight = cells$weight[row],
-    judges = length(x$raters) + length(x$systems), cells = cells$weight
+    judges = n_raters(x) + n_systems(x), cells = cells$weight
   )
 }
 

@@ -84,15 +84,15 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   check_pair_memory(x)
   judges <- c(x$raters, x$systems)
   limits <- as_limits(accuracy, judges, "accuracy", "rater") %||%
-    cbind(lower = rep(1 / length(x$categories), length(judges)), upper = 1)
-  least_same <- 1 / (length(x$categories) - 1)
+    cbind(lower = rep(1 / n_categories(x), length(judges)), upper = 1)
+  least_same <- 1 / (n_categories(x) - 1)
   if (!is.null(coinciding) && least_same < 1) {
     least_same <- check_number(coinciding, "coinciding", 0, 1)
   }
   bar <- progress_bar("Pairs", length(judges))
   found <- lapply(core_shared_pairs(x$patterns, known, bar$tick), na_real)
   bar$close()
-  table <- shared_table(found, judges, length(x$raters), conf_level)
+  table <- shared_table(found, judges, n_raters(x), conf_level)
   cells <- known[known$truth > 0L & known$weight > 0, ]
   answers <- known_answers(x, cells)
   if (nrow(cells) > 0L) {
@@ -107,9 +107,9 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   size <- ratings_per_case(x)
   new_result("shared_errors",
     pairs = table, raters = rater_rows(table, x$raters, answers, size),
-    about = whole_panel(table, answers, length(x$raters), size),
+    about = whole_panel(table, answers, n_raters(x), size),
     counts = tibble::tibble(
-      raters = length(x$raters), systems = length(x$systems), n = count_cases(x),
+      raters = n_raters(x), systems = n_systems(x), n = count_cases(x),
       known = sum(cells$weight)
     ),
     options = list(conf_level = conf_level, limits = limits, coinciding = least_same),
@@ -121,7 +121,7 @@ columns_of_pairs <- 20
 
 # Only pairs that share a case are looked at.
 check_pair_memory <- function(x) {
-  judges <- length(x$raters) + length(x$systems)
+  judges <- n_raters(x) + n_systems(x)
   answers <- pattern_lengths(x) + rowSums(pattern_answers(x) > 0L)
   met <- sum(answers * (answers - 1) / 2)
   check_pair_numbers(judges, columns_of_pairs, pairs = min(judges * (judges - 1) / 2, met))
@@ -211,10 +211,10 @@ add_open_range <- function(table, agreeing, x, limits, least_same) {
     ends <- vapply(
       asked / 100, open_range, c(0, 0), first = first, second = second, least_same = least_same
     )
-    table[rows, c("lowest", "highest")] <- do.call(rbind, lapply(percents, function(span) {
+    table[rows, c("lowest", "highest")] <- stack_rows(percents, function(span) {
       known <- stats::na.omit(c(ends[, match(span, asked)]))
       if (length(known) > 0L) range(known) else c(NA_real_, NA_real_)
-    }))
+    })
   }
   table
 }

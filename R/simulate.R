@@ -43,7 +43,7 @@ as_panel <- function(design, drawn) {
     factor(labels[replace(code, code == 0L, NA)], levels = labels)
   })
   raters <- names(design$raters)
-  systems <- if (length(design$systems) > 0L) names(design$systems)
+  systems <- if (n_systems(design) > 0L) names(design$systems)
   x <- withr::with_options(list(fallible.quiet = TRUE), ratings( # who rates is drawn
     list2DF(stats::setNames(columns, c(raters, systems))),
     raters = !!raters, systems = !!systems, categories = labels, ordered = is_ordered(design)

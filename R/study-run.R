@@ -36,7 +36,7 @@ block_size <- function(cell, estimators) {
   alone <- all(compiled) && !is_world(cell$design) # nothing of a user's
   options <- lapply(estimators[compiled], core_options)
   replicates <- vapply(options, `[[`, 0L, "replicates")
-  averaged <- any(vapply(options, needs_average, NA)) * length(cell$design$systems)
+  averaged <- any(vapply(options, needs_average, NA)) * n_systems(cell$design)
   work <- cell$n + 500 * sum(replicates) + averaged * (1e5 + 200 * cell$n) # counted in cases
   max(1, min(if (alone) 500 else 10, 5e6 %/% work))
 }
@@ -200,7 +200,7 @@ bootstrap_seeds <- function(estimators, seeds) {
 compiled_results <- function(result, estimator, core, block) {
   out <- result_table(na_real(as.vector(result$estimate)))
   systems <- length(out$estimate) / block$runs
-  categories <- length(block$design$categories)
+  categories <- n_categories(block$design)
   identifiable <- rep(result$identifiable, systems)
   out$reason <- reason_no_estimate(
     identifiable, rep(core$agreement, systems), categories, out$estimate, block$n

@@ -121,7 +121,7 @@ as_designs <- function(x, n = NULL) {
     x = "{.val {names[own]}} {?is a function/are functions}.")
   if (any(own)) x[own] <- Map(new_world, x[own], names[own], n[[1L]])
   alone <- names[lengths(lapply(x, `[[`, "systems")) == 0L]
-  abort_if(length(alone) > 0L, "system", "A design must have a system whose accuracy is estimated.",
+  abort_if(alone, "system", "A design must have a system whose accuracy is estimated.",
     x = "There is none in {.val {alone}}.", i = "Give {.arg systems} to {.fun rater_design}.",
     system = character())
   stats::setNames(x, names)

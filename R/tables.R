@@ -3,6 +3,23 @@
 # One below another; all have the same columns, lists among them.
 stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
 
+# Sizes of ratings, and of designs and plans, which have fields of the same names.
+n_raters <- function(x) length(x$raters)
+
+n_categories <- function(x) length(x$categories)
+
+n_systems <- function(x) length(x$systems)
+
+# Binds the rows of the tables or vectors `f(x[[1]], ...)`, `f(x[[2]], ...)` and so on.
+stack_rows <- function(x, f = identity, ...) do.call(rbind, lapply(x, f, ...))
+
+# The rows of a table that have a value in a column.
+drop_missing <- function(table, column) table[!is.na(table[[column]]), ]
+
+drop_null <- function(x) Filter(Negate(is.null), x)
+
+repeated_values <- function(x) unique(x[duplicated(x)])
+
 # Much faster than tibble(), which looks at what columns may be. Each has as many entries as the
 # first, or one.
 columns_tibble <- function(...) {

@@ -208,7 +208,13 @@ true_categories <- function(x, truth, categories) {
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
     i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.")
   given <- as_truth_table(truth, "truth")
-  code <- truth_codes(given$truth, categories, "truth")[match(as_label(x$case), given$case)]
+  known_codes(given, as_label(x$case), categories, "truth")
+}
+
+# The number of the true category of each case, 0 where none is given. `given`: see
+# as_truth_table(); a case that is there several times has the same truth each time.
+known_codes <- function(given, case, categories, arg) {
+  code <- truth_codes(given$truth, categories, arg)[match(case, given$case)]
   replace(code, is.na(code), 0L)
 }
 
@@ -217,7 +223,7 @@ truth_codes <- function(truth, categories, arg) {
   code <- match(truth, categories)
   off <- which(is.na(code) & !is.na(truth))
   unknown <- unique(truth[off])
-  abort_if(length(off) > 0L, "category", "{.arg {arg}} must hold categories of {.arg x}.",
+  abort_if(off, "category", "{.arg {arg}} must hold categories of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {categories}}.", row = off,
     column = NA_character_, found = unknown)
   code
@@ -249,7 +255,7 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   category <- category[known]
   first <- match(case, case)
   off <- which(category != category[first])
-  abort_if(length(off) > 0L, "case", "A case has one true category.",
+  abort_if(off, "case", "A case has one true category.",
     x = "Case {.val {case[off[1L]]}} has {.val {category[first[off[1L]]]}} and
         {.val {category[off[1L]]}} in {.arg {arg}}.", row = known[off[1L]])
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])

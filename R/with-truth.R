@@ -41,7 +41,7 @@ with_truth <- function(x, truth, expected = NULL) {
   code <- case_truth(truth, x)
   abort_argument_if(all(is.na(code)), "truth", "must be known for at least one case.",
     x = "It is missing for all {length(code)} case{?s}.")
-  shares <- tabulate(code, length(x$categories)) / sum(!is.na(code))
+  shares <- tabulate(code, n_categories(x)) / sum(!is.na(code))
   x$truth <- list(
     category = code, expected = check_expected(expected, x$systems),
     base_rates = stats::setNames(shares, x$categories)

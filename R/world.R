@@ -12,11 +12,11 @@ new_world <- function(draw, label, n) {
     rlang::cnd_signal(x)
   }
   given <- sum(pattern_lengths(x)[pattern_of_case(x)])
-  world$systems <- stats::setNames(rep(NA_real_, length(x$systems)), x$systems)
+  world$systems <- stats::setNames(rep(NA_real_, n_systems(x)), x$systems)
   world$all <- x$systems
   world$categories <- x$categories
-  world$raters <- length(x$raters)
-  world$missing <- 1 - given / (nrow(x) * length(x$raters))
+  world$raters <- n_raters(x)
+  world$missing <- 1 - given / (nrow(x) * n_raters(x))
   world
 }
 
@@ -58,7 +58,7 @@ check_panel <- function(x, world, n) {
     paste("It is missing in", count_noun(unknown, "case"))
   )
   must(
-    length(x$systems) > 0L, "return ratings with the answers of a system", "There is no system."
+    n_systems(x) > 0L, "return ratings with the answers of a system", "There is no system."
   )
   before <- world$all %||% x$systems
   same <- all(names(world$systems) %in% x$systems) && all(x$systems %in% before)
@@ -94,7 +94,7 @@ panel_facts <- function(x, systems) {
 
 # Those of many runs, laid out as the core lays out its own: runs x systems, and by run.
 stack_facts <- function(facts) {
-  of <- function(name) do.call(rbind, lapply(facts, `[[`, name))
+  of <- function(name) stack_rows(facts, `[[`, name)
   names <- c("expected", "sample", "agreement", "kappa", "rater_accuracy")
   lapply(stats::setNames(nm = names), of)
 }
