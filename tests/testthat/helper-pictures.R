@@ -16,7 +16,7 @@ describe_picture <- function(plot) {
   texts <- vapply(Filter(length, texts), paste, "", collapse = " | ")
   c(
     paste0(names(texts), ": ", texts),
-    unique(vapply(built$layout$panel_params, describe_ranges, "")),
+    unique(vapply(built$layout$panel_params, describe_ranges, "", dense = has_densities(plot))),
     describe_legends(drawn_legends(parts)),
     unlist(lapply(built$plot$scales$scales, describe_scale)),
     unlist(Map(describe_layer, built$plot$layers, built$data))
@@ -85,10 +85,15 @@ describe_legends <- function(rows) {
   paste0(trimws(paste("legend", names(lines), recycle0 = TRUE)), ": ", lines, recycle0 = TRUE)
 }
 
-describe_ranges <- function(panel) {
-  paste(
-    "ranges: x", numbers_in_words(panel$x$continuous_range), "y",
-    numbers_in_words(panel$y$continuous_range)
+# The heights of densities depend on the version of R.
+has_densities <- function(plot) {
+  any(vapply(plot$layers, function(layer) inherits(layer$stat, "StatDensity"), NA))
+}
+
+describe_ranges <- function(panel, dense) {
+  paste0(
+    "ranges: x ", numbers_in_words(panel$x$continuous_range),
+    if (!dense) paste0(" y ", numbers_in_words(panel$y$continuous_range))
   )
 }
 
