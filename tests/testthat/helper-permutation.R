@@ -150,7 +150,7 @@ walk_fits <- list(
     given <- as.matrix(p$data[match(x$cases, p$data$case), p$raters])
     count <- function(k) rowSums(given == k, na.rm = TRUE) + 0.3
     votes <- vapply(x$categories, count, numeric(nrow(given)))
-    as_rater_fit(x, votes / rowSums(votes))
+    as_rater_fit(x, `rownames<-`(votes / rowSums(votes), dimnames(x)[[1]]))
   }
 )
 

@@ -9,12 +9,11 @@ walk_at_once <- function(p) {
 }
 
 test_that("every verb gives the same numbers when labels and rows are permuted", {
-  skip_if(extended_tests(), "the long form makes each change for itself")
   expect_identical(walk_all(walk_panel(60), list(all = walk_at_once), walk_quickly), character())
 })
 
 test_that("no change of the input that means the same changes any verb on any kind of fit", {
-  skip_unless_extended()
+  skip_if(!nightly_tests(), "the whole walk takes five minutes")
   expect_identical(walk_all(walk_panel(), list(all = walk_at_once)), character())
   unordered <- setdiff(names(walk_fits), "ordinal")
   expect_identical(walk_all(walk_panel(), walk_changes["rotated"], unordered), character())
