@@ -212,9 +212,10 @@ compare_bytes <- function(data, used) {
 check_collation <- function(data, columns) {
   asked <- lapply(stats::setNames(nm = columns), function(name) {
     word <- key_of(name)
-    one_if(rlang::expr(paste0(!!word, "a") %in% c(
-      paste0(!!word, "A"), paste0(!!word, "\u00e1"), paste0(!!word, "a ")
-    )))
+    equals <- lapply(c("A", "\u00e1", "a "), function(end) {
+      rlang::expr(paste0(!!word, "a") == paste0(!!word, !!end))
+    })
+    one_if(Reduce(function(a, b) rlang::expr(!!a | !!b), equals))
   })
   found <- fetch_rows(dplyr::summarise(utils::head(data, 1L), !!!asked))
   same <- columns[unlist(found) %in% 1]

@@ -86,7 +86,7 @@ tests_of_two_sites <- function() {
     if (all(se + sp > 1)) break
   }
   rate <- stats::runif(2)
-  site <- rep(1:2, each = 40)
+  site <- factor(rep(1:2, each = 40))
   truth <- 1L + (stats::runif(80) < rate[site])
   matrices <- Map(function(a, b) rbind(c(b, 1 - b), c(1 - a, a)), se, sp)
   names <- paste0(rep(c("base_rate[+,", "sens[r", "spec[r"), c(2, 3, 3)), c(1:2, 1:3, 1:3), "]")

@@ -41,13 +41,13 @@ test_that("tables of pairs and of fits are refused before memory is asked for", 
   x <- simulate_ratings(rater_design(c(0.7, 0.7), c(a = 0.8), 2, 20))
   skip_unless_extended()
   x$categories <- seq_len(1e9) # as if there were so many
-  refused(fit_raters(x))
+  refused(quiet(fit_raters(x)))
   x <- simulate_ratings(rater_design(c(0.7, 0.7), c(a = 0.8), 2, 20))
   x$raters <- seq_len(1e9)
   refused(answers_by_pattern(x))
   x$raters <- seq_len(1e5)
   refused(pairwise_agreement(x, x$raters))
-  refused(accuracy_bounds(simulate_ratings(
+  refused(quiet(accuracy_bounds(simulate_ratings(
     rater_design(c(0.7, 0.7), rep(0.8, 600), 2, 20)
-  ), resampling = list(replicates = 1e6)))
+  ), resampling = list(replicates = 1e6))))
 })
