@@ -29,7 +29,9 @@ compare_with_gold <- function(found, estimate, pairs) {
 # See gold_difference(); `known` alone where there is no gold.
 gold_of_pairs <- function(estimate, pairs) {
   evidence <- estimate$gold$evidence
-  if (is.null(evidence) || counts_too_many(evidence)) return(list(known = logical(length(pairs$first))))
+  if (is.null(evidence) || counts_too_many(evidence)) {
+    return(list(known = logical(length(pairs$first))))
+  }
   over_pairs(pattern_answers(estimate$fit$x), pairs$first, pairs$second, function(at) {
     x <- gold_difference(evidence, pairs$first[at], pairs$second[at])
     x[setdiff(names(x), c("rest", "answers"))]
