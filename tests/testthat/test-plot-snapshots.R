@@ -1,8 +1,12 @@
 # Each picture of each result was looked at. Snapshots describe its contents for every version of
 # ggplot2 (helper-pictures.R). Where things are on the page is shown for a picture of each kind, and
 # only for ggplot2 3.4: later versions put them elsewhere.
-skip_on_cran()
-skip_if_not_installed("ggplot2")
+
+# Within each test: a file that ends before its first test loses its snapshots.
+skip_without_pictures <- function() {
+  skip_on_cran()
+  skip_if_not_installed("ggplot2")
+}
 
 expect_picture <- function(name, ...) {
   lines <- describe_picture(ggplot2::autoplot(...))
@@ -35,15 +39,18 @@ example_pictures <- function(first) {
 }
 
 test_that("pictures of results contain what they should", {
+  skip_without_pictures()
   for (picture in example_pictures(first = TRUE)) do.call(expect_picture, unname(picture))
 })
 
 test_that("further pictures of results contain what they should", {
+  skip_without_pictures()
   skip_unless_extended()
   for (picture in example_pictures(first = FALSE)) do.call(expect_picture, unname(picture))
 })
 
 test_that("pictures that need other examples contain what they should", {
+  skip_without_pictures()
   skip_unless_extended()
   withr::local_seed(1)
   x <- lehner_ratings()
@@ -67,6 +74,7 @@ test_that("pictures that need other examples contain what they should", {
 })
 
 skip_unless_drawn_before <- function() {
+  skip_without_pictures()
   skip_if_not_installed("vdiffr")
   skip_if_not(utils::packageVersion("ggplot2") < "3.5.0", "The drawings are those of ggplot2 3.4")
 }
