@@ -117,14 +117,6 @@ core_latent_hessian <- function(patterns, weight, known, model, theta) {
     .Call(`_fallible_core_latent_hessian`, patterns, weight, known, model, theta)
 }
 
-core_ordinal_law <- function(theta) {
-    .Call(`_fallible_core_ordinal_law`, theta)
-}
-
-core_level_law <- function(theta, levels) {
-    .Call(`_fallible_core_level_law`, theta, levels)
-}
-
 core_latent_probabilities <- function(patterns, weight, known, model, theta) {
     .Call(`_fallible_core_latent_probabilities`, patterns, weight, known, model, theta)
 }

@@ -63,7 +63,7 @@ split_by_confidence <- function(x) {
 # The level of each rating of patterns that were split by it, 0 where none is known.
 rating_levels <- function(x, model) {
   if (!uses_confidence(model) || is.null(x$confidence)) return(rep(0L, length(rating_rater(x))))
-  first <- match(seq_len(n_patterns(x)), x$index)
+  first <- first_cases(x)
   level_of_ratings(x, first[rating_pattern(x)], rating_rater(x))
 }
 

@@ -86,23 +86,23 @@ is_collinear <- function(known) {
 
 # A list: matrix (rows of `data` x columns, standardised, the intercept first), and what makes the
 # same of other data: terms, xlev, centre and scale. `like` is such a list.
-formula_design <- function(formula, data, like = NULL, arg = "base_rates") {
+formula_design <- function(formula, data, like = NULL) {
   terms <- like$terms %||% stats::terms(formula)
   attr(terms, "intercept") <- 1L
   lacking <- setdiff(all.vars(terms), names(data))
   abort_if(length(lacking) > 0L, "columns",
-    "The formula for {.arg {arg}} must be of {.arg covariates} of the ratings.",
+    "The formula for {.arg base_rates} must be of {.arg covariates} of the ratings.",
     x = "{.val {lacking}} {?is/are} not among them.",
     i = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else "Give {.arg covariates}
-        to {.fun ratings}.", arg = arg)
+        to {.fun ratings}.", arg = "base_rates")
   tryCatch(
     {
       frame <- stats::model.frame(terms, data, xlev = like$xlev, na.action = stats::na.pass)
       m <- stats::model.matrix(terms, frame)
     },
     error = function(cnd) {
-      abort_argument(arg, "The formula for {.arg {arg}} cannot be used with these covariates.",
-        parent = cnd)
+      abort_argument("base_rates",
+        "The formula for {.arg base_rates} cannot be used with these covariates.", parent = cnd)
     }
   )
   distinct <- if (is.null(like)) unique(m) else m

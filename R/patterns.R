@@ -152,7 +152,7 @@ with_kinds <- function(patterns) {
   patterns
 }
 
-# The pattern of each case from `index`, a list of vectors with an entry per case for each value.
+# Splits patterns by `values`, a named list of vectors with an entry per case, and keeps the values.
 split_patterns <- function(x, values) {
   if (length(values) == 0L) return(x)
   index <- split_by(x$index, values)
@@ -191,12 +191,15 @@ split_by <- function(index, values) {
   index
 }
 
+# The first case of each pattern.
+first_cases <- function(x) match(seq_len(n_patterns(x)), x$index)
+
 # The pattern of `from` that the cases of each pattern of `x` have; both must hold the same cases.
 rows_for <- function(from, x) {
   abort_if(length(from$index) != length(x$index), "core",
     "Numbers of patterns were asked for other cases than those they belong to.",
     i = "This is a bug: please report it.")
-  from$index[match(seq_len(n_patterns(x)), x$index)]
+  from$index[first_cases(x)]
 }
 
 # The patterns with some of the systems, of which some patterns may then be equal.

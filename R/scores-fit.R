@@ -74,7 +74,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   # Cases with other scores, or another truth, have patterns of their own.
   columns <- split_columns(values, paste0(".score", seq_len(ncol(values))))
   x <- split_patterns(x, c(list(.truth = truth), columns))
-  at <- match(seq_len(n_patterns(x)), x$index)
+  at <- first_cases(x)
   truth <- as.integer(truth[at])
   found <- if (joint) {
     fit_evidence(x, lapply(codes, function(of) of[at, , drop = FALSE]), truth, used, at)

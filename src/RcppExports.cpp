@@ -392,27 +392,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_ordinal_law
-List core_ordinal_law(NumericMatrix theta);
-RcppExport SEXP _fallible_core_ordinal_law(SEXP thetaSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< NumericMatrix >::type theta(thetaSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_ordinal_law(theta));
-    return rcpp_result_gen;
-END_RCPP
-}
-// core_level_law
-NumericMatrix core_level_law(NumericVector theta, int levels);
-RcppExport SEXP _fallible_core_level_law(SEXP thetaSEXP, SEXP levelsSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< NumericVector >::type theta(thetaSEXP);
-    Rcpp::traits::input_parameter< int >::type levels(levelsSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_level_law(theta, levels));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_latent_probabilities
 List core_latent_probabilities(List patterns, NumericVector weight, List known, List model, NumericVector theta);
 RcppExport SEXP _fallible_core_latent_probabilities(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP thetaSEXP) {
@@ -700,8 +679,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_association", (DL_FUNC) &_fallible_core_association, 2},
     {"_fallible_core_latent_covariance", (DL_FUNC) &_fallible_core_latent_covariance, 6},
     {"_fallible_core_latent_hessian", (DL_FUNC) &_fallible_core_latent_hessian, 5},
-    {"_fallible_core_ordinal_law", (DL_FUNC) &_fallible_core_ordinal_law, 1},
-    {"_fallible_core_level_law", (DL_FUNC) &_fallible_core_level_law, 2},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},
     {"_fallible_core_latent_profile", (DL_FUNC) &_fallible_core_latent_profile, 7},
     {"_fallible_core_max_ratings", (DL_FUNC) &_fallible_core_max_ratings, 0},

@@ -9,7 +9,6 @@
 #include "core/model/identified.hpp"
 #include "core/model/latent_pairs.hpp"
 #include "core/model/naming.hpp"
-#include "core/model/ordinal.hpp"
 #include "core/model/pooled.hpp"
 #include "core/model/reading.hpp"
 #include "glue.h"
@@ -231,34 +230,6 @@ NumericMatrix core_latent_hessian(List patterns, NumericVector weight, List know
   const glue::Interruptible here;
   const RatedClass of(patterns, weight, known, model);
   return wrap(log_posterior_hessian(of.latent, as<Eigen::VectorXd>(theta)));
-}
-
-// Ordinal errors of groups of raters, a row of `theta` each: `law`, groups x truths x ratings, and
-// `thresholds`, groups x thresholds; see OrdinalLaw.
-// [[Rcpp::export(rng = false)]]
-List core_ordinal_law(NumericMatrix theta) {
-  const int groups = theta.nrow(), N = theta.ncol();
-  NumericVector law(Dimension(groups, N, N));
-  NumericMatrix thresholds(groups, N - 1);
-  for (int g = 0; g < groups; ++g) {
-    const NumericVector row = theta.row(g);
-    const OrdinalLaw of(row.begin(), N);
-    for (int i = 0; i < N * N; ++i) law[g + groups * (i / N + N * (i % N))] = of.matrix()[i];
-    for (int t = 0; t < N - 1; ++t) thresholds(g, t) = of.thresholds()[t];
-  }
-  return List::create(_["law"] = law, _["thresholds"] = thresholds);
-}
-
-// Levels x (right, wrong); see LevelLaw.
-// [[Rcpp::export(rng = false)]]
-NumericMatrix core_level_law(NumericVector theta, int levels) {
-  const LevelLaw law(theta.begin(), levels);
-  NumericMatrix out(levels, 2);
-  for (int l = 0; l < levels; ++l) {
-    out(l, 0) = law.of(true, l);
-    out(l, 1) = law.of(false, l);
-  }
-  return out;
 }
 
 // Posteriors of any patterns of the same raters under parameters `theta`, and the probability of

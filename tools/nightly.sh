@@ -1,7 +1,8 @@
 #!/bin/sh
 # What takes too long for every change: ten times the random panels of the long tests, coverage, all
 # sanitizers, ten minutes of fuzzing, a hundred kills, every page of the site in a browser, the
-# numbers of other packages, and all commands on newer releases of Debian. All parts run, whatever fails; the last line counts them.
+# numbers of other packages, and all commands on newer releases of Debian. All parts run, whatever
+# fails; the last line counts them.
 set -u
 cd "$(dirname "$0")/.." || exit
 passed=0 failed=0 skipped=0
