@@ -157,6 +157,10 @@ core_rater_counts <- function(patterns, weight) {
     .Call(`_fallible_core_rater_counts`, patterns, weight)
 }
 
+core_constant_raters <- function(patterns, cases) {
+    .Call(`_fallible_core_constant_raters`, patterns, cases)
+}
+
 core_draw_posterior <- function(patterns, weight, truth, population, joined, prior, options, tick) {
     .Call(`_fallible_core_draw_posterior`, patterns, weight, truth, population, joined, prior, options, tick)
 }

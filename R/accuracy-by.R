@@ -10,12 +10,16 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort_strings(unique(by)))
   by <- as.character(by)
   seeds <- sample.int(.Machine$integer.max, length(groups)) # the same wherever a group is estimated
-  leans <- rater_leans(with_votes(x))
+  votes <- with_votes(x)
+  constant <- constant_raters(votes)
+  if (is.null(truth_for_fit(gold, x))) votes <- without_constant_raters(votes)
+  leans <- rater_leans(votes)
+  used <- used_categories(votes)
   tasks <- Map(function(group, seed) {
     own <- which(by == group)
     part <- x[own, ]
-    part$used <- used_categories(x) # what coincidence means does not depend on the group
-    part$leans <- leans # nor does how raters lean
+    # What coincidence means, who is constant and how raters lean do not depend on the group.
+    part[c("used", "always_same", "leans")] <- list(used, constant, leans)
     cluster <- cluster[own]
     gold <- gold_among(gold, own, part)
     force(list(seed, estimate))

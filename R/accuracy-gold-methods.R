@@ -55,19 +55,6 @@ from_ratings_notes <- function(reason, of) {
   sub("^NA for ", "From ratings alone, ", reason_notes(reason, NA, of))
 }
 
-# An estimate that names no model has the labels of the average; gold cases are certain, and have
-# patterns of their own.
-#' @exportS3Method
-labels_of.accuracy_estimate <- function(x) { # nolint: object_name.
-  averaged <- is_averaged(x) && is_k_model(x$fit$model)
-  labels <- if (averaged) {
-    c(average_labels(x$fit$x, x$fit$known), common = typical_rho)
-  } else {
-    labels_of(x$fit)
-  }
-  if (length(x$gold$case) > 0L) with_certain_cases(labels, x$gold) else labels
-}
-
 #' More gold cases for an estimate
 #'
 #' Adds cases whose truth has become known to an estimate with gold cases, without fitting the

@@ -118,7 +118,12 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   gold <- settle_gold(known_truth, gold_sample, x)
   interval <- interval %||% interval_of_model(model)
   fit <- function(x, truth) {
-    without_algebra(method, fit_checked(with_votes(x), model, NULL, truth, NULL))
+    x <- with_votes(x)
+    averages <- accuracy_methods()[[method]]$model == "own"
+    if (averages && is.null(truth) && !is_stated(list(common = common))) {
+      x <- without_constant_raters(x)
+    }
+    without_algebra(method, fit_checked(x, model, NULL, truth, NULL))
   }
   estimate_each(x, by, fit, gold, c(mget(settled), settings))
 }
@@ -182,6 +187,7 @@ judge_systems <- function(fit, cluster, gold, given) {
   check_not_one_judge(fit)
   check_has_systems(fit$x)
   check_pair(options, fit$model, fit, gold)
+  fit <- fit_of_varied(fit, options)
   if (!is.null(gold)) warn_gold(gold, fit$x)
   draft <- draft_estimate(fit, options)
   found <- interval_of_draft(draft)

@@ -11,7 +11,8 @@
 #' * *Agreement*: Fleiss' kappa; at or below 0 nothing can be learnt from it, below 0.2 is a
 #'   problem, below 0.4 a doubt. Where pairs agree in no more than one case of as many as there are
 #'   categories, raters with equal errors give no information; models in which raters differ may.
-#' * *Constant raters*, who always say the same (10 ratings or more).
+#' * *Constant raters*, who give only one category, and more often than chance would make probable.
+#'   The method `"average"` and [ground_truth()] of ratings leave them out.
 #' * *Duplicated raters or systems*: pairs who differ in at most 1 of 100 of at least 20 common
 #'   cases, which would be improbable if each erred by itself (below .01 for all pairs together; how
 #'   often each errs is estimated from the plurality of the others). They may be one source. So may
@@ -109,19 +110,14 @@ look_at_agreement <- function(agreed) {
   )
 }
 
-# Raters who gave ten or more answers, all of them the same.
-constant_raters <- function(x) {
-  used <- vapply(split(rating_category(x), factor(rating_rater(x), seq_along(x$raters))),
-    function(answers) length(unique(answers)), 0L)
-  x$raters[!has_counts(x) & used == 1L & rater_totals(x) >= 10]
-}
-
 look_at_constant <- function(x) {
   if (has_counts(x)) return(NULL)
-  constant <- constant_raters(x)
+  x <- without_constant_raters(with_votes(x))
+  constant <- x$always_same
   if (length(constant) == 0L) return(finding("constant raters", "ok", "none"))
   finding("constant raters", "problem", paste("Always the same answer:", shorten(constant)),
-    "Their ratings carry no information. Check their work, or leave them out.")
+    if (isTRUE(x$only_constant)) sentence(reason_constant) else
+      "Such ratings carry no information about the truth. Averages leave these raters out.")
 }
 
 # How many ratings each rater gives.
@@ -143,11 +139,13 @@ most_compared <- 200L # raters and systems
 look_at_copies <- function(x) {
   pairs <- if (n_raters(x) + n_systems(x) <= most_compared) compared_answers(x)
   if (is.null(pairs)) return(NULL)
-  if (all_nearly_copies(pairs, n_raters(x))) {
+  constant <- constant_raters(x) # equal without a common source
+  if (all_nearly_copies(pairs, n_raters(x), constant)) {
     return(finding("duplicates", "doubt", near_copies,
       "If they are one source, their agreement is no evidence: declare it by `rater_groups`."))
   }
-  copies <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs))
+  both <- pairs$first %in% constant & pairs$second %in% constant & pairs$raters
+  copies <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs) & !both)
   words <- paste(pairs$first[copies], "and", pairs$second[copies])
   if (length(copies) == 0L) return(finding("duplicates", "ok", "none"))
   finding("duplicates", "problem", paste("Nearly the same answers:", shorten(words, "; ")),
@@ -187,8 +185,8 @@ compared_answers <- function(x) {
 }
 
 # Of most raters.
-all_nearly_copies <- function(pairs, raters) {
-  pairs <- pairs[pairs$raters, ]
+all_nearly_copies <- function(pairs, raters, constant) {
+  pairs <- pairs[pairs$raters & !(pairs$first %in% constant & pairs$second %in% constant), ]
   compared <- length(unique(c(pairs$first, pairs$second)))
   compared > max(1, raters / 2) && stats::median(pairs$same) > 0.95
 }

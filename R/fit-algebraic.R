@@ -3,6 +3,10 @@
 fit_algebraic <- function(x, model) {
   fit <- na_real(core_fit_algebraic(x$patterns, pattern_weights(x)))
   if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
+  if (isTRUE(x$only_constant)) {
+    fit$identified <- "constant_raters"
+    for (field in c("rater_accuracy", "base_rates", "covariance")) fit[[field]][] <- NA_real_
+  }
   structure(
     c(
       list(x = x, model = model, method = "algebraic", known = nothing_known), fit,

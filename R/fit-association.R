@@ -10,10 +10,15 @@ needs_association <- function(model, x) {
 
 association_of <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
-# `identified` as the K-model has it. Raters who agree on everything are not at chance.
-shown_by_association <- function(x, identified, found = association_of(x)) {
+# `identified` as the K-model has it. Raters who agree on everything are not at chance. Pairs of
+# raters with one common case are no evidence of association, but they enter Fleiss' kappa.
+shown_by_association <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
-  alive <- found$excess > 1e-9 || found$statistic > found$df
+  x <- without_constant_raters(x)
+  found <- association_of(x)
+  agreement <- core_fit_algebraic(x$patterns, pattern_weights(x))$agreement
+  alive <- found$excess > 1e-9 || found$statistic > found$df ||
+    isTRUE(kappa_of_agreement(x, agreement) > 0)
   if (alive || agrees_on_all(x)) "yes" else "unrelated"
 }
 
@@ -63,7 +68,7 @@ warn_weakly_identified <- function(fit) {
 # Two raters show nothing of themselves but by populations with other base rates, or by what a model
 # takes for granted.
 warn_unchecked <- function(fit) {
-  x <- fit$x
+  x <- without_constant_raters(fit$x)
   if (fit$identified != "yes" || has_counts(x) || knows_some(fit$known) ||
         length(unique(rating_rater(x))) != 2L) {
     return(invisible())
@@ -161,4 +166,52 @@ renamed_theta <- function(core, x, model, known) {
   logits <- log_of(right) - log_of(1 - right)
   of_levels <- utils::tail(core$theta, 2L * max(model$levels - 1L, 0L))
   c(rates, mean_logit, as.vector(t(logits)), errors, of_levels)
+}
+
+# ---- Raters who always give the same answer -----------------------------------------------------
+
+# Names of the raters who always give the same answer (see core/ratings/constant.hpp). They are
+# found once for a panel, and not again in groups of its cases: field `always_same` has them.
+constant_raters <- function(x) {
+  if (has_counts(x)) return(character())
+  x$always_same %||% x$raters[core_constant_raters(x$patterns, pattern_cases(x))]
+}
+
+# `x` without these raters. If the others carry no information, all stay, and `only_constant` is
+# TRUE.
+without_constant_raters <- function(x) {
+  x$always_same <- constant_raters(x)
+  left_out <- match(intersect(x$always_same, x$raters), x$raters)
+  if (length(left_out) == 0L) return(x)
+  others <- drop_raters(x, left_out)
+  if (!lacks_information(others)) return(others)
+  x$only_constant <- TRUE
+  x
+}
+
+# Is the accuracy not identified from these raters, after others have been left out?
+lacks_information <- function(x) {
+  fit <- core_fit_algebraic(x$patterns, pattern_weights(x))
+  fit$identified == "no_pairs" || length(unique(rating_category(x))) < 2L ||
+    (association_of(x)$df == 0 && !isTRUE(kappa_of_agreement(x, fit$agreement) > 0))
+}
+
+reason_constant <- paste(
+  "raters who always give the same answer carry no information about the truth, and without them",
+  "no case has two ratings"
+)
+
+# Averages leave constant raters out, unless it is stated how errors are shared, or truths or raters
+# are known.
+fit_of_varied <- function(fit, options) {
+  if (!inherits(fit, "k_fit") || method_of(list(options = options))$model != "own" ||
+        is_stated(options)) {
+    return(fit)
+  }
+  x <- without_constant_raters(fit$x)
+  same <- identical(x$raters, fit$x$raters) && identical(x$only_constant, fit$x$only_constant)
+  if (same) return(fit)
+  again <- fit_algebraic(x, fit$model)
+  again$given <- fit$given
+  again
 }

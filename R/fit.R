@@ -276,6 +276,7 @@ warn_kind.k_fit <- function(fit) {
 reason_not_identified <- function(identified, agreement, categories) {
   reasons <- c(
     no_pairs = "no case was rated by two raters", unequal = need_unequal,
+    constant_raters = reason_constant,
     judge = "the judge is no better than guessing in its calibration sample",
     unrelated = "raters agree no better than by chance, given how often each uses each category"
   )

@@ -12,13 +12,14 @@ method_average <- new_method(
     probable each of them makes the answers (Hoeting et al. 1999). {common}"
 )
 
-# Fields: estimator; systems, a list per system of what the average says. NULL where the raters do
-# not tell anything.
+# Fields: estimator; point, its results for each system; x, the ratings that it uses, in the patterns
+# of the fit. NULL where accuracy is not identified.
 average_of <- function(fit, options) {
-  if (fit$identified %in% c("chance", "no_pairs")) return(NULL)
+  if (fit$identified %in% c("chance", "no_pairs", "constant_raters")) return(NULL)
   check_model_size(fit$x)
+  if (!is_stated(options) && !knows_some(fit$known)) fit$x <- without_constant_raters(fit$x)
   estimator <- make_estimator(fit, method_average, options)
-  list(estimator = estimator, point = point_of(estimator))
+  list(estimator = estimator, point = point_of(estimator), x = fit$x)
 }
 
 # A number per system of what average_of() says.
@@ -41,8 +42,8 @@ parts_of_average <- function(fit, value, average) {
     return(rlang::rep_named(c(fields, "base_rate_range"), list(rep(NA_real_, length(value)))))
   }
   out <- average$point$numbers[fields]
-  leans <- leans_of(fit$x)
-  out$base_rate_range <- base_rate_ranges(fit$x, leans)
+  leans <- leans_of(average$x)
+  out$base_rate_range <- base_rate_ranges(average$x, leans)
   of_value <- c(of_value, "base_rate_range")
   out[of_value] <- lapply(out[of_value], function(x) ifelse(is.na(value), NA_real_, x))
   out$no_kappa <- has_no_kappa(leans)
@@ -94,7 +95,7 @@ axis_weights <- function(members) {
 
 # What makes an estimate doubtful: few data, and an assumption that data cannot test.
 wide_sampling <- 0.2 # width of an interval for sampling error alone
-wide_error <- 0.075
+wide_error <- 0.08
 
 # Systems with `few_data`, of which more help if sampling makes the interval wide, and most of it;
 # and those that rest on an `assumption`, since much of the error is hidden, not sampling. That is
@@ -123,12 +124,10 @@ rests_on_machines <- function(estimate) {
 # What to do about wide intervals: more data, or a few cases with known truth.
 warn_doubtful <- function(estimate) {
   constant <- constant_raters(estimate$fit$x)
-  if (length(constant) > 0L) {
-    return(warn_fallible("raters",
-      "{.val {constant}} gave the same answer to every case, which says nothing about the truth and
-        makes all intervals wider.", i = "Leave {cli::qty(length(constant))}{?it/them} out:
-        {.code x[, !colnames(x) %in% {deparse1(constant)}]}.", raters = constant))
-  }
+  left_out <- setdiff(constant, estimate$fit$x$raters)
+  warn_if(constant, "raters",
+    "{.val {constant}} always gave the same answer. Such ratings carry no information about the
+      truth{if (length(left_out) > 0L) ', so they were left out'}.", raters = constant)
   doubts <- doubts_of(estimate)
   some <- function(at) verbatim(shorten(estimate$table$system[at], most = 3L))
   few <- doubts$few_data
@@ -161,10 +160,9 @@ warn_doubtful <- function(estimate) {
 # The largest part of what may be hidden in each estimate, in words.
 causes_of_doubt <- function(estimate) {
   details <- estimate$details
-  of_range <- if (panel_kind(estimate) == "people") 1 / sqrt(12) else 1 / sqrt(6)
-  lean <- of_range * ifelse(is.na(details$base_rate_range), 0, details$base_rate_range)
+  lean <- ifelse(is.na(details$base_rate_range), 0, details$base_rate_range) / sqrt(12)
   end <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
-  error <- details$rater_error / 5
+  error <- details$rater_error / 4
   leaning <- if (has_no_kappa(leans_of(estimate$fit$x))) {
     paste("raters", chance_beyond_shares)
   } else {

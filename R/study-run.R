@@ -203,7 +203,7 @@ compiled_results <- function(result, estimator, core, block) {
   categories <- n_categories(block$design)
   identifiable <- rep(result$identifiable, systems)
   out$reason <- reason_no_estimate(
-    identifiable, rep(core$agreement, systems), categories, out$estimate, block$n
+    identifiable, rep(result$agreement, systems), categories, out$estimate, block$n
   )
   out$reason[identifiable == "yes" & !rep(result$identified, systems)] <-
     reason_of_parameters(attr(estimator, "options")$model, categories)

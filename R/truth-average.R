@@ -1,30 +1,229 @@
-# Labels of the average: the mean posterior of two hierarchical models of the raters alone, and
-# probabilities that allow for what raters have in common.
+# Consensus labels: the mean posterior of two hierarchical models of the raters, flattened since
+# raters share errors, mixed with smoothed shares of votes, and calibrated on gold cases.
+
+# ---- Where labels come from ---------------------------------------------------------------------
+
+# A list: x; posterior, with a row per pattern of `x`; certain, the patterns whose truth is known;
+# rho and votes, their defaults; reason, why labels are NA; gold and blind, known truths that are a
+# sample and the posterior without them.
+labels_of <- function(x, ...) UseMethod("labels_of")
+
+#' @exportS3Method
+labels_of.default <- function(x, known_truth = NULL, gold_sample = NULL, votes = NULL, ...) {
+  x <- as_ratings(x, arg = "fit")
+  if (is.null(known_truth)) check_several_raters(x)
+  x <- with_votes(x)
+  labels_with_gold(x, gold_for_labels(x, known_truth, gold_sample), votes)
+}
+
+#' @exportS3Method
+labels_of.rater_fit <- function(x, known_truth = NULL, gold_sample = NULL, votes = NULL, ...) {
+  abort_argument_if(!is.null(known_truth), "known_truth",
+    "{.arg known_truth} cannot be added to a fit.",
+    i = "Give it to {.fun fit_raters}, or give the ratings to {.fun ground_truth}.")
+  check_no_sample(gold_sample)
+  labels_of_model(x)
+}
+
+# An estimate that names no model has the labels of the average.
+#' @exportS3Method
+labels_of.accuracy_estimate <- function(x, known_truth = NULL, gold_sample = NULL, votes = NULL,
+                                        ...) {
+  gold <- x$gold
+  abort_argument_if(!is.null(known_truth) && length(gold$case) > 0L, "known_truth",
+    "{.arg fit} is an estimate that already has gold cases.",
+    i = "Give all known truths to {.fun estimate_accuracy}, or all to {.fun ground_truth} with the
+         ratings.")
+  if (!is.null(known_truth) || !is.null(gold_sample)) {
+    gold <- gold_for_labels(x$fit$x, known_truth, gold_sample)
+  }
+  if (length(gold$case) == 0L) gold <- NULL
+  if (!is_averaged(x) || !is_k_model(x$fit$model)) return(labels_of_model(x$fit, gold))
+  if (is.null(gold)) return(averaged(average_labels(x$fit$x, x$fit$known)))
+  labels_with_gold(x$fit$x, gold, votes)
+}
+
+labels_of_model <- function(fit, gold = NULL) {
+  x <- with_gold_patterns(fit$x, gold)
+  list(
+    x = x, posterior = posterior(fit)[rows_for(fit$x, x), , drop = FALSE],
+    certain = known_patterns(fit)[rows_for(fit$x, x)] | gold_patterns(x, gold), rho = 0, votes = 0,
+    reason = if (fit$identified != "yes") reason_of_fit(fit)
+  )
+}
+
+averaged <- function(labels) c(labels, rho = typical_rho, votes = 0.5)
+
+# Known truths for labels, as settle_gold() returns them.
+gold_for_labels <- function(x, known_truth, gold_sample) {
+  if (!is.null(known_truth) && in_database(x)) {
+    abort_no_cases("{.arg known_truth} names cases")
+  }
+  gold <- settle_gold(known_truth, gold_sample, x)
+  warn_if(identical(gold$sample, "undeclared"), "hand_picked",
+    "The {length(gold$case)} case{?s} with known truth {?sets its label/set their labels} only.",
+    i = "If the cases were drawn at random, {.code gold_sample = \"random\"} also calibrates the
+         labels of the other cases.", cases = length(gold$case))
+  if (length(gold$case) > 0L) gold
+}
+
+# Labels of the average. A random sample of gold cases calibrates the labels of the other cases, by
+# comparison with labels that have not used it.
+labels_with_gold <- function(x, gold = NULL, votes = NULL) {
+  if (isTRUE(votes == 1) && is.null(gold)) {
+    return(list(x = x, posterior = unknown_posterior(x), certain = logical(n_patterns(x)), rho = 0))
+  }
+  x <- with_gold_patterns(x, gold)
+  known <- replace(nothing_known, "truth", list(x$patterns$values$.truth %||% integer()))
+  out <- averaged(average_labels(x, known))
+  if (is.null(gold)) return(out)
+  one_judge <- all(pattern_lengths(x) < 2L)
+  out$one_judge <- one_judge
+  rated <- sum(rated_patterns(x)[x$index[gold$case]])
+  if (one_judge || rated < least_gold || !is_sample(gold, x)) return(out)
+  blind <- suppressWarnings(average_labels(x), classes = "fallible_warning")
+  if (is.null(blind$reason)) out[c("gold", "blind")] <- list(gold, blind$posterior)
+  out
+}
+
+least_gold <- 5L # rated gold cases that can calibrate labels
+
+# `x` with separate patterns for gold cases.
+with_gold_patterns <- function(x, gold) {
+  if (is.null(gold)) return(x)
+  code <- replace(integer(length(x$index)), gold$case, gold$truth)
+  split_patterns(x, list(.truth = code))
+}
+
+gold_patterns <- function(x, gold) {
+  if (is.null(gold)) logical(n_patterns(x)) else x$patterns$values$.truth > 0L
+}
+
+# ---- Flattening, votes and calibration ----------------------------------------------------------
+
+# `labels` as labels_of() returns them; NULL for rho or votes: their defaults. Returns the labels
+# with their final posterior; base_rates, those of the model; calibrated, the power and the number
+# of gold cases of a calibration.
+finish_labels <- function(labels, rho = NULL, votes = NULL) {
+  labels$rho <- rho <- rho %||% labels$rho
+  labels$votes <- votes <- if (isTRUE(labels$one_judge)) 0 else votes %||% labels$votes
+  x <- labels$x
+  certain <- labels$certain
+  model <- labels$posterior
+  truth <- x$patterns$values$.truth
+  at <- which(truth > 0L)
+  model[at, ] <- as.double(col(model)[at, ] == truth[at])
+  model <- flatten(model, pattern_lengths(x), rho, pattern_weights(x), certain)
+  labels$base_rates <- label_rates(x, model)
+  labels$posterior <- mix_votes(model, x, votes, certain)
+  if (is.null(labels$blind)) return(labels)
+  blind <- flatten(labels$blind, pattern_lengths(x), rho, pattern_weights(x))
+  found <- calibrate_labels(mix_votes(blind, x, votes), labels$gold, x)
+  open <- which(!certain & rated_patterns(x))
+  labels$posterior[open, ] <- powers(labels$posterior[open, , drop = FALSE], found$power,
+    found$rates)
+  labels$calibrated <- found[c("power", "cases")]
+  labels
+}
+
+# Mean of the labels over cases, for each category.
+label_rates <- function(x, posterior) {
+  known <- which(!is.na(posterior[, 1L]))
+  times <- pattern_times(x)[known]
+  na_real(colSums(posterior[known, , drop = FALSE] * times) / sum(times))
+}
+
+# Mixture of the labels of a model with smoothed shares of votes: two pseudo-votes are spread evenly
+# over all categories (Laplace's rule of succession for two categories).
+mix_votes <- function(model, x, votes, certain = FALSE) {
+  if (votes == 0) return(model)
+  n <- pattern_counts(x)
+  do <- which((rowSums(n) > 0 | votes == 1) & !certain)
+  smoothed <- (n[do, , drop = FALSE] + 2 / ncol(n)) / (rowSums(n)[do] + 2)
+  model[do, ] <- if (votes == 1) smoothed else
+    (1 - votes) * model[do, , drop = FALSE] + votes * smoothed
+  model
+}
+
+# The power of labels at which they are as sure as they are right on gold cases, averaged over a
+# normal prior of its logarithm; and the rates by which gold changes the share of each category.
+# `labels` (patterns x categories) have not used the gold.
+calibrate_labels <- function(labels, gold, x) {
+  used <- which(rated_patterns(x)[x$index[gold$case]])
+  case <- gold$case[used]
+  truth <- gold$truth[used]
+  weight <- drawn_weight(gold, used)
+  weight <- weight * length(used) / sum(weight) * weights_of_cases(x)[case]
+  own <- labels[x$index[case], , drop = FALSE]
+  logs <- log(0.2) + 0:32 * log(25) / 32
+  fit <- vapply(logs, function(log_power) {
+    right <- powers(own, exp(log_power))[cbind(seq_along(truth), truth)]
+    sum(weight * log(pmax(right, 1e-6))) - log_power^2 / (2 * 0.5^2)
+  }, 0)
+  share <- exp(fit - max(fit))
+  power <- exp(sum(share * logs) / sum(share))
+  expected <- colSums(weight * powers(own, power))
+  found <- rowsum_codes(truth, weight, ncol(labels))
+  list(power = power, rates = (found + 5) / (expected + 5), cases = length(used))
+}
+
+# Rows proportional to powers of the probabilities times a rate for each category.
+powers <- function(probability, power, rates = rep(1, ncol(probability))) {
+  out <- power * log(probability) + rep(log(rates), each = nrow(probability))
+  out <- exp(out - apply(out, 1L, max))
+  out / rowSums(out)
+}
+
+# ---- The average --------------------------------------------------------------------------------
 
 # A list: x, ratings with a pattern for each known truth; posterior, patterns x categories, NA where
-# nothing follows from the ratings; certain, a logical per pattern.
+# labels are not identified; certain, a logical per pattern; reason, why they are NA.
 average_labels <- function(x, known = nothing_known) {
   if (has_counts(x)) {
-    return(list(x = x, posterior = posterior(fit_raters(x)), certain = logical(n_patterns(x))))
+    fit <- fit_raters(x)
+    reason <- if (fit$identified != "yes") reason_of_fit(fit)
+    return(list(x = x, posterior = posterior(fit), certain = logical(n_patterns(x)),
+      reason = reason))
   }
   informed <- knows_some(known)
+  x <- without_constant_raters(x)
   fit <- fit_algebraic(x, k_model())
-  fit$identified <- if (informed) "yes" else shown_by_association(x, fit$identified)
-  warn_fit(fit)
-  if (fit$identified == "yes") {
-    members <- lapply(c(FALSE, TRUE), labels_around_centre, x, known)
-    if (!all(vapply(members, `[[`, NA, "converged"))) warn_convergence("average")
-    warn_if(!informed && length(unique(rating_rater(x))) == 2L, "weakly_identified",
-      "Where the two raters disagree, only the priors decide which is right.",
-      i = "Add a third rater, or give {.arg known_truth} for some cases.", why = "two raters")
-    posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
-    # A category that nobody used, alone or not, is that of no case.
-    used <- unique(rating_category(x))
-    if (length(used) == 1L) posterior[] <- as.double(col(posterior) == used)
-  } else {
-    posterior <- unknown_posterior(x)
+  fit$identified <- if (informed) "yes" else identified_for_labels(fit)
+  if (fit$identified != "yes") {
+    reason <- reason_of_fit(fit)
+    warn_fallible("not_identified", "Labels cannot be estimated: {reason}.",
+      i = "{.code votes = 1} counts votes; {.arg known_truth} takes cases whose truth is known.",
+      reason = reason)
   }
-  list(x = x, posterior = posterior, certain = known_patterns(list(x = x, known = known)))
+  posterior <- if (fit$identified == "yes") average_posterior(x, known) else unknown_posterior(x)
+  list(
+    x = x, posterior = posterior, certain = known_patterns(list(x = x, known = known)),
+    reason = if (fit$identified != "yes") reason
+  )
+}
+
+# Labels need association between raters, not agreement above chance. Two raters whose association
+# is not positive could exchange their names: the labels would depend on the order of raters.
+identified_for_labels <- function(fit) {
+  if (fit$identified == "constant_raters") return(fit$identified)
+  two <- length(unique(rating_rater(fit$x))) == 2L && !agrees_on_all(fit$x)
+  if (two && association_of(fit$x)$excess <= 1e-9) return("unrelated")
+  shown_by_association(fit$x, fit$identified)
+}
+
+# Mean of the posteriors of two models of the raters.
+average_posterior <- function(x, known) {
+  members <- lapply(c(FALSE, TRUE), labels_around_centre, x, known)
+  if (!all(vapply(members, `[[`, NA, "converged"))) warn_convergence("average")
+  warn_if(!knows_some(known) && length(unique(rating_rater(x))) == 2L, "weakly_identified",
+    "Where the two raters disagree, only the priors decide which is right.",
+    i = "Add a third rater, or give {.arg known_truth} for some cases.", why = "two raters")
+  posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
+  # If raters used one category only, it is that of all cases whose truth is not known.
+  used <- unique(rating_category(x))
+  open <- !known_patterns(list(x = x, known = known))
+  if (length(used) == 1L) posterior[open, ] <- as.double(col(posterior) == used)[open]
+  posterior
 }
 
 labels_around_centre <- function(one_coin, x, known) {

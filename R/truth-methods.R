@@ -3,12 +3,14 @@
 #' @param x A [ground_truth()] result.
 #' @param what `"cases"`, a row per case and category, or `"categories"`, a row per category.
 #' @param row.names,optional Not used.
-#' @param sure How probable a label must be not to be looked at again, in \[0, 1\].
+#' @param sure How probable a label must be not to be looked at again, in \[0, 1\]. `NULL` is 0.7
+#'   for labels that are mixed with votes, 0.8 for others.
 #' @param n Number of rows to print; `NULL` leaves it to the options of tibbles.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble. For `"cases"`: `case`, `category` (a factor) and `probability`. For
 #'   `"categories"`: `category`; `n`, the number of cases of which it is the most probable category
-#'   (the first of tied ones); `probability`, its mean over cases.
+#'   (the first of tied ones); `probability`, its base rate, the mean over cases of the labels of
+#'   the model before votes are mixed in.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases` and `categories`; `probability`, the
 #'   mean of the highest probability of each case; `unsure`, the number of cases in which it is
@@ -32,7 +34,7 @@ tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
   known <- known_rows(probability)
   tibble::tibble(
     category = categories, n = tabulate(most_probable(known)$category, length(categories)),
-    probability = na_real(unname(colMeans(known)))
+    probability = na_real(unname(attr(x, "base_rates") %||% colMeans(known)))
   )
 }
 
@@ -40,9 +42,9 @@ known_rows <- function(probability) probability[!is.na(probability[, 1L]), , dro
 
 #' @rdname tidy.ground_truth
 #' @export
-glance.ground_truth <- function(x, ..., sure = 0.8) {
+glance.ground_truth <- function(x, ..., sure = NULL) {
   check_dots_empty(...)
-  check_number(sure, "sure", 0, 1)
+  sure <- if (is.null(sure)) sure_enough(x) else check_number(sure, "sure", 0, 1)
   probability <- probability_matrix(x, "x")
   known <- known_rows(probability)
   highest <- most_probable(known)$probability
@@ -52,6 +54,9 @@ glance.ground_truth <- function(x, ..., sure = 0.8) {
     entropy = na_real(mean(entropy(known))), missing = nrow(x) - nrow(known)
   )
 }
+
+# Labels that are mixed with votes are less sure.
+sure_enough <- function(x) if (isTRUE(attr(x, "votes") > 0)) 0.7 else 0.8
 
 #' @rdname tidy.ground_truth
 #' @export
@@ -64,9 +69,9 @@ as.data.frame.ground_truth <- function(x, row.names = NULL, # nolint: object_nam
 #' @export
 format.ground_truth <- function(x, ...) {
   if (!has_columns(x, "case") || ncol(x) < 2L) return(NextMethod())
-  mean <- glance(x)$probability
-  paste0(tbl_sum(x), if (!is.na(mean)) {
-    paste0(", the most probable has ", decimals(mean, 2L), " on average")
+  facts <- glance(x)
+  paste0(tbl_sum(x), if (!is.na(facts$probability)) {
+    paste0(", the label below ", sure_enough(x), " in ", count_noun(facts$unsure, "case"))
   })
 }
 
@@ -91,21 +96,38 @@ notes_of.ground_truth <- function(x) { # nolint: object_name.
   rho <- attr(x, "rho")
   if (is.null(rho) || nrow(x) == 0L || !has_columns(x, "case")) return(NULL)
   facts <- glance(x)
-  if (!is.na(facts$probability)) c(
-    sprintf("Expected share of correct labels: %s; below 0.8 in %s of %s%s",
-      percent(facts$probability), number(facts$unsure),
-      count_noun(facts$cases - facts$missing, "case"),
+  calibrated <- attr(x, "calibrated")
+  if (is.na(facts$probability)) {
+    return(c(
+      paste0("Not identified: ", attr(x, "reason") %||% "the fit has no probabilities"),
+      "ground_truth(x, votes = 1) counts votes; known_truth takes cases whose truth is known"
+    ))
+  }
+  c(
+    if (!is.null(calibrated)) c(
+      sprintf("Calibrated on %s random cases: probabilities to the power %s",
+        number(calibrated$cases), decimals(calibrated$power, 2L)),
+      paste("Expected share of correct labels:", percent(facts$probability))
+    ),
+    sprintf("Labels below %s in %s of %s%s",
+      sure_enough(x), number(facts$unsure), count_noun(facts$cases - facts$missing, "case"),
       if (facts$unsure > 0L) " (check these first)" else ""),
-    if (rho == 0) {
-      "Assumed: raters err independently; otherwise labels are less certain"
-    } else {
-      switch(attr(x, "kind"),
-        machines = paste("Language models and programs share more errors than people: labels are",
-          "less certain than this"),
-        undeclared = "If raters are language models or programs, labels are less certain"
-      )
-    }
+    if (is.null(calibrated)) label_assumption(x)
   )
+}
+
+label_assumption <- function(x) {
+  if (isTRUE(attr(x, "votes") == 1)) {
+    "Smoothed shares of votes, without a model of raters"
+  } else if (attr(x, "rho") == 0 && attr(x, "votes") == 0) {
+    "Assumed: raters err independently; otherwise labels are less certain"
+  } else {
+    switch(attr(x, "kind"),
+      machines = paste("Language models share more errors than people: of their labels .10 fewer",
+        "were right than their probabilities claimed"),
+      undeclared = "If raters are language models, labels are less certain"
+    )
+  }
 }
 
 #' @export

@@ -67,21 +67,21 @@
 #' ground_truth(fit_raters(x))
 #' ground_truth(fit_raters(x), format = "long")
 #' @export
-ground_truth <- function(fit, format = c("wide", "long"), rho = NULL) {
+ground_truth <- function(fit, format = c("wide", "long"), rho = NULL, votes = NULL,
+                         known_truth = NULL, gold_sample = NULL) {
   check_given()
   format <- check_choice(format)
   if (!is.null(rho)) check_number(rho, "rho", 0, 1)
-  labels <- labels_of(fit)
-  rho <- rho %||% labels$common
+  if (!is.null(votes)) check_number(votes, "votes", 0, 1)
+  labels <- finish_labels(labels_of(fit, known_truth, gold_sample, votes), rho, votes)
   x <- labels$x
-  posterior <- flattened(labels, rho)
-  if (format == "wide") return(new_ground_truth(x, posterior, rho))
+  if (format == "wide") return(new_ground_truth(x, labels$posterior, labels))
   if (in_database(x)) {
     abort_no_cases("The long format needs the cases",
       hint = "{.code format = \"wide\"} gives a lazy table.")
   }
   long_truth(x$cases, category_factor(seq_along(x$categories), x),
-    posterior[pattern_of_case(x), , drop = FALSE])
+    labels$posterior[pattern_of_case(x), , drop = FALSE])
 }
 
 # A row per case and category.
@@ -102,37 +102,21 @@ predict.ground_truth <- function(object, ...) {
   tibble::new_tibble(c(list(case = object$case), best), nrow = nrow(object))
 }
 
-# A list: x; posterior, with a row per pattern of `x`; certain, which of these are known; common,
-# what raters are taken to have in common if nobody says. Those of estimates are beside gold.
-labels_of <- function(x) UseMethod("labels_of")
-
-#' @exportS3Method
-labels_of.default <- function(x) {
-  x <- with_votes(as_ratings_of_several(x, "fit"))
-  c(average_labels(x), common = typical_rho)
-}
-
-#' @exportS3Method
-labels_of.rater_fit <- function(x) {
-  list(x = x$x, posterior = posterior(x), certain = known_patterns(x), common = 0)
-}
-
-flattened <- function(labels, rho) {
-  pattern <- labels$pattern %||% seq_len(nrow(labels$posterior))
-  weight <- core_pattern_weights(labels$x$index, labels$x$weights, nrow(labels$posterior))
-  flatten(labels$posterior, pattern_lengths(labels$x)[pattern], rho, weight, labels$certain)
-}
-
-# `posterior` has a row per pattern of `x`. Attribute: what is true, where `x` knows it.
-new_ground_truth <- function(x, posterior, rho = 0) {
+# `posterior` has a row per pattern of `x`. `about`: rho, votes, certain (patterns whose truth was
+# given), base_rates, calibrated and reason, as finish_labels() returns them. Attribute `truth`: what
+# is true, where `x` knows it.
+new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
   abort_argument_if("case" %in% x$categories, "fit",
     "No category can be called {.val case}, the name of the column of cases.",
     i = "Give that category another name, or choose {.code format = \"long\"}.")
   table <- case_table(x, split_columns(posterior, x$categories))
   if (!is.data.frame(table)) return(table)
+  certain <- about$certain %||% logical(n_patterns(x))
   tibble::new_tibble(
-    table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), rho = rho,
-    kind = panel_kind(x), class = c("ground_truth", "fallible_result")
+    table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), rho = about$rho,
+    votes = about$votes, known = certain[pattern_of_case(x)],
+    base_rates = about$base_rates %||% label_rates(x, posterior), calibrated = about$calibrated,
+    reason = about$reason, kind = panel_kind(x), class = c("ground_truth", "fallible_result")
   )
 }
 
@@ -172,7 +156,8 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   bins <- check_count(bins, "bins")
   conf_level <- check_level(conf_level)
   true <- true_categories(x, truth, colnames(probability))
-  known <- true > 0L & !is.na(probability[, 1L])
+  given <- attr(x, "known") %||% logical(nrow(probability))
+  known <- true > 0L & !is.na(probability[, 1L]) & !rep_len(given, nrow(probability))
   abort_argument_if(!any(known), "truth", "The truth of the cases in {.arg x} cannot be estimated.",
     i = if (anyNA(probability)) "Their probabilities are {.code NA}.")
   probability <- probability[known, , drop = FALSE]
@@ -266,19 +251,4 @@ name_cases <- function(table) {
   other <- if (is.data.frame(table)) setdiff(names(table), c("truth", "category", "probability"))
   if (length(other) == 1L) names(table)[names(table) == other] <- "case"
   table
-}
-
-# Gold cases are certain, and have rows of their own.
-with_certain_cases <- function(labels, gold) {
-  index <- labels$x$index
-  code <- replace(integer(length(index)), gold$case, gold$truth)
-  labels$x$index <- split_by(index, list(code))
-  first <- match(seq_len(max(labels$x$index)), labels$x$index)
-  known <- code[first] > 0L
-  labels$pattern <- index[first]
-  labels$posterior <- labels$posterior[index[first], , drop = FALSE]
-  labels$posterior[known, ] <- 0
-  labels$posterior[cbind(which(known), code[first][known])] <- 1
-  labels$certain <- known | labels$certain[index[first]]
-  labels
 }

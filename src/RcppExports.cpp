@@ -517,6 +517,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_constant_raters
+IntegerVector core_constant_raters(List patterns, NumericVector cases);
+RcppExport SEXP _fallible_core_constant_raters(SEXP patternsSEXP, SEXP casesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type cases(casesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_constant_raters(patterns, cases));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_draw_posterior
 List core_draw_posterior(List patterns, NumericVector weight, IntegerVector truth, IntegerVector population, bool joined, List prior, List options, Function tick);
 RcppExport SEXP _fallible_core_draw_posterior(SEXP patternsSEXP, SEXP weightSEXP, SEXP truthSEXP, SEXP populationSEXP, SEXP joinedSEXP, SEXP priorSEXP, SEXP optionsSEXP, SEXP tickSEXP) {
@@ -689,6 +700,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_pattern_weights", (DL_FUNC) &_fallible_core_pattern_weights, 3},
     {"_fallible_core_pair_counts", (DL_FUNC) &_fallible_core_pair_counts, 4},
     {"_fallible_core_rater_counts", (DL_FUNC) &_fallible_core_rater_counts, 2},
+    {"_fallible_core_constant_raters", (DL_FUNC) &_fallible_core_constant_raters, 2},
     {"_fallible_core_draw_posterior", (DL_FUNC) &_fallible_core_draw_posterior, 8},
     {"_fallible_core_resampler", (DL_FUNC) &_fallible_core_resampler, 2},
     {"_fallible_core_resample", (DL_FUNC) &_fallible_core_resample, 4},

@@ -226,8 +226,8 @@ NumericVector core_share_ahead(NumericMatrix replicates, IntegerVector first,
   return out;
 }
 
-// Of each system: see robust_error(); `kind` is "people", "machines" or "undeclared", of all or of
-// each.
+// See robust_error(), for each system; `kind` is "people", "machines" or "undeclared", one for all
+// or one for each.
 // [[Rcpp::export(rng = false)]]
 List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVector gap,
                        NumericVector dependence, NumericVector rater_error, NumericVector range,
@@ -241,7 +241,7 @@ List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVe
                                glue::choice<RaterKind>(std::string(kind[i % kind.size()]),
                                                        {{"people", RaterKind::people},
                                                         {"machines", RaterKind::machines},
-                                                        {"undeclared", RaterKind::unknown}})));
+                                                        {"undeclared", RaterKind::people}})));
   }
   return List::create(_["centre"] = glue::column(out, &RobustError::centre),
                       _["std.error"] = glue::column(out, &RobustError::std_error),

@@ -1,4 +1,5 @@
 // Patterns and counts of pairs.
+#include "core/ratings/constant.hpp"
 #include "core/ratings/tallies.hpp"
 #include "glue.h"
 
@@ -140,4 +141,15 @@ List core_pair_counts(List patterns, NumericVector weight, IntegerVector judge_o
 List core_rater_counts(List patterns, NumericVector weight) {
   const auto x = rater_counts(glue::view(patterns), glue::doubles(weight));
   return List::create(_["ratings"] = x.ratings, _["pairs"] = x.pairs, _["agreeing"] = x.agreeing);
+}
+
+// The numbers of raters who always give the same answer: see constant_raters().
+// [[Rcpp::export(rng = false)]]
+IntegerVector core_constant_raters(List patterns, NumericVector cases) {
+  const auto constant = constant_raters(glue::view(patterns), glue::doubles(cases));
+  IntegerVector out;
+  for (std::size_t j = 0; j < constant.size(); ++j) {
+    if (constant[j]) out.push_back(static_cast<int>(j) + 1);
+  }
+  return out;
 }

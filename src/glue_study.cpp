@@ -69,13 +69,17 @@ List core_study(List design, List options, Function tick) {
   for (std::size_t e = 0; e < study.estimators.size(); ++e) {
     NumericMatrix estimate(n, systems);
     LogicalVector parameters(n);
-    CharacterVector identifiable = clone(identified);
+    CharacterVector identifiable(n);
+    NumericVector agreed(n);
     for (int r = 0; r < n; ++r) {
       const StudyEstimate& of = runs[r].estimates[e];
       parameters[r] = of.identified;
+      agreed[r] = of.fit.agreement;
+      identifiable[r] = name(of.fit.identified);
       if (of.identifiable == Identifiable::yes) identifiable[r] = "yes";
       if (of.identifiable == Identifiable::unrelated) identifiable[r] = "unrelated";
       if (of.identifiable == Identifiable::unequal) identifiable[r] = "unequal";
+      if (of.identifiable == Identifiable::constant) identifiable[r] = "constant_raters";
     }
     std::vector<Interval> interval;
     for (int s = 0; s < systems; ++s) {
@@ -86,7 +90,8 @@ List core_study(List design, List options, Function tick) {
     }
     estimators.push_back(
         List::create(_["estimate"] = estimate, _["interval"] = glue::intervals(interval),
-                     _["identifiable"] = identifiable, _["identified"] = parameters));
+                     _["identifiable"] = identifiable, _["identified"] = parameters,
+                     _["agreement"] = agreed));
   }
   return List::create(_["identified"] = identified, _["agreement"] = agreement, _["kappa"] = kappa,
                       _["rater_accuracy"] = rater_accuracy, _["expected"] = expected,

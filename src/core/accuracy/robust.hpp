@@ -11,9 +11,9 @@
 
 namespace fallible {
 
-// People are experts or crowds, machines are language models or programs. Of panels of both, and of
-// those of which it is not known, nothing is known.
-enum class RaterKind { unknown, people, machines };
+// Machines are language models or programs. Experts, crowds, panels of both people and machines, and
+// raters whose kind is not known have the interval of people.
+enum class RaterKind { people, machines };
 
 struct RobustError {
   double centre;     // of the interval: for people the estimate

@@ -10,15 +10,21 @@
 #include "../accuracy/robust.hpp"
 #include "../base/special.hpp"
 #include "../model/naming.hpp"
+#include "../ratings/constant.hpp"
 
 namespace fallible {
 
 namespace {
 
-// What estimators say of one panel. The average is fitted once, whoever needs it.
+// Raters who always give the same answer are left out of averages, unless it is stated how errors
+// are shared.
+bool leaves_out_constant(const EstimatorOptions& options) { return !options.common; }
+
+// The estimates of one panel. The average is fitted once for all estimators. `varied` has the
+// ratings of raters who do not always give the same answer.
 class Judge {
  public:
-  explicit Judge(const Ratings& ratings) : ratings_(ratings) {}
+  Judge(const Ratings& ratings, const Ratings& varied) : ratings_(ratings), varied_(varied) {}
 
   StudyEstimate operator()(const StudyEstimator& how, std::uint64_t bootstrap_seed) {
     StudyEstimate out;
@@ -48,7 +54,7 @@ class Judge {
     if (!found) {
       EstimatorOptions average = options;
       average.method = Method::average;
-      found = make_estimator(ratings_, average, Host());
+      found = make_estimator(leaves_out_constant(options) ? varied_ : ratings_, average, Host());
     }
     return *found;
   }
@@ -81,18 +87,18 @@ class Judge {
         const double apart = (of_average ? average.independent : value) - average.shared;
         const ErrorParts parts{error, apart, average.dependence, average.rater_error,
                                range(static_cast<int>(s))};
-        error = robust_error(value, parts, RaterKind::unknown).std_error;
+        error = robust_error(value, parts, RaterKind::people).std_error;
       }
       set_limits(value, error, how.margin, found.interval[s]);
     }
   }
 
   double range(int system) {
-    if (leans_.empty()) leans_ = rater_leans(ratings_.patterns, ratings_.weight);
-    return base_rate_range(ratings_.patterns, ratings_.weight, system, leans_);
+    if (leans_.empty()) leans_ = rater_leans(varied_.patterns, varied_.weight);
+    return base_rate_range(varied_.patterns, varied_.weight, system, leans_);
   }
 
-  const Ratings& ratings_;
+  const Ratings &ratings_, &varied_;
   std::vector<Lean> leans_;
   std::map<std::optional<double>, std::unique_ptr<Estimator>> averages_;
 };
@@ -100,6 +106,32 @@ class Judge {
 std::size_t who_rated(const PatternView& patterns) {
   const int* end = patterns.rater + patterns.start[patterns.patterns];
   return std::set<int>(patterns.rater, end).size();
+}
+
+double fleiss_kappa(const Ratings& ratings, double agreement) {
+  std::vector<double> share(ratings.patterns.categories, 0.0);
+  double total = 0, chance = 0;
+  for (int p = 0; p < ratings.patterns.patterns; ++p) {
+    for (const int at : ratings.patterns.places(p)) {
+      share[ratings.patterns.category[at] - 1] += ratings.weight[p];
+      total += ratings.weight[p];
+    }
+  }
+  for (const double of : share) chance += square(of / total);
+  return chance_corrected(agreement, chance);
+}
+
+Association association_of(const Ratings& ratings) {
+  return association(latent_rows(ratings.patterns, ratings.weight, -1, ratings.known));
+}
+
+// Is the average not identified without the raters who have been left out?
+bool rests_on_constant(const Ratings& varied) {
+  const KFit& fit = varied.k_model->fit;
+  if (fit.identified == Identified::no_pairs) return true;
+  const PatternView& of = varied.patterns;
+  if (std::set<int>(of.category, of.category + of.start[of.patterns]).size() < 2) return true;
+  return association_of(varied).df == 0 && !(fleiss_kappa(varied, fit.agreement) > 0);
 }
 
 // Models in which raters differ do not need agreement above chance, but association; two raters are
@@ -111,8 +143,7 @@ Identifiable identifiable_by(const EstimatorOptions& options, const KFit& fit,
   const bool unequal = fit.identified == Identified::chance && who_rated(ratings.patterns) > 2;
   if (fit.identified == Identified::no_pairs || !(differ || unequal)) return Identifiable::as_fit;
   if (fit.agreement >= 1 - 1e-12) return Identifiable::yes;
-  const LatentRows rows = latent_rows(ratings.patterns, ratings.weight, -1, ratings.known);
-  const bool related = association(rows).informative();
+  const bool related = association_of(ratings).informative(fleiss_kappa(ratings, fit.agreement));
   if (differ) return related ? Identifiable::yes : Identifiable::unrelated;
   return related ? Identifiable::unequal : Identifiable::as_fit;
 }
@@ -137,28 +168,44 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     ++weight[pattern];
   }
   const Patterns patterns = builder.patterns();
-  const PatternView view =
-      patterns.view(static_cast<int>(raters), design.categories, static_cast<int>(systems));
-  const auto k_model = std::make_shared<const KModelFit>(fit_k_model(view, weight));
-  const Ratings ratings{view, std::move(weight), Known(), k_model};
+  const auto rated = [&](const Patterns& of) {
+    const PatternView view =
+        of.view(static_cast<int>(raters), design.categories, static_cast<int>(systems));
+    return Ratings{view, weight, Known(),
+                   std::make_shared<const KModelFit>(fit_k_model(view, weight))};
+  };
+  const Ratings ratings = rated(patterns);
+  const std::vector<bool> left_out = constant_raters(ratings.patterns, weight);
+  const bool some = std::count(left_out.begin(), left_out.end(), true) > 0;
+  const Patterns others = some ? without_raters(ratings.patterns, left_out) : Patterns();
+  const Ratings without = some ? rated(others) : ratings;
+  const bool lacking = some && rests_on_constant(without);
+  const Ratings& varied = lacking ? ratings : without;
 
   StudyRun out;
-  out.fit = k_model->fit;
+  out.fit = ratings.k_model->fit;
   out.expected = truths.expected;
   for (const double count : right) {
     out.sample.push_back(count / static_cast<double>(options.cases));
   }
-  Judge judge(ratings);
-  const bool identified = out.fit.identified == Identified::yes;
+  Judge judge(ratings, varied);
   const StudyEstimate nothing{std::vector<double>(systems, not_a_number),
                               std::vector<Interval>(systems)};
   const bool seeded = !options.bootstrap_seeds.empty();
   for (const StudyEstimator& estimator : options.estimators) {
-    const Identifiable how = identifiable_by(estimator.options, out.fit, ratings);
-    const bool judged = how == Identifiable::as_fit ? identified : how == Identifiable::yes;
+    const bool of_varied =
+        estimator.options.method == Method::average && leaves_out_constant(estimator.options);
+    const Ratings& of = of_varied ? varied : ratings;
+    const KFit& fit = of.k_model->fit;
+    const Identifiable how = of_varied && lacking
+                                 ? Identifiable::constant
+                                 : identifiable_by(estimator.options, fit, of);
+    const bool judged = how == Identifiable::as_fit ? fit.identified == Identified::yes
+                                                    : how == Identifiable::yes;
     out.estimates.push_back(judged ? judge(estimator, seeded ? options.bootstrap_seeds[run] : 0)
                                    : nothing);
     out.estimates.back().identifiable = how;
+    out.estimates.back().fit = fit;
   }
   return out;
 }

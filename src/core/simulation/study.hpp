@@ -29,9 +29,10 @@ struct StudyOptions {
   std::vector<std::uint64_t> bootstrap_seeds;  // one per run, where there are replicates
 };
 
-// Whether raters tell anything: as the K-model has it, or by their association (see naming.hpp);
-// unequal: too little for raters who are the same, enough for models in which they differ.
-enum class Identifiable { as_fit, yes, unrelated, unequal };
+// Whether ratings carry information: as the K-model has it, or by association (see naming.hpp).
+// unequal: too little for raters who are the same, enough for models in which they differ;
+// constant: too little once raters who always give the same answer are left out.
+enum class Identifiable { as_fit, yes, unrelated, unequal, constant };
 
 // An entry per system.
 struct StudyEstimate {
@@ -39,6 +40,7 @@ struct StudyEstimate {
   std::vector<Interval> interval;  // empty ones if none are asked for
   bool identified = true;          // can these raters tell the parameters of the method apart?
   Identifiable identifiable = Identifiable::as_fit;
+  KFit fit;                         // of the raters that the estimator uses
 };
 
 struct StudyRun {

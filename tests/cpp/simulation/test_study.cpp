@@ -190,7 +190,7 @@ TEST_CASE("robust intervals are made of the average, whatever is estimated") {
       const auto error = [&](double sampling, double value) {
         return robust_error(value, {sampling, value - of_average.shared, of_average.dependence,
                                     of_average.rater_error, range[s], 1},
-                            RaterKind::unknown).std_error;
+                            RaterKind::people).std_error;
       };
       for (int e = 0; e < 3; ++e) {
         const Interval &sampling = run.estimates[e].interval[s],
