@@ -21,8 +21,10 @@ compare_with_gold <- function(found, estimate, pairs) {
   ranked <- found$accuracy$system[pairs$ranked]
   together <- draws_of_pairs(table[among, ], ranked, options$conf_level)
   found$ranks <- rank_table(ranked, together)
+  found$ranks$known <- NA # gold measures the order
   if (!all(among)) together <- together[0L, , drop = FALSE]
   found$differences <- pairs_together(table, together, options)
+  found$differences$order_known <- NA
   found
 }
 

@@ -182,6 +182,7 @@ notes_of.system_comparison <- function(x) { # nolint: object_name.
       )
     },
     reason_notes(table$reason, table$estimate, paste(table$system1, "-", table$system2)),
+    unknown_order_note(better_first(table)),
     if (has_intervals && x$options$simultaneous) {
       "The intervals cover all differences at once"
     } else if (has_intervals && pairs > 1L) {
@@ -193,6 +194,16 @@ notes_of.system_comparison <- function(x) { # nolint: object_name.
     },
     if (!is.null(x$gold)) gold_pair_note(x),
     if (has_intervals) comparison_error_note(x)
+  )
+}
+
+# Of two systems the model and the votes name different ones as the better one.
+unknown_order_note <- function(table) {
+  open <- which(!table$order_known)
+  if (length(open) == 0L) return(NULL)
+  paste0(
+    "Ratings do not show which of the two is better (by the model the first, by counting votes the ",
+    "second, or equal): ", shorten(paste(table$system1[open], "-", table$system2[open]), most = 4L)
   )
 }
 

@@ -135,7 +135,8 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     system1 = of$system[first], system2 = of$system[second],
     estimate = of$estimate[first] - of$estimate[second],
     std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, probability = NA_real_,
-    n = of$n[first], method = estimate$options$method, reason = draws$reason
+    n = of$n[first], method = estimate$options$method,
+    order_known = order_known(estimate, first, second), reason = draws$reason
   )
   if (length(draws$parts) == 0L) return(table)
   iterated <- method_of(estimate)$iterated
@@ -240,6 +241,26 @@ worst_of_pairs <- function(blocks, error) {
     worst <- pmax(worst, do.call(pmax, asplit(off[seq_len(draws), , drop = FALSE], 2L)))
   }
   worst
+}
+
+# Do averages of accuracies and agreement with the plurality of raters order two systems in the same
+# way? In public data sets the average was no better than chance where they do not. NA for other
+# estimates.
+order_known <- function(estimate, first, second) {
+  if (!is_averaged(estimate) || !is.null(estimate$compared)) return(rep(NA, length(first)))
+  x <- estimate$fit$x
+  votes <- plurality_shares(x)[n_raters(x) + seq_along(x$systems)]
+  value <- estimate$table$estimate
+  order <- function(of) sign(ifelse(abs(of[first] - of[second]) < 1e-9, 0, of[first] - of[second]))
+  by_model <- order(value)
+  unname(by_model == order(unname(votes)) & by_model != 0)
+}
+
+# Systems whose order is known against all others.
+known_ranks <- function(systems, table) {
+  vapply(systems, function(system) {
+    all(table$order_known[table$system1 == system | table$system2 == system])
+  }, NA, USE.NAMES = FALSE)
 }
 
 # A row per system and rank. Systems that are equal in a draw share the ranks that they take.

@@ -135,10 +135,11 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
 compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   draws <- comparison_draws(estimate, pairs)
   drawn_by <- draws_interval(estimate)
+  differences <- difference_table(estimate, pairs, draws, conf_level, simultaneous)
+  ranks <- rank_table(estimate$table$system[pairs$ranked], draws$ranked)
+  ranks$known <- known_ranks(ranks$system, differences)
   list(
-    accuracy = estimate$table[c("system", "estimate")],
-    differences = difference_table(estimate, pairs, draws, conf_level, simultaneous),
-    ranks = rank_table(estimate$table$system[pairs$ranked], draws$ranked),
+    accuracy = estimate$table[c("system", "estimate")], differences = differences, ranks = ranks,
     left_out = estimate$left_out,
     options = list(
       method = estimate$options$method, replicates = draws$replicates, conf_level = conf_level,

@@ -13,7 +13,8 @@ print.rater_fit <- function(x, ...) {
       },
       format_votes(x$x), format_known(x), if (is_k_model(x$model) && !has_counts(x$x)) {
         "For labels take ground_truth(ratings), which averages over models"
-      }, "", paste0("Next: ground_truth(), ", next_step, ", tidy(), plot().")
+      }, if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
+      "", paste0("Next: ground_truth(), ", next_step, ", tidy(), plot().")
     )
   }
   invisible(x)

@@ -181,7 +181,7 @@ machines_of <- function(x) {
 # What agreement of machines is worth.
 machine_words <- function(x) {
   kinds <- sort_strings(unique(rater_kind(x)))
-  sources <- if (length(kinds) > 1L) "nine" else c(model = "five", tool = "four")[[kinds]]
+  sources <- if (length(kinds) > 1L) "20" else "ten"
   paste0(
     "Raters are ", machines_of(x), ", which often err on the same cases: what they agree on said ",
     "little about accuracy in ", sources, " public data sources. The interval shows how far off ",

@@ -121,7 +121,8 @@ say_sentences.accuracy_estimate <- function(x) {
       "%s, the accuracy of %s is estimated at %s.%s", on_cases(x, table$n), table$system,
       format(x), ifelse(all_known | rests_on_gold(x), "", range)
     ),
-    sprintf("These ratings do not say how accurate %s is.", table$system)
+    sprintf("The accuracy of %s is not identified from these ratings: %s.", table$system,
+      table$reason)
   )
   of_each <- paste(table$system, ifelse(
     known, sprintf("is %s accurate.", whole_percent(table$estimate)), "is no better than chance."
@@ -221,12 +222,17 @@ say_sentences.system_comparison <- function(x) {
     )
   }
   undecided <- "; the interval includes no difference, so which is better remains open"
+  unknown <- sprintf(
+    "; ratings do not show which of the two is better: by the model %s, by counting votes %s or both",
+    one, two
+  )
   sentences <- ifelse(
     is.na(table$estimate),
     sprintf("These data do not say whether %s or %s is better.", one, two),
     sprintf(
-      "On the same %s, %s%s.", cases_words(table$n), claimed,
-      ifelse(open & !is.na(table$conf.low), undecided, "")
+      "On the same %s, %s%s%s.", cases_words(table$n), claimed,
+      ifelse(open & !is.na(table$conf.low), undecided, ""),
+      ifelse(table$order_known %in% FALSE, unknown, "")
     )
   )
   pair <- paste(one, "-", two)
