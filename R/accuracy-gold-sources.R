@@ -8,7 +8,10 @@
 # gold_accuracy() gives for each system, NULL for one that only ratings tell of; `sources`, a row
 # per system and interval; and `details`, a row per system. `predicted`: see gold_evidence().
 with_gold <- function(estimate, gold, predicted = NULL) {
-  if (!gold_measures(gold)) return(estimate)
+  if (!gold_measures(gold)) {
+    estimate$fitted_gold <- gold
+    return(estimate)
+  }
   gold$alone <- estimate$table
   x <- estimate$fit$x
   if (length(gold$case) > 0L && weights_are_counts(x)) {

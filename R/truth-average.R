@@ -29,7 +29,7 @@ labels_of.rater_fit <- function(x, known_truth = NULL, gold_sample = NULL, votes
 #' @exportS3Method
 labels_of.accuracy_estimate <- function(x, known_truth = NULL, gold_sample = NULL, votes = NULL,
                                         ...) {
-  gold <- x$gold
+  gold <- x$gold %||% x$fitted_gold
   abort_argument_if(!is.null(known_truth) && length(gold$case) > 0L, "known_truth",
     "{.arg fit} is an estimate that already has gold cases.",
     i = "Give all known truths to {.fun estimate_accuracy}, or all to {.fun ground_truth} with the
@@ -164,7 +164,7 @@ calibrate_labels <- function(labels, gold, x) {
   power <- exp(sum(share * logs) / sum(share))
   expected <- colSums(weight * powers(own, power))
   found <- rowsum_codes(truth, weight, ncol(labels))
-  list(power = power, rates = (found + 5) / (expected + 5), cases = length(used))
+  list(power = power, rates = unname((found + 5) / (expected + 5)), cases = length(used))
 }
 
 # Rows proportional to powers of the probabilities times a rate for each category.

@@ -389,8 +389,7 @@ reference_typical <- function(indep, shared, s, E, samp, N, range, kind, o) {
     hidden <- 0.17
     centre <- est + o * (0.65 - est) / 2
   } else {
-    r <- if (kind == "people") 1 / sqrt(12) else 1 / sqrt(6)
-    hidden <- sqrt(s * (0.02^2 + max(E / 5, r * range)^2 + (gap / 2)^2))
+    hidden <- sqrt(s * (0.04^2 + max(E / 4, range / sqrt(12))^2 + (gap / 2)^2))
   }
   sd <- sqrt(samp^2 + (o * hidden)^2)
   list(c = c, est = est, centre = centre, sd = sd, hidden = o * hidden,

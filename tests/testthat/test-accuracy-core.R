@@ -40,7 +40,7 @@ test_that("the robust error is one formula, system by system", {
     rater_error = c(0.3, 0.3), range = c(0.1, 0.1), open_share = c(1, 0.5),
     kind = c("undeclared", "machines")
   )
-  hidden <- 0.5 * (0.02^2 + (0.3 / 5)^2 + (0.2 / 2)^2)
+  hidden <- 0.5 * (0.04^2 + (0.3 / 4)^2 + (0.2 / 2)^2)
   expect_equal(of$hidden, c(sqrt(hidden), 0.5 * 0.17))
   expect_equal(of$std.error, c(sqrt(0.03^2 + hidden), NA))
   expect_equal(of$centre, c(0.8, 0.9 - 0.5 * 0.25 / 2))

@@ -112,7 +112,7 @@ test_that("core_robust_error() adds what is hidden to sampling, for cases whose 
     open_share = c(1, 0.5, 1, 1), kind = "people"
   )
   hidden <- c(1, 0.5, 1, 1) *
-    sqrt(c(1, 0.5, 0, 1) * (0.02^2 + c(0.1, 0.6 / sqrt(12), 0.1, 0.1)^2 + 0.1^2))
+    sqrt(c(1, 0.5, 0, 1) * (0.04^2 + c(0.125, 0.6 / sqrt(12), 0.125, 0.125)^2 + 0.1^2))
   expect_equal(found$centre, rep(0.7, 4))
   expect_equal(found$hidden, hidden)
   expect_equal(found$std.error, sqrt(c(0.03, 0.03, 0.03, NA)^2 + hidden^2))

@@ -134,8 +134,8 @@ test_that("averages have the errors of robust intervals, correlated as answers a
   dependence_weight <- c(1, 0.8, 0.6)
   estimate$details$dependence_weight <- dependence_weight
   estimate$details$average_shared <- estimate$table$independent - c(0.2, -0.1, 0)
-  raters <- pmax(estimate$details$rater_error / 5, estimate$details$base_rate_range / sqrt(6))
-  hidden <- dependence_weight * (0.02^2 + raters^2 + c(0.1, -0.05, 0)^2)
+  raters <- pmax(estimate$details$rater_error / 4, estimate$details$base_rate_range / sqrt(12))
+  hidden <- dependence_weight * (0.04^2 + raters^2 + c(0.1, -0.05, 0)^2)
   for (count in c(100, 3)) {
     some <- replicates[seq_len(count), ]
     draws <- plain_errors(robust_draws(estimate, some), estimate)

@@ -170,7 +170,7 @@ test_that("averages print, and warn where ratings say little", {
   set.seed(9)
   clear <- panel(300, raters = c(0.9, 0.9, 0.9))
   expect_warning(estimate_accuracy(clear), NA)
-  set.seed(1)
+  set.seed(4)
   sided <- sure_panel("sided")$x
   expect_warning(
     withCallingHandlers(
@@ -198,13 +198,12 @@ test_that("a system without a rated case is NA in silence, beside one that has c
   expect_identical(table$reason, c("no case of the system has a rating", NA))
 })
 
-test_that("a rater who always says the same is named as what widens intervals", {
+test_that("a rater who always gives the same answer is named, and left out", {
   set.seed(1)
   answers <- answers_of(panel(150, c(0.8, 0.8, 0.8), c(a = 0.85)))
   answers$idle <- answers[[1]][[1]]
   x <- ratings(answers, raters = c(1:3, 5), systems = "a")
   expect_warning(estimate_accuracy(x), "idle.*same answer", class = "fallible_warning_raters")
   fewer <- x[, !colnames(x) %in% "idle"]
-  width <- function(x) with(tidy(quiet(estimate_accuracy(x))), conf.high - conf.low)
-  expect_lt(width(fewer), width(x))
+  expect_equal(tidy(quiet(estimate_accuracy(x))), tidy(quiet(estimate_accuracy(fewer))))
 })

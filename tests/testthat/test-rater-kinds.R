@@ -62,10 +62,14 @@ test_that("names that look like machines raise one message in a session", {
   expect_no_message(ratings(wide_of(c("ann", "bob", "clyde")), raters = 1:3, systems = s))
   expect_message(ratings(wide, raters = 1:3, systems = s), "declare it with `rater_kind`")
   expect_no_message(ratings(wide, raters = 1:3, systems = s))
-  like <- c("gpt-4o", "Claude", "llama_3", "my-llm", "BERT base", "o3-mini", "phi3")
-  unlike <- c("Bertha", "Clauden", "rater1", "albert", "o3", "philip")
+  like <- c("gpt-4o", "Claude", "llama_3", "my-llm", "BERT base", "o3-mini", "phi3",
+    "gptzero", "GPTx", "unifiedqa", "lf_3", "SpamBot", "ai_detector")
+  unlike <- c("Bertha", "Clauden", "rater1", "albert", "o3", "philip", "Egypt", "self_1", "qatar")
   expect_identical(grepl(machine_names, c(like, unlike), ignore.case = TRUE),
-    rep(c(TRUE, FALSE), c(7, 6)))
+    rep(c(TRUE, FALSE), c(13, 9)))
+  informed$rater_kind <- NULL
+  two <- wide_of(c("ann", "bob", "cyd"))[-3]
+  expect_message(ratings(two, raters = 1:2, systems = s), "ann.*bob")
 })
 
 test_that("the message says what silence costs", {

@@ -189,8 +189,9 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     out.sample.push_back(count / static_cast<double>(options.cases));
   }
   Judge judge(ratings, varied);
-  const StudyEstimate nothing{std::vector<double>(systems, not_a_number),
-                              std::vector<Interval>(systems)};
+  StudyEstimate nothing;
+  nothing.estimate.assign(systems, not_a_number);
+  nothing.interval.resize(systems);
   const bool seeded = !options.bootstrap_seeds.empty();
   for (const StudyEstimator& estimator : options.estimators) {
     const bool of_varied =

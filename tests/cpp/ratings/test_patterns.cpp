@@ -1,9 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
+#include "core/ratings/constant.hpp"
 #include "core/ratings/tallies.hpp"
 #include "core/ratings/patterns.hpp"
 #include "core/ratings/rated_rows.hpp"
@@ -138,4 +141,23 @@ TEST_CASE("pairs of raters and systems are counted on common cases") {
   CHECK(x.pairs[2 * 3 + 0] == 3);
   CHECK(x.agreeing[2 * 3 + 0] == 2);
   CHECK(x.pairs[0] == 0);
+}
+
+TEST_CASE("raters are constant if that is improbable for ratings of the panel") {
+  const auto who = [](const Panel& panel) {
+    return constant_raters(panel.view(), panel.weights());
+  };
+  // Shares .5 and .5 make four equal ratings probable: 2 / 16.
+  CHECK(who(Panel({"AAAA", "BBBB", "ABAB"}, {}, 2)) == std::vector<bool>{false, false, false});
+  const std::string a(20, 'A'), b(20, 'B');
+  // (2/3)^20 + (1/3)^20 is .0003.
+  CHECK(who(Panel({a, a, b}, {}, 2)) == std::vector<bool>{true, true, true});
+  const Panel panel({"AAABBBABAB", "AAABBBABBB", "AAAAAAAAAA", "AAAABBBBBB", ".........B"}, {}, 2);
+  // .56^10 + .44^10 is .0034; a single rating is no evidence.
+  CHECK(who(panel) == std::vector<bool>{false, false, true, false, false});
+  const Patterns others = without_raters(panel.view(), who(panel));
+  CHECK(others.rows() == panel.patterns.rows());
+  CHECK(std::count(others.rater.begin(), others.rater.end(), 3) == 0);
+  CHECK(others.rater.size() + panel.patterns.rows() == panel.patterns.rater.size());
+  CHECK(others.answer == panel.patterns.answer);
 }
