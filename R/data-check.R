@@ -275,10 +275,10 @@ look_at_kind <- function(x) {
         "more than their agreement. See `plan_gold()` and `shared_errors()`.")),
     undeclared = finding("who rates", "doubt", format_kinds(x) %||% "not declared",
       if (is.null(rater_kind(x))) {
-        paste("Intervals depend on it: declare `rater_kind` in `ratings()`, people",
-          "(\"expert\", \"crowd\") or machines (\"model\", \"tool\").")
+        paste("If language models or programs rate, declare it by `rater_kind` of `ratings()`:",
+          "their intervals are wider.")
       } else {
-        "For intervals of people, or of machines, leave out the other raters."
+        "Such a panel has the intervals of people; for those of machines leave out the people."
       })
   )
 }

@@ -102,9 +102,9 @@
 #'   [estimate_accuracy()]. `as.data.frame(x, "covariates")` returns them. Numbers, strings, factors
 #'   or logicals, known for every case; in long data the same in all rows of a case. Not for lazy
 #'   tables.
-#' @param rater_kind Who rates; intervals of [estimate_accuracy()] depend on it. `"expert"` or
-#'   `"crowd"` (people), `"model"` (language models) or `"tool"` (other programs); machines share
-#'   errors in ways that no rating shows. One word for all, or words with all raters (or their
+#' @param rater_kind Who rates: `"expert"` or `"crowd"` (people), `"model"` (language models) or
+#'   `"tool"` (other programs). Intervals of [estimate_accuracy()] are wider for machines, which
+#'   share errors that ratings do not show; declaring people changes no number. One word for all, or words with all raters (or their
 #'   groups) as names; `NULL` if unknown. A panel of people and machines counts as undeclared.
 #' @param scores Scores that systems give to the categories, in addition to their answers. In wide
 #'   data a list with the systems as names, each a vector of columns with the categories as names:
