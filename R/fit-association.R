@@ -183,8 +183,10 @@ without_constant_raters <- function(x) {
   x$always_same <- constant_raters(x)
   left_out <- match(intersect(x$always_same, x$raters), x$raters)
   if (length(left_out) == 0L) return(x)
-  others <- drop_raters(x, left_out)
-  if (!lacks_information(others)) return(others)
+  if (length(left_out) < n_raters(x)) {
+    others <- x[, -left_out]
+    if (!lacks_information(others)) return(others)
+  }
   x$only_constant <- TRUE
   x
 }
