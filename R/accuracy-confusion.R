@@ -31,8 +31,8 @@
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
 #' @param interval `NULL` for that of the estimate, `"bootstrap"`, `"none"` or, of an estimate with
-#'   gold cases, one of `r list_ids(gold_intervals())`. `"profile"` and `"conformal"` intervals are
-#'   for accuracy only.
+#'   gold cases, one of `r list_ids(gold_intervals())`. `"profile"` intervals are for accuracy
+#'   only.
 #' @param systems Names of the systems whose matrices to make; `NULL` for all.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
 #'   of the estimate.

@@ -95,9 +95,6 @@
 #' (.03), with a width of .54. Machines that are not declared are covered in .72 (.07), with a width
 #' of .29: declare them.
 #'
-#' `"conformal"` is the robust interval, widened as far as was needed in data sets with known truth:
-#' see [calibrate_interval()].
-#'
 #' `"bootstrap"` resamples cases, refits raters each time (of averaged models those that weigh at
 #' least .001, which are weighted again), and gives percentiles. It covers sampling error only:
 #' nominal 90% intervals of this kind cover far fewer of the accuracies in public sets.

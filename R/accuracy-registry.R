@@ -62,7 +62,7 @@ accuracy_methods <- function() {
 accuracy_intervals <- function() {
   if (is.null(registry$intervals)) {
     registry$intervals <- by_id(list(
-      interval_robust, interval_corrected, interval_combined, interval_anytime, interval_conformal,
+      interval_robust, interval_corrected, interval_combined, interval_anytime,
       interval_bootstrap, interval_profile, interval_posterior, interval_none
     ))
   }

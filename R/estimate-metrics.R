@@ -41,7 +41,7 @@
 #'   Where all gold cases are hits, or all misses, intervals reach the end of the scale
 #'   (`"combined"` ones only if what ratings alone say does not exclude it). `"anytime"` is for
 #'   accuracy, recall and precision only.
-#' * `"profile"` and `"conformal"` are for accuracy only; other metrics have no such interval.
+#' * `"profile"` is for accuracy only; other metrics have no such interval.
 #'
 #' @param x [ratings()] with systems, the result of [fit_raters()], or of [estimate_accuracy()].
 #' @param metrics Names of metrics, see [system_metrics]; `NULL` for a selection.
@@ -127,8 +127,8 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 #' @export
 estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
-# What a user asked for: a plan (see metric_plan()) of metrics that may `need` these.
-settle_metrics <- function(metrics, average, beta, cost, bins, x, need = c("table", "scores")) {
+# What a user asked for: a plan (see metric_plan()).
+settle_metrics <- function(metrics, average, beta, cost, bins, x) {
   categories <- x$categories
   average <- check_some(average, metric_averages, "average", none = TRUE)
   settings <- list(
@@ -136,7 +136,7 @@ settle_metrics <- function(metrics, average, beta, cost, bins, x, need = c("tabl
     cost = check_cost_matrix(cost, categories), bins = check_count(bins, "bins"),
     ordered = x$ordered || length(categories) == 2L, steps = length(categories) - 1L
   )
-  records <- find_metrics(metrics, settings, !is.null(x$scores), need)
+  records <- find_metrics(metrics, settings, !is.null(x$scores))
   metric_plan(records, categories, average, settings)
 }
 

@@ -33,13 +33,11 @@ format.metric_estimate <- function(x, ...) {
 
 #' @export
 caption_of.metric_estimate <- function(x) { # nolint: object_name.
-  labels <- n_categories(x$plan)
   paste0(
     count_noun(length(x$plan$records), "metric"), " of ",
     count_noun(length(x$options$systems), "system"),
     if (x$options$grouped) paste0(" in ", count_noun(length(x$estimates), "group")), ", ",
-    if (is.null(x$panel)) count_noun(labels, "category", "categories") else
-      count_noun(labels, "label"), ", ", method_words(x$options$method)
+    count_noun(n_categories(x$plan), "category", "categories"), ", ", method_words(x$options$method)
   )
 }
 
@@ -122,7 +120,6 @@ metric_interval_note <- function(interval, conf_level, estimate) {
 #' @export
 augment.metric_estimate <- function(x, ...) {
   check_dots_empty(...)
-  if (!is.null(x$panel)) return(augment_labels(x))
   one <- x$estimates[[1L]]
   abort_argument_if(!has_posterior(one), "x",
     "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",

@@ -3,7 +3,7 @@
 
 all_metrics <- function() c(package_metrics(), registered("metric"))
 
-package_metrics <- function() c(built_in_metrics, score_records, label_records)
+package_metrics <- function() c(built_in_metrics, score_records)
 
 #' Metrics of systems
 #'
@@ -28,7 +28,7 @@ package_metrics <- function() c(built_in_metrics, score_records, label_records)
 #' and by squared steps, `mae` the mean number of steps that answers are off, `within_one` the share
 #' that is off by one at most.
 #'
-#' Of answers with several labels see [label_metrics].
+#' Of answers with several labels choose one label by [single_label()].
 #'
 #' @name system_metrics
 #' @family estimation
@@ -61,16 +61,12 @@ metric_table <- function() {
   ))
 }
 
-# The metrics asked for, or those shown unasked, of records that `need` one of these; `scored`: are
-# there scores?
-find_metrics <- function(ids, settings, scored, need) {
+# The metrics asked for, or those shown unasked. `scored`: are there scores?
+find_metrics <- function(ids, settings, scored) {
   known <- all_metrics()
   if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
   found <- find_records("metric", ids, known)
-  answers <- if ("labels" %in% need) "several labels" else "one category" # nolint: object_usage.
   for (record in found) {
-    abort_if(!record$needs %in% need, "metric",
-      "There is no metric {.val {record$id}} of answers with {answers}.", metric = record$id)
     lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
     abort_if(lacking, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
       i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",

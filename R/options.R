@@ -6,7 +6,6 @@
 #' |---|---|---|
 #' | `fallible.conf_level` | 0.9 | the default of every argument `conf_level`, in (0, 1) |
 #' | `fallible.threads` | 1 | the default of every argument `threads`, a number of threads |
-#' | `fallible.reference_sets` | [reference_sets] | sets of `interval = "conformal"` |
 #' | `fallible.quiet` | `FALSE` | whether progress bars and messages are kept silent |
 #' | `fallible.file_limits` | none | limits of files that differ, see [fallible-limits] |
 #'

@@ -40,7 +40,7 @@ panels_of_metrics <- function(table, plan) {
   table$row <- factor(
     ifelse(whole, title, row), rev(unique(c(titles, plan$categories, averages)))
   )
-  together <- plan$whole %||% "All categories"
+  together <- "All categories"
   table$panel <- factor(ifelse(whole, together, title), unique(c(together, titles)))
   table$kind <- ifelse(is.na(table$category), "overall", "category")
   table$who <- in_order(

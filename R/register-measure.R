@@ -44,7 +44,7 @@
 #'   `measures("metric")`: columns `id`, `title`, `form`, `range`, `better` (`"high"`, `"low"`, or
 #'   `""` where neither is better), `settings` (arguments of [estimate_metrics()] that it takes),
 #'   `needs` (what an estimate must give: `"table"`, the joint table of truth and answer;
-#'   `"scores"`, see [score_metrics]; `"labels"`, see [label_metrics]), `same_as`,
+#'   `"scores"`, see [score_metrics]), `same_as`,
 #'   `default` (is it shown unasked?), `reference`.
 #'
 #'   `register_measure()`: its `id`, invisibly.

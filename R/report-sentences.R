@@ -74,8 +74,6 @@ references <- c(
     doi:10.1214/ss/1009212519",
   "Landis and Koch 1977" = "Landis, J. R. and Koch, G. G. (1977). The measurement of observer
     agreement for categorical data. Biometrics, 33(1), 159-174. doi:10.2307/2529310",
-  "Lee, Barber and Willett 2023" = "Lee, Y., Barber, R. F. and Willett, R. (2023).
-    Distribution-free inference with hierarchical data. arXiv 2306.06342.",
   "Lehner 2015" = "Lehner, P. E. (2015). Estimating the accuracy of automated classification systems
     using only expert ratings that are less accurate than the system. Journal of Modern Applied
     Statistical Methods, 14(1), Article 13. doi:10.22237/jmasm/1430453520"

@@ -55,7 +55,7 @@ further_calls <- function() {
   writeLines(c("case,rater,rating", "1,a,u", "1,b,v", "2,a,u", "2,b,u"), path)
   functions <- list(
     as_rater_fit = list(x, votes / rowSums(votes)), bangdiwala_b = list(x[, 1:2]),
-    bennett_s = list(x), calibrate_interval = list(), chance_kappa = list(x), cohen_kappa = list(x[, 1:2]),
+    bennett_s = list(x), chance_kappa = list(x), cohen_kappa = list(x[, 1:2]),
     conger_kappa = list(x), disputed_cases = list(x),
     estimate_metrics = list(crowd, systems = "w1", interval = "none"),
     exact_limit = list(rater_design(c(0.7, 0.7), 0.8, 2, 20, base_rates = c(0.5, 0.5))),

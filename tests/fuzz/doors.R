@@ -8,7 +8,7 @@ a_model <- function() {
   ))
 }
 
-an_interval <- function() pick(c("robust", "bootstrap", "profile", "conformal", "none"))
+an_interval <- function() pick(c("robust", "bootstrap", "profile", "none"))
 
 an_estimate <- function(x, ...) {
   method <- pick(c("average", "binned", "unbinned", "joint", "shared"))

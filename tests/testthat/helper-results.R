@@ -44,7 +44,6 @@ make_examples <- function() {
     rater_design = design,
     accuracy_estimator = accuracy_estimator("joint"),
     gold_cases = gold_cases(truth(x)[1:5, ], "random"),
-    interval_calibration = calibrate_interval(),
     fit_check = check_fit(drawn, NULL), model_comparison = compare_models(drawn, drawn)
   )
 }

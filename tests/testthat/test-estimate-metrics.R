@@ -41,8 +41,11 @@ test_that("confusion() and metrics give one value one interval, whatever the see
 
 test_that("accuracy is that of the estimate, for every interval", {
   x <- metric_panel(80)
-  for (interval in c("robust", "bootstrap", "none", "conformal")) {
-    estimate <- quiet(estimate_accuracy(x, interval = interval, resampling = list(replicates = 30)))
+  for (interval in c("robust", "bootstrap", "none", "profile")) {
+    method <- if (interval == "profile") "joint"
+    estimate <- quiet(
+      estimate_accuracy(x, method, interval = interval, resampling = list(replicates = 30))
+    )
     found <- tidy(estimate_metrics(estimate, c("accuracy", "f_meas")))
     columns <- c("system", "estimate", "std.error", "conf.low", "conf.high", "n", "method")
     expect_identical(
@@ -52,7 +55,7 @@ test_that("accuracy is that of the estimate, for every interval", {
     expect_false(anyNA(rest$estimate))
     derived <- interval %in% c("robust", "bootstrap")
     expect_identical(unique(is.na(rest$conf.low)), !derived)
-    if (interval == "conformal") expect_match(rest$reason, "^no interval: .* accuracy only$")
+    if (interval == "profile") expect_match(rest$reason, "^no interval: .* accuracy only$")
     if (derived) expect_true(all(rest$conf.low <= rest$estimate & rest$estimate <= rest$conf.high))
   }
   other <- quiet(estimate_accuracy(x, interval = "none"))

@@ -34,7 +34,7 @@ pairs_of_estimates <- list(
     function(p) list(model = rater_model("rater", "free", confidence = TRUE), method = "joint"),
     function(p) list(model = rater_model("rater", "free", base_rates = ~site), method = "joint")
   ),
-  interval = lapply(c("none", "bootstrap", "conformal", "profile"), function(interval) {
+  interval = lapply(c("none", "bootstrap", "profile"), function(interval) {
     function(p) list(interval = interval)
   }),
   conf_level = list(function(p) list(conf_level = 0.8)),

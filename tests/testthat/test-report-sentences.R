@@ -64,7 +64,6 @@ test_that("a paragraph says what a referee needs, with its references", {
   of <- function(...) may_say(quiet(estimate_accuracy(x, ...)), "methods")[[1]]
   expect_match(of(common = "none"), "independent given the truth. The 90% interval covers sampling")
   expect_match(of(common = 0.5), "moved 50% of the way")
-  expect_match(of(interval = "conformal"), "hierarchical conformal prediction")
   gold <- truth(x)[1:30, ]
   expect_match(of(known_truth = gold, gold_sample = "random", interval = "anytime"),
     "confidence sequence")
