@@ -133,7 +133,7 @@ bool rests_on_constant(const Ratings& varied) {
   if (fit.identified == Identified::no_pairs) return true;
   const PatternView& of = varied.patterns;
   if (std::set<int>(of.category, of.category + of.start[of.patterns]).size() < 2) return true;
-  return association_of(varied).df == 0 && !(fleiss_kappa(varied, fit.agreement) > 0);
+  return association_of(varied).df == 0 && !(fleiss_kappa(varied, fit.agreement) > 1e-9);
 }
 
 // Models in which raters differ do not need agreement above chance, but association; two raters are
