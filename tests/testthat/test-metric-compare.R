@@ -69,7 +69,6 @@ test_that("what is not derived is refused", {
   refused(joint, metric = "nothing")
   refused(joint, metric = "loss")
   refused(quiet(estimate_accuracy(x, "unbinned", interval = "none")), metric = "mcc")
-  refused(quiet(estimate_accuracy(x, "joint", interval = "profile")), metric = "mcc")
   refused(quiet(estimate_accuracy(x, known_truth = truth(x)[1:30, ], gold_sample = "random")),
     metric = "mcc")
   expect_error(compare_systems(joint, metric = "mcc", category = "1"),
