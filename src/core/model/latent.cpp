@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "../base/host.hpp"
+#include "curvature.hpp"
 #include "latent_pairs.hpp"
 #include "reading.hpp"
 
@@ -131,10 +132,12 @@ Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   return x;
 }
 
+constexpr int most_polished = 150;  // parameters; more would take longer than the fit
+
 }  // namespace
 
 LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
-                     const OptimiserOptions& options, Fitting fitting) {
+                     const OptimiserOptions& options, Fitting fitting, bool polished) {
   const bool by_pairs = fitting == Fitting::pairs;
   const PairFrequencies pairs = by_pairs ? pair_frequencies(model) : PairFrequencies();
   CompleteCurvature seen;  // where the objective was evaluated last
@@ -143,12 +146,23 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
     return by_pairs ? Closeness(model, pairs).evaluate(x, gradient)
                     : model.evaluate(x, gradient, nullptr, &seen);
   };
+  const auto hessian = [&](const Eigen::VectorXd& x) -> Eigen::MatrixXd {
+    if (!by_pairs) return log_posterior_hessian(model, x);
+    const auto slope = [&](const Eigen::VectorXd& at) {
+      Eigen::VectorXd out;
+      objective(at, &out);
+      return out;
+    };
+    const Eigen::MatrixXd bend = slopes(slope, x);
+    return 0.5 * (bend + bend.transpose());
+  };
   const auto climb = [&](const Eigen::VectorXd& from) {
     LatentFit out{maximise(objective, from, options, by_pairs ? nullptr : metric)};
     if (!by_pairs && may_be_stuck(model, out.x)) {
       LatentFit again{maximise(objective, leave_boundary(model, out.x), options, metric)};
       if (again.value > out.value) out = again;
     }
+    if (polished && out.converged && model.size <= most_polished) polish(objective, hessian, out);
     if (by_pairs) {
       model.evaluate(out.x, nullptr, &out.log_likelihood);
     } else {
