@@ -128,7 +128,7 @@ void polish(const Objective& objective,
     if (vain > 0) continue;
     least = size;
     top.x = x;
-    top.value = now;
+    top.value = std::max(top.value, now);  // differences are rounding
   }
 }
 

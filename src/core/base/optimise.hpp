@@ -42,10 +42,10 @@ using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
                  const Metric& metric = nullptr);
 
-// Newton's method near the top, where gains are too small to be seen in the value: moves `top` while
-// the gradient falls, so that digits of the estimate depend neither on the start nor on the order
-// of the data. Clips the step along each direction of the curvature: where there is almost none, the
-// top may be infinitely far away.
+// Newton's method near the top, where gains are too small to be seen in the value: moves `top`
+// while the gradient falls, so that digits of the estimate depend neither on the start nor on the
+// order of the data. Clips the step along each direction of the curvature: where there is almost
+// none, the top may be infinitely far away.
 void polish(const Objective& objective,
             const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian, Optimum& top);
 
