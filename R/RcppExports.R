@@ -149,6 +149,10 @@ core_pattern_weights <- function(index, weight, patterns) {
     .Call(`_fallible_core_pattern_weights`, index, weight, patterns)
 }
 
+core_split <- function(index, code, codes) {
+    .Call(`_fallible_core_split`, index, code, codes)
+}
+
 core_pair_counts <- function(patterns, weight, judge_of, judges) {
     .Call(`_fallible_core_pair_counts`, patterns, weight, judge_of, judges)
 }

@@ -97,6 +97,9 @@ formula_design <- function(formula, data, like = NULL) {
         to {.fun ratings}.", arg = "base_rates")
   tryCatch(
     {
+      # model.matrix() would order levels as the locale does.
+      text <- vapply(data, is.character, NA)
+      data[text] <- lapply(data[text], function(v) factor(v, sort_strings(unique(v))))
       frame <- stats::model.frame(terms, data, xlev = like$xlev, na.action = stats::na.pass)
       m <- stats::model.matrix(terms, frame)
     },

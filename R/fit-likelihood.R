@@ -110,12 +110,12 @@ thresholds_between <- function(categories) {
   paste0(utils::head(categories, -1L), "|", categories[-1L])
 }
 
-# Nothing is known of dispersion or difficulty that can move without loss (if that was looked into),
+# Nothing is known of dispersion, difficulty, slopes or thresholds that can move without loss (if that was looked into),
 # nor of a rater without a single rating, where it shares no parameter with others. How near a limit
 # may be to the truth the curvature there does not tell.
 without_the_unknown <- function(fit, naturals) {
   free <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L
-  loose <- naturals$term %in% c("dispersion", "difficulty")
+  loose <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
   fit$unsure <- integer()
   if (free && any(loose)) {
     flat <- is.na(variances(fit))

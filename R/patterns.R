@@ -175,18 +175,15 @@ join_patterns <- function(x, by = names(x$patterns$values)) {
   weigh_patterns(x)
 }
 
-# Numbers from 1 that distinguish what `index` or an element of the list `values` distinguishes.
+# Numbers from 1, in the order in which they appear, that distinguish what `index` or an element of
+# the list `values` distinguishes.
 split_by <- function(index, values) {
   for (value in values) {
-    distinct <- unique(value)
-    key <- (index - 1) * length(distinct) + match(value, distinct)
-    keys <- unique(key)
-    # A table is quicker than a search, where it is small.
-    index <- if (max(keys, 0) <= 4 * length(key)) {
-      replace(integer(max(keys, 0)), keys, seq_along(keys))[key]
-    } else {
-      match(key, keys)
-    }
+    # The first values are often all that there are.
+    distinct <- unique(utils::head(value, 1000L))
+    code <- match(value, distinct)
+    if (anyNA(code)) code <- match(value, distinct <- unique(value))
+    index <- core_split(index, code, length(distinct))
   }
   index
 }

@@ -230,7 +230,7 @@ labels_around_centre <- function(one_coin, x, known) {
   numbers_matter <- n_ratings(x) < 1e6
   core_fit_pooled(
     x$patterns, weights_of_labels(x), known, unclass(dawid_skene()), one_coin,
-    if (numbers_matter) 1e-7 else 1e-4, if (numbers_matter) pooled_rounds else 3000L, no_tick
+    if (numbers_matter) 1e-9 else 1e-4, if (numbers_matter) pooled_rounds else 3000L, no_tick
   )[c("posterior", "converged")]
 }
 

@@ -493,6 +493,18 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_split
+IntegerVector core_split(IntegerVector index, IntegerVector code, int codes);
+RcppExport SEXP _fallible_core_split(SEXP indexSEXP, SEXP codeSEXP, SEXP codesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< IntegerVector >::type index(indexSEXP);
+    Rcpp::traits::input_parameter< IntegerVector >::type code(codeSEXP);
+    Rcpp::traits::input_parameter< int >::type codes(codesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_split(index, code, codes));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_pair_counts
 List core_pair_counts(List patterns, NumericVector weight, IntegerVector judge_of, int judges);
 RcppExport SEXP _fallible_core_pair_counts(SEXP patternsSEXP, SEXP weightSEXP, SEXP judge_ofSEXP, SEXP judgesSEXP) {
@@ -698,6 +710,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_patterns_counts", (DL_FUNC) &_fallible_core_patterns_counts, 3},
     {"_fallible_core_patterns_subset", (DL_FUNC) &_fallible_core_patterns_subset, 3},
     {"_fallible_core_pattern_weights", (DL_FUNC) &_fallible_core_pattern_weights, 3},
+    {"_fallible_core_split", (DL_FUNC) &_fallible_core_split, 3},
     {"_fallible_core_pair_counts", (DL_FUNC) &_fallible_core_pair_counts, 4},
     {"_fallible_core_rater_counts", (DL_FUNC) &_fallible_core_rater_counts, 2},
     {"_fallible_core_constant_raters", (DL_FUNC) &_fallible_core_constant_raters, 2},

@@ -147,7 +147,7 @@ List core_fit_latent(List patterns, NumericVector weight, List known, List model
   if (from.size() == 0) identified = identified_judges(rows, settings, prior, fitting);
   OptimiserOptions options;
   options.iterations = iterations;
-  return fit_list(latent, fit_latent(latent, from, options, fitting), identified);
+  return fit_list(latent, fit_latent(latent, from, options, fitting, true), identified);
 }
 
 // The same of the model with a pooled prior: around a centre of the panel, of one coin or not. Has

@@ -131,6 +131,13 @@ NumericVector core_pattern_weights(IntegerVector index, Nullable<NumericVector> 
 }
 
 // [[Rcpp::export(rng = false)]]
+IntegerVector core_split(IntegerVector index, IntegerVector code, int codes) {
+  IntegerVector out(index.size());
+  split(index.begin(), code.begin(), codes, index.size(), out.begin());
+  return out;
+}
+
+// [[Rcpp::export(rng = false)]]
 List core_pair_counts(List patterns, NumericVector weight, IntegerVector judge_of, int judges) {
   const auto x = pair_counts(glue::view(patterns), glue::doubles(weight), judge_of.begin(), judges);
   return List::create(_["pairs"] = glue::square(x.pairs, x.judges),

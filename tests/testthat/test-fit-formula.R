@@ -356,3 +356,8 @@ test_that("every interval goes with a formula", {
     tidy(rater_model("rater", "free", base_rates = ~ site + age))
   })
 })
+
+test_that("levels of strings have one order in every locale", {
+  columns <- formula_design(~g, data.frame(g = c("a", "B", "c")))$names
+  expect_identical(columns, c("(Intercept)", "ga", "gc"))
+})

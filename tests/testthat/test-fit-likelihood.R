@@ -56,6 +56,48 @@ test_that("other numbers in print are those of a table with a misprint", {
   expect_lt(max(abs(coef(fit)[1:5] - c(0.8360, 0.7784, 0.7771, 0.8674, 0.8428))), 5.1e-5)
 })
 
+# Log likelihoods along steps of EM from confusion matrices (raters x truths x ratings) and rates.
+em_log_likelihoods <- function(x, matrices, rates, steps) {
+  at <- unfold_ratings(x)
+  cells <- function(k) cbind(at$rater, k, at$category)
+  vapply(seq_len(steps), function(step) {
+    logs <- vapply(seq_along(rates), function(k) {
+      log(rates[[k]]) + rowsum(log(pmax(matrices[cells(k)], 1e-300)), at$row)[, 1L]
+    }, double(length(x$cases)))
+    total <- log_sum_exp(logs)
+    p <- exp(logs - as.vector(total))
+    rates <<- colMeans(p)
+    matrices[] <<- 0
+    for (i in seq_along(at$row)) {
+      to <- cbind(at$rater[[i]], seq_along(rates), at$category[[i]])
+      matrices[to] <<- matrices[to] + p[at$row[[i]], ]
+    }
+    matrices <<- matrices / pmax(as.vector(apply(matrices, 1:2, sum)), 1e-300)
+    sum(total)
+  }, 0)
+}
+
+test_that("sparse panels with free errors do not stop on a saturated boundary", {
+  # EM from a point a little inside finds nothing better.
+  sparse_panel <- function(seed) {
+    set.seed(seed)
+    truth <- sample(4, 60, TRUE)
+    rows <- lapply(1:60, function(i) {
+      right <- stats::runif(5) < 0.6
+      rating <- ifelse(right, truth[i], sample(4, 5, TRUE))
+      data.frame(case = i, rater = sample(40, 5), rating)
+    })
+    ratings(do.call(rbind, rows), case = case, rater = rater, rating = rating)
+  }
+  gain <- vapply(1:6, function(seed) {
+    x <- sparse_panel(seed)
+    fit <- quiet(fit_raters(x, dawid_skene(prior = "none")))
+    inside <- fit$matrices * 0.98 + 0.005
+    max(em_log_likelihoods(x, inside, fit$base_rates, 300)) - fit$log_likelihood
+  }, 0)
+  expect_lt(max(gain), 1e-3)
+})
+
 test_that("the log posterior never decreases", {
   set.seed(8)
   x <- panel(100, dispersion = 2, difficulty = 0.2)

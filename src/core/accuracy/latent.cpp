@@ -31,7 +31,7 @@ class LatentEstimator : public Estimator {
       one.prior = pooled ? given_centre(options.prior, panel, one.rows) : options.prior;
       const LatentFit found =
           along_profile ? profile_interval(model(one), options.optimiser, options.deviance).top
-                        : fit(one);
+                        : fit(one, true);
       one.x = found.x;
       converged_ = converged_ && found.converged;
       identified_ = identified_ &&
@@ -83,8 +83,8 @@ class LatentEstimator : public Estimator {
   LatentClass model(const Fitted& of) const {
     return LatentClass(of.rows, options_.model, of.prior);
   }
-  LatentFit fit(const Fitted& of) const {
-    return fit_latent(model(of), of.x, options_.optimiser, options_.fitting);
+  LatentFit fit(const Fitted& of, bool polished = false) const {
+    return fit_latent(model(of), of.x, options_.optimiser, options_.fitting, polished);
   }
 
   // To other weights, from where the fit to the data ended; calls visit(system, its fit, weights of

@@ -59,7 +59,7 @@ double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, i
     prior = given_centre(prior, fit_pooled(raters, {}), rows);
   }
   const LatentClass model(rows, options.model, prior);
-  const Eigen::VectorXd x = fit_latent(model, options.optimiser).x;
+  const Eigen::VectorXd x = fit_latent(model, {}, options.optimiser, Fitting::likelihood, true).x;
   const auto posterior = model.posterior(x);
   const RightAnswers now(ratings, ratings.weight, system, rows, posterior);
   influence.setZero(static_cast<Eigen::Index>(rows.of_pattern.size()));

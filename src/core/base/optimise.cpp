@@ -1,5 +1,6 @@
 #include "optimise.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -100,6 +101,35 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
     if (out.converged || out.hopeless) break;
   }
   return out;
+}
+
+void polish(const Objective& objective,
+            const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian, Optimum& top) {
+  constexpr int most_steps = 15, vain_steps = 3;
+  constexpr double rounding = 1e-14;  // of the gradient, relative to the value
+  constexpr double longest = 0.5, least_curvature = 1e-14;  // the second relative to the largest
+  Eigen::VectorXd x = top.x, gradient;
+  const double value = objective(x, &gradient), scale = 1 + std::fabs(value);
+  double least = gradient.lpNorm<Eigen::Infinity>();
+  // In a curved valley the gradient rises before it falls.
+  for (int i = 0, vain = 0; i < most_steps && vain < vain_steps && least > rounding * scale; ++i) {
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(-hessian(x));
+    if (parts.info() != Eigen::Success) return;
+    const Eigen::VectorXd bend = parts.eigenvalues().cwiseAbs();
+    Eigen::VectorXd along = parts.eigenvectors().transpose() * gradient;
+    for (Eigen::Index j = 0; j < along.size(); ++j) {
+      const bool flat = bend[j] <= least_curvature * bend.maxCoeff();
+      along[j] = flat ? 0 : std::clamp(along[j] / bend[j], -longest, longest);
+    }
+    x += parts.eigenvectors() * along;
+    const double now = objective(x, &gradient), size = gradient.lpNorm<Eigen::Infinity>();
+    if (!(now >= value - 1e-9 * scale)) return;
+    vain = size < least ? 0 : vain + 1;
+    if (vain > 0) continue;
+    least = size;
+    top.x = x;
+    top.value = std::max(top.value, now);  // differences are rounding
+  }
 }
 
 }  // namespace fallible

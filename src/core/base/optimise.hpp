@@ -42,6 +42,13 @@ using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
                  const Metric& metric = nullptr);
 
+// Newton's method near the top, where gains are too small to be seen in the value: moves `top`
+// while the gradient falls, so that digits of the estimate depend neither on the start nor on the
+// order of the data. Clips the step along each direction of the curvature: where there is almost
+// none, the top may be infinitely far away.
+void polish(const Objective& objective,
+            const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian, Optimum& top);
+
 // Steps of differences, of logits and logarithms. With the first, what is left out of a slope that
 // is right to the fourth order is of the size of rounding (1e-12), and kinks are near only where it
 // is at one; the second stays between kinks where there are many; the third reaches over them, so

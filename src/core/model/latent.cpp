@@ -1,9 +1,11 @@
 #include "latent.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "../base/host.hpp"
+#include "curvature.hpp"
 #include "latent_pairs.hpp"
 #include "reading.hpp"
 
@@ -106,23 +108,25 @@ namespace {
 constexpr double saturated = 13.8;  // logit of a probability within 1e-6 of the end
 constexpr int most_em_steps = 1000;
 constexpr double em_gain = 1e-6;
+constexpr double off_boundary = 0.01;  // ratings of each kind that the first step adds
 
 // Without a prior accuracies may reach 0 or 1, where logits have no slope although the likelihood
-// has. Steps of the EM algorithm, which are exact for uniform errors of each rater, leave such a
-// place if it is no maximum.
+// has. Steps of the EM algorithm, which are exact for uniform and free errors of each rater, leave
+// such a place if it is no maximum.
 bool may_be_stuck(const LatentClass& model, const Eigen::VectorXd& x) {
   const Eigen::Index size = static_cast<Eigen::Index>(model.groups) * model.per_group;
-  return model.prior.none && model.model.errors == Errors::uniform && model.strata == 1 &&
-         model.levels_at < 0 && model.coefficients() == 1 && size > 0 &&
+  const Errors errors = model.model.errors;
+  return model.prior.none && (errors == Errors::uniform || errors == Errors::free) &&
+         model.strata == 1 && model.levels_at < 0 && model.coefficients() == 1 && size > 0 &&
          x.segment(model.accuracies_at, size).cwiseAbs().maxCoeff() > saturated;
 }
 
 Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
-  double before = model.evaluate(x, nullptr);
+  double before = -std::numeric_limits<double>::infinity();
   for (int step = 0; step < most_em_steps; ++step) {
     Counts counts(model);
     model.expect(Law(model, x), &counts);
-    const Eigen::VectorXd next = reestimate(model, counts);
+    const Eigen::VectorXd next = reestimate(model, counts, step == 0 ? off_boundary : 0);
     const double now = model.evaluate(next, nullptr);
     if (now < before + em_gain) break;
     x = next;
@@ -131,10 +135,12 @@ Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   return x;
 }
 
+constexpr int most_polished = 150;  // parameters; more would take longer than the fit
+
 }  // namespace
 
 LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
-                     const OptimiserOptions& options, Fitting fitting) {
+                     const OptimiserOptions& options, Fitting fitting, bool polished) {
   const bool by_pairs = fitting == Fitting::pairs;
   const PairFrequencies pairs = by_pairs ? pair_frequencies(model) : PairFrequencies();
   CompleteCurvature seen;  // where the objective was evaluated last
@@ -143,12 +149,23 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
     return by_pairs ? Closeness(model, pairs).evaluate(x, gradient)
                     : model.evaluate(x, gradient, nullptr, &seen);
   };
+  const auto hessian = [&](const Eigen::VectorXd& x) -> Eigen::MatrixXd {
+    if (!by_pairs) return log_posterior_hessian(model, x);
+    const auto slope = [&](const Eigen::VectorXd& at) {
+      Eigen::VectorXd out;
+      objective(at, &out);
+      return out;
+    };
+    const Eigen::MatrixXd bend = slopes(slope, x);
+    return 0.5 * (bend + bend.transpose());
+  };
   const auto climb = [&](const Eigen::VectorXd& from) {
     LatentFit out{maximise(objective, from, options, by_pairs ? nullptr : metric)};
     if (!by_pairs && may_be_stuck(model, out.x)) {
       LatentFit again{maximise(objective, leave_boundary(model, out.x), options, metric)};
       if (again.value > out.value) out = again;
     }
+    if (polished && out.converged && model.size <= most_polished) polish(objective, hessian, out);
     if (by_pairs) {
       model.evaluate(out.x, nullptr, &out.log_likelihood);
     } else {

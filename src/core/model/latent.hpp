@@ -57,8 +57,10 @@ OptimiserOptions coarse_options();
 
 // From a given vector of parameters, as a bootstrap does; the best of several starts where it is
 // empty. By pairs minus a sum of squares stands in for the log likelihood (see latent_pairs.hpp).
+// `polished`: to the last digits (see polish()), as estimates that are read should be.
 LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
-                     const OptimiserOptions& options, Fitting fitting = Fitting::likelihood);
+                     const OptimiserOptions& options, Fitting fitting = Fitting::likelihood,
+                     bool polished = false);
 
 inline LatentFit fit_latent(const LatentClass& model, const OptimiserOptions& options) {
   return fit_latent(model, Eigen::VectorXd(), options);

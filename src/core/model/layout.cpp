@@ -85,7 +85,7 @@ Eigen::VectorXd Layout::start_from(const Layout& simpler, const Eigen::VectorXd&
 
 namespace {
 
-constexpr double free_scale = 1e4;  // of what nothing tells
+constexpr double free_scale = 1e6;  // of what nothing tells
 
 // A log density and, unless null, its gradient.
 struct LogDensity {

@@ -101,10 +101,11 @@ void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::Vec
 
 }  // namespace
 
-Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts) {
+Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double added) {
   const int N = layout.categories;
   const bool pooled = layout.prior.pooled;
-  const double extra = layout.prior.none || pooled ? 1e-10 : 0.2;  // nothing is impossible
+  // Nothing is impossible.
+  const double extra = added + (layout.prior.none || pooled ? 1e-10 : 0.2);
   Eigen::VectorXd x = Eigen::VectorXd::Zero(layout.size);
   std::vector<double> of_category(N, pooled ? layout.prior.base_rates : extra);
   for (std::size_t c = 0; c < counts.classes.size(); ++c) of_category[c % N] += counts.classes[c];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <unordered_map>
 #include <utility>
 
 #include "rated_rows.hpp"
@@ -154,6 +155,21 @@ std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& t
 
 bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int pattern) {
   return patterns.places(pattern).size() > 0 || (!truth.empty() && truth[pattern] > 0);
+}
+
+void split(const int* index, const int* code, int codes, std::size_t size, int* out) {
+  int last = 0;
+  // A table is quicker than a search, where it is small.
+  const std::size_t most = size == 0 ? 0 : *std::max_element(index, index + size);
+  const bool small = most * codes <= 4 * size;
+  std::vector<int> table(small ? most * codes : 0, 0);
+  std::unordered_map<std::size_t, int> found;
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::size_t key = static_cast<std::size_t>(index[i] - 1) * codes + code[i] - 1;
+    int& number = small ? table[key] : found[key];
+    if (number == 0) number = ++last;
+    out[i] = number;
+  }
 }
 
 }  // namespace fallible

@@ -100,4 +100,8 @@ bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int p
 std::vector<double> pattern_weights(const int* index, const double* weight, std::size_t cases,
                                     int patterns);
 
+// Numbers from 1, in the order in which they appear, for the pairs of an index and a code (both
+// from 1, the second at most `codes`) of `size` cases.
+void split(const int* index, const int* code, int codes, std::size_t size, int* out);
+
 }  // namespace fallible
