@@ -49,6 +49,7 @@ as_ratings <- function(x, ...) {
 #' @rdname as_ratings
 #' @export
 as_ratings.default <- function(x, ..., arg = "x") {
+  refuse_scores(x, arg)
   abort_argument(arg, "must be ratings, a data frame or matrix of cases x raters, or an agreement
                        matrix of class {.cls table}.", not = x,
     i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.")
@@ -93,41 +94,26 @@ as_ratings.table <- function(x, ..., arg = "x") {
 
 #' @export
 as_ratings.data.frame <- function(x, ..., arg = "x") {
+  refuse_scores(x, arg)
   if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg))
   if (names_columns(...)) return(ratings(x, ...))
-  roles <- guess_roles(names(x))
+  if (is_vitals(x)) return(ratings_of_samples(x, ..., arg = arg))
+  x <- plain_columns(x)
+  roles <- guess_roles(x, arg)
   warn_counts(x[roles$raters])
-  check_labels_shared(x[roles$raters], arg)
+  # A number of a population is a name, and not a quantity.
+  populations <- roles$covariates[fold_case(roles$covariates) == "population"]
+  for (name in populations) x[[name]] <- factor(x[[name]])
   rlang::inject(ratings(x, !!!roles, ...))
 }
 
 #' @export
 as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
-  roles <- if (!names_columns(...)) guess_roles(ask_database(colnames(x)))
+  roles <- if (!names_columns(...)) {
+    columns <- ask_database(colnames(x))
+    guess_roles(list2DF(stats::setNames(rep(list(character()), length(columns)), columns)), "x")
+  }
   rlang::inject(ratings(x, !!!roles, ...))
-}
-
-# What columns are, by their names: arguments of ratings().
-guess_roles <- function(names) {
-  case <- intersect("case", names)
-  weights <- intersect("weight", names)
-  long <- all(c("case", "rater", "rating") %in% names)
-  systems <- if (!long) grep("^system", names, value = TRUE)
-  rest <- setdiff(names, c(case, weights, systems))
-  roles <- list(case = case, weights = weights, systems = systems)
-  Filter(length, c(roles, if (long) list(rater = "rater", rating = "rating") else
-    list(raters = rest)))
-}
-
-# Data with a row per rating, whose columns have other names, have no two columns of ratings.
-check_labels_shared <- function(columns, arg) {
-  if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
-  labels <- unlist(lapply(lapply(plain_columns(columns), column_labels), unique))
-  abort_argument_if(anyDuplicated(labels) == 0L, arg,
-    "must have a column for each rater, and no two of its columns have a label in common.",
-    x = "The columns are {.val {names(columns)}}.",
-    i = "Of data with a row per rating say which columns are what:
-        {.code ratings(data, case = , rater = , rating = )}.")
 }
 
 # Has a user said which columns are what? Looks at names alone, since columns have no values here.

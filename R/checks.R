@@ -106,9 +106,8 @@ check_dots_empty <- function(...) {
 
 # Arguments that people look for in another function.
 argument_hints <- c(
-  clean_labels = "{.arg clean_labels} is an argument of {.fun read_ratings}. Elsewhere names of
-    {.arg categories} join labels: {.code categories = c(Yes = \"yes\")}.",
-  na = "{.arg na} is an argument of {.fun read_ratings}. In data make such labels {.code NA}."
+  clean_labels = "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
+  na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}."
 )
 
 # A vector of which messages show every element.

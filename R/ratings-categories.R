@@ -8,7 +8,29 @@ plain_columns <- function(data) {
   for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
     data[[name]] <- plain_integers(data[[name]])
   }
+  labelled <- names(data)[vapply(data, inherits, NA, "haven_labelled")]
+  for (name in labelled) data[[name]] <- labelled_factor(data[[name]])
+  if (length(labelled) > 0L) inform_fallible("Columns with value labels (of {.pkg haven}) are read as
+      factors: {shorten(dQuote(labelled, FALSE))}.")
   data
+}
+
+# Values without a label are levels too. Values that are declared to be missing are NA.
+labelled_factor <- function(x) {
+  range <- attr(x, "na_range")
+  missing <- attr(x, "na_values")
+  known <- function(value) {
+    inside <- if (is.null(range)) FALSE else value >= range[[1L]] & value <= range[[2L]]
+    !is.na(value) & !value %in% missing & !inside
+  }
+  labels <- attr(x, "labels")
+  labels <- labels[known(as.vector(labels))]
+  value <- as.vector(unclass(x))
+  value[!known(value)] <- NA
+  if (length(labels) == 0L) return(value)
+  levels <- sort_strings(unique(c(as.vector(labels), value)))
+  words <- names(labels)[match(levels, labels)]
+  factor(value, levels, ifelse(is.na(words), as_label(levels), words))
 }
 
 # A 64-bit integer is a double with the bits of that integer, which only its package can read.
@@ -84,25 +106,61 @@ recode_input <- function(input, categories) {
   old <- check_declared(categories)
   new <- ifelse(nzchar(names(categories)), names(categories), old)
   inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
-  become <- function(labels) {
+  relabel_input(input, function(labels) {
     at <- match(labels, old)
     ifelse(is.na(at), labels, new[at])
-  }
-  recode <- function(x) {
+  })
+}
+
+# `become`: a function of labels that returns as many, NA for missing ones.
+relabel_input <- function(input, become) {
+  relabel <- function(x) {
+    if (is.list(x)) return(lapply(x, relabel))
     if (is.factor(x)) {
       levels(x) <- become(levels(x))
-    } else if (any(as_label(unique(x)) %in% old[old != new])) {
-      x <- become(as_label(x))
+      return(x)
     }
-    x
+    found <- unique(x)
+    old <- as_label(found)
+    new <- become(old)
+    at <- match(x, found)
+    if (any(new != old, na.rm = TRUE)) new[at] else replace(x, is.na(new[at]), NA)
   }
   for (field in intersect(c("columns", "systems", "truth"), names(input))) {
-    input[[field]] <- lapply(input[[field]], recode)
+    input[[field]] <- lapply(input[[field]], relabel)
   }
   if (!is.null(input$system_table)) {
-    input$system_table$prediction <- recode(input$system_table$prediction)
+    input$system_table$prediction <- relabel(input$system_table$prediction)
   }
   input
+}
+
+# ---- Arguments `na` and `clean_labels` ----------------------------------------------------------
+
+check_na <- function(na) {
+  abort_argument_if(!is.null(na) && !(is.atomic(na) && is.null(dim(na))), "na",
+    "must be labels.", not = na)
+  if (!is.null(na)) plain_label(as_label(check_text(na, "na")))
+}
+
+settle_input_labels <- function(input, na, clean) {
+  if (is.null(na) && !clean) return(input)
+  abort_if(!input$layout$labels, "argument", "Counts have no labels that could be changed.",
+    i = "Leave {.arg na} and {.arg clean_labels} out.")
+  columns <- c(input$columns, input$systems, input$truth, list(input$system_table$prediction))
+  found <- unlist(lapply(columns, function(x) as_label(unlist(x))))
+  labels <- setdiff(c(found, unlist(lapply(columns, levels))), NA)
+  used <- tabulate(match(found, labels), length(labels))
+  gone <- plain_label(labels) %in% na
+  taken <- gone & used > 0L
+  each <- verbatim(dQuote(labels[taken], FALSE), ", ", vapply(used[taken], count_noun, "", "time"))
+  if (any(taken)) inform_fallible(c("Some labels were taken for missing ratings.", bullets(each)))
+  order <- order(gone, -used, labels, method = "radix")
+  labels <- labels[order]
+  best <- if (clean) clean_label(labels) else labels
+  if (clean) inform_changed("Labels were cleaned.", labels[!gone[order]], best[!gone[order]])
+  best[gone[order]] <- NA
+  relabel_input(input, function(x) best[match(x, labels)])
 }
 
 # NULL where all of them are names of what is in the data.
@@ -112,13 +170,16 @@ declared_categories <- function(categories) {
   if (any(named)) unique(ifelse(named, names(categories), as_label(categories))) else categories
 }
 
-# How to make labels `old` those of `new` that they are like (but for capitals and blanks, or in
-# their order).
-join_words <- function(old, new) {
-  at <- match(plain_label(old), plain_label(new))
-  new <- if (anyNA(at)) new else new[at]
-  each <- toString(paste(dQuote(new, FALSE), "=", dQuote(old, FALSE)))
-  paste0("They count as different. To join them, {.code categories = c(", verbatim(each), ")}.")
+# For each label the most frequent one that differs only in capitals and blanks, and for that the
+# frequent one of which it is a misspelling.
+join_variants <- function(labels, input) {
+  found <- unlist(lapply(input$columns, function(x) match(as_label(x), labels)))
+  often <- labels[order(-tabulate(found, length(labels)))]
+  same <- function(label) often[match(plain_label(label), plain_label(often))]
+  to <- same(labels)
+  typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
+  frequent <- unname(typos)[match(to, names(typos))]
+  ifelse(is.na(frequent), to, same(frequent))
 }
 
 # Signs that labels found in the data are not all categories.
@@ -127,23 +188,24 @@ warn_labels <- function(labels, input) {
     warn_if(found, "labels", message, i = hint, labels = labels)
   }
   plain <- plain_label(labels)
-  similar <- labels[plain %in% plain[duplicated(plain)]]
-  found <- lapply(input$columns, function(x) match(as_label(x), similar))
-  used <- tabulate(as.integer(unlist(found)), length(similar))
-  often <- similar[order(-used)] # rare labels join frequent ones
-  doubt(similar, "Categories differ only in capitals or blanks: {.val {found}}.",
-    join_words(often[duplicated(plain_label(often))], often))
+  to <- join_variants(labels, input)
+  variant <- labels != to
+  each <- toString(paste(dQuote(to[variant], FALSE), "=", dQuote(labels[variant], FALSE)))
+  cleaned <- plain[variant] %in% plain[duplicated(plain)]
+  doubt(labels[variant], "Some categories look like frequent ones with other capitals, blanks or
+      letters: {.val {found}}.", c(
+    paste0("They count as different. To join them, {.code categories = c(", verbatim(each), ")}."),
+    if (any(cleaned)) "{.code clean_labels = TRUE} joins labels that differ only in capitals and
+        blanks."
+  ), unique(c(labels[variant], to[variant])))
   doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {found}}.
       They differ in alphabet, in invisible characters, in how accents are stored, or in how digits
       are written.", "They count as different. Write each of them in one way.")
-  typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
-  doubt(names(typos), "Some rare categories are one letter away from frequent ones:
-      {.val {found}}.", join_words(names(typos), typos))
   missing <- plain %in% without_minus(usual_missing, labels) |
     grepl(unreadable_verdict, chartr("_", " ", plain))
   doubt(labels[missing], "Some categories look like codes for missing ratings: {.val {found}}.",
     "They count as categories. For missing ratings make them {.code NA}, or name them in
-     {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}.")
+     {.arg na}; otherwise declare {.arg categories}.")
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
   many <- length(labels) > 20L && length(labels) > rows / 2
   doubt(if (many) c(length(labels), rows),

@@ -159,20 +159,25 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
                     weights = NULL, repeats = c("error", "ratings", "reruns", "labels"),
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
-                    scores = NULL, confidence = NULL) {
+                    scores = NULL, confidence = NULL, na = NULL, clean_labels = FALSE) {
   check_dots_empty(...)
   check_given()
+  check_flag(clean_labels, "clean_labels")
   repeats <- check_choice(repeats)
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
-    rater_kind = check_rater_kind(rater_kind), scores = scores
+    rater_kind = check_rater_kind(rater_kind), scores = scores, na = check_na(na),
+    clean = clean_labels
   )
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
     counts = counts, weights = weights, rater_groups = rater_groups, truth = truth,
     covariates = covariates, confidence = confidence
   )
+  changes <- c("na", "clean_labels")[c(!is.null(na), clean_labels)]
+  abort_argument_if(length(changes) > 0L && inherits(data, c("table", "tbl_lazy")), changes,
+    "{.arg {changes}} need{?s/} a data frame or a matrix.")
   if (inherits(data, "table")) {
     if (!"counts" %in% given_roles(columns)) return(ratings_of_table(data, columns, options))
     data <- unclass(data)
@@ -201,7 +206,7 @@ ratings_of_table <- function(data, columns, options) {
 # `columns` are quosures of the arguments that name columns; `times` is how many cases a row of
 # `data` stands for, where a database counted them.
 build_ratings <- function(data, columns, options, times = NULL) {
-  input <- read_input(data, columns, options$repeats)
+  input <- read_input(data, columns, options)
   input$times <- times
   input <- recode_input(input, options$categories)
   declared <- declared_categories(options$categories)
@@ -286,7 +291,9 @@ warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
   warn_if(silent, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
     i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
-  warn_if(by_rating && nrow(x) < 50L && n_raters(x) > 10L * nrow(x), "raters",
+  # Where they are swapped, each of the many cases counts as a rater, often with a single rating.
+  times <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 5L
+  warn_if(by_rating && nrow(x) < 50L && n_raters(x) > times * nrow(x), "raters",
     "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
     i = "Are {.arg case} and {.arg rater} swapped?", raters = x$raters)
 }

@@ -94,13 +94,18 @@ bullets <- function(each, most = length(each)) {
 clean_columns <- function(columns) {
   used <- table(unlist(columns))
   labels <- names(used)[order(-used, names(used), method = "radix")]
-  plain <- plain_label(labels)
-  best <- trimws(labels[match(plain, plain)])
+  best <- clean_label(labels)
   inform_changed("Labels were cleaned.", labels, best)
   lapply(columns, function(column) {
     if (!is.list(column)) return(best[match(column, labels)])
     lapply(column, function(answer) unique(best[match(answer, labels)]))
   })
+}
+
+# `labels` are sorted by frequency.
+clean_label <- function(labels) {
+  plain <- plain_label(labels)
+  trimws(labels[match(plain, plain)])
 }
 
 inform_changed <- function(message, from, to) {
