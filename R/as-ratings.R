@@ -101,17 +101,14 @@ as_ratings.data.frame <- function(x, ..., arg = "x") {
   x <- plain_columns(x)
   roles <- guess_roles(x, arg)
   warn_counts(x[roles$raters])
-  # A number of a population is a name, and not a quantity.
-  populations <- roles$covariates[fold_case(roles$covariates) == "population"]
-  for (name in populations) x[[name]] <- factor(x[[name]])
+  for (name in roles$covariates) x[[name]] <- factor(x[[name]]) # populations
   rlang::inject(ratings(x, !!!roles, ...))
 }
 
 #' @export
 as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
   roles <- if (!names_columns(...)) {
-    columns <- ask_database(colnames(x))
-    guess_roles(list2DF(stats::setNames(rep(list(character()), length(columns)), columns)), "x")
+    guess_roles(ask_database(dplyr::collect(utils::head(x, 0L))), "x")
   }
   rlang::inject(ratings(x, !!!roles, ...))
 }

@@ -15,22 +15,14 @@ plain_columns <- function(data) {
   data
 }
 
-# Values without a label are levels too. Values that are declared to be missing are NA.
+# Values without a label are levels too; those that are declared to be missing are not.
 labelled_factor <- function(x) {
-  range <- attr(x, "na_range")
-  missing <- attr(x, "na_values")
-  known <- function(value) {
-    inside <- if (is.null(range)) FALSE else value >= range[[1L]] & value <= range[[2L]]
-    !is.na(value) & !value %in% missing & !inside
-  }
-  labels <- attr(x, "labels")
-  labels <- labels[known(as.vector(labels))]
-  value <- as.vector(unclass(x))
-  value[!known(value)] <- NA
-  if (length(labels) == 0L) return(value)
-  levels <- sort_strings(unique(c(as.vector(labels), value)))
+  labels <- attr(x, "labels") %||% c(none = 0)[0L]
+  range <- attr(x, "na_range") %||% c(Inf, -Inf)
+  levels <- sort_strings(setdiff(c(labels, unclass(x)), c(NA, attr(x, "na_values"))))
+  levels <- levels[levels < range[[1L]] | levels > range[[2L]]]
   words <- names(labels)[match(levels, labels)]
-  factor(value, levels, ifelse(is.na(words), as_label(levels), words))
+  factor(as.vector(unclass(x)), levels, ifelse(is.na(words), as_label(levels), words))
 }
 
 # A 64-bit integer is a double with the bits of that integer, which only its package can read.
@@ -106,25 +98,26 @@ recode_input <- function(input, categories) {
   old <- check_declared(categories)
   new <- ifelse(nzchar(names(categories)), names(categories), old)
   inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
-  relabel_input(input, function(labels) {
-    at <- match(labels, old)
-    ifelse(is.na(at), labels, new[at])
-  })
+  relabel_input(input, old, new)
 }
 
-# `become`: a function of labels that returns as many, NA for missing ones.
-relabel_input <- function(input, become) {
+# Labels `old` become `new`, or missing where these are NA.
+relabel_input <- function(input, old, new) {
+  become <- function(labels) {
+    at <- match(labels, old)
+    ifelse(is.na(at), labels, new[at])
+  }
   relabel <- function(x) {
-    if (is.list(x)) return(lapply(x, relabel))
+    if (is.list(x)) return(x)
     if (is.factor(x)) {
       levels(x) <- become(levels(x))
-      return(x)
+    } else {
+      found <- as_label(unique(x))
+      now <- become(found)
+      x[as_label(x) %in% found[is.na(now)]] <- NA
+      if (any(now != found, na.rm = TRUE)) x <- become(as_label(x))
     }
-    found <- unique(x)
-    old <- as_label(found)
-    new <- become(old)
-    at <- match(x, found)
-    if (any(new != old, na.rm = TRUE)) new[at] else replace(x, is.na(new[at]), NA)
+    x
   }
   for (field in intersect(c("columns", "systems", "truth"), names(input))) {
     input[[field]] <- lapply(input[[field]], relabel)
@@ -135,32 +128,19 @@ relabel_input <- function(input, become) {
   input
 }
 
-# ---- Arguments `na` and `clean_labels` ----------------------------------------------------------
-
-check_na <- function(na) {
-  abort_argument_if(!is.null(na) && !(is.atomic(na) && is.null(dim(na))), "na",
-    "must be labels.", not = na)
-  if (!is.null(na)) plain_label(as_label(check_text(na, "na")))
-}
-
-settle_input_labels <- function(input, na, clean) {
-  if (is.null(na) && !clean) return(input)
-  abort_if(!input$layout$labels, "argument", "Counts have no labels that could be changed.",
-    i = "Leave {.arg na} and {.arg clean_labels} out.")
+# Arguments `na` and `clean_labels` of ratings(), which change nothing the second time.
+settle_input_labels <- function(input, options) {
+  if (!input$layout$labels || (is.null(options$na) && !options$clean)) return(input)
   columns <- c(input$columns, input$systems, input$truth, list(input$system_table$prediction))
-  found <- unlist(lapply(columns, function(x) as_label(unlist(x))))
-  labels <- setdiff(c(found, unlist(lapply(columns, levels))), NA)
-  used <- tabulate(match(found, labels), length(labels))
-  gone <- plain_label(labels) %in% na
-  taken <- gone & used > 0L
-  each <- verbatim(dQuote(labels[taken], FALSE), ", ", vapply(used[taken], count_noun, "", "time"))
-  if (any(taken)) inform_fallible(c("Some labels were taken for missing ratings.", bullets(each)))
-  order <- order(gone, -used, labels, method = "radix")
-  labels <- labels[order]
-  best <- if (clean) clean_label(labels) else labels
-  if (clean) inform_changed("Labels were cleaned.", labels[!gone[order]], best[!gone[order]])
-  best[gone[order]] <- NA
-  relabel_input(input, function(x) best[match(x, labels)])
+  old <- labels_by_frequency(lapply(Filter(is.atomic, columns), function(x) {
+    c(as_label(x), levels(x))
+  }))
+  gone <- plain_label(old) %in% plain_label(as_label(options$na))
+  if (any(gone)) inform_fallible("Labels were taken for missing ratings: {.val {old[gone]}}.")
+  new <- old
+  if (options$clean) new[!gone] <- clean_label(old[!gone])
+  inform_changed("Labels were cleaned.", old, new)
+  relabel_input(input, old, replace(new, gone, NA))
 }
 
 # NULL where all of them are names of what is in the data.
@@ -174,11 +154,11 @@ declared_categories <- function(categories) {
 # frequent one of which it is a misspelling.
 join_variants <- function(labels, input) {
   found <- unlist(lapply(input$columns, function(x) match(as_label(x), labels)))
-  often <- labels[order(-tabulate(found, length(labels)))]
+  often <- labels[order(-tabulate(as.integer(found), length(labels)))]
   same <- function(label) often[match(plain_label(label), plain_label(often))]
   to <- same(labels)
   typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
-  frequent <- unname(typos)[match(to, names(typos))]
+  frequent <- unname(c(character(), typos)[to])
   ifelse(is.na(frequent), to, same(frequent))
 }
 
@@ -192,12 +172,12 @@ warn_labels <- function(labels, input) {
   variant <- labels != to
   each <- toString(paste(dQuote(to[variant], FALSE), "=", dQuote(labels[variant], FALSE)))
   cleaned <- plain[variant] %in% plain[duplicated(plain)]
-  doubt(labels[variant], "Some categories look like frequent ones with other capitals, blanks or
-      letters: {.val {found}}.", c(
+  doubt(labels[variant], "Some categories differ in capitals or blanks, or in one letter, from frequent
+      ones: {.val {found}}.", c(
     paste0("They count as different. To join them, {.code categories = c(", verbatim(each), ")}."),
     if (any(cleaned)) "{.code clean_labels = TRUE} joins labels that differ only in capitals and
         blanks."
-  ), unique(c(labels[variant], to[variant])))
+  ), labels[variant | labels %in% to[variant]])
   doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {found}}.
       They differ in alphabet, in invisible characters, in how accents are stored, or in how digits
       are written.", "They count as different. Write each of them in one way.")

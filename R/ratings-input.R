@@ -18,12 +18,8 @@ read_input <- function(data, quos, options) {
   layout <- find_layout(data, quos)
   given <- read_systems(quos, data, layout)
   roles <- find_roles(data, quos, layout, given$columns, repeats)
-  if (layout$id == "wide") {
-    raters <- roles$raters
-    roles <- settle_raters(roles, data, "data", named_columns(rlang::quo_get_expr(quos$raters)))
-    gone <- setdiff(raters, roles$raters)
-    if (length(gone) > 0L) inform_fallible("{.val {gone}} identif{?ies/y} cases and {?is no
-        rater/are no raters}.", i = "Say so with {.arg case}, or name raters one by one.")
+  if (layout$id == "wide" && selects_by_pattern(quos$raters)) {
+    roles <- settle_raters(roles, data, "data")
   }
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
@@ -41,10 +37,11 @@ read_input <- function(data, quos, options) {
     covariates = of("covariates", identity), confidence = of("confidence"), row_case = case,
     case_names = if (is.null(case)) attr(data, "case_names")
   )
-  input <- settle_input_labels(drop_null(input), options$na, options$clean)
+  input <- settle_input_labels(drop_null(input), options)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
   if (length(given$raters) > 0L) input <- split_systems(input, given$raters, repeats)
   input <- layout$spread(input, repeats)
+  input <- settle_input_labels(input, options) # labels that were in lists
   labelled <- c(if (layout$labels) input$columns, input$systems, input$truth,
     prediction = input$system_table["prediction"])
   for (column in names(labelled)) check_labels(labelled[[column]], column)
@@ -53,11 +50,10 @@ read_input <- function(data, quos, options) {
   input
 }
 
-# Columns that are named one by one, and not in a range or by a pattern.
-named_columns <- function(expr) {
-  if (is.symbol(expr)) return(as.character(expr))
-  if (is.character(expr)) return(expr)
-  if (rlang::is_call(expr, "c")) unlist(lapply(as.list(expr)[-1L], named_columns))
+# Did a user select columns by a range or a pattern, and not name them one by one?
+selects_by_pattern <- function(quo) {
+  expr <- rlang::quo_get_expr(quo)
+  is.call(expr) && !rlang::is_call(expr, "c")
 }
 
 # `input` with some of the rows of its long data; `source` are their places in these.

@@ -167,7 +167,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
-    rater_kind = check_rater_kind(rater_kind), scores = scores, na = check_na(na),
+    rater_kind = check_rater_kind(rater_kind), scores = scores, na = na,
     clean = clean_labels
   )
   columns <- rlang::enquos(
@@ -175,9 +175,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     counts = counts, weights = weights, rater_groups = rater_groups, truth = truth,
     covariates = covariates, confidence = confidence
   )
-  changes <- c("na", "clean_labels")[c(!is.null(na), clean_labels)]
-  abort_argument_if(length(changes) > 0L && inherits(data, c("table", "tbl_lazy")), changes,
-    "{.arg {changes}} need{?s/} a data frame or a matrix.")
+  abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be labels.", not = na)
   if (inherits(data, "table")) {
     if (!"counts" %in% given_roles(columns)) return(ratings_of_table(data, columns, options))
     data <- unclass(data)
@@ -191,7 +189,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
 # An agreement matrix has no columns that could be named.
 ratings_of_table <- function(data, columns, options) {
   check_long(FALSE, options$repeats)
-  given <- given_roles(columns)
+  given <- c(given_roles(columns), c("na", "clean_labels")[c(!is.null(options$na), options$clean)])
   abort_argument_if(given, given,
     "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
     x = "Found {.arg {given}}.",
@@ -292,7 +290,7 @@ warn_raters <- function(x, by_rating) {
   warn_if(silent, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
     i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
   # Where they are swapped, each of the many cases counts as a rater, often with a single rating.
-  times <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 5L
+  times <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
   warn_if(by_rating && nrow(x) < 50L && n_raters(x) > times * nrow(x), "raters",
     "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
     i = "Are {.arg case} and {.arg rater} swapped?", raters = x$raters)

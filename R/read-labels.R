@@ -92,14 +92,18 @@ bullets <- function(each, most = length(each)) {
 
 # One way of writing for labels that differ in blanks and capitals only: the most frequent.
 clean_columns <- function(columns) {
-  used <- table(unlist(columns))
-  labels <- names(used)[order(-used, names(used), method = "radix")]
+  labels <- labels_by_frequency(columns)
   best <- clean_label(labels)
   inform_changed("Labels were cleaned.", labels, best)
   lapply(columns, function(column) {
     if (!is.list(column)) return(best[match(column, labels)])
     lapply(column, function(answer) unique(best[match(answer, labels)]))
   })
+}
+
+labels_by_frequency <- function(columns) {
+  used <- table(unlist(columns))
+  names(used)[order(-used, names(used), method = "radix")]
 }
 
 # `labels` are sorted by frequency.

@@ -436,7 +436,7 @@ test_that("raters without a label of any other are named", {
 
 test_that("an argument of another function, and names that are nearly right, have a hint", {
   expect_snapshot(error = TRUE, {
-    ratings(good, raters = r1:r2, clean_labels = TRUE)
+    agreement(ratings(good, raters = r1:r2), na = "?", clean_labels = TRUE)
     ratings(long, case = case, rater = rater, rating = rating, systems = "R_2")
     estimate_accuracy(ratings(good, raters = r1:r2, systems = s), systems = "S")
     estimate_accuracy(ratings(good, raters = r1:r2, systems = s), by = hospital)
