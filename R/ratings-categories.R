@@ -130,7 +130,9 @@ relabel_input <- function(input, old, new) {
 
 # Arguments `na` and `clean_labels` of ratings(), which change nothing the second time.
 settle_input_labels <- function(input, options) {
-  if (!input$layout$labels || (is.null(options$na) && !options$clean)) return(input)
+  if (is.null(options$na) && !options$clean) return(input)
+  abort_argument_if(!input$layout$labels, c("na", "clean_labels"),
+    "Counts have no labels that {.arg na} or {.arg clean_labels} could change.")
   columns <- c(input$columns, input$systems, input$truth, list(input$system_table$prediction))
   old <- labels_by_frequency(lapply(Filter(is.atomic, columns), function(x) {
     c(as_label(x), levels(x))

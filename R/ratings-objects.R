@@ -100,7 +100,7 @@ read_samples <- function(object, name, number, arg) {
   table <- if (is.environment(object)) object$get_samples() else object
   if (!"input" %in% names(table)) table <- cbind(table, do.call(rbind, table$metadata))
   table <- as.list(table)
-  abort_argument_if(all(is.na(table$score)), arg, "has no scores. Evaluate the task first.")
+  abort_argument_if(all(is.na(table$score)), arg, "must have scores. Evaluate the task first.")
   scorer <- if (is.environment(object)) object$.__enclos_env__$private$scores$name
   judge <- or_null(table[["scorer_chat"]][[1L]]$get_model())
   data.frame(

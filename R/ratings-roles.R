@@ -31,27 +31,28 @@ settle_raters <- function(roles, data, arg) {
     others <- if (all(odd)) labels[-at] else labels[!odd]
     kind_of_column(data[[roles$raters[[at]]]], labels[[at]], unlist(others), folded[[at]])
   }, "")
-  if (sum(!odd) > 1L && all(lengths(labels[!odd]) <= 2L)) kind[folded == "population"] <- "covariate"
+  if (sum(!odd) > 1L && all(lengths(labels[!odd]) <= 2L)) kind[folded == "population"] <- "about"
   of <- split(roles$raters, ifelse(odd, kind, "rater"))
   if (length(roles$case) == 0L) roles$case <- utils::head(of$case, 1L)
-  roles$covariates <- c(roles$covariates, of$covariate)
+  unclear <- c(if (length(roles$case) == 0L) of$repeated, of$unclear)
+  roles$covariates <- c(roles$covariates, of$about, setdiff(of$repeated, unclear))
   roles$raters <- of$rater
-  if (!is.null(of$unclear)) abort_unclear(of$unclear, roles, arg)
+  if (length(unclear) > 0L) abort_unclear(unclear, roles, arg)
   roles
 }
 
 distinct_labels <- function(x) if (is.atomic(x)) plain_label(as_label(unique(x[!is.na(x)])))
 
-# "case" for identifiers, "rater" if all values are labels of other raters, and otherwise "unclear",
-# as if the values are numbers of epochs.
+# "case" or "repeated" for identifiers (is their value another in each row?), "rater" if the values
+# are labels of other raters, and otherwise "unclear", as if the values are numbers of epochs.
 kind_of_column <- function(x, found, others, name) {
   once <- anyDuplicated(x) == 0L
-  shared <- all(found %in% others)
+  words <- anyNA(suppressWarnings(as.numeric(found)))
+  shared <- sum(found %in% others) >= length(found) * if (words) 0.5 else 1
   number <- setequal(found, seq_along(found))
   if (grepl(id_names, name)) {
-    sure <- !name %in% c("item", "unit")
-    if (once && (sure || !shared)) return("case")
-    if (once || sure || (number && length(unique(table(x))) == 1L)) return("unclear")
+    if (!shared || !name %in% c("item", "unit")) return(if (once) "case" else "repeated")
+    if (once || (number && length(unique(table(x))) == 1L)) return("unclear")
   } else if (number && name != "model") {
     return("unclear")
   }
@@ -59,14 +60,18 @@ kind_of_column <- function(x, found, others, name) {
 }
 
 abort_unclear <- function(unclear, roles, arg) {
-  of <- function(columns) paste0("c(", toString(dQuote(columns, FALSE)), ")")
-  call <- paste0("ratings(data, raters = ", of(roles$raters))
-  is_id <- grepl(id_names, fold_case(unclear))
-  case <- c(roles$case, unclear[is_id])
-  abort_argument(arg, "{.arg {arg}} has columns that may be no raters: {.val {unclear}}.",
+  given <- function(role, columns) {
+    if (length(columns) > 0L) paste0(", ", role, " = c(", toString(dQuote(columns, FALSE)), ")")
+  }
+  call <- paste0("ratings(data", given("raters", roles$raters))
+  case <- c(roles$case, unclear[grepl(id_names, fold_case(unclear))])
+  about <- setdiff(unclear, case)
+  if (length(about) == 0L) about <- unclear
+  abort_argument(arg, "{.arg {arg}} has {cli::qty(unclear)}{?a column that may be no rater/columns
+      that may be no raters}: {.val {unclear}}.",
     i = c(
-      "If they identify cases: {.code {call}, case = {of(unique(c(case, unclear)))})}.",
-      "If they describe cases: {.code {call}, case = {of(case)}, covariates = {of(unclear[!is_id])})}.",
+      "If they identify cases: {.code {call}{given('case', unique(c(case, unclear)))})}.",
+      "If they describe cases: {.code {call}{given('case', setdiff(case, about))}{given('covariates', about)})}.",
       "If they are raters, name all raters in {.arg raters}."
     ), columns = unclear)
 }

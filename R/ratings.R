@@ -19,7 +19,8 @@
 #'   exchangeable: it is not known who gave which rating.
 #'
 #' Ratings may be factors, strings, logicals or numbers; they are compared by label. A missing
-#' rating is `NA`.
+#' rating is `NA`. Columns with value labels of \pkg{haven} are read as factors. Where `raters` is a
+#' range or a pattern, identifiers among the columns are no raters; see [as_ratings()].
 #'
 #' @section Categories:
 #' Their number matters: with more categories, agreement by chance is rarer. Without `categories`,
@@ -122,6 +123,12 @@
 #'   first; logicals; or numbers in \[0, 1\], which are cut at fifths. `NA` where a rater did not
 #'   say. Only models with `confidence = TRUE` use it; see [rater_model()]. Not for counts, repeats
 #'   and lazy tables.
+#'
+#' @param na Labels that stand for a missing rating, whatever their capitals and the blanks around
+#'   them, in ratings, systems and `truth`; strings or numbers. By default only `NA` is missing. A
+#'   message lists the labels that were found.
+#' @param clean_labels Should labels that differ only in capitals and blanks become one, the most
+#'   frequent of them? A message lists the labels that were changed.
 #'
 #' @return An object of class `ratings` (of counts `ratings_counts`, of answers with several labels
 #'   `ratings_labels`) with methods for `print()`, `summary()`, `dim()` (cases, raters), `[` (cases,

@@ -102,8 +102,9 @@ clean_columns <- function(columns) {
 }
 
 labels_by_frequency <- function(columns) {
-  used <- table(unlist(columns))
-  names(used)[order(-used, names(used), method = "radix")]
+  used <- table(as.character(unlist(columns)))
+  labels <- as.character(names(used))
+  labels[order(-used, labels, method = "radix")]
 }
 
 # `labels` are sorted by frequency.
