@@ -27,20 +27,20 @@
 #' similar identifies the case, whatever its capitals. In data with a row per case its values must
 #' differ in all rows. If another identifier groups these cases, it becomes a covariate. A column
 #' called `epoch`, `run`, `model` or `population` is a rater if its values are labels of the other
-#' raters, as in data with the columns `human` and `model`. Where names and values do not decide, the
-#' call stops, and the error shows calls of [ratings()] that say what the column is. [ratings()] does
-#' the same where `raters` is a range or a pattern, such as `everything()`; raters that are named one
-#' by one stay raters.
+#' raters, as in data with the columns `human` and `model`. Where names and values do not decide,
+#' the call stops, and the error shows calls of [ratings()] that say what the column is. [ratings()]
+#' does the same where `raters` is a range or a pattern, such as `everything()`; raters that are
+#' named one by one stay raters.
 #'
-#' A data frame with the column `Population` in which all other columns have two values is a table of
-#' diagnostic tests, as \pkg{runjags} takes it. The population becomes a covariate, for
+#' A data frame with the column `Population` in which all other columns have two values is a table
+#' of diagnostic tests, as \pkg{runjags} takes it. The population becomes a covariate, for
 #' `base_rates = ~ Population` of [rater_model()].
 #'
 #' @section Objects of other packages:
 #' * **\pkg{quallmer}**: Each run (class `qlm_coded`) is a rater, as in
 #'   `as_ratings(run1, run2, rating = sentiment)`. Names of arguments, or else of runs, are names of
-#'   raters; human coders are experts and other runs are models. A run that is marked as gold becomes
-#'   the `truth`, if there are others.
+#'   raters; human coders are experts and other runs are models. A run that is marked as gold
+#'   becomes the `truth`, if there are others.
 #' * **\pkg{vitals}**: A `Task`, its samples and what `vitals_bind()` returns have a row per answer
 #'   of the system that was evaluated. Each answer is a case, so that epochs are cases of their own,
 #'   and the scorer is the rater. In `as_ratings(task1, task2)` the scorers are raters of the same
@@ -126,12 +126,24 @@ as_ratings.data.frame <- function(x, ..., arg = "x") {
   refuse_scores(x, arg)
   if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg))
   if (names_columns(...)) return(ratings(x, ...))
-  if (is_vitals(x)) return(ratings_of_samples(x, ..., arg = arg))
+  if (is_vitals(x)) return(ratings_of_samples(list(x, ...), arg))
   x <- plain_columns(x)
   roles <- guess_roles(x, arg)
   warn_counts(x[roles$raters])
   for (name in roles$covariates) x[[name]] <- factor(x[[name]]) # populations
   rlang::inject(ratings(x, !!!roles, ...))
+}
+
+#' @rdname as_ratings
+#' @export
+as_ratings.qlm_coded <- function(x, ..., rating = NULL, arg = "x") {
+  if (names_columns(...)) return(ratings(x, ..., rating = {{ rating }}))
+  ratings_of_runs(list(x, ...), rlang::enquo(rating), arg)
+}
+
+#' @export
+as_ratings.Task <- function(x, ..., arg = "x") {
+  if (is_vitals(x)) ratings_of_samples(list(x, ...), arg) else as_ratings.default(x, arg = arg)
 }
 
 #' @export

@@ -10,8 +10,8 @@ plain_columns <- function(data) {
   }
   labelled <- names(data)[vapply(data, inherits, NA, "haven_labelled")]
   for (name in labelled) data[[name]] <- labelled_factor(data[[name]])
-  if (length(labelled) > 0L) inform_fallible("Columns with value labels (of {.pkg haven}) are read as
-      factors: {shorten(dQuote(labelled, FALSE))}.")
+  if (length(labelled) > 0L) inform_fallible("Columns with value labels (of {.pkg haven}) are read
+      as factors: {shorten(dQuote(labelled, FALSE))}.")
   data
 }
 
@@ -174,8 +174,8 @@ warn_labels <- function(labels, input) {
   variant <- labels != to
   each <- toString(paste(dQuote(to[variant], FALSE), "=", dQuote(labels[variant], FALSE)))
   cleaned <- plain[variant] %in% plain[duplicated(plain)]
-  doubt(labels[variant], "Some categories differ in capitals or blanks, or in one letter, from frequent
-      ones: {.val {found}}.", c(
+  doubt(labels[variant], "Some categories differ in capitals or blanks, or in one letter, from
+      frequent ones: {.val {found}}.", c(
     paste0("They count as different. To join them, {.code categories = c(", verbatim(each), ")}."),
     if (any(cleaned)) "{.code clean_labels = TRUE} joins labels that differ only in capitals and
         blanks."

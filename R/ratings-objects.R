@@ -15,14 +15,11 @@ ratings_of_object <- function(columns, args, ...) {
 
 # ---- quallmer: a run has a row per text and a column per variable of its codebook --------------
 
-#' @rdname as_ratings
-#' @export
-as_ratings.qlm_coded <- function(x, ..., rating = NULL, arg = "x") {
-  if (names_columns(...)) return(ratings(x, ..., rating = {{ rating }}))
-  given <- list(x, ...)
+# `given`: the runs, and arguments of ratings().
+ratings_of_runs <- function(given, rating, arg) {
   is_run <- vapply(given, inherits, NA, "qlm_coded")
   runs <- given[is_run]
-  variable <- coded_variable(runs, rlang::enquo(rating))
+  variable <- coded_variable(runs, rating)
   facts <- list2DF(stack_tables(lapply(runs, read_run)))
   name <- rlang::names2(runs)
   name <- make.unique(ifelse(nzchar(name), name, facts$name), " ")
@@ -63,11 +60,6 @@ read_run <- function(run) {
 
 # ---- vitals: a row per answer of the system that was evaluated, with the score of a judge ------
 
-#' @export
-as_ratings.Task <- function(x, ..., arg = "x") {
-  if (is_vitals(x)) ratings_of_samples(x, ..., arg = arg) else as_ratings.default(x, arg = arg)
-}
-
 is_vitals <- function(x) {
   if (inherits(x, "Task")) return(is.function(x$get_samples))
   has_columns(x, c("id", "input", "target", "score")) ||
@@ -76,11 +68,11 @@ is_vitals <- function(x) {
 
 # Tasks with the same answers to all samples differ in their judges, who are raters; if answers
 # differ, each of them is a case.
-ratings_of_samples <- function(x, ..., arg = "x") {
-  given <- list(x, ...)
+ratings_of_samples <- function(given, arg) {
   is_task <- vapply(given, is_vitals, NA)
   tasks <- given[is_task]
-  samples <- do.call(rbind, unname(Map(read_samples, tasks, rlang::names2(tasks), seq_along(tasks), arg)))
+  tables <- Map(read_samples, tasks, rlang::names2(tasks), seq_along(tasks), arg)
+  samples <- do.call(rbind, unname(tables))
   key <- c("id", if (any(samples$epoch != 1)) "epoch")
   tasks <- unique(samples$task)
   if (anyDuplicated(unique(samples[c(key, "answer")])[key]) > 0L) {

@@ -26,6 +26,7 @@ guess_roles <- function(data, arg) {
 settle_raters <- function(roles, data, arg) {
   folded <- fold_case(roles$raters)
   odd <- grepl(paste0(id_names, "|", key_names), folded)
+  if (!any(odd)) return(roles)
   labels <- lapply(as.list(data)[roles$raters], distinct_labels)
   kind <- vapply(seq_along(odd), function(at) {
     others <- if (all(odd)) labels[-at] else labels[!odd]
@@ -41,7 +42,10 @@ settle_raters <- function(roles, data, arg) {
   roles
 }
 
-distinct_labels <- function(x) if (is.atomic(x)) plain_label(as_label(unique(x[!is.na(x)])))
+# Of many values as many as show that they are no categories.
+distinct_labels <- function(x) {
+  if (is.atomic(x)) plain_label(as_label(utils::head(unique(x[!is.na(x)]), max_categories + 1L)))
+}
 
 # "case" or "repeated" for identifiers (is their value another in each row?), "rater" if the values
 # are labels of other raters, and otherwise "unclear", as if the values are numbers of epochs.
@@ -61,17 +65,19 @@ kind_of_column <- function(x, found, others, name) {
 
 abort_unclear <- function(unclear, roles, arg) {
   given <- function(role, columns) {
-    if (length(columns) > 0L) paste0(", ", role, " = c(", toString(dQuote(columns, FALSE)), ")")
+    of <- toString(dQuote(verbatim(columns), FALSE))
+    if (length(columns) > 0L) paste0(", ", role, " = c(", of, ")")
   }
-  call <- paste0("ratings(data", given("raters", roles$raters))
+  call <- function(...) paste0("{.code ratings(data", given("raters", roles$raters), ..., ")}.")
   case <- c(roles$case, unclear[grepl(id_names, fold_case(unclear))])
   about <- setdiff(unclear, case)
   if (length(about) == 0L) about <- unclear
   abort_argument(arg, "{.arg {arg}} has {cli::qty(unclear)}{?a column that may be no rater/columns
       that may be no raters}: {.val {unclear}}.",
     i = c(
-      "If they identify cases: {.code {call}{given('case', unique(c(case, unclear)))})}.",
-      "If they describe cases: {.code {call}{given('case', setdiff(case, about))}{given('covariates', about)})}.",
+      paste("If they identify cases:", call(given("case", unique(c(case, unclear))))),
+      paste("If they describe cases:",
+        call(given("case", setdiff(case, about)), given("covariates", about))),
       "If they are raters, name all raters in {.arg raters}."
     ), columns = unclear)
 }

@@ -146,7 +146,8 @@ test_that("cases must be known and, in wide data, differ", {
 test_that("columns must exist, be usable and have one role", {
   expect_error(ratings(good, raters = r1:r9), class = "fallible_error_columns")
   expect_error(ratings(good, raters = r1:s, systems = s), class = "fallible_error_columns")
-  expect_error(ratings(good, raters = r1:r2, case = starts_with("no_")), class = "fallible_error_columns")
+  expect_error(ratings(good, raters = r1:r2, case = starts_with("no_")),
+    class = "fallible_error_columns")
   dates <- data.frame(r1 = as.list(1:2), r2 = 1:2)
   dates$r1 <- list(1, 2)
   expect_error(ratings(dates, raters = c(r1, r2)), class = "fallible_error_columns")
@@ -456,7 +457,9 @@ labelled <- function(x, labels, ..., class = NULL) {
 
 test_that("columns of haven are factors of their labels", {
   code <- c(no = 0, yes = 1)
-  data <- tibble::tibble(id = 1:4, a = labelled(c(0, 1, 1, NA), code), b = c("no", "yes", "no", "no"))
+  data <- tibble::tibble(
+    id = 1:4, a = labelled(c(0, 1, 1, NA), code), b = c("no", "yes", "no", "no")
+  )
   expect_message(x <- ratings(data, raters = c(a, b), case = id), "factors: \"a\"")
   expect_identical(x$categories, c("no", "yes"))
   expect_identical(as.character(tidy(x)$rating), c("no", "no", "yes", "yes", "yes", "no", "no"))
@@ -470,7 +473,8 @@ test_that("columns of haven are factors of their labels", {
   expect_identical(value, factor(c("Yes", "No", "Yes"), c("No", "Yes")))
   expect_identical(labelled_factor(labelled(c(2L, 1L), NULL)), factor(2:1))
   long <- data.frame(
-    case = labelled(c(1, 1, 2, 2), c(first = 1)), who = labelled(c(1L, 2L, 1L, 2L), c(ann = 1L, bob = 2L)),
+    case = labelled(c(1, 1, 2, 2), c(first = 1)),
+    who = labelled(c(1L, 2L, 1L, 2L), c(ann = 1L, bob = 2L)),
     said = labelled(c(0, 1, 1, 1), code)
   )
   x <- quiet(ratings(long, case = case, rater = who, rating = said))
@@ -493,8 +497,8 @@ test_that("na and clean_labels of ratings() do what those of read_ratings() do",
   expect_identical(tidy(y), tidy(x))
   expect_identical(quiet(as_ratings(wide, na = c("N/A", "-"), clean_labels = TRUE)), x)
   # Factors keep their order and unused levels, numbers stay numbers.
-  ordered <- data.frame(a = factor(c("lo", "Hi", "99"), c("lo", "mid", "Hi", "hi", "99"), ordered = TRUE))
-  ordered$b <- factor(c("lo", "hi", "hi"), levels(ordered$a), ordered = TRUE)
+  grade <- function(x) factor(x, c("lo", "mid", "Hi", "hi", "99"), ordered = TRUE)
+  ordered <- data.frame(a = grade(c("lo", "Hi", "99")), b = grade(c("lo", "hi", "hi")))
   x <- quiet(ratings(ordered, raters = c(a, b), na = 99, clean_labels = TRUE))
   expect_identical(x$categories, c("lo", "mid", "hi"))
   expect_true(x$ordered)
@@ -513,7 +517,8 @@ test_that("na and clean_labels of ratings() do what those of read_ratings() do",
   expect_identical(as.character(truth(x)$category), c("u", NA, "v"))
   expect_identical(as.character(tidy(x, "systems")$prediction), c("u", "u"))
   table <- data.frame(case = 1:5, system = "s", prediction = c("Good", "", "bad", "bad", "bad"))
-  x <- quiet(ratings(wide, raters = a:b, systems = table, na = c("", "n/a", "-"), clean_labels = TRUE))
+  x <- quiet(ratings(wide, raters = a:b, systems = table, na = c("", "n/a", "-"),
+    clean_labels = TRUE))
   expect_identical(as.character(tidy(x, "systems")$prediction), c("good", "bad", "bad", "bad"))
   answers <- data.frame(case = c(1, 1, 2, 2), rater = c("r", "s"))
   answers$labels <- list(c("a", "b"), "A ", "b", character())
@@ -529,14 +534,11 @@ test_that("na and clean_labels of ratings() do what those of read_ratings() do",
 
 test_that("one warning proposes all labels to join, and what it proposes works", {
   wide <- data.frame(
-    a = c(rep("Positive", 30), "positive ", "Postive", "postive"), b = c(rep("Negative", 32), "negative")
+    a = c(rep("Positive", 30), "positive ", "Postive", "postive"),
+    b = c(rep("Negative", 32), "negative")
   )
-  caught <- list()
-  withCallingHandlers(ratings(wide, raters = a:b), fallible_warning_labels = function(w) {
-    caught[[length(caught) + 1L]] <<- conditionMessage(w)
-    invokeRestart("muffleWarning")
-  })
-  proposal <- grep("To join", caught, value = TRUE)
+  caught <- capture_warnings(ratings(wide, raters = a:b))
+  proposal <- grep("To join", caught, value = TRUE, fixed = TRUE)
   expect_length(proposal, 1L)
   expect_match(proposal, "clean_labels = TRUE")
   code <- regmatches(proposal, regexpr("c\\([^)]*\\)", proposal))

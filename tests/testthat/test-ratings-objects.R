@@ -11,7 +11,7 @@ run_of <- function(codes, name, human = FALSE, gold = NULL, ids = names(codes), 
       user = list(name = name, notes = NULL),
       object = list(
         call = quote(qlm_code()), n_units = length(codes), source = if (human) "human",
-        is_gold = gold, chat_args = if (!human) list(name = "lab/model-1")
+        is_gold = gold, chat_args = if (!human) list(name = "model-1")
       ),
       system = list(timestamp = NULL)
     )
@@ -56,13 +56,13 @@ test_that("runs of quallmer before version 0.3 have their facts elsewhere", {
     run <- run_of(factor(stance, c("con", "pro", "neutral")), name, ids = 1:5)
     attr(run, "meta") <- NULL
     attr(run, "run") <- list(
-      name = name, chat_args = list(name = "lab/model-2"),
+      name = name, chat_args = list(name = "model-2"),
       metadata = list(source = if (human) "human", n_units = 5L)
     )
     run
   }
   x <- as_ratings(old("original"), old("Ann", human = TRUE))
-  expect_identical(x$raters, c("lab/model-2", "Ann"))
+  expect_identical(x$raters, c("model-2", "Ann"))
   expect_identical(unname(x$rater_kind), c("model", "expert"))
   expect_identical(x$categories, c("con", "pro", "neutral"))
   expect_identical(x$cases, 1:5)
