@@ -28,7 +28,7 @@
 #' differ in all rows. If another identifier groups these cases, it becomes a covariate. A column
 #' called `epoch`, `run`, `model` or `population` is a rater if its values are labels of the other
 #' raters, as in data with the columns `human` and `model`. Where names and values do not decide,
-#' the call stops, and the error shows calls of [ratings()] that say what the column is. [ratings()]
+#' the call stops, and the error shows calls of [ratings()] that name its role. [ratings()]
 #' does the same where `raters` is a range or a pattern, such as `everything()`; raters that are
 #' named one by one stay raters.
 #'
@@ -42,7 +42,7 @@
 #'   raters; human coders are experts and other runs are models. A run that is marked as gold
 #'   becomes the `truth`, if there are others.
 #' * **\pkg{vitals}**: A `Task`, its samples and what `vitals_bind()` returns have a row per answer
-#'   of the system that was evaluated. Each answer is a case, so that epochs are cases of their own,
+#'   of the system that was evaluated. Each answer is a case, so that epochs are separate cases,
 #'   and the scorer is the rater. In `as_ratings(task1, task2)` the scorers are raters of the same
 #'   cases if both tasks have the same answers to all samples.
 #' * **\pkg{haven}**: Columns with value labels are read as factors of these labels, with a message.

@@ -15,7 +15,7 @@ plain_columns <- function(data) {
   data
 }
 
-# Values without a label are levels too; those that are declared to be missing are not.
+# Factor of value labels. Values without a label are levels too. Values declared missing are NA.
 labelled_factor <- function(x) {
   labels <- attr(x, "labels") %||% c(none = 0)[0L]
   range <- attr(x, "na_range") %||% c(Inf, -Inf)
@@ -101,7 +101,7 @@ recode_input <- function(input, categories) {
   relabel_input(input, old, new)
 }
 
-# Labels `old` become `new`, or missing where these are NA.
+# Replaces labels `old` by `new`; NA makes them missing.
 relabel_input <- function(input, old, new) {
   become <- function(labels) {
     at <- match(labels, old)
@@ -128,7 +128,7 @@ relabel_input <- function(input, old, new) {
   input
 }
 
-# Arguments `na` and `clean_labels` of ratings(), which change nothing the second time.
+# Applies arguments `na` and `clean_labels` of ratings(). A second call changes nothing.
 settle_input_labels <- function(input, options) {
   if (is.null(options$na) && !options$clean) return(input)
   abort_argument_if(!input$layout$labels, c("na", "clean_labels"),
@@ -152,8 +152,8 @@ declared_categories <- function(categories) {
   if (any(named)) unique(ifelse(named, names(categories), as_label(categories))) else categories
 }
 
-# For each label the most frequent one that differs only in capitals and blanks, and for that the
-# frequent one of which it is a misspelling.
+# Returns for each label the most frequent variant, which differs in capitals and blanks, or the
+# frequent label of which that variant is a misspelling.
 join_variants <- function(labels, input) {
   found <- unlist(lapply(input$columns, function(x) match(as_label(x), labels)))
   often <- labels[order(-tabulate(as.integer(found), length(labels)))]

@@ -50,7 +50,7 @@ read_input <- function(data, quos, options) {
   input
 }
 
-# Did a user select columns by a range or a pattern, and not name them one by one?
+# Does the user select columns by a range or a pattern, instead of naming them one by one?
 selects_by_pattern <- function(quo) {
   expr <- rlang::quo_get_expr(quo)
   is.call(expr) && !rlang::is_call(expr, "c")

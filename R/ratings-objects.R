@@ -1,4 +1,4 @@
-# Objects of other packages, known by their classes and columns, as ratings.
+# Makes ratings of objects of other packages, which are recognised by classes and columns.
 
 # Results of evaluatellm (called evalkit before).
 refuse_scores <- function(x, arg) {
@@ -7,7 +7,7 @@ refuse_scores <- function(x, arg) {
     i = "Make ratings of the answers, or of the verdicts of judges, with {.fun ratings}.")
 }
 
-# What a user gives (`args`) goes before what the object says.
+# Calls ratings(). Arguments that the user gives (`args`) replace those found in the object.
 ratings_of_object <- function(columns, args, ...) {
   found <- list(...)
   rlang::inject(ratings(columns, !!!found[setdiff(names(found), names(args))], !!!args))
@@ -15,7 +15,7 @@ ratings_of_object <- function(columns, args, ...) {
 
 # ---- quallmer: a run has a row per text and a column per variable of its codebook --------------
 
-# `given`: the runs, and arguments of ratings().
+# `given`: runs, and arguments of ratings(). `rating`: quosure of the variable.
 ratings_of_runs <- function(given, rating, arg) {
   is_run <- vapply(given, inherits, NA, "qlm_coded")
   runs <- given[is_run]
@@ -32,7 +32,8 @@ ratings_of_runs <- function(given, rating, arg) {
     truth = if (any(gold)) name[gold], rater_kind = stats::setNames(facts$kind, name)[!gold])
 }
 
-# A variable that all runs have. Texts of which none occurs twice are explanations.
+# Name of the variable to read, which all runs contain. Strings that all differ are explanations
+# instead of codes.
 coded_variable <- function(runs, quo) {
   if (!rlang::quo_is_null(quo)) return(select_column(runs[[1L]], quo, "rating"))
   names <- Reduce(intersect, lapply(runs, names))
@@ -46,7 +47,8 @@ coded_variable <- function(runs, quo) {
   coded
 }
 
-# Before version 0.3 of quallmer all facts were in the attribute "run".
+# Name, kind and gold status of a run. Before version 0.3 of quallmer, they were in the attribute
+# "run".
 read_run <- function(run) {
   old <- attr(run, "run")
   meta <- attr(run, "meta")
@@ -66,8 +68,8 @@ is_vitals <- function(x) {
     has_columns(x, c("task", "id", "score", "metadata"))
 }
 
-# Tasks with the same answers to all samples differ in their judges, who are raters; if answers
-# differ, each of them is a case.
+# If all tasks have the same answers, their scorers are raters of the same cases. Otherwise each
+# answer of each task is a case.
 ratings_of_samples <- function(given, arg) {
   is_task <- vapply(given, is_vitals, NA)
   tasks <- given[is_task]
@@ -87,12 +89,13 @@ ratings_of_samples <- function(given, arg) {
     rater_kind = if (all(samples$model)) "model")
 }
 
-# Samples of one task, or of several that vitals_bind() has bound.
+# Data frame of the samples of a task, or of several tasks that vitals_bind() has bound.
 read_samples <- function(object, name, number, arg) {
   table <- if (is.environment(object)) object$get_samples() else object
   if (!"input" %in% names(table)) table <- cbind(table, do.call(rbind, table$metadata))
   table <- as.list(table)
-  abort_argument_if(all(is.na(table$score)), arg, "must have scores. Evaluate the task first.")
+  known <- is.atomic(table$score) && !all(is.na(table$score))
+  abort_argument_if(!known, arg, "must have scores. Evaluate the task first.")
   scorer <- if (is.environment(object)) object$.__enclos_env__$private$scores$name
   judge <- or_null(table[["scorer_chat"]][[1L]]$get_model())
   data.frame(

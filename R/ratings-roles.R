@@ -1,9 +1,9 @@
-# What the columns of a data frame are, by their names and values, where a user does not say.
+# Finds the roles of columns from their names and values, where the user does not specify them.
 
 id_names <- "^([.]?id|(case|item|unit|doc|text|sample)[._]?id|case|item|unit)$"
 key_names <- "^(epoch|run|model|population)$"
 
-# Arguments of ratings() for these columns. Where `data` has no rows, names decide.
+# Returns arguments of ratings(). If `data` has no rows, only names are used.
 guess_roles <- function(data, arg) {
   columns <- names(data)
   folded <- fold_case(columns)
@@ -21,8 +21,8 @@ guess_roles <- function(data, arg) {
   Filter(length, settle_raters(roles, data, arg))
 }
 
-# `roles` without raters that identify cases, or populations of diagnostic tests (which have two
-# results, as in tables for template_huiwalter() of runjags).
+# Removes columns from the raters in `roles` that identify cases, or that are populations of
+# diagnostic tests with two results (as in data of template_huiwalter() of runjags).
 settle_raters <- function(roles, data, arg) {
   folded <- fold_case(roles$raters)
   odd <- grepl(paste0(id_names, "|", key_names), folded)
@@ -42,13 +42,13 @@ settle_raters <- function(roles, data, arg) {
   roles
 }
 
-# Of many values as many as show that they are no categories.
+# Labels of a column, cut off where there are too many for categories.
 distinct_labels <- function(x) {
   if (is.atomic(x)) plain_label(as_label(utils::head(unique(x[!is.na(x)]), max_categories + 1L)))
 }
 
-# "case" or "repeated" for identifiers (is their value another in each row?), "rater" if the values
-# are labels of other raters, and otherwise "unclear", as if the values are numbers of epochs.
+# Kind of a column with an unusual name: "case" (identifier, different in all rows), "repeated"
+# (identifier with repeated values), "rater" (values are labels of other raters) or "unclear".
 kind_of_column <- function(x, found, others, name) {
   once <- anyDuplicated(x) == 0L
   words <- anyNA(suppressWarnings(as.numeric(found)))

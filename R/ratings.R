@@ -183,6 +183,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
     covariates = covariates, confidence = confidence
   )
   abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be labels.", not = na)
+  check_text(na, "na")
   if (inherits(data, "table")) {
     if (!"counts" %in% given_roles(columns)) return(ratings_of_table(data, columns, options))
     data <- unclass(data)
@@ -296,7 +297,7 @@ warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
   warn_if(silent, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
     i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
-  # Where they are swapped, each of the many cases counts as a rater, often with a single rating.
+  # If they are swapped, many cases count as raters, often with one rating each.
   times <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
   warn_if(by_rating && nrow(x) < 50L && n_raters(x) > times * nrow(x), "raters",
     "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",

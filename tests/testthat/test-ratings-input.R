@@ -529,6 +529,7 @@ test_that("na and clean_labels of ratings() do what those of read_ratings() do",
     class = "fallible_error_argument")
   expect_error(ratings(table(1:2, 1:2), clean_labels = TRUE), class = "fallible_error_argument")
   expect_error(ratings(wide, raters = a:b, na = list("x")), class = "fallible_error_argument")
+  expect_error(ratings(wide, raters = a:b, na = "\xff"), class = "fallible_error_encoding")
   expect_error(ratings(wide, raters = a:b, clean_labels = NA), class = "fallible_error_argument")
 })
 

@@ -118,6 +118,7 @@ test_that("samples of vitals are verdicts of one judge on answers", {
   expect_identical(partly$categories, c("I", "P", "C"))
   expect_identical(as_ratings(samples_of(c(0, 1, 1)))$categories, c("0", "1"))
   expect_error(as_ratings(samples_of(c(NA, NA))), class = "fallible_error_argument")
+  expect_error(as_ratings(samples_of(list("C", "I"))), class = "fallible_error_argument")
 })
 
 test_that("epochs of vitals are cases of their own", {
