@@ -88,11 +88,13 @@ check_threads <- function(threads) {
 }
 
 # Names arguments without evaluating them, what they may have been meant to be, and all there are.
-check_dots_empty <- function(...) {
-  if (...length() == 0L) return(invisible())
+# `.but`: arguments that the function takes from `...`.
+check_dots_empty <- function(..., .but = NULL) {
   given <- as.list(substitute(alist(...)))[-1L]
+  given <- given[!rlang::names2(given) %in% .but]
+  if (length(given) == 0L) return(invisible())
   names <- rlang::names2(given)
-  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  known <- c(setdiff(names(formals(sys.function(sys.parent()))), "..."), .but)
   wrong <- untruncated(names[names != ""])
   near <- near_names(names[names != ""], known)
   unnamed <- vapply(given[names == ""], rlang::as_label, "")

@@ -65,7 +65,11 @@
 #'   verb
 #' @srrstatsNA {G2.14, G2.14a, G2.14b, G2.14c} missing ratings are what models are about: no option
 #' @param data A data frame, a matrix, a table or a lazy table; see Layouts.
-#' @param ... Not used; catches misspelt arguments.
+#' @param ... Two more arguments for labels: `na`, labels that stand for a missing rating, whatever
+#'   their capitals and the blanks around them, in ratings, systems and `truth` (strings or numbers;
+#'   by default only `NA` is missing); and `clean_labels`: should labels that differ only in capitals
+#'   and blanks become one, the most frequent of them? Messages list the labels that were found or
+#'   changed. Any other argument is an error.
 #' @param raters Columns of the raters, in wide data. For columns, any
 #'   [tidyselect][tidyselect::language] works: `starts_with("rater")`, `r1:r4`, `c("x", "y")`. In a
 #'   matrix, by default all columns that are not systems.
@@ -124,12 +128,6 @@
 #'   say. Only models with `confidence = TRUE` use it; see [rater_model()]. Not for counts, repeats
 #'   and lazy tables.
 #'
-#' @param na Labels that stand for a missing rating, whatever their capitals and the blanks around
-#'   them, in ratings, systems and `truth`; strings or numbers. By default only `NA` is missing. A
-#'   message lists the labels that were found.
-#' @param clean_labels Should labels that differ only in capitals and blanks become one, the most
-#'   frequent of them? A message lists the labels that were changed.
-#'
 #' @return An object of class `ratings` (of counts `ratings_counts`, of answers with several labels
 #'   `ratings_labels`) with methods for `print()`, `summary()`, `dim()` (cases, raters), `[` (cases,
 #'   raters, systems), [as.data.frame()][as.data.frame.ratings] and [autoplot()][autoplot.ratings].
@@ -166,16 +164,17 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
                     weights = NULL, repeats = c("error", "ratings", "reruns", "labels"),
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
-                    scores = NULL, confidence = NULL, na = NULL, clean_labels = FALSE) {
-  check_dots_empty(...)
+                    scores = NULL, confidence = NULL) {
+  check_dots_empty(..., .but = c("na", "clean_labels"))
   check_given()
-  check_flag(clean_labels, "clean_labels")
+  na <- list(...)[["na"]]
+  clean <- check_flag(list(...)[["clean_labels"]] %||% FALSE, "clean_labels")
   repeats <- check_choice(repeats)
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
     rater_kind = check_rater_kind(rater_kind), scores = scores, na = na,
-    clean = clean_labels
+    clean = clean
   )
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
