@@ -67,9 +67,9 @@
 #' @param data A data frame, a matrix, a table or a lazy table; see Layouts.
 #' @param ... Two more arguments for labels: `na`, labels that stand for a missing rating, whatever
 #'   their capitals and the blanks around them, in ratings, systems and `truth` (strings or numbers;
-#'   by default only `NA` is missing); and `clean_labels`: should labels that differ only in capitals
-#'   and blanks become one, the most frequent of them? Messages list the labels that were found or
-#'   changed. Any other argument is an error.
+#'   by default only `NA` is missing); and `clean_labels`: should labels that differ only in
+#'   capitals and blanks become one, the most frequent of them? Messages list the labels that were
+#'   found or changed. Any other argument is an error.
 #' @param raters Columns of the raters, in wide data. For columns, any
 #'   [tidyselect][tidyselect::language] works: `starts_with("rater")`, `r1:r4`, `c("x", "y")`. In a
 #'   matrix, by default all columns that are not systems.
