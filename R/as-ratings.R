@@ -11,7 +11,7 @@
 #'   [as.data.frame()][as.data.frame.ratings] makes it and [read_ratings()] reads it. Any other has
 #'   a row per case: columns whose names begin with `system` are systems, all others are raters.
 #'   Columns called `case` and `weight` are what their names say, in both. A warning names
-#'   columns that look like something else.
+#'   columns that look like something else. See Identifiers.
 #' * A **[table][base::table]** is the agreement matrix of two raters, whose categories stand in
 #'   rows and columns alike; its cells count cases.
 #' * A **lazy table** of \pkg{dbplyr} is read like a data frame, by its database; see
@@ -22,11 +22,40 @@
 #'
 #' Answers with several labels are refused; [single_label()] makes ratings of them.
 #'
+#' @section Identifiers:
+#' Without a column `case`, a column called `id`, `.id`, `item`, `unit`, `doc_id`, `text_id` or
+#' similar identifies the case, whatever its capitals. In data with a row per case its values must
+#' differ in all rows. If another identifier groups these cases, it becomes a covariate. A column
+#' called `epoch`, `run`, `model` or `population` is a rater if its values are labels of the other
+#' raters, as in data with the columns `human` and `model`. Where names and values do not decide,
+#' the call stops, and the error shows calls of [ratings()] that name its role. [ratings()]
+#' does the same where `raters` is a range or a pattern, such as `everything()`; raters that are
+#' named one by one stay raters.
+#'
+#' A data frame with the column `Population` in which all other columns have two values is a table
+#' of diagnostic tests, as \pkg{runjags} takes it. The population becomes a covariate, for
+#' `base_rates = ~ Population` of [rater_model()].
+#'
+#' @section Objects of other packages:
+#' * **\pkg{quallmer}**: Each run (class `qlm_coded`) is a rater, as in
+#'   `as_ratings(run1, run2, rating = sentiment)`. Names of arguments, or else of runs, are names of
+#'   raters; human coders are experts and other runs are models. A run that is marked as gold
+#'   becomes the `truth`, if there are others.
+#' * **\pkg{vitals}**: A `Task`, its samples and what `vitals_bind()` returns have a row per answer
+#'   of the system that was evaluated. Each answer is a case, so that epochs are separate cases,
+#'   and the scorer is the rater. In `as_ratings(task1, task2)` the scorers are raters of the same
+#'   cases if both tasks have the same answers to all samples.
+#' * **\pkg{haven}**: Columns with value labels are read as factors of these labels, with a message.
+#'   Values that are declared to be missing are missing ratings.
+#' * **\pkg{evaluatellm}**: Refused, because its scores are not answers.
+#'
 #' @srrstats {G2.4, G2.4a, G2.4b, G2.4c, G2.4d, G2.4e, G2.6} labels of any type are strings, with
 #'   codes
 #' @srrstats {G2.7, G2.8, G2.9} a generic; what cannot be converted, or loses something, is said
 #' @param x See above.
-#' @param ... Passed on to [ratings()]: `counts`, `categories`, `ordered` and others.
+#' @param ... Passed on to [ratings()]: `counts`, `categories`, `ordered` and others. Of objects of
+#'   other packages also more of them.
+#' @param rating The variable of the codebook, where the runs have several.
 #' @param votes Of [ratings()]: one vote for each group of raters, and for the reruns of each rater?
 #'   See [rater_groups]. What fits use.
 #' @param arg For functions that call this one: the name of the argument that errors are to name.
@@ -49,6 +78,7 @@ as_ratings <- function(x, ...) {
 #' @rdname as_ratings
 #' @export
 as_ratings.default <- function(x, ..., arg = "x") {
+  refuse_scores(x, arg)
   abort_argument(arg, "must be ratings, a data frame or matrix of cases x raters, or an agreement
                        matrix of class {.cls table}.", not = x,
     i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.")
@@ -93,41 +123,35 @@ as_ratings.table <- function(x, ..., arg = "x") {
 
 #' @export
 as_ratings.data.frame <- function(x, ..., arg = "x") {
+  refuse_scores(x, arg)
   if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg))
   if (names_columns(...)) return(ratings(x, ...))
-  roles <- guess_roles(names(x))
+  if (is_vitals(x)) return(ratings_of_samples(list(x, ...), arg))
+  x <- plain_columns(x)
+  roles <- guess_roles(x, arg)
   warn_counts(x[roles$raters])
-  check_labels_shared(x[roles$raters], arg)
+  for (name in roles$covariates) x[[name]] <- factor(x[[name]]) # populations
   rlang::inject(ratings(x, !!!roles, ...))
+}
+
+#' @rdname as_ratings
+#' @export
+as_ratings.qlm_coded <- function(x, ..., rating = NULL, arg = "x") {
+  if (names_columns(...)) return(ratings(x, ..., rating = {{ rating }}))
+  ratings_of_runs(list(x, ...), rlang::enquo(rating), arg)
+}
+
+#' @export
+as_ratings.Task <- function(x, ..., arg = "x") {
+  if (is_vitals(x)) ratings_of_samples(list(x, ...), arg) else as_ratings.default(x, arg = arg)
 }
 
 #' @export
 as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
-  roles <- if (!names_columns(...)) guess_roles(ask_database(colnames(x)))
+  roles <- if (!names_columns(...)) {
+    guess_roles(ask_database(dplyr::collect(utils::head(x, 0L))), "x")
+  }
   rlang::inject(ratings(x, !!!roles, ...))
-}
-
-# What columns are, by their names: arguments of ratings().
-guess_roles <- function(names) {
-  case <- intersect("case", names)
-  weights <- intersect("weight", names)
-  long <- all(c("case", "rater", "rating") %in% names)
-  systems <- if (!long) grep("^system", names, value = TRUE)
-  rest <- setdiff(names, c(case, weights, systems))
-  roles <- list(case = case, weights = weights, systems = systems)
-  Filter(length, c(roles, if (long) list(rater = "rater", rating = "rating") else
-    list(raters = rest)))
-}
-
-# Data with a row per rating, whose columns have other names, have no two columns of ratings.
-check_labels_shared <- function(columns, arg) {
-  if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
-  labels <- unlist(lapply(lapply(plain_columns(columns), column_labels), unique))
-  abort_argument_if(anyDuplicated(labels) == 0L, arg,
-    "must have a column for each rater, and no two of its columns have a label in common.",
-    x = "The columns are {.val {names(columns)}}.",
-    i = "Of data with a row per rating say which columns are what:
-        {.code ratings(data, case = , rater = , rating = )}.")
 }
 
 # Has a user said which columns are what? Looks at names alone, since columns have no values here.

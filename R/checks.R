@@ -88,11 +88,13 @@ check_threads <- function(threads) {
 }
 
 # Names arguments without evaluating them, what they may have been meant to be, and all there are.
-check_dots_empty <- function(...) {
-  if (...length() == 0L) return(invisible())
+# `.but`: arguments that the function takes from `...`.
+check_dots_empty <- function(..., .but = NULL) {
   given <- as.list(substitute(alist(...)))[-1L]
+  given <- given[!rlang::names2(given) %in% .but]
+  if (length(given) == 0L) return(invisible())
   names <- rlang::names2(given)
-  known <- setdiff(names(formals(sys.function(sys.parent()))), "...")
+  known <- c(setdiff(names(formals(sys.function(sys.parent()))), "..."), .but)
   wrong <- untruncated(names[names != ""])
   near <- near_names(names[names != ""], known)
   unnamed <- vapply(given[names == ""], rlang::as_label, "")
@@ -106,9 +108,8 @@ check_dots_empty <- function(...) {
 
 # Arguments that people look for in another function.
 argument_hints <- c(
-  clean_labels = "{.arg clean_labels} is an argument of {.fun read_ratings}. Elsewhere names of
-    {.arg categories} join labels: {.code categories = c(Yes = \"yes\")}.",
-  na = "{.arg na} is an argument of {.fun read_ratings}. In data make such labels {.code NA}."
+  clean_labels = "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
+  na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}."
 )
 
 # A vector of which messages show every element.

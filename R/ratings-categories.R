@@ -8,7 +8,21 @@ plain_columns <- function(data) {
   for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
     data[[name]] <- plain_integers(data[[name]])
   }
+  labelled <- names(data)[vapply(data, inherits, NA, "haven_labelled")]
+  for (name in labelled) data[[name]] <- labelled_factor(data[[name]])
+  if (length(labelled) > 0L) inform_fallible("Columns with value labels (of {.pkg haven}) are read
+      as factors: {shorten(dQuote(labelled, FALSE))}.")
   data
+}
+
+# Factor of value labels. Values without a label are levels too. Values declared missing are NA.
+labelled_factor <- function(x) {
+  labels <- attr(x, "labels") %||% c(none = 0)[0L]
+  range <- attr(x, "na_range") %||% c(Inf, -Inf)
+  levels <- sort_strings(setdiff(c(labels, unclass(x)), c(NA, attr(x, "na_values"))))
+  levels <- levels[levels < range[[1L]] | levels > range[[2L]]]
+  words <- names(labels)[match(levels, labels)]
+  factor(as.vector(unclass(x)), levels, ifelse(is.na(words), as_label(levels), words))
 }
 
 # A 64-bit integer is a double with the bits of that integer, which only its package can read.
@@ -84,25 +98,51 @@ recode_input <- function(input, categories) {
   old <- check_declared(categories)
   new <- ifelse(nzchar(names(categories)), names(categories), old)
   inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
+  relabel_input(input, old, new)
+}
+
+# Replaces labels `old` by `new`; NA makes them missing.
+relabel_input <- function(input, old, new) {
   become <- function(labels) {
     at <- match(labels, old)
     ifelse(is.na(at), labels, new[at])
   }
-  recode <- function(x) {
+  relabel <- function(x) {
+    if (is.list(x)) return(x)
     if (is.factor(x)) {
       levels(x) <- become(levels(x))
-    } else if (any(as_label(unique(x)) %in% old[old != new])) {
-      x <- become(as_label(x))
+    } else {
+      found <- as_label(unique(x))
+      now <- become(found)
+      x[as_label(x) %in% found[is.na(now)]] <- NA
+      if (any(now != found, na.rm = TRUE)) x <- become(as_label(x))
     }
     x
   }
   for (field in intersect(c("columns", "systems", "truth"), names(input))) {
-    input[[field]] <- lapply(input[[field]], recode)
+    input[[field]] <- lapply(input[[field]], relabel)
   }
   if (!is.null(input$system_table)) {
-    input$system_table$prediction <- recode(input$system_table$prediction)
+    input$system_table$prediction <- relabel(input$system_table$prediction)
   }
   input
+}
+
+# Applies arguments `na` and `clean_labels` of ratings(). A second call changes nothing.
+settle_input_labels <- function(input, options) {
+  if (is.null(options$na) && !options$clean) return(input)
+  abort_argument_if(!input$layout$labels, c("na", "clean_labels"),
+    "Counts have no labels that {.arg na} or {.arg clean_labels} could change.")
+  columns <- c(input$columns, input$systems, input$truth, list(input$system_table$prediction))
+  old <- labels_by_frequency(lapply(Filter(is.atomic, columns), function(x) {
+    c(as_label(x), levels(x))
+  }))
+  gone <- plain_label(old) %in% plain_label(as_label(options$na))
+  if (any(gone)) inform_fallible("Labels were taken for missing ratings: {.val {old[gone]}}.")
+  new <- old
+  if (options$clean) new[!gone] <- clean_label(old[!gone])
+  inform_changed("Labels were cleaned.", old, new)
+  relabel_input(input, old, replace(new, gone, NA))
 }
 
 # NULL where all of them are names of what is in the data.
@@ -112,13 +152,16 @@ declared_categories <- function(categories) {
   if (any(named)) unique(ifelse(named, names(categories), as_label(categories))) else categories
 }
 
-# How to make labels `old` those of `new` that they are like (but for capitals and blanks, or in
-# their order).
-join_words <- function(old, new) {
-  at <- match(plain_label(old), plain_label(new))
-  new <- if (anyNA(at)) new else new[at]
-  each <- toString(paste(dQuote(new, FALSE), "=", dQuote(old, FALSE)))
-  paste0("They count as different. To join them, {.code categories = c(", verbatim(each), ")}.")
+# Returns for each label the most frequent variant, which differs in capitals and blanks, or the
+# frequent label of which that variant is a misspelling.
+join_variants <- function(labels, input) {
+  found <- unlist(lapply(input$columns, function(x) match(as_label(x), labels)))
+  often <- labels[order(-tabulate(as.integer(found), length(labels)))]
+  same <- function(label) often[match(plain_label(label), plain_label(often))]
+  to <- same(labels)
+  typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
+  frequent <- unname(c(character(), typos)[to])
+  ifelse(is.na(frequent), to, same(frequent))
 }
 
 # Signs that labels found in the data are not all categories.
@@ -127,23 +170,24 @@ warn_labels <- function(labels, input) {
     warn_if(found, "labels", message, i = hint, labels = labels)
   }
   plain <- plain_label(labels)
-  similar <- labels[plain %in% plain[duplicated(plain)]]
-  found <- lapply(input$columns, function(x) match(as_label(x), similar))
-  used <- tabulate(as.integer(unlist(found)), length(similar))
-  often <- similar[order(-used)] # rare labels join frequent ones
-  doubt(similar, "Categories differ only in capitals or blanks: {.val {found}}.",
-    join_words(often[duplicated(plain_label(often))], often))
+  to <- join_variants(labels, input)
+  variant <- labels != to
+  each <- toString(paste(dQuote(to[variant], FALSE), "=", dQuote(labels[variant], FALSE)))
+  cleaned <- plain[variant] %in% plain[duplicated(plain)]
+  doubt(labels[variant], "Some categories differ in capitals or blanks, or in one letter, from
+      frequent ones: {.val {found}}.", c(
+    paste0("They count as different. To join them, {.code categories = c(", verbatim(each), ")}."),
+    if (any(cleaned)) "{.code clean_labels = TRUE} joins labels that differ only in capitals and
+        blanks."
+  ), labels[variant | labels %in% to[variant]])
   doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {found}}.
       They differ in alphabet, in invisible characters, in how accents are stored, or in how digits
       are written.", "They count as different. Write each of them in one way.")
-  typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
-  doubt(names(typos), "Some rare categories are one letter away from frequent ones:
-      {.val {found}}.", join_words(names(typos), typos))
   missing <- plain %in% without_minus(usual_missing, labels) |
     grepl(unreadable_verdict, chartr("_", " ", plain))
   doubt(labels[missing], "Some categories look like codes for missing ratings: {.val {found}}.",
     "They count as categories. For missing ratings make them {.code NA}, or name them in
-     {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}.")
+     {.arg na}; otherwise declare {.arg categories}.")
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
   many <- length(labels) > 20L && length(labels) > rows / 2
   doubt(if (many) c(length(labels), rows),

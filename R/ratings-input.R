@@ -12,11 +12,15 @@ max_categories <- 1000L
 # number), rater, weights, systems (wide columns), system_table,
 # constant, groups (of raters), truth (a list of one column), covariates and confidence (lists of
 # columns), row_case (of the data, before rows go to systems or become several), ordered.
-read_input <- function(data, quos, repeats) {
+read_input <- function(data, quos, options) {
+  repeats <- options$repeats
   data <- as_columns(data)
   layout <- find_layout(data, quos)
   given <- read_systems(quos, data, layout)
   roles <- find_roles(data, quos, layout, given$columns, repeats)
+  if (layout$id == "wide" && selects_by_pattern(quos$raters)) {
+    roles <- settle_raters(roles, data, "data")
+  }
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
   of <- function(role, clean = clean_levels) {
@@ -33,15 +37,23 @@ read_input <- function(data, quos, repeats) {
     covariates = of("covariates", identity), confidence = of("confidence"), row_case = case,
     case_names = if (is.null(case)) attr(data, "case_names")
   )
-  input <- drop_null(input)
+  input <- settle_input_labels(drop_null(input), options)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
   if (length(given$raters) > 0L) input <- split_systems(input, given$raters, repeats)
   input <- layout$spread(input, repeats)
-  labelled <- c(if (layout$labels) input$columns, input$systems, input$truth)
+  input <- settle_input_labels(input, options) # labels that were in lists
+  labelled <- c(if (layout$labels) input$columns, input$systems, input$truth,
+    prediction = input$system_table["prediction"])
   for (column in names(labelled)) check_labels(labelled[[column]], column)
   check_orders(input$columns)
   input$ordered <- layout$labels && any(vapply(input$columns, is.ordered, NA))
   input
+}
+
+# Does the user select columns by a range or a pattern, instead of naming them one by one?
+selects_by_pattern <- function(quo) {
+  expr <- rlang::quo_get_expr(quo)
+  is.call(expr) && !rlang::is_call(expr, "c")
 }
 
 # `input` with some of the rows of its long data; `source` are their places in these.
@@ -88,6 +100,7 @@ check_orders <- function(columns) {
 
 as_columns <- function(data) {
   is_matrix <- is.matrix(data) && is.atomic(data) && !is.object(data)
+  refuse_scores(data, "data")
   abort_argument_if(!is_matrix && !is.data.frame(data), "data",
     "must be a data frame, or a matrix of cases x raters.", not = data, i = how_to_ratings(data))
   case_names <- if (is_matrix) rownames(data)

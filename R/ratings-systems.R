@@ -71,7 +71,6 @@ system_table <- function(table, quos, data) {
   abort_if(nrow(table) == 0L, "system", "{.arg systems} has no rows.", system = character())
   table <- stats::setNames(plain_columns(table)[found], own)
   for (column in own) check_text(table[[column]], column)
-  check_labels(table$prediction, "prediction")
   table$case <- unfactor(table$case)
   table$prediction <- clean_levels(table$prediction)
   table

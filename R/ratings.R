@@ -19,7 +19,8 @@
 #'   exchangeable: it is not known who gave which rating.
 #'
 #' Ratings may be factors, strings, logicals or numbers; they are compared by label. A missing
-#' rating is `NA`.
+#' rating is `NA`. Columns with value labels of \pkg{haven} are read as factors. Where `raters` is a
+#' range or a pattern, identifiers among the columns are no raters; see [as_ratings()].
 #'
 #' @section Categories:
 #' Their number matters: with more categories, agreement by chance is rarer. Without `categories`,
@@ -64,7 +65,11 @@
 #'   verb
 #' @srrstatsNA {G2.14, G2.14a, G2.14b, G2.14c} missing ratings are what models are about: no option
 #' @param data A data frame, a matrix, a table or a lazy table; see Layouts.
-#' @param ... Not used; catches misspelt arguments.
+#' @param ... Two more arguments for labels: `na`, labels that stand for a missing rating, whatever
+#'   their capitals and the blanks around them, in ratings, systems and `truth` (strings or numbers;
+#'   by default only `NA` is missing); and `clean_labels`: should labels that differ only in
+#'   capitals and blanks become one, the most frequent of them? Messages list the labels that were
+#'   found or changed. Any other argument is an error.
 #' @param raters Columns of the raters, in wide data. For columns, any
 #'   [tidyselect][tidyselect::language] works: `starts_with("rater")`, `r1:r4`, `c("x", "y")`. In a
 #'   matrix, by default all columns that are not systems.
@@ -160,19 +165,24 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     weights = NULL, repeats = c("error", "ratings", "reruns", "labels"),
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
                     scores = NULL, confidence = NULL) {
-  check_dots_empty(...)
+  check_dots_empty(..., .but = c("na", "clean_labels"))
   check_given()
+  na <- list(...)[["na"]]
+  clean <- check_flag(list(...)[["clean_labels"]] %||% FALSE, "clean_labels")
   repeats <- check_choice(repeats)
   if (!is.null(ordered)) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
-    rater_kind = check_rater_kind(rater_kind), scores = scores
+    rater_kind = check_rater_kind(rater_kind), scores = scores, na = na,
+    clean = clean
   )
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
     counts = counts, weights = weights, rater_groups = rater_groups, truth = truth,
     covariates = covariates, confidence = confidence
   )
+  abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be labels.", not = na)
+  check_text(na, "na")
   if (inherits(data, "table")) {
     if (!"counts" %in% given_roles(columns)) return(ratings_of_table(data, columns, options))
     data <- unclass(data)
@@ -186,7 +196,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
 # An agreement matrix has no columns that could be named.
 ratings_of_table <- function(data, columns, options) {
   check_long(FALSE, options$repeats)
-  given <- given_roles(columns)
+  given <- c(given_roles(columns), c("na", "clean_labels")[c(!is.null(options$na), options$clean)])
   abort_argument_if(given, given,
     "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
     x = "Found {.arg {given}}.",
@@ -201,7 +211,7 @@ ratings_of_table <- function(data, columns, options) {
 # `columns` are quosures of the arguments that name columns; `times` is how many cases a row of
 # `data` stands for, where a database counted them.
 build_ratings <- function(data, columns, options, times = NULL) {
-  input <- read_input(data, columns, options$repeats)
+  input <- read_input(data, columns, options)
   input$times <- times
   input <- recode_input(input, options$categories)
   declared <- declared_categories(options$categories)
@@ -286,7 +296,9 @@ warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
   warn_if(silent, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
     i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
-  warn_if(by_rating && nrow(x) < 50L && n_raters(x) > 10L * nrow(x), "raters",
+  # If they are swapped, many cases count as raters, often with one rating each.
+  times <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
+  warn_if(by_rating && nrow(x) < 50L && n_raters(x) > times * nrow(x), "raters",
     "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
     i = "Are {.arg case} and {.arg rater} swapped?", raters = x$raters)
 }

@@ -92,15 +92,25 @@ bullets <- function(each, most = length(each)) {
 
 # One way of writing for labels that differ in blanks and capitals only: the most frequent.
 clean_columns <- function(columns) {
-  used <- table(unlist(columns))
-  labels <- names(used)[order(-used, names(used), method = "radix")]
-  plain <- plain_label(labels)
-  best <- trimws(labels[match(plain, plain)])
+  labels <- labels_by_frequency(columns)
+  best <- clean_label(labels)
   inform_changed("Labels were cleaned.", labels, best)
   lapply(columns, function(column) {
     if (!is.list(column)) return(best[match(column, labels)])
     lapply(column, function(answer) unique(best[match(answer, labels)]))
   })
+}
+
+labels_by_frequency <- function(columns) {
+  used <- table(as.character(unlist(columns)))
+  labels <- as.character(names(used))
+  labels[order(-used, labels, method = "radix")]
+}
+
+# `labels` are sorted by frequency.
+clean_label <- function(labels) {
+  plain <- plain_label(labels)
+  trimws(labels[match(plain, plain)])
 }
 
 inform_changed <- function(message, from, to) {

@@ -146,7 +146,8 @@ test_that("cases must be known and, in wide data, differ", {
 test_that("columns must exist, be usable and have one role", {
   expect_error(ratings(good, raters = r1:r9), class = "fallible_error_columns")
   expect_error(ratings(good, raters = r1:s, systems = s), class = "fallible_error_columns")
-  expect_error(ratings(good, raters = r1:r2, case = starts_with("no_")), class = "fallible_error_columns")
+  expect_error(ratings(good, raters = r1:r2, case = starts_with("no_")),
+    class = "fallible_error_columns")
   dates <- data.frame(r1 = as.list(1:2), r2 = 1:2)
   dates$r1 <- list(1, 2)
   expect_error(ratings(dates, raters = c(r1, r2)), class = "fallible_error_columns")
@@ -436,7 +437,7 @@ test_that("raters without a label of any other are named", {
 
 test_that("an argument of another function, and names that are nearly right, have a hint", {
   expect_snapshot(error = TRUE, {
-    ratings(good, raters = r1:r2, clean_labels = TRUE)
+    agreement(ratings(good, raters = r1:r2), na = "?", clean_labels = TRUE)
     ratings(long, case = case, rater = rater, rating = rating, systems = "R_2")
     estimate_accuracy(ratings(good, raters = r1:r2, systems = s), systems = "S")
     estimate_accuracy(ratings(good, raters = r1:r2, systems = s), by = hospital)
@@ -448,4 +449,114 @@ test_that("a rare way to write a label is joined to the frequent one", {
   d <- data.frame(a = c("Neutral", "Good", "Neutral", "NEUTRAL"), b = c("Neutral", "Good"))
   expect_warning(ratings(d, raters = a:b), "\"Neutral\" =\\s+\"NEUTRAL\"",
     class = "fallible_warning_labels")
+})
+
+labelled <- function(x, labels, ..., class = NULL) {
+  structure(x, labels = labels, ..., class = c(class, "haven_labelled", "vctrs_vctr", typeof(x)))
+}
+
+test_that("columns of haven are factors of their labels", {
+  code <- c(no = 0, yes = 1)
+  data <- tibble::tibble(
+    id = 1:4, a = labelled(c(0, 1, 1, NA), code), b = c("no", "yes", "no", "no")
+  )
+  expect_message(x <- ratings(data, raters = c(a, b), case = id), "factors: \"a\"")
+  expect_identical(x$categories, c("no", "yes"))
+  expect_identical(as.character(tidy(x)$rating), c("no", "no", "yes", "yes", "yes", "no", "no"))
+  expect_identical(quiet(as_ratings(data)), x)
+  # Values without labels, values that are declared to be missing, strings, and no labels
+  scale <- c(high = 3, low = 1, "do not know" = 8, refused = 9)
+  value <- labelled_factor(labelled(c(2, 1, 8, 9, 3), scale, na_values = 9, na_range = c(7, 8.5),
+    class = "haven_labelled_spss"))
+  expect_identical(value, factor(c("2", "low", NA, NA, "high"), c("low", "2", "high")))
+  value <- labelled_factor(labelled(c("y", "n", "y"), c(Yes = "y", No = "n")))
+  expect_identical(value, factor(c("Yes", "No", "Yes"), c("No", "Yes")))
+  expect_identical(labelled_factor(labelled(c(2L, 1L), NULL)), factor(2:1))
+  long <- data.frame(
+    case = labelled(c(1, 1, 2, 2), c(first = 1)),
+    who = labelled(c(1L, 2L, 1L, 2L), c(ann = 1L, bob = 2L)),
+    said = labelled(c(0, 1, 1, 1), code)
+  )
+  x <- quiet(ratings(long, case = case, rater = who, rating = said))
+  expect_identical(x$raters, c("ann", "bob"))
+  expect_identical(x$cases, c("first", "2"))
+})
+
+test_that("na and clean_labels of ratings() do what those of read_ratings() do", {
+  wide <- data.frame(
+    a = c("good", "Good ", "n/a", "bad", "-"), b = c("good", "good", "bad", "BAD", "bad")
+  )
+  read <- function(...) ratings(..., na = c("N/A", "-"), clean_labels = TRUE)
+  expect_snapshot(x <- read(wide, raters = a:b))
+  expect_identical(as.character(tidy(x)$rating),
+    c("good", "good", "good", "good", "bad", "bad", "bad", "bad"))
+  expect_identical(tidy(x)$rater, c("a", "b", "a", "b", "b", "a", "b", "b"))
+  path <- withr::local_tempfile(fileext = ".csv")
+  utils::write.csv(wide, path, row.names = FALSE)
+  y <- quiet(read_ratings(path, raters = c(a, b), na = c("N/A", "-"), clean_labels = TRUE))
+  expect_identical(tidy(y), tidy(x))
+  expect_identical(quiet(as_ratings(wide, na = c("N/A", "-"), clean_labels = TRUE)), x)
+  # Factors keep their order and unused levels, numbers stay numbers.
+  grade <- function(x) factor(x, c("lo", "mid", "Hi", "hi", "99"), ordered = TRUE)
+  ordered <- data.frame(a = grade(c("lo", "Hi", "99")), b = grade(c("lo", "hi", "hi")))
+  x <- quiet(ratings(ordered, raters = c(a, b), na = 99, clean_labels = TRUE))
+  expect_identical(x$categories, c("lo", "mid", "hi"))
+  expect_true(x$ordered)
+  expect_identical(
+    quiet(ratings(data.frame(a = c(2, 10, 99), b = c(2, 2, 1)), raters = a:b, na = 99))$categories,
+    c("1", "2", "10")
+  )
+  # Long data with systems, a truth, a table of predictions, lists of labels, empty strings
+  long <- data.frame(
+    case = rep(1:3, each = 3), rater = c("p", "q", "s"), true = rep(c("u", "?", "v"), each = 3),
+    rating = c("u", "U", "u", "", "v", "u", "v", "v", "?")
+  )
+  x <- quiet(ratings(long, case = case, rater = rater, rating = rating, systems = "s", truth = true,
+    na = c("", "?"), clean_labels = TRUE))
+  expect_identical(x$categories, c("u", "v"))
+  expect_identical(as.character(truth(x)$category), c("u", NA, "v"))
+  expect_identical(as.character(tidy(x, "systems")$prediction), c("u", "u"))
+  table <- data.frame(case = 1:5, system = "s", prediction = c("Good", "", "bad", "bad", "bad"))
+  x <- quiet(ratings(wide, raters = a:b, systems = table, na = c("", "n/a", "-"),
+    clean_labels = TRUE))
+  expect_identical(as.character(tidy(x, "systems")$prediction), c("good", "bad", "bad", "bad"))
+  answers <- data.frame(case = c(1, 1, 2, 2), rater = c("r", "s"))
+  answers$labels <- list(c("a", "b"), "A ", "b", character())
+  x <- quiet(ratings(answers, case = case, rater = rater, rating = labels, repeats = "labels",
+    clean_labels = TRUE))
+  expect_identical(x$categories, c("A", "b"))
+  expect_error(ratings(fleiss1971, counts = depression:other, na = "x"),
+    class = "fallible_error_argument")
+  expect_error(ratings(table(1:2, 1:2), clean_labels = TRUE), class = "fallible_error_argument")
+  expect_error(ratings(wide, raters = a:b, na = list("x")), class = "fallible_error_argument")
+  expect_error(ratings(wide, raters = a:b, na = "\xff"), class = "fallible_error_encoding")
+  expect_error(ratings(wide, raters = a:b, clean_labels = NA), class = "fallible_error_argument")
+})
+
+test_that("one warning proposes all labels to join, and what it proposes works", {
+  wide <- data.frame(
+    a = c(rep("Positive", 30), "positive ", "Postive", "postive"),
+    b = c(rep("Negative", 32), "negative")
+  )
+  caught <- capture_warnings(ratings(wide, raters = a:b))
+  proposal <- grep("To join", caught, value = TRUE, fixed = TRUE)
+  expect_length(proposal, 1L)
+  expect_match(proposal, "clean_labels = TRUE")
+  code <- regmatches(proposal, regexpr("c\\([^)]*\\)", proposal))
+  x <- quiet(ratings(wide, raters = a:b, categories = eval(parse(text = code))))
+  expect_identical(x$categories, c("Negative", "Positive"))
+  expect_length(quiet(ratings(wide, raters = a:b, clean_labels = TRUE))$categories, 3L)
+})
+
+test_that("few cases with many raters look like a swap", {
+  swapped <- function(cases, raters, times) {
+    data <- data.frame(who = rep(seq_len(raters), times))
+    data$item <- (seq_along(data$who) - 1) %/% (nrow(data) / cases)
+    data$said <- rep_len(c("u", "v", "v"), nrow(data))
+    ratings(data, case = item, rater = who, rating = said)
+  }
+  expect_warning(swapped(5, 45, 5), "swapped", class = "fallible_warning_raters")
+  expect_warning(swapped(10, 30, 1), "swapped", class = "fallible_warning_raters")
+  expect_silent(swapped(5, 30, 5))
+  expect_silent(swapped(20, 30, 1))
 })
