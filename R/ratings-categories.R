@@ -139,11 +139,10 @@ warn_labels <- function(labels, input) {
   typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
   doubt(names(typos), "Some rare categories are one letter away from frequent ones:
       {.val {found}}.", join_words(names(typos), typos))
-  missing <- plain %in% without_minus(usual_missing, labels) |
-    grepl(unreadable_verdict, chartr("_", " ", plain))
-  doubt(labels[missing], "Some categories look like codes for missing ratings: {.val {found}}.",
-    "They count as categories. For missing ratings make them {.code NA}, or name them in
-     {.arg na} of {.fun read_ratings}; otherwise declare {.arg categories}.")
+  doubt(missing_codes(labels), "Some categories look like codes for missing ratings: {.val {found}}.",
+    paste0("They count as categories. For missing ratings make them {.code NA}",
+      if (!input$na_given) ", or name them in {.arg na} of {.fun read_ratings}",
+      "; otherwise declare {.arg categories}."))
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
   many <- length(labels) > 20L && length(labels) > rows / 2
   doubt(if (many) c(length(labels), rows),

@@ -90,6 +90,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
                          raters = NULL, file = list(), counts = NULL, ...) {
   check_given()
   check_flag(clean_labels, "clean_labels")
+  na_given <- !missing(na)
   file <- check_reading(file, na)
   mapping <- rlang::enquos(
     case = case, rater = rater, rating = rating, raters = raters, counts = counts
@@ -97,39 +98,91 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   how <- c(file, list(
     format = format, scratch = withr::local_tempdir(),
     keep = keep_columns(mapping, rlang::enquos(...)),
-    named = unlist(lapply(mapping, function(quo) all.vars(rlang::quo_get_expr(quo))))
+    named = unlist(lapply(mapping, function(quo) {
+      value <- rlang::quo_get_expr(quo)
+      c(all.vars(value), if (is.character(value)) value)
+    })), na_given = na_given
   ))
-  got <- read_files(find_files(path), how)
+  files <- find_files(path)
+  got <- read_files(files, how)
+  if (!all(how$named %in% c("file", names(got$table)))) { # an error is to list all columns
+    how$keep <- identity
+    got <- read_files(files, how)
+  }
   ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, ...)
 }
 
 # Of what read_files() got; `mapping` and `systems` are quosures of arguments of read_ratings().
 ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...) {
   mapping <- fill_mapping(mapping, got)
+  given <- names(rlang::enquos(...))
+  got$table <- settle_cases(got, mapping, isTRUE(how$same_cases) || "repeats" %in% given)
   systems <- find_systems(systems, got, mapping, how)
   check_files(got, mapping, systems$columns)
-  tables <- list(ratings = known_ids(systems$ratings %||% got$table, mapping))
+  tables <- list(ratings = systems$ratings %||% got$table)
+  empty <- empty_rows(tables$ratings, mapping, systems$columns)
+  warn_notes(c(got$notes, left_out(empty, "row", "without case, rater and rating")))
+  tables$ratings <- known_ids(lapply(tables$ratings, `[`, !empty), mapping)
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
-  tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels)
-  given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
-  x <- rlang::inject(ratings(list2DF(tables$ratings), !!!mapping, systems = !!given, ...))
+  tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels, how$na_given)
+  known <- known_settings(got, tables$ratings, mapping, systems$columns, given)
+  systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
+  data <- structure(list2DF(tables$ratings), na_given = how$na_given)
+  x <- rlang::inject(ratings(data, !!!mapping, systems = !!systems, !!!known, ...))
   x$rows <- "ratings" # users have no data with rows in the order of the file
-  if (got$format$judges && is.null(x$rater_kind)) {
-    x$rater_kind <- "model"
-    inform_fallible("Raters are taken for language models, as judges in such logs mostly are:
-          {.code rater_kind = \"model\"}.", i = "If they are people, or programs, say so by
-          {.arg rater_kind}: who rates decides intervals.")
-  }
   warn_similar(as_label(x$cases), "case")
   warn_similar(x$raters, "rater")
   x
+}
+
+warn_notes <- function(notes) {
+  warn_if(notes, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
+}
+
+# Arguments of ratings() that the format of a file implies, except those in `given`.
+known_settings <- function(got, table, mapping, systems, given) {
+  values <- function(arg) table[[selected(table, mapping[[arg]], arg)[1L]]]
+  labels <- unique(unlist(values("rating")))
+  labels <- labels[!is.na(labels)]
+  truth <- unname(got$truths[names(got$truths) %in% selected(table, mapping$rating, "rating")])
+  known <- list(
+    covariates = if (own_case(got, mapping)) got$covariates,
+    categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair, got$format$labels),
+    truth = if (length(truth) == 1L && all(table[[truth]] %in% c(labels, NA))) truth,
+    rater_kind = if (!"rater_kind" %in% given && !is.null(got$format$programs)) {
+      judge_kinds(setdiff(values("rater"), systems), got$format$programs)
+    }
+  )
+  known <- drop_null(known[setdiff(names(known), given)])
+  if (!is.null(known$truth)) {
+    inform_fallible("Known answers in column {.val {known$truth}} are kept as {.arg truth}.")
+  }
+  known
+}
+
+judge_kinds <- function(raters, programs) {
+  tool <- grepl(programs, raters, TRUE)
+  kinds <- unique(ifelse(tool, "tool", "model"))
+  others <- if (any(tool)) "The other raters are" else "Raters are"
+  inform_fallible(c(
+    if (any(tool)) "{.val {raters[tool]}} {?is/are} taken for {?a program/programs}:
+        {.code rater_kind = \"tool\"}.",
+    if (!all(tool)) paste(others, "taken for language models, as judges in such logs mostly are:
+        {.code rater_kind = \"model\"}.")
+  ), i = "If they are not, say so by {.arg rater_kind}: who rates decides intervals.")
+  if (length(kinds) == 1L) kinds else stats::setNames(ifelse(tool, "tool", "model"), raters)
 }
 
 # The empty one first.
 usual_na <- function() eval(formals(read_ratings)$na)
 
 check_reading <- function(file, na) {
-  file <- check_settings_list(file, "file", c("sep", "encoding", "sheet"))
+  file <- check_settings_list(file, "file", c(
+    "sep", "encoding", "sheet", "skip", "range", "same_cases"
+  ))
+  if (!is.null(file[["skip"]])) check_count(file[["skip"]], "skip", 0L)
+  if (!is.null(file[["range"]])) check_string(file[["range"]], "range")
+  if (!is.null(file[["same_cases"]])) check_flag(file[["same_cases"]], "same_cases")
   sep <- file[["sep"]]
   abort_argument_if(!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L),
     "sep", "must be one character.", not = sep)
@@ -182,33 +235,40 @@ find_file <- function(folder, stem) {
 
 read_files <- function(files, how) {
   each <- lapply(files, read_file, how = how)
-  name <- names(files) %||% rep("", length(files))
+  name <- vapply(each, `[[`, "", "name")
+  twice <- name %in% name[duplicated(name)]
+  name[twice] <- files[twice]
+  given <- nzchar(names(files) %||% rep("", length(files)))
+  name[given] <- names(files)[given]
   for (at in seq_along(each)) {
     one <- each[[at]]
     wanted <- length(files) > 1L || "file" %in% c(unlist(one$map), how$named)
     if (wanted && is.null(one$table$file)) {
-      each[[at]]$table$file <- rep(
-        if (nzchar(name[[at]])) name[[at]] else one$name, length(one$table[[1L]])
-      )
+      each[[at]]$table$file <- rep(name[[at]], length(one$table[[1L]]))
     }
   }
   tables <- lapply(each, `[[`, "table")
   got <- each[[1L]]
+  rows <- vapply(tables, function(table) length(table[1L][[1L]]), 0L)
+  got$from <- rep(seq_along(files), rows)
+  keys <- lapply(each, `[[`, "key")
+  got$key <- if (all(lengths(keys) == rows)) unlist(keys)
   got$files <- stats::setNames(lapply(tables, names), files)
   got$table <- bind_tables(tables)
   got$map$systems <- unique(unlist(lapply(each, function(one) one$map$systems)))
-  notes <- unlist(lapply(each, `[[`, "notes"))
-  warn_if(notes, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
+  got$notes <- unlist(lapply(each, `[[`, "notes"))
   got
 }
 
 read_file <- function(file, how) {
   input <- open_input(file, how)
   format <- find_format(input, how$format)
+  input$failed <- format$failed
   # Whatever a format stumbles over is a fault of the file, or of the format that was named.
   got <- if_foreign_error(format$read(input), function(cnd) {
     abort_file(file, paste0("cannot be read as ", format$words, "."), "x" = conditionMessage(cnd))
   })
+  got$notes <- c(input$notes, got$notes)
   c(got, list(name = input$name, format = format, path = file))
 }
 
@@ -219,7 +279,9 @@ fill_mapping <- function(mapping, got) {
   given <- given_roles(mapping)
   if (any(c("raters", "counts") %in% given)) return(mapping)
   for (arg in setdiff(c("case", "rater", "rating"), given)) {
-    if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got)
+    if (length(got$map[[arg]]) == 0L || !all(got$map[[arg]] %in% names(got$table))) {
+      abort_mapping(arg, got)
+    }
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
   mapping
@@ -251,6 +313,50 @@ check_files <- function(got, mapping, systems) {
 }
 
 selected <- function(table, quo, arg) select_columns(list2DF(table), quo, arg)
+
+own_case <- function(got, mapping) {
+  identical(unname(selected(got$table, mapping$case, "case")), got$map$case)
+}
+
+# The table of several files, in which an identifier is a case: by the key of its rows, if the
+# format has one, or if nothing says that an identifier may be two cases.
+settle_cases <- function(got, mapping, same) {
+  table <- got$table
+  case <- selected(table, mapping$case, "case")
+  own <- own_case(got, mapping)
+  if (length(got$files) < 2L || length(case) == 0L) return(table)
+  if (own && length(got$key) > 0L) {
+    first <- match(got$key, got$key)
+    id <- table[[case]]
+    if (anyDuplicated(id[unique(first)]) > 0L) id <- paste(table$file, id, sep = "/")
+    table[[case]] <- id[first]
+    if (length(unique(table$task)) > 1L) table$sample <- paste(table$task, table$sample, sep = "/")
+    return(table)
+  }
+  judged <- !is.null(got$format$programs)
+  by_file <- "file" %in% c(case, selected(table, mapping$rater, "rater"))
+  if (same || by_file || got$format$shared || (own && !judged)) return(table)
+  id <- do.call(paste, c(unname(table[case]), sep = "/"))
+  each <- unique(data.frame(id, from = got$from)[nzchar(id) & !is.na(table[[case[[1L]]]]), ])
+  both <- unique(each$id[duplicated(each$id)])
+  abort_if(both, "repeat", "Files name cases by the same identifiers.",
+    x = "{.file {names(got$files)[each$from[each$id == both[[1L]]][1:2]]}} both have case
+         {.val {both[[1L]]}}{if (length(both) > 1L) paste(' and', length(both) - 1L, 'more')}.",
+    i = c("If these are different cases, give {.code case = c({toString(c('file', case))})}.",
+      "If they are the same cases, say {.code file = list(same_cases = TRUE)}."),
+    case = both, rater = NULL)
+  table
+}
+
+# Rows with nothing in the columns that are read; without identifiers of cases, in any.
+empty_rows <- function(table, mapping, systems) {
+  columns <- unlist(lapply(names(mapping), function(arg) selected(table, mapping[[arg]], arg)))
+  if (length(selected(table, mapping$case, "case")) == 0L) columns <- setdiff(names(table), "file")
+  if (rlang::is_quosure(systems)) columns <- c(columns, selected(table, systems, "systems"))
+  Reduce(`&`, lapply(table[columns], function(x) {
+    if (is.character(x)) trim_bytes(x) %in% c("", NA) else if (is.list(x)) FALSE else is.na(x)
+  }))
+}
 
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;
 # ratings, the table of ratings without those that are systems to the format.
@@ -294,7 +400,7 @@ known_ids <- function(table, mapping) {
 # ---- Labels ---------------------------------------------------------------------------------
 
 # Missing and cleaned labels of ratings and systems, with one way of writing for both.
-settle_labels <- function(tables, mapping, columns, na, clean) {
+settle_labels <- function(tables, mapping, columns, na, clean, na_given) {
   counts <- selected(tables$ratings, mapping$counts, "counts")
   tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)
   at <- list(ratings = c(
@@ -306,7 +412,7 @@ settle_labels <- function(tables, mapping, columns, na, clean) {
   at <- at[names(tables)]
   labels <- unlist(Map(function(table, names) table[names], tables, at), recursive = FALSE)
   if (setequal(na, usual_na())) na <- without_minus(na, unique(unlist(labels)))
-  labels <- take_missing(labels, na)
+  labels <- take_missing(labels, na, na_given)
   if (clean) labels <- clean_columns(labels)
   place <- rep(names(at), lengths(at))
   for (name in names(at)) tables[[name]][at[[name]]] <- unname(labels[place == name])

@@ -1,4 +1,30 @@
-# Logs of evaluations of language models, in which judges (scorers, assertions) give verdicts.
+# Logs of evaluations of language models, in which judges (scorers, assertions, metrics) give
+# verdicts.
+
+# A table of the verdicts on `items`, with notes of how many have none and how many verdicts are
+# failures of the judge, whose values are missing. `about` returns the fields of an item, the first
+# of which is the case and `key` what identifies the case in any file; `parts` its verdicts, with
+# the judges as names; `value` the fields of a verdict.
+judged_items <- function(input, items, noun, verdicts, about, parts, rater, value, ...) {
+  each <- lapply(unname(items), parts)
+  none <- lengths(each) == 0L
+  if (all(none)) abort_file(input$path, sprintf("holds no %s with %s.", noun, verdicts))
+  verdict <- unlist(each, recursive = FALSE)
+  failed <- vapply(verdict, function(v) is.list(v) && isTRUE(input$failed(v)), NA)
+  verdict[failed] <- list(list())
+  table <- record_table(Map(function(item, who, verdict) {
+    c(item, stats::setNames(list(who), rater), value(verdict))
+  }, rep(lapply(items, about), lengths(each)), names(verdict), verdict), input)
+  values <- grep("^(value|verdict|score$)", names(table), value = TRUE)
+  list(
+    table = table[names(table) != "key"], key = if (!anyNA(table$key)) table$key,
+    map = list(case = names(table)[[1L]], rater = rater, rating = intersect(values, c("value",
+      "verdict"))), choices = values, notes = c(
+      left_out(none, noun, paste("without", verdicts)),
+      taken_missing(failed, "verdict", "which the judge did not give in a form that could be read")
+    ), ...
+  )
+}
 
 # ---- Inspect --------------------------------------------------------------------------------
 
@@ -10,35 +36,22 @@ has_log <- function(input) any(inspect_headers %in% input$entries$name)
 # A log is of one model; its samples, of each epoch, are cases and scorers raters.
 read_inspect <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
+  run <- c(log$eval$task, log$eval$eval_id)
   got <- judged_items(input, log$samples, "sample", "scores", function(sample) {
-    inspect_records(sample, log$eval)
-  })
-  rating <- if (!is.null(got$table$value)) "value"
-  c(got, list(
-    map = list(case = "sample", rater = "scorer", rating = rating),
-    choices = grep("^value", names(got$table), value = TRUE)
-  ))
-}
-
-# Of items with records of verdicts, the table of these, and a note of how many have none.
-judged_items <- function(input, items, noun, verdicts, records_of) {
-  records <- lapply(items, records_of)
-  none <- lengths(records) == 0L
-  if (all(none)) abort_file(input$path, sprintf("holds no %s with %s.", noun, verdicts))
-  list(
-    table = record_table(unlist(records, recursive = FALSE), input),
-    notes = left_out(none, noun, paste("without", verdicts))
-  )
-}
-
-inspect_records <- function(sample, log) {
-  about <- list(
-    sample = paste(c(log$model, sample$id, sample$epoch), collapse = "/"), id = sample$id,
-    epoch = sample$epoch, model = log$model, task = log$task, target = unlist(sample$target)
-  )
-  Map(function(score, scorer) {
-    c(about, list(scorer = scorer, answer = score$answer), score["value"])
-  }, sample$scores, names(sample$scores))
+    case <- paste(c(log$eval$model, sample$id, sample$epoch), collapse = "/")
+    list(
+      case = case, sample = sample$id, epoch = sample$epoch, model = log$eval$model,
+      task = log$eval$task, target = unlist(sample$target),
+      key = sample$uuid %||% if (length(run) > 0L) paste(c(run, case), collapse = "/")
+    )
+  }, function(sample) sample[["scores"]] %||% sample["score"][is.list(sample[["score"]])],
+  "scorer", function(score) list(answer = score$answer, value = score$value),
+  covariates = "sample")
+  if (length(unique(got$table$epoch)) > 1L) {
+    inform_fallible("Samples were run in several epochs. Cases of one sample are dependent:
+        {.code cluster = sample} of {.fun estimate_accuracy} allows for it.")
+  }
+  got
 }
 
 unzip_inspect <- function(input) {
@@ -65,33 +78,35 @@ unzip_inspect <- function(input) {
 
 # The answer of a provider to a prompt with the variables of a test is a case, assertions raters.
 read_promptfoo <- function(input) {
-  results <- if (input$kind == "jsonl") {
-    parse_lines(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), 0L, input)
-  } else {
-    input$document$results$results
-  }
-  c(judged_items(input, results, "result", "graded assertions", promptfoo_records), list(
-    map = list(case = "result", rater = "assertion", rating = "verdict"),
-    choices = c("verdict", "score")
-  ))
+  results <- if (input$kind == "jsonl") json_records(input) else input$document$results$results
+  run <- if (input$kind == "json") input$document$evalId
+  results <- Map(function(result, at) {
+    result$testIdx <- result$testIdx %||% paste0("#", at) # old versions number no tests
+    result
+  }, results, seq_along(results))
+  judged_items(input, results, "result", "graded assertions", function(result) {
+    provider <- id_of(result$provider)
+    case <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
+    run <- result$evalId %||% run
+    list(
+      result = case, test = result$testIdx, prompt = result$promptIdx, provider = provider,
+      key = if (length(run) > 0L) paste(run, case)
+    )
+  }, function(result) {
+    # Sets of assertions stand beside the assertions in them, which alone are verdicts.
+    name_parts(Filter(
+      function(one) length(one$componentResults) == 0L, result$gradingResult$componentResults
+    ), assertion_name)
+  }, "assertion", function(verdict) {
+    list(verdict = pass_or_fail(verdict$pass), score = verdict$score)
+  })
 }
 
-promptfoo_records <- function(result) {
-  provider <- id_of(result$provider)
-  about <- list(
-    result = paste(c(provider, result$testIdx, result$promptIdx), collapse = "/"),
-    test = result$testIdx, prompt = result$promptIdx, provider = provider
-  )
-  # Sets of assertions stand beside the assertions in them, which alone are verdicts.
-  components <- Filter(
-    function(one) length(one$componentResults) == 0L, result$gradingResult$componentResults
-  )
-  who <- make.unique(vapply(components, assertion_name, ""), "#")
-  Map(function(component, who) {
-    verdict <- if (is.logical(component$pass)) c("fail", "pass")[component$pass + 1L]
-    c(about, list(assertion = who, verdict = verdict, score = component$score))
-  }, components, who)
+name_parts <- function(parts, name) {
+  stats::setNames(as.list(parts), make.unique(vapply(parts, name, ""), "#"))
 }
+
+pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
 
 # Its metric, where it has one; or what it asks, and whom.
 assertion_name <- function(component) {
@@ -101,3 +116,61 @@ assertion_name <- function(component) {
 }
 
 id_of <- function(who) if (is.list(who)) who$id else who
+
+# ---- DeepEval -------------------------------------------------------------------------------
+
+# Test cases of a run, which some versions wrap, or of the result of evaluate().
+deepeval_cases <- function(run) {
+  run <- as.list(as.list(run)$testRunData %||% run)
+  c(run$testCases, run$conversationalTestCases, run$test_results)
+}
+
+deepeval_metrics <- function(case) {
+  case <- as.list(case)
+  case$metricsData %||% case$metricsMetadata %||% case$metrics_data
+}
+
+# A file is a run.
+read_deepeval <- function(input) {
+  cases <- name_parts(deepeval_cases(input$document), function(case) case$name %||% "case")
+  cases <- Map(function(case, name) replace(case, "name", name), cases, names(cases))
+  judged_items(input, cases, "test case", "metrics", function(case) {
+    list(case = case$name, key = paste(input$path, case$name))
+  }, function(case) {
+    name_parts(deepeval_metrics(case), function(one) one$name %||% one$metric %||% "metric")
+  }, "metric", function(metric) list(verdict = pass_or_fail(metric$success), score = metric$score))
+}
+
+# ---- OpenAI evals ---------------------------------------------------------------------------
+
+# Events about samples of one eval: grades of a model, or matches that a program found.
+read_openai_evals <- function(input) {
+  spec <- input$record$spec
+  is_verdict <- function(event) length(c(event$data$choice, event$data$correct)) > 0L
+  judged_items(input, Filter(is_verdict, json_records(input)), "event", "verdicts",
+    function(event) {
+      list(case = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
+    }, function(event) stats::setNames(list(event$data), spec$eval_name), "eval",
+    function(data) list(value = data$choice %||% data$correct))
+}
+
+# ---- lm-evaluation-harness ------------------------------------------------------------------
+
+# Metrics that are 0 or 1 are raters of a model's answer. A file is a run of a task.
+read_lm_eval <- function(input) {
+  metrics <- function(sample) sample[setdiff(names(sample), c("doc", "arguments"))]
+  table <- record_table(lapply(json_records(input), metrics), input)
+  binary <- vapply(table, function(x) is.character(x) && all(x %in% c(NA, 0, 1, "TRUE", "FALSE")), NA)
+  binary <- setdiff(names(table)[binary], c("doc_id", "target", "resps", "filtered_resps"))
+  if (length(binary) == 0L) abort_file(input$path, "holds no metric of 0 and 1 only.")
+  filters <- table$filter[length(unique(table$filter)) > 1L]
+  who <- rep(binary, each = length(table$doc_id))
+  list(
+    table = list(
+      case = rep(table$doc_id, length(binary)), value = unlist(table[binary], use.names = FALSE),
+      metric = if (length(filters) > 0L) paste(who, filters) else who
+    ),
+    key = rep(paste(input$path, table$doc_id), length(binary)),
+    map = list(case = "case", rater = "metric", rating = "value")
+  )
+}

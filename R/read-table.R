@@ -7,20 +7,24 @@ separators <- c(",", ";", "\t", "|")
 # drops what follows an open quote.
 
 read_csv <- function(input) {
-  header <- input$header
-  skip <- which(nzchar(trim_bytes(readLines(input$plain, 100L, warn = FALSE))))[[1L]]
-  fault <- function(cnd) abort_csv(input, grepl("EOF", conditionMessage(cnd), fixed = TRUE))
-  columns <- tryCatch(
-    scan(
-      input$plain, rep(list(""), length(header)), sep = csv_separator(input), quote = "\"",
-      skip = skip, quiet = TRUE, comment.char = "", na.strings = character(), multi.line = FALSE,
-      encoding = "UTF-8"
-    ),
-    error = fault, warning = fault
-  )
+  lines <- utils::tail(readLines(input$plain, 100L + input$skip, warn = FALSE), 100L)
+  skip <- input$skip + which(nzchar(trim_bytes(lines)))[[1L]]
+  fault <- function(cnd) {
+    check_csv(input, grepl("EOF", conditionMessage(cnd), fixed = TRUE))
+    scan_csv(input, skip, fill = TRUE)
+  }
+  columns <- tryCatch(scan_csv(input, skip, fill = FALSE), error = fault, warning = fault)
   if (length(columns[[1L]]) == 0L) abort_file(input$path, "has names of columns and no rows.")
-  columns <- name_columns(stats::setNames(columns, header), input)
-  Map(check_encoding, columns, names(columns), list(input))
+  columns <- settle_rows(columns, input)
+  lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
+}
+
+scan_csv <- function(input, skip, fill) {
+  scan(
+    input$plain, stats::setNames(rep(list(""), length(input$header)), input$header),
+    sep = csv_separator(input), quote = "\"", skip = skip, quiet = TRUE, comment.char = "",
+    na.strings = character(), multi.line = FALSE, fill = fill, encoding = "UTF-8"
+  )
 }
 
 csv_header <- function(input) {
@@ -40,6 +44,24 @@ split_line <- function(line, sep) {
 csv_separator <- function(input, line = input$first[[1L]]) {
   if (!is.null(input$sep)) return(input$sep)
   separators[[which.max(vapply(separators, function(sep) length(split_line(line, sep)), 0L))]]
+}
+
+# Columns of a table of text or of a sheet, without what is no row of data above them.
+settle_rows <- function(columns, input) {
+  blank <- function(x) is.na(x) | trim_bytes(x) == ""
+  first <- lapply(columns, utils::head, 10L)
+  filled <- Reduce(`+`, lapply(first, function(x) !blank(x)))
+  header <- match(TRUE, filled > 1L)
+  if (identical(which(!blank(names(columns))), 1L) && !is.na(header)) {
+    add_note(input, paste0("Left out: ", count_noun(header, "line"), " above the table, as a title."))
+    names(columns) <- vapply(columns, `[[`, "", header)
+    columns <- lapply(columns, utils::tail, -header)
+  }
+  if (any(grepl("^[{].ImportId", vapply(columns, `[`, "", 2L), useBytes = TRUE))) {
+    add_note(input, "Left out: 2 rows of Qualtrics that describe the columns.")
+    columns <- lapply(columns, utils::tail, -2L)
+  }
+  name_columns(columns, input)
 }
 
 # Columns without a name are dropped where nothing is in them.
@@ -72,40 +94,89 @@ abort_encoding <- function(input, where) {
     "i" = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
 }
 
-# Fields of a line that a quote spans are counted where it ends, and are NA before. `open`: was a
-# quote open at the end?
-abort_csv <- function(input, open) {
+# Stops unless all that is wrong is that rows end early, of which a note is made. Fields of a line
+# that a quote spans are counted where it ends, and are NA before: if such a row alone is too short,
+# the quote is a fault. `open`: was a quote open at the end?
+check_csv <- function(input, open) {
   expected <- length(input$header)
   fields <- utils::count.fields(
     input$plain, sep = csv_separator(input), quote = "\"", comment.char = "",
-    blank.lines.skip = FALSE
+    blank.lines.skip = FALSE, skip = input$skip
   )
+  spans <- c(FALSE, is.na(utils::head(fields, -1L)))
+  short <- which(fields > 0L & fields < expected)
+  alike <- length(short) + 1L >= sum(fields > 0L, na.rm = TRUE)
   fault <- if (open) {
     line <- max(0L, which(!is.na(utils::head(fields, -1L)))) + 1L
     "opens a quote and does not close it."
   } else {
-    line <- which(fields > 0L & fields != expected)[1L]
-    paste0("has ", fields[[line]], ".")
+    bad <- which(fields > expected)
+    line <- c(bad, if (!alike) short[spans[short]], if (expected == 1L) short)[1L]
+    paste0("has ", fields[line], ".")
   }
-  abort_file(
-    input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
-    "x" = paste("Line", line, fault),
-    "i" = if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`."
+  if (!is.na(line) || length(short) == 0L) {
+    abort_file(
+      input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
+      "x" = paste("Line", line + input$skip, fault),
+      "i" = if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
+      "i" = if (!open) "If lines above the table are a title, say how many of them to skip:
+             `file = list(skip = 1)`."
+    )
+  }
+  lacks <- input$header[seq(min(fields[short]) + 1L, expected)]
+  add_note(input, paste0("Filled: ", count_noun(length(short), "row"), " without the last fields (",
+    shorten(dQuote(lacks, FALSE)), "), which are taken for empty."))
+}
+
+# ---- Crowds ---------------------------------------------------------------------------------
+
+# A table of a crowd without the rows that are `out`. `answers` are the columns that may be the
+# rating, `gold` (if any) those of known answers to the same questions.
+crowd_table <- function(table, out, which, case, rater, answers, gold = "") {
+  if (any(out)) table <- lapply(table, `[`, !out)
+  truths <- stats::setNames(rep_len(gold, length(answers)), answers)
+  truths <- truths[vapply(truths, function(name) any(nzchar(table[[name]])), NA)]
+  table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
+  list(
+    table = table, choices = answers, truths = truths,
+    map = list(case = case, rater = rater, rating = if (length(answers) == 1L) answers),
+    notes = left_out(out, "assignment", which)
   )
 }
 
-# ---- Mechanical Turk ------------------------------------------------------------------------
+is_status <- function(x, ...) if (is.null(x)) FALSE else fold_case(x) %in% c(...)
 
 read_mturk <- function(input) {
   table <- read_csv(input)
-  rejected <- fold_case(table$AssignmentStatus %||% "") == "rejected"
-  if (any(rejected)) table <- lapply(table, `[`, !rejected)
   table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
-  answers <- grep("^Answer[.]", names(table), value = TRUE)
-  list(
-    table = table,
-    map = list(case = "HITId", rater = "WorkerId", rating = if (length(answers) == 1L) answers),
-    choices = answers, notes = left_out(rejected, "assignment", "with the status \"Rejected\"")
+  crowd_table(
+    table, is_status(table$AssignmentStatus, "rejected"), "with the status \"Rejected\"",
+    "HITId", "WorkerId", grep("^Answer[.]", names(table), value = TRUE)
+  )
+}
+
+# Several answers to a question are lines of a cell.
+read_appen <- function(input) {
+  table <- read_csv(input)
+  asked <- names(table)[paste0(names(table), "_gold") %in% names(table)]
+  table[asked] <- lapply(table[asked], function(x) {
+    if (any(grepl("[^\r\n][\r\n]+[^\r\n]", x))) strsplit(x, "[\r\n]+") else x
+  })
+  crowd_table(
+    table, is_status(table[["_tainted"]], "true"), "of workers who failed test questions",
+    "_unit_id", "_worker_id", asked, paste0(asked, "_gold")
+  )
+}
+
+read_toloka <- function(input) {
+  table <- read_csv(input)
+  fields <- function(kind) grep(paste0("^", kind, ":"), names(table), value = TRUE)
+  task <- intersect("ASSIGNMENT:task_id", names(table))
+  asked <- fields("OUTPUT")
+  crowd_table(
+    table, is_status(table[["ASSIGNMENT:status"]], "rejected", "skipped", "expired"),
+    "with the status rejected, skipped or expired", if (length(task) > 0L) task else fields("INPUT"),
+    "ASSIGNMENT:worker_id", asked, sub("OUTPUT", "GOLDEN", asked)
   )
 }
 
@@ -118,7 +189,7 @@ task_answers <- function(table, input) {
     field$label %||% names(field)[vapply(field, isTRUE, NA)]
   }
   answers <- record_table(Map(function(text, row) {
-    form <- parse_json(text, input, row + 1L)
+    form <- if (nzchar(text)) parse_json(text, input, row + 1L)
     lapply(if (is.null(names(form))) form[[1L]] else form, form_answer)
   }, unname(table$Answer.taskAnswers), seq_along(table$Answer.taskAnswers)), input)
   stats::setNames(answers, paste0("Answer.", names(answers)))
@@ -144,8 +215,8 @@ read_excel <- function(input) {
   check_limit(columns, "columns", input)
   read <- function(types) {
     try_excel(readxl::read_excel(
-      input$plain, sheet, col_types = types, na = character(), trim_ws = FALSE,
-      .name_repair = "minimal", n_max = rows_of_sheets
+      input$plain, sheet, input$range, col_types = types, na = character(), trim_ws = FALSE,
+      .name_repair = "minimal", n_max = rows_of_sheets, skip = input$skip
     ))
   }
   if (columns * rows_of_sheets > input$limits$most[["cells"]]) {
@@ -153,11 +224,44 @@ read_excel <- function(input) {
   }
   table <- read("text")
   if (nrow(table) == 0L) abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."))
-  with_map(
-    name_columns(as.list(table), input),
-    notes = if (is.null(input$sheet) && length(sheets) > 1L) {
-      paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was read; ",
-        "`file = list(sheet = )` names another.")
+  if (is.null(input$sheet) && length(sheets) > 1L) {
+    add_note(input, paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was read; ",
+      "`file = list(sheet = )` names another."))
+  }
+  dates <- vapply(read("list"), function(cells) any(vapply(cells, inherits, NA, "POSIXct")), NA)
+  dates <- input$keep(names(table)[dates])
+  if (length(dates) > 0L) {
+    add_note(input, paste0("Dates in ", shorten(dQuote(dates, FALSE)), " were read as the numbers ",
+      "that Excel stores. Excel turns labels such as 1-2 into dates; format the cells as text."))
+  }
+  if (input$kind == "zip") add_note(input, sheet_faults(input, if (is.numeric(sheet)) sheet else match(sheet, sheets)))
+  with_map(settle_rows(as.list(table), input))
+}
+
+# Notes on what a sheet holds that readxl does not report; `at` is its number.
+sheet_faults <- function(input, at) {
+  text <- function(name) {
+    size <- input$entries$size[match(name, input$entries$name)]
+    if (is.na(size)) return("")
+    connection <- unz(input$plain, name, "rb")
+    on.exit(close(connection))
+    rawToChar(readBin(connection, "raw", size))
+  }
+  parts <- function(text, pattern) {
+    regmatches(text, gregexpr(pattern, text, perl = TRUE, useBytes = TRUE))[[1L]]
+  }
+  sheet <- parts(text("xl/workbook.xml"), "<(\\w+:)?sheet\\s.*?>")[at]
+  links <- parts(text("xl/_rels/workbook.xml.rels"), "<Relationship\\s.*?>")
+  id <- sub('.*r:id=(".*?").*', "Id=\\1", sheet)
+  path <- sub('.*Target="/?(xl/)?(.*?)".*', "xl/\\2", grep(id, links, fixed = TRUE, value = TRUE))
+  cells <- parts(text(path[1L]), paste0(
+    '<c (?![^>]*t="str")[^>]*>\\s*<f(?:[^>]*/>|[^>]*>[^<]*</f>)\\s*(?:<v>\\s*</v>|<v\\s*/>)?\\s*</c>'
+  ))
+  c(
+    if (grepl('state="(h|veryH)idden"', sheet)) "The sheet that was read is hidden in Excel.",
+    if (length(cells) > 0L) {
+      paste0("Formulas without a stored value (", shorten(sub('.*? r="(\\w+)".*', "\\1", cells)),
+        ") are missing. Open the file in Excel and save it.")
     }
   )
 }
@@ -167,7 +271,11 @@ rows_of_sheets <- 2^20
 # A sheet of two cells may have a million rows and any number of columns. readxl says how many
 # columns there are, before it makes any, when it is given the types of more than a sheet can have.
 sheet_columns <- function(input, sheet) {
-  read <- function() readxl::read_excel(input$plain, sheet, col_types = rep("skip", 20000))
+  read <- function() {
+    readxl::read_excel(
+      input$plain, sheet, input$range, col_types = rep("skip", 20000), skip = input$skip
+    )
+  }
   answer <- tryCatch(names(read()), error = conditionMessage)
   answer <- regmatches(answer, regexpr("[0-9]+(?= column)", answer, perl = TRUE))
   max(1, as.numeric(answer)) # where it says none, there are none, or it will say why
