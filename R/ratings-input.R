@@ -34,7 +34,7 @@ read_input <- function(data, quos, repeats) {
     covariates = of("covariates", identity), confidence = of("confidence"), row_case = case,
     case_names = if (is.null(case)) attr(data, "case_names"),
     na_given = isTRUE(attr(data, "na_given")),
-    others = unclass(data)[setdiff(names(data), unlist(roles))]
+    others = unclass(data)[setdiff(names(data), c(unlist(roles), if (isTRUE(attr(data, "keyed"))) "file"))]
   )
   input <- drop_null(input)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)

@@ -114,20 +114,28 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
 
 # Of what read_files() got; `mapping` and `systems` are quosures of arguments of read_ratings().
 ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...) {
-  mapping <- fill_mapping(mapping, got)
   given <- names(rlang::enquos(...))
-  got$table <- settle_cases(got, mapping, isTRUE(how$same_cases) || "repeats" %in% given)
+  mapping <- fill_mapping(mapping, got)
+  columns <- Map(function(quo, arg) selected(got$table, quo, arg), mapping, names(mapping))
+  own <- identical(unname(columns$case), got$map$case)
+  got$table <- settle_cases(got, columns, own, isTRUE(how$same_cases) || "repeats" %in% given)
   systems <- find_systems(systems, got, mapping, how)
   check_files(got, mapping, systems$columns)
-  tables <- list(ratings = systems$ratings %||% got$table)
-  empty <- empty_rows(tables$ratings, mapping, systems$columns)
-  warn_notes(c(got$notes, left_out(empty, "row", "without case, rater and rating")))
-  tables$ratings <- known_ids(lapply(tables$ratings, `[`, !empty), mapping)
+  if (rlang::is_quosure(systems$columns)) {
+    columns$systems <- selected(got$table, systems$columns, "systems")
+  }
+  table <- systems$ratings %||% got$table
+  empty <- empty_rows(table, columns, isTRUE(got$sparse))
+  lost <- empty & is.null(got$sparse)
+  notes <- c(got$notes, left_out(lost, "row", "without case, rater and rating"))
+  warn_if(notes, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
+  tables <- list(ratings = known_ids(lapply(table, `[`, !empty), columns))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
-  tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels, how$na_given)
-  known <- known_settings(got, tables$ratings, mapping, systems$columns, given)
+  tables <- settle_labels(tables, columns, na, clean_labels, how$na_given)
+  if (!own) got$covariates <- NULL
+  known <- known_settings(got, tables$ratings, columns, systems$columns, given)
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
-  data <- structure(list2DF(tables$ratings), na_given = how$na_given)
+  data <- structure(list2DF(tables$ratings), na_given = how$na_given, keyed = length(got$key) > 0L)
   x <- rlang::inject(ratings(data, !!!mapping, systems = !!systems, !!!known, ...))
   x$rows <- "ratings" # users have no data with rows in the order of the file
   warn_similar(as_label(x$cases), "case")
@@ -135,54 +143,42 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   x
 }
 
-warn_notes <- function(notes) {
-  warn_if(notes, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
-}
-
 # Arguments of ratings() that the format of a file implies, except those in `given`.
-known_settings <- function(got, table, mapping, systems, given) {
-  values <- function(arg) table[[selected(table, mapping[[arg]], arg)[1L]]]
-  labels <- unique(unlist(values("rating")))
+known_settings <- function(got, table, columns, systems, given) {
+  labels <- unique(unlist(table[columns$rating]))
   labels <- labels[!is.na(labels)]
-  truth <- unname(got$truths[names(got$truths) %in% selected(table, mapping$rating, "rating")])
-  known <- list(
-    covariates = if (own_case(got, mapping)) got$covariates,
+  truth <- unname(got$truths[names(got$truths) %in% columns$rating])
+  raters <- setdiff(unlist(table[columns$rater]), if (is.character(systems)) systems)
+  programs <- got$format$programs
+  kinds <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
+  known <- drop_null(list(
+    covariates = got$covariates,
     categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair, got$format$labels),
     truth = if (length(truth) == 1L && all(table[[truth]] %in% c(labels, NA))) truth,
-    rater_kind = if (!"rater_kind" %in% given && !is.null(got$format$programs)) {
-      judge_kinds(setdiff(values("rater"), systems), got$format$programs)
-    }
-  )
-  known <- drop_null(known[setdiff(names(known), given)])
+    rater_kind = if (length(unique(kinds)) > 1L) stats::setNames(kinds, raters) else kinds[1L]
+  ))
+  known <- known[setdiff(names(known), given)]
   if (!is.null(known$truth)) {
     inform_fallible("Known answers in column {.val {known$truth}} are kept as {.arg truth}.")
   }
+  if (!is.null(known$rater_kind)) {
+    who <- vapply(split(raters, kind_words[kinds]), function(x) paste0(" (", shorten(x), ")"), "")
+    inform_fallible(c(paste0("Raters are taken for ", verbatim(names(who), who, collapse = " and "),
+      ", as judges in such logs mostly are."), i = "If they are something else, say so by
+      {.arg rater_kind}, on which intervals depend."))
+  }
   known
-}
-
-judge_kinds <- function(raters, programs) {
-  tool <- grepl(programs, raters, TRUE)
-  kinds <- unique(ifelse(tool, "tool", "model"))
-  others <- if (any(tool)) "The other raters are" else "Raters are"
-  inform_fallible(c(
-    if (any(tool)) "{.val {raters[tool]}} {?is/are} taken for {?a program/programs}:
-        {.code rater_kind = \"tool\"}.",
-    if (!all(tool)) paste(others, "taken for language models, as judges in such logs mostly are:
-        {.code rater_kind = \"model\"}.")
-  ), i = "If they are not, say so by {.arg rater_kind}: who rates decides intervals.")
-  if (length(kinds) == 1L) kinds else stats::setNames(ifelse(tool, "tool", "model"), raters)
 }
 
 # The empty one first.
 usual_na <- function() eval(formals(read_ratings)$na)
 
 check_reading <- function(file, na) {
-  file <- check_settings_list(file, "file", c(
-    "sep", "encoding", "sheet", "skip", "range", "same_cases"
-  ))
-  if (!is.null(file[["skip"]])) check_count(file[["skip"]], "skip", 0L)
-  if (!is.null(file[["range"]])) check_string(file[["range"]], "range")
-  if (!is.null(file[["same_cases"]])) check_flag(file[["same_cases"]], "same_cases")
+  known <- c("sep", "encoding", "sheet", "skip", "range", "same_cases")
+  file <- check_settings_list(file, "file", known)
+  check_count(file$skip %||% 0, "skip", 0L)
+  check_string(file$range %||% "", "range")
+  check_flag(file$same_cases %||% FALSE, "same_cases")
   sep <- file[["sep"]]
   abort_argument_if(!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L),
     "sep", "must be one character.", not = sep)
@@ -235,28 +231,24 @@ find_file <- function(folder, stem) {
 
 read_files <- function(files, how) {
   each <- lapply(files, read_file, how = how)
-  name <- vapply(each, `[[`, "", "name")
-  twice <- name %in% name[duplicated(name)]
-  name[twice] <- files[twice]
-  given <- nzchar(names(files) %||% rep("", length(files)))
-  name[given] <- names(files)[given]
-  for (at in seq_along(each)) {
-    one <- each[[at]]
-    wanted <- length(files) > 1L || "file" %in% c(unlist(one$map), how$named)
-    if (wanted && is.null(one$table$file)) {
-      each[[at]]$table$file <- rep(name[[at]], length(one$table[[1L]]))
-    }
-  }
   tables <- lapply(each, `[[`, "table")
+  name <- vapply(each, `[[`, "", "name")
+  name <- ifelse(name %in% name[duplicated(name)], files, name)
+  given <- names(files) %||% rep("", length(files))
+  name <- ifelse(nzchar(given), given, name)
+  rows <- lengths(lapply(tables, function(table) table[1L][[1L]]))
+  for (at in seq_along(each)) {
+    wanted <- length(files) > 1L || "file" %in% c(unlist(each[[at]]$map), how$named)
+    if (wanted && is.null(tables[[at]]$file)) tables[[at]]$file <- rep(name[[at]], rows[[at]])
+  }
+  of_all <- function(field) unlist(lapply(each, `[[`, field))
   got <- each[[1L]]
-  rows <- vapply(tables, function(table) length(table[1L][[1L]]), 0L)
-  got$from <- rep(seq_along(files), rows)
-  keys <- lapply(each, `[[`, "key")
-  got$key <- if (all(lengths(keys) == rows)) unlist(keys)
   got$files <- stats::setNames(lapply(tables, names), files)
   got$table <- bind_tables(tables)
+  got$from <- rep(files, rows)
+  got$key <- if (length(of_all("key")) == sum(rows) && !anyNA(of_all("key"))) of_all("key")
   got$map$systems <- unique(unlist(lapply(each, function(one) one$map$systems)))
-  got$notes <- unlist(lapply(each, `[[`, "notes"))
+  got$notes <- of_all("notes")
   got
 }
 
@@ -314,16 +306,13 @@ check_files <- function(got, mapping, systems) {
 
 selected <- function(table, quo, arg) select_columns(list2DF(table), quo, arg)
 
-own_case <- function(got, mapping) {
-  identical(unname(selected(got$table, mapping$case, "case")), got$map$case)
-}
-
 # The table of several files, in which an identifier is a case: by the key of its rows, if the
-# format has one, or if nothing says that an identifier may be two cases.
-settle_cases <- function(got, mapping, same) {
+# format has one, or if nothing says that an identifier may be two cases. `own`: is the column of
+# cases that of the format? `same`: did the user say that cases are the same?
+settle_cases <- function(got, columns, own, same) {
   table <- got$table
-  case <- selected(table, mapping$case, "case")
-  own <- own_case(got, mapping)
+  case <- columns$case
+  judged <- !is.null(got$format$programs)
   if (length(got$files) < 2L || length(case) == 0L) return(table)
   if (own && length(got$key) > 0L) {
     first <- match(got$key, got$key)
@@ -333,29 +322,28 @@ settle_cases <- function(got, mapping, same) {
     if (length(unique(table$task)) > 1L) table$sample <- paste(table$task, table$sample, sep = "/")
     return(table)
   }
-  judged <- !is.null(got$format$programs)
-  by_file <- "file" %in% c(case, selected(table, mapping$rater, "rater"))
-  if (same || by_file || got$format$shared || (own && !judged)) return(table)
+  same <- same || got$format$shared || "file" %in% c(case, columns$rater) || (own && !judged)
+  if (same) return(table)
   id <- do.call(paste, c(unname(table[case]), sep = "/"))
-  each <- unique(data.frame(id, from = got$from)[nzchar(id) & !is.na(table[[case[[1L]]]]), ])
+  each <- unique(data.frame(id, from = got$from)[!is_blank(table[[case[[1L]]]]), ])
   both <- unique(each$id[duplicated(each$id)])
   abort_if(both, "repeat", "Files name cases by the same identifiers.",
-    x = "{.file {names(got$files)[each$from[each$id == both[[1L]]][1:2]]}} both have case
-         {.val {both[[1L]]}}{if (length(both) > 1L) paste(' and', length(both) - 1L, 'more')}.",
+    x = "{.file {each$from[each$id == both[[1L]]]}} have case {.val {both[[1L]]}}
+         {if (length(both) > 1L) paste('and', length(both) - 1L, 'more')} in common.",
     i = c("If these are different cases, give {.code case = c({toString(c('file', case))})}.",
       "If they are the same cases, say {.code file = list(same_cases = TRUE)}."),
     case = both, rater = NULL)
   table
 }
 
-# Rows with nothing in the columns that are read; without identifiers of cases, in any.
-empty_rows <- function(table, mapping, systems) {
-  columns <- unlist(lapply(names(mapping), function(arg) selected(table, mapping[[arg]], arg)))
-  if (length(selected(table, mapping$case, "case")) == 0L) columns <- setdiff(names(table), "file")
-  if (rlang::is_quosure(systems)) columns <- c(columns, selected(table, systems, "systems"))
-  Reduce(`&`, lapply(table[columns], function(x) {
-    if (is.character(x)) trim_bytes(x) %in% c("", NA) else if (is.list(x)) FALSE else is.na(x)
-  }))
+is_blank <- function(x) if (is.list(x)) lengths(x) < 0L else is.na(x) | trim_bytes(x) == ""
+
+# Rows with nothing in the columns that are read; without identifiers of cases, in any. In `sparse`
+# tables, rows without a rating.
+empty_rows <- function(table, columns, sparse) {
+  columns <- if (sparse) columns$rating else if (length(columns$case) > 0L) unlist(columns) else
+    setdiff(names(table), "file")
+  Reduce(`&`, lapply(table[columns], is_blank))
 }
 
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;
@@ -388,8 +376,8 @@ read_predictions <- function(path, raters, how) {
 }
 
 # An empty field names no case and no rater; ratings() says in which row.
-known_ids <- function(table, mapping) {
-  for (name in c(selected(table, mapping$case, "case"), selected(table, mapping$rater, "rater"))) {
+known_ids <- function(table, columns) {
+  for (name in c(columns$case, columns$rater)) {
     if (is.character(table[[name]])) {
       table[[name]][trim_bytes(table[[name]]) %in% c("", "NA")] <- NA
     }
@@ -400,14 +388,10 @@ known_ids <- function(table, mapping) {
 # ---- Labels ---------------------------------------------------------------------------------
 
 # Missing and cleaned labels of ratings and systems, with one way of writing for both.
-settle_labels <- function(tables, mapping, columns, na, clean, na_given) {
-  counts <- selected(tables$ratings, mapping$counts, "counts")
+settle_labels <- function(tables, columns, na, clean, na_given) {
+  counts <- columns$counts
   tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)
-  at <- list(ratings = c(
-    selected(tables$ratings, mapping$rating, "rating"),
-    selected(tables$ratings, mapping$raters, "raters"),
-    if (rlang::is_quosure(columns)) selected(tables$ratings, columns, "systems")
-  ))
+  at <- list(ratings = unlist(columns[c("rating", "raters", "systems")], use.names = FALSE))
   at$systems <- utils::head(intersect(c("prediction", at$ratings), names(tables$systems)), 1L)
   at <- at[names(tables)]
   labels <- unlist(Map(function(table, names) table[names], tables, at), recursive = FALSE)

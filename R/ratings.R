@@ -310,9 +310,9 @@ check_repeats <- function(x, input) {
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
     x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% twice$pattern)} {?has/have} more than one
          rating by one rater.",
-    i = if (length(keys) > 0L) c("Do several columns identify a case? In rows that repeat a rater and
-      a case {.val {keys}} differ{cli::qty(keys)}{?s/}.", "If so, give {.arg case} these columns too:
-      {.code case = c(..., {toString(keys)})}. If not, {.arg repeats} says what repeated rows mean.")
+    i = if (length(keys) > 0L) c("Do several columns identify a case? {.val {keys}} differ{?s/} in
+      rows of one rater and one case.", "If they do, name them in {.arg case}, as in
+      {.code case = c(..., {toString(keys)})}; otherwise {.arg repeats} says what repeated rows mean.")
       else "If these are independent repeats, say
       {.code repeats = \"ratings\"}; if they are runs of one model or otherwise alike,
       {.code repeats = \"reruns\"}; if they are one answer with several labels,

@@ -5,7 +5,8 @@
 # input that gives table (a list of columns of text), map (the columns that the format itself knows:
 # case, rater, rating; and systems, raters who are systems), choices (columns that may be the
 # rating) and notes (what was left out), and where there are any: key (for each row, what identifies
-# its case in any file), truths (columns of true labels, by rating column) and covariates (columns);
+# its case in any file), truths (columns of true labels, by rating column), covariates (columns) and
+# sparse (has a row an answer to one of several questions?);
 # tabular: may systems stand in a table beside; shared: does an identifier mean the same case in all
 # files; failed: is a verdict (as written by the tool) a failure of the judge; programs: where raters
 # are judges, a pattern of the names of those that are programs, the others being language models;
@@ -60,7 +61,8 @@ file_formats <- function() {
       function(input) {
         has("fields", "responses")(input) ||
           any(grepl("[.]responses[.]users$", names(input$record)))
-      }, read_argilla, shared = TRUE),
+      }, read_argilla, shared = TRUE,
+      failed = function(answer) !(answer$status %||% "submitted") %in% "submitted"),
     label_studio = new_format("an export of Label Studio (JSON)", "json", function(input) {
       has("data", "annotations")(input) || has("data", "completions")(input)
     }, read_label_studio, shared = TRUE),
@@ -76,11 +78,22 @@ file_formats <- function() {
       is.null(names(input$document)) && length(names(input$record)) > 1L
     }, read_json_array),
     mturk = new_format("a batch of Amazon Mechanical Turk (CSV)", "text",
-      has("HITId", "WorkerId"), read_mturk, shared = TRUE),
+      has("HITId", "WorkerId"), function(input) {
+        read_crowd(input, "HITId", "WorkerId", "AssignmentStatus", "rejected",
+          "with the status \"Rejected\"", "^Answer[.]")
+      }, shared = TRUE),
     appen = new_format("a full report of Appen or Figure Eight (CSV)", "text",
-      has("_unit_id", "_worker_id"), read_appen, shared = TRUE),
+      has("_unit_id", "_worker_id"), function(input) {
+        read_crowd(input, "_unit_id", "_worker_id", "_tainted", "true",
+          "of workers who failed test questions", NULL, function(name) paste0(name, "_gold"))
+      }, shared = TRUE),
     toloka = new_format("assignments of Toloka (TSV)", "text", has("ASSIGNMENT:worker_id"),
-      read_toloka, shared = TRUE),
+      function(input) {
+        read_crowd(input, c("ASSIGNMENT:task_id", grep("^INPUT:", input$header, value = TRUE)),
+          "ASSIGNMENT:worker_id", "ASSIGNMENT:status", c("rejected", "skipped", "expired"),
+          "with the status rejected, skipped or expired", "^OUTPUT:",
+          function(name) sub("OUTPUT", "GOLDEN", name))
+      }, shared = TRUE),
     csv = new_format("a table of text (CSV, TSV)", "text", function(input) {
       length(input$header) > 1L
     }, function(input) with_map(read_csv(input)), tabular = TRUE)

@@ -235,7 +235,7 @@ check_twice <- function(fields, input, at = seq_along(fields)) {
 
 # So would one or the other of a field that is an object in one record, and a value in another.
 check_objects <- function(fields, input) {
-  parents <- lapply(strsplit(fields, ".", fixed = TRUE), function(parts) {
+  parents <- lapply(strsplit(as.character(fields), ".", fixed = TRUE), function(parts) {
     Reduce(function(a, b) paste(a, b, sep = "."), parts[-length(parts)], accumulate = TRUE)
   })
   both <- intersect(fields, unlist(parents))

@@ -1,28 +1,31 @@
-# Logs of evaluations of language models, in which judges (scorers, assertions, metrics) give
-# verdicts.
+# Answers that are parts of other records: of judges in logs of evaluations of language models
+# (scorers, assertions, metrics), and of annotators.
 
-# A table of the verdicts on `items`, with notes of how many have none and how many verdicts are
-# failures of the judge, whose values are missing. `about` returns the fields of an item, the first
-# of which is the case and `key` what identifies the case in any file; `parts` its verdicts, with
-# the judges as names; `value` the fields of a verdict.
-judged_items <- function(input, items, noun, verdicts, about, parts, rater, value, ...) {
+# A table of the answers to `items`, with notes of how many have none and how many answers failed,
+# which are missing. `about` returns the fields of an item, the first of which is the case and `key`
+# what identifies the case in any file; `parts` its answers, with the raters as names; `value` the
+# fields of an answer.
+nested_answers <- function(input, items, noun, answers, about, parts, rater, value, rating = NULL,
+                           ...) {
   each <- lapply(unname(items), parts)
   none <- lengths(each) == 0L
-  if (all(none)) abort_file(input$path, sprintf("holds no %s with %s.", noun, verdicts))
-  verdict <- unlist(each, recursive = FALSE)
-  failed <- vapply(verdict, function(v) is.list(v) && isTRUE(input$failed(v)), NA)
-  verdict[failed] <- list(list())
-  table <- record_table(Map(function(item, who, verdict) {
-    c(item, stats::setNames(list(who), rater), value(verdict))
-  }, rep(lapply(items, about), lengths(each)), names(verdict), verdict), input)
-  values <- grep("^(value|verdict|score$)", names(table), value = TRUE)
+  answer <- unlist(each, recursive = FALSE)
+  failed <- vapply(answer, input$failed, NA)
+  if (all(failed)) abort_file(input$path, sprintf("holds no %s with %s.", noun, answers))
+  item <- rep(lapply(items, about), lengths(each))
+  table <- record_table(Map(function(item, who, answer, failed) {
+    c(item, stats::setNames(list(who), rater), if (!failed) value(answer))
+  }, item, names(answer), answer, failed), input)
+  choices <- setdiff(names(table), c(names(item[[1L]]), rater))
   list(
-    table = table[names(table) != "key"], key = if (!anyNA(table$key)) table$key,
-    map = list(case = names(table)[[1L]], rater = rater, rating = intersect(values, c("value",
-      "verdict"))), choices = values, notes = c(
-      left_out(none, noun, paste("without", verdicts)),
-      taken_missing(failed, "verdict", "which the judge did not give in a form that could be read")
-    ), ...
+    table = table[names(table) != "key"], key = table$key, choices = choices,
+    map = list(
+      case = names(table)[[1L]], rater = rater,
+      rating = rating %||% if (length(choices) == 1L) choices
+    ),
+    notes = c(left_out(none, noun, paste("without", answers)), taken_missing(
+      failed, "answer", "without a verdict that could be read, or not submitted"
+    )), ...
   )
 }
 
@@ -36,17 +39,17 @@ has_log <- function(input) any(inspect_headers %in% input$entries$name)
 # A log is of one model; its samples, of each epoch, are cases and scorers raters.
 read_inspect <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
-  run <- c(log$eval$task, log$eval$eval_id)
-  got <- judged_items(input, log$samples, "sample", "scores", function(sample) {
-    case <- paste(c(log$eval$model, sample$id, sample$epoch), collapse = "/")
+  run <- log$eval
+  got <- nested_answers(input, log$samples, "sample", "scores", function(sample) {
+    case <- paste(c(run$model, sample$id, sample$epoch), collapse = "/")
+    key <- c(run$task, run$eval_id)
     list(
-      case = case, sample = sample$id, epoch = sample$epoch, model = log$eval$model,
-      task = log$eval$task, target = unlist(sample$target),
-      key = sample$uuid %||% if (length(run) > 0L) paste(c(run, case), collapse = "/")
+      case = case, sample = sample$id, epoch = sample$epoch, model = run$model, task = run$task,
+      target = unlist(sample$target),
+      key = sample$uuid %||% if (length(key) > 0L) paste(c(key, case), collapse = "/")
     )
   }, function(sample) sample[["scores"]] %||% sample["score"][is.list(sample[["score"]])],
-  "scorer", function(score) list(answer = score$answer, value = score$value),
-  covariates = "sample")
+  "scorer", function(score) score["value"], covariates = "sample")
   if (length(unique(got$table$epoch)) > 1L) {
     inform_fallible("Samples were run in several epochs. Cases of one sample are dependent:
         {.code cluster = sample} of {.fun estimate_accuracy} allows for it.")
@@ -84,7 +87,7 @@ read_promptfoo <- function(input) {
     result$testIdx <- result$testIdx %||% paste0("#", at) # old versions number no tests
     result
   }, results, seq_along(results))
-  judged_items(input, results, "result", "graded assertions", function(result) {
+  nested_answers(input, results, "result", "graded assertions", function(result) {
     provider <- id_of(result$provider)
     case <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
     run <- result$evalId %||% run
@@ -99,7 +102,7 @@ read_promptfoo <- function(input) {
     ), assertion_name)
   }, "assertion", function(verdict) {
     list(verdict = pass_or_fail(verdict$pass), score = verdict$score)
-  })
+  }, "verdict")
 }
 
 name_parts <- function(parts, name) {
@@ -134,11 +137,13 @@ deepeval_metrics <- function(case) {
 read_deepeval <- function(input) {
   cases <- name_parts(deepeval_cases(input$document), function(case) case$name %||% "case")
   cases <- Map(function(case, name) replace(case, "name", name), cases, names(cases))
-  judged_items(input, cases, "test case", "metrics", function(case) {
+  nested_answers(input, cases, "test case", "metrics", function(case) {
     list(case = case$name, key = paste(input$path, case$name))
   }, function(case) {
     name_parts(deepeval_metrics(case), function(one) one$name %||% one$metric %||% "metric")
-  }, "metric", function(metric) list(verdict = pass_or_fail(metric$success), score = metric$score))
+  }, "metric", function(metric) {
+    list(verdict = pass_or_fail(metric$success), score = metric$score)
+  }, "verdict")
 }
 
 # ---- OpenAI evals ---------------------------------------------------------------------------
@@ -146,31 +151,32 @@ read_deepeval <- function(input) {
 # Events about samples of one eval: grades of a model, or matches that a program found.
 read_openai_evals <- function(input) {
   spec <- input$record$spec
-  is_verdict <- function(event) length(c(event$data$choice, event$data$correct)) > 0L
-  judged_items(input, Filter(is_verdict, json_records(input)), "event", "verdicts",
-    function(event) {
-      list(case = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
-    }, function(event) stats::setNames(list(event$data), spec$eval_name), "eval",
-    function(data) list(value = data$choice %||% data$correct))
+  verdicts <- Filter(function(event) length(c(event$data$choice, event$data$correct)) > 0L,
+    json_records(input))
+  nested_answers(input, verdicts, "event", "verdicts", function(event) {
+    list(case = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
+  }, function(event) stats::setNames(list(event$data), spec$eval_name), "eval",
+  function(data) list(value = data$choice %||% data$correct))
 }
 
 # ---- lm-evaluation-harness ------------------------------------------------------------------
 
 # Metrics that are 0 or 1 are raters of a model's answer. A file is a run of a task.
 read_lm_eval <- function(input) {
-  metrics <- function(sample) sample[setdiff(names(sample), c("doc", "arguments"))]
-  table <- record_table(lapply(json_records(input), metrics), input)
-  binary <- vapply(table, function(x) is.character(x) && all(x %in% c(NA, 0, 1, "TRUE", "FALSE")), NA)
-  binary <- setdiff(names(table)[binary], c("doc_id", "target", "resps", "filtered_resps"))
+  table <- record_table(lapply(json_records(input), function(sample) {
+    sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
+  }), input)
+  binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1, TRUE, FALSE)), NA)
+  binary <- setdiff(names(table)[binary], "doc_id")
   if (length(binary) == 0L) abort_file(input$path, "holds no metric of 0 and 1 only.")
-  filters <- table$filter[length(unique(table$filter)) > 1L]
-  who <- rep(binary, each = length(table$doc_id))
+  filter <- if (length(unique(table$filter)) > 1L) table$filter
   list(
     table = list(
       case = rep(table$doc_id, length(binary)), value = unlist(table[binary], use.names = FALSE),
-      metric = if (length(filters) > 0L) paste(who, filters) else who
+      metric = trimws(paste(rep(binary, each = length(table$doc_id)), filter %||% ""))
     ),
     key = rep(paste(input$path, table$doc_id), length(binary)),
-    map = list(case = "case", rater = "metric", rating = "value")
+    map = list(case = "case", rater = "metric", rating = "value"),
+    notes = left_out(!unique(unlist(table$metrics)) %in% binary, "metric", "not only of 0 and 1")
   )
 }

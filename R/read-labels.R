@@ -46,12 +46,10 @@ missing_codes <- function(labels) {
 
 # 9, 99, 999 and their negatives, where all other labels are consecutive whole numbers.
 number_codes <- function(labels) {
-  codes <- c("9", "99", "999", "-9", "-99", "-999")
-  grades <- sort(suppressWarnings(as.numeric(setdiff(labels, codes))))
-  found <- intersect(codes, labels)
-  found <- found[!as.numeric(found) %in% c(min(0, grades) - 1, grades + 1)]
-  all_grades <- length(grades) == length(setdiff(labels, codes)) && length(grades) > 1L
-  if (all_grades && all(diff(grades) == 1) && all(grades %% 1 == 0)) found
+  numbers <- suppressWarnings(as.numeric(labels))
+  grades <- sort(numbers[!abs(numbers) %in% c(9, 99, 999)])
+  graded <- !anyNA(numbers) && length(grades) > 1L && all(diff(grades) == 1, grades %% 1 == 0)
+  if (graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
 }
 
 # What programs write where a judge gave no verdict that they could read, and spreadsheets where a

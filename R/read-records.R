@@ -22,50 +22,31 @@ json_records <- function(input) {
 
 # ---- Argilla --------------------------------------------------------------------------------
 
-# The answers of a record, by question. Version 1 has them by user; flat records of version 2 have
-# fields `question.responses`, `question.responses.users` and `question.responses.status`.
+# The answers of a record, with users as names. Version 1 has them by user; version 2 by question,
+# flat ones in fields `question.responses`, with `.users` and `.status`.
 argilla_answers <- function(record) {
+  ask <- function(question, given) lapply(given, c, question = question)
   given <- record$responses
-  if (length(given) > 0L && is.null(names(given))) {
+  if (is.null(names(given))) {
     given <- lapply(given, function(user) {
-      lapply(user$values, function(x) list(c(x, user[c("user_id", "status")])))
+      lapply(user$values, function(value) list(c(user[c("user_id", "status")], value)))
     })
     given <- unlist(given, recursive = FALSE)
   }
   for (name in grep("[.]responses$", names(record), value = TRUE)) {
-    more <- Map(function(user_id, value, status) list(user_id = user_id, value = value, status = status),
-      record[[paste0(name, ".users")]], record[[name]],
-      record[[paste0(name, ".status")]] %||% "submitted")
-    given[[sub("[.]responses$", "", name)]] <- more
+    field <- function(end) record[[paste0(name, end)]]
+    given[[sub("[.]responses$", "", name)]] <- Map(list, value = field(""),
+      user_id = field(".users"), status = field(".status") %||% "submitted")
   }
-  question <- rep(names(given), lengths(given))
-  Map(function(answer, question) c(answer, question = question),
-    unlist(unname(given), recursive = FALSE), question)
+  answers <- unlist(unname(Map(ask, names(given), given)), recursive = FALSE)
+  users <- vapply(answers, function(one) as_label(one$user_id), "")
+  stats::setNames(as.list(answers), users)
 }
 
 read_argilla <- function(input) {
-  records <- json_records(input)
-  answers <- lapply(records, argilla_answers)
-  id <- vapply(records, function(one) as_label(one$id %||% one$external_id %||% NA), "")
-  id <- rep(id, lengths(answers))
-  answers <- unlist(answers, recursive = FALSE)
-  field <- function(name, none) vapply(answers, function(one) as_label(one[[name]] %||% none), "")
-  user <- field("user_id", NA)
-  out <- !field("status", "submitted") %in% "submitted"
-  if (all(out)) abort_file(input$path, "holds no submitted response.")
-  each <- split(answers[!out], paste(match(id, id), user)[!out])
-  who <- split(seq_along(answers)[!out], paste(match(id, id), user)[!out])
-  rows <- unname(Map(function(answers, at) {
-    c(list(id = id[at[[1L]]], user = user[at[[1L]]]), stats::setNames(
-      lapply(answers, `[[`, "value"), vapply(answers, `[[`, "", "question")
-    ))
-  }, each, who))
-  table <- record_table(rows[order(vapply(who, `[[`, 0L, 1L))], input)
-  asked <- setdiff(names(table), c("id", "user"))
-  list(
-    table = table, choices = asked, notes = left_out(out, "answer", "not submitted"),
-    map = list(case = "id", rater = "user", rating = if (length(asked) == 1L) asked)
-  )
+  nested_answers(input, json_records(input), "record", "responses", function(record) {
+    list(id = record$id %||% record$external_id)
+  }, argilla_answers, "user", function(one) stats::setNames(one["value"], one$question), sparse = TRUE)
 }
 
 # ---- Prodigy --------------------------------------------------------------------------------
@@ -111,25 +92,21 @@ is_doccano <- function(input) {
 
 # Either all annotations with their users, or a file for each user.
 read_doccano <- function(input) {
-  table <- if (input$kind == "jsonl") read_json_lines(input) else
-    record_table(input$document, input)
-  by_user <- !is.null(table$annotations)
-  if (by_user) table <- doccano_annotations(table, input)
-  label <- if (is.null(table$label)) "labels" else "label"
-  if (any(vapply(table[[label]], is.list, NA))) {
+  if (is.list(input$record$annotations)) {
+    got <- nested_answers(input, json_records(input), "text", "annotations", function(record) {
+      record["id"]
+    }, function(record) {
+      stats::setNames(record$annotations, vapply(record$annotations, function(one) {
+        as_label(one$user %||% one$user_id)
+      }, ""))
+    }, "user", function(one) one["label"])
+  } else {
+    table <- record_table(json_records(input), input)
+    label <- if (is.null(table$label)) "labels" else "label"
+    got <- list(table = table, map = list(case = "id", rater = "file", rating = label))
+  }
+  if (any(vapply(got$table[[got$map$rating]], is.list, NA))) {
     abort_file(input$path, "marks parts of texts, which are not categories of cases.")
   }
-  list(
-    table = table,
-    map = list(case = "id", rater = if (by_user) "user" else "file", rating = label)
-  )
-}
-
-doccano_annotations <- function(table, input) {
-  each <- lapply(table$annotations, function(x) {
-    if (length(x) > 0L) list2DF(record_table(x, input))
-  })
-  field <- function(name) unlist(lapply(each, function(x) as_label(x[[name]])))
-  user <- if (is.null(Find(NROW, each)$user)) "user_id" else "user"
-  list(id = rep(table$id, vapply(each, NROW, 0L)), user = field(user), label = field("label"))
+  got
 }

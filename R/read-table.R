@@ -48,11 +48,9 @@ csv_separator <- function(input, line = input$first[[1L]]) {
 
 # Columns of a table of text or of a sheet, without what is no row of data above them.
 settle_rows <- function(columns, input) {
-  blank <- function(x) is.na(x) | trim_bytes(x) == ""
-  first <- lapply(columns, utils::head, 10L)
-  filled <- Reduce(`+`, lapply(first, function(x) !blank(x)))
+  filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(utils::head(x, 10L))))
   header <- match(TRUE, filled > 1L)
-  if (identical(which(!blank(names(columns))), 1L) && !is.na(header)) {
+  if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header)) {
     add_note(input, paste0("Left out: ", count_noun(header, "line"), " above the table, as a title."))
     names(columns) <- vapply(columns, `[[`, "", header)
     columns <- lapply(columns, utils::tail, -header)
@@ -74,7 +72,7 @@ name_columns <- function(columns, input) {
       "i" = "Give each column a name of its own.")
   }
   names(columns)[unnamed] <- paste0("...", which(unnamed))
-  blank <- vapply(columns[unnamed], function(x) all(is.na(x) | !nzchar(trimws(x))), NA)
+  blank <- vapply(columns[unnamed], function(x) all(is_blank(x)), NA)
   columns[setdiff(names(columns), names(blank)[blank])]
 }
 
@@ -130,53 +128,29 @@ check_csv <- function(input, open) {
 
 # ---- Crowds ---------------------------------------------------------------------------------
 
-# A table of a crowd without the rows that are `out`. `answers` are the columns that may be the
-# rating, `gold` (if any) those of known answers to the same questions.
-crowd_table <- function(table, out, which, case, rater, answers, gold = "") {
+# Answers of a crowd without those whose `status` is `out`. Columns that may be the rating match
+# `answers` or, without it, have a column `gold(name)` of known answers, and a line for each of
+# several answers. The first of `case` identifies a case or, if it is not there, all others.
+read_crowd <- function(input, case, rater, status, out, which, answers, gold = toupper) {
+  table <- read_csv(input)
+  table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
+  names <- names(table)
+  asked <- if (is.null(answers)) names[gold(names) %in% names] else grep(answers, names, value = TRUE)
+  if (is.null(answers)) table[asked] <- lapply(table[asked], function(x) {
+    if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
+  })
+  out <- fold_case(table[[status]] %||% "") %in% out
   if (any(out)) table <- lapply(table, `[`, !out)
-  truths <- stats::setNames(rep_len(gold, length(answers)), answers)
+  truths <- stats::setNames(gold(asked), asked)
   truths <- truths[vapply(truths, function(name) any(nzchar(table[[name]])), NA)]
   table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
   list(
-    table = table, choices = answers, truths = truths,
-    map = list(case = case, rater = rater, rating = if (length(answers) == 1L) answers),
+    table = table, choices = asked, truths = truths,
+    map = list(
+      case = if (case[[1L]] %in% names) case[[1L]] else case[-1L], rater = rater,
+      rating = if (length(asked) == 1L) asked
+    ),
     notes = left_out(out, "assignment", which)
-  )
-}
-
-is_status <- function(x, ...) if (is.null(x)) FALSE else fold_case(x) %in% c(...)
-
-read_mturk <- function(input) {
-  table <- read_csv(input)
-  table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
-  crowd_table(
-    table, is_status(table$AssignmentStatus, "rejected"), "with the status \"Rejected\"",
-    "HITId", "WorkerId", grep("^Answer[.]", names(table), value = TRUE)
-  )
-}
-
-# Several answers to a question are lines of a cell.
-read_appen <- function(input) {
-  table <- read_csv(input)
-  asked <- names(table)[paste0(names(table), "_gold") %in% names(table)]
-  table[asked] <- lapply(table[asked], function(x) {
-    if (any(grepl("[^\r\n][\r\n]+[^\r\n]", x))) strsplit(x, "[\r\n]+") else x
-  })
-  crowd_table(
-    table, is_status(table[["_tainted"]], "true"), "of workers who failed test questions",
-    "_unit_id", "_worker_id", asked, paste0(asked, "_gold")
-  )
-}
-
-read_toloka <- function(input) {
-  table <- read_csv(input)
-  fields <- function(kind) grep(paste0("^", kind, ":"), names(table), value = TRUE)
-  task <- intersect("ASSIGNMENT:task_id", names(table))
-  asked <- fields("OUTPUT")
-  crowd_table(
-    table, is_status(table[["ASSIGNMENT:status"]], "rejected", "skipped", "expired"),
-    "with the status rejected, skipped or expired", if (length(task) > 0L) task else fields("INPUT"),
-    "ASSIGNMENT:worker_id", asked, sub("OUTPUT", "GOLDEN", asked)
   )
 }
 
