@@ -44,7 +44,7 @@ read_inspect <- function(input) {
     case <- paste(c(run$model, sample$id, sample$epoch), collapse = "/")
     key <- c(run$task, run$eval_id)
     list(
-      case = case, sample = sample$id, epoch = sample$epoch, model = run$model, task = run$task,
+      result = case, sample = sample$id, epoch = sample$epoch, model = run$model, task = run$task,
       target = unlist(sample$target),
       key = sample$uuid %||% if (length(key) > 0L) paste(c(key, case), collapse = "/")
     )
@@ -138,7 +138,7 @@ read_deepeval <- function(input) {
   cases <- name_parts(deepeval_cases(input$document), function(case) case$name %||% "case")
   cases <- Map(function(case, name) replace(case, "name", name), cases, names(cases))
   nested_answers(input, cases, "test case", "metrics", function(case) {
-    list(case = case$name, key = paste(input$path, case$name))
+    list(result = case$name, key = paste(input$path, case$name))
   }, function(case) {
     name_parts(deepeval_metrics(case), function(one) one$name %||% one$metric %||% "metric")
   }, "metric", function(metric) {
@@ -154,7 +154,7 @@ read_openai_evals <- function(input) {
   verdicts <- Filter(function(event) length(c(event$data$choice, event$data$correct)) > 0L,
     json_records(input))
   nested_answers(input, verdicts, "event", "verdicts", function(event) {
-    list(case = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
+    list(result = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
   }, function(event) stats::setNames(list(event$data), spec$eval_name), "eval",
   function(data) list(value = data$choice %||% data$correct))
 }
@@ -172,11 +172,11 @@ read_lm_eval <- function(input) {
   filter <- if (length(unique(table$filter)) > 1L) table$filter
   list(
     table = list(
-      case = rep(table$doc_id, length(binary)), value = unlist(table[binary], use.names = FALSE),
+      result = rep(table$doc_id, length(binary)), value = unlist(table[binary], use.names = FALSE),
       metric = trimws(paste(rep(binary, each = length(table$doc_id)), filter %||% ""))
     ),
     key = rep(paste(input$path, table$doc_id), length(binary)),
-    map = list(case = "case", rater = "metric", rating = "value"),
+    map = list(case = "result", rater = "metric", rating = "value"),
     notes = left_out(!unique(unlist(table$metrics)) %in% binary, "metric", "not only of 0 and 1")
   )
 }

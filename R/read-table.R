@@ -7,8 +7,8 @@ separators <- c(",", ";", "\t", "|")
 # drops what follows an open quote.
 
 read_csv <- function(input) {
-  lines <- utils::tail(readLines(input$plain, 100L + input$skip, warn = FALSE), 100L)
-  skip <- input$skip + which(nzchar(trim_bytes(lines)))[[1L]]
+  lines <- readLines(input$plain, 100L + input$skip, warn = FALSE)
+  skip <- which(nzchar(trim_bytes(lines)) & seq_along(lines) > input$skip)[[1L]]
   fault <- function(cnd) {
     check_csv(input, grepl("EOF", conditionMessage(cnd), fixed = TRUE))
     scan_csv(input, skip, fill = TRUE)

@@ -94,7 +94,9 @@ test_that("fields that are missing at the end of a row are empty, with a note", 
 
 test_that("lines above a table are skipped", {
   path <- write_bytes("Title, of a table\n\n", header, rows)
-  expect_identical(nrow(tidy(read_ratings(path, file = list(skip = 1)))), 4L)
+  for (skip in 1:2) {
+    expect_identical(nrow(tidy(read_ratings(path, file = list(skip = skip)))), 4L)
+  }
   expect_error(read_ratings(path, file = list(skip = -1)), class = "fallible_error_argument")
   expect_error(read_ratings(path, file = list(range = 1)), class = "fallible_error_argument")
   padded <- write_bytes("Title,,\n,,\n", header, rows)
