@@ -34,8 +34,8 @@ file_formats <- function() {
     programs = "^(detect_)?(match|includes|exact|choice|pattern|answer|f1|math)[0-9]*$"),
     promptfoo = new_format("results of promptfoo (JSON or JSONL)", c("json", "jsonl"),
       function(input) {
-        has("gradingResult", "testIdx")(input) ||
-          "results" %in% names(as.list(input$record)$results)
+        is_result <- function(result) "gradingResult" %in% names(result)
+        any(vapply(c(list(input$record), promptfoo_results(input$record)), is_result, NA))
       }, read_promptfoo, labels = list(c("fail", "pass")), failed = function(result) {
         isTRUE(result$metadata$graderError) || has_words(result$reason, paste0(
           "^(could not|failed to|unable to) (extract|parse|perform)|^no output$|malformed response|",

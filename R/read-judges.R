@@ -79,9 +79,15 @@ unzip_inspect <- function(input) {
 
 # ---- promptfoo ------------------------------------------------------------------------------
 
+# Versions differ in how deep results are in the file.
+promptfoo_results <- function(file) {
+  results <- as.list(file)$results
+  if (is.null(names(results))) results else results$results
+}
+
 # The answer of a provider to a prompt with the variables of a test is a case, assertions raters.
 read_promptfoo <- function(input) {
-  results <- if (input$kind == "jsonl") json_records(input) else input$document$results$results
+  results <- promptfoo_results(input$record) %||% json_records(input)
   run <- if (input$kind == "json") input$document$evalId
   results <- Map(function(result, at) {
     result$testIdx <- result$testIdx %||% paste0("#", at) # old versions number no tests

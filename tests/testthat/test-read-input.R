@@ -85,7 +85,7 @@ test_that("fields that are missing at the end of a row are empty, with a note", 
     expect_identical(nrow(tidy(x)), rating)
   }
   expect_filled(header, rows, "3,a\n3,b,x\n", rating = 5L)
-  expect_filled(header, rows, "1,c\r\n", rating = 4L)
+  expect_filled(header, rows, "3,a,x\n3,b\r\n", rating = 5L)
   expect_filled(header, "1,a,\"two\nlines\"\n1,b\n2,b,x\n", rating = 2L)
   lines <- "case,rater,rating,\"more\"\n1,a,\"x\ny\"\n1,b,y\n"
   expect_warning(x <- read_ratings(write_bytes(lines)), "2 rows without the last fields")
