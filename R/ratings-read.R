@@ -10,27 +10,54 @@
 #' | `"csv"` | a table of text with any separator | `case`, `rater`, `rating` |
 #' | `"excel"` | an Excel file (package \pkg{readxl}) | `case`, `rater`, `rating` |
 #' | `"label_studio"` | Label Studio, JSON | `id`, `completed_by`, the name of the control |
-#' | `"label_studio_min"` | Label Studio, JSON-MIN | `id`, `annotator`; give `rating` |
+#' | `"label_studio_min"` | Label Studio, JSON-MIN or CSV | `id`, `annotator`; give `rating` |
 #' | `"prodigy"` | Prodigy, JSONL, choices | `_input_hash`, `_annotator_id`, `accept` |
 #' | | and single labels | `_task_hash`, `_annotator_id`, `answer` |
 #' | `"doccano"` | Doccano, JSONL or JSON | `id`, the name of the file, `label` |
+#' | `"argilla"` | Argilla, JSON or JSONL | `id`, `user`, the name of the question |
 #' | `"mturk"` | a batch of Mechanical Turk, CSV | `HITId`, `WorkerId`, the column `Answer.` |
-#' | `"inspect"` | a log of Inspect, JSON or `.eval` | sample, scorer, `value` |
-#' | `"promptfoo"` | results of promptfoo, JSON or JSONL | result, assertion, `verdict` |
+#' | `"appen"` | Appen or Figure Eight, full report | `_unit_id`, `_worker_id`, the question |
+#' | `"toloka"` | Toloka, TSV | task, `ASSIGNMENT:worker_id`, the column `OUTPUT:` |
+#' | `"inspect"` | a log of Inspect, JSON or `.eval` | `result`, `scorer`, `value` |
+#' | `"promptfoo"` | results of promptfoo, JSON or JSONL | `result`, `assertion`, `verdict` |
+#' | `"deepeval"` | a test run of DeepEval, JSON | `result`, `metric`, `verdict` |
+#' | `"openai_evals"` | a log of OpenAI evals, JSONL | `result`, `eval`, `value` |
+#' | `"lm_eval"` | samples of lm-evaluation-harness | `result`, `metric`, `value` |
 #' | `"jsonl"` | records with any fields, one per line | `case`, `rater`, `rating` |
 #' | `"json"` | an array of such records | `case`, `rater`, `rating` |
 #'
 #' Files may be compressed by gzip. Nested fields of JSON are named with dots, `meta.judge`. All
 #' formats but tables need the package \pkg{jsonlite}. The package's own layout is a folder with
 #' `ratings.csv` (columns `case`, `rater`, `rating`) and perhaps `systems.csv` (`case`, `system`,
-#' `prediction`). Sessions of Prodigy without names are named by the time of their start; then each
-#' file is taken for one annotator. Other columns can be used too: data of a task of Label Studio
-#' are `data.name`, and if there are several files, `file` is the name of each.
+#' `prediction`). Sessions of Prodigy without names are named by the time of their start; then, and
+#' in old files without sessions, each file is taken for one annotator. Other columns can be used
+#' too: data of a task of Label Studio are `data.name`, and if there are several files, `file` is the
+#' name of each.
+#'
+#' @section What is missing in files:
+#' A row of a table that ends early is filled with empty fields; a row with too many fields is an
+#' error. Rows without case, rater and rating are left out, and so are a title above a sheet and the
+#' rows in which Qualtrics describes its columns. `NaN` and `Infinity`, which Python writes into
+#' JSON, are missing values. Verdicts that a judge did not give in a form that its tool could read,
+#' and answers in Argilla that were not submitted, are missing ratings. Rejected assignments, and
+#' those of workers that Appen marks as tainted, are left out. Known answers in files of Appen and
+#' Toloka are kept as `truth`. A warning of class `fallible_warning_left_out` lists all of this.
+#'
+#' @section Cases in several files:
+#' An identifier is the same case in all files if the tool gives unique identifiers (annotation tools
+#' and crowds), if it is in a column called `case`, or if each file is a rater. Results of
+#' evaluations are known by the identifier of the sample or of the run, so that sample 1 of two tasks
+#' is two cases, and samples that were scored again are the same cases. If other files share
+#' identifiers, an error of class `fallible_error_repeat` asks for `case = c(file, id)` or
+#' `file = list(same_cases = TRUE)`.
 #'
 #' @section Models among the raters:
 #' `systems = c("gpt-4o")` says which of the raters are systems. Predictions in a project of Label
-#' Studio are read as those of systems. In logs of Inspect and promptfoo the judges are the raters
-#' of the answers of the model that was evaluated.
+#' Studio are read as those of systems. In results of evaluations (Inspect, promptfoo, DeepEval,
+#' OpenAI evals, lm-evaluation-harness) the judges are the raters of the answers of the model that
+#' was evaluated. Judges are taken for language models, except scorers, assertions and metrics that
+#' are known to be programs (`rater_kind = "tool"`). The sample of Inspect is kept as covariate
+#' `sample`: if samples were run in several epochs, use it as `cluster` of [estimate_accuracy()].
 #'
 #' @section Files from others:
 #' Files are parsed, and nothing in them is ever run. An archive (`.eval`, `.xlsx`) with a link, or
@@ -62,7 +89,9 @@
 #' @param file How tables are written, if not as usual: a list with any of these: `sep`, the
 #'   character that separates columns of text (by default, that of comma, semicolon, tab and
 #'   vertical bar which splits the first line into most fields); `encoding` of text, if not UTF-8 or
-#'   UTF-16; `sheet`, the name or number of the sheet of an Excel file (by default the first).
+#'   UTF-16; `skip`, the number of lines above the table; `sheet`, the name or number of the sheet of
+#'   an Excel file (by default the first), and `range`, its cells, such as `"A3:D20"`; `same_cases`,
+#'   `TRUE` if an identifier in several files is the same case.
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
 #'   `rater_groups` and whatever else it has.
 #' @return A [ratings()] object. A warning of class `fallible_warning_left_out` lists what was left

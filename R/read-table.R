@@ -11,7 +11,7 @@ read_csv <- function(input) {
   skip <- which(nzchar(trim_bytes(lines)) & seq_along(lines) > input$skip)[[1L]]
   fault <- function(cnd) {
     check_csv(input, grepl("EOF", conditionMessage(cnd), fixed = TRUE))
-    scan_csv(input, skip, fill = TRUE)
+    tryCatch(scan_csv(input, skip, fill = TRUE), warning = function(cnd) check_csv(input, TRUE))
   }
   columns <- tryCatch(scan_csv(input, skip, fill = FALSE), error = fault, warning = fault)
   if (length(columns[[1L]]) == 0L) abort_file(input$path, "has names of columns and no rows.")
