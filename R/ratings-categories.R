@@ -139,9 +139,10 @@ warn_labels <- function(labels, input) {
   typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)
   doubt(names(typos), "Some rare categories are one letter away from frequent ones:
       {.val {found}}.", join_words(names(typos), typos))
-  doubt(missing_codes(labels), "Some categories look like codes for missing ratings: {.val {found}}.",
+  codes <- missing_codes(labels)
+  doubt(codes, "Some categories look like codes for missing ratings: {.val {found}}.",
     paste0("They count as categories. For missing ratings make them {.code NA}",
-      if (!input$na_given) ", or name them in {.arg na} of {.fun read_ratings}",
+      if (!isTRUE(input$na_given)) ", or name them in {.arg na} of {.fun read_ratings}",
       "; otherwise declare {.arg categories}."))
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
   many <- length(labels) > 20L && length(labels) > rows / 2

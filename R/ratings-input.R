@@ -12,7 +12,7 @@ max_categories <- 1000L
 # number), rater, weights, systems (wide columns), system_table,
 # constant, groups (of raters), truth (a list of one column), covariates and confidence (lists of
 # columns), row_case (of the data, before rows go to systems or become several), ordered, na_given
-# (did the user say what labels are missing?), others (columns without a role).
+# (did the user say what labels are missing?), others (columns without a role that may be keys).
 read_input <- function(data, quos, repeats) {
   data <- as_columns(data)
   layout <- find_layout(data, quos)
@@ -34,7 +34,7 @@ read_input <- function(data, quos, repeats) {
     covariates = of("covariates", identity), confidence = of("confidence"), row_case = case,
     case_names = if (is.null(case)) attr(data, "case_names"),
     na_given = isTRUE(attr(data, "na_given")),
-    others = unclass(data)[setdiff(names(data), c(unlist(roles), if (isTRUE(attr(data, "keyed"))) "file"))]
+    others = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key")))]
   )
   input <- drop_null(input)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)

@@ -31,8 +31,8 @@
 #' `ratings.csv` (columns `case`, `rater`, `rating`) and perhaps `systems.csv` (`case`, `system`,
 #' `prediction`). Sessions of Prodigy without names are named by the time of their start; then, and
 #' in old files without sessions, each file is taken for one annotator. Other columns can be used
-#' too: data of a task of Label Studio are `data.name`, and if there are several files, `file` is the
-#' name of each.
+#' too: data of a task of Label Studio are `data.name`, and if there are several files, `file` is
+#' the name of each.
 #'
 #' @section What is missing in files:
 #' A row of a table that ends early is filled with empty fields; a row with too many fields is an
@@ -44,11 +44,11 @@
 #' Toloka are kept as `truth`. A warning of class `fallible_warning_left_out` lists all of this.
 #'
 #' @section Cases in several files:
-#' An identifier is the same case in all files if the tool gives unique identifiers (annotation tools
-#' and crowds), if it is in a column called `case`, or if each file is a rater. Results of
-#' evaluations are known by the identifier of the sample or of the run, so that sample 1 of two tasks
-#' is two cases, and samples that were scored again are the same cases. If other files share
-#' identifiers, an error of class `fallible_error_repeat` asks for `case = c(file, id)` or
+#' An identifier is the same case in all files if the tool gives unique identifiers (annotation
+#' tools and crowds), if it is in a column called `case`, or if each file is a rater. Results of
+#' evaluations are identified by the sample or the run, so that sample 1 of two tasks is two cases,
+#' and samples that were scored again are the same cases. If other files share identifiers, an error
+#' of class `fallible_error_repeat` asks for `case = c(file, id)` or
 #' `file = list(same_cases = TRUE)`.
 #'
 #' @section Models among the raters:
@@ -89,9 +89,9 @@
 #' @param file How tables are written, if not as usual: a list with any of these: `sep`, the
 #'   character that separates columns of text (by default, that of comma, semicolon, tab and
 #'   vertical bar which splits the first line into most fields); `encoding` of text, if not UTF-8 or
-#'   UTF-16; `skip`, the number of lines above the table; `sheet`, the name or number of the sheet of
-#'   an Excel file (by default the first), and `range`, its cells, such as `"A3:D20"`; `same_cases`,
-#'   `TRUE` if an identifier in several files is the same case.
+#'   UTF-16; `skip`, the number of lines above the table; `sheet`, the name or number of the sheet
+#'   of an Excel file (by default the first), and `range`, its cells, such as `"A3:D20"`;
+#'   `same_cases`, `TRUE` if an identifier in several files is the same case.
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
 #'   `rater_groups` and whatever else it has.
 #' @return A [ratings()] object. A warning of class `fallible_warning_left_out` lists what was left
@@ -164,7 +164,9 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   if (!own) got$covariates <- NULL
   known <- known_settings(got, tables$ratings, columns, systems$columns, given)
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
-  data <- structure(list2DF(tables$ratings), na_given = how$na_given, keyed = length(got$key) > 0L)
+  data <- structure(
+    list2DF(tables$ratings), na_given = how$na_given, no_key = if (length(got$key) > 0L) "file"
+  )
   x <- rlang::inject(ratings(data, !!!mapping, systems = !!systems, !!!known, ...))
   x$rows <- "ratings" # users have no data with rows in the order of the file
   warn_similar(as_label(x$cases), "case")

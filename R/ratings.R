@@ -311,8 +311,9 @@ check_repeats <- function(x, input) {
     x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% twice$pattern)} {?has/have} more than one
          rating by one rater.",
     i = if (length(keys) > 0L) c("Do several columns identify a case? {.val {keys}} differ{?s/} in
-      rows of one rater and one case.", "If they do, name them in {.arg case}, as in
-      {.code case = c(..., {toString(keys)})}; otherwise {.arg repeats} says what repeated rows mean.")
+      rows of one rater and one case.", "If they do, name them too, as in
+      {.code case = c(..., {toString(keys)})}; otherwise say by {.arg repeats} what repeated rows
+      mean.")
       else "If these are independent repeats, say
       {.code repeats = \"ratings\"}; if they are runs of one model or otherwise alike,
       {.code repeats = \"reruns\"}; if they are one answer with several labels,

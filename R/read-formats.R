@@ -7,10 +7,10 @@
 # rating) and notes (what was left out), and where there are any: key (for each row, what identifies
 # its case in any file), truths (columns of true labels, by rating column), covariates (columns) and
 # sparse (has a row an answer to one of several questions?);
-# tabular: may systems stand in a table beside; shared: does an identifier mean the same case in all
-# files; failed: is a verdict (as written by the tool) a failure of the judge; programs: where raters
-# are judges, a pattern of the names of those that are programs, the others being language models;
-# labels: pairs of categories, of which a file may have one.
+# tabular: may systems stand in a table beside; shared: is an identifier the same case in all files;
+# failed: a function of an answer as the tool wrote it: is it a failure of the judge; programs: if
+# raters are judges, a pattern of the names of programs (the others are language models); labels:
+# pairs of categories, of which a file may have one.
 new_format <- function(words, kinds, sniff, read, tabular = FALSE, shared = FALSE,
                        failed = function(verdict) FALSE, programs = NULL, labels = NULL) {
   as.list(environment())
@@ -18,8 +18,10 @@ new_format <- function(words, kinds, sniff, read, tabular = FALSE, shared = FALS
 
 # The first that a file looks like is taken, so that special ones stand before general ones.
 file_formats <- function() {
-  has <- function(...) function(input) {
-    all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
+  has <- function(...) {
+    function(input) {
+      all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
+    }
   }
   always <- function(input) TRUE
   list(
@@ -38,9 +40,9 @@ file_formats <- function() {
         any(vapply(c(list(input$record), promptfoo_results(input$record)), is_result, NA))
       }, read_promptfoo, labels = list(c("fail", "pass")), failed = function(result) {
         isTRUE(result$metadata$graderError) || has_words(result$reason, paste0(
-          "^(could not|failed to|unable to) (extract|parse|perform)|^no output$|malformed response|",
-          "^error parsing output|^invalid (category|option|answer)|not in json format|",
-          "^(remote )?grading failed|^(api|grader) (call )?error|^rate limit"
+          "^(could not|failed to|unable to) (extract|parse|perform)|^no output$|",
+          "malformed response|^error parsing output|^invalid (category|option|answer)|",
+          "not in json format|^(remote )?grading failed|^(api|grader) (call )?error|^rate limit"
         ))
       }, programs = paste0(
         "^(not-)?(i?contains|equals|regex|starts-with|is-|javascript|python|ruby|cost|latency|",
@@ -60,7 +62,7 @@ file_formats <- function() {
     argilla = new_format("records of Argilla (JSON or JSONL)", c("json", "jsonl"),
       function(input) {
         has("fields", "responses")(input) ||
-          any(grepl("[.]responses[.]users$", names(input$record)))
+          any(endsWith(as.character(names(input$record)), ".responses.users"))
       }, read_argilla, shared = TRUE,
       failed = function(answer) !(answer$status %||% "submitted") %in% "submitted"),
     label_studio = new_format("an export of Label Studio (JSON)", "json", function(input) {
@@ -92,7 +94,7 @@ file_formats <- function() {
         read_crowd(input, c("ASSIGNMENT:task_id", grep("^INPUT:", input$header, value = TRUE)),
           "ASSIGNMENT:worker_id", "ASSIGNMENT:status", c("rejected", "skipped", "expired"),
           "with the status rejected, skipped or expired", "^OUTPUT:",
-          function(name) sub("OUTPUT", "GOLDEN", name))
+          function(name) sub("OUTPUT", "GOLDEN", name, fixed = TRUE))
       }, shared = TRUE),
     csv = new_format("a table of text (CSV, TSV)", "text", function(input) {
       length(input$header) > 1L
@@ -131,17 +133,14 @@ abort_format <- function(input) {
   }
   abort_file(input$path, "is in no format that `read_ratings()` knows.",
     "x" = paste0("It looks like ", looks, "."),
-    "i" = if (input$kind == "text" && length(split_line(input$first[2L], csv_separator(
-      input, input$first[2L]))) > 1L) "If its first lines are a title, say how many of them to skip:
-           `file = list(skip = 1)`.",
-    "i" = "Read it yourself, and give the data frame to `ratings()`; see `?read_ratings` for
-           formats.")
+    "i" = c(
+      if (input$kind == "text" && length(csv_header(input, 2L)) > 1L) skip_hint,
+      "Read it yourself, and give the data frame to `ratings()`; see `?read_ratings` for formats."
+    ))
 }
 
-taken_missing <- function(out, noun, which) {
-  if (any(out)) paste0("Taken for missing: ", count_noun(sum(out), noun), " ", which, ".")
+left_out <- function(out, noun, which, what = "Left out") {
+  if (any(out)) paste0(what, ": ", count_noun(sum(out), noun), " ", which, ".")
 }
 
-left_out <- function(out, noun, which) {
-  if (any(out)) paste0("Left out: ", count_noun(sum(out), noun), " ", which, ".")
-}
+taken_missing <- function(...) left_out(..., what = "Taken for missing")

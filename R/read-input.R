@@ -61,8 +61,9 @@ plain_file <- function(input, scratch) {
 
 # `topic`: of its class, where it has one besides.
 abort_file <- function(path, what, ..., topic = NULL) {
-  abort_fallible(c(topic, "file"),
-    c(paste("{.file {path}}", verbatim(what)), vapply(c(...), verbatim, "")), path = path)
+  lines <- vapply(c(...), verbatim, "")
+  names(lines) <- substr(names(lines), 1L, 1L) # of several hints: i1, i2
+  abort_fallible(c(topic, "file"), c(paste("{.file {path}}", verbatim(what)), lines), path = path)
 }
 
 # ---- Kinds ----------------------------------------------------------------------------------

@@ -88,7 +88,6 @@ promptfoo_results <- function(file) {
 # The answer of a provider to a prompt with the variables of a test is a case, assertions raters.
 read_promptfoo <- function(input) {
   results <- promptfoo_results(input$record) %||% json_records(input)
-  run <- if (input$kind == "json") input$document$evalId
   results <- Map(function(result, at) {
     result$testIdx <- result$testIdx %||% paste0("#", at) # old versions number no tests
     result
@@ -96,7 +95,7 @@ read_promptfoo <- function(input) {
   nested_answers(input, results, "result", "graded assertions", function(result) {
     provider <- id_of(result$provider)
     case <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
-    run <- result$evalId %||% run
+    run <- result$evalId %||% as.list(input$record)$evalId
     list(
       result = case, test = result$testIdx, prompt = result$promptIdx, provider = provider,
       key = if (length(run) > 0L) paste(run, case)

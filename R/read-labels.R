@@ -40,8 +40,10 @@ usual_missing <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", 
 # Python, and "none" may be a category.
 missing_codes <- function(labels) {
   plain <- plain_label(labels)
-  labels[plain %in% without_minus(usual_missing, labels) | labels %in% c("None", number_codes(labels)) |
-    grepl(unreadable_verdict, trimws(chartr("_", " ", plain)))]
+  code <- plain %in% without_minus(usual_missing, labels) |
+    labels %in% c("None", number_codes(labels)) |
+    grepl(unreadable_verdict, trimws(chartr("_", " ", plain)))
+  labels[code]
 }
 
 # 9, 99, 999 and their negatives, where all other labels are consecutive whole numbers.

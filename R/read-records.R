@@ -46,7 +46,9 @@ argilla_answers <- function(record) {
 read_argilla <- function(input) {
   nested_answers(input, json_records(input), "record", "responses", function(record) {
     list(id = record$id %||% record$external_id)
-  }, argilla_answers, "user", function(one) stats::setNames(one["value"], one$question), sparse = TRUE)
+  }, argilla_answers, "user", function(one) {
+    stats::setNames(one["value"], one$question)
+  }, sparse = TRUE)
 }
 
 # ---- Prodigy --------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ scan_csv <- function(input, skip, fill) {
   )
 }
 
-csv_header <- function(input) {
-  line <- input$first[[1L]]
+csv_header <- function(input, at = 1L) {
+  line <- input$first[at]
   line <- if (input$encoding == "UTF-8") line else iconv(line, input$encoding, "UTF-8")
   if (!validUTF8(line)) abort_encoding(input, "its first line")
   Encoding(line) <- "UTF-8"
@@ -36,8 +36,10 @@ csv_header <- function(input) {
 }
 
 split_line <- function(line, sep) {
-  fields <- scan(text = line, what = "", sep = sep, quote = "\"", quiet = TRUE, comment.char = "")
-  or_null(fields) %||% line
+  fields <- or_null(
+    scan(text = line, what = "", sep = sep, quote = "\"", quiet = TRUE, comment.char = "")
+  )
+  fields %||% line
 }
 
 # The character that splits the first line into most fields.
@@ -51,7 +53,7 @@ settle_rows <- function(columns, input) {
   filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(utils::head(x, 10L))))
   header <- match(TRUE, filled > 1L)
   if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header)) {
-    add_note(input, paste0("Left out: ", count_noun(header, "line"), " above the table, as a title."))
+    add_note(input, left_out(seq_len(header) > 0L, "line", "above the table, as a title"))
     names(columns) <- vapply(columns, `[[`, "", header)
     columns <- lapply(columns, utils::tail, -header)
   }
@@ -92,6 +94,8 @@ abort_encoding <- function(input, where) {
     "i" = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
 }
 
+skip_hint <- "If lines above the table are a title, skip them: `file = list(skip = 1)`."
+
 # Stops unless all that is wrong is that rows end early, of which a note is made. Fields of a line
 # that a quote spans are counted where it ends, and are NA before: if such a row alone is too short,
 # the quote is a fault. `open`: was a quote open at the end?
@@ -116,9 +120,10 @@ check_csv <- function(input, open) {
     abort_file(
       input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
       "x" = paste("Line", line + input$skip, fault),
-      "i" = if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
-      "i" = if (!open) "If lines above the table are a title, say how many of them to skip:
-             `file = list(skip = 1)`."
+      "i" = c(
+        if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
+        if (!open) skip_hint
+      )
     )
   }
   lacks <- input$header[seq(min(fields[short]) + 1L, expected)]
@@ -135,10 +140,14 @@ read_crowd <- function(input, case, rater, status, out, which, answers, gold = t
   table <- read_csv(input)
   table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
   names <- names(table)
-  asked <- if (is.null(answers)) names[gold(names) %in% names] else grep(answers, names, value = TRUE)
-  if (is.null(answers)) table[asked] <- lapply(table[asked], function(x) {
-    if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
-  })
+  if (is.null(answers)) {
+    asked <- names[gold(names) %in% names]
+    table[asked] <- lapply(table[asked], function(x) {
+      if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
+    })
+  } else {
+    asked <- grep(answers, names, value = TRUE)
+  }
   out <- fold_case(table[[status]] %||% "") %in% out
   if (any(out)) table <- lapply(table, `[`, !out)
   truths <- stats::setNames(gold(asked), asked)
@@ -199,8 +208,8 @@ read_excel <- function(input) {
   table <- read("text")
   if (nrow(table) == 0L) abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."))
   if (is.null(input$sheet) && length(sheets) > 1L) {
-    add_note(input, paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was read; ",
-      "`file = list(sheet = )` names another."))
+    add_note(input, paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was ",
+      "read; `file = list(sheet = )` names another."))
   }
   dates <- vapply(read("list"), function(cells) any(vapply(cells, inherits, NA, "POSIXct")), NA)
   dates <- input$keep(names(table)[dates])
@@ -208,7 +217,8 @@ read_excel <- function(input) {
     add_note(input, paste0("Dates in ", shorten(dQuote(dates, FALSE)), " were read as the numbers ",
       "that Excel stores. Excel turns labels such as 1-2 into dates; format the cells as text."))
   }
-  if (input$kind == "zip") add_note(input, sheet_faults(input, if (is.numeric(sheet)) sheet else match(sheet, sheets)))
+  at <- if (is.numeric(sheet)) sheet else match(sheet, sheets)
+  if (input$kind == "zip") add_note(input, sheet_faults(input, at))
   with_map(settle_rows(as.list(table), input))
 }
 
@@ -224,12 +234,13 @@ sheet_faults <- function(input, at) {
   parts <- function(text, pattern) {
     regmatches(text, gregexpr(pattern, text, perl = TRUE, useBytes = TRUE))[[1L]]
   }
-  sheet <- parts(text("xl/workbook.xml"), "<(\\w+:)?sheet\\s.*?>")[at]
-  links <- parts(text("xl/_rels/workbook.xml.rels"), "<Relationship\\s.*?>")
+  sheet <- parts(text(file.path("xl", "workbook.xml")), "<(\\w+:)?sheet\\s.*?>")[at]
+  links <- parts(text(file.path("xl", "_rels", "workbook.xml.rels")), "<Relationship\\s.*?>")
   id <- sub('.*r:id=(".*?").*', "Id=\\1", sheet)
   path <- sub('.*Target="/?(xl/)?(.*?)".*', "xl/\\2", grep(id, links, fixed = TRUE, value = TRUE))
   cells <- parts(text(path[1L]), paste0(
-    '<c (?![^>]*t="str")[^>]*>\\s*<f(?:[^>]*/>|[^>]*>[^<]*</f>)\\s*(?:<v>\\s*</v>|<v\\s*/>)?\\s*</c>'
+    '<c (?![^>]*t="str")[^>]*>\\s*<f(?:[^>]*/>|[^>]*>[^<]*</f>)\\s*',
+    "(?:<v>\\s*</v>|<v\\s*/>)?\\s*</c>"
   ))
   c(
     if (grepl('state="(h|veryH)idden"', sheet)) "The sheet that was read is hidden in Excel.",

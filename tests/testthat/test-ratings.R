@@ -225,7 +225,9 @@ test_that("repeated rows that differ in other keys are no reruns", {
     "\"m1\" and \"m2\" differ", class = "fallible_error_repeat")
   expect_no_match(conditionMessage(wrong), "reruns")
   expect_identical(nrow(ratings(d, case = c(q, m1, m2), rater = judge, rating = win)), 12L)
-  d <- data.frame(q = rep(1:4, each = 4), judge = c("x", "y"), run = c(1, 1, 2, 2), win = c(1, 2, 2, 2))
+  d <- data.frame(
+    q = rep(1:4, each = 4), judge = c("x", "y"), run = c(1, 1, 2, 2), win = c(1, 2, 2, 2)
+  )
   expect_error(ratings(d, case = q, rater = judge, rating = win), "reruns",
     class = "fallible_error_repeat")
 })
