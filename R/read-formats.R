@@ -28,12 +28,14 @@ file_formats <- function() {
     excel = new_format("an Excel file", c("ole", "zip"), is_excel, read_excel),
     inspect = new_format("a log of Inspect (JSON or .eval)", c("json", "zip"), function(input) {
       if (input$kind == "json") has("eval", "samples")(input) else has_log(input)
-    }, read_inspect, labels = list(c("C", "I"), c("P", "I"), c("N", "C")),
+    }, read_inspect, labels = list(
+      c("C", "I"), c("P", "I"), c("N", "C"), c("0", "1"), c("FALSE", "TRUE")
+    ),
     failed = function(score) {
       has_words(score$explanation, "^(grade|verdict|score) not found|^(no|invalid) grade\\b") ||
         is.null(score$value)
     },
-    programs = "^(detect_)?(match|includes|exact|choice|pattern|answer|f1|math)[0-9]*$"),
+    programs = "^(inspect_ai/)?(detect_)?(match|includes|exact|choice|pattern|answer|f1|math)[0-9]*$"),
     promptfoo = new_format("results of promptfoo (JSON or JSONL)", c("json", "jsonl"),
       function(input) {
         is_result <- function(result) "gradingResult" %in% names(result)
@@ -56,7 +58,7 @@ file_formats <- function() {
     openai_evals = new_format("a log of OpenAI evals (JSONL)", "jsonl", function(input) {
       has("spec")(input) && "eval_name" %in% names(input$record$spec)
     }, read_openai_evals, failed = function(data) identical(data$choice, "__invalid__"),
-    programs = "match|includes", labels = list(c("FALSE", "TRUE"))),
+    programs = " match$", labels = list(c("FALSE", "TRUE"))),
     lm_eval = new_format("samples of lm-evaluation-harness (JSONL or JSON)", c("jsonl", "json"),
       has("doc_id", "resps"), read_lm_eval, programs = "", labels = list(c("0", "1"))),
     argilla = new_format("records of Argilla (JSON or JSONL)", c("json", "jsonl"),

@@ -160,8 +160,10 @@ read_openai_evals <- function(input) {
     json_records(input))
   nested_answers(input, verdicts, "event", "verdicts", function(event) {
     list(result = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
-  }, function(event) stats::setNames(list(event$data), spec$eval_name), "eval",
-  function(data) list(value = data$choice %||% data$correct))
+  }, function(event) {
+    name <- paste0(spec$eval_name, if (is.null(event$data$choice)) " match")
+    stats::setNames(list(event$data), name)
+  }, "eval", function(data) list(value = data$choice %||% data$correct))
 }
 
 # ---- lm-evaluation-harness ------------------------------------------------------------------

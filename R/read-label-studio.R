@@ -79,7 +79,9 @@ choices_of_cells <- function(x, input) {
   coded <- grepl("^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, useBytes = TRUE)
   if (!any(coded)) return(x)
   x <- as.list(x)
-  x[coded] <- lapply(x[coded], function(cell) flat_label(parse_json(cell, input)))
+  x[coded] <- lapply(x[coded], function(cell) {
+    or_null(flat_label(parse_json(cell, input))) %||% cell # cells may hold the words of others
+  })
   as_text(x)
 }
 
