@@ -183,11 +183,11 @@ warn_labels <- function(labels, input) {
   doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {found}}.
       They differ in alphabet, in invisible characters, in how accents are stored, or in how digits
       are written.", "They count as different. Write each of them in one way.")
-  missing <- plain %in% without_minus(usual_missing, labels) |
-    grepl(unreadable_verdict, chartr("_", " ", plain))
-  doubt(labels[missing], "Some categories look like codes for missing ratings: {.val {found}}.",
-    "They count as categories. For missing ratings make them {.code NA}, or name them in
-     {.arg na}; otherwise declare {.arg categories}.")
+  codes <- missing_codes(labels)
+  doubt(codes, "Some categories look like codes for missing ratings: {.val {found}}.",
+    paste0("They count as categories. For missing ratings make them {.code NA}",
+      if (!isTRUE(input$na_given)) ", or name them in {.arg na}",
+      "; otherwise declare {.arg categories}."))
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
   many <- length(labels) > 20L && length(labels) > rows / 2
   doubt(if (many) c(length(labels), rows),

@@ -11,7 +11,8 @@ max_categories <- 1000L
 # rating columns, or of counts), case, keys (of a case with several columns: by name, is it a
 # number), rater, weights, systems (wide columns), system_table,
 # constant, groups (of raters), truth (a list of one column), covariates and confidence (lists of
-# columns), row_case (of the data, before rows go to systems or become several), ordered.
+# columns), row_case (of the data, before rows go to systems or become several), ordered, na_given
+# (did the user say what labels are missing?), others (columns without a role that may be keys).
 read_input <- function(data, quos, options) {
   repeats <- options$repeats
   data <- as_columns(data)
@@ -35,7 +36,9 @@ read_input <- function(data, quos, options) {
     system_table = given$table, constant = given$constant,
     groups = read_groups(data, quos$rater_groups, roles$rater), truth = of("truth"),
     covariates = of("covariates", identity), confidence = of("confidence"), row_case = case,
-    case_names = if (is.null(case)) attr(data, "case_names")
+    case_names = if (is.null(case)) attr(data, "case_names"),
+    na_given = isTRUE(attr(data, "na_given")) || !is.null(options$na),
+    others = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key")))]
   )
   input <- settle_input_labels(drop_null(input), options)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)

@@ -10,27 +10,54 @@
 #' | `"csv"` | a table of text with any separator | `case`, `rater`, `rating` |
 #' | `"excel"` | an Excel file (package \pkg{readxl}) | `case`, `rater`, `rating` |
 #' | `"label_studio"` | Label Studio, JSON | `id`, `completed_by`, the name of the control |
-#' | `"label_studio_min"` | Label Studio, JSON-MIN | `id`, `annotator`; give `rating` |
+#' | `"label_studio_min"` | Label Studio, JSON-MIN or CSV | `id`, `annotator`; give `rating` |
 #' | `"prodigy"` | Prodigy, JSONL, choices | `_input_hash`, `_annotator_id`, `accept` |
 #' | | and single labels | `_task_hash`, `_annotator_id`, `answer` |
 #' | `"doccano"` | Doccano, JSONL or JSON | `id`, the name of the file, `label` |
+#' | `"argilla"` | Argilla, JSON or JSONL | `id`, `user`, the name of the question |
 #' | `"mturk"` | a batch of Mechanical Turk, CSV | `HITId`, `WorkerId`, the column `Answer.` |
-#' | `"inspect"` | a log of Inspect, JSON or `.eval` | sample, scorer, `value` |
-#' | `"promptfoo"` | results of promptfoo, JSON or JSONL | result, assertion, `verdict` |
+#' | `"appen"` | Appen or Figure Eight, full report | `_unit_id`, `_worker_id`, the question |
+#' | `"toloka"` | Toloka, TSV | task, `ASSIGNMENT:worker_id`, the column `OUTPUT:` |
+#' | `"inspect"` | a log of Inspect, JSON or `.eval` | `result`, `scorer`, `value` |
+#' | `"promptfoo"` | results of promptfoo, JSON or JSONL | `result`, `assertion`, `verdict` |
+#' | `"deepeval"` | a test run of DeepEval, JSON | `result`, `metric`, `verdict` |
+#' | `"openai_evals"` | a log of OpenAI evals, JSONL | `result`, `eval`, `value` |
+#' | `"lm_eval"` | samples of lm-evaluation-harness | `result`, `metric`, `value` |
 #' | `"jsonl"` | records with any fields, one per line | `case`, `rater`, `rating` |
 #' | `"json"` | an array of such records | `case`, `rater`, `rating` |
 #'
 #' Files may be compressed by gzip. Nested fields of JSON are named with dots, `meta.judge`. All
 #' formats but tables need the package \pkg{jsonlite}. The package's own layout is a folder with
 #' `ratings.csv` (columns `case`, `rater`, `rating`) and perhaps `systems.csv` (`case`, `system`,
-#' `prediction`). Sessions of Prodigy without names are named by the time of their start; then each
-#' file is taken for one annotator. Other columns can be used too: data of a task of Label Studio
-#' are `data.name`, and if there are several files, `file` is the name of each.
+#' `prediction`). Sessions of Prodigy without names are named by the time of their start; then, and
+#' in old files without sessions, each file is taken for one annotator. Other columns can be used
+#' too: data of a task of Label Studio are `data.name`, and if there are several files, `file` is
+#' the name of each.
+#'
+#' @section What is missing in files:
+#' A row of a table that ends early is filled with empty fields; a row with too many fields is an
+#' error. Rows without case, rater and rating are left out, and so are a title above a sheet and the
+#' rows in which Qualtrics describes its columns. `NaN` and `Infinity`, which Python writes into
+#' JSON, are missing values. Verdicts that a judge did not give in a form that its tool could read,
+#' and answers in Argilla that were not submitted, are missing ratings. Rejected assignments, and
+#' those of workers that Appen marks as tainted, are left out. Known answers in files of Appen and
+#' Toloka are kept as `truth`. A warning of class `fallible_warning_left_out` lists all of this.
+#'
+#' @section Cases in several files:
+#' An identifier is the same case in all files if the tool gives unique identifiers (annotation
+#' tools and crowds), if it is in a column called `case`, or if each file is a rater. Results of
+#' evaluations are identified by the sample or the run, so that sample 1 of two tasks is two cases,
+#' and samples that were scored again are the same cases. If other files share identifiers, an error
+#' of class `fallible_error_repeat` asks for `case = c(file, id)` or
+#' `file = list(same_cases = TRUE)`.
 #'
 #' @section Models among the raters:
 #' `systems = c("gpt-4o")` says which of the raters are systems. Predictions in a project of Label
-#' Studio are read as those of systems. In logs of Inspect and promptfoo the judges are the raters
-#' of the answers of the model that was evaluated.
+#' Studio are read as those of systems. In results of evaluations (Inspect, promptfoo, DeepEval,
+#' OpenAI evals, lm-evaluation-harness) the judges are the raters of the answers of the model that
+#' was evaluated. Judges are taken for language models, except scorers, assertions and metrics that
+#' are known to be programs (`rater_kind = "tool"`). The sample of Inspect is kept as covariate
+#' `sample`: if samples were run in several epochs, use it as `cluster` of [estimate_accuracy()].
 #'
 #' @section Files from others:
 #' Files are parsed, and nothing in them is ever run. An archive (`.eval`, `.xlsx`) with a link, or
@@ -62,7 +89,9 @@
 #' @param file How tables are written, if not as usual: a list with any of these: `sep`, the
 #'   character that separates columns of text (by default, that of comma, semicolon, tab and
 #'   vertical bar which splits the first line into most fields); `encoding` of text, if not UTF-8 or
-#'   UTF-16; `sheet`, the name or number of the sheet of an Excel file (by default the first).
+#'   UTF-16; `skip`, the number of lines above the table; `sheet`, the name or number of the sheet
+#'   of an Excel file (by default the first), and `range`, its cells, such as `"A3:D20"`;
+#'   `same_cases`, `TRUE` if an identifier in several files is the same case.
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
 #'   `rater_groups` and whatever else it has.
 #' @return A [ratings()] object. A warning of class `fallible_warning_left_out` lists what was left
@@ -90,6 +119,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
                          raters = NULL, file = list(), counts = NULL, ...) {
   check_given()
   check_flag(clean_labels, "clean_labels")
+  na_given <- !missing(na)
   file <- check_reading(file, na)
   mapping <- rlang::enquos(
     case = case, rater = rater, rating = rating, raters = raters, counts = counts
@@ -97,39 +127,89 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   how <- c(file, list(
     format = format, scratch = withr::local_tempdir(),
     keep = keep_columns(mapping, rlang::enquos(...)),
-    named = unlist(lapply(mapping, function(quo) all.vars(rlang::quo_get_expr(quo))))
+    named = unlist(lapply(mapping, function(quo) {
+      value <- rlang::quo_get_expr(quo)
+      c(all.vars(value), if (is.character(value)) value)
+    })), na_given = na_given
   ))
-  got <- read_files(find_files(path), how)
+  files <- find_files(path)
+  got <- read_files(files, how)
+  if (!all(how$named %in% c("file", names(got$table)))) { # an error is to list all columns
+    how$keep <- identity
+    got <- read_files(files, how)
+  }
   ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, ...)
 }
 
 # Of what read_files() got; `mapping` and `systems` are quosures of arguments of read_ratings().
 ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...) {
+  given <- names(rlang::enquos(...))
   mapping <- fill_mapping(mapping, got)
+  columns <- Map(function(quo, arg) selected(got$table, quo, arg), mapping, names(mapping))
+  own <- identical(unname(columns$case), got$map$case)
+  got$table <- settle_cases(got, columns, own, isTRUE(how$same_cases) || "repeats" %in% given)
   systems <- find_systems(systems, got, mapping, how)
   check_files(got, mapping, systems$columns)
-  tables <- list(ratings = known_ids(systems$ratings %||% got$table, mapping))
-  if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
-  tables <- settle_labels(tables, mapping, systems$columns, na, clean_labels)
-  given <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
-  x <- rlang::inject(ratings(list2DF(tables$ratings), !!!mapping, systems = !!given, ...))
-  x$rows <- "ratings" # users have no data with rows in the order of the file
-  if (got$format$judges && is.null(x$rater_kind)) {
-    x$rater_kind <- "model"
-    inform_fallible("Raters are taken for language models, as judges in such logs mostly are:
-          {.code rater_kind = \"model\"}.", i = "If they are people, or programs, say so by
-          {.arg rater_kind}: who rates decides intervals.")
+  if (rlang::is_quosure(systems$columns)) {
+    columns$systems <- selected(got$table, systems$columns, "systems")
   }
+  table <- systems$ratings %||% got$table
+  empty <- empty_rows(table, columns, isTRUE(got$sparse))
+  lost <- empty & is.null(got$sparse)
+  notes <- c(got$notes, left_out(lost, "row", "without case, rater and rating"))
+  warn_if(notes, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
+  tables <- list(ratings = known_ids(lapply(table, `[`, !empty), columns))
+  if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
+  tables <- settle_labels(tables, columns, na, clean_labels, how$na_given)
+  if (!own) got$covariates <- NULL
+  known <- known_settings(got, tables$ratings, columns, systems$columns, given)
+  systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
+  data <- structure(
+    list2DF(tables$ratings), na_given = how$na_given, no_key = if (length(got$key) > 0L) "file"
+  )
+  x <- rlang::inject(ratings(data, !!!mapping, systems = !!systems, !!!known, ...))
+  x$rows <- "ratings" # users have no data with rows in the order of the file
   warn_similar(as_label(x$cases), "case")
   warn_similar(x$raters, "rater")
   x
+}
+
+# Arguments of ratings() that the format of a file implies, except those in `given`.
+known_settings <- function(got, table, columns, systems, given) {
+  labels <- unique(unlist(table[columns$rating]))
+  labels <- labels[!is.na(labels)]
+  truth <- unname(got$truths[names(got$truths) %in% columns$rating])
+  raters <- setdiff(unlist(table[columns$rater]), if (is.character(systems)) systems)
+  programs <- got$format$programs
+  kinds <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
+  known <- drop_null(list(
+    covariates = got$covariates,
+    categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair, got$format$labels),
+    truth = if (length(truth) == 1L && all(table[[truth]] %in% c(labels, NA))) truth,
+    rater_kind = if (length(unique(kinds)) > 1L) stats::setNames(kinds, raters) else kinds[1L]
+  ))
+  known <- known[setdiff(names(known), given)]
+  if (!is.null(known$truth)) {
+    inform_fallible("Known answers in column {.val {known$truth}} are kept as {.arg truth}.")
+  }
+  if (!is.null(known$rater_kind)) {
+    who <- vapply(split(raters, kind_words[kinds]), function(x) paste0(" (", shorten(x), ")"), "")
+    inform_fallible(c(paste0("Raters are taken for ", verbatim(names(who), who, collapse = " and "),
+      ", as judges in such logs mostly are."), i = "If they are something else, say so by
+      {.arg rater_kind}, on which intervals depend."))
+  }
+  known
 }
 
 # The empty one first.
 usual_na <- function() eval(formals(read_ratings)$na)
 
 check_reading <- function(file, na) {
-  file <- check_settings_list(file, "file", c("sep", "encoding", "sheet"))
+  known <- c("sep", "encoding", "sheet", "skip", "range", "same_cases")
+  file <- check_settings_list(file, "file", known)
+  check_count(file$skip %||% 0, "skip", 0L)
+  check_string(file$range %||% "", "range")
+  check_flag(file$same_cases %||% FALSE, "same_cases")
   sep <- file[["sep"]]
   abort_argument_if(!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L),
     "sep", "must be one character.", not = sep)
@@ -182,33 +262,36 @@ find_file <- function(folder, stem) {
 
 read_files <- function(files, how) {
   each <- lapply(files, read_file, how = how)
-  name <- names(files) %||% rep("", length(files))
-  for (at in seq_along(each)) {
-    one <- each[[at]]
-    wanted <- length(files) > 1L || "file" %in% c(unlist(one$map), how$named)
-    if (wanted && is.null(one$table$file)) {
-      each[[at]]$table$file <- rep(
-        if (nzchar(name[[at]])) name[[at]] else one$name, length(one$table[[1L]])
-      )
-    }
-  }
   tables <- lapply(each, `[[`, "table")
+  name <- vapply(each, `[[`, "", "name")
+  name <- ifelse(name %in% name[duplicated(name)], files, name)
+  given <- names(files) %||% rep("", length(files))
+  name <- ifelse(nzchar(given), given, name)
+  rows <- lengths(lapply(tables, function(table) table[1L][[1L]]))
+  for (at in seq_along(each)) {
+    wanted <- length(files) > 1L || "file" %in% c(unlist(each[[at]]$map), how$named)
+    if (wanted && is.null(tables[[at]]$file)) tables[[at]]$file <- rep(name[[at]], rows[[at]])
+  }
+  of_all <- function(field) unlist(lapply(each, `[[`, field))
   got <- each[[1L]]
   got$files <- stats::setNames(lapply(tables, names), files)
   got$table <- bind_tables(tables)
+  got$from <- rep(files, rows)
+  got$key <- if (length(of_all("key")) == sum(rows) && !anyNA(of_all("key"))) of_all("key")
   got$map$systems <- unique(unlist(lapply(each, function(one) one$map$systems)))
-  notes <- unlist(lapply(each, `[[`, "notes"))
-  warn_if(notes, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
+  got$notes <- of_all("notes")
   got
 }
 
 read_file <- function(file, how) {
   input <- open_input(file, how)
   format <- find_format(input, how$format)
+  input$failed <- format$failed
   # Whatever a format stumbles over is a fault of the file, or of the format that was named.
   got <- if_foreign_error(format$read(input), function(cnd) {
     abort_file(file, paste0("cannot be read as ", format$words, "."), "x" = conditionMessage(cnd))
   })
+  got$notes <- c(input$notes, got$notes)
   c(got, list(name = input$name, format = format, path = file))
 }
 
@@ -219,7 +302,9 @@ fill_mapping <- function(mapping, got) {
   given <- given_roles(mapping)
   if (any(c("raters", "counts") %in% given)) return(mapping)
   for (arg in setdiff(c("case", "rater", "rating"), given)) {
-    if (!isTRUE(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got)
+    if (length(got$map[[arg]]) == 0L || !all(got$map[[arg]] %in% names(got$table))) {
+      abort_mapping(arg, got)
+    }
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
   mapping
@@ -252,6 +337,46 @@ check_files <- function(got, mapping, systems) {
 
 selected <- function(table, quo, arg) select_columns(list2DF(table), quo, arg)
 
+# The table of several files, in which an identifier is a case: by the key of its rows, if the
+# format has one, or if nothing says that an identifier may be two cases. `own`: is the column of
+# cases that of the format? `same`: did the user say that cases are the same?
+settle_cases <- function(got, columns, own, same) {
+  table <- got$table
+  case <- columns$case
+  judged <- !is.null(got$format$programs)
+  if (length(got$files) < 2L || length(case) == 0L) return(table)
+  if (own && length(got$key) > 0L) {
+    first <- match(got$key, got$key)
+    id <- table[[case]]
+    if (anyDuplicated(id[unique(first)]) > 0L) id <- paste(table$file, id, sep = "/")
+    table[[case]] <- id[first]
+    if (length(unique(table$task)) > 1L) table$sample <- paste(table$task, table$sample, sep = "/")
+    return(table)
+  }
+  same <- same || got$format$shared || "file" %in% c(case, columns$rater) || (own && !judged)
+  if (same) return(table)
+  id <- do.call(paste, c(unname(table[case]), sep = "/"))
+  each <- unique(data.frame(id, from = got$from)[!is_blank(table[[case[[1L]]]]), ])
+  both <- unique(each$id[duplicated(each$id)])
+  abort_if(both, "repeat", "Files name cases by the same identifiers.",
+    x = "{.file {each$from[each$id == both[[1L]]]}} have case {.val {both[[1L]]}}
+         {if (length(both) > 1L) paste('and', length(both) - 1L, 'more')} in common.",
+    i = c("If these are different cases, give {.code case = c({toString(c('file', case))})}.",
+      "If they are the same cases, say {.code file = list(same_cases = TRUE)}."),
+    case = both, rater = NULL)
+  table
+}
+
+is_blank <- function(x) if (is.list(x)) lengths(x) < 0L else is.na(x) | trim_bytes(x) == ""
+
+# Rows with nothing in the columns that are read; without identifiers of cases, in any. In `sparse`
+# tables, rows without a rating.
+empty_rows <- function(table, columns, sparse) {
+  columns <- if (sparse) columns$rating else if (length(columns$case) > 0L) unlist(columns) else
+    setdiff(names(table), "file")
+  Reduce(`&`, lapply(table[columns], is_blank))
+}
+
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;
 # ratings, the table of ratings without those that are systems to the format.
 find_systems <- function(quo, got, mapping, how) {
@@ -282,8 +407,8 @@ read_predictions <- function(path, raters, how) {
 }
 
 # An empty field names no case and no rater; ratings() says in which row.
-known_ids <- function(table, mapping) {
-  for (name in c(selected(table, mapping$case, "case"), selected(table, mapping$rater, "rater"))) {
+known_ids <- function(table, columns) {
+  for (name in c(columns$case, columns$rater)) {
     if (is.character(table[[name]])) {
       table[[name]][trim_bytes(table[[name]]) %in% c("", "NA")] <- NA
     }
@@ -294,19 +419,15 @@ known_ids <- function(table, mapping) {
 # ---- Labels ---------------------------------------------------------------------------------
 
 # Missing and cleaned labels of ratings and systems, with one way of writing for both.
-settle_labels <- function(tables, mapping, columns, na, clean) {
-  counts <- selected(tables$ratings, mapping$counts, "counts")
+settle_labels <- function(tables, columns, na, clean, na_given) {
+  counts <- columns$counts
   tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)
-  at <- list(ratings = c(
-    selected(tables$ratings, mapping$rating, "rating"),
-    selected(tables$ratings, mapping$raters, "raters"),
-    if (rlang::is_quosure(columns)) selected(tables$ratings, columns, "systems")
-  ))
+  at <- list(ratings = unlist(columns[c("rating", "raters", "systems")], use.names = FALSE))
   at$systems <- utils::head(intersect(c("prediction", at$ratings), names(tables$systems)), 1L)
   at <- at[names(tables)]
   labels <- unlist(Map(function(table, names) table[names], tables, at), recursive = FALSE)
   if (setequal(na, usual_na())) na <- without_minus(na, unique(unlist(labels)))
-  labels <- take_missing(labels, na)
+  labels <- take_missing(labels, na, na_given)
   if (clean) labels <- clean_columns(labels)
   place <- rep(names(at), lengths(at))
   for (name in names(at)) tables[[name]][at[[name]]] <- unname(labels[place == name])

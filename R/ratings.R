@@ -285,7 +285,7 @@ check_built <- function(x, input) {
   both <- intersect(named_raters(x), x$systems)
   abort_if(both, "columns", "Raters and systems must have different names.",
     x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems")
-  if (x$repeats == "error") check_repeats(x)
+  if (x$repeats == "error") check_repeats(x, input)
   if (has_labels(x)) check_label_once(x)
   check_systems(x)
   warn_raters(x, input$layout$by_rating)
@@ -312,18 +312,38 @@ check_most_ratings <- function(x) {
     column = NA_character_)
 }
 
-check_repeats <- function(x) {
+check_repeats <- function(x, input) {
   twice <- repeated_ratings(x)
   if (nrow(twice) == 0L) return(invisible(x))
   at <- match(twice$pattern[[1L]], pattern_of_case(x))
   case <- x$cases[[at]]
   rater <- x$raters[[twice$rater[[1L]]]]
+  keys <- keys_of_repeats(input)
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
     x = "Of {nrow(x)} cases, {sum(pattern_of_case(x) %in% twice$pattern)} {?has/have} more than one
-         rating by one rater.", i = "If these are independent repeats, say
+         rating by one rater.",
+    i = if (length(keys) > 0L) c("Do several columns identify a case? {.val {keys}} differ{?s/} in
+      rows of one rater and one case.", "If they do, name them too, as in
+      {.code case = c(..., {toString(keys)})}; otherwise say by {.arg repeats} what repeated rows
+      mean.")
+      else "If these are independent repeats, say
       {.code repeats = \"ratings\"}; if they are runs of one model or otherwise alike,
       {.code repeats = \"reruns\"}; if they are one answer with several labels,
       {.code repeats = \"labels\"}.", case = case, rater = rater)
+}
+
+# Columns without a role that differ in rows of one rater and one case, and whose values recur in
+# other rows, as those of keys do: not times or texts, and no numbers of runs.
+keys_of_repeats <- function(input) {
+  rows <- input$source %||% seq_along(input$case)
+  answer <- paste(match(input$case, input$case), match(input$rater, input$rater))
+  names(Filter(function(column) {
+    if (!is.atomic(column)) return(FALSE)
+    value <- as.character(column[rows])
+    n <- length(unique(value))
+    n <= length(value) / 2 && nrow(unique(cbind(answer, value))) > length(unique(answer))
+  }, input$others[!grepl("^(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?$",
+    names(input$others), TRUE)]))
 }
 
 check_systems <- function(x) {

@@ -4,47 +4,108 @@
 # open_input()) that may have it; sniff: does one of these look like it; read: a function of an
 # input that gives table (a list of columns of text), map (the columns that the format itself knows:
 # case, rater, rating; and systems, raters who are systems), choices (columns that may be the
-# rating) and notes (what was left out); tabular: may systems stand in a table beside; judges: are
-# raters the judges of an evaluation, which are machines.
-new_format <- function(words, kinds, sniff, read, tabular = FALSE, judges = FALSE) {
+# rating) and notes (what was left out), and where there are any: key (for each row, what identifies
+# its case in any file), truths (columns of true labels, by rating column), covariates (columns) and
+# sparse (has a row an answer to one of several questions?);
+# tabular: may systems stand in a table beside; shared: is an identifier the same case in all files;
+# failed: a function of an answer as the tool wrote it: is it a failure of the judge; programs: if
+# raters are judges, a pattern of the names of programs (the others are language models); labels:
+# pairs of categories, of which a file may have one.
+new_format <- function(words, kinds, sniff, read, tabular = FALSE, shared = FALSE,
+                       failed = function(verdict) FALSE, programs = NULL, labels = NULL) {
   as.list(environment())
 }
 
 # The first that a file looks like is taken, so that special ones stand before general ones.
 file_formats <- function() {
-  has <- function(...) function(input) all(c(...) %in% names(input$record))
+  has <- function(...) {
+    function(input) {
+      all(c(...) %in% if (input$kind == "text") input$header else names(input$record))
+    }
+  }
   always <- function(input) TRUE
   list(
     excel = new_format("an Excel file", c("ole", "zip"), is_excel, read_excel),
     inspect = new_format("a log of Inspect (JSON or .eval)", c("json", "zip"), function(input) {
       if (input$kind == "json") has("eval", "samples")(input) else has_log(input)
-    }, read_inspect, judges = TRUE),
+    }, read_inspect, labels = list(
+      c("C", "I"), c("P", "I"), c("N", "C"), c("0", "1"), c("FALSE", "TRUE")
+    ),
+    failed = function(score) {
+      has_words(score$explanation, "^(grade|verdict|score) not found|^(no|invalid) grade\\b") ||
+        is.null(score$value)
+    },
+    programs = "^(inspect_ai/)?(detect_)?(match|includes|exact|choice|pattern|answer|f1|math)[0-9]*$"),
     promptfoo = new_format("results of promptfoo (JSON or JSONL)", c("json", "jsonl"),
       function(input) {
-        has("gradingResult", "testIdx")(input) ||
-          "results" %in% names(as.list(input$record)$results)
-      }, read_promptfoo, judges = TRUE),
+        is_result <- function(result) "gradingResult" %in% names(result)
+        any(vapply(c(list(input$record), promptfoo_results(input$record)), is_result, NA))
+      }, read_promptfoo, labels = list(c("fail", "pass")), failed = function(result) {
+        isTRUE(result$metadata$graderError) || has_words(result$reason, paste0(
+          "^(could not|failed to|unable to) (extract|parse|perform)|^no output$|",
+          "malformed response|^error parsing output|^invalid (category|option|answer)|",
+          "not in json format|^(remote )?grading failed|^(api|grader) (call )?error|^rate limit"
+        ))
+      }, programs = paste0(
+        "^(not-)?(i?contains|equals|regex|starts-with|is-|javascript|python|ruby|cost|latency|",
+        "levenshtein|rouge|bleu|gleu|meteor|perplexity|f-score|webhook|word-count|similar)"
+      )),
+    deepeval = new_format("a test run of DeepEval (JSON)", "json", function(input) {
+      any(lengths(lapply(deepeval_cases(input$record), deepeval_metrics)) > 0L)
+    }, read_deepeval, failed = function(metric) length(metric$error) > 0L,
+    programs = "^(exact|pattern) ?match|^(json|tool) ?correctness",
+    labels = list(c("fail", "pass"))),
+    openai_evals = new_format("a log of OpenAI evals (JSONL)", "jsonl", function(input) {
+      has("spec")(input) && "eval_name" %in% names(input$record$spec)
+    }, read_openai_evals, failed = function(data) identical(data$choice, "__invalid__"),
+    programs = " match$", labels = list(c("FALSE", "TRUE"))),
+    lm_eval = new_format("samples of lm-evaluation-harness (JSONL or JSON)", c("jsonl", "json"),
+      has("doc_id", "resps"), read_lm_eval, programs = "", labels = list(c("0", "1"))),
+    argilla = new_format("records of Argilla (JSON or JSONL)", c("json", "jsonl"),
+      function(input) {
+        has("fields", "responses")(input) ||
+          any(endsWith(as.character(names(input$record)), ".responses.users"))
+      }, read_argilla, shared = TRUE,
+      failed = function(answer) !(answer$status %||% "submitted") %in% "submitted"),
     label_studio = new_format("an export of Label Studio (JSON)", "json", function(input) {
       has("data", "annotations")(input) || has("data", "completions")(input)
-    }, read_label_studio),
-    label_studio_min = new_format("an export of Label Studio (JSON-MIN)", "json",
-      has("annotator", "annotation_id"), read_label_studio_min),
+    }, read_label_studio, shared = TRUE),
+    label_studio_min = new_format("an export of Label Studio (JSON-MIN or CSV)", c("json", "text"),
+      has("annotator", "annotation_id"), read_label_studio_min, shared = TRUE),
     prodigy = new_format("annotations of Prodigy (JSONL)", "jsonl", has("_task_hash", "answer"),
-      read_prodigy),
+      read_prodigy, shared = TRUE),
     doccano = new_format("an export of Doccano (JSONL or JSON)", c("jsonl", "json"), is_doccano,
-      read_doccano),
+      read_doccano, shared = TRUE),
     jsonl = new_format("records of JSON, one per line (JSONL)", "jsonl", always,
       function(input) with_map(read_json_lines(input, input$keep))),
     json = new_format("an array of records (JSON)", "json", function(input) {
       is.null(names(input$document)) && length(names(input$record)) > 1L
     }, read_json_array),
-    mturk = new_format("a batch of Amazon Mechanical Turk (CSV)", "text", function(input) {
-      all(c("HITId", "WorkerId") %in% input$header)
-    }, read_mturk),
+    mturk = new_format("a batch of Amazon Mechanical Turk (CSV)", "text",
+      has("HITId", "WorkerId"), function(input) {
+        read_crowd(input, "HITId", "WorkerId", "AssignmentStatus", "rejected",
+          "with the status \"Rejected\"", "^Answer[.]")
+      }, shared = TRUE),
+    appen = new_format("a full report of Appen or Figure Eight (CSV)", "text",
+      has("_unit_id", "_worker_id"), function(input) {
+        read_crowd(input, "_unit_id", "_worker_id", "_tainted", "true",
+          "of workers who failed test questions", NULL, function(name) paste0(name, "_gold"))
+      }, shared = TRUE),
+    toloka = new_format("assignments of Toloka (TSV)", "text", has("ASSIGNMENT:worker_id"),
+      function(input) {
+        read_crowd(input, c("ASSIGNMENT:task_id", grep("^INPUT:", input$header, value = TRUE)),
+          "ASSIGNMENT:worker_id", "ASSIGNMENT:status", c("rejected", "skipped", "expired"),
+          "with the status rejected, skipped or expired", "^OUTPUT:",
+          function(name) sub("OUTPUT", "GOLDEN", name, fixed = TRUE))
+      }, shared = TRUE),
     csv = new_format("a table of text (CSV, TSV)", "text", function(input) {
       length(input$header) > 1L
     }, function(input) with_map(read_csv(input)), tabular = TRUE)
   )
+}
+
+has_words <- function(text, pattern) {
+  rlang::is_string(text) && grepl(pattern, text, ignore.case = TRUE, perl = TRUE)
 }
 
 # A table whose names of columns tell what they are: those of tables of this package.
@@ -74,10 +135,14 @@ abort_format <- function(input) {
   }
   abort_file(input$path, "is in no format that `read_ratings()` knows.",
     "x" = paste0("It looks like ", looks, "."),
-    "i" = "Read it yourself, and give the data frame to `ratings()`; see `?read_ratings` for
-           formats.")
+    "i" = c(
+      if (input$kind == "text" && length(csv_header(input, 2L)) > 1L) skip_hint,
+      "Read it yourself, and give the data frame to `ratings()`; see `?read_ratings` for formats."
+    ))
 }
 
-left_out <- function(out, noun, which) {
-  if (any(out)) paste0("Left out: ", count_noun(sum(out), noun), " ", which, ".")
+left_out <- function(out, noun, which, what = "Left out") {
+  if (any(out)) paste0(what, ": ", count_noun(sum(out), noun), " ", which, ".")
 }
+
+taken_missing <- function(...) left_out(..., what = "Taken for missing")

@@ -4,8 +4,9 @@
 # lines), header (names of columns, of a table of text), plain (the path of its uncompressed text in
 # UTF-8 or, for CSV, in `encoding`), kind ("text", "json", "jsonl", or the `kind` of a signature),
 # document and record (of JSON: all of it, and its first object), entries (of a zip archive), limits
-# (see file_limits()), spent (cells of JSON so far), and the arguments sep, sheet, encoding and
-# keep (which chooses among names of columns before large files are read), which are in `how`, as
+# (see file_limits()), spent (cells of JSON so far), notes (see add_note()), failed (see
+# new_format()), and the arguments sep, skip, sheet, range, encoding and keep (which chooses among
+# names of columns before large files are read), which are in `how`, as
 # are limits, where they are not the usual ones, and scratch, the folder for what must be unpacked.
 open_input <- function(path, how) {
   abort_if(!rlang::is_string(path) || !utils::file_test("-f", path), "file",
@@ -13,14 +14,15 @@ open_input <- function(path, how) {
   stem <- sub("[.]gz$", "", basename(path))
   input <- rlang::env(
     path = path, name = sub("[.][^.]*$", "", stem), extension = fold_case(tools::file_ext(stem)),
-    sep = how$sep, sheet = how$sheet, encoding = how$encoding %||% "UTF-8",
-    keep = how$keep %||% identity, limits = how$limits %||% file_limits(), spent = 0
+    sep = how$sep, sheet = how$sheet, range = how$range, skip = how$skip %||% 0,
+    encoding = how$encoding %||% "UTF-8", keep = how$keep %||% identity,
+    limits = how$limits %||% file_limits(), spent = 0, notes = NULL
   )
   input$plain <- plain_file(input, how$scratch)
   input$kind <- kind_of_bytes(input)
   if (is.null(input$kind)) {
     lines <- check_lines(input)
-    input$first <- first_lines(input$plain, 2L)
+    input$first <- first_lines(input$plain, 2L, input$skip)
     input$kind <- kind_of_text(input)
     if (input$kind == "text") check_table_size(input, lines)
   }
@@ -30,6 +32,9 @@ open_input <- function(path, how) {
   )
   input
 }
+
+# What a reader did to a file, for the warning that lists these notes.
+add_note <- function(input, ...) input$notes <- c(input$notes, ...)
 
 first_bytes <- function(path, n = 65536L) readBin(path, "raw", n)
 
@@ -56,8 +61,9 @@ plain_file <- function(input, scratch) {
 
 # `topic`: of its class, where it has one besides.
 abort_file <- function(path, what, ..., topic = NULL) {
-  abort_fallible(c(topic, "file"),
-    c(paste("{.file {path}}", verbatim(what)), vapply(c(...), verbatim, "")), path = path)
+  lines <- vapply(c(...), verbatim, "")
+  names(lines) <- substr(names(lines), 1L, 1L) # of several hints: i1, i2
+  abort_fallible(c(topic, "file"), c(paste("{.file {path}}", verbatim(what)), lines), path = path)
 }
 
 # ---- Kinds ----------------------------------------------------------------------------------
@@ -98,11 +104,12 @@ kind_of_text <- function(input) {
   if (length(first) == 2L && looks("^[{].*[}]$")) "jsonl" else "json"
 }
 
-# The first lines that are not blank, without the mark that UTF-8 may begin with. A file may begin
-# with a great many blank ones.
-first_lines <- function(path, n) {
+# The first lines that are not blank, after `skip` lines, without the mark that UTF-8 may begin
+# with. A file may begin with a great many blank ones.
+first_lines <- function(path, n, skip = 0) {
   connection <- file(path, "r")
   on.exit(close(connection))
+  readLines(connection, skip, warn = FALSE)
   found <- character()
   while (length(found) < n) {
     lines <- readLines(connection, 1000L, warn = FALSE)
@@ -138,17 +145,30 @@ parse_json <- function(text, input, line = NULL) {
 }
 
 parse_text <- function(text) {
-  jsonlite::parse_json(quote_long(text), bigint_as_char = TRUE)
+  parsed <- jsonlite::parse_json(standard_json(text), bigint_as_char = TRUE)
+  # No number of a file is infinite, unless it is too large.
+  large <- grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
+    any(unlist(rapply(list(parsed), is.infinite, "numeric", how = "unlist")))
+  if (large) stop("a number is too large")
+  parsed
 }
 
 check_json <- function() check_installed("jsonlite", "to read JSON")
 
-# Whole numbers that 64 bits may not hold become strings, outside strings; jsonlite rounds them.
-quote_long <- function(text) {
-  long <- "(?<![0-9.eE+-])-?[0-9]{19,}(?![0-9.eE])"
-  if (!grepl("[0-9]{19}", text, perl = TRUE, useBytes = TRUE) || !validUTF8(text)) return(text)
-  string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)"
-  gsub(paste0(string, "|(", long, ")"), "\"\\1\"", text, perl = TRUE)
+# Outside strings: whole numbers that 64 bits may not hold become strings, since jsonlite rounds
+# them; and constants that Python writes, which are not JSON, become null.
+standard_json <- function(text) {
+  change <- c(
+    "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",
+    "(?<![\\w+.-])(?:NaN|-?Infinity)(?!\\w)" = "null"
+  )
+  found <- vapply(names(change), grepl, NA, text, perl = TRUE, useBytes = TRUE)
+  if (!any(found) || !validUTF8(text)) return(text)
+  string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)|"
+  for (pattern in names(change)[found]) {
+    text <- gsub(paste0(string, pattern), change[[pattern]], text, perl = TRUE)
+  }
+  text
 }
 
 # The first lines of the message are what is wrong and where.
@@ -216,7 +236,7 @@ check_twice <- function(fields, input, at = seq_along(fields)) {
 
 # So would one or the other of a field that is an object in one record, and a value in another.
 check_objects <- function(fields, input) {
-  parents <- lapply(strsplit(fields, ".", fixed = TRUE), function(parts) {
+  parents <- lapply(strsplit(as.character(fields), ".", fixed = TRUE), function(parts) {
     Reduce(function(a, b) paste(a, b, sep = "."), parts[-length(parts)], accumulate = TRUE)
   })
   both <- intersect(fields, unlist(parents))

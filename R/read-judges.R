@@ -1,4 +1,33 @@
-# Logs of evaluations of language models, in which judges (scorers, assertions) give verdicts.
+# Answers that are parts of other records: of judges in logs of evaluations of language models
+# (scorers, assertions, metrics), and of annotators.
+
+# A table of the answers to `items`, with notes of how many have none and how many answers failed,
+# which are missing. `about` returns the fields of an item, the first of which is the case and `key`
+# what identifies the case in any file; `parts` its answers, with the raters as names; `value` the
+# fields of an answer.
+nested_answers <- function(input, items, noun, answers, about, parts, rater, value, rating = NULL,
+                           ...) {
+  each <- lapply(unname(items), parts)
+  none <- lengths(each) == 0L
+  answer <- unlist(each, recursive = FALSE)
+  failed <- vapply(answer, input$failed, NA)
+  if (all(failed)) abort_file(input$path, sprintf("holds no %s with %s.", noun, answers))
+  item <- rep(lapply(items, about), lengths(each))
+  table <- record_table(Map(function(item, who, answer, failed) {
+    c(item, stats::setNames(list(who), rater), if (!failed) value(answer))
+  }, item, names(answer), answer, failed), input)
+  choices <- setdiff(names(table), c(names(item[[1L]]), rater))
+  list(
+    table = table[names(table) != "key"], key = table$key, choices = choices,
+    map = list(
+      case = names(table)[[1L]], rater = rater,
+      rating = rating %||% if (length(choices) == 1L) choices
+    ),
+    notes = c(left_out(none, noun, paste("without", answers)), taken_missing(
+      failed, "answer", "without a verdict that could be read, or not submitted"
+    )), ...
+  )
+}
 
 # ---- Inspect --------------------------------------------------------------------------------
 
@@ -10,35 +39,22 @@ has_log <- function(input) any(inspect_headers %in% input$entries$name)
 # A log is of one model; its samples, of each epoch, are cases and scorers raters.
 read_inspect <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
-  got <- judged_items(input, log$samples, "sample", "scores", function(sample) {
-    inspect_records(sample, log$eval)
-  })
-  rating <- if (!is.null(got$table$value)) "value"
-  c(got, list(
-    map = list(case = "sample", rater = "scorer", rating = rating),
-    choices = grep("^value", names(got$table), value = TRUE)
-  ))
-}
-
-# Of items with records of verdicts, the table of these, and a note of how many have none.
-judged_items <- function(input, items, noun, verdicts, records_of) {
-  records <- lapply(items, records_of)
-  none <- lengths(records) == 0L
-  if (all(none)) abort_file(input$path, sprintf("holds no %s with %s.", noun, verdicts))
-  list(
-    table = record_table(unlist(records, recursive = FALSE), input),
-    notes = left_out(none, noun, paste("without", verdicts))
-  )
-}
-
-inspect_records <- function(sample, log) {
-  about <- list(
-    sample = paste(c(log$model, sample$id, sample$epoch), collapse = "/"), id = sample$id,
-    epoch = sample$epoch, model = log$model, task = log$task, target = unlist(sample$target)
-  )
-  Map(function(score, scorer) {
-    c(about, list(scorer = scorer, answer = score$answer), score["value"])
-  }, sample$scores, names(sample$scores))
+  run <- log$eval
+  got <- nested_answers(input, log$samples, "sample", "scores", function(sample) {
+    case <- paste(c(run$model, sample$id, sample$epoch), collapse = "/")
+    key <- c(run$task, run$eval_id)
+    list(
+      result = case, sample = sample$id, epoch = sample$epoch, model = run$model, task = run$task,
+      target = unlist(sample$target),
+      key = sample$uuid %||% if (length(key) > 0L) paste(c(key, case), collapse = "/")
+    )
+  }, function(sample) sample[["scores"]] %||% sample["score"][is.list(sample[["score"]])],
+  "scorer", function(score) score["value"], covariates = "sample")
+  if (length(unique(got$table$epoch)) > 1L) {
+    inform_fallible("Samples were run in several epochs. Cases of one sample are dependent:
+        {.code cluster = sample} of {.fun estimate_accuracy} allows for it.")
+  }
+  got
 }
 
 unzip_inspect <- function(input) {
@@ -63,35 +79,42 @@ unzip_inspect <- function(input) {
 
 # ---- promptfoo ------------------------------------------------------------------------------
 
-# The answer of a provider to a prompt with the variables of a test is a case, assertions raters.
-read_promptfoo <- function(input) {
-  results <- if (input$kind == "jsonl") {
-    parse_lines(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), 0L, input)
-  } else {
-    input$document$results$results
-  }
-  c(judged_items(input, results, "result", "graded assertions", promptfoo_records), list(
-    map = list(case = "result", rater = "assertion", rating = "verdict"),
-    choices = c("verdict", "score")
-  ))
+# Versions differ in how deep results are in the file.
+promptfoo_results <- function(file) {
+  results <- as.list(file)$results
+  if (is.null(names(results))) results else results$results
 }
 
-promptfoo_records <- function(result) {
-  provider <- id_of(result$provider)
-  about <- list(
-    result = paste(c(provider, result$testIdx, result$promptIdx), collapse = "/"),
-    test = result$testIdx, prompt = result$promptIdx, provider = provider
-  )
-  # Sets of assertions stand beside the assertions in them, which alone are verdicts.
-  components <- Filter(
-    function(one) length(one$componentResults) == 0L, result$gradingResult$componentResults
-  )
-  who <- make.unique(vapply(components, assertion_name, ""), "#")
-  Map(function(component, who) {
-    verdict <- if (is.logical(component$pass)) c("fail", "pass")[component$pass + 1L]
-    c(about, list(assertion = who, verdict = verdict, score = component$score))
-  }, components, who)
+# The answer of a provider to a prompt with the variables of a test is a case, assertions raters.
+read_promptfoo <- function(input) {
+  results <- promptfoo_results(input$record) %||% json_records(input)
+  results <- Map(function(result, at) {
+    result$testIdx <- result$testIdx %||% paste0("#", at) # old versions number no tests
+    result
+  }, results, seq_along(results))
+  nested_answers(input, results, "result", "graded assertions", function(result) {
+    provider <- id_of(result$provider)
+    case <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
+    run <- result$evalId %||% as.list(input$record)$evalId
+    list(
+      result = case, test = result$testIdx, prompt = result$promptIdx, provider = provider,
+      key = if (length(run) > 0L) paste(run, case)
+    )
+  }, function(result) {
+    # Sets of assertions stand beside the assertions in them, which alone are verdicts.
+    name_parts(Filter(
+      function(one) length(one$componentResults) == 0L, result$gradingResult$componentResults
+    ), assertion_name)
+  }, "assertion", function(verdict) {
+    list(verdict = pass_or_fail(verdict$pass), score = verdict$score)
+  }, "verdict")
 }
+
+name_parts <- function(parts, name) {
+  stats::setNames(as.list(parts), make.unique(vapply(parts, name, ""), "#"))
+}
+
+pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
 
 # Its metric, where it has one; or what it asks, and whom.
 assertion_name <- function(component) {
@@ -101,3 +124,66 @@ assertion_name <- function(component) {
 }
 
 id_of <- function(who) if (is.list(who)) who$id else who
+
+# ---- DeepEval -------------------------------------------------------------------------------
+
+# Test cases of a run, which some versions wrap, or of the result of evaluate().
+deepeval_cases <- function(run) {
+  run <- as.list(as.list(run)$testRunData %||% run)
+  c(run$testCases, run$conversationalTestCases, run$test_results)
+}
+
+deepeval_metrics <- function(case) {
+  case <- as.list(case)
+  case$metricsData %||% case$metricsMetadata %||% case$metrics_data
+}
+
+# A file is a run.
+read_deepeval <- function(input) {
+  cases <- name_parts(deepeval_cases(input$document), function(case) case$name %||% "case")
+  cases <- Map(function(case, name) replace(case, "name", name), cases, names(cases))
+  nested_answers(input, cases, "test case", "metrics", function(case) {
+    list(result = case$name, key = paste(input$path, case$name))
+  }, function(case) {
+    name_parts(deepeval_metrics(case), function(one) one$name %||% one$metric %||% "metric")
+  }, "metric", function(metric) {
+    list(verdict = pass_or_fail(metric$success), score = metric$score)
+  }, "verdict")
+}
+
+# ---- OpenAI evals ---------------------------------------------------------------------------
+
+# Events about samples of one eval: grades of a model, or matches that a program found.
+read_openai_evals <- function(input) {
+  spec <- input$record$spec
+  verdicts <- Filter(function(event) length(c(event$data$choice, event$data$correct)) > 0L,
+    json_records(input))
+  nested_answers(input, verdicts, "event", "verdicts", function(event) {
+    list(result = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
+  }, function(event) {
+    name <- paste0(spec$eval_name, if (is.null(event$data$choice)) " match")
+    stats::setNames(list(event$data), name)
+  }, "eval", function(data) list(value = data$choice %||% data$correct))
+}
+
+# ---- lm-evaluation-harness ------------------------------------------------------------------
+
+# Metrics that are 0 or 1 are raters of a model's answer. A file is a run of a task.
+read_lm_eval <- function(input) {
+  table <- record_table(lapply(json_records(input), function(sample) {
+    sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
+  }), input)
+  binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1, TRUE, FALSE)), NA)
+  binary <- setdiff(names(table)[binary], "doc_id")
+  if (length(binary) == 0L) abort_file(input$path, "holds no metric of 0 and 1 only.")
+  filter <- if (length(unique(table$filter)) > 1L) table$filter
+  list(
+    table = list(
+      result = rep(table$doc_id, length(binary)), value = unlist(table[binary], use.names = FALSE),
+      metric = trimws(paste(rep(binary, each = length(table$doc_id)), filter %||% ""))
+    ),
+    key = rep(paste(input$path, table$doc_id), length(binary)),
+    map = list(case = "result", rater = "metric", rating = "value"),
+    notes = left_out(!unique(unlist(table$metrics)) %in% binary, "metric", "not only of 0 and 1")
+  )
+}

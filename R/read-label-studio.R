@@ -68,17 +68,33 @@ value_label <- function(value) {
 }
 
 # Single choices are strings, several an object, and what other controls give is in an array.
+flat_label <- function(value) {
+  if (!is.list(value)) return(value)
+  values <- if (is.null(names(value))) value else list(value)
+  unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
+}
+
+# A column of a table whose cells hold such objects as text.
+choices_of_cells <- function(x, input) {
+  coded <- grepl("^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, useBytes = TRUE)
+  if (!any(coded)) return(x)
+  x <- as.list(x)
+  x[coded] <- lapply(x[coded], function(cell) {
+    or_null(flat_label(parse_json(cell, input))) %||% cell # cells may hold the words of others
+  })
+  as_text(x)
+}
+
 read_label_studio_min <- function(input) {
-  flat_label <- function(value) {
-    if (!is.list(value)) return(value)
-    values <- if (is.null(names(value))) value else list(value)
-    unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
-  }
-  table <- record_table(lapply(input$document, lapply, flat_label), input)
+  table <- if (input$kind == "text") read_csv(input) else
+    record_table(lapply(input$document, lapply, flat_label), input)
+  choices <- setdiff(names(table), c(
+    "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
+  ))
+  several <- choices[input$kind == "text" & vapply(table[choices], is.list, NA)]
   list(
-    table = table, map = list(case = "id", rater = "annotator"),
-    choices = setdiff(names(table), c(
-      "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
-    ))
+    table = table, choices = choices, map = list(
+      case = "id", rater = "annotator", rating = if (length(several) == 1L) several
+    )
   )
 }

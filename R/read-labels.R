@@ -34,10 +34,30 @@ lookalikes <- function(labels) {
   Filter(function(label) length(unique(own[same == same[match(label, labels)]])) > 1L, twins)
 }
 
-usual_missing <- c("n/a", "na", "nan", "null", "none given", "-", "--", "?", ".", "")
+usual_missing <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", "?", ".", "")
 
-# What programs write where a judge gave no verdict that they could read.
+# Labels that look like codes for missing ratings, of all those that were found. "None" is a word of
+# Python, and "none" may be a category.
+missing_codes <- function(labels) {
+  plain <- plain_label(labels)
+  code <- plain %in% without_minus(usual_missing, labels) |
+    labels %in% c("None", number_codes(labels)) |
+    grepl(unreadable_verdict, trimws(chartr("_", " ", plain)))
+  labels[code]
+}
+
+# 9, 99, 999 and their negatives, where all other labels are consecutive whole numbers.
+number_codes <- function(labels) {
+  numbers <- suppressWarnings(as.numeric(labels))
+  grades <- sort(numbers[!abs(numbers) %in% c(9, 99, 999)])
+  graded <- !anyNA(numbers) && length(grades) > 1L && all(diff(grades) == 1, grades %% 1 == 0)
+  if (graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
+}
+
+# What programs write where a judge gave no verdict that they could read, and spreadsheets where a
+# formula failed.
 unreadable_verdict <- paste0(
+  "^#(n/a|value!|ref!|div/0!|name[?]|null!|num!)$|",
   "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to parse$|",
   "^invalid( (answer|response|format|json|output))?$|^time ?out$|^no (answer|response|verdict)$"
 )
@@ -65,8 +85,9 @@ misspelt_labels <- function(labels, columns) {
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
 # Each column without the labels in `na`, whatever their blanks and capitals. An empty field is a
-# missing one wherever there are tables, and so is NA in R; what else is taken is reported.
-take_missing <- function(columns, na) {
+# missing one wherever there are tables, and so is NA in R; what else is taken is reported. `given`:
+# did the user give `na`?
+take_missing <- function(columns, na, given) {
   na <- plain_label(na)
   simple <- !vapply(columns, is.list, NA)
   found <- unique(unlist(columns[simple], use.names = FALSE))
@@ -78,7 +99,7 @@ take_missing <- function(columns, na) {
   each <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
   warn_if(taken, "missing",
     c("Some labels were taken for missing ratings.", bullets(each)),
-    i = "If they are categories, say with {.arg na} what is missing, for example
+    i = if (!given) "If they are categories, say with {.arg na} what is missing, for example
          {.code na = \"\"}.", labels = names(taken), times = as.integer(taken))
   columns
 }

@@ -7,24 +7,28 @@ separators <- c(",", ";", "\t", "|")
 # drops what follows an open quote.
 
 read_csv <- function(input) {
-  header <- input$header
-  skip <- which(nzchar(trim_bytes(readLines(input$plain, 100L, warn = FALSE))))[[1L]]
-  fault <- function(cnd) abort_csv(input, grepl("EOF", conditionMessage(cnd), fixed = TRUE))
-  columns <- tryCatch(
-    scan(
-      input$plain, rep(list(""), length(header)), sep = csv_separator(input), quote = "\"",
-      skip = skip, quiet = TRUE, comment.char = "", na.strings = character(), multi.line = FALSE,
-      encoding = "UTF-8"
-    ),
-    error = fault, warning = fault
-  )
+  lines <- readLines(input$plain, 100L + input$skip, warn = FALSE)
+  skip <- which(nzchar(trim_bytes(lines)) & seq_along(lines) > input$skip)[[1L]]
+  fault <- function(cnd) {
+    check_csv(input, grepl("EOF", conditionMessage(cnd), fixed = TRUE))
+    tryCatch(scan_csv(input, skip, fill = TRUE), warning = function(cnd) check_csv(input, TRUE))
+  }
+  columns <- tryCatch(scan_csv(input, skip, fill = FALSE), error = fault, warning = fault)
   if (length(columns[[1L]]) == 0L) abort_file(input$path, "has names of columns and no rows.")
-  columns <- name_columns(stats::setNames(columns, header), input)
-  Map(check_encoding, columns, names(columns), list(input))
+  columns <- settle_rows(columns, input)
+  lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
 }
 
-csv_header <- function(input) {
-  line <- input$first[[1L]]
+scan_csv <- function(input, skip, fill) {
+  scan(
+    input$plain, stats::setNames(rep(list(""), length(input$header)), input$header),
+    sep = csv_separator(input), quote = "\"", skip = skip, quiet = TRUE, comment.char = "",
+    na.strings = character(), multi.line = FALSE, fill = fill, encoding = "UTF-8"
+  )
+}
+
+csv_header <- function(input, at = 1L) {
+  line <- input$first[at]
   line <- if (input$encoding == "UTF-8") line else iconv(line, input$encoding, "UTF-8")
   if (!validUTF8(line)) abort_encoding(input, "its first line")
   Encoding(line) <- "UTF-8"
@@ -32,14 +36,32 @@ csv_header <- function(input) {
 }
 
 split_line <- function(line, sep) {
-  fields <- scan(text = line, what = "", sep = sep, quote = "\"", quiet = TRUE, comment.char = "")
-  or_null(fields) %||% line
+  fields <- or_null(
+    scan(text = line, what = "", sep = sep, quote = "\"", quiet = TRUE, comment.char = "")
+  )
+  fields %||% line
 }
 
 # The character that splits the first line into most fields.
 csv_separator <- function(input, line = input$first[[1L]]) {
   if (!is.null(input$sep)) return(input$sep)
   separators[[which.max(vapply(separators, function(sep) length(split_line(line, sep)), 0L))]]
+}
+
+# Columns of a table of text or of a sheet, without what is no row of data above them.
+settle_rows <- function(columns, input) {
+  filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(utils::head(x, 10L))))
+  header <- match(TRUE, filled > 1L)
+  if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header)) {
+    add_note(input, left_out(seq_len(header) > 0L, "line", "above the table, as a title"))
+    names(columns) <- vapply(columns, `[[`, "", header)
+    columns <- lapply(columns, utils::tail, -header)
+  }
+  if (any(grepl("^[{].ImportId", vapply(columns, `[`, "", 2L), useBytes = TRUE))) {
+    add_note(input, "Left out: 2 rows of Qualtrics that describe the columns.")
+    columns <- lapply(columns, utils::tail, -2L)
+  }
+  name_columns(columns, input)
 }
 
 # Columns without a name are dropped where nothing is in them.
@@ -52,7 +74,7 @@ name_columns <- function(columns, input) {
       "i" = "Give each column a name of its own.")
   }
   names(columns)[unnamed] <- paste0("...", which(unnamed))
-  blank <- vapply(columns[unnamed], function(x) all(is.na(x) | !nzchar(trimws(x))), NA)
+  blank <- vapply(columns[unnamed], function(x) all(is_blank(x)), NA)
   columns[setdiff(names(columns), names(blank)[blank])]
 }
 
@@ -72,40 +94,72 @@ abort_encoding <- function(input, where) {
     "i" = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
 }
 
-# Fields of a line that a quote spans are counted where it ends, and are NA before. `open`: was a
-# quote open at the end?
-abort_csv <- function(input, open) {
+skip_hint <- "If lines above the table are a title, skip them: `file = list(skip = 1)`."
+
+# Stops unless all that is wrong is that rows end early, of which a note is made. Fields of a line
+# that a quote spans are counted where it ends, and are NA before: if such a row alone is too short,
+# the quote is a fault. `open`: was a quote open at the end?
+check_csv <- function(input, open) {
   expected <- length(input$header)
   fields <- utils::count.fields(
     input$plain, sep = csv_separator(input), quote = "\"", comment.char = "",
-    blank.lines.skip = FALSE
+    blank.lines.skip = FALSE, skip = input$skip
   )
+  spans <- c(FALSE, is.na(utils::head(fields, -1L)))
+  short <- which(fields > 0L & fields < expected)
+  alike <- length(short) + 1L >= sum(fields > 0L, na.rm = TRUE)
   fault <- if (open) {
     line <- max(0L, which(!is.na(utils::head(fields, -1L)))) + 1L
     "opens a quote and does not close it."
   } else {
-    line <- which(fields > 0L & fields != expected)[1L]
-    paste0("has ", fields[[line]], ".")
+    bad <- which(fields > expected)
+    line <- c(bad, if (!alike) short[spans[short]], if (expected == 1L) short)[1L]
+    paste0("has ", fields[line], ".")
   }
-  abort_file(
-    input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
-    "x" = paste("Line", line, fault),
-    "i" = if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`."
-  )
+  if (!is.na(line) || length(short) == 0L) {
+    abort_file(
+      input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
+      "x" = paste("Line", line + input$skip, fault),
+      "i" = c(
+        if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
+        if (!open) skip_hint
+      )
+    )
+  }
+  lacks <- input$header[seq(min(fields[short]) + 1L, expected)]
+  add_note(input, paste0("Filled: ", count_noun(length(short), "row"), " without the last fields (",
+    shorten(dQuote(lacks, FALSE)), "), which are taken for empty."))
 }
 
-# ---- Mechanical Turk ------------------------------------------------------------------------
+# ---- Crowds ---------------------------------------------------------------------------------
 
-read_mturk <- function(input) {
+# Answers of a crowd without those whose `status` is `out`. Columns that may be the rating match
+# `answers` or, without it, have a column `gold(name)` of known answers, and a line for each of
+# several answers. The first of `case` identifies a case or, if it is not there, all others.
+read_crowd <- function(input, case, rater, status, out, which, answers, gold = toupper) {
   table <- read_csv(input)
-  rejected <- fold_case(table$AssignmentStatus %||% "") == "rejected"
-  if (any(rejected)) table <- lapply(table, `[`, !rejected)
   table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
-  answers <- grep("^Answer[.]", names(table), value = TRUE)
+  names <- names(table)
+  if (is.null(answers)) {
+    asked <- names[gold(names) %in% names]
+    table[asked] <- lapply(table[asked], function(x) {
+      if (any(grepl("\n.", x))) strsplit(x, "[\r\n]+") else x
+    })
+  } else {
+    asked <- grep(answers, names, value = TRUE)
+  }
+  out <- fold_case(table[[status]] %||% "") %in% out
+  if (any(out)) table <- lapply(table, `[`, !out)
+  truths <- stats::setNames(gold(asked), asked)
+  truths <- truths[vapply(truths, function(name) any(nzchar(table[[name]])), NA)]
+  table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
   list(
-    table = table,
-    map = list(case = "HITId", rater = "WorkerId", rating = if (length(answers) == 1L) answers),
-    choices = answers, notes = left_out(rejected, "assignment", "with the status \"Rejected\"")
+    table = table, choices = asked, truths = truths,
+    map = list(
+      case = if (case[[1L]] %in% names) case[[1L]] else case[-1L], rater = rater,
+      rating = if (length(asked) == 1L) asked
+    ),
+    notes = left_out(out, "assignment", which)
   )
 }
 
@@ -118,7 +172,7 @@ task_answers <- function(table, input) {
     field$label %||% names(field)[vapply(field, isTRUE, NA)]
   }
   answers <- record_table(Map(function(text, row) {
-    form <- parse_json(text, input, row + 1L)
+    form <- if (nzchar(text)) parse_json(text, input, row + 1L)
     lapply(if (is.null(names(form))) form[[1L]] else form, form_answer)
   }, unname(table$Answer.taskAnswers), seq_along(table$Answer.taskAnswers)), input)
   stats::setNames(answers, paste0("Answer.", names(answers)))
@@ -144,8 +198,8 @@ read_excel <- function(input) {
   check_limit(columns, "columns", input)
   read <- function(types) {
     try_excel(readxl::read_excel(
-      input$plain, sheet, col_types = types, na = character(), trim_ws = FALSE,
-      .name_repair = "minimal", n_max = rows_of_sheets
+      input$plain, sheet, input$range, col_types = types, na = character(), trim_ws = FALSE,
+      .name_repair = "minimal", n_max = rows_of_sheets, skip = input$skip
     ))
   }
   if (columns * rows_of_sheets > input$limits$most[["cells"]]) {
@@ -153,11 +207,46 @@ read_excel <- function(input) {
   }
   table <- read("text")
   if (nrow(table) == 0L) abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."))
-  with_map(
-    name_columns(as.list(table), input),
-    notes = if (is.null(input$sheet) && length(sheets) > 1L) {
-      paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was read; ",
-        "`file = list(sheet = )` names another.")
+  if (is.null(input$sheet) && length(sheets) > 1L) {
+    add_note(input, paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was ",
+      "read; `file = list(sheet = )` names another."))
+  }
+  dates <- vapply(read("list"), function(cells) any(vapply(cells, inherits, NA, "POSIXct")), NA)
+  dates <- input$keep(names(table)[dates])
+  if (length(dates) > 0L) {
+    add_note(input, paste0("Dates in ", shorten(dQuote(dates, FALSE)), " were read as the numbers ",
+      "that Excel stores. Excel turns labels such as 1-2 into dates; format the cells as text."))
+  }
+  at <- if (is.numeric(sheet)) sheet else match(sheet, sheets)
+  if (input$kind == "zip") add_note(input, sheet_faults(input, at))
+  with_map(settle_rows(as.list(table), input))
+}
+
+# Notes on what a sheet holds that readxl does not report; `at` is its number.
+sheet_faults <- function(input, at) {
+  text <- function(name) {
+    size <- input$entries$size[match(name, input$entries$name)]
+    if (is.na(size)) return("")
+    connection <- unz(input$plain, name, "rb")
+    on.exit(close(connection))
+    rawToChar(readBin(connection, "raw", size))
+  }
+  parts <- function(text, pattern) {
+    regmatches(text, gregexpr(pattern, text, perl = TRUE, useBytes = TRUE))[[1L]]
+  }
+  sheet <- parts(text(file.path("xl", "workbook.xml")), "<(\\w+:)?sheet\\s.*?>")[at]
+  links <- parts(text(file.path("xl", "_rels", "workbook.xml.rels")), "<Relationship\\s.*?>")
+  id <- sub('.*r:id=(".*?").*', "Id=\\1", sheet)
+  path <- sub('.*Target="/?(xl/)?(.*?)".*', "xl/\\2", grep(id, links, fixed = TRUE, value = TRUE))
+  cells <- parts(text(path[1L]), paste0(
+    '<c (?![^>]*t="str")[^>]*>\\s*<f(?:[^>]*/>|[^>]*>[^<]*</f>)\\s*',
+    "(?:<v>\\s*</v>|<v\\s*/>)?\\s*</c>"
+  ))
+  c(
+    if (grepl('state="(h|veryH)idden"', sheet)) "The sheet that was read is hidden in Excel.",
+    if (length(cells) > 0L) {
+      paste0("Formulas without a stored value (", shorten(sub('.*? r="(\\w+)".*', "\\1", cells)),
+        ") are missing. Open the file in Excel and save it.")
     }
   )
 }
@@ -167,7 +256,11 @@ rows_of_sheets <- 2^20
 # A sheet of two cells may have a million rows and any number of columns. readxl says how many
 # columns there are, before it makes any, when it is given the types of more than a sheet can have.
 sheet_columns <- function(input, sheet) {
-  read <- function() readxl::read_excel(input$plain, sheet, col_types = rep("skip", 20000))
+  read <- function() {
+    readxl::read_excel(
+      input$plain, sheet, input$range, col_types = rep("skip", 20000), skip = input$skip
+    )
+  }
   answer <- tryCatch(names(read()), error = conditionMessage)
   answer <- regmatches(answer, regexpr("[0-9]+(?= column)", answer, perl = TRUE))
   max(1, as.numeric(answer)) # where it says none, there are none, or it will say why

@@ -15,6 +15,18 @@ damage <- function(bytes) {
   )
 }
 
+# A file with the shape of a tool's export, damaged or not, and the call that reads it.
+shaped <- function() {
+  folder <- Find(dir.exists, file.path(
+    c("files", file.path("tests", "testthat", "files")), "real-shape"
+  ))
+  table <- utils::read.csv(file.path(folder, "table.csv"), colClasses = "character")
+  table <- table[!dir.exists(file.path(folder, table$file)), ]
+  row <- table[sample.int(nrow(table), 1L), ]
+  path <- file.path(folder, row$file)
+  list(bytes = readBin(path, "raw", file.size(path)), name = basename(path), call = row$call)
+}
+
 # Lines of a small file of each kind, and how it would be read.
 written <- function() {
   case <- rep(1:6, each = 2L)
@@ -45,6 +57,15 @@ files <- list(
     if (endsWith(path, ".gz")) bytes <- gzipped(bytes)
     writeBin(damage(bytes), path)
     do.call(read_ratings, c(path, file$call))
+  },
+  read_shape = function() {
+    file <- shaped()
+    path <- file.path(tempfile(), file$name)
+    dir.create(dirname(path))
+    on.exit(unlink(dirname(path), recursive = TRUE))
+    writeBin(damage(file$bytes), path)
+    args <- if (nzchar(file$call)) paste(",", file$call) else ""
+    eval(parse(text = paste0("read_ratings(path", args, ")")))
   },
   checkpoint = function() {
     design <- rater_design(c(0.6, 0.7), 0.8, 2, n = 20)

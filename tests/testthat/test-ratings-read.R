@@ -104,6 +104,63 @@ test_that("predictions may be a table or file of their own, with the names of th
   expect_error(read_long(path, systems = c("a", "c")), class = "fallible_error_system")
 })
 
+test_that("rows without case, rater and rating are dropped, with a note", {
+  path <- write_long("1,a,x", "1,b,y", ",,", " , ,", "2,a,y", "2,b,y")
+  expect_warning(x <- read_long(path), "2 rows without case", class = "fallible_warning_left_out")
+  expect_identical(nrow(tidy(x)), 4L)
+  path <- withr::local_tempfile(fileext = ".csv", lines = c(
+    "ann,bob,note", "x,y,", ",,", "y,y,", ",,only a note"
+  ))
+  expect_warning(x <- read_ratings(path, raters = ann:bob), "1 row without")
+  expect_identical(nrow(x), 3L)
+})
+
+test_that("files that name cases alike are an error, unless it is known what they mean", {
+  folder <- withr::local_tempdir()
+  save <- function(name, ...) {
+    path <- file.path(folder, name)
+    writeLines(c("item,who,verdict", ...), path)
+    path
+  }
+  files <- c(save("one.csv", "1,a,x", "2,a,y"), save("two.csv", "1,b,x", "2,b,x", "3,b,y"))
+  found <- expect_error(read_long(files), "one.csv.*two.csv.*\"1\" and 1 more.*c\\(file, item\\)",
+    class = "fallible_error_repeat")
+  expect_identical(found$case, c("1", "2"))
+  expect_identical(dim(read_long(files, file = list(same_cases = TRUE))), c(3L, 2L))
+  expect_identical(dim(read_ratings(files, case = c(file, item), rater = who, rating = verdict)),
+    c(5L, 2L))
+  expect_identical(read_ratings(files, case = item, rater = file, rating = verdict)$raters,
+    c("one", "two"))
+  expect_length(read_long(c(files[1], save("three.csv", "4,b,x", "5,b,y")))$cases, 4L)
+  dir.create(file.path(folder, "more"))
+  same_name <- c(files[1], save(file.path("more", "one.csv"), "1,b,x", "2,b,x"))
+  x <- read_ratings(same_name, case = c(file, item), rater = who, rating = verdict)
+  expect_length(x$cases, 4L)
+})
+
+test_that("a typo in a field of JSON lists all fields and proposes the nearest", {
+  skip_if_not_installed("jsonlite")
+  path <- withr::local_tempfile(fileext = ".jsonl", lines = sprintf(
+    '{"item": 1, "judge_model": "%s", "verdict": "%s", "note": "n"}', c("a", "b"), c("x", "y")
+  ))
+  expect_error(read_ratings(path, case = item, rater = judge, rating = verdict),
+    "no column \"judge\".*Did you mean \"judge_model\".*\"note\"", class = "fallible_error_columns")
+  expect_error(read_ratings(path, case = "itm", rater = judg, rating = verdct),
+    "Did you mean \"item\".*\"note\"", class = "fallible_error_columns")
+})
+
+test_that("no message asks for `na` where it is given", {
+  path <- write_long("1,a,x", "1,b,None", "2,a,missing", "2,b,y")
+  expect_warning(read_long(path), "name them in `na`", class = "fallible_warning_labels")
+  told <- character()
+  withCallingHandlers(read_long(path, na = c("", "missing")), warning = function(w) {
+    told <<- c(told, conditionMessage(w))
+    invokeRestart("muffleWarning")
+  })
+  expect_length(told, 2L)
+  expect_no_match(told, "`na`")
+})
+
 test_that("labels for missing ratings are taken, and told", {
   path <- write_long("1,a,x", "1,b,-", "2,a, N/A ", "2,b,y", "3,a,", "3,b,NA", "4,a,x", "4,b,y")
   expect_snapshot(x <- read_long(path))

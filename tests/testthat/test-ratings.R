@@ -194,3 +194,40 @@ test_that("answers that could not be read are told from categories", {
   }
   expect_no_warning(ratings(d, raters = a:b, categories = unique(d$a)))
 })
+
+test_that("codes of programs and numbers outside a scale look like missing ratings", {
+  warned <- function(labels, codes) {
+    d <- data.frame(a = labels, b = rev(labels))
+    if (length(codes) == 0L) return(expect_no_warning(ratings(d, raters = a:b)))
+    w <- expect_warning(ratings(d, raters = a:b), "codes for missing", class =
+      "fallible_warning_labels")
+    expect_setequal(w$labels, codes)
+  }
+  codes <- c("None", "<NA>", "#N/A", "#VALUE!", "#REF!", "nan", "null", "__invalid__")
+  warned(c("x", "y", codes), codes)
+  warned(c("x", "none", "y"), character())
+  warned(c(1:5, 99), "99")
+  warned(c(1:3, 9, -9), c("9", "-9"))
+  warned(c("0", "1", "999"), "999")
+  warned(1:9, character())
+  warned(c(0:8, 9, 99), "99")
+  warned(c(-8:-1, -9), character())
+  warned(c(1, 3, 9), character())
+  warned(c(1, 9), character())
+  warned(c("a", "b", "9"), character())
+})
+
+test_that("repeated rows that differ in other keys are no reruns", {
+  d <- expand.grid(judge = c("x", "y"), q = 1:3, m1 = c("A", "B"), m2 = c("C", "D"))
+  d$win <- rep(c("first", "second", "second"), 8L)
+  d$text <- paste("text", seq_len(nrow(d)))
+  wrong <- expect_error(ratings(d, case = q, rater = judge, rating = win),
+    "\"m1\" and \"m2\" differ", class = "fallible_error_repeat")
+  expect_no_match(conditionMessage(wrong), "reruns")
+  expect_identical(nrow(ratings(d, case = c(q, m1, m2), rater = judge, rating = win)), 12L)
+  d <- data.frame(
+    q = rep(1:4, each = 4), judge = c("x", "y"), run = c(1, 1, 2, 2), win = c(1, 2, 2, 2)
+  )
+  expect_error(ratings(d, case = q, rater = judge, rating = win), "reruns",
+    class = "fallible_error_repeat")
+})

@@ -346,7 +346,12 @@ test_that("every tool's file is known by looking at it", {
     "doccano/ann.jsonl" = "doccano", "doccano-users.jsonl" = "doccano", "mturk.csv" = "mturk",
     "mturk-form.csv" = "mturk", "inspect.json" = "inspect", "inspect.eval" = "inspect",
     "promptfoo.json" = "promptfoo", "promptfoo.jsonl" = "promptfoo", "verdicts.jsonl" = "jsonl",
-    "verdicts.json" = "json"
+    "verdicts.json" = "json", "real-shape/deepeval-latest.json" = "deepeval",
+    "real-shape/openai-evals.jsonl" = "openai_evals",
+    "real-shape/samples_quiz_2025-05-01T10-00-00.000001.jsonl" = "lm_eval",
+    "real-shape/argilla-v1.json" = "argilla", "real-shape/argilla-flat.jsonl" = "argilla",
+    "real-shape/appen-full.csv" = "appen", "real-shape/toloka.tsv" = "toloka",
+    "real-shape/label-studio.csv" = "label_studio_min"
   )
   for (file in names(kinds)) {
     input <- open_input(tool_file(file), list(scratch = withr::local_tempdir()))

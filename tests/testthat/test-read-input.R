@@ -64,14 +64,70 @@ test_that("faulty tables are refused, with the line", {
   expect_fault <- function(..., words) {
     expect_error(read_ratings(write_bytes(...)), words, class = "fallible_error_file")
   }
-  expect_fault(header, rows, "3,a\n3,b,x\n", words = "Line 6 has 2")
   expect_fault(header, rows, "3,a,x,y\n", words = "Line 6 has 4")
   expect_fault(header, rows, "3,a,\"x\n3,b,x\n", words = "Line 6 opens a quote")
   expect_fault(header, rows, "3,a,x\n3,b,\"x", words = "Line 7 opens a quote")
-  expect_fault(header, "1,a,\"two\nlines\"\n1,b\n", words = "Line 4 has 2")
+  expect_fault(header, rows, "3,a\n3,b,\"x", words = "opens a quote")
+  expect_fault(header, "1,a,\"two\nlines\"\n1,b,x,y\n", words = "Line 4 has 4")
+  expect_fault(header, rows, "3,\"a\n,x\"\n3,b,x\n", words = "Line 7 has 2")
+  expect_fault("title of the table\n", header, rows, words = "skip = 1")
+  expect_fault("title, of the table\n", header, rows, words = "skip = 1")
   expect_fault(header, words = "no rows")
   expect_fault("title of the table\n", header, rows, words = "looks like text that begins")
   expect_fault(header, rows, as.raw(c(0x33, 0, 0x2c)), words = "zero bytes")
+})
+
+test_that("fields that are missing at the end of a row are empty, with a note", {
+  expect_filled <- function(..., rating) {
+    expect_warning(
+      x <- read_ratings(write_bytes(...)), "Filled: .*\"rating\"", class =
+        "fallible_warning_left_out"
+    )
+    expect_identical(nrow(tidy(x)), rating)
+  }
+  expect_filled(header, rows, "3,a\n3,b,x\n", rating = 5L)
+  expect_filled(header, rows, "3,a,x\n3,b\r\n", rating = 5L)
+  expect_filled(header, "1,a,\"two\nlines\"\n1,b\n2,b,x\n", rating = 2L)
+  lines <- "case,rater,rating,\"more\"\n1,a,\"x\ny\"\n1,b,y\n"
+  expect_warning(x <- read_ratings(write_bytes(lines)), "2 rows without the last fields")
+  expect_identical(x$categories, c("x\ny", "y"))
+})
+
+test_that("lines above a table are skipped", {
+  path <- write_bytes("Title, of a table\n\n", header, rows)
+  for (skip in 1:2) {
+    expect_identical(nrow(tidy(read_ratings(path, file = list(skip = skip)))), 4L)
+  }
+  expect_error(read_ratings(path, file = list(skip = -1)), class = "fallible_error_argument")
+  expect_error(read_ratings(path, file = list(range = 1)), class = "fallible_error_argument")
+  padded <- write_bytes("Title,,\n,,\n", header, rows)
+  expect_warning(x <- read_ratings(padded), "2 lines above the table", class =
+    "fallible_warning_left_out")
+  expect_identical(nrow(tidy(x)), 4L)
+})
+
+test_that("constants of Python are missing values in JSON, and too large numbers an error", {
+  skip_if_not_installed("jsonlite")
+  rows <- c(
+    '{"case":1,"rater":"a","rating":"NaN, -Infinity","p":NaN}',
+    '{"case":1,"rater":"b","rating":"y","p":[Infinity,-Infinity]}',
+    '{"case":2,"rater":"a","rating":NaN,"p":"\\"NaN"}', '{"case":2,"rater":"b","rating":"y"}'
+  )
+  array <- paste0("[", paste(rows, collapse = ", "), "]")
+  for (text in list(rows, array)) {
+    path <- write_bytes(paste(text, collapse = "\n"), file = if (length(text) > 1L) "v.jsonl" else
+      "v.json")
+    x <- read_ratings(path)
+    expect_identical(as.character(tidy(x)$rating), c("NaN, -Infinity", "y", "y"))
+  }
+  for (large in c("1e400", "-1E+309", "[1, {\"a\": 1e999}]")) {
+    path <- write_bytes(sub("NaN}", paste0(large, "}"), rows[[1L]], fixed = TRUE), file = "v.jsonl")
+    expect_error(read_ratings(path), "line 1.*too large", class = "fallible_error_file")
+  }
+  path <- write_bytes(sub("NaN}", "\"1e400\"}", paste(rows, collapse = "\n")), file = "v.jsonl")
+  expect_no_error(read_ratings(path))
+  path <- write_bytes(sub("NaN}", "NaNs}", paste(rows, collapse = "\n")), file = "v.jsonl")
+  expect_error(read_ratings(path), "no valid JSON in line 1", class = "fallible_error_file")
 })
 
 test_that("text in other encodings is told, and read when it is named", {

@@ -1,0 +1,107 @@
+# Files in files/real-shape have the shape of what the tools export (order of fields, missing fields
+# at the end of rows, nulls, NaN, byte order marks, blank rows, nested and empty lists); their
+# contents are invented. table.csv gives, for each call, what must be read.
+shapes <- utils::read.csv(
+  test_path("files", "real-shape", "table.csv"), colClasses = "character", na.strings = character()
+)
+
+read_shape <- function(file, call) {
+  args <- if (nzchar(call)) paste(",", call)
+  notes <- character()
+  x <- withCallingHandlers(
+    eval(parse(text = sprintf("read_ratings(test_path('files', 'real-shape', '%s')%s)", file,
+      paste(args, collapse = "")))),
+    fallible_warning_left_out = function(w) {
+      notes <<- c(notes, conditionMessage(w))
+      invokeRestart("muffleWarning")
+    },
+    message = function(m) invokeRestart("muffleMessage")
+  )
+  list(x = x, notes = paste(notes, collapse = "\n"))
+}
+
+test_that("files with the shape of real exports are read", {
+  skip_if_not_installed("jsonlite")
+  skip_if_not_installed("readxl")
+  for (at in seq_len(nrow(shapes))) {
+    row <- shapes[at, ]
+    read <- read_shape(row$file, row$call)
+    x <- read$x
+    found <- list(
+      cases = length(x$cases), raters = paste(x$raters, collapse = "|"),
+      ratings = nrow(as.data.frame(x)), labels = paste(x$categories, collapse = "|"),
+      kinds = paste(x$rater_kind, collapse = "|")
+    )
+    expect_identical(lapply(found, as.character), as.list(row[names(found)]), info = row$file)
+    expect_match(read$notes, row$note, info = row$file)
+    if (row$note == "") expect_identical(read$notes, "", info = row$file)
+  }
+})
+
+test_that("every format has a file with the shape of real exports", {
+  skip_if_not_installed("jsonlite")
+  files <- test_path("files", "real-shape", shapes$file)
+  files <- c(files[!dir.exists(files)], list.files(files[dir.exists(files)], full.names = TRUE))
+  words <- vapply(files, function(file) {
+    find_format(open_input(file, list(scratch = withr::local_tempdir())), NULL)$words
+  }, "")
+  known <- vapply(file_formats(), `[[`, "", "words")
+  # JSON-MIN and its CSV are one format.
+  expect_setequal(unique(words), known)
+})
+
+test_that("samples of different logs are different cases, unless a key says that they are one", {
+  skip_if_not_installed("jsonlite")
+  x <- read_shape("inspect", "")$x
+  expect_identical(anyDuplicated(tidy(x)$case), 0L)
+  expect_length(unique(x$covariates$sample), 10L)
+  expect_identical(x$rater_kind, c(match = "tool", model_graded_qa = "model"))
+  # The same samples, scored again by another scorer.
+  file <- test_path("files", "real-shape", "inspect", "tone.json")
+  again <- withr::local_tempfile(fileext = ".json", lines = gsub(
+    "model_graded_qa", "model_graded_fact", readLines(file, warn = FALSE), fixed = TRUE
+  ))
+  x <- quiet(read_ratings(c(file, again)))
+  expect_identical(dim(x), c(5L, 2L))
+  expect_identical(tidy(agreement(x))$n[[1L]], 4)
+  # By the same scorer: a rerun.
+  expect_error(quiet(read_ratings(c(file, again = file))), "reruns", class = "fallible_error_repeat")
+  # Without anything that tells tasks apart.
+  bare <- function(name) {
+    path <- file.path(withr::local_tempdir(.local_envir = parent.frame()), name)
+    lines <- gsub("\"(uuid|task|eval_id)\": \"[^\"]*\"", "\"\\1\": null", readLines(file, warn = FALSE))
+    writeLines(gsub("NaN,", "\"P\",", lines), path)
+    path
+  }
+  files <- c(bare("one.json"), bare("two.json"))
+  expect_error(quiet(read_ratings(files)), "one.json.*two.json.*c\\(file, result\\).*same_cases",
+    class = "fallible_error_repeat")
+  expect_length(quiet(read_ratings(files, case = c(file, result)))$cases, 10L)
+})
+
+test_that("samples of several epochs are dependent cases", {
+  skip_if_not_installed("jsonlite")
+  file <- test_path("files", "real-shape", "inspect-epochs.json")
+  expect_message(
+    expect_message(x <- read_ratings(file), "cluster = sample"), "language models .*programs"
+  )
+  expect_identical(x$covariates$sample, rep(c("a", "b", "c"), each = 2L))
+})
+
+test_that("known answers of crowds are kept as truth", {
+  x <- read_shape("appen-full.csv", "rating = tone")$x
+  expect_identical(as.character(truth(x)$category), c(NA, NA, "pos"))
+})
+
+test_that("Excel sheets are read by range, and what readxl does not report is a warning", {
+  skip_if_not_installed("readxl")
+  file <- test_path("files", "real-shape", "title.xlsx")
+  for (table in list(list(skip = 1), list(range = "A3:C7"))) {
+    x <- quiet(read_ratings(file, case = item, raters = ann:bob, file = table))
+    expect_identical(dim(x), c(3L, 2L))
+  }
+  notes <- read_shape("formulas.xlsx", "case = item, raters = ann:bob")$notes
+  for (words in c("Dates in \"ann\"", "hidden in Excel", "Formulas .*C2")) expect_match(notes, words)
+  notes <- read_shape("formulas.xlsx", "case = item, raters = ann:bob, file = list(sheet = 2)")$notes
+  expect_no_match(notes, "Dates|hidden|Formulas")
+})
