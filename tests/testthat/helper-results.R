@@ -34,7 +34,6 @@ make_examples <- function() {
     k_check = check_k_properties(x, c("accuracy", "errors"), resampling = list(replicates = 19)),
     agreement = agreement(x),
     agreement_test = compare_agreement(x, measures = "fleiss_kappa"),
-    agreement_comparison = compare_agreement(x[, 1:2], x[, 2:3], "cohen_kappa"),
     case_plan = plan_cases(chance_kappa = 0.3, raters = 2:3, runs = 0),
     gold_plan = plan_gold(x, half_width = 0.15),
     simulation_study = simulation_study(design, "unbinned", runs = 3),
@@ -47,6 +46,21 @@ make_examples <- function() {
     interval_calibration = calibrate_interval(),
     fit_check = check_fit(drawn, NULL), model_comparison = compare_models(drawn, drawn)
   )
+}
+
+# The classes of results, from the methods that NAMESPACE lists; those with tables and a schema print
+# by the method of the parent class.
+classes_of_results <- function() {
+  methods <- getNamespaceInfo("fallible", "S3methods")
+  shown <- methods[methods[, 1L] %in% c("print", "autoplot"), 2L]
+  setdiff(shown[!grepl("^summary_|_summary$", shown)], "fallible_result")
+}
+
+# Names of the tables of a result.
+table_names <- function(x) {
+  if (!is.null(schema_of(x))) return(names(schema_of(x)$tables))
+  methods <- lapply(class(x), getS3method, f = "tidy", optional = TRUE, envir = asNamespace("fallible"))
+  eval(formals(Find(Negate(is.null), methods))$what)
 }
 
 # What says how to do something is no result, and has no picture.
