@@ -147,11 +147,12 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   knitr::asis_output(paste(text, collapse = "\n"))
 }
 
-# In one line, and without the bullets and headings of the console.
+# Further lines of the header, and notes without their bullets and headings; each in one line.
 document_notes <- function(x) {
-  headings <- vapply(schema_of(x)$notes, `[[`, "", "kind") == "heading"
-  words <- notes_of(x)
-  if (any(headings)) words <- words[!headings]
+  schema <- schema_of(x)
+  notes <- Filter(function(note) note$kind != "heading", schema$notes)
+  words <- if (is.null(schema)) notes_of(x) else vapply(notes, `[[`, "", "text")
+  words <- c(setdiff(schema$head[-1L], schema$caption), words)
   gsub("\\s+", " ", sub("^ *[-*] ", "", words))
 }
 
