@@ -43,9 +43,17 @@ schema_of <- function(x) {
   attr(schema$again(plain_tibble(x), attr(x, "about")), "schema")
 }
 
-# A note that a report shows in other words (`report`, NULL for none), or finds by its `kind`.
-note <- function(text, kind = "note", report = text) {
+# Notes; a report shows them in the words `report`, by default without names of arguments and
+# functions, or not at all (NULL). A "heading" is for the console only.
+note <- function(text, kind = "note", report = if (kind != "heading") plain_words(text)) {
   if (length(text) > 0L) list(list(kind = kind, text = text, report = report))
+}
+
+# Words for readers who use no R: clauses that name arguments or functions are left out.
+plain_words <- function(words) {
+  clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
+  out <- trimws(gsub("[ \t]+", " ", gsub(clause, "", words)))
+  ifelse(is.na(out), "", out)
 }
 
 as_note <- function(note) if (is.list(note)) list(note) else note(note)
@@ -57,6 +65,7 @@ as_note <- function(note) if (is.list(note)) list(note) else note(note)
 view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
                  title = NULL, total = nrow(table)) {
   headings <- ifelse(rlang::names2(columns) == "", columns, names(columns))
+  force(total)
   table <- plain_data_frame(table)[seq_len(min(nrow(table), longest_view)), columns, drop = FALSE]
   list(table = table, headings = headings, digits = digits, level = level, left = left,
     most = most, title = title, total = total)
@@ -117,9 +126,9 @@ is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(forma
 #' @return `coef()`: the estimates of `tidy()`, named after their rows. `vcov()`: their covariances,
 #'   from bootstrap replicates where there are some, otherwise `NA` beside the variances.
 #'   `confint()`: a matrix of their intervals. `as.data.frame()`: what `tidy()` gives, as a plain
-#'   data frame. `summary()`: an object
-#'   that prints all tables of the result. `plot()`: `x`, invisibly; it draws what `autoplot()`
-#'   describes.
+#'   data frame. `summary()`: an object that prints all tables of the result. `plot()`: the ggplot of
+#'   `autoplot()`, which it draws, invisibly. `tidy()`: a tibble. `glance()`: a tibble with one row.
+#'   `format()`: a string.
 #' @name fallible_result
 #' @family systems
 #' @examples
