@@ -2,28 +2,36 @@
 # is shown of it. The methods of the parent class `fallible_result` read the schema, an attribute of
 # the result, and compute nothing.
 
-# A result with the fields `...` and its tables.
-# tables: data frames by name, the first is that of tidy(); or functions of the result, for tables
+# What is shown of an object.
+# tables: data frames by name, the first is that of tidy(); or functions of the object, for tables
 #   that are long or have arguments.
 # facts: list of the columns of glance().
 # line: format(). caption: the line above a table in a document. head: lines of the printed header.
 # shown: a view() of a table, or a list of several.
 # notes: strings or note()s, printed below the table. more: verbs that show more.
+new_schema <- function(tables, facts, line, caption = line, head = caption, shown = NULL,
+                       notes = NULL, more = NULL) {
+  list(
+    tables = tables, facts = facts, line = line, caption = caption, head = head,
+    shown = if (is.data.frame(shown$table)) list(shown) else shown,
+    notes = unlist(lapply(notes, as_note), recursive = FALSE), more = more
+  )
+}
+
+# A result with the fields `...`, its tables and its schema (see above).
 # again: makes the result of its first table and its field `about`. Such a result is that table, a
 #   tibble, whose attributes are the fields; rows of it are a result of their own.
 # Without `tables`, the class has methods of its own.
-new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
-                       head = caption, shown = NULL, notes = NULL, more = "tidy(), glance(), plot()",
-                       again = NULL) {
+new_result <- function(class, ..., tables = NULL, facts, line = NULL, caption = line,
+                       head = caption, shown = NULL, notes = NULL,
+                       more = "tidy(), glance(), plot()", again = NULL) {
   class <- c(class, "fallible_result")
   if (is.null(tables)) return(structure(list(...), class = class))
   made <- vapply(tables, is.function, NA)
   # Tables that are fields of the result are kept there only.
   kept <- if (is.null(again)) !made else seq_along(tables) == 1L
-  schema <- list(
-    tables = replace(tables, kept, list(NULL)), facts = facts, line = line, caption = caption,
-    head = head, shown = if (is.data.frame(shown$table)) list(shown) else shown,
-    notes = unlist(lapply(notes, as_note), recursive = FALSE), more = more
+  schema <- new_schema(
+    replace(tables, kept, list(NULL)), facts, line, caption, head, shown, notes, more
   )
   if (is.null(again)) {
     return(structure(c(tables[kept], list(...)), schema = schema, class = class))
@@ -34,9 +42,12 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
   tibble::new_tibble(as.list(table), nrow = schema$size[[1L]], ..., schema = schema, class = class)
 }
 
+# Models, designs and other instructions, whose fields may be changed, have methods that make it.
+schema_of <- function(x) UseMethod("schema_of")
+
 # Some of the rows of a tibble have a schema as if they were the result. A part of its columns, or
 # none of its rows, has none.
-schema_of <- function(x) {
+schema_of.default <- function(x) {
   schema <- attr(x, "schema", exact = TRUE)
   if (!is.data.frame(x) || identical(schema$size, list(nrow(x), names(x)))) return(schema)
   if (nrow(x) == 0L || !identical(schema$size[[2L]], names(x))) return(NULL)
@@ -144,21 +155,21 @@ print.fallible_result <- function(x, ...) {
   if (is.null(schema)) return(NextMethod())
   cat_lines(paste0("<", class(x)[[1L]], "> ", schema$head[[1L]]), schema$head[-1L])
   for (view in schema$shown) print_view(view)
-  cat_lines("", notes_of(x), paste0("More: ", schema$more, "."))
+  below <- c(notes_of(x), paste0("More: ", schema$more, ".", recycle0 = TRUE))
+  if (length(below) > 0L) cat_lines("", below)
   invisible(x)
 }
 
 #' @rdname fallible_result
 #' @export
 format.fallible_result <- function(x, ...) {
-  schema <- schema_of(x)
-  if (is.null(schema)) NextMethod() else schema$line
+  schema_of(x)$line %||% NextMethod()
 }
 
 #' @rdname fallible_result
 #' @export
 tidy.fallible_result <- function(x, what = NULL, ...) {
-  tables <- attr(x, "schema")$tables
+  tables <- (schema_of(x) %||% attr(x, "schema"))$tables
   what <- check_choice(what %||% names(tables)[[1L]], names(tables), "what")
   table <- tables[[what]]
   if (has_arguments(table)) return(table(x, ...))

@@ -36,13 +36,13 @@ shown_table <- function(x) UseMethod("shown_table")
 
 #' @export
 shown_table.default <- function(x) {
-  if (!is.null(schema_of(x))) return(shown_view(schema_of(x)$shown[[1L]]))
+  schema <- schema_of(x)
+  if (!is.null(schema)) return(if (length(schema$shown) > 0L) shown_view(schema$shown[[1L]]))
   if (!inherits(x, told_in_words)) round_columns(utils::head(used_columns(tidy(x)), 20L))
 }
 
 told_in_words <- c(
-  "ratings", "ratings_labels", "rater_model", "rater_design", "accuracy_estimator",
-  "interval_calibration"
+  "ratings", "ratings_labels", "interval_calibration"
 )
 
 used_columns <- function(table) {

@@ -98,7 +98,7 @@ not_shown_unasked <- c(
 
 # All tables of a result that have rows, by their names.
 tables_of <- function(x) {
-  tables <- Filter(Negate(has_arguments), attr(x, "schema")$tables)
+  tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
   if (length(tables) > 0L) {
     names <- setdiff(names(tables), not_shown_unasked)
     return(Filter(NROW, lapply(stats::setNames(nm = names), tidy, x = x)))

@@ -48,12 +48,13 @@ make_examples <- function() {
   )
 }
 
-# The classes of results, from the methods that NAMESPACE lists; those with tables and a schema print
-# by the method of the parent class.
+# The classes of results: those with methods for print() or autoplot() in NAMESPACE, and instructions
+# with a method that makes their schema.
 classes_of_results <- function() {
   methods <- getNamespaceInfo("fallible", "S3methods")
   shown <- methods[methods[, 1L] %in% c("print", "autoplot"), 2L]
-  setdiff(shown[!grepl("^summary_|_summary$", shown)], "fallible_result")
+  made <- sub("schema_of.", "", ls(asNamespace("fallible"), pattern = "^schema_of[.]"), fixed = TRUE)
+  setdiff(c(shown[!grepl("^summary_|_summary$", shown)], made), c("fallible_result", "default"))
 }
 
 # Names of the tables of a result.

@@ -2,9 +2,8 @@
 # may only become shorter.
 not_converted <- c(
   "ratings", "ratings_labels", "rater_fit", "draws_fit", "ground_truth", "accuracy_estimate",
-  "accuracy_by_group", "data_check", "system_comparison", "confusion_estimate", "confusion_matrix",
-  "metric_estimate", "gold_plan", "rater_model", "rater_prior", "rater_design",
-  "accuracy_estimator", "gold_cases", "interval_calibration"
+  "accuracy_by_group", "data_check", "system_comparison", "confusion_estimate", "metric_estimate",
+  "gold_plan", "rater_prior", "interval_calibration"
 )
 
 # How often code calls into the compiled core.
@@ -49,7 +48,7 @@ test_that("results have a schema, and showing them computes nothing", {
     expect_identical(calls, 0L, label = class)
   }
   with_schema <- Filter(function(class) {
-    !is.null(attr(examples_of_results()[[class]], "schema"))
+    !is.null(schema_of(examples_of_results()[[class]]))
   }, names(examples_of_results()))
   expect_setequal(with_schema, converted)
 })
