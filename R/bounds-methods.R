@@ -114,7 +114,7 @@ bounds_notes <- function(x) {
         paste0("  - ", assumption_words(x$assumed))
       )
     },
-    sub("^No interval", "No confidence set", reason_notes(x$bounds$reason, NA, x$bounds$system))
+    reason_notes(x$bounds$reason, NA, x$bounds$system, no = "confidence set")
   )
 }
 

@@ -56,9 +56,12 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
     mostly_prior = !is.na(contraction) & contraction < least_contraction,
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
   )
-  new_fit_check(fit, list(
-    terms = terms, sensitivity = prior_shifts(fit, others), pairs = pair_checks(fit, laws, weight),
-    patterns = pattern_check(fit, laws, weight), criteria = criteria_of_fit(fit)$table
+  drawn <- with_run_seed(draw_seed(), list(
+    pairs = pair_checks(fit, laws, weight), patterns = pattern_check(fit, laws, weight)
+  ))
+  new_fit_check(fit, c(
+    list(terms = terms, sensitivity = prior_shifts(fit, others)), drawn,
+    list(criteria = criteria_of_fit(fit)$table)
   ))
 }
 

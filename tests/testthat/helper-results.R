@@ -34,6 +34,7 @@ make_examples <- function() {
     k_check = check_k_properties(x, c("accuracy", "errors"), resampling = list(replicates = 19)),
     agreement = agreement(x),
     agreement_test = compare_agreement(x, measures = "fleiss_kappa"),
+    agreement_comparison = compare_agreement(x[, 1:2], x[, 2:3], "cohen_kappa"),
     case_plan = plan_cases(chance_kappa = 0.3, raters = 2:3, runs = 0),
     gold_plan = plan_gold(x, half_width = 0.15),
     simulation_study = simulation_study(design, "unbinned", runs = 3),
@@ -46,6 +47,11 @@ make_examples <- function() {
     interval_calibration = calibrate_interval(),
     fit_check = check_fit(drawn, NULL), model_comparison = compare_models(drawn, drawn)
   )
+}
+
+# The class of an example: mostly its name.
+class_of_example <- function(name) {
+  if (name == "agreement_comparison") "agreement_test" else name
 }
 
 # The classes of results: those with methods for print() or autoplot() in NAMESPACE, and instructions
