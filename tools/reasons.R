@@ -2,7 +2,7 @@
 # A comparison (==, %in%, startsWith(), grepl(), sub(), ...) may not look at reasons or notes, or at
 # a string of several words. Code asks for a code (`why`), a number or NA. There may be as many
 # places as the next line says, and the number may only fall.
-allowed <- 18L
+allowed <- 17L
 folder <- c(commandArgs(TRUE), "R")[1]
 asking <- c(
   "==", "!=", "%in%", "startsWith", "endsWith", "identical", "match", "setdiff", "grepl", "regexpr",
