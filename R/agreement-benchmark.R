@@ -7,6 +7,15 @@ benchmark_scales <- list(
   altman = c(poor = -1, fair = 0.2, moderate = 0.4, good = 0.6, `very good` = 0.8)
 )
 
+# Of tidy(): on a scale, at the level of the intervals of an agreement result.
+benchmark_of <- function(x, ..., scale = names(benchmark_scales)) {
+  check_dots_empty(...)
+  scale <- check_choice(scale)
+  abort_argument_if(!has_columns(x, c("measure", "estimate", "std.error")), "x",
+    "must be an {.fun agreement} result with its columns.", not = x)
+  benchmark_table(x, scale, attr(x, "about")$conf_level)
+}
+
 # A row per row of an agreement result and level, highest first.
 benchmark_table <- function(x, scale, conf_level) {
   lower <- rev(benchmark_scales[[scale]])

@@ -6,14 +6,10 @@
 #' which the probability to be there or above is at least the `conf_level` of `x`. On the scale of
 #' Landis and Koch it is column `benchmark` of `x`.
 #'
-#' @param x An [agreement()] result.
-#' @param what `"agreement"` or `"benchmark"`.
-#' @param scale The scale of `"benchmark"`: `"landis-koch"` (Landis and Koch 1977), `"fleiss"`
-#'   (Fleiss 1981) or `"altman"` (Altman 1991).
-#' @param ... Not used.
-#' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `tidy(x, "benchmark")`: a row
-#'   per row of `x` and level, highest first: the labels of `x`, `estimate`, `scale`, `level`, its
-#'   `lower` and `upper` bound, its `membership` and `cumulative` probability, and `reached`, true
+#' @return `tidy()`: the columns of `x`, as a tibble and nothing else.
+#'   `tidy(x, "benchmark", scale = "landis-koch")`, where `scale` may also be `"fleiss"` (Fleiss
+#'   1981) or `"altman"` (Altman 1991): a row per row of `x` and level, highest first: the labels
+#'   of `x`, `estimate`, `scale`, `level`, its `lower` and `upper` bound, its `membership` and `cumulative` probability, and `reached`, true
 #'   for the level that is reached. Probabilities are `NA`, and `reason` says why, without a
 #'   standard error, and for measures for which the scales were not made: those that are not
 #'   corrected for chance or cannot be negative, and registered ones with another largest value than
@@ -39,43 +35,41 @@
 #' tidy(result, "benchmark", scale = "altman")
 #' glance(result)
 #' format(agreement(x, "fleiss_kappa"))
-#' @export
-tidy.agreement <- function(x, what = c("agreement", "benchmark"), ...,
-                           scale = c("landis-koch", "fleiss", "altman")) {
-  check_dots_empty(...)
-  what <- check_choice(what)
-  scale <- check_choice(scale, names(benchmark_scales), "scale")
-  if (what == "agreement") return(plain_tibble(x))
-  abort_argument_if(
-    !has_columns(x, c("measure", "estimate", "std.error")) || is.null(attr(x, "about")), "x",
-    "must be an {.fun agreement} result with its columns.", not = x)
-  benchmark_table(x, scale, attr(x, "about")$conf_level)
-}
+#' @name tidy.agreement
+NULL
 
-#' @rdname tidy.agreement
-#' @export
-glance.agreement <- function(x, ...) {
-  check_dots_empty(...)
-  about <- attr(x, "about")
-  tibble::tibble(
-    measures = length(unique(x$measure)), raters = length(about$judges), cases = max(0, x$n),
-    estimates = nrow(x), missing = sum(is.na(x$estimate)), pairwise = about$pairwise,
-    by_category = about$by_category, interval = about$interval,
-    conf_level = if (about$interval == "none") NA_real_ else about$conf_level,
-    pooling = about$pooling, scale_weights = about$scale_name,
-    replicates = if (about$interval == "bootstrap") about$replicates else NA_integer_
+# `about`: a list of what plots and sentences need besides the columns.
+new_agreement <- function(table, about) {
+  labels <- agreement_labels(table)
+  errors <- if (!all(is.na(table$std.error))) interval_columns
+  new_result("agreement",
+    again = new_agreement, tables = list(agreement = table, benchmark = benchmark_of), about = about,
+    facts = list(
+      measures = length(unique(table$measure)), raters = length(about$judges),
+      cases = max(0, table$n), estimates = nrow(table), missing = sum(is.na(table$estimate)),
+      pairwise = about$pairwise, by_category = about$by_category, interval = about$interval,
+      conf_level = if (about$interval == "none") NA_real_ else about$conf_level,
+      pooling = about$pooling, scale_weights = about$scale_name,
+      replicates = if (about$interval == "bootstrap") about$replicates else NA_integer_
+    ),
+    line = agreement_line(table, about), caption = about$header[[1L]],
+    head = c(
+      about$header, if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
+      if (about$by_category) "Each category against all others"
+    ),
+    shown = view(table, c(labels, "estimate", errors, "n"), level = about$conf_level,
+      left = seq_along(labels), most = 40L),
+    notes = agreement_notes(table, about), more = "tidy(\"benchmark\"), plot()"
   )
 }
 
-#' @rdname tidy.agreement
-#' @export
-format.agreement <- function(x, ...) {
-  if (!is_whole_agreement(x)) return(NextMethod())
-  about <- attr(x, "about")
+agreement_line <- function(table, about) {
   two <- function(value) decimals(value, 2L)
-  if (nrow(x) != 1L) return(shorten(paste(names_of_agreement(x), two(x$estimate)), "; "))
-  title <- measure_titles(x$measure, about$scale_name)
-  paste(names_of_agreement(x, title), estimate_words(x, about$conf_level, two))
+  if (nrow(table) != 1L) {
+    return(shorten(paste(names_of_agreement(table), two(table$estimate)), "; "))
+  }
+  title <- measure_titles(table$measure, about$scale_name)
+  paste(names_of_agreement(table, title), estimate_words(table, about$conf_level, two))
 }
 
 # Columns that say what was compared.
@@ -88,58 +82,21 @@ names_of_agreement <- function(x, measure = x$measure) {
   paste0(measure, " (", do.call(paste, c(unname(labels), sep = ", ")), ")")
 }
 
-is_whole_agreement <- function(x) {
-  own <- c("measure", "estimate", interval_columns, "n", "method", "benchmark", "reason")
-  nrow(x) > 0L && !is.null(attr(x, "about")) && has_columns(x, own)
-}
-
-#' @export
-caption_of.agreement <- function(x) { # nolint: object_name.
-  sub("<agreement> ", "", attr(x, "about")$header[[1L]], fixed = TRUE)
-}
-
-#' @export
-print.agreement <- function(x, ...) {
-  if (!is_whole_agreement(x)) return(NextMethod())
-  about <- attr(x, "about")
-  head <- c(
-    about$header, if (about$pairwise) paste("Pairs of:", shorten(about$judges)),
-    if (about$by_category) "Each category against all others"
-  )
-  print_result(
-    x, "tidy(\"benchmark\"), plot()", head, left = seq_along(agreement_labels(x)), most = 40L
-  )
-}
-
-#' @export
-shown_table.agreement <- function(x) { # nolint: object_name.
-  rows <- plain_data_frame(x)
-  out <- rows[agreement_labels(x)]
-  out$estimate <- decimals(rows$estimate)
-  if (!all(is.na(rows$std.error))) {
-    out$std.error <- ifelse(is.na(rows$std.error), "", decimals(rows$std.error))
-    title <- interval_title(attr(x, "about")$conf_level)
-    out[[title]] <- bracketed(rows$conf.low, rows$conf.high, "")
-  }
-  out$n <- number(rows$n)
-  out
-}
-
-#' @export
-notes_of.agreement <- function(x) { # nolint: object_name.
-  about <- attr(x, "about")
+agreement_notes <- function(table, about) {
   c(
-    reason_notes(x$reason, x$estimate, names_of_agreement(x)),
+    reason_notes(table$reason, table$estimate, names_of_agreement(table)),
     switch(about$interval,
       jackknife = "Interval: jackknife over cases",
       bootstrap = paste0("Interval: case bootstrap, ", number(about$replicates), " replicates"),
-      analytic = if (any(x$method != "analytic")) "Interval: analytic, or jackknife where none is"
+      analytic = if (any(table$method != "analytic")) {
+        "Interval: analytic, or jackknife where none is"
+      }
     ),
     if (isTRUE(about$unequal)) paste0(
       "Cases have different numbers of ratings; agreement is pooled over ", about$pooling,
       " (see `pooling`)"
     ),
-    weights_note(x$measure, about)
+    weights_note(table$measure, about)
   )
 }
 

@@ -23,15 +23,15 @@
 #' @param null The value to test: of the agreement, or with `y` of the difference.
 #' @param alternative `"two.sided"`, `"greater"` or `"less"`.
 #' @param interval `"analytic"` or `"jackknife"`: where influences come from.
-#' @return Without `y`, a tibble of class `agreement_test` with columns `measure`, `scale_weights`,
-#'   `estimate`, `null`, `std.error`, `statistic`, `p.value`, `alternative`, `n`, `method`,
-#'   `reason`.
+#' @return A tibble of class `agreement_test`. Without `y` its columns are `measure`,
+#'   `scale_weights`, `estimate`, `null`, `std.error`, `statistic`, `p.value`, `alternative`, `n`,
+#'   `method`, `reason`.
 #'
-#'   With `y`, a tibble of class `agreement_comparison` with columns `measure`, `scale_weights`,
+#'   With `y`, they are `measure`, `scale_weights`,
 #'   `estimate` (the measure of `x` less that of `y`), `estimate1`, `estimate2`, `std.error`,
 #'   `conf.low`, `conf.high`, `statistic`, `p.value`, `n` (cases of both), `method`, `reason`.
 #'
-#'   Both have methods for `print()`, [tidy()][agreement_tests], [glance()][agreement_tests],
+#'   It has methods for `print()`, [tidy()][agreement_tests], [glance()][agreement_tests],
 #'   [format()][agreement_tests] and [autoplot()][autoplot.agreement_test].
 #' @family agreement
 #' @references Fleiss, J. L., Nee, J. C. M. and Landis, J. R. (1979). Large sample variance of kappa
@@ -74,12 +74,19 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   if (!is.null(y)) {
     both <- found$x[intersect(names(found$x), names(found$y))]
     rows <- lapply(both, compare_row, samples, about)
-    return(new_result_table(rows, c("agreement_comparison", "agreement_test"), about = about))
+    about$caption <- "Agreement of one panel minus that of another, "
+    about$columns <- c("measure", first = "estimate1", second = "estimate2",
+      difference = "estimate", "conf.low", "conf.high", p = "p.value")
+    return(new_agreement_test(tibble::as_tibble(stack_tables(rows)), about))
   }
   if (is.null(measures)) { # those for which zero is what chance gives
     found$x <- Filter(function(measure) measure$lower < 0, found$x)
   }
-  new_result_table(lapply(found$x, test_row, samples$x, about), "agreement_test", about = about)
+  sign <- c(two.sided = "different from", greater = "above", less = "below")[[about$alternative]]
+  about$caption <- paste0("Is agreement ", sign, " ", format(about$null), "? ")
+  about$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
+  rows <- lapply(found$x, test_row, samples$x, about)
+  new_agreement_test(tibble::as_tibble(stack_tables(rows)), about)
 }
 
 check_comparable <- function(samples, given) {

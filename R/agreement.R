@@ -119,7 +119,19 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   }), recursive = FALSE)
   table <- tibble::as_tibble(stack_tables(lapply(tasks, result_row, settings)))
   if (settings$interval == "bootstrap") table <- with_bootstrap(table, tasks, settings)
-  new_agreement(table, view, settings, pairwise, by_category)
+  table$benchmark <- level_reached(table, settings$conf_level)
+  off <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category", "reason")
+  pair <- if (view$judges == 2L && !has_counts(view$x) && !view$repeated) {
+    agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
+  }
+  new_agreement(table[c(setdiff(names(table), off), "reason")], c(
+    settings[c("conf_level", "interval", "pooling", "scale_name", "replicates")],
+    list(
+      header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
+      by_category = by_category, judges = view$names, systems = view$names[view$system],
+      unequal = unequal_ratings(view), ordered = view$x$ordered
+    )
+  ))
 }
 
 pair_views <- function(view) {
@@ -169,33 +181,11 @@ result_row <- function(task, settings) {
   )
 }
 
-# Fields besides the columns: about, a list of what print() and plots tell.
-new_agreement <- function(table, view, settings, pairwise, by_category) {
-  table$benchmark <- level_reached(table, settings$conf_level)
-  off <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category", "reason")
-  pair <- if (view$judges == 2L && !has_counts(view$x) && !view$repeated) {
-    agreement_matrix(view$x, view$names[[1L]], view$names[[2L]])
-  }
-  tibble::new_tibble(
-    as.list(table[c(setdiff(names(table), off), "reason")]), nrow = nrow(table),
-    class = c("agreement", "fallible_result"),
-    about = c(
-      settings[c("conf_level", "interval", "pooling", "scale_name", "replicates")],
-      list(
-        header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
-        by_category = by_category, judges = view$names,
-        systems = view$names[view$system], unequal = unequal_ratings(view),
-        ordered = view$x$ordered
-      )
-    )
-  )
-}
-
 # As of ratings, but rows with weights are not cases.
 header_of_agreement <- function(view) {
   x <- view$x
   header <- format_header(x)
-  header[[1L]] <- sub("^<\\w+>", "<agreement>", header[[1L]])
+  header[[1L]] <- sub("^<\\w+> ", "", header[[1L]])
   if (is.null(x$weights) || !weights_are_counts(x)) return(header)
   cases <- count_noun(nrow(x), "case")
   c(sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE), header[[2L]])

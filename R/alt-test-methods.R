@@ -1,69 +1,38 @@
-#' @rdname alt_test
-#' @param what Which table: of `"systems"` or of `"raters"`.
-#' @export
-tidy.alt_test <- function(x, what = c("systems", "raters"), ...) {
-  check_dots_empty(...)
-  x[[check_choice(what)]]
-}
+# What an alternative annotator test shows.
 
-#' @rdname alt_test
-#' @export
-glance.alt_test <- function(x, ...) {
-  check_dots_empty(...)
-  options <- c("epsilon", "score", "q", "min_raters", "min_cases")
-  tibble::tibble(
-    systems = nrow(x$systems), passed = sum(x$systems$passed, na.rm = TRUE),
-    raters = length(unique(x$raters$rater)), cases = x$options$ratings, !!!x$options[options]
-  )
-}
-
-verdict_words <- function(passed) {
-  replace(c("fails", "passes")[1L + passed], is.na(passed), "unknown")
-}
-
-#' @rdname alt_test
-#' @export
-format.alt_test <- function(x, ...) {
-  of <- x$systems
-  wins <- ifelse(is.na(of$passed), "", paste0(" (wins ", decimals(of$winning_rate, 2L), ")"))
-  words <- paste0(of$system, " ", verdict_words(of$passed), wins)
-  printable(paste("Alternative annotator test:", shorten(words, "; ", 4L)))
-}
-
-#' @export
-shown_table.alt_test <- function(x) { # nolint: object_name.
-  table <- x$systems[order(-x$systems$advantage), ]
-  data.frame(
-    system = table$system, "winning rate" = decimals(table$winning_rate, 2L),
-    advantage = decimals(table$advantage, 2L), verdict = verdict_words(table$passed),
-    raters = table$raters, cases = table$cases, check.names = FALSE
-  )
-}
-
-#' @export
-caption_of.alt_test <- function(x) { # nolint: object_name.
-  paste0(
-    "Alternative annotator test, epsilon ", format(x$options$epsilon), ", ",
-    count_noun(length(unique(x$raters$rater)), "rater")
-  )
-}
-
-#' @export
-notes_of.alt_test <- function(x) { # nolint: object_name.
-  skipped <- drop_missing(x$raters, "reason")
-  c(
-    "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
-    if (nrow(skipped) > 0L) paste0(
-      "Left out: ", count_noun(nrow(skipped), "pair"), " of a system and a rater, with ",
-      skipped$reason[[1L]], "."
+new_alt_test <- function(systems, raters, options) {
+  rated <- length(unique(raters$rater))
+  skipped <- drop_missing(raters, "reason")
+  verdict <- replace(c("fails", "passes")[1L + systems$passed], is.na(systems$passed), "unknown")
+  wins <- paste0(" (wins ", decimals(systems$winning_rate, 2L), ")")
+  wins[is.na(systems$passed)] <- ""
+  new_result("alt_test",
+    tables = list(systems = systems, raters = raters), options = options,
+    facts = c(list(
+      systems = nrow(systems), passed = sum(systems$passed, na.rm = TRUE), raters = rated,
+      cases = options$ratings
+    ), options[c("epsilon", "score", "q", "min_raters", "min_cases")]),
+    line = printable(paste("Alternative annotator test:", shorten(
+      paste0(systems$system, " ", verdict, wins), "; ", 4L
+    ))),
+    caption = paste0(
+      "Alternative annotator test, epsilon ", format(options$epsilon), ", ", count_noun(rated, "rater")
     ),
-    "It shows which systems answer like the raters: those that share their errors pass, too."
+    shown = view(
+      data.frame(systems, verdict)[order(-systems$advantage), ],
+      c("system", `winning rate` = "winning_rate", "advantage", "verdict", "raters", "cases"), 2L,
+      left = c(1L, 4L)
+    ),
+    notes = c(
+      "Passes: wins against at least half of the raters. To compare systems, use the advantage.",
+      if (nrow(skipped) > 0L) paste0(
+        "Left out: ", count_noun(nrow(skipped), "pair"), " of a system and a rater, with ",
+        skipped$reason[[1L]], "."
+      ),
+      "It shows which systems answer like the raters: those that share their errors pass, too."
+    ),
+    more = "tidy(what = \"raters\"), plot()"
   )
-}
-
-#' @export
-print.alt_test <- function(x, ...) {
-  print_result(x, "tidy(what = \"raters\"), plot()", left = c(1L, 4L))
 }
 
 #' @rdname alt_test

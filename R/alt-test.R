@@ -56,9 +56,8 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   )
   near <- closeness(x, options$score)
   each <- lapply(seq_along(x$systems), test_against_raters, x, near, options)
-  new_result("alt_test",
-    systems = stack_rows(each, `[[`, "system"),
-    raters = stack_rows(each, `[[`, "raters"), options = options
+  new_alt_test(
+    stack_rows(each, `[[`, "system"), stack_rows(each, `[[`, "raters"), options
   )
 }
 

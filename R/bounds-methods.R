@@ -16,12 +16,6 @@
 #' all, those of a fit of `rater_model("rater")`. They too assume that raters err independently.
 #'
 #' @param x An [accuracy_bounds()] result.
-#' @param what `"bounds"`; or `"breakdown"`, how much shared errors a claim survives, of bounds
-#'   that were made from an estimate with columns `shared` and `independent`.
-#' @param better_than For `"breakdown"`, what the systems are claimed to be better than: an accuracy
-#'   in \[0, 1\], or the name of a rater or of a system.
-#' @param systems For `"breakdown"`, names of the systems of which it is claimed; `NULL` for all
-#'   (others).
 #' @param digits Number of decimals.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system: `system`; `lowest` and `highest`, the ends of
@@ -29,7 +23,10 @@
 #'   range; `shared`, its accuracy if it shares all errors of the raters (given a fit); `n`,
 #'   the number of its cases that raters saw; `reason`, why something is `NA`.
 #'
-#'   For `"breakdown"`, a row per system: `system`; `better_than`; `independent` and `shared`, its
+#'   `tidy(x, "breakdown", better_than =, systems = NULL)`, how much shared errors a claim survives,
+#'   for bounds of an estimate with columns `shared` and `independent`. The claim is that the
+#'   `systems` (names; `NULL` for all others) are better than `better_than`: an accuracy in
+#'   \[0, 1\], or the name of a rater or of a system. A row per system: `system`; `better_than`; `independent` and `shared`, its
 #'   accuracy at both ends less what it is claimed to be better than; `breakdown`, the largest `c`
 #'   at which the claim holds, `NA` where it holds for none; `from`, the smallest, which is above 0
 #'   only where `shared` is above `independent`; `lowest`, the lowest accuracy less what it is
@@ -49,28 +46,38 @@
 #' bounds <- accuracy_bounds(estimate, interval = "none")
 #' tidy(bounds, "breakdown", better_than = 0.75)
 #' tidy(bounds, "breakdown", better_than = "b")
-#' @export
-tidy.accuracy_bounds <- function(x, what = c("bounds", "breakdown"), ..., better_than = NULL,
-                                 systems = NULL) {
-  check_dots_empty(...)
-  if (check_choice(what) == "bounds") return(x$table)
-  breakdown_table(x, better_than, systems)
-}
+#' @name tidy.accuracy_bounds
+NULL
 
-#' @rdname tidy.accuracy_bounds
-#' @export
-glance.accuracy_bounds <- function(x, ...) {
-  check_dots_empty(...)
+# `x`: the table of bounds, options, fit, failed, groups, differences, assumed, estimate.
+new_bounds <- function(x) {
+  table <- x$bounds
   drawn <- x$options$interval == "bootstrap"
   fitted <- x$options$given == "fit"
-  tibble::tibble(
-    systems = nrow(x$table), n = max(x$table$n), given = x$options$given,
-    model = if (fitted) format(x$fit$model) else NA_character_,
-    group_size = if (fitted) x$options$group_size else NA_real_,
-    groups = x$groups %||% NA_integer_, interval = x$options$interval,
-    conf_level = if (drawn) x$options$conf_level else NA_real_,
-    replicates = if (drawn) x$options$replicates else NA_integer_, failed = max(x$failed)
-  )
+  table$range <- from_to(table$lowest, table$highest)
+  table$set <- from_to(table$conf.low, table$conf.high)
+  title <- set_title(x$options$conf_level)
+  rlang::inject(new_result("accuracy_bounds",
+    tables = list(bounds = x$bounds, breakdown = breakdown_table),
+    facts = list(
+      systems = nrow(table), n = max(table$n), given = x$options$given,
+      model = if (fitted) format(x$fit$model) else NA_character_,
+      group_size = if (fitted) x$options$group_size else NA_real_,
+      groups = x$groups %||% NA_integer_, interval = x$options$interval,
+      conf_level = if (drawn) x$options$conf_level else NA_real_,
+      replicates = if (drawn) x$options$replicates else NA_integer_, failed = max(x$failed)
+    ),
+    caption = paste("Bounds of the accuracy of", count_noun(nrow(table), "system")),
+    head = paste0(count_noun(nrow(table), "system"), ", given ", if (fitted) {
+      paste("what the", format(x$fit$model), "says of truth and raters")
+    } else {
+      "the ratings alone"
+    }),
+    shown = view(table, c("system", `lowest to highest` = "range",
+      if (drawn) stats::setNames("set", title), cases = "n"), left = integer()),
+    notes = bounds_notes(x), more = "tidy(), glance(), summary(), plot()",
+    !!!x[names(x) != "bounds"]
+  ))
 }
 
 #' @rdname tidy.accuracy_bounds
@@ -86,23 +93,9 @@ format.accuracy_bounds <- function(x, digits = 3L, ...) {
   )
 }
 
-#' @export
-print.accuracy_bounds <- function(x, ...) {
-  given <- if (x$options$given == "fit") {
-    paste("what the", format(x$fit$model), "says of truth and raters")
-  } else {
-    "the ratings alone"
-  }
-  print_result(
-    x, "tidy(), glance(), summary(), plot()", notes = bounds_notes(x, "  - "),
-    head = paste0("<accuracy_bounds> ", count_noun(nrow(x$table), "system"), ", given ", given)
-  )
-}
-
 set_title <- function(level) paste0(format(100 * level), "% confidence set")
 
-# Assumptions stand below the line that they belong to, behind a `bullet`.
-bounds_notes <- function(x, bullet = "") {
+bounds_notes <- function(x) {
   c(
     if (x$options$given == "fit") {
       c(
@@ -118,10 +111,10 @@ bounds_notes <- function(x, bullet = "") {
     } else {
       c(
         "Accuracy lies in this range, however many errors are shared, if:",
-        paste0(bullet, assumption_words(x$assumed))
+        paste0("  - ", assumption_words(x$assumed))
       )
     },
-    sub("^No interval", "No confidence set", reason_notes(x$table$reason, NA, x$table$system))
+    reason_notes(x$bounds$reason, NA, x$bounds$system, no = "confidence set")
   )
 }
 
@@ -152,25 +145,3 @@ limit_words <- function(limits, what) {
   names <- if (same) paste("each of", shorten(rownames(limits), most = 4L)) else rownames(limits)
   shorten(unique(paste(what, names, "is", value)), separator = "; ", most = 6L)
 }
-
-#' @export
-shown_table.accuracy_bounds <- function(x) { # nolint: object_name.
-  table <- tidy(x)
-  out <- data.frame(
-    system = table$system, `lowest to highest` = from_to(table$lowest, table$highest),
-    check.names = FALSE
-  )
-  if (x$options$interval == "bootstrap") {
-    out[[set_title(x$options$conf_level)]] <- from_to(table$conf.low, table$conf.high)
-  }
-  out$cases <- number(table$n)
-  out
-}
-
-#' @export
-caption_of.accuracy_bounds <- function(x) { # nolint: object_name.
-  paste("Bounds of the accuracy of", count_noun(nrow(x$table), "system"))
-}
-
-#' @export
-notes_of.accuracy_bounds <- function(x) bounds_notes(x) # nolint: object_name.

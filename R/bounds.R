@@ -135,17 +135,16 @@ accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rate
     bounder <- bounds_of_ratings(fit, at, assumed)
   }
   found <- bounder$found
-  out <- new_result("accuracy_bounds",
-    table = bounds_table(fit, at, found), options = options, fit = fit, failed = NA_integer_,
+  out <- list(
+    bounds = bounds_table(fit, at, found), options = options, fit = fit, failed = NA_integer_,
     groups = found$groups, differences = found$differences,
     assumed = if (given == "ratings") assumed,
     estimate = if (inherits(x, "accuracy_estimate")) x
   )
   if (options$interval == "bootstrap" && !all(is.na(found$lowest))) {
-    add_set(out, bounder$again)
-  } else {
-    out
+    out <- add_set(out, bounder$again)
   }
+  new_bounds(out)
 }
 
 # Without a fit only the ratings and what is known of their truth matter.
@@ -260,7 +259,7 @@ bounds_of_ratings <- function(fit, at, assumed) {
 
 # The limits of the confidence set, or the reason why there are none.
 add_set <- function(bounds, again) {
-  table <- bounds$table
+  table <- bounds$bounds
   known <- !is.na(table$lowest)
   weight <- pattern_weights(bounds$fit$x) * judged_patterns(bounds$fit)
   reason <- if (is_one_cluster(bounds)) {
@@ -285,7 +284,7 @@ add_set <- function(bounds, again) {
     table$conf.low[[s]] <- max(0, min(2 * table$lowest[[s]] - least, table$lowest[[s]]))
     table$conf.high[[s]] <- min(1, max(2 * table$highest[[s]] - greatest, table$highest[[s]]))
   }
-  bounds$table <- table
+  bounds$bounds <- table
   bounds
 }
 
@@ -295,7 +294,7 @@ resampled_ends <- function(bounds, weight, again) {
   x <- bounds$fit$x
   order <- order_of_patterns(x, bounds$fit$known$truth)
   clusters <- clusters_of(x, bounds$options, match(x$index, order))
-  none <- rep(NA_real_, nrow(bounds$table))
+  none <- rep(NA_real_, nrow(bounds$bounds))
   rows <- resampled(resampling = new_resampling(weight[order], bounds$options, clusters),
     run = function(drawn) {
       ends <- again(replace(weight, order, drawn))

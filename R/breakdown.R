@@ -1,6 +1,7 @@
 # How many shared errors a claim survives: a table of bounds that were made from an estimate.
 
-breakdown_table <- function(x, better_than, systems = NULL) {
+breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
+  check_dots_empty(...)
   abort_argument_if(is.null(better_than), "better_than",
     "State what systems are claimed to be better than.")
   abort_argument_if(is.null(x$estimate), "x",
@@ -25,7 +26,7 @@ breakdown_table <- function(x, better_than, systems = NULL) {
   lowest <- if (is.null(value)) {
     vapply(systems, lowest_difference, 0, bounds = x, two = better_than, USE.NAMES = FALSE)
   } else {
-    x$table$lowest[match(systems, x$table$system)] - value
+    x$bounds$lowest[match(systems, x$bounds$system)] - value
   }
   tibble::tibble(
     system = systems, better_than = as_label(better_than), independent, shared,
@@ -67,7 +68,7 @@ where_claim_holds <- function(independent, shared) {
 
 # Of the accuracies of two systems. NA where bounds do not know it.
 lowest_difference <- function(one, two, bounds) {
-  names <- bounds$table$system
+  names <- bounds$bounds$system
   at <- match(c(one, two), names)
   if (anyNA(at) || is.null(bounds$differences)) return(NA_real_)
   pairs <- pairs_of_systems(length(names))

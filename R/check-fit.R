@@ -56,11 +56,13 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
     mostly_prior = !is.na(contraction) & contraction < least_contraction,
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
   )
-  new_result("fit_check",
-    fit = fit, terms = terms, pairs = pair_checks(fit, laws, weight),
-    patterns = pattern_check(fit, laws, weight), criteria = criteria_of_fit(fit)$table,
-    sensitivity = prior_shifts(fit, others)
-  )
+  drawn <- with_run_seed(draw_seed(), list(
+    pairs = pair_checks(fit, laws, weight), patterns = pattern_check(fit, laws, weight)
+  ))
+  new_fit_check(fit, c(
+    list(terms = terms, sensitivity = prior_shifts(fit, others)), drawn,
+    list(criteria = criteria_of_fit(fit)$table)
+  ))
 }
 
 # ---- New ratings --------------------------------------------------------------------------------
@@ -177,73 +179,56 @@ most_shift <- 0.3
 
 # ---- What is said -------------------------------------------------------------------------------
 
-#' @rdname check_fit
-#' @param x A `check_fit()` result.
-#' @param what Which table, see *Value*.
-#' @param ... Not used.
-#' @export
-tidy.fit_check <- function(x, what = c("terms", "sensitivity", "pairs", "patterns", "criteria"),
-                           ...) {
-  check_dots_empty(...)
-  x[[check_choice(what)]]
-}
-
-#' @rdname check_fit
-#' @export
-glance.fit_check <- function(x, ...) {
-  check_dots_empty(...)
-  worst <- worst_mixing(x$fit)
+new_fit_check <- function(fit, x) {
+  worst <- worst_mixing(fit)
   least <- function(p) if (length(p) > 0L) min(p) else NA_real_
-  tibble::tibble(
-    worst_rhat = worst[[1L]], worst_ess = worst[[2L]],
-    pairs = nrow(x$pairs), least_p = least(x$pairs$p.value), p_patterns = least(x$patterns$p.value),
-    elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]],
-    mostly_prior = sum(x$terms$mostly_prior), sensitive = sum(x$sensitivity$flagged)
+  mostly <- sum(x$terms$mostly_prior)
+  line <- sprintf("Rhat at most %s; %s of %d with p below .05; %s mostly prior",
+    decimals(worst[[1L]]), count_noun(sum(x$pairs$p.value < 0.05), "pair"), nrow(x$pairs),
+    count_noun(mostly, "parameter"))
+  new_result("fit_check",
+    fit = fit, tables = x,
+    facts = list(
+      worst_rhat = worst[[1L]], worst_ess = worst[[2L]], pairs = nrow(x$pairs),
+      least_p = least(x$pairs$p.value), p_patterns = least(x$patterns$p.value),
+      elpd = x$criteria$elpd[[1L]], worst_k = x$criteria$worst_k[[2L]], mostly_prior = mostly,
+      sensitive = sum(x$sensitivity$flagged)
+    ),
+    line = line, head = paste0(format(fit$model), ", ", line),
+    shown = view_of_terms(x, is_watched(fit$terms)), notes = fit_check_notes(fit, worst, x),
+    more = "tidy(), plot(), compare_models()"
   )
 }
 
-#' @rdname check_fit
-#' @export
-format.fit_check <- function(x, ...) {
-  facts <- glance(x)
-  sprintf("Rhat at most %s; %s of %d with p below .05; %s mostly prior", decimals(facts$worst_rhat),
-    count_noun(sum(x$pairs$p.value < 0.05), "pair"), facts$pairs,
-    count_noun(facts$mostly_prior, "parameter"))
-}
-
-#' @export
-shown_table.fit_check <- function(x) { # nolint: object_name.
-  terms <- x$terms[is_watched(x$fit$terms), ]
-  out <- data.frame(
-    parameter = terms$term, prior = decimals(terms$prior_mean),
-    posterior = decimals(terms$estimate), contraction = decimals(terms$contraction)
-  )
+view_of_terms <- function(x, watched) {
+  terms <- x$terms[watched, ]
+  out <- terms[c("term", "prior_mean", "estimate", "contraction")]
   for (name in unique(x$sensitivity$prior)) {
     of <- x$sensitivity[x$sensitivity$prior == name, ]
     of <- of[match(terms$term, of$term), ]
     out[[name]] <- paste0(decimals(of$shift, 2L), ifelse(of$flagged, "*", " "))
   }
   out$note <- ifelse(terms$mostly_prior, "mostly prior", "")
-  out
+  names(out)[1:3] <- c("parameter", "prior", "posterior")
+  view(out, most = 15L)
 }
 
-#' @export
-notes_of.fit_check <- function(x) { # nolint: object_name.
+fit_check_notes <- function(fit, worst, x) {
   pairs <- x$pairs[order(x$pairs$p.value), ]
   odd <- sum(pairs$p.value < 0.05)
-  worst <- utils::head(pairs, min(odd, 3L))
+  first <- utils::head(pairs, min(odd, 3L))
   waic <- x$criteria[1L, ]
   loo <- x$criteria[2L, ]
   c(
-    paste0("Chains: ", mixing_words(x$fit), if (!has_mixed(worst_mixing(x$fit))) {
+    paste0("Chains: ", mixing_words(fit), if (!has_mixed(worst)) {
       ": not mixed, ask for more draws"
     }),
     sprintf("Rows of ratings: X2 %.0f, of new ones %.0f, p %s", x$patterns$observed,
       x$patterns$expected, show_p(x$patterns$p.value)),
     if (odd > 0L) {
-      words <- sprintf("%s and %s (%s times, expected %s, p %s)", printable(worst$rater1),
-        printable(worst$rater2), number(worst$observed), number(round(worst$expected)),
-        show_p(worst$p.value))
+      words <- sprintf("%s and %s (%s times, expected %s, p %s)", printable(first$rater1),
+        printable(first$rater2), number(first$observed), number(round(first$expected)),
+        show_p(first$p.value))
       paste0("Pairs that agree too often for this model: ", paste(words, collapse = "; "),
         if (odd > 3L) "; more in tidy(\"pairs\")")
     } else if (nrow(pairs) > 0L) {
@@ -262,10 +247,4 @@ notes_of.fit_check <- function(x) { # nolint: object_name.
       most_shift
     )
   )
-}
-
-#' @export
-print.fit_check <- function(x, ...) {
-  head <- paste0("<fit_check> ", format(x$fit$model), ", ", format(x))
-  print_result(x, "tidy(), plot(), compare_models()", head, most = 15L)
 }

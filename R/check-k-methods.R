@@ -1,14 +1,10 @@
 #' Tables of checks of the K-properties
 #'
-#' @param x A [check_k_properties()] result.
-#' @param what `"tests"`, or `"pairs"` of raters (and the system that joined them), or
-#'   `"disagreements"` by pair of categories.
-#' @param ... Not used.
-#' @return `tidy()`: a tibble. For `"tests"`, a row per test, as in `x`. For `"pairs"`, a row per
-#'   pair with 10 or more common cases: `rater1`, `rater2`; `n`, the number of these; `observed` and
+#' @return `tidy()`: a tibble with a row per test, as in the [check_k_properties()] result.
+#'   `tidy(x, "pairs")`: a row per pair of raters (and the system that joined them) with 10 or more common cases: `rater1`, `rater2`; `n`, the number of these; `observed` and
 #'   `expected`, the shares of them in which the two agree, in the data and under the fitted model;
 #'   `excess`, the standardised difference; `p.value`, how often the largest excess of all pairs is
-#'   as large in panels drawn from the model. For `"disagreements"`: `category1`, `category2`, and
+#'   as large in panels drawn from the model. `tidy(x, "disagreements")`: `category1`, `category2`, and
 #'   the `observed` and `expected` numbers of pairs of ratings.
 #'
 #'   `glance()`: a tibble with one row: `cases`, `raters`, `categories`, the `system` that joined;
@@ -21,74 +17,39 @@
 #' checks <- check_k_properties(x, "independence", resampling = list(replicates = 49))
 #' tidy(checks, "pairs")
 #' glance(checks)
-#' @export
-tidy.k_check <- function(x, what = c("tests", "pairs", "disagreements"), ...) {
-  check_dots_empty(...)
-  what <- check_choice(what)
-  if (what == "tests") plain_tibble(x) else attr(x, "about")[[what]]
-}
+#' @name tidy.k_check
+NULL
 
-#' @rdname tidy.k_check
-#' @export
-glance.k_check <- function(x, ...) {
-  check_dots_empty(...)
-  about <- attr(x, "about")
-  tibble::tibble(
-    cases = about$size[["cases"]], raters = as.integer(about$size[["raters"]]),
-    categories = as.integer(about$size[["categories"]]), system = c(about$system, NA)[[1L]],
-    tests = sum(x$verdict != "not tested"), violated = sum(x$verdict %in% bad_verdicts),
-    p.value = if (all(is.na(x$p.adjusted))) NA_real_ else min(x$p.adjusted, na.rm = TRUE),
-    alpha = about$alpha, replicates = about$replicates
-  )
-}
-
-#' @rdname tidy.k_check
-#' @export
-format.k_check <- function(x, ...) {
-  if (!is_whole_check(x)) return(NextMethod())
-  facts <- glance(x)
-  bad <- unique(k_labels[x$property[x$verdict %in% bad_verdicts]])
-  paste0(
-    facts$violated, " of ", count_noun(facts$tests, "test"), " of the K-properties significant",
-    if (length(bad) > 0L) paste0(" (", toString(bad), ")")
-  )
-}
-
-#' @export
-shown_table.k_check <- function(x) { # nolint: object_name.
-  data.frame(
-    property = unname(k_labels[x$property]), test = x$test,
-    verdict = ifelse(x$verdict %in% bad_verdicts, capitals(x$verdict), x$verdict),
-    `adjusted p` = show_p(x$p.adjusted), check.names = FALSE
-  )
-}
-
-#' @export
-tbl_sum.k_check <- function(x, ...) c("Checks of the K-properties" = paste(nrow(x), "x", ncol(x)))
-
-is_whole_check <- function(x) {
-  !is.null(attr(x, "about")) &&
-    all(c("property", "test", "p.value", "p.adjusted", "verdict", "reason") %in% names(x))
-}
-
-#' @export
-print.k_check <- function(x, ...) {
-  if (!is_whole_check(x)) return(NextMethod())
-  about <- attr(x, "about")
-  print_result(
-    x, "summary(), tidy(), plot(); vignette(\"how-far-to-trust\")",
+new_k_check <- function(table, about) {
+  bad <- table$verdict %in% bad_verdicts
+  tests <- sum(table$verdict != "not tested")
+  properties <- unique(k_labels[table$property[bad]])
+  shown <- table
+  shown$property <- unname(k_labels[table$property])
+  shown$verdict[bad] <- capitals(table$verdict[bad])
+  new_result("k_check",
+    again = new_k_check, about = about,
+    tables = list(tests = table, pairs = about$pairs, disagreements = about$disagreements),
+    facts = c(about$size, list(
+      system = c(about$system, NA)[[1L]], tests = tests, violated = sum(bad),
+      p.value = if (all(is.na(table$p.adjusted))) NA_real_ else min(table$p.adjusted, na.rm = TRUE),
+      alpha = about$alpha, replicates = about$replicates
+    )),
+    line = paste0(
+      sum(bad), " of ", count_noun(tests, "test"), " of the K-properties significant",
+      if (any(bad)) paste0(" (", toString(properties), ")")
+    ),
     head = c(about$header, if (length(about$system) > 0L) {
       paste0("System \"", about$system, "\" joins the raters as one more")
     }),
-    left = 1:3, most = Inf, notes = c(
-      concerns_of(x), reasons_of(x), "What to do:", paste("*", advice_of(x)), caveats_of(x)
-    )
+    shown = view(shown, c("property", "test", "verdict", `adjusted p` = "p.adjusted"),
+      left = 1:3, most = Inf),
+    notes = c(
+      concerns_of(table), reasons_of(table), note("What to do:", "heading"),
+      paste("*", advice_of(table, about)), caveats_of(table, about)
+    ),
+    more = "summary(), tidy(), plot(); vignette(\"how-far-to-trust\")"
   )
-}
-
-#' @export
-notes_of.k_check <- function(x) { # nolint: object_name.
-  c(concerns_of(x), reasons_of(x), advice_of(x), caveats_of(x))
 }
 
 k_labels <- c(
@@ -96,11 +57,6 @@ k_labels <- c(
   independence = "independence", `one category` = "attention", chance = "above chance",
   alternative = "other models"
 )
-
-show_p <- function(p) {
-  out <- ifelse(is.na(p), "", decimals(p))
-  replace(out, which(p < 0.0005), "<.001")
-}
 
 concerns_of <- function(x) {
   at <- which(!is.na(x$concerns))
@@ -119,12 +75,12 @@ reasons_of <- function(x) {
 }
 
 # What follows from the verdicts: which model to fit, which estimates to distrust.
-advice_of <- function(x) {
+advice_of <- function(x, about) {
   bad <- x$verdict %in% bad_verdicts
   dropped <- vapply(c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"),
     `%in%`, NA, x$property[bad])
   found <- c(x$property[bad], x$test[bad])
-  two <- attr(x, "about")$size[["categories"]] == 2L
+  two <- about$size[["categories"]] == 2L
   out <- c(
     if (any(dropped)) c(
       paste0("Fit ", better_model(x, dropped), ", and use it in estimate_accuracy()."),
@@ -171,8 +127,7 @@ better_model <- function(x, dropped) {
   paste0("rater_model(", toString(given[dropped]), ")")
 }
 
-caveats_of <- function(x) {
-  about <- attr(x, "about")
+caveats_of <- function(x, about) {
   tests <- sum(!is.na(x$p.value))
   if (tests == 0L) return(NULL)
   low <- x$p.value <= about$alpha & !x$p.adjusted <= about$alpha

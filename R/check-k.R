@@ -97,7 +97,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
     if ("chance" %in% settings$properties) list(below_chance_row(x, settings$alpha)),
     alternative_rows(x, alternative, settings)
   )
-  new_k_check(drop_null(rows), plan, ran, x, settings)
+  result_of_rows(drop_null(rows), plan, ran, x, settings)
 }
 
 k_properties <- c("accuracy", "errors", "difficulty", "independence", "one category", "chance")
@@ -226,8 +226,8 @@ closest_pair <- function(pairs, judges) {
   paste(vapply(both, function(at) paste(judges[at], collapse = " and "), ""), collapse = ", or ")
 }
 
-# Attribute about: what print(), summary() and plots tell besides the rows.
-new_k_check <- function(rows, plan, ran, x, settings) {
+# The result of all rows: in which order, with which p-values and verdicts.
+result_of_rows <- function(rows, plan, ran, x, settings) {
   rows <- rows[order(match(vapply(rows, `[[`, "", "property"), k_properties))]
   table <- stack_tables(rows)
   adjusted <- stats::p.adjust(table$p.value, "holm")
@@ -240,19 +240,17 @@ new_k_check <- function(rows, plan, ran, x, settings) {
     at <- Position(function(test) test[[what]], plan)
     if (!is.na(at)) ran[[at]]
   }
-  tibble::new_tibble(
-    c(
+  new_k_check(
+    tibble::as_tibble(c(
       table[seq_len(match("p.value", names(table)))],
       list(p.adjusted = adjusted, verdict = verdict), table[c("concerns", "reason")]
-    ),
-    nrow = length(verdict), class = c("k_check", "fallible_result"),
-    about = list(
-      header = sub("^<\\w+>", "<k_check>", format_header(x)[[1L]]),
-      system = x$systems[settings$system], alpha = settings$alpha,
-      replicates = settings$replicates,
+    )),
+    list(
+      header = sub("^<\\w+> ", "", format_header(x)[[1L]]), system = x$systems[settings$system],
+      alpha = settings$alpha, replicates = settings$replicates,
       pairs = pair_table(found("residual"), judge_names(x, settings)),
       disagreements = disagreement_cells(if (n_categories(x) > 2L) found("pairs"), x),
-      size = c(cases = count_cases(x), raters = n_raters(x), categories = n_categories(x))
+      size = list(cases = count_cases(x), raters = n_raters(x), categories = n_categories(x))
     )
   )
 }

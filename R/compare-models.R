@@ -37,10 +37,11 @@ compare_models <- function(...) {
   given <- rlang::names2(fits)
   names <- ifelse(given == "", vapply(fits, function(fit) format(fit$model), ""), given)
   names(fits) <- make.unique(names, sep = " ")
-  found <- new_result("model_comparison", models = compared_table(fits), fits = fits)
-  found$terms <- compared_terms(found)
-  warn_undecided(found)
-  found
+  models <- compared_table(fits)
+  fits <- fits[models$model]
+  terms <- compared_terms(fits, models)
+  warn_undecided(fits[models$undecided], terms)
+  new_model_comparison(models, terms, fits)
 }
 
 # From the same priors; those that cannot be fitted are left out.
@@ -91,28 +92,27 @@ compared_table <- function(fits) {
   table[order(-table$elpd), ]
 }
 
-compared_terms <- function(x) {
-  fits <- x$fits[x$models$model]
+# `fits` in the order of `models`.
+compared_terms <- function(fits, models) {
   terms <- Reduce(intersect, lapply(fits, function(fit) {
     fit$terms$term[is_watched(fit$terms) & !is_shared_term(fit$terms$term)]
   }))
   medians <- lapply(fits, function(fit) {
     unname(apply(fit$draws[, terms, drop = FALSE], 2L, stats::median))
   })
-  open <- unname(medians[x$models$undecided])
+  open <- unname(medians[models$undecided])
   tibble::tibble(
     term = terms, !!!medians, lowest = do.call(pmin, open), highest = do.call(pmax, open)
   )
 }
 
 # Where models that ratings cannot tell apart differ by more than what is flagged of priors.
-warn_undecided <- function(x) {
-  open <- x$fits[x$models$model[x$models$undecided]]
+warn_undecided <- function(open, terms) {
   if (length(open) < 2L) return(invisible())
   spread <- do.call(pmax, lapply(unname(open), function(fit) {
-    apply(fit$draws[, x$terms$term, drop = FALSE], 2L, stats::sd)
+    apply(fit$draws[, terms$term, drop = FALSE], 2L, stats::sd)
   }))
-  off <- x$terms[x$terms$highest - x$terms$lowest > most_shift * spread, ]
+  off <- terms[terms$highest - terms$lowest > most_shift * spread, ]
   shown <- utils::head(off, 4L)
   warn_if(nrow(off) > 0L, "dependence",
     "These ratings cannot distinguish models that disagree: report all of them.",
@@ -120,57 +120,27 @@ warn_undecided <- function(x) {
     i = "Only known truths can decide.", terms = off$term)
 }
 
-#' @rdname compare_models
-#' @param x A `compare_models()` result.
-#' @param what `"models"` or `"terms"`, see *Value*.
-#' @export
-tidy.model_comparison <- function(x, what = c("models", "terms"), ...) {
-  check_dots_empty(...)
-  x[[check_choice(what)]]
-}
-
-#' @rdname compare_models
-#' @export
-glance.model_comparison <- function(x, ...) {
-  check_dots_empty(...)
-  tibble::tibble(
-    models = nrow(x$models), undecided = sum(x$models$undecided), best = x$models$model[[1L]]
+new_model_comparison <- function(models, terms, fits) {
+  open <- sum(models$undecided)
+  shown <- models
+  shown$model <- paste(seq_len(nrow(models)), models$model)
+  shown$difference <- round(models$difference, 1L) + 0 # not -0.0
+  medians <- c("term", models$model)
+  names(medians) <- c("posterior median", paste("model", seq_len(nrow(models))))
+  new_result("model_comparison",
+    fits = fits, tables = list(models = models, terms = terms),
+    facts = list(models = nrow(models), undecided = open, best = models$model[[1L]]),
+    line = paste0(
+      "Best prediction: ", models$model[[1L]], "; ", open, " of ",
+      count_noun(nrow(models), "model"), " undecided"
+    ),
+    shown = list(
+      view(shown, c("model", "elpd", SE = "std.error", "difference", `its SE` = "difference.error",
+        "undecided"), 1L),
+      view(terms, medians, most = 15L)
+    ),
+    notes = "elpd: expected log predictive density by WAIC. Undecided: within 4 units or two standard
+     errors of the best. A better fit is no better accuracy: report all, and ask known truths.",
+    more = "tidy(what = \"terms\"), plot()"
   )
-}
-
-#' @rdname compare_models
-#' @export
-format.model_comparison <- function(x, ...) {
-  paste0(
-    "Best prediction: ", x$models$model[[1L]], "; ", sum(x$models$undecided), " of ",
-    count_noun(nrow(x$models), "model"), " undecided"
-  )
-}
-
-#' @export
-shown_table.model_comparison <- function(x) { # nolint: object_name.
-  models <- x$models
-  data.frame(
-    model = paste(seq_len(nrow(models)), models$model), elpd = decimals(models$elpd, 1L),
-    SE = decimals(models$std.error, 1L),
-    difference = decimals(round(models$difference, 1L) + 0, 1L),
-    `its SE` = decimals(models$difference.error, 1L),
-    undecided = ifelse(models$undecided, "yes", "no"), check.names = FALSE
-  )
-}
-
-#' @export
-print.model_comparison <- function(x, ...) {
-  cat_lines(paste0("<model_comparison> ", format(x)), "")
-  print(align_left(shown_table(x), 1L), row.names = FALSE)
-  terms <- utils::head(x$terms, 15L)
-  out <- data.frame(terms$term, lapply(terms[x$models$model], decimals))
-  names(out) <- c("posterior median", paste("model", seq_len(nrow(x$models))))
-  cat("\n")
-  print(align_left(out, 1L), row.names = FALSE)
-  cat_lines("",
-    "elpd: expected log predictive density by WAIC. Undecided: within 4 units or two standard errors
-     of the best. A better fit is no better accuracy: report all, and ask known truths."
-  )
-  invisible(x)
 }

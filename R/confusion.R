@@ -87,45 +87,21 @@ is_distribution <- function(x, n = length(x), slack = 1e-6) {
   is.numeric(x) && length(x) == n && all(is.finite(x)) && all(x >= 0) && abs(sum(x) - 1) < slack
 }
 
-#' @rdname confusion_matrix
-#' @param x A `confusion_matrix`.
-#' @param ... Not used.
-#' @export
-tidy.confusion_matrix <- function(x, ...) {
-  check_dots_empty(...)
+schema_of.confusion_matrix <- function(x) { # nolint: object_name.
   cells <- expand.grid(rating = colnames(x), truth = rownames(x), stringsAsFactors = FALSE)
-  tibble::tibble(truth = cells$truth, rating = cells$rating, probability = as.vector(t(x)))
-}
-
-#' @rdname confusion_matrix
-#' @export
-glance.confusion_matrix <- function(x, ...) {
-  check_dots_empty(...)
   right <- diag(x)
-  tibble::tibble(
-    categories = nrow(x), accuracy = sum(attr(x, "base_rates") * right), lowest = min(right),
-    highest = max(right)
+  accuracy <- sum(attr(x, "base_rates") * right)
+  line <- paste0(
+    count_noun(nrow(x), "category", "categories"), ", accuracy ", decimals(accuracy)
+  )
+  new_schema(
+    list(cells = tibble::tibble(
+      truth = cells$truth, rating = cells$rating, probability = as.vector(t(x))
+    )),
+    list(
+      categories = nrow(x), accuracy = accuracy, lowest = min(right), highest = max(right)
+    ),
+    line, head = paste0(line, "; true category in rows"),
+    shown = view(data.frame(truth = rownames(x), unclass(x), check.names = FALSE), most = Inf)
   )
 }
-
-#' @rdname confusion_matrix
-#' @export
-format.confusion_matrix <- function(x, ...) {
-  paste0(
-    count_noun(nrow(x), "category", "categories"), ", accuracy ", decimals(glance(x)$accuracy)
-  )
-}
-
-#' @export
-shown_table.confusion_matrix <- function(x) { # nolint: object_name.
-  data.frame(truth = rownames(x), rounded_matrix(x), check.names = FALSE)
-}
-
-#' @export
-print.confusion_matrix <- function(x, ...) {
-  cat_lines(paste0("<confusion_matrix> ", format(x), "; true category in rows"))
-  print(rounded_matrix(x))
-  invisible(x)
-}
-
-rounded_matrix <- function(x) round(matrix(x, nrow(x), dimnames = dimnames(x)), 3L)

@@ -184,7 +184,8 @@ merge_labels <- function(x, target) {
   rebuild(recode_answers(x, new), rows, x$categories[kept], x$repeats)
 }
 
-annotation_kinds <- function(x, other, frequent, clear, similar) {
+annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, similar = 0.6, ...) {
+  check_dots_empty(...)
   frequent <- check_number(frequent, "frequent", 0, 1)
   clear <- check_number(clear, "clear", 0, 1)
   similar <- check_number(similar, "similar", max = 1)

@@ -83,8 +83,7 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   lacking <- apply(is.na(value), 1L, function(lacks) toString(metrics[lacks]))
   table$reason <- ifelse(nzchar(lacking), paste(lacking, "undefined"), NA_character_)
   rule[c("score", "known", "held_out")] <- NULL
-  rlang::inject(new_result("worker_flags",
-    workers = table, metrics = metrics, version = x$options$version, !!!rule))
+  new_flags(table, c(list(metrics = metrics, version = x$options$version), rule))
 }
 
 check_metrics <- function(metrics, weights, x) {
@@ -139,7 +138,9 @@ fitted_rule <- function(value, known, folds) {
     "must hold at least two workers of each kind whose metrics are defined.",
     x = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
   # The second kind goes on where the first stopped, so that folds are of one size.
-  shuffled <- unlist(lapply(split(use, known[use]), function(of) of[sample.int(length(of))]))
+  shuffled <- with_run_seed(draw_seed(), {
+    unlist(lapply(split(use, known[use]), function(of) of[sample.int(length(of))]))
+  })
   fold <- (seq_along(shuffled) - 1L) %% folds + 1L
   held_out <- rep(NA_real_, nrow(value))
   for (k in unique(fold)) {
@@ -198,69 +199,47 @@ score_quality <- function(score, low) {
 
 # ---- What is shown ------------------------------------------------------------------------------
 
-#' @export
-tidy.worker_flags <- function(x, ...) {
-  check_dots_empty(...)
-  x$workers
-}
-
-#' @export
-format.worker_flags <- function(x, ...) {
-  size <- glance(x)
-  paste0(
-    number(size$flagged), " of ", count_noun(size$workers, "worker"), " flagged",
-    if (size$undefined > 0) paste0("; ", size$undefined, " not measured")
-  )
-}
-
-# The flagged, those with the highest score first.
-#' @export
-shown_table.worker_flags <- function(x) { # nolint: object_name.
-  flagged <- x$workers[x$workers$flagged %in% TRUE, ]
-  round_columns(flagged[order(-flagged$score), c("worker", "units", x$metrics, "score")])
-}
-
-#' @export
-glance.worker_flags <- function(x, ...) {
-  check_dots_empty(...)
-  fitted <- x$rule == "fitted"
+# `rule`: metrics, version, and the fields of the rule.
+new_flags <- function(workers, rule) {
+  fitted <- rule$rule == "fitted"
   quality <- if (fitted) {
-    score_quality(x$workers$held_out, x$workers$known)
+    score_quality(workers$held_out, workers$known)
   } else {
     lapply(score_quality(0, NA), `[`, NA)
   }
-  tibble::tibble(
-    rule = x$rule, workers = nrow(x$workers), flagged = sum(x$workers$flagged, na.rm = TRUE),
-    undefined = sum(is.na(x$workers$score)), !!!quality
-  )
-}
-
-#' @export
-print.worker_flags <- function(x, ...) {
-  cat_lines(paste0("<worker_flags> ", format(x)), notes_of(x))
-  flagged <- shown_table(x)
-  if (nrow(flagged) > 0L) print_table("Flagged", flagged, most = 10L)
-  cat_lines("", "Next: filter_crowd(x, flagged = ), tidy(), glance(), plot().")
-  invisible(x)
-}
-
-# The rule, and how it did on workers whose quality is known.
-#' @export
-notes_of.worker_flags <- function(x) { # nolint: object_name.
-  limits <- paste(x$metrics, ifelse(spam_sign[x$metrics] > 0, ">", "<"), decimals(x$thresholds))
-  rule <- if (x$rule == "sd") {
-    paste("Rule: at least", x$votes, "of", toString(limits))
-  } else {
-    paste0("Rule: ", format_linear(x$weights), " > 0")
-  }
-  if (x$rule != "fitted") return(rule)
-  size <- glance(x)
-  quality <- c(accuracy = "accuracy", precision = "precision", recall = "recall", AUC = "auc")
-  c(rule, paste0(
-    "Held out (", count_noun(x$folds, "fold"), ", ", size$low, " of ", size$known,
-    " known workers of low quality): ",
-    toString(paste(names(quality), decimals(unlist(size[quality]))))
+  flagged <- workers[workers$flagged %in% TRUE, ]
+  undefined <- sum(is.na(workers$score))
+  rlang::inject(new_result("worker_flags",
+    !!!rule, tables = list(workers = workers),
+    facts = c(
+      rule = rule$rule, workers = nrow(workers), flagged = nrow(flagged), undefined = undefined,
+      quality
+    ),
+    line = paste0(
+      number(nrow(flagged)), " of ", count_noun(nrow(workers), "worker"), " flagged",
+      if (undefined > 0L) paste0("; ", undefined, " not measured")
+    ),
+    shown = view(flagged[order(-flagged$score), ], c("worker", "units", rule$metrics, "score"),
+      most = 10L, title = "Flagged"),
+    notes = c(rule_note(rule), if (fitted) quality_note(quality, rule$folds)),
+    more = "filter_crowd(x, flagged = ), tidy(), glance(), plot()"
   ))
+}
+
+rule_note <- function(x) {
+  if (x$rule != "sd") return(paste0("Rule: ", format_linear(x$weights), " > 0"))
+  limits <- paste(x$metrics, ifelse(spam_sign[x$metrics] > 0, ">", "<"), decimals(x$thresholds))
+  paste("Rule: at least", x$votes, "of", toString(limits))
+}
+
+# How the rule did on workers whose quality is known.
+quality_note <- function(quality, folds) {
+  shown <- c(accuracy = "accuracy", precision = "precision", recall = "recall", AUC = "auc")
+  paste0(
+    "Held out (", count_noun(folds, "fold"), ", ", quality$low, " of ", quality$known,
+    " known workers of low quality): ",
+    toString(paste(names(shown), decimals(unlist(quality[shown]))))
+  )
 }
 
 format_linear <- function(weights) {

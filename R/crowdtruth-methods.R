@@ -1,7 +1,7 @@
 #' Tables of CrowdTruth
 #'
-#' @param x A [crowdtruth()] result.
-#' @param what Which table; `"workers"`, `"units"`, `"annotations"`, `"scores"` and `"convergence"`
+#' @section Tables:
+#'   `tidy(x, what)` gives a table; `"workers"`, `"units"`, `"annotations"`, `"scores"` and `"convergence"`
 #'   are described with [crowdtruth()].
 #'
 #'   `"similarity"` has a row per pair of different annotations: `annotation`, `other` and
@@ -13,13 +13,14 @@
 #'   posterior probabilities: nothing is assumed about one true annotation. `NA` for a unit without
 #'   labels, or whose workers all have no quality.
 #'
-#'   `"kinds"`: which annotations [merge_annotations()] would merge: `annotation`, `kind`,
+#'   `"kinds"`: which annotations [merge_annotations()] would merge, with its arguments `other`,
+#'   `frequent`, `clear` and `similar`: `annotation`, `kind`,
 #'   `into` (or `NA`), `probability`, `clarity`, `ambiguity` and `similar_to`. The `kind` is
 #'   `"vague"` (frequent, but clear nowhere), `"useless"` (rare, and clear nowhere), `"ambiguous"`
 #'   (on units where another annotation is nearly always given too) or `NA`.
-#' @param other,frequent,clear,similar For `"kinds"`; see [merge_annotations()].
+#' @param x A [crowdtruth()] result.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `tidy()`: a tibble. `as.matrix()`: the scores of all annotations on all units, units x
+#' @return `as.matrix()`: the scores of all annotations on all units, units x
 #'   annotations, numbers in \[0, 1\]; `NA` for a
 #'   unit without labels (version 2.0: without judgements). `glance()`: a tibble with one row:
 #'   `version`; the numbers of `units`, `workers`, `annotations`, `judgements` and `labels` (given
@@ -33,22 +34,49 @@
 #' tidy(x)
 #' tidy(x, "labels")
 #' as.matrix(x)[1:3, ]
-#' @export
-tidy.crowdtruth <- function(x, what = c("workers", "units", "annotations", "scores", "similarity",
-                                        "labels", "kinds", "convergence"), ..., other = NULL,
-                            frequent = 0.5, clear = 0.6, similar = 0.6) {
-  check_dots_empty(...)
-  what <- check_choice(what)
-  abort_argument_if(what == "convergence" && is.null(x$convergence), "what",
-    "Version 2014 has no steps that could converge.", i = "Measure with {.code version = \"2.0\"}.")
-  switch(what,
-    labels = label_shares(x), kinds = annotation_kinds(x, other, frequent, clear, similar),
-    similarity = similarity_table(t(x$similarity)), x[[what]]
+#' @name tidy.crowdtruth
+NULL
+
+# `fields`: similarity (a matrix), converged, ratings, options, history.
+new_crowdtruth <- function(tables, fields) {
+  x <- c(tables, fields)
+  means <- c(
+    clarity = "units", unit_disagreement = "workers", worker_disagreement = "workers",
+    uqs = "units", wqs = "workers", aqs = "annotations"
+  )
+  means <- Map(function(table, column) {
+    if (has_columns(x[[table]], column)) mean_known(x[[table]][[column]]) else NA_real_
+  }, means, names(means))
+  sizes <- list(
+    units = nrow(x$units), workers = of_named_raters(x$ratings, nrow(x$workers)),
+    annotations = nrow(x$annotations),
+    judgements = of_named_raters(x$ratings, sum(x$workers$units)),
+    labels = sum(judgements(x$ratings)$label > 0L)
+  )
+  rlang::inject(new_result("crowdtruth",
+    !!!fields, tables = tables,
+    facts = c(
+      version = x$options$version, sizes, means,
+      steps = nrow(x$convergence) %||% NA_integer_, converged = x$converged %||% NA
+    ),
+    line = crowd_line(x$options$version, Filter(Negate(is.na), sizes)),
+    shown = view(x$annotations, setdiff(names(x$annotations), "reason"), most = 15L),
+    notes = crowd_notes(x),
+    more = "flag_workers(), filter_crowd(), merge_annotations(), tidy(), plot()"
+  ))
+}
+
+crowd_line <- function(version, sizes) {
+  words <- unlist(Map(count_noun, sizes, sub("s$", "", names(sizes))))
+  given <- names(sizes) %in% c("judgements", "labels")
+  paste0(
+    "version ", version, ": ", toString(words[!given]), "; ", paste(words[given], collapse = " with ")
   )
 }
 
-# Row by row of the similarity, of which this is the transpose.
-similarity_table <- function(similarity) {
+# Row by row: the transpose is column by column.
+similarity_table <- function(x) {
+  similarity <- t(x$similarity)
   names <- rownames(similarity)
   apart <- row(similarity) != col(similarity)
   tibble::tibble(
@@ -57,58 +85,12 @@ similarity_table <- function(similarity) {
   )
 }
 
-#' @rdname tidy.crowdtruth
-#' @export
-glance.crowdtruth <- function(x, ...) {
-  check_dots_empty(...)
-  means <- c(
-    clarity = "units", unit_disagreement = "workers", worker_disagreement = "workers",
-    uqs = "units", wqs = "workers", aqs = "annotations"
-  )
-  means <- Map(function(table, column) {
-    if (has_columns(x[[table]], column)) mean_known(x[[table]][[column]]) else NA_real_
-  }, means, names(means))
-  tibble::tibble(
-    version = x$options$version, units = nrow(x$units),
-    workers = of_named_raters(x$ratings, nrow(x$workers)), annotations = nrow(x$annotations),
-    judgements = of_named_raters(x$ratings, sum(x$workers$units)),
-    labels = sum(judgements(x$ratings)$label > 0L), !!!means,
-    steps = nrow(x$convergence) %||% NA_integer_, converged = x$converged %||% NA
-  )
-}
-
 # What says how clear a unit is.
 unit_measure <- function(x) if (x$options$version == "2.0") "uqs" else "clarity"
 
 mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
 
-#' @rdname tidy.crowdtruth
-#' @export
-format.crowdtruth <- function(x, ...) {
-  size <- unlist(glance(x)[c("units", "workers", "annotations", "judgements", "labels")])
-  size <- size[!is.na(size)]
-  words <- unlist(Map(count_noun, size, sub("s$", "", names(size))))
-  given <- names(size) %in% c("judgements", "labels")
-  paste0(
-    "version ", x$options$version, ": ", toString(words[!given]), "; ",
-    paste(words[given], collapse = " with ")
-  )
-}
-
-#' @export
-shown_table.crowdtruth <- function(x) { # nolint: object_name.
-  round_columns(x$annotations[setdiff(names(x$annotations), "reason")])
-}
-
-#' @export
-print.crowdtruth <- function(x, ...) {
-  print_result(
-    x, "flag_workers(), filter_crowd(), merge_annotations(), tidy(), plot()", most = 15L
-  )
-}
-
-#' @export
-notes_of.crowdtruth <- function(x) { # nolint: object_name.
+crowd_notes <- function(x) {
   two <- x$options$version == "2.0"
   unknown <- vapply(x[c("units", "workers", "annotations")], function(table) {
     sum(!is.na(table$reason))

@@ -123,17 +123,21 @@ measure_crowd <- function(x, options, history = character()) {
   )
   similarity <- found$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
-  new_result("crowdtruth",
-    units = unit_table(x, entries, found, measured),
+  tables <- list(
     workers = worker_table(x, entries, measured),
+    units = unit_table(x, entries, found, measured),
     annotations = annotation_table(x, found, similarity, measured),
-    scores = scores, similarity = similarity,
-    convergence = if (two) tibble::tibble(
-      step = seq_along(measured$unit_change), units = measured$unit_change,
-      workers = measured$worker_change, annotations = measured$annotation_change
-    ),
-    converged = measured$converged, ratings = x, options = options, history = history
+    scores = scores, similarity = similarity_table, labels = label_shares,
+    kinds = annotation_kinds
   )
+  if (two) tables$convergence <- tibble::tibble(
+    step = seq_along(measured$unit_change), units = measured$unit_change,
+    workers = measured$worker_change, annotations = measured$annotation_change
+  )
+  new_crowdtruth(tables, list(
+    similarity = similarity, converged = measured$converged, ratings = x, options = options,
+    history = history
+  ))
 }
 
 # The same again on other ratings.

@@ -2,13 +2,11 @@
 
 #' Tables of models, designs and estimators
 #'
-#' @param x A [rater_model()], [rater_design()] or [accuracy_estimator()].
-#' @param ... Not used.
-#' @return `tidy()`: a tibble. Of a model, a row per argument of [rater_model()] but `prior`:
+#' @return `tidy()`: a tibble. Of a [rater_model()], a row per argument of [rater_model()] but `prior`:
 #'   `property`, `value`, and `holds`, whether that is a K-property that the model keeps (`NA` for
-#'   `system`, and for `base_rates` by formula). Of a design, a row per rater and system: `name`,
+#'   `system`, and for `base_rates` by formula). Of a [rater_design()], a row per rater and system: `name`,
 #'   `kind` (`"rater"` or `"system"`) and `accuracy`, `NA` where a confusion matrix is given. Of an
-#'   estimator, a row per option: `option` and `value`, a string.
+#'   [accuracy_estimator()], a row per option: `option` and `value`, a string.
 #'
 #'   `glance()`: a tibble with one row: the arguments of a model, with `prior` as `"weak"`, `"none"`
 #'   or `"own"`; of a design the numbers of `cases`, `raters`, `systems` and `categories`, the law
@@ -22,9 +20,9 @@
 #' tidy(lehner_design(8))
 #' glance(lehner_design(8))
 #' format(accuracy_estimator("joint"))
-#' @export
-tidy.rater_model <- function(x, ...) {
-  check_dots_empty(...)
+NULL
+
+schema_of.rater_model <- function(x) { # nolint: object_name.
   property <- c("accuracy", "errors", "difficulty", "system")
   value <- unlist(x[property], use.names = FALSE)
   origin <- c("common", "uniform", "none", NA)
@@ -33,49 +31,34 @@ tidy.rater_model <- function(x, ...) {
     value <- c(value, formula_text(x))
     origin <- c(origin, NA)
   }
-  tibble::tibble(property = property, value = value, holds = value == origin)
-}
-
-#' @rdname design_tables
-#' @export
-glance.rater_model <- function(x, ...) {
-  check_dots_empty(...)
   prior <- if (length(x$prior) == 0L) "none" else if (is_pooled(x)) "pooled" else
     if (identical(x$prior, weak_prior)) "weak" else "own"
-  tibble::as_tibble(c(x[c("accuracy", "errors", "difficulty", "system")], prior = prior))
+  new_schema(
+    list(table = tibble::tibble(property = property, value = value, holds = value == origin)),
+    c(x[c("accuracy", "errors", "difficulty", "system")], prior = prior), format(x)
+  )
 }
 
-#' @rdname design_tables
-#' @export
-tidy.rater_design <- function(x, ...) {
-  check_dots_empty(...)
+schema_of.rater_design <- function(x) { # nolint: object_name.
   accuracy <- c(x$raters, x$systems)
-  tibble::tibble(
-    name = names(accuracy),
-    kind = rep(c("rater", "system"), c(n_raters(x), n_systems(x))),
+  table <- tibble::tibble(
+    name = names(accuracy), kind = rep(c("rater", "system"), c(n_raters(x), n_systems(x))),
     accuracy = unname(replace(accuracy, lengths(x$matrices) > 0L, NA))
   )
-}
-
-#' @rdname design_tables
-#' @export
-glance.rater_design <- function(x, ...) {
-  check_dots_empty(...)
-  tibble::tibble(
-    cases = x$n, raters = n_raters(x), systems = n_systems(x),
-    categories = n_categories(x), base_rates = x$law, dispersion = x$dispersion,
-    error_range = x$error_range, difficulty = max(abs(x$strata$shift)),
-    missing = mean(x$missing),
-    k_properties = length(design_violations(x)) == 0L
-  )
-}
-
-#' @rdname design_tables
-#' @export
-format.rater_design <- function(x, ...) {
-  paste0(
+  broken <- design_violations(x)
+  line <- paste0(
     count_noun(x$n, "case"), ", ", count_noun(n_raters(x), "rater"), ", ",
     count_noun(n_systems(x), "system"), ", ",
     count_noun(n_categories(x), "category", "categories")
+  )
+  new_schema(
+    list(table = table),
+    list(
+      cases = x$n, raters = n_raters(x), systems = n_systems(x), categories = n_categories(x),
+      base_rates = x$law, dispersion = x$dispersion, error_range = x$error_range,
+      difficulty = max(abs(x$strata$shift)), missing = mean(x$missing),
+      k_properties = length(broken) == 0L
+    ),
+    line, head = c(line, design_lines(x, table$kind, broken))
   )
 }

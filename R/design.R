@@ -161,14 +161,11 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
   )
 }
 
-#' @export
-print.rater_design <- function(x, ...) {
-  accuracy <- split(given_accuracies(x), tidy(x)$kind)
-  broken <- design_violations(x)
+design_lines <- function(x, kind, broken) {
+  accuracy <- split(given_accuracies(x), kind)
   missing <- percent(x$missing)
   if (!all_same(missing)) missing <- shorten(paste(names(x$raters), missing))
-  cat_lines(
-    paste0("<rater_design> ", format(x)),
+  c(
     vapply(names(accuracy), function(kind) {
       given <- shorten(paste(names(accuracy[[kind]]), "=", accuracy[[kind]]))
       paste0("Accuracy of ", kind, "s: ", given)
@@ -182,7 +179,6 @@ print.rater_design <- function(x, ...) {
     if (length(broken) > 0L) "The K-properties do not hold:" else "The K-properties hold",
     paste("  -", broken, recycle0 = TRUE)
   )
-  invisible(x)
 }
 
 # Initial accuracies of raters, then systems; those of given matrices over the base rates that are

@@ -51,10 +51,17 @@ random_gold <- function(x, number) {
   all[rated[sample.int(length(rated), min(number, length(rated)))], ]
 }
 
-#' @export
-print.accuracy_estimator <- function(x, ...) {
-  cat_lines(paste0("<accuracy_estimator> ", format(x)))
-  invisible(x)
+schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
+  options <- drop_null(attr(x, "options"))
+  options$model <- format(options$model)
+  options$common <- as.character(common_of(options) %||% NA) # a word or a share
+  given <- options[!vapply(options, is.na, NA)]
+  new_schema(
+    list(options = tibble::tibble(
+      option = names(options), value = vapply(options, format, "", USE.NAMES = FALSE)
+    )),
+    options, paste(names(given), given, collapse = ", ")
+  )
 }
 
 # A named list of functions, from what a user may give.
@@ -110,29 +117,4 @@ apply_estimator <- function(estimator, x, systems, seed) {
       c(lacking, conditions(without_trace(e)))
     }
   )
-}
-
-#' @rdname design_tables
-#' @export
-tidy.accuracy_estimator <- function(x, ...) {
-  facts <- glance(x, ...)
-  tibble::tibble(option = names(facts), value = vapply(facts, format, "", USE.NAMES = FALSE))
-}
-
-#' @rdname design_tables
-#' @export
-glance.accuracy_estimator <- function(x, ...) {
-  check_dots_empty(...)
-  options <- drop_null(attr(x, "options"))
-  options$model <- format(options$model)
-  options$common <- as.character(common_of(options) %||% NA) # a word or a share
-  tibble::as_tibble(options)
-}
-
-#' @rdname design_tables
-#' @export
-format.accuracy_estimator <- function(x, ...) {
-  options <- glance(x)
-  options <- options[!vapply(options, is.na, NA)]
-  paste(names(options), options, collapse = ", ")
 }

@@ -54,7 +54,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   output$best <- shiny::renderText(plain_words(format(shiny::req(compared()))))
   output$sentences <- shiny::renderUI(sentences_of(shiny::req(judged())))
   output$plan <- shiny::renderUI(
-    lapply(plain_words(c(format(shiny::req(planned())), notes_of(planned()))), shiny::tags$p)
+    lapply(plain_words(document_notes(shiny::req(planned()))), shiny::tags$p)
   )
   output$plan_table <- shiny::renderTable(shown_table(shiny::req(planned())))
   output$code <- shiny::renderText(page_code(read(), input, known()))

@@ -7,6 +7,11 @@ decimals <- function(x, digits = 3L) {
   ifelse(is.na(x), "NA", formatC(x, format = "f", digits = digits))
 }
 
+show_p <- function(p) {
+  out <- ifelse(is.na(p), "", decimals(p))
+  replace(out, which(p < 0.0005), "<.001")
+}
+
 percent <- function(x) ifelse(is.na(x), "an unknown share", paste0(decimals(100 * x, 1L), "%"))
 
 whole_percent <- function(share) paste0(formatC(100 * share, format = "f", digits = 0L), "%")

@@ -38,42 +38,24 @@ gold_cases <- function(truth, sample = NULL, target = c("population", "cases"), 
   )
 }
 
-#' @rdname gold_cases
-#' @param x An object of class `gold_cases`.
-#' @param ... Not used.
-#' @export
-tidy.gold_cases <- function(x, ...) {
-  check_dots_empty(...)
-  given <- if (!isTRUE(x$truth)) as_truth_table(x$truth, "truth")
-  tibble::tibble(case = given$case %||% character(), truth = given$truth %||% character())
-}
-
-#' @rdname gold_cases
-#' @export
-glance.gold_cases <- function(x, ...) {
-  check_dots_empty(...)
+schema_of.gold_cases <- function(x) { # nolint: object_name.
+  known <- !isTRUE(x$truth)
+  given <- if (known) as_truth_table(x$truth, "truth")
   sample <- x$sample %||% "undeclared"
-  tibble::tibble(
-    cases = if (isTRUE(x$truth)) NA_integer_ else nrow(tidy(x)),
-    gold_sample = if (rlang::is_string(sample)) sample else "probability", target = x$target,
-    widen = x$widen %||% NA_real_
+  if (!rlang::is_string(sample)) sample <- "probability"
+  new_schema(
+    list(cases = tibble::tibble(
+      case = given$case %||% character(), truth = given$truth %||% character()
+    )),
+    list(
+      cases = if (known) length(given$case) else NA_integer_, gold_sample = sample,
+      target = x$target, widen = x$widen %||% NA_real_
+    ),
+    paste0(
+      if (known) count_noun(length(given$case), "gold case") else "the truth that ratings hold",
+      ", sample: ", sample, ", target: ", x$target
+    )
   )
-}
-
-#' @rdname gold_cases
-#' @export
-format.gold_cases <- function(x, ...) {
-  size <- glance(x)
-  paste0(
-    if (is.na(size$cases)) "the truth that ratings hold" else count_noun(size$cases, "gold case"),
-    ", sample: ", size$gold_sample, ", target: ", size$target
-  )
-}
-
-#' @export
-print.gold_cases <- function(x, ...) {
-  cat_lines(paste0("<gold_cases> ", format(x)))
-  invisible(x)
 }
 
 check_widen <- function(widen) {

@@ -1,17 +1,16 @@
 #' Tables of a plan for gold
 #'
 #' @param x A [plan_gold()] result.
-#' @param what `"answer"`: a row per system and kind of interval; `"curve"`: the half-width for many
-#'   numbers of gold cases; `"costs"`: more gold or more raters.
-#' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `tidy()`: a tibble. Of the answer: `system` (for a difference, two); `interval`
+#' @param ... Not used.
+#' @return `tidy()`: a tibble with a row per system and kind of interval: `system` (for a difference, two); `interval`
 #'   (`"gold alone"`, `"corrected"` or `"combined"`); `gold`, the number of cases to label, out of
 #'   the `cases` that count, `NA` if all of them are too few, if ratings are worth what they seem;
 #'   `lowest` and `highest`, that number where they are worth more, or where they are worth less and
 #'   errors are shared, so that gold contradicts them; `half_width`, what `gold` cases give;
 #'   `worth`, how many labels without ratings one label is worth, and its range `worth_lowest` to
-#'   `worth_highest`; and `reason`, why there is no number. Of the curve: `system`, `interval`,
-#'   `gold` and `half_width`. Of the costs: `raters`, `gold` and `ratings` that are needed then, and
+#'   `worth_highest`; and `reason`, why there is no number.
+#'   `tidy(x, "curve")`, for many numbers of gold cases: `system`, `interval`, `gold` and
+#'   `half_width`. `tidy(x, "costs")`, more gold or more raters: `raters`, `gold` and `ratings` that are needed then, and
 #'   `cost`; no rows if no costs were given.
 #'
 #'   `glance()`: a tibble with one row: `of`, `interval`, `gold`, the number of cases to label for
@@ -31,38 +30,7 @@
 #' tidy(plan, "costs")
 #' glance(plan)
 #' head(augment(plan))
-#' @export
-tidy.gold_plan <- function(x, what = c("answer", "curve", "costs"), ...) {
-  check_dots_empty(...)
-  switch(check_choice(what),
-    answer = x$table,
-    curve = x$curve,
-    costs = x$costs %||% tibble::tibble(
-      raters = character(), gold = double(), ratings = double(), cost = double()
-    )
-  )
-}
-
-#' @rdname tidy.gold_plan
-#' @export
-glance.gold_plan <- function(x, ...) {
-  check_dots_empty(...)
-  settings <- x$settings
-  least <- settled_row(x)
-  tibble::tibble(
-    of = settings$of, interval = least$interval, gold = number_to_draw(least), cases = least$cases,
-    half_width = least$half_width, conf_level = settings$conf_level, target = settings$target,
-    choice = settings$choice, least[c("worth", "worth_lowest", "worth_highest")]
-  )
-}
-
-# Of the system that needs most gold.
-settled_row <- function(x) {
-  rows <- x$table[x$table$interval == settled_interval(x$table, x$settings), ]
-  rows[order(-is.na(rows$gold), -number_to_draw(rows), rows$worth)[[1L]], ]
-}
-
-#' @rdname tidy.gold_plan
+#' @name tidy.gold_plan
 #' @export
 augment.gold_plan <- function(x, ...) {
   check_dots_empty(...)
@@ -72,27 +40,40 @@ augment.gold_plan <- function(x, ...) {
   )
 }
 
-#' @rdname tidy.gold_plan
-#' @export
-format.gold_plan <- function(x, ...) {
-  best <- settled_row(x)
-  if (is.na(best$gold)) return(paste0("Not reached: ", best$reason))
-  paste0(
-    count_noun(number_to_draw(best), "gold case"), " of ", number_of(best$cases),
-    " for a half-width of ", decimals(best$half_width), " (",
-    interval_title(x$settings$conf_level), ", ", best$interval, ")"
-  )
-}
-
-#' @export
-print.gold_plan <- function(x, ...) {
-  more <- "augment() (the cases to label), tidy(), glance(), plot()"
-  print_result(x, more, left = integer(), most = Inf)
-}
-
-#' @export
-caption_of.gold_plan <- function(x) { # nolint: object_name.
+# `x`: the tables answer, curve and costs (or NULL), chosen, cases, settings, in_database.
+new_gold_plan <- function(x) {
   settings <- x$settings
+  table <- x$answer
+  least <- settled_row(table, settings)
+  no_costs <- tibble::tibble(
+    raters = character(), gold = double(), ratings = double(), cost = double()
+  )
+  line <- paste0("Not reached: ", least$reason)
+  if (!is.na(least$gold)) line <- paste0(
+    count_noun(number_to_draw(least), "gold case"), " of ", number_of(least$cases),
+    " for a half-width of ", decimals(least$half_width), " (",
+    interval_title(settings$conf_level), ", ", least$interval, ")"
+  )
+  rlang::inject(new_result("gold_plan",
+    !!!x[c("chosen", "cases", "settings", "in_database")],
+    tables = list(answer = table, curve = x$curve, costs = x$costs %||% no_costs),
+    facts = c(
+      list(of = settings$of, interval = least$interval, gold = number_to_draw(least)),
+      least[c("cases", "half_width")], settings[c("conf_level", "target", "choice")],
+      least[c("worth", "worth_lowest", "worth_highest")]
+    ),
+    line = line, caption = gold_caption(settings), shown = view_of_gold(table, settings),
+    notes = gold_plan_notes(x, least), more = "augment() (the cases to label), tidy(), glance(), plot()"
+  ))
+}
+
+# Of the system that needs most gold.
+settled_row <- function(table, settings) {
+  rows <- table[table$interval == settled_interval(table, settings), ]
+  rows[order(-is.na(rows$gold), -number_to_draw(rows), rows$worth)[[1L]], ]
+}
+
+gold_caption <- function(settings) {
   what <- switch(settings$of,
     accuracy = "Accuracy", difference = "Difference of accuracies",
     paste0(
@@ -111,29 +92,21 @@ caption_of.gold_plan <- function(x) { # nolint: object_name.
   )
 }
 
-#' @export
-shown_table.gold_plan <- function(x) { # nolint: object_name.
-  table <- tidy(x)
+view_of_gold <- function(table, settings) {
   if (length(unique(table$system)) > 3L) {
-    table <- table[table$interval == settled_interval(table, x$settings), ]
+    table <- table[table$interval == settled_interval(table, settings), ]
   }
-  whole <- function(n) ifelse(is.na(n), "NA", number_of(n))
-  out <- data.frame(
-    system = table$system, interval = table$interval, gold = whole(table$gold),
-    lowest = whole(table$lowest),
-    highest = ifelse(is.na(table$highest) & !is.na(table$lowest), "or more", whole(table$highest)),
-    `half-width` = decimals(table$half_width), worth = decimals(table$worth, 1L),
-    check.names = FALSE
-  )
-  align_left(out, 1:2)
+  unbounded <- is.na(table$highest) & !is.na(table$lowest)
+  numbers <- c("gold", "lowest", "highest")
+  table[numbers] <- lapply(table[numbers], function(n) ifelse(is.na(n), "NA", number_of(n)))
+  table$highest[unbounded] <- "or more"
+  view(table, c("system", "interval", numbers, `half-width` = "half_width", "worth"),
+    c(3L, worth = 1L), left = 1:2, most = Inf)
 }
 
-#' @export
-notes_of.gold_plan <- function(x) { # nolint: object_name.
-  table <- tidy(x)
-  lacking <- drop_missing(table, "reason")
-  drawn <- nrow(augment(x))
-  settled <- settled_row(x)
+gold_plan_notes <- function(x, settled) {
+  lacking <- drop_missing(x$answer, "reason")
+  drawn <- length(x$chosen$case)
   safe <- is.null(x$settings$gold) && !is.na(settled$highest)
   c(
     paste0("Not reached, ", lacking$interval, ", ", lacking$system, ": ", lacking$reason,
@@ -168,11 +141,10 @@ cost_note <- function(costs) {
   if (is.null(costs) || anyNA(costs$cost)) {
     return(if (!is.null(costs)) "What one more rater would save is not known")
   }
-  cheaper <- costs$raters[[which.min(costs$cost)]]
   paste0(
     "Cost ", number_of(costs$cost[[1L]]), " with these raters, ",
     number_of(costs$cost[[2L]]), " with one more (", number_of(costs$gold[[2L]]), " gold cases) ",
     "who shares no more errors than they do: ",
-    if (cheaper == "one more") "one more rater is cheaper" else "gold cases are cheaper"
+    if (which.min(costs$cost) > 1L) "one more rater is cheaper" else "gold cases are cheaper"
   )
 }

@@ -106,13 +106,13 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   quantities <- planned_quantities(estimate, predict_categories(x), settings)
   each <- function(rows) stack_rows(quantities, rows, settings = settings)
   table <- each(gold_rows)
-  new_result("gold_plan",
-    table = table, curve = each(gold_curve),
+  new_gold_plan(list(
+    answer = table, curve = each(gold_curve),
     costs = gold_costs(table, quantities, estimate, settings),
-    chosen = choose_gold(table, quantities, x, settings),
+    chosen = with_run_seed(draw_seed(), choose_gold(table, quantities, x, settings)),
     cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
     in_database = in_database(x)
-  )
+  ))
 }
 
 as_planned_estimate <- function(x) {

@@ -1,10 +1,8 @@
 #' Tables of a plan
 #'
-#' @param x,object A [plan_cases()] result.
-#' @param what `"answer"`: a row per number of raters; `"curve"`: a row per number of raters and
-#'   number of cases that was looked at.
+#' @param object A [plan_cases()] result.
 #' @param ... For `update()`, arguments of [plan_cases()] that are to be others; otherwise not used.
-#' @return `tidy()`: a tibble. Of the answer: `raters`; `cases`, the smallest number that is enough
+#' @return `tidy()`: a tibble with a row per number of raters: `raters`; `cases`, the smallest number that is enough
 #'   (or the number given), `NA` if none is; its Monte Carlo standard error `std.error`;
 #'   `probability`, that an estimate is within the margin with so many cases (the best that was
 #'   found, where `cases` is `NA`); `lowest`, the probability for that of several system accuracies
@@ -12,7 +10,8 @@
 #'   `conf_level`; `bias`, the mean error for the system accuracy where it is largest (`NA` in an
 #'   approximation); `ratings` and `cost`; `cheapest`, whether no other row that is enough costs
 #'   less; and `reason`, why a row is not enough. Columns that end in `_mcse` are Monte Carlo
-#'   standard errors. Of the curve: the same of each number of cases, with `missing` (the share of
+#'   standard errors. `tidy(x, "curve")`: the same of each number of raters and number of cases that
+#'   was looked at, with `missing` (the share of
 #'   panels and systems without an estimate) and `runs`.
 #'
 #'   `glance()`: a tibble with one row, the cheapest combination of `raters` and `cases`, its
@@ -27,35 +26,7 @@
 #' tidy(plan)
 #' glance(plan)
 #' update(plan, margin = 0.05)
-#' @export
-tidy.case_plan <- function(x, what = c("answer", "curve"), ...) {
-  check_dots_empty(...)
-  switch(check_choice(what), answer = x$table, curve = x$curve)
-}
-
-#' @rdname tidy.case_plan
-#' @export
-glance.case_plan <- function(x, ...) {
-  check_dots_empty(...)
-  settings <- x$settings
-  tibble::tibble(
-    cheapest_row(x)[c("raters", "cases", "probability", "ratings", "cost")],
-    margin = settings$margin, conf_level = settings$conf_level,
-    rater_accuracy = mean(settings$accuracies), chance_kappa = settings$kappa,
-    categories = length(settings$labels), estimator = names(settings$estimator),
-    approximate = settings$approximate,
-    runs = if (settings$approximate) NA_integer_ else settings$runs
-  )
-}
-
-# The first of those that cost least; NA where none is enough.
-cheapest_row <- function(x) x$table[which(x$table$cheapest)[1L], ]
-
-#' @rdname tidy.case_plan
-#' @export
-format.case_plan <- function(x, ...) paste(format_answer(x), collapse = "; ")
-
-#' @rdname tidy.case_plan
+#' @name tidy.case_plan
 #' @export
 update.case_plan <- function(object, ...) {
   given <- list(...)
@@ -72,44 +43,47 @@ update.case_plan <- function(object, ...) {
 
 # ---- Print --------------------------------------------------------------------------------------
 
-#' @export
-print.case_plan <- function(x, ...) {
-  print_result(
-    x, "tidy(), glance(), update(), plot()", left = integer(), most = Inf,
-    head = c(paste("<case_plan>", caption_of(x)), format_assumed(x)),
-    notes = c(format_answer(x), plan_notes(x), format_advice(x))
-  )
-}
-
-#' @export
-caption_of.case_plan <- function(x) { # nolint: object_name.
-  paste0(
-    "Estimates within ", format(x$settings$margin), " of true accuracy with probability ",
-    format(x$settings$conf_level)
-  )
-}
-
-#' @export
-notes_of.case_plan <- function(x) { # nolint: object_name.
-  c(format_assumed(x), format_answer(x), plan_notes(x))
-}
-
-#' @export
-shown_table.case_plan <- function(x) { # nolint: object_name.
-  table <- tidy(x)
+# `x`: the tables answer and curve, settings, arguments (for update()), seed.
+show_case_plan <- function(x) {
+  settings <- x$settings
+  table <- x$answer
   count <- function(n) number_of(round(n))
-  out <- data.frame(
-    raters = table$raters,
+  cells <- data.frame(
+    table["raters"], table["bias"],
     cases = value_and_error(count(table$cases), count(pmax(1, table$std.error))),
-    probability = value_and_error(decimals(table$probability), decimals(table$probability_mcse))
+    probability = value_and_error(decimals(table$probability), decimals(table$probability_mcse)),
+    table[c("lowest", "half_width")], ratings = count(table$ratings), cost = number_of(table$cost)
   )
-  if (length(x$settings$systems) > 1L) out$lowest <- decimals(table$lowest)
-  out$`half-width` <- decimals(table$half_width)
-  if (!x$settings$approximate) out$bias <- decimals(table$bias)
-  out$ratings <- count(table$ratings)
-  if (costs_differ(x$settings)) out$cost <- number_of(table$cost)
-  out
+  answer <- format_answer(x)
+  assumed <- format_assumed(x)
+  caption <- paste0(
+    "Estimates within ", format(settings$margin), " of true accuracy with probability ",
+    format(settings$conf_level)
+  )
+  new_result("case_plan",
+    tables = x[c("answer", "curve")], settings = settings, arguments = x$arguments, seed = x$seed,
+    facts = c(
+      as.list(cheapest_row(x)[c("raters", "cases", "probability", "ratings", "cost")]),
+      settings[c("margin", "conf_level")],
+      list(
+        rater_accuracy = mean(settings$accuracies), chance_kappa = settings$kappa,
+        categories = length(settings$labels), estimator = names(settings$estimator),
+        approximate = settings$approximate,
+        runs = if (settings$approximate) NA_integer_ else settings$runs
+      )
+    ),
+    line = paste(answer, collapse = "; "), caption = caption, head = c(caption, assumed),
+    shown = view(cells, c(
+      "raters", "cases", "probability", if (length(settings$systems) > 1L) "lowest",
+      `half-width` = "half_width", if (!settings$approximate) "bias", "ratings",
+      if (costs_differ(settings)) "cost"
+    ), left = integer(), most = Inf),
+    notes = c(answer, plan_notes(x), format_advice(x)), more = "tidy(), glance(), update(), plot()"
+  )
 }
+
+# The first of those that cost least; NA where none is enough.
+cheapest_row <- function(x) x$answer[which(x$answer$cheapest)[1L], ]
 
 # Is the cost more than the number of ratings?
 costs_differ <- function(settings) any(settings$cost != c(0, 1))
@@ -171,9 +145,9 @@ format_judges <- function(settings) {
 # The answer in words.
 format_answer <- function(x) {
   best <- cheapest_row(x)
-  if (is.na(best$cases)) return(not_reached(x$table))
+  if (is.na(best$cases)) return(not_reached(x$answer))
   costs <- costs_differ(x$settings)
-  said <- if (nrow(x$table) > 1L) if (costs) "Cheapest" else "Fewest ratings" else
+  said <- if (nrow(x$answer) > 1L) if (costs) "Cheapest" else "Fewest ratings" else
     if (is.null(x$settings$cases)) "Needed" else "Enough"
   sprintf(
     "%s: %s by %s, %s", said, count_noun(best$cases, "case"), count_noun(best$raters, "rater"),
@@ -186,7 +160,7 @@ not_reached <- function(table) {
 }
 
 plan_notes <- function(x) {
-  table <- tidy(x)
+  table <- x$answer
   short <- !is.na(table$reason)
   c(
     if (!all(short)) not_reached(table[short, ]),
@@ -246,7 +220,7 @@ format_advice <- function(x) {
     return("Advice of Lehner (2015): none for these settings")
   }
   weak <- settings$kappa < 0.4
-  curve <- tidy(x, "curve")
+  curve <- x$curve
   at <- sqrt(if (weak) 200 else 100)
   here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), at)$y
   paste0(

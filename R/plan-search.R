@@ -32,7 +32,7 @@ plan_panels <- function(settings, i, n, seed) {
     list(design = settings$designs[[i]]), settings$estimator, settings$runs, as.integer(n),
     "same", seed
   )
-  rows <- tidy(run_study(study, settings$threads))
+  rows <- study_estimates(run_study(study, settings$threads))
   abort_argument_if(all(has_failed(rows)), "estimator",
     "{.arg estimator} fails on every panel of {n} case{?s}.", x = verbatim(rows$reason[[1L]]),
     parent = rows$condition[[1L]])

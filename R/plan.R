@@ -144,7 +144,7 @@ check_cost <- function(cost, default = c(case = 0, rating = 1)) {
   replace(default, names, cost)
 }
 
-# Fields: table and curve (what tidy() gives), settings, arguments (for update()), seed.
+# The tables of all parts, with what each row costs.
 new_case_plan <- function(parts, settings, arguments, seed) {
   stacked <- function(part) tibble::as_tibble(stack_rows(parts, `[[`, part))
   table <- stacked("answer")
@@ -153,10 +153,10 @@ new_case_plan <- function(parts, settings, arguments, seed) {
   table$ratings <- table$cases * given
   table$cost <- table$cases * (settings$cost[["case"]] + given * settings$cost[["rating"]])
   table$cheapest <- enough & table$cost %in% min(table$cost[enough], Inf)
-  new_result("case_plan",
-    table = table[c(setdiff(names(table), "reason"), "reason")], curve = stacked("curve"),
+  show_case_plan(list(
+    answer = table[c(setdiff(names(table), "reason"), "reason")], curve = stacked("curve"),
     settings = settings, arguments = arguments, seed = seed
-  )
+  ))
 }
 
 # A row of the table but for its costs. `point` has the columns of the curve.

@@ -7,8 +7,13 @@
 #' @rawNamespace S3method(ggplot2::autoplot,agreement_test)
 autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  seen <- drawn_measures(object)
-  null <- attr(object, "about")$null
+  abort_argument_if(is.null(schema_of(object)), "object",
+    "must have all columns that it was given at first.")
+  about <- attr(object, "about")
+  seen <- known_measures(plain_data_frame(object), "object")
+  seen$title <- from_top(measure_titles(seen$measure, about$scale_name)[seen$measure])
+  if (has_columns(seen, "estimate1")) return(plot_panel_differences(seen, about$conf_level))
+  null <- about$null
   seen$label <- paste("p", sub("^(?=[0-9])", "= ", show_p(seen$p.value), perl = TRUE))
   picture(seen, "estimate", "title") +
     line_at(null) +
@@ -22,30 +27,14 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
     titled(caption_of(object), "Dashed: the value that is tested", "agreement")
 }
 
-# Rows with an estimate, with the title of their measure, the first on top.
-drawn_measures <- function(object) {
-  abort_argument_if(!is_whole_test(object), "object",
-    "must have all columns that it was given at first.")
-  seen <- known_measures(plain_data_frame(object), "object")
-  titles <- measure_titles(seen$measure, attr(object, "about")$scale_name)
-  seen$title <- from_top(titles[seen$measure])
-  seen
-}
-
-#' @rdname agreement_tests
-#' @rawNamespace S3method(ggplot2::autoplot,agreement_comparison)
-autoplot.agreement_comparison <- function(object, ...) { # nolint: object_name.
-  check_dots_empty(...)
-  seen <- drawn_measures(object)
+plot_panel_differences <- function(seen, level) {
   picture(seen, "estimate", "title") +
     line_at(0) +
     interval_layers() +
     roomy_rows() +
     titled(
       "Differences of agreement on the same cases",
-      with_intervals(
-        seen, attr(object, "about")$conf_level, "The first panel less the second, with"
-      ),
+      with_intervals(seen, level, "The first panel less the second, with"),
       "difference of agreement"
     )
 }

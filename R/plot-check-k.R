@@ -12,7 +12,7 @@ autoplot.k_check <- function(object, # nolint: object_name.
                              type = c("tests", "pairs", "disagreements"), ...) {
   check_dots_empty(...)
   type <- check_choice(type)
-  abort_argument_if(!is_whole_check(object), "object",
+  abort_argument_if(is.null(schema_of(object)), "object",
     "must have all columns that {.fun check_k_properties} gave it.")
   rows <- tidy(object, what = type)
   if (type == "tests") rows <- drop_missing(rows, "p.value")

@@ -63,8 +63,9 @@ check_ggplot2 <- function() check_installed("ggplot2", "to draw")
 #' Pictures of results
 #'
 #' A ggplot of any result. `autoplot()` is [ggplot2::autoplot()] where that package is installed,
-#' and needs it. Themes, scales and titles of ggplot2 can be added; `plot()` draws the same at once,
-#' and takes `title` and `subtitle`. A theme that was set by [ggplot2::theme_set()] is kept.
+#' and needs it. `autoplot(x) + theme_bw()` changes a picture: themes, scales and titles of ggplot2
+#' can be added. `plot()` draws the same at once, takes `title` and `subtitle`, and returns the
+#' picture invisibly. A theme that was set by [ggplot2::theme_set()] is kept.
 #'
 #' @param object Any result that has a picture, such as [ratings()], [estimate_accuracy()] or
 #'   [agreement()].
@@ -89,12 +90,13 @@ autoplot <- function(object, ...) {
   }
 }
 
-# plot() draws what autoplot() describes, with other titles if some are given.
+# plot() draws what autoplot() describes, with other titles if some are given, and returns it.
 draw <- function(x, ..., title = NULL, subtitle = NULL) {
   check_ggplot2()
   titles <- drop_null(list(title = title, subtitle = subtitle))
-  print(ggplot2::autoplot(x, ...) + do.call(ggplot2::labs, titles) + wrapped_texts())
-  invisible(x)
+  picture <- ggplot2::autoplot(x, ...) + do.call(ggplot2::labs, titles) + wrapped_texts()
+  print(picture)
+  invisible(picture)
 }
 
 # Colours of Okabe and Ito (2008), three of them a little darker, so that any two are 20 apart or

@@ -78,11 +78,12 @@ warn_of_each <- function(topic, message, names, share, of, least = 0, i = NULL) 
     i = i, systems = names[some], share = share[some])
 }
 
-# A line per reason why something is NA; `of` are the names of its rows.
-reason_notes <- function(reason, estimate, of, most = 4L) {
+# A line per reason why something is NA; `of` are the names of its rows, `no` what they have no
+# interval of.
+reason_notes <- function(reason, estimate, of, most = 4L, no = "interval") {
   vapply(unique(reason[!is.na(reason)]), function(why) {
     at <- reason %in% why
-    what <- if (startsWith(why, no_interval)) "No interval for" else
+    what <- if (startsWith(why, no_interval)) paste("No", no, "for") else
       if (startsWith(why, gold_unused)) "From ratings alone," else
       if (all(is.na(estimate[at]))) "NA for" else "For"
     plain <- sub(paste0("^(", no_interval, "|", gold_unused, ")"), "", why)

@@ -80,15 +80,13 @@ put_report <- function(made, file) {
     i = "The folder must be writable and have space for a second copy.", path = file)
 }
 
-# What is said without R: clauses that name arguments or functions are left out.
-plain_words <- function(words) {
-  clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
-  out <- trimws(gsub("[ \t]+", " ", gsub(clause, "", words)))
-  ifelse(is.na(out), "", out)
-}
-
-# Notes below a table of estimates, for those who do not know it from the console.
+# Notes below a table, for readers who do not know it from the console. Those of results without a
+# schema are taken apart, until they have one.
 notes_in_words <- function(estimate) {
+  if (!is.null(schema_of(estimate))) {
+    notes <- unlist(lapply(schema_of(estimate)$notes, `[[`, "report"))
+    return(notes[nzchar(notes)])
+  }
   notes <- plain_words(notes_of(estimate))
   notes <- notes[nzchar(notes) & !grepl("^(Range|Labels|p):", notes)]
   notes <- sub("^Interval [(][a-z]+[)]", "Interval", sub("^Gold: ", "Known truth: ", notes))

@@ -1,10 +1,9 @@
 #' Tables of shared errors
 #'
 #' @param x A [shared_errors()] result.
-#' @param what `"pairs"`, a row per pair of raters and systems, or `"raters"`, a row per rater.
 #' @param digits Number of decimals.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `tidy()`: a tibble. For `"pairs"`: `rater1` and `rater2`, names of raters or systems;
+#' @return `tidy()`: a tibble with a row per pair of raters and systems: `rater1` and `rater2`, names of raters or systems;
 #'   `kind`, `"raters"`, `"rater and system"` or `"systems"`; `n`, the number of cases that both
 #'   answered, and `known`, of those whose truth is known; `estimate`, the correlation of their
 #'   being right, in \[-1, 1\], with `std.error`, `conf.low` and `conf.high`; `lowest` and
@@ -12,7 +11,7 @@
 #'   number of cases on which both are wrong; `coinciding`, the share of these with the same answer,
 #'   `expected`, by chance, and `surplus`; `reason`, why something is `NA`.
 #'
-#'   For `"raters"`: `rater`; `n`, the number of cases with known truth; `accuracy` there;
+#'   `tidy(x, "raters")`: a row per rater: `rater`; `n`, the number of cases with known truth; `accuracy` there;
 #'   `correlation`, the mean with the other raters; `effective`, the effective number of the raters
 #'   without this one, and `change`, how much that is more than with it.
 #'
@@ -34,19 +33,31 @@
 #' as.matrix(errors)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(errors)
-#' @export
-tidy.shared_errors <- function(x, what = c("pairs", "raters"), ...) {
-  check_dots_empty(...)
-  if (check_choice(what) == "raters") return(x$raters)
-  table <- pairs_of_all(x)
-  table[!names(table) %in% c("one", "two", "covariance", "spread", "conf_level")]
+#' @name tidy.shared_errors
+NULL
+
+# `pairs`: those that share a case. `about`: what is true of all raters together. The table of pairs
+# of tidy() has a row for every pair, and is made on request.
+new_shared_errors <- function(pairs, raters, about, counts, options, judges) {
+  facts <- c(as.list(counts), as.list(about), conf_level = options$conf_level)
+  known <- facts$known > 0
+  truth <- if (known) paste(number(facts$known), "with known truth") else "no known truth"
+  new_result("shared_errors",
+    tables = list(pairs = tidy_pairs, raters = raters), facts = facts, pairs = pairs,
+    options = options, judges = judges, counts = counts, line = shared_line(facts),
+    head = c(toString(c(
+      count_noun(facts$raters, "rater"), count_noun(facts$systems, "system"),
+      count_noun(facts$n, "case"), truth
+    )), shared_line(facts)),
+    shown = view_of_pairs(pairs, known, options$conf_level),
+    notes = shared_notes(pairs, raters, facts, options, length(judges)),
+    more = "tidy(what = \"raters\"), glance(), plot()"
+  )
 }
 
-#' @rdname tidy.shared_errors
-#' @export
-glance.shared_errors <- function(x, ...) {
-  check_dots_empty(...)
-  tibble::tibble(x$counts, x$about, conf_level = x$options$conf_level)
+tidy_pairs <- function(x) {
+  table <- pairs_of_all(x)
+  table[!names(table) %in% c("one", "two", "covariance", "spread", "conf_level")]
 }
 
 #' @rdname tidy.shared_errors
@@ -64,8 +75,10 @@ as.matrix.shared_errors <- function(x, ...) {
 #' @rdname tidy.shared_errors
 #' @export
 format.shared_errors <- function(x, digits = 2L, ...) {
-  digits <- check_digits(digits)
-  facts <- glance(x)
+  shared_line(attr(x, "schema")$facts, check_digits(digits))
+}
+
+shared_line <- function(facts, digits = 2L) {
   between <- function(low, high) if (!is.na(low)) from_to(low, high, digits)
   with_interval <- function(value, low, high) {
     ends <- if (!is.na(low)) {
@@ -93,52 +106,39 @@ format.shared_errors <- function(x, digits = 2L, ...) {
   )
 }
 
-#' @export
-print.shared_errors <- function(x, ...) {
-  facts <- glance(x)
-  truth <- if (facts$known > 0) paste(number(facts$known), "with known truth") else "no known truth"
-  print_result(x, "tidy(what = \"raters\"), glance(), plot()", most = 12L, head = c(
-    paste(
-      "<shared_errors>", toString(c(
-        count_noun(facts$raters, "rater"), count_noun(facts$systems, "system"),
-        count_noun(facts$n, "case"), truth
-      ))
-    ), format(x)
-  ))
-}
-
-#' @export
-shown_table.shared_errors <- function(x) { # nolint: object_name.
-  table <- x$pairs
-  known <- any(table$known > 0)
-  out <- data.frame(pair = paste(table$rater1, "-", table$rater2))
-  if (known) {
-    out$correlation <- decimals(table$estimate, 2L)
-    out[[interval_title(x$options$conf_level)]] <- from_to(table$conf.low, table$conf.high, 2L)
-    if (any(table$expected < 1, na.rm = TRUE)) { # with two categories wrong answers are the same
-      out[["same wrong answer"]] <- decimals(table$coinciding, 2L)
-      out[["by chance"]] <- decimals(table$expected, 2L)
-    }
+# The largest correlations first; without known truth, the ranges that the ratings allow.
+view_of_pairs <- function(pairs, known, level) {
+  size <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
+  top <- pairs[utils::head(order(-size), longest_view), ]
+  top$pair <- paste(top$rater1, "-", top$rater2)
+  top$interval <- if (known) {
+    from_to(top$conf.low, top$conf.high, 2L)
   } else {
-    out[["correlation, without truth"]] <- from_to(table$lowest, table$highest, 2L)
+    from_to(top$lowest, top$highest, 2L)
   }
-  out$cases <- number(if (known) table$known else table$n)
-  out[order(-abs(ifelse(is.na(table$estimate), 0, table$estimate))), ]
+  columns <- if (known) {
+    c("pair", correlation = "estimate", "interval",
+      # With two categories wrong answers are the same.
+      if (any(pairs$expected < 1, na.rm = TRUE)) {
+        c(`same wrong answer` = "coinciding", `by chance` = "expected")
+      }, cases = "known")
+  } else {
+    c("pair", `correlation, without truth` = "interval", cases = "n")
+  }
+  names(columns)[columns == "interval" & known] <- interval_title(level)
+  view(top, columns, c(2L, known = 0L), most = 12L, total = nrow(pairs))
 }
 
-#' @export
-notes_of.shared_errors <- function(x) { # nolint: object_name.
-  facts <- glance(x)
-  raters <- tidy(x, "raters")
+shared_notes <- function(pairs, raters, facts, options, judges) {
   gain <- which(raters$change > 0)
-  unmet <- length(x$judges) * (length(x$judges) - 1) / 2 - nrow(x$pairs)
+  unmet <- judges * (judges - 1) / 2 - nrow(pairs)
   c(
     if (unmet > 0) paste(count_noun(unmet, "pair"), "without a case in common"),
     if (facts$known == 0) {
       paste0(
         "No truth is known, so the ratings allow a range, if accuracies are within ",
-        limits_in_words(x$options$limits), if (x$options$coinciding < 1) paste0(
-          " and two wrong answers coincide in ", decimals(x$options$coinciding, 2L),
+        limits_in_words(options$limits), if (options$coinciding < 1) paste0(
+          " and two wrong answers coincide in ", decimals(options$coinciding, 2L),
           " or more of the cases"
         )
       )

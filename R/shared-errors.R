@@ -105,7 +105,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
     table <- add_open_range(table, found$agreeing, x, limits, least_same)
   }
   size <- ratings_per_case(x)
-  new_result("shared_errors",
+  new_shared_errors(
     pairs = table, raters = rater_rows(table, x$raters, answers, size),
     about = whole_panel(table, answers, n_raters(x), size),
     counts = tibble::tibble(

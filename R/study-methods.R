@@ -1,6 +1,6 @@
 #' Tables of a simulation study
 #'
-#' @param x,object A [simulation_study()] result.
+#' @param object A [simulation_study()] result.
 #' @param by What to distinguish: any of `"design"`, `"n"`, `"system"` and `"estimator"`. The rest
 #'   is pooled.
 #' @param margin What counts as near, in (0, 1): see `within`.
@@ -41,7 +41,7 @@ summary.simulation_study <- function(object, by = c("design", "n", "system", "es
   check_dots_empty(...)
   by <- check_some(by, c("design", "n", "system", "estimator"), "by", none = TRUE)
   margin <- check_level(margin, "margin")
-  rows <- tidy(object)
+  rows <- study_estimates(object)
   # Panels are independent within a cell; systems of a shared panel are not.
   rows$cell <- keys(rows[c("design", "n", if (object$panels == "separate") "system")])
   rows$panel <- keys(rows[c("cell", "run")])
@@ -102,47 +102,35 @@ mean_mcse <- function(x, which, cell, panel) {
   sqrt(sum(parts)) / length(x)
 }
 
-#' @rdname summary.simulation_study
-#' @export
-tidy.simulation_study <- function(x, ...) {
-  check_dots_empty(...)
+# `study`: a list with the fields of new_study().
+show_study <- function(study) {
+  rows <- study_estimates(study)
+  cells <- length(study$done)
+  estimators <- names(study$estimators)
+  panels <- cells * study$runs
+  failed <- sum(has_failed(rows))
+  rlang::inject(new_result("simulation_study",
+    !!!unclass(study), tables = list(estimates = study_estimates),
+    facts = list(
+      designs = length(study$designs), cells = cells, panels = panels,
+      estimators = length(estimators), estimates = nrow(rows),
+      missing = mean(is.na(rows$estimate)), failed = failed
+    ),
+    line = paste0(
+      count_noun(panels, "panel"), ", ", count_noun(length(study$designs), "design"), ", ",
+      count_noun(length(estimators), "estimator"), ": ", shorten(estimators)
+    ),
+    shown = view_of_errors(study, rows), notes = study_notes(rows),
+    more = "summary(), tidy(), plot(), update(), replay()"
+  ))
+}
+
+study_estimates <- function(x) {
   tibble::as_tibble(list2DF(x$results[names(x$results) != "cell"]))
 }
 
-#' @rdname summary.simulation_study
-#' @export
-format.simulation_study <- function(x, ...) {
-  size <- glance(x)
-  paste0(
-    count_noun(size$panels, "panel"), ", ", count_noun(size$designs, "design"), ", ",
-    count_noun(size$estimators, "estimator"), ": ", shorten(names(x$estimators))
-  )
-}
-
-#' @rdname summary.simulation_study
-#' @export
-glance.simulation_study <- function(x, ...) {
-  check_dots_empty(...)
-  rows <- tidy(x)
-  cells <- length(x$done)
-  tibble::tibble(
-    designs = length(x$designs), cells = cells, panels = cells * x$runs,
-    estimators = length(x$estimators), estimates = nrow(rows),
-    missing = mean(is.na(rows$estimate)), failed = sum(has_failed(rows))
-  )
-}
-
-#' @export
-print.simulation_study <- function(x, ...) {
-  print_result(
-    x, "summary(), tidy(), plot(), update(), replay()", left = c(1L, 3L), most = 28L
-  )
-}
-
-#' @export
-notes_of.simulation_study <- function(x) { # nolint: object_name.
-  known <- has_expected(x$results)
-  rows <- tidy(x)
+study_notes <- function(rows) {
+  known <- has_expected(rows)
   failed <- which(has_failed(rows))
   first <- rows[failed[1L], ]
   c(
@@ -165,18 +153,18 @@ has_expected <- function(rows) rows$design %in% rows$design[!is.na(rows$expected
 # Did its estimator stop with an error?
 has_failed <- function(rows) !vapply(rows$condition, is.null, NA)
 
-#' @export
-shown_table.simulation_study <- function(x) { # nolint: object_name.
-  table <- summary(x, by = c("design", "n", "estimator"))
-  expected <- table$design %in% x$results$design[has_expected(x$results)]
+view_of_errors <- function(study, rows) {
+  table <- summary.simulation_study(study, by = c("design", "n", "estimator"))
+  expected <- table$design %in% rows$design[has_expected(rows)]
   table <- table[table$target == ifelse(expected, "expected", "sample"), ]
-  shown <- data.frame(table[c("design", "n", "estimator")])
-  for (name in c("bias", "rmse", if (!all(is.na(table$coverage))) "coverage")) {
+  for (name in c("bias", "rmse", "coverage")) {
     words <- value_and_error(decimals(table[[name]]), decimals(table[[paste0(name, "_mcse")]]))
-    shown[[if (name == "rmse") "RMSE" else name]] <- replace(words, is.na(table[[name]]), "")
+    table[[name]] <- replace(words, is.na(table[[name]]), "")
   }
-  if (any(table$missing > 0)) shown$missing <- percent(table$missing)
-  shown
+  columns <- c("design", "n", "estimator", "bias", RMSE = "rmse",
+    if (any(table$coverage != "")) "coverage", if (any(table$missing > 0)) "missing")
+  table$missing <- percent(table$missing)
+  view(table, columns, left = c(1L, 3L), most = 28L)
 }
 
 # A value and, in brackets, its Monte Carlo standard error, where that is known.

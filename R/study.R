@@ -97,7 +97,7 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
 # A study of which nothing is done yet. Fields: as the arguments, results (a list of columns) and
 # done (the number of runs of each cell).
 new_study <- function(designs, estimators, runs, n, panels, seed) {
-  study <- new_result("simulation_study",
+  study <- list(
     designs = designs, estimators = estimators, runs = runs, n = n, panels = panels,
     seed = seed, results = NULL
   )
@@ -142,7 +142,7 @@ continue_study <- function(study, threads, checkpoint,
     lock_checkpoint(checkpoint)
     study <- resume(study, checkpoint, parts)
   }
-  run_study(study, threads, checkpoint)
+  show_study(run_study(study, threads, checkpoint))
 }
 
 check_path <- function(path) {

@@ -36,12 +36,13 @@ shown_table <- function(x) UseMethod("shown_table")
 
 #' @export
 shown_table.default <- function(x) {
+  schema <- schema_of(x)
+  if (!is.null(schema)) return(if (length(schema$shown) > 0L) shown_view(schema$shown[[1L]]))
   if (!inherits(x, told_in_words)) round_columns(utils::head(used_columns(tidy(x)), 20L))
 }
 
 told_in_words <- c(
-  "ratings", "ratings_labels", "rater_model", "rater_design", "accuracy_estimator",
-  "interval_calibration"
+  "ratings", "ratings_labels"
 )
 
 used_columns <- function(table) {
@@ -52,13 +53,13 @@ used_columns <- function(table) {
 caption_of <- function(x) UseMethod("caption_of")
 
 #' @export
-caption_of.default <- function(x) format(x)
+caption_of.default <- function(x) schema_of(x)$caption %||% format(x)
 
 # What must be known with it, below it.
 notes_of <- function(x) UseMethod("notes_of")
 
 #' @export
-notes_of.default <- function(x) NULL
+notes_of.default <- function(x) vapply(schema_of(x)$notes, `[[`, "", "text")
 
 # A printed result: what it is, its table, what must be known with it, and where there is more.
 print_result <- function(x, more, head = paste0("<", class(x)[[1L]], "> ", caption_of(x)),

@@ -1,36 +1,6 @@
-# What all results have in common: the class `fallible_result`. A class of results says what it is
-# in tidy(), glance() and format(), and what is shown of it in shown_table(), caption_of() and
-# notes_of(); the rest follows.
-
-#' What all results can do
-#'
-#' Every result of this package has the class `fallible_result` behind its own. `tidy()` gives a
-#' tibble of it, `glance()` one row, `format()` one line, and `ggplot2::autoplot()` a picture where
-#' there is something to draw. The methods here are the same for all.
-#'
-#' @param x,object A result.
-#' @param row.names,optional Not used.
-#' @param ... Passed on: by `as.data.frame()` to `tidy()`, by `plot()` to `autoplot()`, but for
-#'   `title` and `subtitle`.
-#' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before text that
-#'   begins with `=`, `+`, `-`, `@`, a tab or a line break, which would be taken for a formula: a
-#'   label may be any text.
-#' @param parm Names or numbers of the estimates wanted; all, if missing.
-#' @param level Confidence level of the intervals of `object`, a probability: others need a result
-#'   made with that `conf_level`.
-#' @return `coef()`: the estimates of `tidy()`, named after their rows. `vcov()`: their covariances,
-#'   from bootstrap replicates where there are some, otherwise `NA` beside the variances.
-#'   `confint()`: a matrix of their intervals. `as.data.frame()`: what `tidy()` gives, as a plain
-#'   data frame. `summary()`: an object
-#'   that prints all tables of the result. `plot()`: `x`, invisibly; it draws what `autoplot()`
-#'   describes.
-#' @name fallible_result
-#' @family systems
-#' @examples
-#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' as.data.frame(fit_raters(x))
-#' utils::write.csv(as.data.frame(fit_raters(x), spreadsheet = TRUE), row.names = FALSE)
-NULL
+# What all results can do besides being shown (result.R): estimates, documents, spreadsheets.
+# Classes that were not made with tables say what they are in tidy(), glance() and format(), and
+# what is shown of them in shown_table(), caption_of() and notes_of().
 
 #' @rdname fallible_result
 #' @export
@@ -118,20 +88,7 @@ plain_data_frame <- function(table) list2DF(lapply(table, identity))
 
 plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
 
-new_result <- function(class, ...) structure(list(...), class = c(class, "fallible_result"))
-
-# A result that is a table: `rows` are lists of columns, `...` attributes.
-new_result_table <- function(rows, class, ...) {
-  table <- stack_tables(rows)
-  tibble::new_tibble(
-    table, nrow = length(table[[1L]]), ..., class = c(class, "fallible_result")
-  )
-}
-
-# Of a part of a result that is a table only the columns are left, and format() is that of tibbles.
 has_columns <- function(x, columns) all(columns %in% names(x))
-
-is_part <- function(x) is.data.frame(x) && length(format(x)) != 1L
 
 # Tables that are long, or that need arguments or draws of their own.
 not_shown_unasked <- c(
@@ -141,6 +98,11 @@ not_shown_unasked <- c(
 
 # All tables of a result that have rows, by their names.
 tables_of <- function(x) {
+  tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
+  if (length(tables) > 0L) {
+    names <- setdiff(names(tables), not_shown_unasked)
+    return(Filter(NROW, lapply(stats::setNames(nm = names), tidy, x = x)))
+  }
   methods <- lapply(class(x), utils::getS3method, f = "tidy", optional = TRUE)
   method <- Find(Negate(is.null), methods)
   names <- setdiff(eval(formals(method)$what), not_shown_unasked)
@@ -174,7 +136,7 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   table <- if (!isFALSE(options$fallible.table) && !is_part(x)) shown_table(x)
   if (is.null(table)) return(knitr::normal_print(x))
   more <- nrow(table) - most_shown
-  notes <- c(if (more > 0L) paste("... and", more, "rows more"), gsub("\\s+", " ", notes_of(x)))
+  notes <- c(if (more > 0L) paste("... and", more, "rows more"), document_notes(x))
   right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
   text <- c(
     "", knitr::kable(
@@ -183,6 +145,15 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
     ), "", paste0("* ", literal(notes), recycle0 = TRUE), ""
   )
   knitr::asis_output(paste(text, collapse = "\n"))
+}
+
+# Further lines of the header, and notes without their bullets and headings; each in one line.
+document_notes <- function(x) {
+  schema <- schema_of(x)
+  notes <- Filter(function(note) note$kind != "heading", schema$notes)
+  words <- if (is.null(schema)) notes_of(x) else vapply(notes, `[[`, "", "text")
+  words <- c(setdiff(schema$head[-1L], schema$caption), words)
+  gsub("\\s+", " ", sub("^ *[-*] ", "", words))
 }
 
 # Labels are data: in a document they are text, and neither markup nor code. Pandoc turns entities

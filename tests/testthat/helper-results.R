@@ -48,6 +48,27 @@ make_examples <- function() {
   )
 }
 
+# The class of an example: mostly its name.
+class_of_example <- function(name) {
+  if (name == "agreement_comparison") "agreement_test" else name
+}
+
+# The classes of results: those with methods for print() or autoplot() in NAMESPACE, and instructions
+# with a method that makes their schema.
+classes_of_results <- function() {
+  methods <- getNamespaceInfo("fallible", "S3methods")
+  shown <- methods[methods[, 1L] %in% c("print", "autoplot"), 2L]
+  made <- sub("schema_of.", "", ls(asNamespace("fallible"), pattern = "^schema_of[.]"), fixed = TRUE)
+  setdiff(c(shown[!grepl("^summary_|_summary$", shown)], made), c("fallible_result", "default"))
+}
+
+# Names of the tables of a result.
+table_names <- function(x) {
+  if (!is.null(schema_of(x))) return(names(schema_of(x)$tables))
+  methods <- lapply(class(x), getS3method, f = "tidy", optional = TRUE, envir = asNamespace("fallible"))
+  eval(formals(Find(Negate(is.null), methods))$what)
+}
+
 # What says how to do something is no result, and has no picture.
 instructions <- c("rater_model", "rater_prior", "rater_design", "accuracy_estimator",
-  "interval_calibration", "gold_cases")
+  "gold_cases")

@@ -30,7 +30,7 @@ example_pictures <- function(first) {
   )
   results <- examples_of_results()
   pictures <- lapply(setdiff(names(results), instructions), function(class) {
-    types <- setdiff(types_of(class), elsewhere[[class]])
+    types <- setdiff(types_of(class_of_example(class)), elsewhere[[class]])
     lapply(if (first) types[1L] else types[-1L], function(type) {
       c(paste(c(gsub("_", " ", class, fixed = TRUE), type), collapse = " "), results[class], type)
     })

@@ -136,15 +136,20 @@ test_that("studies are drawn with both measures of truth", {
   expect_error(ggplot2::autoplot(nothing), "no estimate to draw", class = "fallible_error")
 })
 
-test_that("plot() draws and returns its argument", {
+test_that("plot() draws and returns the picture", {
   withr::local_pdf(NULL)
+  same <- function(drawn, picture) {
+    expect_s3_class(drawn, "ggplot")
+    expect_identical(ggplot2::layer_data(drawn), ggplot2::layer_data(picture))
+  }
   x <- lehner_ratings()
   fit <- fit_raters(x)
   estimate <- published(x, interval = "none")
   expect_false(withVisible(plot(x))$visible)
-  expect_identical(plot(fit), fit)
-  expect_identical(plot(ground_truth(fit)), ground_truth(fit))
-  expect_identical(plot(estimate, type = "bins"), estimate)
+  same(plot(fit), autoplot(fit))
+  same(plot(ground_truth(fit)), autoplot(ground_truth(fit)))
+  same(plot(estimate, type = "bins"), autoplot(estimate, type = "bins"))
+  expect_identical(plot(x, title = "Mine")$labels$title, "Mine")
   expect_error(plot(x, type = "pie"), class = "fallible_error_argument")
 })
 

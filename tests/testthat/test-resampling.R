@@ -1,7 +1,7 @@
 #' @srrstats {G5.9, G5.9b} another seed, results within their errors
 #' @srrstatsNA {G5.9a} categories have no noise at the scale of eps
 # Every verb that draws takes one seed from the user's stream, whatever it draws, and draws clusters
-# whole.
+# whole. A verb that is new in NAMESPACE must be entered here.
 
 # Each of 60 cases six times: with the copies of a case as a cluster, errors are sqrt(6) as large.
 copies <- function() {
@@ -40,32 +40,94 @@ drawing <- list(
     out <- tidy(accuracy_bounds(estimate, resampling = list(replicates = 60)))
     out$std.error <- out$conf.high - out$conf.low - (out$highest - out$lowest)
     out
-  },
-  agreement = function(x, cluster) {
-    agreement(x, "fleiss_kappa", interval = "bootstrap", resampling = list(replicates = 60))
-  },
-  `checks of the K-properties` = function(x, cluster) {
-    tidy(check_k_properties(x, "accuracy", resampling = list(replicates = 19)))
   }
 )
+
+# Other verbs that draw, without clusters.
+without_clusters <- list(
+  agreement = function(x) {
+    agreement(x, "fleiss_kappa", interval = "bootstrap", resampling = list(replicates = 60))
+  },
+  check_k_properties = function(x) {
+    check_k_properties(x, "accuracy", resampling = list(replicates = 19))
+  },
+  check_fit = function(x) check_fit(examples_of_results()$draws_fit, NULL),
+  fit_raters = function(x) fit_raters(x, method = "bayes", sampling = list(draws = 100, thin = 1)),
+  flag_workers = function(x) {
+    crowd <- examples_of_results()$ratings_labels
+    flag_workers(crowd, known = kinds_by_worker(crowd) != "faithful")
+  },
+  plan_cases = function(x) plan_cases(chance_kappa = 0.3, cases = 20, runs = 20),
+  plan_gold = function(x) plan_gold(x),
+  simulate_ratings = function(x) simulate_ratings(rater_design(c(0.7, 0.8), n = 10)),
+  simulation_study = function(x) {
+    simulation_study(rater_design(rep(0.7, 3), 0.8, n = 20), "unbinned", runs = 2)
+  }
+)
+
+# The verbs of NAMESPACE that are tested above, and those that draw nothing. Those of `unsettled`
+# still draw more than one seed in some of their forms, or draw in the user's stream; this list may
+# only become shorter.
+drawn_above <- c("estimate_accuracy", "estimate_metrics", "accuracy_bounds")
+unsettled <- c("compare_systems", "simulate_crowd")
+undrawn <- c(
+  "accuracy_estimator", "agreement_matrix", "alt_test", "as_rater_fit", "as_ratings", "augment",
+  "autoplot", "bangdiwala_b", "base_rates", "bennett_s", "calibration",
+  "chance_kappa", "cohen_kappa", "compare_agreement", "compare_models", "confusion",
+  "confusion_matrix", "conger_kappa", "crowdtruth", "data_check", "dawid_skene", "disputed_cases", "draws",
+  "exact_limit", "filter_crowd", "fit_scores", "fleiss_kappa", "glance", "gold_cases",
+  "ground_truth", "gwet_ac", "information_agreement", "k_model", "krippendorff_alpha",
+  "lehner_design", "light_kappa", "may_say", "measures", "merge_annotations", "percent_agreement",
+  "rater_design", "rater_family", "rater_model", "rater_prior", "ratings", "read_ratings",
+  "register_measure", "replay", "scott_pi", "shared_errors", "single_label", "test_accuracy",
+  "tidy", "true_accuracy", "truth", "with_truth", "yule_y",
+  # With a seed of their own, or a page.
+  "accuracy_report", "explore"
+)
+
+test_that("every verb is tested, or draws nothing", {
+  exported <- setdiff(getNamespaceExports("fallible"), "register_metric")
+  known <- c(drawn_above, names(without_clusters), unsettled, undrawn)
+  expect_identical(setdiff(exported, known), character())
+  expect_identical(setdiff(known, exported), character())
+  expect_identical(repeated_values(known), character())
+})
+
+next_number <- function(code) {
+  set.seed(2)
+  force(code)
+  stats::runif(1)
+}
 
 test_that("whatever is drawn, the user's stream moves by one seed", {
   set.seed(1)
   x <- copies()
-  next_number <- function(code) {
-    set.seed(2)
-    force(code)
-    stats::runif(1)
-  }
-  moved <- vapply(drawing, function(draw) next_number(quiet(draw(x, NULL))), 0)
-  expect_identical(names(drawing)[moved != next_number(draw_seed())], character())
+  examples_of_results()
+  all <- c(lapply(drawing, function(draw) function(x) draw(x, NULL)), without_clusters)
+  moved <- vapply(all, function(draw) next_number(quiet(draw(x))), 0)
+  expect_identical(names(all)[moved != next_number(draw_seed())], character())
+})
+
+test_that("verbs that draw nothing leave the user's stream alone", {
+  set.seed(1)
+  x <- copies()
+  examples <- examples_of_results()
+  still <- list(
+    alt_test = quote(alt_test(x)), shared_errors = quote(shared_errors(x)),
+    crowdtruth = quote(crowdtruth(examples$ratings_labels)),
+    compare_agreement = quote(compare_agreement(x)), ground_truth = quote(ground_truth(x)),
+    compare_models = quote(compare_models(examples$draws_fit, examples$draws_fit)),
+    disputed_cases = quote(disputed_cases(x)), data_check = quote(data_check(x)),
+    plan = quote(plan_cases(chance_kappa = 0.3, runs = 0))
+  )
+  moved <- vapply(still, function(code) next_number(quiet(eval(code))), 0)
+  expect_identical(names(still)[moved != next_number(NULL)], character())
 })
 
 test_that("clusters are drawn whole", {
   set.seed(1)
   x <- copies()
-  clustered <- setdiff(names(drawing), c("agreement", "checks of the K-properties"))
-  wider <- vapply(drawing[clustered], function(draw) {
+  wider <- vapply(drawing, function(draw) {
     width <- function(cluster) {
       set.seed(3)
       quiet(draw(x, cluster))$std.error[[1]]

@@ -1,0 +1,189 @@
+# A result is a set of tables with a schema. The verb that makes a result computes everything that
+# is shown of it. The methods of the parent class `fallible_result` read the schema, an attribute of
+# the result, and compute nothing.
+
+# What is shown of an object.
+# tables: data frames by name, the first is that of tidy(); or functions of the object, for tables
+#   that are long or have arguments.
+# facts: list of the columns of glance().
+# line: format(). caption: the line above a table in a document. head: lines of the printed header.
+# shown: a view() of a table, or a list of several.
+# notes: strings or note()s, printed below the table. more: verbs that show more.
+new_schema <- function(tables, facts, line, caption = line, head = caption, shown = NULL,
+                       notes = NULL, more = NULL) {
+  list(
+    tables = tables, facts = facts, line = line, caption = caption, head = head,
+    shown = if (is.data.frame(shown$table)) list(shown) else shown,
+    notes = unlist(lapply(notes, as_note), recursive = FALSE), more = more
+  )
+}
+
+# A result with the fields `...`, its tables and its schema (see above).
+# again: makes the result of its first table and its field `about`. Such a result is that table, a
+#   tibble, whose attributes are the fields; rows of it are a result of their own.
+# Without `tables`, the class has methods of its own.
+new_result <- function(class, ..., tables = NULL, facts, line = NULL, caption = line,
+                       head = caption, shown = NULL, notes = NULL,
+                       more = "tidy(), glance(), plot()", again = NULL) {
+  class <- c(class, "fallible_result")
+  if (is.null(tables)) return(structure(list(...), class = class))
+  made <- vapply(tables, is.function, NA)
+  # Tables that are fields of the result are kept there only.
+  kept <- if (is.null(again)) !made else seq_along(tables) == 1L
+  schema <- new_schema(
+    replace(tables, kept, list(NULL)), facts, line, caption, head, shown, notes, more
+  )
+  if (is.null(again)) {
+    return(structure(c(tables[kept], list(...)), schema = schema, class = class))
+  }
+  schema$again <- again
+  table <- tables[[1L]]
+  schema$size <- list(length(table[[1L]]), names(table))
+  tibble::new_tibble(as.list(table), nrow = schema$size[[1L]], ..., schema = schema, class = class)
+}
+
+# Models, designs and other instructions, whose fields may be changed, have methods that make it.
+schema_of <- function(x) UseMethod("schema_of")
+
+# Some of the rows of a tibble have a schema as if they were the result. A part of its columns, or
+# none of its rows, has none.
+schema_of.default <- function(x) {
+  schema <- attr(x, "schema", exact = TRUE)
+  if (!is.data.frame(x) || identical(schema$size, list(nrow(x), names(x)))) return(schema)
+  if (nrow(x) == 0L || !identical(schema$size[[2L]], names(x))) return(NULL)
+  attr(schema$again(plain_tibble(x), attr(x, "about")), "schema")
+}
+
+# Notes; a report shows them in the words `report`, by default without names of arguments and
+# functions, or not at all (NULL). A "heading" is for the console only.
+note <- function(text, kind = "note", report = if (kind != "heading") plain_words(text)) {
+  if (length(text) > 0L) list(list(kind = kind, text = text, report = report))
+}
+
+# Words for readers who use no R: clauses that name arguments or functions are left out.
+plain_words <- function(words) {
+  clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
+  out <- trimws(gsub("[ \t]+", " ", gsub(clause, "", words)))
+  ifelse(is.na(out), "", out)
+}
+
+as_note <- function(note) if (is.list(note)) list(note) else note(note)
+
+# How a table is shown: `columns`, named after their headings where these are others; doubles with
+# `digits`, a number or several with names of columns. Columns conf.low and conf.high become one, an
+# interval of this `level`. Errors and intervals that are NA are blank. At most `most` rows are
+# printed, and `longest_view` are kept.
+view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
+                 title = NULL, total = nrow(table)) {
+  headings <- ifelse(rlang::names2(columns) == "", columns, names(columns))
+  force(total)
+  table <- plain_data_frame(table)[seq_len(min(nrow(table), longest_view)), columns, drop = FALSE]
+  list(table = table, headings = headings, digits = digits, level = level, left = left,
+    most = most, title = title, total = total)
+}
+
+longest_view <- 1000L
+
+# Cells as strings, by the name of the column or else by its type.
+format_column <- function(name, view) {
+  x <- view$table[[name]]
+  digits <- if (name %in% names(view$digits)) view$digits[[name]] else view$digits[[1L]]
+  if (name %in% c("p.value", "p.adjusted")) return(show_p(x))
+  if (name == "conf.low") return(bracketed(x, view$table$conf.high, ""))
+  if (is.logical(x)) return(c("no", "yes")[1L + x])
+  if (!is.numeric(x)) return(as.character(x))
+  words <- if (is.integer(x) || name %in% c("n", "cases")) number(x) else decimals(x, digits)
+  replace(words, is.na(x), if (name == "std.error") "" else "NA")
+}
+
+# A data frame of strings.
+shown_view <- function(view, most = Inf) {
+  view$table <- utils::head(view$table, most)
+  interval <- names(view$table) == "conf.low"
+  headings <- replace(view$headings, interval, interval_title(view$level %||% NA))
+  at <- names(view$table) != "conf.high"
+  out <- lapply(names(view$table)[at], format_column, view)
+  list2DF(stats::setNames(out, headings[at]))
+}
+
+print_view <- function(view) {
+  if (view$total == 0L) return(invisible())
+  cat("", if (!is.null(view$title)) printable(view$title), sep = "\n")
+  print(align_left(shown_view(view, view$most), view$left), row.names = FALSE)
+  more <- view$total - view$most
+  if (more > 0L) cat("... and", number(more), "more; see tidy()\n")
+}
+
+is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(format(x)) != 1L
+
+#' What all results can do
+#'
+#' Every result of this package has the class `fallible_result` behind its own. `tidy()` gives a
+#' tibble of it, `glance()` one row, `format()` one line, and `ggplot2::autoplot()` a picture where
+#' there is something to draw. The methods here are the same for all.
+#'
+#' @param x,object A result.
+#' @param row.names,optional Not used.
+#' @param what Name of a table of the result, by default its first. The page of each verb lists its
+#'   tables.
+#' @param ... Passed on: by `as.data.frame()` to `tidy()`, by `plot()` to `autoplot()`, but for
+#'   `title` and `subtitle`; by `tidy()` to tables that have arguments.
+#' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before text that
+#'   begins with `=`, `+`, `-`, `@`, a tab or a line break, which would be taken for a formula: a
+#'   label may be any text.
+#' @param parm Names or numbers of the estimates wanted; all, if missing.
+#' @param level Confidence level of the intervals of `object`, a probability: others need a result
+#'   made with that `conf_level`.
+#' @return `coef()`: the estimates of `tidy()`, named after their rows. `vcov()`: their covariances,
+#'   from bootstrap replicates where there are some, otherwise `NA` beside the variances.
+#'   `confint()`: a matrix of their intervals. `as.data.frame()`: what `tidy()` gives, as a plain
+#'   data frame. `summary()`: an object that prints all tables of the result. `plot()`: the ggplot of
+#'   `autoplot()`, which it draws, invisibly. `tidy()`: a tibble. `glance()`: a tibble with one row.
+#'   `format()`: a string.
+#' @name fallible_result
+#' @family systems
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' as.data.frame(fit_raters(x))
+#' utils::write.csv(as.data.frame(fit_raters(x), spreadsheet = TRUE), row.names = FALSE)
+NULL
+
+#' @rdname fallible_result
+#' @export
+print.fallible_result <- function(x, ...) {
+  schema <- schema_of(x)
+  if (is.null(schema)) return(NextMethod())
+  cat_lines(paste0("<", class(x)[[1L]], "> ", schema$head[[1L]]), schema$head[-1L])
+  for (view in schema$shown) print_view(view)
+  below <- c(notes_of(x), paste0("More: ", schema$more, ".", recycle0 = TRUE))
+  if (length(below) > 0L) cat_lines("", below)
+  invisible(x)
+}
+
+#' @rdname fallible_result
+#' @export
+format.fallible_result <- function(x, ...) {
+  schema_of(x)$line %||% NextMethod()
+}
+
+#' @rdname fallible_result
+#' @export
+tidy.fallible_result <- function(x, what = NULL, ...) {
+  tables <- (schema_of(x) %||% attr(x, "schema"))$tables
+  what <- check_choice(what %||% names(tables)[[1L]], names(tables), "what")
+  table <- tables[[what]]
+  if (has_arguments(table)) return(table(x, ...))
+  check_dots_empty(...)
+  if (is.function(table)) table <- table(x)
+  table %||% if (is.data.frame(x)) plain_tibble(x) else x[[what]]
+}
+
+# Is a table made on request, with arguments of its own?
+has_arguments <- function(table) is.function(table) && length(formals(table)) > 1L
+
+#' @rdname fallible_result
+#' @export
+glance.fallible_result <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::as_tibble(schema_of(x)$facts)
+}

@@ -1,0 +1,95 @@
+# Classes that still have print methods of their own, and may compute while they print. This list
+# may only become shorter.
+not_converted <- c(
+  "ratings", "ratings_labels", "rater_fit", "draws_fit", "ground_truth", "accuracy_estimate",
+  "accuracy_by_group", "data_check", "system_comparison", "confusion_estimate", "metric_estimate",
+  "rater_prior"
+)
+
+# How often code calls into the compiled core.
+calls_into_core <- function(code) {
+  namespace <- asNamespace("fallible")
+  call <- get(".Call", namespace)
+  n <- 0L
+  put <- function(f) {
+    unlockBinding(".Call", namespace)
+    assign(".Call", f, namespace)
+    lockBinding(".Call", namespace)
+  }
+  withr::defer(put(call))
+  put(function(...) {
+    n <<- n + 1L
+    call(...)
+  })
+  force(code)
+  n
+}
+
+test_that("calls into the core are counted", {
+  x <- examples_of_results()$ratings
+  expect_gt(calls_into_core(fit_raters(x)), 0L)
+  expect_identical(calls_into_core(1 + 1), 0L)
+})
+
+test_that("results have a schema, and showing them computes nothing", {
+  converted <- setdiff(names(examples_of_results()), not_converted)
+  expect_gt(length(converted), 10L)
+  for (class in converted) {
+    x <- examples_of_results()[[class]]
+    calls <- calls_into_core({
+      utils::capture.output(print(x), print(summary(x)))
+      format(x)
+      glance(x)
+      as.data.frame(x)
+      tables_of(x)
+      shown_table(x)
+      document_notes(x)
+    })
+    expect_identical(calls, 0L, label = class)
+  }
+  with_schema <- Filter(function(class) {
+    !is.null(schema_of(examples_of_results()[[class]]))
+  }, names(examples_of_results()))
+  expect_setequal(with_schema, converted)
+})
+
+test_that("rows of a result that is a tibble are a result, columns are a tibble", {
+  x <- agreement(examples_of_results()$ratings)
+  some <- x[2:3, ]
+  expect_identical(glance(some)$estimates, 2L)
+  expect_output(print(some), "^<agreement> ")
+  expect_match(format(some), "^chance_kappa [0-9.]+; fleiss_kappa [0-9.]+$")
+  expect_output(print(x[c("measure", "estimate")]), "# A tibble")
+  expect_identical(class(tidy(x[1:3])), c("tbl_df", "tbl", "data.frame"))
+})
+
+test_that("a view shows numbers by their names and types", {
+  table <- data.frame(
+    name = c("a", "b"), estimate = c(0.5, NA), std.error = c(0.1, NA), conf.low = c(0.4, NA),
+    conf.high = c(0.6, NA), p.value = c(1e-4, 0.5), n = c(1234, 5), many = c(1L, NA), yes = c(TRUE, NA)
+  )
+  shown <- shown_view(view(table, level = 0.9))
+  expect_named(shown, c("name", "estimate", "std.error", "90% interval", "p.value", "n", "many", "yes"))
+  expect_identical(shown$estimate, c("0.500", "NA"))
+  expect_identical(shown$std.error, c("0.100", ""))
+  expect_identical(shown[["90% interval"]], c("[0.400, 0.600]", ""))
+  expect_identical(shown$p.value, c("<.001", "0.500"))
+  expect_identical(trimws(shown$n), c("1,234", "5"))
+  expect_identical(trimws(shown$many), c("1", "NA"))
+  expect_identical(shown$yes, c("yes", NA))
+  two <- shown_view(view(table, c(Name = "name", "estimate"), c(3L, estimate = 1L)))
+  expect_identical(two, list2DF(list(Name = c("a", "b"), estimate = c("0.5", "NA"))))
+  long <- view(data.frame(i = 1:2000))
+  expect_identical(c(nrow(long$table), long$total), c(1000L, 2000L))
+  expect_output(print_view(long), "... and 1,980 more; see tidy()", fixed = TRUE)
+})
+
+test_that("notes are records, whose reports may have other words", {
+  x <- new_result("x", tables = list(rows = tibble::tibble(a = 1)), facts = list(n = 1L),
+    line = "One row", shown = view(data.frame(a = 1)),
+    notes = c("plain", note("What to do:", "heading"), note("  - this `arg`", report = "this"), "more: see x()"))
+  expect_identical(notes_of(x), c("plain", "What to do:", "  - this `arg`", "more: see x()"))
+  expect_identical(document_notes(x), c("plain", "this `arg`", "more: see x()"))
+  expect_identical(notes_in_words(x), c("plain", "this", "more:"))
+  expect_output(print(x), "<x> One row\n\n a    \n 1.000\n\nplain", fixed = TRUE)
+})

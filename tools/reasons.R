@@ -1,0 +1,44 @@
+# No branch depends on English: `Rscript tools/reasons.R [FOLDER]`.
+# A comparison (==, %in%, startsWith(), grepl(), sub(), ...) may not look at reasons or notes, or at
+# a string of several words. Code asks for a code (`why`), a number or NA. There may be as many
+# places as the next line says, and the number may only fall.
+allowed <- 17L
+folder <- c(commandArgs(TRUE), "R")[1]
+asking <- c(
+  "==", "!=", "%in%", "startsWith", "endsWith", "identical", "match", "setdiff", "grepl", "regexpr",
+  "sub", "gsub"
+)
+words <- c(
+  "reason", "notes_of", "reason_of_fit", "reason_notes", "no_interval", "gold_unused",
+  "same_on_all", "near_copies"
+)
+is_prose <- function(x) {
+  is.character(x) && length(x) == 1 && !is.na(x) && grepl("^[A-Za-z][a-z]*( [a-z]+)+$", x)
+}
+
+hits_in <- function(code) {
+  if (!is.call(code) && !is.pairlist(code) && !is.expression(code)) {
+    return()
+  }
+  parts <- as.list(code)
+  parts <- parts[vapply(parts, function(part) !identical(part, quote(expr = )), NA)]
+  name <- if (is.call(code) && is.name(code[[1]])) as.character(code[[1]]) else ""
+  operands <- parts[-1]
+  looks <- name %in% asking && any(vapply(operands, function(x) {
+    any(words %in% all.names(x)) || is_prose(x) ||
+      (is.call(x) && identical(x[[1]], quote(c)) && any(vapply(as.list(x)[-1], is_prose, NA)))
+  }, NA))
+  if (looks) {
+    return(substr(paste(deparse(code), collapse = " "), 1, 90))
+  }
+  unlist(lapply(parts, hits_in))
+}
+
+found <- unlist(lapply(dir(folder, "[.]R$", full.names = TRUE), function(file) {
+  hits <- hits_in(parse(file, keep.source = FALSE))
+  if (length(hits) > 0) paste0(basename(file), ": ", hits)
+}))
+cat(found, sep = "\n")
+cat(length(found), "comparisons with English\n")
+if (length(found) < allowed) cat("Fewer than allowed: lower the number in this script.\n")
+quit(status = length(found) != allowed)
