@@ -43,16 +43,16 @@ labels_of.accuracy_estimate <- function(x, known_truth = NULL, gold_sample = NUL
   labels_with_gold(x$fit$x, gold, votes)
 }
 
-labels_of_model <- function(fit, gold = NULL) {
-  x <- with_gold_patterns(fit$x, gold)
+labels_of_model <- function(fit, gold = NULL, x = with_gold_patterns(fit$x, gold)) {
+  pattern <- rows_for(fit$x, x)
   list(
-    x = x, posterior = posterior(fit)[rows_for(fit$x, x), , drop = FALSE],
-    certain = known_patterns(fit)[rows_for(fit$x, x)] | gold_patterns(x, gold), rho = 0, votes = 0,
-    reason = if (fit$identified != "yes") reason_of_fit(fit)
+    x = x, posterior = posterior(fit)[pattern, , drop = FALSE],
+    certain = known_patterns(fit)[pattern] | (!is.null(gold) & truth_of_patterns(x) > 0L),
+    rho = 0, votes = 0, reason = if (fit$identified != "yes") reason_of_fit(fit)
   )
 }
 
-averaged <- function(labels) c(labels, rho = typical_rho, votes = 0.5)
+averaged <- function(labels) replace(labels, c("rho", "votes"), list(typical_rho, 0.5))
 
 # Known truths for labels, as settle_gold() returns them.
 gold_for_labels <- function(x, known_truth, gold_sample) {
@@ -74,13 +74,13 @@ labels_with_gold <- function(x, gold = NULL, votes = NULL) {
     return(list(x = x, posterior = unknown_posterior(x), certain = logical(n_patterns(x)), rho = 0))
   }
   x <- with_gold_patterns(x, gold)
-  known <- replace(nothing_known, "truth", list(x$patterns$values$.truth %||% integer()))
+  if (is.null(gold)) return(averaged(average_labels(x)))
+  known <- replace(nothing_known, "truth", list(truth_of_patterns(x)))
   out <- averaged(average_labels(x, known))
-  if (is.null(gold)) return(out)
-  one_judge <- all(pattern_lengths(x) < 2L)
-  out$one_judge <- one_judge
-  rated <- sum(rated_patterns(x)[x$index[gold$case]])
-  if (one_judge || rated < least_gold || !is_sample(gold, x)) return(out)
+  out$certain <- truth_of_patterns(out$x) > 0L
+  out$one_judge <- all(pattern_lengths(x) < 2L)
+  rated <- sum(rated_patterns(out$x)[out$x$index[gold$case]])
+  if (out$one_judge || rated < least_gold || !is_sample(gold, x)) return(out)
   blind <- suppressWarnings(average_labels(x), classes = "fallible_warning")
   if (is.null(blind$reason)) out[c("gold", "blind")] <- list(gold, blind$posterior)
   out
@@ -95,9 +95,8 @@ with_gold_patterns <- function(x, gold) {
   split_patterns(x, list(.truth = code))
 }
 
-gold_patterns <- function(x, gold) {
-  if (is.null(gold)) logical(n_patterns(x)) else x$patterns$values$.truth > 0L
-}
+# The truth by which patterns are split, 0 where it is not known.
+truth_of_patterns <- function(x) x$patterns$values$.truth %||% integer(n_patterns(x))
 
 # ---- Flattening, votes and calibration ----------------------------------------------------------
 
@@ -110,8 +109,8 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
   x <- labels$x
   certain <- labels$certain
   model <- labels$posterior
-  truth <- x$patterns$values$.truth
-  at <- which(truth > 0L)
+  truth <- truth_of_patterns(x)
+  at <- which(certain & truth > 0L)
   model[at, ] <- as.double(col(model)[at, ] == truth[at])
   model <- flatten(model, pattern_lengths(x), rho, pattern_weights(x), certain)
   labels$base_rates <- label_rates(x, model)
@@ -180,13 +179,11 @@ powers <- function(probability, power, rates = rep(1, ncol(probability))) {
 # labels are not identified; certain, a logical per pattern; reason, why they are NA.
 average_labels <- function(x, known = nothing_known) {
   if (has_counts(x)) {
-    fit <- fit_raters(x)
-    reason <- if (fit$identified != "yes") reason_of_fit(fit)
-    return(list(x = x, posterior = posterior(fit), certain = logical(n_patterns(x)),
-      reason = reason))
+    return(labels_of_model(fit_raters(x), x = x))
   }
   informed <- knows_some(known)
   x <- without_constant_raters(x)
+  if (length(known$truth) > 0L) known$truth <- truth_of_patterns(x)
   fit <- fit_algebraic(x, k_model())
   fit$identified <- if (informed) "yes" else identified_for_labels(fit)
   if (fit$identified != "yes") {

@@ -296,6 +296,11 @@ test_that("constant raters have no part in labels and averages", {
   expect_equal(tidy(found, "details"), tidy(plain, "details"))
   expect_equal(glance(found), glance(plain))
   expect_equal(tidy(quiet(estimate_accuracy(fit_raters(three)))), tidy(plain))
+  gold <- c("3" = "1", "50" = "2", "7" = "2", "8" = "1", "90" = "1", "91" = "2")
+  labels <- function(x) {
+    as.matrix(quiet(ground_truth(x, known_truth = gold, gold_sample = "random"))[-1])
+  }
+  expect_equal(labels(three), labels(two))
   # Named models keep them, and groups of cases do not decide anew.
   expect_identical(n_raters(quiet(fit_raters(three, dawid_skene()))$x), 3L)
   halves <- rep(c("u", "v"), 50)
@@ -458,6 +463,15 @@ test_that("a random sample calibrates all other labels; cases picked by hand set
   expect_error(ground_truth(fit_raters(x), known_truth = gold), "fit_raters")
   expect_error(ground_truth(estimate, known_truth = gold), "already has gold")
   expect_error(ground_truth(x, gold_sample = "random"), class = "fallible_error_argument")
+})
+
+test_that("counts of ratings take gold cases", {
+  counted <- ratings(fleiss1971, case = case, counts = depression:other)
+  gold <- stats::setNames(counted$categories[c(4, 2, 3, 5, 4, 1)], counted$cases[c(1, 4, 6, 8, 10, 12)])
+  labels <- ground_truth(counted, known_truth = gold, gold_sample = "random")
+  expect_equal(as.matrix(labels[-1])[cbind(c(1, 4, 6, 8, 10, 12), c(4, 2, 3, 5, 4, 1))], rep(1, 6))
+  expect_identical(attr(labels, "calibrated")$cases, 6L)
+  expect_equal(rowSums(labels[-1]), rep(1, 30))
 })
 
 test_that("permuted cases and raters have the same calibrated labels", {
