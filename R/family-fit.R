@@ -1,4 +1,4 @@
-# Fits of families of models, as fit_raters() gives them.
+# Fits of families of models that users write, as fit_raters() gives them.
 
 # Field `base` of the fit: the design of the base rates, see formula_design().
 fit_model.family_model <- function(model, checked, start) { # nolint: object_name.
@@ -83,3 +83,216 @@ drawing_law.family_fit <- function(fit) { # nolint: object_name.
 }
 
 refitting.family_fit <- function(fit) NULL # nolint: object_name.
+
+# Maximum likelihood of a family of models: the E-step, and a quasi-Newton method with Fisher's
+# identity (the slope of the log-likelihood is the slope of what an M-step maximises).
+
+# A list about ratings `x`, whose parameters `theta` (those of the family, then the base rates) come
+# from the family. It contains
+#   family, categories  those of the model and of the ratings
+#   pattern, row, cell  of each rating: its pattern, row of `judged`, and row within category
+#   judged              a row for each rater and set of covariates
+#   weight, known       of each pattern: its weight, and its true category where 0 is unknown
+#   base                the design of the base rates, see formula_design()
+#   shape               of the law: rows of `judged`, true categories, ratings, strata
+#   touched, set        see separate_parameters()
+# `system`: number of a system that joins the raters, 0 for none. `like`, `theta`: the design and
+# the parameters of a fit. Without these the parameters are starting values.
+family_problem <- function(x, model, known = integer(), system = 0L, like = NULL, theta = NULL) {
+  covariates <- pattern_covariates(x)
+  answer <- if (system > 0L) pattern_answers(x)[, system] * rated_patterns(x)
+  answered <- which(answer > 0L)
+  raters <- c(x$raters, x$systems[system])
+  pattern <- c(rating_pattern(x), answered)
+  who <- c(rating_rater(x), rep(length(raters), length(answered)))
+  row <- split_by(rep(1, length(who)), c(list(who), lapply(covariates, `[`, pattern)))
+  first <- !duplicated(row)
+  judged <- tibble::tibble(
+    rater = factor(raters[who[first]], raters), system = who[first] > length(x$raters),
+    covariates[pattern[first], ]
+  )
+  size <- length(x$categories)
+  known <- c(known, integer(n_patterns(x)))[seq_len(n_patterns(x))]
+  problem <- list(
+    family = model$family, categories = x$categories, judged = judged, pattern = pattern, row = row,
+    cell = row + (c(rating_category(x), answer[answered]) - 1L) * nrow(judged), known = known,
+    weight = pattern_weights(x) * (rated_patterns(x) | known > 0L),
+    base = formula_design(model$base_rates, covariates, like),
+    shape = c(nrow(judged), size, size, length(model$family$strata))
+  )
+  problem$theta <- theta %||% first_parameters(problem, x)
+  if (is.null(model$family$gradient)) separate_parameters(problem) else problem
+}
+
+# The start of the family, and shares of ratings.
+first_parameters <- function(problem, x) {
+  own <- family_start(problem)
+  check_law(problem, own)
+  shares <- colSums(pattern_counts(x) * pattern_weights(x))
+  logits <- log(shares / sum(shares) + 0.02)
+  rates <- matrix(0, length(shares) - 1L, ncol(problem$base$matrix))
+  rates[, 1L] <- logits[-1L] - logits[[1L]]
+  c(own, t(rates))
+}
+
+# Parameters of the family, and coefficients of the base rates: columns of the design x logits
+# against the first category.
+split_parameters <- function(problem, theta) {
+  columns <- ncol(problem$base$matrix)
+  own <- seq_along(theta) <= length(theta) - columns * (problem$shape[[2L]] - 1L)
+  list(own = theta[own], base = matrix(theta[!own], columns))
+}
+
+# Logarithms of the law, cells (rows within ratings) x classes (true categories within strata).
+log_cells <- function(problem, own) {
+  law <- family_law(problem, own)
+  shape <- problem$shape
+  abort_argument_if(length(law) != prod(shape), "law",
+    "{.arg law} of the family of models must always return an array of the same shape.",
+    x = "It returned {describe(law)}.", call = NULL)
+  logs <- array(log(pmax(law, .Machine$double.xmin)), shape)
+  matrix(aperm(logs, c(1L, 3L, 2L, 4L)), shape[[1L]] * shape[[3L]])
+}
+
+# The E-step: `classes` (patterns x classes), `posterior` and `rates` (patterns x categories), and
+# the log_likelihood of each pattern.
+expect <- function(problem, theta) {
+  part <- split_parameters(problem, theta)
+  rates <- log_base_rates(problem$base$matrix, part$base)
+  strata <- problem$family$strata
+  truth <- rep(seq_len(ncol(rates)), length(strata)) # of each class
+  cells <- log_cells(problem, part$own)[problem$cell, , drop = FALSE]
+  total <- rates[, truth, drop = FALSE] + rep(log(strata), each = length(rates)) +
+    rowsum_rows(problem$pattern, cells, nrow(rates))
+  total[problem$known > 0L & outer(problem$known, truth, `!=`)] <- -Inf
+  by_pattern <- log_sum_exp(total)
+  classes <- exp(total - by_pattern)
+  list(
+    classes = classes, log_likelihood = by_pattern, rates = exp(rates),
+    posterior = rowSums(array(classes, c(dim(rates), length(strata))), dims = 2L)
+  )
+}
+
+# With `touched`, which rows of `judged` each parameter is about (rows x parameters); and `set`, a
+# number per parameter. Parameters of a set share no row, so that one difference is enough for all.
+separate_parameters <- function(problem) {
+  own <- split_parameters(problem, problem$theta)$own
+  own <- withr::with_seed(1L, own + stats::rnorm(length(own), sd = 0.3))
+  rows <- problem$shape[[1L]]
+  touched <- vapply(seq_along(own), function(i) {
+    moved <- family_law(problem, replace(own, i, own[[i]] + 0.1))
+    rowSums(matrix(moved != family_law(problem, own), rows)) > 0
+  }, logical(rows))
+  problem$touched <- matrix(touched, rows)
+  problem$set <- integer(length(own))
+  for (i in seq_along(own)) {
+    rivals <- colSums(problem$touched & problem$touched[, i]) > 0
+    problem$set[[i]] <- min(setdiff(seq_along(own), problem$set[rivals]))
+  }
+  problem
+}
+
+# Of the log-likelihood, by all parameters.
+slopes_at <- function(problem, theta) {
+  found <- expect(problem, theta)
+  shape <- problem$shape
+  rows <- shape[[1L]]
+  own <- split_parameters(problem, theta)$own
+  weighted <- (found$classes * problem$weight)[problem$pattern, , drop = FALSE]
+  counts <- rowsum_rows(problem$cell, weighted, rows * shape[[3L]])
+  slopes <- if (is.null(problem$family$gradient)) {
+    step <- steps_of(own)
+    by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
+      move <- step * (problem$set == set)
+      change <- counts * (log_cells(problem, own + move) - log_cells(problem, own - move))
+      rowSums(matrix(change, rows))
+    }, numeric(rows))
+    colSums(problem$touched * matrix(by_row, rows)[, problem$set, drop = FALSE]) / (2 * step)
+  } else {
+    counts <- aperm(array(counts, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
+    call_family(problem, "gradient", own, problem$judged, problem$categories, counts)
+  }
+  abort_argument_if(!is.numeric(slopes) || length(slopes) != length(own), "gradient",
+    "{.arg gradient} of the family of models must return {length(own)} number{?s}.",
+    x = "It returned {describe(slopes)}.", call = NULL)
+  excess <- problem$weight * (found$posterior - found$rates)
+  c(slopes, crossprod(problem$base$matrix, excess[, -1L, drop = FALSE]))
+}
+
+# The problem at the top of its likelihood: by a quasi-Newton method, then by Newton's method if the
+# parameters are few. `inverse`: see inverse_curvature(); NULL for many parameters.
+maximise_family <- function(problem) {
+  likelihood <- function(theta) {
+    value <- sum(problem$weight * expect(problem, theta)$log_likelihood)
+    max(value, -.Machine$double.xmax, na.rm = TRUE)
+  }
+  slopes <- function(theta) slopes_at(problem, theta)
+  few <- length(problem$theta) <= most_curved
+  found <- stats::optim(problem$theta, likelihood, slopes, method = "BFGS", control = list(
+    fnscale = -sum(problem$weight), maxit = 1000L, reltol = if (few) 1e-10 else 1e-13
+  ))
+  top <- list(theta = found$par, log_likelihood = found$value, converged = found$convergence == 0L,
+    iterations = found$counts[["gradient"]])
+  for (step in seq_len(20L * few)) {
+    top$inverse <- inverse_curvature(problem, top$theta)
+    slope <- slopes(top$theta)
+    move <- drop(top$inverse %*% slope)
+    gain <- sum(move * slope) / 2
+    top$converged <- gain < 1e-6
+    # The last steps gain too little for the likelihood to show it.
+    better <- function(part) gain < 1e-9 || likelihood(top$theta + part * move) > top$log_likelihood
+    part <- if (gain >= 1e-16) Find(better, 2^-(0:10))
+    if (is.null(part)) break
+    top$theta <- top$theta + part * move
+    top$log_likelihood <- likelihood(top$theta)
+    top$iterations <- top$iterations + 1
+  }
+  replace(problem, names(top), top)
+}
+
+most_curved <- 150L # parameters whose curvature, and rank of scores, are looked into
+
+# The inverse of the curvature of the log-likelihood, without the directions in which there is none;
+# attribute: parameters that go far in these.
+inverse_curvature <- function(problem, theta) {
+  bend <- function(step) -differences(function(at) slopes_at(problem, at), theta, step)
+  hessian <- (4 * bend(4e-3) - bend(8e-3)) / 3 # right to the fourth order
+  parts <- eigen((hessian + t(hessian)) / 2, symmetric = TRUE)
+  curved <- parts$values > 1e-7 * sum(problem$weight)
+  vectors <- parts$vectors[, curved, drop = FALSE]
+  structure(vectors %*% (t(vectors) / parts$values[curved]),
+    flat = rowSums(parts$vectors[, !curved, drop = FALSE]^2) > 1e-4)
+}
+
+# Patterns x parameters.
+pattern_scores <- function(problem, theta) {
+  differences(function(at) as.vector(expect(problem, at)$log_likelihood), theta)
+}
+
+# Can ratings like these distinguish the parameters? By the rank of the scores of answers drawn at
+# random, for cases that were rated by the same raters and have the same covariates.
+identifies_parameters <- function(problem) {
+  size <- length(problem$theta)
+  if (size > most_curved) return(TRUE)
+  scores <- withr::with_seed(1L, {
+    drawn <- random_answers(problem, 30L * size + 300L)
+    pattern_scores(drawn, problem$theta + stats::rnorm(size, sd = 0.3))
+  })
+  # Scores that are zero but for rounding stay small.
+  values <- svd(sweep(scores, 2L, pmax(sqrt(colMeans(scores^2)), 0.01), `/`), 0L, 0L)$d
+  values[[size]] > 1e-6 * values[[1L]]
+}
+
+# A problem with other answers: cases (of any weight) taken in turn, each several times.
+random_answers <- function(problem, size) {
+  used <- which(problem$weight > 0)
+  take <- rep_len(used[sample.int(length(used))], max(size, min(length(used), 2000L)))
+  of <- split(seq_along(problem$row), factor(problem$pattern, seq_along(problem$weight)))[take]
+  problem$pattern <- rep(seq_along(take), lengths(of))
+  row <- problem$row[unlist(of)]
+  symbol <- sample.int(problem$shape[[2L]], length(row), replace = TRUE) - 1L
+  problem$cell <- row + symbol * problem$shape[[1L]]
+  problem$base$matrix <- problem$base$matrix[take, , drop = FALSE]
+  problem$known <- problem$known[take]
+  problem
+}

@@ -1,4 +1,4 @@
-# Laws that users write: latent class models that are fitted in R, by a small EM (family-em.R).
+# Laws that users write: latent class models that are fitted in R, by a small EM (family-fit.R).
 
 #' A family of models of your own
 #'

@@ -110,9 +110,9 @@ thresholds_between <- function(categories) {
   paste0(utils::head(categories, -1L), "|", categories[-1L])
 }
 
-# Nothing is known of dispersion, difficulty, slopes or thresholds that can move without loss (if that was looked into),
-# nor of a rater without a single rating, where it shares no parameter with others. How near a limit
-# may be to the truth the curvature there does not tell.
+# Dispersion, difficulty, slopes and thresholds that can move without loss (if that was looked into)
+# become NA, and so does a rater without ratings that shares no parameter with others. The curvature
+# at a limit does not show how near the limit is to the truth.
 without_the_unknown <- function(fit, naturals) {
   free <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L
   loose <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
