@@ -86,9 +86,9 @@ estimate_metrics.ratings_labels <- function(x, # nolint: object_name, object_len
   )
   estimate$options[c("interval", "conf_level")] <- options[c("interval", "conf_level")]
   estimate$options["cluster"] <- list(NULL) # whole cases, to whoever asks
-  new_result("metric_estimate",
-    table = label_table(estimate, plan, panel), estimates = list(estimate), plan = plan,
-    panel = panel, options = c(options, list(systems = panel$systems))
+  show_metrics(
+    label_table(estimate, plan, panel), list(estimate), plan,
+    c(options, list(systems = panel$systems)), panel
   )
 }
 
