@@ -153,7 +153,6 @@ check_metric_interval <- function(interval, estimate) {
   interval
 }
 
-# Fields: table (what tidy() gives), estimates (a list, named after groups), plan, options.
 new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = NULL) {
   grouped <- inherits(estimate, "accuracy_by_group")
   estimates <- if (grouped) unclass(estimate) else list(estimate)
@@ -161,13 +160,10 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
   interval <- interval %||% one$options$interval
   conf_level <- check_level(conf_level %||% one$options$conf_level)
   table <- over_groups(estimates, grouped, metrics_of_estimate, plan, interval, conf_level, systems)
-  new_result("metric_estimate",
-    table = table, estimates = estimates, plan = plan,
-    options = list(
-      method = one$options$method, interval = interval, conf_level = conf_level,
-      grouped = grouped, systems = systems %||% one$table$system
-    )
-  )
+  show_metrics(table, estimates, plan, list(
+    method = one$options$method, interval = interval, conf_level = conf_level,
+    grouped = grouped, systems = systems %||% one$table$system
+  ))
 }
 
 # A row per system and row of the plan. An engine knows how metrics that need the same are found.

@@ -1,43 +1,39 @@
 # Words and tables of metrics.
 
-#' @rdname metric_estimate
-#' @export
-tidy.metric_estimate <- function(x, ...) {
-  check_dots_empty(...)
-  x$table
-}
-
-#' @rdname metric_estimate
-#' @export
-glance.metric_estimate <- function(x, ...) {
-  check_dots_empty(...)
-  table <- x$table
-  has_interval <- !is.null(accuracy_intervals()[[x$options$interval]]$find)
-  tibble::tibble(
-    groups = if (x$options$grouped) length(x$estimates) else NA_integer_,
-    systems = length(x$options$systems), metrics = length(x$plan$records),
-    categories = n_categories(x$plan), estimates = nrow(table),
-    missing = sum(is.na(table$estimate)), method = x$options$method,
-    interval = x$options$interval,
-    conf_level = if (has_interval) x$options$conf_level else NA_real_
+# `estimates`: a list, named after groups.
+show_metrics <- function(table, estimates, plan, options) {
+  metrics <- length(plan$records)
+  systems <- length(options$systems)
+  categories <- n_categories(plan)
+  caption <- paste0(
+    count_noun(metrics, "metric"), " of ", count_noun(systems, "system"),
+    if (options$grouped) paste0(" in ", count_noun(length(estimates), "group")), ", ",
+    count_noun(categories, "category", "categories"), ", ", method_words(options$method)
   )
-}
-
-#' @rdname metric_estimate
-#' @export
-format.metric_estimate <- function(x, ...) {
-  whole <- x$table[is.na(x$table$category), ]
+  has_interval <- !is.null(accuracy_intervals()[[options$interval]]$find)
+  whole <- table[is.na(table$category), ]
   first <- paste(who_of(whole), row_names(whole), decimals(whole$estimate, 2L), recycle0 = TRUE)
-  paste0(caption_of(x), if (nrow(whole) > 0L) ": ", printable(shorten(first, most = 3L)))
-}
-
-#' @export
-caption_of.metric_estimate <- function(x) { # nolint: object_name.
-  paste0(
-    count_noun(length(x$plan$records), "metric"), " of ",
-    count_noun(length(x$options$systems), "system"),
-    if (x$options$grouped) paste0(" in ", count_noun(length(x$estimates), "group")), ", ",
-    count_noun(n_categories(x$plan), "category", "categories"), ", ", method_words(x$options$method)
+  one <- estimates[[1L]]
+  new_result("metric_estimate",
+    tables = list(table = table), estimates = estimates, plan = plan, options = options,
+    facts = list(
+      groups = if (options$grouped) length(estimates) else NA_integer_, systems = systems,
+      metrics = metrics, categories = categories, estimates = nrow(table),
+      missing = sum(is.na(table$estimate)), method = options$method, interval = options$interval,
+      conf_level = if (has_interval) options$conf_level else NA_real_
+    ),
+    line = paste0(
+      caption, if (nrow(whole) > 0L) ": ", printable(shorten(first, most = 3L))
+    ),
+    caption = caption, shown = view_of_metrics(table),
+    notes = c(
+      reason_notes(table$reason, table$estimate, paste0(row_names(table), " (", table$system, ")")),
+      if (!all(rests_on_gold(one))) common_note(one),
+      if (!all(is.na(table$conf.low))) {
+        metric_interval_note(options$interval, options$conf_level, one)
+      }
+    ),
+    more = "tidy(), augment() (posterior weights), plot()"
   )
 }
 
@@ -63,9 +59,8 @@ average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
 # A column per system, or, where there are many, a row each, with the metrics that are of no
 # category and without room for intervals.
-#' @export
-shown_table.metric_estimate <- function(x) { # nolint: object_name.
-  table <- x$table[order(!is.na(x$table$category)), ]
+view_of_metrics <- function(table) {
+  table <- table[order(!is.na(table$category)), ]
   who <- who_of(table)
   many <- length(unique(who)) > 3L
   keep <- !many | is.na(table$category) | !anyNA(table$category)
@@ -74,25 +69,7 @@ shown_table.metric_estimate <- function(x) { # nolint: object_name.
   sides <- lapply(if (many) rev(sides) else sides, function(of) factor(of[keep], unique(of[keep])))
   cells <- tapply(values[keep], sides, identity)
   out <- data.frame(rownames(cells), cells, check.names = FALSE, row.names = NULL)
-  stats::setNames(out, c(names(sides)[[1L]], colnames(cells)))
-}
-
-#' @export
-print.metric_estimate <- function(x, ...) {
-  print_result(x, "tidy(), augment() (posterior weights), plot()", most = 45L)
-}
-
-#' @export
-notes_of.metric_estimate <- function(x) { # nolint: object_name.
-  table <- x$table
-  one <- x$estimates[[1L]]
-  c(
-    reason_notes(table$reason, table$estimate, paste0(row_names(table), " (", table$system, ")")),
-    if (!all(rests_on_gold(one))) common_note(one),
-    if (!all(is.na(table$conf.low))) {
-      metric_interval_note(x$options$interval, x$options$conf_level, one)
-    }
-  )
+  view(stats::setNames(out, c(names(sides)[[1L]], colnames(cells))), most = 45L)
 }
 
 # What such intervals of an estimate contain; NULL for none.
