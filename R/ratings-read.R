@@ -158,7 +158,8 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   lost <- empty & is.null(got$sparse)
   notes <- c(got$notes, left_out(lost, "row", "without case, rater and rating"))
   warn_if(notes, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
-  tables <- list(ratings = known_ids(lapply(table, `[`, !empty), columns))
+  if (any(empty)) table <- lapply(table, `[`, !empty)
+  tables <- list(ratings = known_ids(table, columns))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
   tables <- settle_labels(tables, columns, na, clean_labels, how$na_given)
   if (!own) got$covariates <- NULL
@@ -302,9 +303,7 @@ fill_mapping <- function(mapping, got) {
   given <- given_roles(mapping)
   if (any(c("raters", "counts") %in% given)) return(mapping)
   for (arg in setdiff(c("case", "rater", "rating"), given)) {
-    if (length(got$map[[arg]]) == 0L || !all(got$map[[arg]] %in% names(got$table))) {
-      abort_mapping(arg, got)
-    }
+    if (!any(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
   mapping
@@ -367,7 +366,10 @@ settle_cases <- function(got, columns, own, same) {
   table
 }
 
-is_blank <- function(x) if (is.list(x)) lengths(x) < 0L else is.na(x) | trim_bytes(x) == ""
+# An empty list of labels is an answer.
+is_blank <- function(x) {
+  if (is.list(x)) logical(length(x)) else !grepl("[^ \t\r]", x, perl = TRUE, useBytes = TRUE) | is.na(x)
+}
 
 # Rows with nothing in the columns that are read; without identifiers of cases, in any. In `sparse`
 # tables, rows without a rating.

@@ -76,7 +76,9 @@ flat_label <- function(value) {
 
 # A column of a table whose cells hold such objects as text.
 choices_of_cells <- function(x, input) {
-  coded <- grepl("^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, useBytes = TRUE)
+  coded <- grepl(
+    "^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, perl = TRUE, useBytes = TRUE
+  )
   if (!any(coded)) return(x)
   x <- as.list(x)
   x[coded] <- lapply(x[coded], function(cell) {
