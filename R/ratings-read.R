@@ -161,7 +161,7 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   if (any(empty)) table <- lapply(table, `[`, !empty)
   tables <- list(ratings = known_ids(table, columns))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
-  tables <- settle_labels(tables, columns, na, clean_labels, how$na_given)
+  tables <- settle_labels(tables, columns, na, clean_labels, isTRUE(how$na_given))
   if (!own) got$covariates <- NULL
   known <- known_settings(got, tables$ratings, columns, systems$columns, given)
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)

@@ -296,9 +296,10 @@ warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
   warn_if(silent, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
     i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
-  # If they are swapped, many cases count as raters, often with one rating each.
+  # If they are swapped, many cases count as raters, often with one rating each. Few raters are no
+  # sign of it.
   times <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
-  warn_if(by_rating && nrow(x) < 50L && n_raters(x) > times * nrow(x), "raters",
+  warn_if(by_rating && nrow(x) < 50L && n_raters(x) > max(20L, times * nrow(x)), "raters",
     "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
     i = "Are {.arg case} and {.arg rater} swapped?", raters = x$raters)
 }
@@ -312,7 +313,7 @@ check_most_ratings <- function(x) {
     column = NA_character_)
 }
 
-check_repeats <- function(x, input) {
+check_repeats <- function(x, input = NULL) {
   twice <- repeated_ratings(x)
   if (nrow(twice) == 0L) return(invisible(x))
   at <- match(twice$pattern[[1L]], pattern_of_case(x))
@@ -335,7 +336,7 @@ check_repeats <- function(x, input) {
 # Columns without a role that differ in rows of one rater and one case, and whose values recur in
 # other rows, as those of keys do: not times or texts, and no numbers of runs.
 keys_of_repeats <- function(input) {
-  rows <- input$source %||% seq_along(input$case)
+  rows <- input$source %||% seq_along(input$case) # of nothing: there are no other columns
   answer <- paste(match(input$case, input$case), match(input$rater, input$rater))
   names(Filter(function(column) {
     if (!is.atomic(column)) return(FALSE)
