@@ -175,33 +175,6 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   x
 }
 
-# Arguments of ratings() that the format of a file implies, except those in `given`.
-known_settings <- function(got, table, columns, systems, given) {
-  labels <- unique(unlist(table[columns$rating]))
-  labels <- labels[!is.na(labels)]
-  truth <- unname(got$truths[names(got$truths) %in% columns$rating])
-  raters <- setdiff(unlist(table[columns$rater]), if (is.character(systems)) systems)
-  programs <- got$format$programs
-  kinds <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
-  known <- drop_null(list(
-    covariates = got$covariates,
-    categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair, got$format$labels),
-    truth = if (length(truth) == 1L && all(table[[truth]] %in% c(labels, NA))) truth,
-    rater_kind = if (length(unique(kinds)) > 1L) stats::setNames(kinds, raters) else kinds[1L]
-  ))
-  known <- known[setdiff(names(known), given)]
-  if (!is.null(known$truth)) {
-    inform_fallible("Known answers in column {.val {known$truth}} are kept as {.arg truth}.")
-  }
-  if (!is.null(known$rater_kind)) {
-    who <- vapply(split(raters, kind_words[kinds]), function(x) paste0(" (", shorten(x), ")"), "")
-    inform_fallible(c(paste0("Raters are taken for ", verbatim(names(who), who, collapse = " and "),
-      ", as judges in such logs mostly are."), i = "If they are something else, say so by
-      {.arg rater_kind}, on which intervals depend."))
-  }
-  known
-}
-
 # The empty one first.
 usual_na <- function() eval(formals(read_ratings)$na)
 
@@ -364,19 +337,6 @@ settle_cases <- function(got, columns, own, same) {
       "If they are the same cases, say {.code file = list(same_cases = TRUE)}."),
     case = both, rater = NULL)
   table
-}
-
-# An empty list of labels is an answer.
-is_blank <- function(x) {
-  if (is.list(x)) logical(length(x)) else !grepl("[^ \t\r]", x, perl = TRUE, useBytes = TRUE) | is.na(x)
-}
-
-# Rows with nothing in the columns that are read; without identifiers of cases, in any. In `sparse`
-# tables, rows without a rating.
-empty_rows <- function(table, columns, sparse) {
-  columns <- if (sparse) columns$rating else if (length(columns$case) > 0L) unlist(columns) else
-    setdiff(names(table), "file")
-  Reduce(`&`, lapply(table[columns], is_blank))
 }
 
 # A list: columns, what ratings() takes for systems; table, if they are a table of their own;

@@ -33,9 +33,10 @@ file_formats <- function() {
     ),
     failed = function(score) {
       has_words(score$explanation, "^(grade|verdict|score) not found|^(no|invalid) grade\\b") ||
-        is.null(score$value)
+        identical(score$value %||% "NaN", "NaN")
     },
-    programs = "^(inspect_ai/)?(detect_)?(match|includes|exact|choice|pattern|answer|f1|math)[0-9]*$"),
+    programs =
+      "^(inspect_ai/)?(detect_)?(match|includes|exact|choice|pattern|answer|f1|math)[0-9]*$"),
     promptfoo = new_format("results of promptfoo (JSON or JSONL)", c("json", "jsonl"),
       function(input) {
         is_result <- function(result) "gradingResult" %in% names(result)
@@ -139,6 +140,33 @@ abort_format <- function(input) {
       if (input$kind == "text" && length(csv_header(input, 2L)) > 1L) skip_hint,
       "Read it yourself, and give the data frame to `ratings()`; see `?read_ratings` for formats."
     ))
+}
+
+# Arguments of ratings() that the format of a file implies, except those in `given`.
+known_settings <- function(got, table, columns, systems, given) {
+  labels <- unique(unlist(table[columns$rating]))
+  labels <- labels[!is.na(labels)]
+  truth <- unname(got$truths[names(got$truths) %in% columns$rating])
+  raters <- setdiff(unlist(table[columns$rater]), if (is.character(systems)) systems)
+  programs <- got$format$programs
+  kinds <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
+  known <- drop_null(list(
+    covariates = got$covariates,
+    categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair, got$format$labels),
+    truth = if (length(truth) == 1L && all(table[[truth]] %in% c(labels, NA))) truth,
+    rater_kind = if (length(unique(kinds)) > 1L) stats::setNames(kinds, raters) else kinds[1L]
+  ))
+  known <- known[setdiff(names(known), given)]
+  if (!is.null(known$truth)) {
+    inform_fallible("Known answers in column {.val {known$truth}} are kept as {.arg truth}.")
+  }
+  if (!is.null(known$rater_kind)) {
+    who <- vapply(split(raters, kind_words[kinds]), function(x) paste0(" (", shorten(x), ")"), "")
+    inform_fallible(c(paste0("Raters are taken for ", verbatim(names(who), who, collapse = " and "),
+      ", as judges in such logs mostly are."), i = "If they are something else, say so by
+      {.arg rater_kind}, on which intervals depend."))
+  }
+  known
 }
 
 left_out <- function(out, noun, which, what = "Left out") {

@@ -140,10 +140,9 @@ deepeval_metrics <- function(case) {
 
 # A file is a run.
 read_deepeval <- function(input) {
-  cases <- name_parts(deepeval_cases(input$document), function(case) case$name %||% "case")
-  cases <- Map(function(case, name) replace(case, "name", name), cases, names(cases))
-  nested_answers(input, cases, "test case", "metrics", function(case) {
-    list(result = case$name, key = paste(input$path, case$name))
+  nested_answers(input, deepeval_cases(input$document), "test case", "metrics", function(case) {
+    id <- paste(c(case$name, case$order), collapse = "/")
+    list(result = id, key = paste(input$path, id))
   }, function(case) {
     name_parts(deepeval_metrics(case), function(one) one$name %||% one$metric %||% "metric")
   }, "metric", function(metric) {

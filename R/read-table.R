@@ -64,6 +64,20 @@ settle_rows <- function(columns, input) {
   name_columns(columns, input)
 }
 
+# An empty list of labels is an answer.
+is_blank <- function(x) {
+  if (is.list(x)) return(logical(length(x)))
+  is.na(x) | !grepl("[^ \t\r]", x, perl = TRUE, useBytes = TRUE)
+}
+
+# Rows with nothing in the columns that are read; without identifiers of cases, in any. In `sparse`
+# tables, rows without a rating.
+empty_rows <- function(table, columns, sparse) {
+  columns <- if (sparse) columns$rating else if (length(columns$case) > 0L) unlist(columns) else
+    setdiff(names(table), "file")
+  Reduce(`&`, lapply(table[columns], is_blank))
+}
+
 # Columns without a name are dropped where nothing is in them.
 name_columns <- function(columns, input) {
   unnamed <- trimws(names(columns)) == ""
