@@ -1,14 +1,10 @@
 #' Tables of a comparison
 #'
-#' @param x A [compare_systems()] result.
-#' @param what `"differences"`, a row per pair of systems; `"ranks"`, a row per system and rank; or
-#'   `"sources"`, a row per pair and source of what is known of it, for an estimate with gold cases.
-#' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `tidy()`: a tibble. For `"differences"`: `system1` and `system2`; `estimate`, the
+#' @return `tidy()`: a tibble with a row per pair of systems: `system1` and `system2`; `estimate`, the
 #'   accuracy of the first less that of the second, in \[-1, 1\]; its `std.error`, `conf.low` and
 #'   `conf.high`; `probability` that the first is the more accurate; `n`, the number of cases;
-#'   `method`; `reason`, why something is `NA`. For `"ranks"`: `system`, `rank` (1 is the most
-#'   accurate) and `probability` of this rank. For `"sources"`: `system1`, `system2`, `interval`
+#'   `method`; `reason`, why something is `NA`. `tidy(x, "ranks")`: `system`, `rank` (1 is the most
+#'   accurate) and `probability` of this rank. `tidy(x, "sources")`: a row per pair and source: `system1`, `system2`, `interval`
 #'   (`"gold alone"`, `"ratings alone"`, or an interval with both), `estimate`, `std.error`,
 #'   `conf.low`, `conf.high`, `weight` of gold in the estimate, in \[0, 1\], and `reason`; no rows
 #'   without gold. With a `reference` it is always `system2`, and there are no ranks; with `best`,
@@ -28,44 +24,59 @@
 #' comparison <- compare_systems(x, method = "unbinned", resampling = list(replicates = 200))
 #' tidy(comparison)
 #' glance(comparison)
-#' @export
-tidy.system_comparison <- function(x, what = c("differences", "ranks", "sources"), ...) {
-  check_dots_empty(...)
-  what <- check_choice(what)
-  x[[what]] %||% no_pair_sources
-}
+#' @name tidy.system_comparison
+NULL
 
-#' @rdname tidy.system_comparison
-#' @export
-glance.system_comparison <- function(x, ...) {
-  check_dots_empty(...)
-  first <- x$ranks[x$ranks$rank == 1L, ]
-  none <- nrow(first) == 0L || anyNA(first$probability)
-  leader <- if (none) NA_integer_ else which.max(first$probability)
-  tibble::tibble(
-    systems = nrow(x$accuracy), pairs = nrow(x$differences), cases = x$differences$n[[1L]],
-    left_out = x$left_out, best = first$system[leader], probability = first$probability[leader],
-    method = x$options$method, conf_level = x$options$conf_level,
-    simultaneous = x$options$simultaneous
-  )
-}
-
-#' @rdname tidy.system_comparison
-#' @export
-format.system_comparison <- function(x, ...) {
-  facts <- glance(x)
+# `x`: differences, ranks, sources (NULL without gold), accuracy, left_out, options, gold.
+show_comparison <- function(x) {
+  table <- x$differences
   against <- x$options$against
-  of <- paste0(
+  first <- x$ranks[x$ranks$rank == 1L, ]
+  leader <- if (!anyNA(first$probability)) which.max(first$probability)
+  facts <- list(
+    systems = nrow(x$accuracy), pairs = nrow(table), cases = table$n[[1L]], left_out = x$left_out,
+    best = c(first$system[leader], NA)[[1L]],
+    probability = c(first$probability[leader], NA)[[1L]], method = x$options$method,
+    conf_level = x$options$conf_level, simultaneous = x$options$simultaneous
+  )
+  line <- comparison_line(x, facts)
+  many <- is.null(against) && nrow(table) > most_pairs_shown
+  ranked <- nrow(x$ranks) > 0L
+  rlang::inject(new_result("system_comparison",
+    !!!x[setdiff(names(x), c("differences", "ranks", "sources"))],
+    tables = list(
+      differences = table, ranks = x$ranks, sources = x$sources %||% no_pair_sources
+    ),
+    facts = facts, line = line,
+    head = c(
+      paste0(line, "; ", method_words(x$options$method)),
+      if (!is.null(against$best) && !all(is.na(table$conf.low))) against_words(x)
+    ),
+    shown = drop_null(list(
+      if (ranked) view(ranked_systems(x, many), left = integer(), title = "Systems", aside = TRUE),
+      if (!many) view_of_differences(x)
+    )),
+    notes = comparison_notes(x),
+    more = paste0(
+      "tidy()", if (many) paste(" (all", number(nrow(table)), "pairs)"),
+      if (ranked) ", tidy(what = \"ranks\")", ", glance(), plot()"
+    )
+  ))
+}
+
+comparison_line <- function(x, facts) {
+  against <- x$options$against
+  systems <- paste0(
     count_noun(facts$systems, "system"), " on the same ", count_noun(facts$cases, "case")
   )
-  if (!is.null(against$reference)) return(printable(paste0(against_words(x), ", of ", of)))
+  if (!is.null(against$reference)) return(printable(paste0(against_words(x), ", of ", systems)))
   if (is.na(facts$best)) {
-    return(paste0("unknown which of ", of, " is best (", x$differences$reason[[1L]], ")"))
+    return(paste0("unknown which of ", systems, " is best (", x$differences$reason[[1L]], ")"))
   }
   paste0(
     printable(facts$best), " is ", best_by(x), " with probability ",
     decimals(facts$probability, 2L), ", of ",
-    if (!is.null(against)) paste("the", number(against$best), "best of "), of
+    if (!is.null(against)) paste("the", number(against$best), "best of "), systems
   )
 }
 
@@ -90,28 +101,6 @@ against_words <- function(x) {
     decimals(x$accuracy$estimate[x$accuracy$system == reference]), "), ", number(worse), " ",
     words[[2L]], ", ", number(nrow(table) - better - worse), " undecided"
   )
-}
-
-#' @export
-print.system_comparison <- function(x, ...) {
-  against <- x$options$against
-  table <- x$differences
-  ranked <- nrow(x$ranks) > 0L
-  many <- is.null(against) && nrow(table) > most_pairs_shown
-  cat_lines(
-    paste0("<system_comparison> ", format(x), "; ", method_words(x$options$method)),
-    if (!is.null(against$best) && !all(is.na(table$conf.low))) against_words(x)
-  )
-  if (ranked) print_table("Systems", ranked_systems(x, many), 20L)
-  if (!many) print_table(paste("Differences of", compared_metric(x)), shown_table(x), most = 20L)
-  cat_lines(
-    "", notes_of(x),
-    paste0(
-      "More: tidy()", if (many) paste(" (all", number(nrow(table)), "pairs)"),
-      if (ranked) ", tidy(what = \"ranks\")", ", glance(), plot()."
-    )
-  )
-  invisible(x)
 }
 
 most_pairs_shown <- 6L # of more, print() shows the differences from the best system
@@ -141,21 +130,17 @@ ranked_systems <- function(x, behind) {
   table
 }
 
-#' @export
-shown_table.system_comparison <- function(x) { # nolint: object_name.
+view_of_differences <- function(x) {
   table <- shown_pairs(x)
-  shown <- data.frame(
-    pair = paste(table$system1, "-", table$system2), difference = decimals(table$estimate),
-    interval = bracketed(table$conf.low, table$conf.high),
-    `P(first better)` = decimals(table$probability, 2L), check.names = FALSE
-  )
-  names(shown)[[3L]] <- interval_title(x$options$conf_level)
-  shown
+  table$pair <- paste(table$system1, "-", table$system2)
+  view(table, c("pair", difference = "estimate", "conf.low", "conf.high",
+    `P(first better)` = "probability"), c(3L, probability = 2L), x$options$conf_level,
+    left = integer(), title = paste("Differences of", compared_metric(x)))
 }
 
 # All pairs, the largest differences first; or from the best system downwards.
 shown_pairs <- function(x) {
-  if (is.null(x$options$against)) better_first(tidy(x)) else tidy(x)
+  if (is.null(x$options$against)) better_first(x$differences) else x$differences
 }
 
 # Pairs turned so that no difference is negative, the largest first.
@@ -168,9 +153,8 @@ better_first <- function(table) {
   table[order(-table$estimate), ]
 }
 
-#' @export
-notes_of.system_comparison <- function(x) { # nolint: object_name.
-  table <- tidy(x)
+comparison_notes <- function(x) {
+  table <- x$differences
   pairs <- nrow(table)
   miss <- (1 - x$options$conf_level) * pairs
   has_intervals <- !all(is.na(table$conf.low))

@@ -128,7 +128,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   found <- compare_by_ratings(alone, pairs, conf_level, simultaneous && is.null(gold))
   found$options$simultaneous <- simultaneous
   if (!is.null(gold)) found <- compare_with_gold(found, measured, pairs)
-  structure(from_unit(found, plan), class = c("system_comparison", "fallible_result"))
+  show_comparison(from_unit(found, plan))
 }
 
 compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {

@@ -72,14 +72,14 @@ as_note <- function(note) if (is.list(note)) list(note) else note(note)
 # How a table is shown: `columns`, named after their headings where these are others; doubles with
 # `digits`, a number or several with names of columns. Columns conf.low and conf.high become one, an
 # interval of this `level`. Errors and intervals that are NA are blank. At most `most` rows are
-# printed, and `longest_view` are kept.
+# printed, and `longest_view` are kept. A view `aside` is printed, and not shown in documents.
 view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
-                 title = NULL, total = nrow(table)) {
+                 title = NULL, aside = FALSE, total = nrow(table)) {
   headings <- ifelse(rlang::names2(columns) == "", columns, names(columns))
   force(total)
   table <- plain_data_frame(table)[seq_len(min(nrow(table), longest_view)), columns, drop = FALSE]
   list(table = table, headings = headings, digits = digits, level = level, left = left,
-    most = most, title = title, total = total)
+    most = most, title = title, aside = aside, total = total)
 }
 
 longest_view <- 1000L

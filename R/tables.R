@@ -37,7 +37,10 @@ shown_table <- function(x) UseMethod("shown_table")
 #' @export
 shown_table.default <- function(x) {
   schema <- schema_of(x)
-  if (!is.null(schema)) return(if (length(schema$shown) > 0L) shown_view(schema$shown[[1L]]))
+  if (!is.null(schema)) {
+    at <- Position(function(view) !view$aside, schema$shown, nomatch = 1L)
+    return(if (length(schema$shown) > 0L) shown_view(schema$shown[[at]]))
+  }
   if (!inherits(x, told_in_words)) round_columns(utils::head(used_columns(tidy(x)), 20L))
 }
 
