@@ -285,7 +285,12 @@ test_that("constant raters have no part in labels and averages", {
   expect_equal(
     as.matrix(quiet(ground_truth(three))[-1]), as.matrix(quiet(ground_truth(two))[-1])
   )
-  expect_warning(estimate_accuracy(three), "idle.*left out", class = "fallible_warning_raters")
+  # The warning of constant raters silences no other.
+  expect_warning(
+    expect_warning(
+      estimate_accuracy(three), "idle.*left out", class = "fallible_warning_raters"
+    ), class = "fallible_warning_few_data"
+  )
   found <- quiet(estimate_accuracy(three))
   plain <- quiet(estimate_accuracy(two))
   expect_equal(tidy(found), tidy(plain))
@@ -346,6 +351,19 @@ test_that("crowds in which two raters seldom meet get labels, unless they agree 
   lacks <- vapply(independent, function(x) anyNA(quiet(ground_truth(x))[[2]]), NA)
   expect_true(any(kappa <= 0) && any(kappa > 0))
   expect_false(any(lacks[kappa > 0]))
+  # Each rater has one case, so that no two raters have two cases in common.
+  once <- lapply(1:12, function(i) {
+    data <- data.frame(case = rep(1:200, each = 3), rater = 1:600, rating = sample(2L, 600, TRUE))
+    quiet(ratings(data, case = case, rater = rater, rating = rating))
+  })
+  kappa <- vapply(once, function(x) glance(x)$kappa, 0)
+  expect_true(any(kappa <= 0) && any(kappa > 0))
+  for (x in once) {
+    labels <- quiet(ground_truth(x))
+    expect_identical(anyNA(labels[[2]]), glance(x)$kappa <= 0)
+    if (anyNA(labels[[2]])) expect_match(attr(labels, "reason"), "no better than by chance")
+    expect_false(anyNA(ground_truth(x, votes = 1)[[2]]))
+  }
 })
 
 test_that("two raters without positive association have no labels, in either order", {
