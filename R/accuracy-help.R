@@ -57,19 +57,19 @@
 #' `"robust"` allows for what sampling error leaves out: on real data raters err on the same cases,
 #' and systems err there too. Its variance is
 #' `sampling^2 + o^2 s (.04^2 + max(E / 4, R / sqrt(12))^2 + (gap / 2)^2)`. `o` is the share of the
-#' system's cases whose truth is not known; `E` is the share of wrong ratings; `gap` is `independent` (of
-#' other methods the estimate) less column `shared` of `"average"`; and `s` is as above: where the
-#' data favour models without shared errors, nothing is added. `R` is the range of accuracies
+#' system's cases whose truth is not known; `E` is the share of wrong ratings; `gap` is
+#' `independent` (of other methods the estimate) less column `shared` of `"average"`; and `s` is as
+#' above: where the data favour models without shared errors, nothing is added. `R` is the range of accuracies
 #' over the base rates that ratings leave possible, if raters may be right more often on one
 #' category than on another (column `base_rate_range` of details): raters who nearly always say
 #' "yes" nearly always agree, whatever the truth. A truth anywhere in a range is off its middle by
 #' `R / sqrt(12)` on average. Raters who agree no better than by chance beyond the shares of their
 #' answers have `R = 1` and `s = 1`: the interval is wide, and the reason says why. Declaring
 #' `rater_kind` `"expert"` or `"crowd"` in [ratings()] does not change a number. Where `common` is
-#' stated, as a number or one of `"none"` and `"all"`, the variance is `sampling^2`: the interval says what follows from the
-#' assumption. For `"average"`, `sampling` is from the curvature of the posterior and the
-#' differences between models, for other methods from a bootstrap. Raters who copy from each other
-#' are beyond it.
+#' stated, as a number or one of `"none"` and `"all"`, the variance is `sampling^2`: the interval
+#' is that under the assumption. For `"average"`, `sampling` is from the curvature of the posterior
+#' and the differences between models, for other methods from a bootstrap. Raters who copy from each
+#' other are beyond it.
 #'
 #' If all raters are machines (`rater_kind` `"model"` or `"tool"`), their agreement says little: in
 #' 9 families the truth rose by only .23 where the estimate rose by 1. The estimate stays, but the

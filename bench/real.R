@@ -10,8 +10,9 @@
 # Categories have an order where the index says so and labels sort in the order of the scale.
 #
 # Intervals of the default are also made without the family that is judged (see
-# bench/families.R): with the constant of the raters' error that is the least with which 90% of the other
-# families' accuracies are covered ("constant left out"; the package has .25, and .5 of the gap),
+# bench/families.R): with the constant of the raters' error that is the least with which 90% of the
+# other families' accuracies are covered ("constant left out"; the package has .25, and .5 of the
+# gap),
 # and with the conformal factor of the other families ("conformal, left out").
 #
 # In two sets truth is known for few cases, and these are not like the others. Raters are fitted to
