@@ -60,8 +60,8 @@
 #' system's cases whose truth is not known; `E` is the share of wrong ratings; `gap` is
 #' `independent` (of other methods the estimate) less column `shared` of `"average"`; and `s` is as
 #' above: where the data favour models without shared errors, nothing is added. `R` is the range of
-#' accuracies over the base rates that ratings leave possible, if raters may be right more often on one
-#' category than on another (column `base_rate_range` of details): raters who nearly always say
+#' accuracies over the base rates that ratings leave possible, if raters may be right more often on
+#' one category than on another (column `base_rate_range` of details): raters who nearly always say
 #' "yes" nearly always agree, whatever the truth. A truth anywhere in a range is off its middle by
 #' `R / sqrt(12)` on average. Raters who agree no better than by chance beyond the shares of their
 #' answers have `R = 1` and `s = 1`: the interval is wide, and the reason says why. Declaring
