@@ -9,7 +9,7 @@
 # per system and interval; and `details`, a row per system. `predicted`: see gold_evidence().
 with_gold <- function(estimate, gold, predicted = NULL) {
   if (!gold_measures(gold)) {
-    estimate$fitted_gold <- gold
+    if (length(gold$case) > 0L) estimate$fitted_gold <- gold
     return(estimate)
   }
   gold$alone <- estimate$table

@@ -18,7 +18,7 @@ shown_by_association <- function(x, identified) {
   found <- association_of(x)
   agreement <- core_fit_algebraic(x$patterns, pattern_weights(x))$agreement
   alive <- found$excess > 1e-9 || found$statistic > found$df ||
-    isTRUE(kappa_of_agreement(x, agreement) > 0)
+    isTRUE(kappa_of_agreement(x, agreement) > 1e-9)
   if (alive || agrees_on_all(x)) "yes" else "unrelated"
 }
 
@@ -183,8 +183,10 @@ without_constant_raters <- function(x) {
   x$always_same <- constant_raters(x)
   left_out <- match(intersect(x$always_same, x$raters), x$raters)
   if (length(left_out) == 0L) return(x)
-  others <- drop_raters(x, left_out)
-  if (!lacks_information(others)) return(others)
+  if (length(left_out) < n_raters(x)) {
+    others <- x[, -left_out]
+    if (!lacks_information(others)) return(others)
+  }
   x$only_constant <- TRUE
   x
 }
@@ -193,7 +195,7 @@ without_constant_raters <- function(x) {
 lacks_information <- function(x) {
   fit <- core_fit_algebraic(x$patterns, pattern_weights(x))
   fit$identified == "no_pairs" || length(unique(rating_category(x))) < 2L ||
-    (association_of(x)$df == 0 && !isTRUE(kappa_of_agreement(x, fit$agreement) > 0))
+    (association_of(x)$df == 0 && !isTRUE(kappa_of_agreement(x, fit$agreement) > 1e-9))
 }
 
 reason_constant <- paste(

@@ -12,12 +12,16 @@ method_average <- new_method(
     probable each of them makes the answers (Hoeting et al. 1999). {common}"
 )
 
-# Fields: estimator; point, its results for each system; x, the ratings that it uses, in the patterns
-# of the fit. NULL where accuracy is not identified.
+# Fields: estimator; point, its results for each system; x, the ratings that it uses. NULL where
+# accuracy is not identified. A fit for the average has no constant raters (see fit_of_varied()); for
+# the interval of another method the average leaves them out here.
 average_of <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs", "constant_raters")) return(NULL)
   check_model_size(fit$x)
-  if (!is_stated(options) && !knows_some(fit$known)) fit$x <- without_constant_raters(fit$x)
+  if (method_of(list(options = options))$model != "own" && !is_stated(options) &&
+        !knows_some(fit$known)) {
+    fit$x <- without_constant_raters(fit$x)
+  }
   estimator <- make_estimator(fit, method_average, options)
   list(estimator = estimator, point = point_of(estimator), x = fit$x)
 }

@@ -55,7 +55,7 @@ in_metric <- function(estimate, plan) {
     }, double(nrow(draws$values)))
   }
   estimate$table$estimate <- estimate$details$centre <- value
-  estimate$compared <- plan
+  if (plan$rows$metric[[plan$row]] != "accuracy") estimate$compared <- plan
   lacks <- is.na(value)
   estimate$table$reason[lacks] <- rows$reason[lacks]
   errors <- c("sampling", "hidden")

@@ -222,22 +222,6 @@ recode_ratings <- function(x, category, categories) {
   recode_answers(x, category)
 }
 
-# `x` without the ratings of some raters, given by number. Patterns keep their numbers, so that some
-# may become equal.
-drop_raters <- function(x, left_out) {
-  number <- replace(cumsum(!seq_along(x$raters) %in% left_out), left_out, 0L)
-  stays <- number[rating_rater(x)] > 0L
-  x$patterns$start <- c(0L, cumsum(tabulate(rating_pattern(x)[stays], n_patterns(x))))
-  x$patterns$category <- rating_category(x)[stays]
-  x$patterns$rater <- number[rating_rater(x)[stays]]
-  x$raters <- x$raters[-left_out]
-  x$patterns$raters <- length(x$raters)
-  if (!is.null(x$confidence)) {
-    x["confidence"] <- list(subset_confidence(x$confidence, seq_along(x$index), number))
-  }
-  x
-}
-
 recode_raters <- function(x, rater, raters) {
   x$patterns$rater <- rater[x$patterns$rater]
   x$patterns$raters <- length(raters)

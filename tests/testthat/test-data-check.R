@@ -57,7 +57,7 @@ test_that("what weakens results is found", {
   expect_identical(status(panel_with(), "who rates"), "doubt")
   mixed <- ratings(wide, raters = rater1:rater3,
     rater_kind = c(rater1 = "crowd", rater2 = "model", rater3 = "model"))
-  expect_match(tidy(data_check(mixed))$advice, "leave out the other raters", all = FALSE)
+  expect_match(tidy(data_check(mixed))$advice, "leave out the people", all = FALSE)
   expect_identical(status(models, "systems"), "doubt")
   expect_identical(answer(models, "accurate are the systems"), "no")
 })

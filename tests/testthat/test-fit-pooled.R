@@ -166,7 +166,7 @@ test_that("a category used once is kept, and a case without ratings has the base
   expect_gt(base_rates(fit)[["z"]], 0)
   expect_false(anyNA(unlist(confusion(fit))))
   expect_equal(unlist(ground_truth(fit)[151, -1]), rates_of(fit))
-  labels <- quiet(ground_truth(x, rho = 0))
+  labels <- quiet(ground_truth(x, rho = 0, votes = 0))
   expect_gt(labels$z[[1]], 0)
   # One case more of each category is the prior of base rates.
   expect_lt(max(abs(unlist(labels[151, -1]) - (151 * colMeans(labels[-1]) + 1) / 155)), 1e-4)

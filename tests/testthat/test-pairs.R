@@ -77,7 +77,10 @@ pairs_of_comparisons <- list(
 
 pairs_of_truths <- list(
   format = list(function(p) list(format = "wide")),
-  rho = list(function(p) list(rho = 0.5))
+  rho = list(function(p) list(rho = 0.5)),
+  votes = list(function(p) list(votes = 0.3)),
+  known_truth = list(function(p) list(known_truth = gold_cases(pairs_gold(p), sample = "random"))),
+  gold_sample = list(function(p) list(known_truth = pairs_gold(p), gold_sample = "given"))
 )
 
 pairs_of_verbs <- list(

@@ -36,7 +36,7 @@ test_that("sentences have number, interval and range, and unknown is unknown", {
   nothing <- quiet(estimate_accuracy(
     ratings(cbind(a = c("x", "y"), b = c("y", "x"), s = "x"), raters = 1:2, systems = "s")
   ))
-  expect_match(may_say(nothing)$sentence[[1L]], "do not say how accurate s is")
+  expect_match(may_say(nothing)$sentence[[1L]], "accuracy of s is not identified")
   expect_error(may_say(x), class = "fallible_error_argument")
 })
 

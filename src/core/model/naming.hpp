@@ -25,7 +25,7 @@ struct Association {
 
   // Do raters agree, or depend on each other? `kappa` is Fleiss' kappa, which needs no pair of raters
   // with several common cases.
-  bool informative(double kappa) const { return excess > 1e-9 || statistic > df || kappa > 0; }
+  bool informative(double kappa) const { return excess > 1e-9 || statistic > df || kappa > 1e-9; }
 };
 
 Association association(const LatentRows& rows);

@@ -36,19 +36,4 @@ std::vector<bool> constant_raters(const PatternView& patterns, const std::vector
   return out;
 }
 
-Patterns without_raters(const PatternView& patterns, const std::vector<bool>& left_out) {
-  Patterns out;
-  const std::size_t answers = static_cast<std::size_t>(patterns.patterns) * patterns.systems;
-  out.answer.assign(patterns.answer, patterns.answer + answers);
-  for (int p = 0; p < patterns.patterns; ++p) {
-    for (const int at : patterns.places(p)) {
-      if (left_out[patterns.rater[at] - 1]) continue;
-      out.rater.push_back(patterns.rater[at]);
-      out.category.push_back(patterns.category[at]);
-    }
-    out.end_row(out.rater.size());
-  }
-  return out;
-}
-
 }  // namespace fallible

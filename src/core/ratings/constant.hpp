@@ -13,8 +13,4 @@ namespace fallible {
 // of cases of each pattern.
 std::vector<bool> constant_raters(const PatternView& patterns, const std::vector<double>& cases);
 
-// The patterns without the ratings of some raters. Patterns and raters keep their numbers, so that
-// patterns may become equal.
-Patterns without_raters(const PatternView& patterns, const std::vector<bool>& left_out);
-
 }  // namespace fallible

@@ -4,7 +4,9 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
+#include <utility>
 
 #include "../accuracy/base_rates.hpp"
 #include "../accuracy/robust.hpp"
@@ -131,7 +133,7 @@ bool rests_on_constant(const Ratings& varied) {
   if (fit.identified == Identified::no_pairs) return true;
   const PatternView& of = varied.patterns;
   if (std::set<int>(of.category, of.category + of.start[of.patterns]).size() < 2) return true;
-  return association_of(varied).df == 0 && !(fleiss_kappa(varied, fit.agreement) > 0);
+  return association_of(varied).df == 0 && !(fleiss_kappa(varied, fit.agreement) > 1e-9);
 }
 
 // Models in which raters differ do not need agreement above chance, but association; two raters are
@@ -168,17 +170,29 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     ++weight[pattern];
   }
   const Patterns patterns = builder.patterns();
-  const auto rated = [&](const Patterns& of) {
+  const auto rated = [&](const Patterns& of, std::size_t by, std::vector<double> weights) {
     const PatternView view =
-        of.view(static_cast<int>(raters), design.categories, static_cast<int>(systems));
-    return Ratings{view, weight, Known(),
-                   std::make_shared<const KModelFit>(fit_k_model(view, weight))};
+        of.view(static_cast<int>(by), design.categories, static_cast<int>(systems));
+    const auto fit = std::make_shared<const KModelFit>(fit_k_model(view, weights));
+    return Ratings{view, std::move(weights), Known(), fit};
   };
-  const Ratings ratings = rated(patterns);
+  const Ratings ratings = rated(patterns, raters, weight);
+  // Without raters who always give the same answer.
+  std::vector<int> number(raters), pattern(weight.size());
+  std::size_t stay = 0;
   const std::vector<bool> left_out = constant_raters(ratings.patterns, weight);
-  const bool some = std::count(left_out.begin(), left_out.end(), true) > 0;
-  const Patterns others = some ? without_raters(ratings.patterns, left_out) : Patterns();
-  const Ratings without = some ? rated(others) : ratings;
+  for (std::size_t j = 0; j < raters; ++j) {
+    number[j] = left_out[j] ? 0 : static_cast<int>(++stay);
+  }
+  std::iota(pattern.begin(), pattern.end(), 1);
+  const bool some = stay < raters;
+  const Patterns others =
+      some ? patterns_subset(ratings.patterns, pattern.data(), pattern.size(), number.data())
+           : Patterns();
+  const Ratings without =
+      some ? rated(others, stay,
+                   pattern_weights(others.index.data(), weight.data(), weight.size(), others.rows()))
+           : ratings;
   const bool lacking = some && rests_on_constant(without);
   const Ratings& varied = lacking ? ratings : without;
 
