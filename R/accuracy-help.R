@@ -28,8 +28,7 @@
 #'
 #' On 36 families of public data sets with known truth in which people rate, 12 of which were set
 #' aside and used once, the mean absolute error of `"average"` is .053; on the 14 with classifiers
-#' as systems .032. Where language models rate it is .13 (5 families), where other programs do .24
-#' (4): see Intervals.
+#' as systems .032. Where language models or other programs rate, it is larger: see Intervals.
 #'
 #' @section Shared errors of systems and raters:
 #' Agreement cannot show how many errors a system shares with the raters. Columns `shared` and
@@ -57,20 +56,20 @@
 #' @section Intervals:
 #' `"robust"` allows for what sampling error leaves out: on real data raters err on the same cases,
 #' and systems err there too. Its variance is
-#' `sampling^2 + o^2 s (.04^2 + max(E / 4, R / sqrt(12))^2 + (gap / 2)^2)`. `o` is the share of the system's
-#' cases whose truth is not known; `E` is the share of wrong ratings; `gap` is `independent` (of
-#' other methods the estimate) less column `shared` of `"average"`; and `s` is as above: where the
-#' data favour models without shared errors, nothing is added. `R` is the range of accuracies
-#' over the base rates that ratings leave possible, if raters may be right more often on one
-#' category than on another (column `base_rate_range` of details): raters who nearly always say
+#' `sampling^2 + o^2 s (.04^2 + max(E / 4, R / sqrt(12))^2 + (gap / 2)^2)`. `o` is the share of the
+#' system's cases whose truth is not known; `E` is the share of wrong ratings; `gap` is
+#' `independent` (of other methods the estimate) less column `shared` of `"average"`; and `s` is as
+#' above: where the data favour models without shared errors, nothing is added. `R` is the range of
+#' accuracies over the base rates that ratings leave possible, if raters may be right more often on
+#' one category than on another (column `base_rate_range` of details): raters who nearly always say
 #' "yes" nearly always agree, whatever the truth. A truth anywhere in a range is off its middle by
 #' `R / sqrt(12)` on average. Raters who agree no better than by chance beyond the shares of their
 #' answers have `R = 1` and `s = 1`: the interval is wide, and the reason says why. Declaring
-#' `rater_kind` `"expert"` or `"crowd"` in [ratings()] does not change a number. Where `common` is stated, as a number or one of
-#' `"none"` and `"all"`, the variance is `sampling^2`: the interval says what follows from the
-#' assumption. For `"average"`, `sampling` is from the curvature of the posterior and the
-#' differences between models, for other methods from a bootstrap. Raters who copy from each other
-#' are beyond it.
+#' `rater_kind` `"expert"` or `"crowd"` in [ratings()] does not change a number. Where `common` is
+#' stated, as a number or one of `"none"` and `"all"`, the variance is `sampling^2`: the interval
+#' is that under the assumption. For `"average"`, `sampling` is from the curvature of the posterior
+#' and the differences between models, for other methods from a bootstrap. Raters who copy from each
+#' other are beyond it.
 #'
 #' If all raters are machines (`rater_kind` `"model"` or `"tool"`), their agreement says little: in
 #' 9 families the truth rose by only .23 where the estimate rose by 1. The estimate stays, but the
@@ -78,8 +77,8 @@
 #' details), with variance `sampling^2 + (.17 o)^2`, whatever the ratings look like. The interval
 #' may be too wide for an easy task. High agreement does not show that it is: kappa above .7 meant
 #' an error below .01 in two sources, .14 and .44 in two others. 20 random cases with known truth
-#' replace this interval. A difference of two systems has the difference of such centres; other metrics
-#' keep their estimate as centre, and the confusion matrix is that of the estimate.
+#' replace this interval. A difference of two systems has the difference of such centres; other
+#' metrics keep their estimate as centre, and the confusion matrix is that of the estimate.
 #'
 #' Multiples of the standard error are those of Student's distribution with 4 degrees of freedom,
 #' scaled to the normal one at .9 (1.18 at .8, 2.14 at .95, 3.55 at .99), since errors between

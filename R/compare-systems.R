@@ -25,6 +25,11 @@
 #' was chosen on public data with known truth; few of these have several systems, so it is a rough
 #' guide. Assuming that shared errors cancel gave intervals that covered too seldom.
 #'
+#' @section Order of systems:
+#' Where two systems are ordered differently by this estimate and by how often they agree with most
+#' raters, the estimate was right in 4 of 10 pairs (14 public sources). Column `order_known` of
+#' [tidy()][tidy.system_comparison] is `FALSE` for such pairs: take their order for unknown.
+#'
 #' @section Known truths:
 #' Of an estimate with gold cases (`known_truth` of [estimate_accuracy()]) differences are measured
 #' on them, too, with the interval of the estimate. Where two systems gave the same answer the

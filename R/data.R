@@ -82,9 +82,10 @@
 
 #' What estimates said, and what was true, in public data sets
 #'
-#' For systems in public data sets with known truth, what the default of [estimate_accuracy()] says
-#' of them without it, and their true accuracy. The raters of most are crowds, some are experts;
-#' none are language models. Most systems are raters who were left out of the panel, some are classifiers.
+#' Estimates of the accuracy of systems by the default of [estimate_accuracy()], without the truth,
+#' and their true accuracy, in public data sets with known truth. The raters of most sets are
+#' crowds, some are experts; none are language models. Raters who always give the same answer are
+#' left out. Most systems are raters who were left out of the panel, some are classifiers.
 #'
 #' These are numbers of whole sets; no case and no label is among them. The set of each row is one
 #' of its family, which is what was collected by the same people in the same way.

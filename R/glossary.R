@@ -58,8 +58,8 @@
 #'   alone is Fleiss', whose chance is what the shares of the categories make. A **measure** of
 #'   agreement is any of [measures()].
 #' * **kind of raters**: who rates, people (`"expert"`, `"crowd"`) or machines (`"model"`,
-#'   `"tool"`); it decides how much shared errors are taken to hide (`rater_kind` of
-#'   [ratings()]).
+#'   `"tool"`; argument `rater_kind` of [ratings()]). Machines have wider intervals. Which of the
+#'   people rate changes no number.
 #' * **identified**: such that ratings can tell it. What is not is `NA`, with a reason.
 #'
 #' @section How accuracy is estimated:

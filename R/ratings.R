@@ -109,8 +109,9 @@
 #'   tables.
 #' @param rater_kind Who rates: `"expert"` or `"crowd"` (people), `"model"` (language models) or
 #'   `"tool"` (other programs). Intervals of [estimate_accuracy()] are wider for machines, which
-#'   share errors that ratings do not show; declaring people changes no number. One word for all, or words with all raters (or their
-#'   groups) as names; `NULL` if unknown. A panel of people and machines counts as undeclared.
+#'   share errors that ratings do not show; declaring people changes no number. One word for all, or
+#'   words with all raters (or their groups) as names; `NULL` if unknown. A panel of people and
+#'   machines counts as undeclared.
 #' @param scores Scores that systems give to the categories, in addition to their answers. In wide
 #'   data a list with the systems as names, each a vector of columns with the categories as names:
 #'   `list(new = c(no = "p_no", yes = "p_yes"))`. With two categories one column is enough,

@@ -165,8 +165,8 @@ pairs_of <- function(parts) {
   pairs <- t(utils::combn(length(parts$value), 2L))
   first <- pairs[, 1L]
   second <- pairs[, 2L]
-  of_raters <- pmax(0.2 * parts$rater_error, parts$range / sqrt(12))
-  error <- sqrt(parts$dependence_weight * (0.02^2 + of_raters^2))
+  of_raters <- pmax(0.25 * parts$rater_error, parts$range / sqrt(12))
+  error <- sqrt(parts$dependence_weight * (0.04^2 + of_raters^2))
   gap <- sqrt(parts$dependence_weight) * 0.5 * parts$gap
   hidden <- error^2 + gap^2
   off <- parts$value - parts$truth

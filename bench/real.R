@@ -10,8 +10,9 @@
 # Categories have an order where the index says so and labels sort in the order of the scale.
 #
 # Intervals of the default are also made without the family that is judged (see
-# bench/families.R): with the constant of the raters' error that is the least with which 90% of the other
-# families' accuracies are covered ("constant left out"; the package has .2, and .5 of the gap),
+# bench/families.R): with the constant of the raters' error that is the least with which 90% of the
+# other families' accuracies are covered ("constant left out"; the package has .25, and .5 of the
+# gap),
 # and with the conformal factor of the other families ("conformal, left out").
 #
 # In two sets truth is known for few cases, and these are not like the others. Raters are fitted to
@@ -118,7 +119,7 @@ table_of <- function(estimate) {
   out <- merge(as.data.frame(estimate), as.data.frame(estimate, what = "details"), sort = FALSE)
   width <- 2 * stats::qnorm((1 + conf_level) / 2) * out$sampling
   out$few_data <- width > 0.2
-  out$assumption <- out$std.error > 0.075
+  out$assumption <- out$std.error > 0.08
   out[c(told, parts)]
 }
 
@@ -240,7 +241,7 @@ left_out <- function(results) {
 # No truth is known to the estimates, so that all cases are open.
 robust_limits <- function(x, per_error, per_gap = 0.5) {
   of_raters <- pmax(per_error * x$rater_error, x$base_rate_range / sqrt(12))
-  bias <- 0.02^2 + of_raters^2 + (per_gap * (x$independent - x$shared))^2
+  bias <- 0.04^2 + of_raters^2 + (per_gap * (x$independent - x$shared))^2
   margin <- stats::qnorm((1 + conf_level) / 2) * sqrt(x$sampling^2 + x$dependence_weight * bias)
   list(low = pmax(0, x$estimate - margin), high = pmin(1, x$estimate + margin))
 }
@@ -252,11 +253,11 @@ conformal_left_out <- function(results) {
   sets <- transform(
     x, family = family_of(set), kind = "crowd", gap = independent - shared, open_share = 1
   )
-  limits <- robust_limits(x, 0.2)
+  limits <- robust_limits(x, 0.25)
   stopifnot(all.equal(limits$low, x$conf.low), all.equal(limits$high, x$conf.high))
-  of_raters <- pmax(0.2 * x$rater_error, x$base_rate_range / sqrt(12))
+  of_raters <- pmax(0.25 * x$rater_error, x$base_rate_range / sqrt(12))
   error <- sqrt(x$sampling^2 + x$dependence_weight *
-    (0.02^2 + of_raters^2 + (0.5 * (x$independent - x$shared))^2))
+    (0.04^2 + of_raters^2 + (0.5 * (x$independent - x$shared))^2))
   for (out in unique(sets$family)) {
     mine <- sets$family == out
     factor <- calibrate_interval(sets[!mine & !is.na(sets$estimate), ], conf_level)$factor
