@@ -85,10 +85,6 @@ core_base_rate_ranges <- function(patterns, weight, leans) {
     .Call(`_fallible_core_base_rate_ranges`, patterns, weight, leans)
 }
 
-core_base_rate_range <- function(share, kappa, answers, covariance) {
-    .Call(`_fallible_core_base_rate_range`, share, kappa, answers, covariance)
-}
-
 core_blend <- function(stated, prior, conf_level) {
     .Call(`_fallible_core_blend`, stated, prior, conf_level)
 }

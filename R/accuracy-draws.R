@@ -250,7 +250,7 @@ as_draws_estimate <- function(fit, found, options, gold) {
   table$std.error <- of_draws(stats::sd)
   table$conf.low <- of_draws(stats::quantile, tail, names = FALSE)
   table$conf.high <- of_draws(stats::quantile, 1 - tail, names = FALSE)
-  parts <- parts_of_average(fit, value, NULL)
+  parts <- parts_of_average(value, NULL)
   parts[c("typical", "rater_error", "base_rate_range")] <- sizes[c("back", "rater_error", "range")]
   draft <- list(
     fit = fit, options = options, parts = parts, n = n,

@@ -107,7 +107,7 @@ interval_of_model <- function(model) {
 }
 
 # Gold measures where it is a sample.
-default_interval <- function(x, gold) {
+default_interval <- function(gold) {
   if (!gold_measures(gold) || length(gold$case) == 0L) {
     interval_robust$id
   } else {

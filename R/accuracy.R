@@ -172,7 +172,7 @@ without_algebra <- function(method, fit) {
 # One estimate, or one for each group of cases. `fit` makes a fit of some cases and of the truth
 # that is known of them; `given` are arguments as users gave them.
 estimate_each <- function(x, by, fit, gold, given) {
-  interval <- given$interval %||% default_interval(x, gold)
+  interval <- given$interval %||% default_interval(gold)
   given$interval <- check_choice(interval, names(accuracy_intervals()), "interval")
   gold <- gold_for(given$interval, gold)
   estimate_by(x, by, function(x, cluster, gold) {
@@ -223,7 +223,7 @@ draft_estimate <- function(fit, options) {
     function(fit, options) method$estimate(fit, options, draft$average)
   draft$point <- rule(fit, options)
   value <- draft$point$value
-  draft$parts <- parts_of_average(fit, value, draft$average)
+  draft$parts <- parts_of_average(value, draft$average)
   if (scored) draft$parts <- parts_of_scores(draft$parts, fit, value)
   draft$n <- judged_cases(fit)
   draft$reason <- draft$point$reason %||% reason_no_estimate(

@@ -20,8 +20,8 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per system: `system`; `lowest` and `highest`, the ends of
 #'   the range of its accuracy, probabilities; `conf.low` and `conf.high`, the confidence set of the
-#'   range; `shared`, its accuracy if it shares all errors of the raters (given a fit); `n`,
-#'   the number of its cases that raters saw; `reason`, why something is `NA`.
+#'   range; `shared`, its accuracy if it shares all errors of the raters; `n`, the number of its
+#'   cases that raters saw; `reason`, why something is `NA`.
 #'
 #'   `tidy(x, "breakdown", better_than =, systems = NULL)`, how much shared errors a claim survives,
 #'   for bounds of an estimate with columns `shared` and `independent`. The claim is that the
@@ -33,7 +33,7 @@
 #'   compared with; `holds_at_lowest`; `reason`.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `systems` and cases (`n`, the most that a
-#'   system has); `given`; `model`, the model that was fitted; `group_size` and `groups`, the least
+#'   system has); `model`, the model that was fitted; `group_size` and `groups`, the least
 #'   size of groups of patterns and their number; `interval`, `conf_level`, `replicates` and
 #'   `failed`, the most replicates of a system without bounds.
 #'
@@ -53,26 +53,23 @@ NULL
 new_bounds <- function(x) {
   table <- x$bounds
   drawn <- x$options$interval == "bootstrap"
-  fitted <- x$options$given == "fit"
   table$range <- from_to(table$lowest, table$highest)
   table$set <- from_to(table$conf.low, table$conf.high)
   title <- set_title(x$options$conf_level)
   rlang::inject(new_result("accuracy_bounds",
     tables = list(bounds = x$bounds, breakdown = breakdown_table),
     facts = list(
-      systems = nrow(table), n = max(table$n), given = x$options$given,
-      model = if (fitted) format(x$fit$model) else NA_character_,
-      group_size = if (fitted) x$options$group_size else NA_real_,
-      groups = x$groups %||% NA_integer_, interval = x$options$interval,
+      systems = nrow(table), n = max(table$n), model = format(x$fit$model),
+      group_size = x$options$group_size, groups = x$groups %||% NA_integer_,
+      interval = x$options$interval,
       conf_level = if (drawn) x$options$conf_level else NA_real_,
       replicates = if (drawn) x$options$replicates else NA_integer_, failed = max(x$failed)
     ),
     caption = paste("Bounds of the accuracy of", count_noun(nrow(table), "system")),
-    head = paste0(count_noun(nrow(table), "system"), ", given ", if (fitted) {
-      paste("what the", format(x$fit$model), "says of truth and raters")
-    } else {
-      "the ratings alone"
-    }),
+    head = paste0(
+      count_noun(nrow(table), "system"), ", given what the ", format(x$fit$model),
+      " says of truth and raters"
+    ),
     shown = view(table, c("system", `lowest to highest` = "range",
       if (drawn) stats::setNames("set", title), cases = "n"), left = integer()),
     notes = bounds_notes(x), more = "tidy(), glance(), summary(), plot()",
@@ -97,51 +94,14 @@ set_title <- function(level) paste0(format(100 * level), "% confidence set")
 
 bounds_notes <- function(x) {
   c(
-    if (x$options$given == "fit") {
-      c(
-        paste(
-          "If the fit is right about truth and raters, accuracy lies in this range, however many",
-          "errors systems and raters share"
-        ),
-        paste(
-          "The fit assumes that raters err independently; where they do not, it is too",
-          "sure of the truth, and the range too narrow (see given = \"ratings\")"
-        )
-      )
-    } else {
-      c(
-        "Accuracy lies in this range, however many errors are shared, if:",
-        paste0("  - ", assumption_words(x$assumed))
-      )
-    },
+    paste(
+      "If the fit is right about truth and raters, accuracy lies in this range, however many",
+      "errors systems and raters share"
+    ),
+    paste(
+      "The fit assumes that raters err independently; where they do not, it is too",
+      "sure of the truth, and the range too narrow"
+    ),
     reason_notes(x$bounds$reason, NA, x$bounds$system, no = "confidence set")
   )
-}
-
-# What bounds given the ratings alone assume.
-assumption_words <- function(assumed) {
-  words <- c(
-    limit_words(assumed$rater_accuracy, "accuracy of"),
-    if (assumed$better_than_chance) "no rater is worse than chance",
-    limit_words(assumed$base_rates, "base rate of"),
-    if (!is.null(assumed$error_correlation)) {
-      paste(
-        "the errors of any two raters correlate by",
-        paste(decimals(assumed$error_correlation, 2L), collapse = " to ")
-      )
-    }
-  )
-  if (length(words) > 0L) words else "(nothing is assumed)"
-}
-
-limit_words <- function(limits, what) {
-  if (is.null(limits)) return(NULL)
-  limits <- limits[is_limited(limits), , drop = FALSE]
-  if (nrow(limits) == 0L) return(NULL)
-  low <- limits[, 1L]
-  high <- limits[, 2L]
-  value <- ifelse(low == high, decimals(low, 2L), from_to(low, high, 2L))
-  same <- nrow(limits) > 1L && length(unique(value)) == 1L
-  names <- if (same) paste("each of", shorten(rownames(limits), most = 4L)) else rownames(limits)
-  shorten(unique(paste(what, names, "is", value)), separator = "; ", most = 6L)
 }

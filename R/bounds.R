@@ -1,10 +1,10 @@
 #' Lowest and highest accuracy that ratings allow
 #'
 #' Agreement cannot show how many errors a system shares with the raters. This gives the lowest and
-#' the highest accuracy that it may have, however many it shares: if a fit is right about truth and
-#' raters, or with the raters' law free too.
+#' the highest accuracy that it may have, however many it shares, if a fit is right about truth and
+#' raters.
 #'
-#' @section Given a fit:
+#' @section Method:
 #' The fit says how probable each category is given the ratings, `P(k | R)`; the data say how often
 #' the system answers each category given the ratings, `P(S = k | R)`. Whatever truth and answers
 #' have in common beyond the ratings, accuracy lies between
@@ -19,8 +19,8 @@
 #' *The fit may be too sure.* It takes raters to err independently of each other given the truth. On
 #' real panels they err together, and the range is too narrow: on 25 public data sets with known
 #' truth the range given the K-model had the share of right answers of 30 of 76 systems in it. For
-#' what raters' errors have in common with each other see `given = "ratings"`, known truths in the
-#' fit, and [shared_errors()].
+#' what raters' errors have in common with each other see [shared_errors()]; known truths in the fit
+#' reduce the error.
 #'
 #' *Few cases of a pattern.* The shares of a system's answers among a handful of cases are near 0
 #' or 1 by chance, and ranges within single patterns are then too narrow: with one case per pattern
@@ -31,22 +31,6 @@
 #' panels of three raters the highest accuracy is then found too low by .00 to .04 (200 to 1000
 #' cases; by .02 to .27 within single patterns), which the confidence set makes good.
 #'
-#' @section Given the ratings alone:
-#' With `given = "ratings"` nothing is taken from a fit. The ends are the optima of a linear program
-#' over all joint laws of truth, ratings and answers that give the observed frequencies and keep
-#' what is assumed: the limits of `rater_accuracy` and `base_rates`; with `better_than_chance`, no
-#' rater is right less often than one who gives ratings with the same shares blindly; and
-#' `error_correlation` of each pair of raters, which is linear at fixed accuracies only and so needs
-#' them. The truth of known cases is kept. For two tests without a gold standard such regions are in
-#' Obradovic (2024). Without assumptions the range is wide, and with two categories and raters who
-#' may be worse than chance it says nothing.
-#'
-#' Rglpk solves the program. Its size is the number of distinct patterns times the number of
-#' categories, of which at most `r format(1e5, big.mark = ",", scientific = FALSE)` are tried:
-#' 1000 patterns of five categories took .5 seconds, 3000 took 5, 7000 took 35. Where no law gives
-#' the ratings under what is assumed the bounds are `NA`, with this reason: sampling error alone can
-#' bring that about where accuracies are fixed.
-#'
 #' @section Confidence set:
 #' `conf.low` and `conf.high` are meant to contain the whole range from lowest to highest, and
 #' so any accuracy in it, with probability `conf_level`. Cases, or the clusters of an
@@ -54,26 +38,14 @@
 #' half of the remaining probability (Bonferroni). Limits are basic bootstrap limits (twice the
 #' value less a quantile of the replicates), which make good the bias of the ends as found. In
 #' simulated panels of the K-model (200 and 1000 cases) nominal 90% sets covered the whole range in
-#' .85 to .93 (`bench/bounds.R`). Given the ratings alone, each replicate is two linear programs.
+#' .85 to .93 (`bench/bounds.R`).
 #'
 #' @param x A [ratings()] object with systems, to which the K-model is fitted; or a [fit_raters()]
 #'   result; or an [estimate_accuracy()] result, whose fit is used.
 #' @param systems Names of systems; `NULL` for all.
-#' @param given What is taken as known: `"fit"`, the law of truth and ratings that the fit says; or
-#'   `"ratings"`, nothing but the ratings and answers and what the next four arguments assume.
-#' @param rater_accuracy Limits of the accuracy of each rater, probabilities: `c(lower, upper)` for
-#'   all; or a matrix with a row per rater, in the order of `x` or with their names; or fixed
-#'   accuracies, one number for all or a vector with the names of the raters. `NULL` is no limit.
-#'   Where raters are exchangeable (counts of ratings), that of all ratings.
-#' @param better_than_chance Is no rater worse than chance?
-#' @param base_rates Limits of the base rates: a vector with the names of the categories (or in
-#'   their order) that sums to one, or a matrix with two columns and a row per category.
-#' @param error_correlation Limits of the correlation of any two raters' being right, in \[-1, 1\]:
-#'   `c(lower, upper)`, or one number, the upper. Needs fixed accuracies, and raters who rated all
-#'   cases.
 #' @param group_size Patterns of fewer cases are joined; `NULL` is four times the square root of the
 #'   number of cases, or 0 where weights are probabilities. 1 keeps every pattern apart.
-#' @param interval `"bootstrap"`, the default given a fit, or `"none"`.
+#' @param interval `"bootstrap"` or `"none"`.
 #' @param conf_level Probability with which the confidence set is meant to cover the range, in
 #'   (0, 1).
 #' @param resampling A list: `replicates`, the number of bootstrap replicates, by default 200.
@@ -82,9 +54,6 @@
 #'   [fallible_result].
 #' @references Manski, C. F. (2003). *Partial identification of probability distributions*.
 #'   Springer. \doi{10.1007/b97478}
-#'
-#'   Obradovic, F. (2024). Measuring diagnostic test performance using imperfect reference tests: a
-#'   partial identification approach. *Journal of Econometrics*, 244(1).
 #' @family shared errors
 #' @seealso `tidy(x, "breakdown")` for how much shared errors a claim survives, [shared_errors()]
 #'   for how much raters and systems have in common.
@@ -94,83 +63,50 @@
 #' bounds <- accuracy_bounds(x, resampling = list(replicates = 50))
 #' bounds
 #' tidy(bounds)
-#' @examplesIf requireNamespace("Rglpk", quietly = TRUE)
-#' # No model of raters, only that each is right in 60 to 90 of 100 cases
-#' accuracy_bounds(x, given = "ratings", rater_accuracy = c(0.6, 0.9))
 #' @export
-accuracy_bounds <- function(x, systems = NULL, given = c("fit", "ratings"), rater_accuracy = NULL,
-                            better_than_chance = TRUE, base_rates = NULL, error_correlation = NULL,
-                            group_size = NULL, interval = NULL, conf_level = default_conf_level(),
+accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
+                            interval = c("bootstrap", "none"), conf_level = default_conf_level(),
                             resampling = list(), ...) {
   check_given()
   check_dots_empty(...)
-  given <- check_choice(given)
-  fit <- fit_of_bounds(x, given)
+  fit <- fit_of_bounds(x)
   if (n_systems(fit$x) == 0L) abort_no_system("There is no system to bound the accuracy of.")
   systems <- check_system_names(systems, fit$x$systems)
-  interval <- interval %||% if (given == "fit") "bootstrap" else "none"
   replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
   options <- list(
-    given = given, interval = check_choice(interval, c("bootstrap", "none"), "interval"),
-    conf_level = check_level(conf_level),
+    interval = check_choice(interval), conf_level = check_level(conf_level),
     replicates = check_count(replicates, "replicates", min = 2L, max = 1e6),
-    cluster = if (inherits(x, "accuracy_estimate")) x$options$cluster
+    cluster = if (inherits(x, "accuracy_estimate")) x$options$cluster,
+    group_size = check_group_size(group_size, fit$x)
   )
   check_memory(
     2 * options$replicates * length(systems), "replicates of bounds",
     "Ask for fewer {.arg replicates}, or choose {.arg systems}."
   )
-  assumed <- list(
-    rater_accuracy = rater_accuracy, better_than_chance = better_than_chance,
-    base_rates = base_rates, error_correlation = error_correlation
-  )
   at <- match(systems, fit$x$systems)
-  if (given == "fit") {
-    check_nothing_assumed(assumed)
-    options$group_size <- check_group_size(group_size, fit$x)
-    bounder <- bounds_of_fit(fit, at, options$group_size)
-  } else {
-    check_installed("Rglpk", "for bounds given the ratings alone")
-    assumed <- check_assumed(assumed, fit$x)
-    bounder <- bounds_of_ratings(fit, at, assumed)
-  }
-  found <- bounder$found
+  found <- bounds_of_fit(fit, at, options$group_size)
   out <- list(
     bounds = bounds_table(fit, at, found), options = options, fit = fit, failed = NA_integer_,
     groups = found$groups, differences = found$differences,
-    assumed = if (given == "ratings") assumed,
     estimate = if (inherits(x, "accuracy_estimate")) x
   )
   if (options$interval == "bootstrap" && !all(is.na(found$lowest))) {
-    out <- add_set(out, bounder$again)
+    out <- add_set(out, refitted_ends(fit, at, options$group_size))
   }
   new_bounds(out)
 }
 
-# Without a fit only the ratings and what is known of their truth matter.
-fit_of_bounds <- function(x, given) {
+fit_of_bounds <- function(x) {
   if (inherits(x, "accuracy_estimate")) x <- x$fit
-  if (inherits(x, "rater_fit")) {
-    check_not_one_judge(x)
-    return(x)
-  }
-  x <- as_ratings_of_several(x)
-  if (given == "ratings") list(x = x, known = nothing_known) else fit_raters(x)
-}
-
-check_nothing_assumed <- function(assumed) {
-  given <- names(assumed)[!vapply(assumed, function(x) is.null(x) || isTRUE(x), NA)]
-  abort_argument_if(given, given,
-    "Truth and raters are taken from the fit, so no further assumption is possible.",
-    x = "Found {.arg {given}}.", i = "Use {.code given = \"ratings\"}.")
+  if (!inherits(x, "rater_fit")) return(fit_raters(as_ratings_of_several(x)))
+  check_not_one_judge(x)
+  x
 }
 
 check_group_size <- function(group_size, x) {
   if (is.null(group_size)) return(if (weights_are_counts(x)) 4 * sqrt(count_cases(x)) else 0)
   check_number(group_size, "group_size", 0)
 }
-
-no_rated_case <- "no case of the system has a rating"
 
 bounds_table <- function(fit, at, found) {
   x <- fit$x
@@ -183,22 +119,18 @@ bounds_table <- function(fit, at, found) {
   )
 }
 
-# `found`: lowest and highest accuracy of the systems `at`, and the reason where there are none;
-# `again`: a function of weights that patterns may have by chance, which gives the ends, or NULL.
+# Lowest and highest accuracy of the systems `at`, and the reason where there are none.
 bounds_of_fit <- function(fit, at, size) {
   if (fit$identified != "yes") {
     none <- rep(NA_real_, length(at))
-    return(list(found = list(lowest = none, highest = none, reason = reason_of_fit(fit))))
+    return(list(lowest = none, highest = none, reason = reason_of_fit(fit)))
   }
   found <- fit_ranges(fit, pattern_weights(fit$x), size, pairs_of_systems(length(at), at))
   ends <- lapply(found$systems, `[`, at)
   list(
-    found = list(
-      lowest = ends$lowest, highest = ends$highest, shared = accuracy_if_shared(fit, at),
-      reason = ifelse(is.na(ends$lowest), no_rated_case, NA_character_), groups = found$groups,
-      differences = found$differences
-    ),
-    again = refitted_ends(fit, at, size)
+    lowest = ends$lowest, highest = ends$highest, shared = accuracy_if_shared(fit, at),
+    reason = ifelse(is.na(ends$lowest), "no case of the system has a rating", NA_character_),
+    groups = found$groups, differences = found$differences
   )
 }
 
@@ -232,7 +164,7 @@ patterns_as_cases <- function(x) {
   leave_database(x)
 }
 
-# Ends under a fit to cases drawn anew.
+# A function of the weights of patterns, which refits and returns the ends.
 refitted_ends <- function(fit, at, size) {
   panel <- patterns_as_cases(fit$x)
   known <- which(fit$known$truth > 0L)
@@ -247,14 +179,6 @@ refitted_ends <- function(fit, at, size) {
     )
     if (again$identified == "yes") lapply(fit_ranges(again, weight, size, none)$systems, `[`, at)
   }
-}
-
-bounds_of_ratings <- function(fit, at, assumed) {
-  ends_of <- function(weight) {
-    stack_tables(lapply(at, solve_bounds, x = fit$x, weight = weight, truth = fit$known$truth,
-      assumed = assumed))
-  }
-  list(found = ends_of(pattern_weights(fit$x) * judged_patterns(fit)), again = ends_of)
 }
 
 # The limits of the confidence set, or the reason why there are none.

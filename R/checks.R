@@ -227,13 +227,13 @@ check_names_among <- function(x, choices, arg) {
   x
 }
 
-# NULL stays NULL. A pair is a range for all raters; base rates are one number for each category.
-as_limits <- function(limits, names, arg, what) {
+# NULL stays NULL. A pair is a range for all raters.
+as_limits <- function(limits, names, arg) {
   if (is.null(limits)) return(NULL)
   values <- if (is.data.frame(limits)) as.matrix(limits) else limits
   n <- length(names)
   if (is.numeric(values) && is.null(dim(values))) {
-    pair <- what == "rater" && is.null(names(values)) && length(values) <= 2L
+    pair <- is.null(names(values)) && length(values) <= 2L
     values <- if (pair) matrix(rep(rep_len(values, 2L), each = n), n) else cbind(values, values)
   }
   ok <- is.numeric(values) && identical(dim(values), c(n, 2L)) && !anyNA(values) &&
@@ -241,9 +241,9 @@ as_limits <- function(limits, names, arg, what) {
   own <- rownames(values)
   ok <- ok && (is.null(own) || (setequal(own, names) && anyDuplicated(own) == 0L))
   abort_argument_if(!ok, arg,
-    "must hold probabilities: one for each {what}, or a lower and an upper one, as a matrix with a
-        row for each{if (what == 'rater') ', or as c(lower, upper) for all'}.", not = limits,
-    i = "Each {what} is named at most once: {.val {names}}.")
+    "must hold probabilities: one for each rater, or a lower and an upper one, as a matrix with a
+        row for each, or as c(lower, upper) for all.", not = limits,
+    i = "Each rater is named at most once: {.val {names}}.")
   if (!is.null(own)) values <- values[names, , drop = FALSE]
   matrix(values, n, 2L, dimnames = list(names, c("lower", "upper")))
 }

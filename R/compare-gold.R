@@ -34,7 +34,7 @@ gold_of_pairs <- function(estimate, pairs) {
   if (is.null(evidence) || counts_too_many(evidence)) {
     return(list(known = logical(length(pairs$first))))
   }
-  over_pairs(pattern_answers(estimate$fit$x), pairs$first, pairs$second, function(at) {
+  over_pairs(pattern_answers(estimate$fit$x), pairs$first, function(at) {
     x <- gold_difference(evidence, pairs$first[at], pairs$second[at])
     x[setdiff(names(x), c("rest", "answers"))]
   })
@@ -68,7 +68,7 @@ bias_of_pairs <- function(estimate, first, second) {
   bias <- ratings_alone(estimate, seq_along(estimate$table$system))$bias
   answer <- pattern_answers(estimate$fit$x)
   weight <- pattern_weights(estimate$fit$x) * judged_patterns(estimate$fit)
-  same <- over_pairs(answer, first, second, function(at) {
+  same <- over_pairs(answer, first, function(at) {
     one <- answer[, first[at], drop = FALSE]
     two <- answer[, second[at], drop = FALSE]
     common <- weight * (one > 0L & two > 0L)

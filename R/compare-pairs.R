@@ -57,7 +57,7 @@ compared_pairs <- function(value, systems, against = NULL) {
 # What the errors of systems together may have been. parts: a list, each with systems `at` (places)
 # and `values` (draws x these systems, around the estimates), so that every pair is within a part;
 # ranked: values of those that have ranks; or none, and the reason.
-comparison_draws <- function(estimate, pairs = all_pairs(estimate)) {
+comparison_draws <- function(estimate, pairs) {
   out <- list(
     parts = list(), ranked = matrix(NA_real_, 0L, length(pairs$ranked)), reason = NA_character_,
     replicates = estimate$options$replicates
@@ -86,8 +86,6 @@ comparison_draws <- function(estimate, pairs = all_pairs(estimate)) {
   out$clusters <- if (!is.null(estimate$options$cluster)) count_clusters(estimate)
   out
 }
-
-all_pairs <- function(estimate) compared_pairs(estimate$table$estimate, estimate$table$system)
 
 # All systems together, or many in blocks, each beside those with which all are compared; or, as a
 # text, why there are none.
@@ -202,14 +200,14 @@ same_on_all <- "the two gave the same answers on all these cases"
 
 same_answers <- function(fit, first, second) {
   answer <- pattern_answers(fit$x)[judged_patterns(fit), , drop = FALSE]
-  over_pairs(answer, first, second, function(at) {
+  over_pairs(answer, first, function(at) {
     other <- answer[, first[at], drop = FALSE] != answer[, second[at], drop = FALSE]
     list(same = colSums(other) == 0)
   })$same
 }
 
 # What `f` says of pairs `at`, a list of vectors, for a block of pairs at a time.
-over_pairs <- function(answer, first, second, f) {
+over_pairs <- function(answer, first, f) {
   size <- ceiling(most_differences / 4 / max(nrow(answer), 1L))
   found <- lapply(unname(split(seq_along(first), ceiling(seq_along(first) / size))), f)
   fields <- rlang::set_names(unique(unlist(lapply(found, names)))) # a block may lack some

@@ -39,7 +39,7 @@ estimate_average <- function(fit, average) {
 # What the average says beside any estimate, a number per system: the ends of the range, the share
 # of ratings that are wrong, and the weight of models without shared errors; NA where no models
 # were averaged.
-parts_of_average <- function(fit, value, average) {
+parts_of_average <- function(value, average) {
   of_value <- c("rater_error", "independence_weight", "dependence_weight", "typical")
   fields <- c("shared", "independent", of_value)
   if (is.null(average)) {

@@ -4,9 +4,9 @@
 # raters were given), accuracies (of these, one if they are alike), kappa (that they would have),
 # labels, systems (their accuracies) and missing of that design, pilot (NULL, or what the print
 # tells of it).
-plan_design <- function(x, approximate) {
-  if (is.function(x$design)) return(plan_world(x, approximate))
-  from <- plan_basis(x$design, approximate)
+plan_design <- function(x) {
+  if (is.function(x$design)) return(plan_world(x))
+  from <- plan_basis(x$design)
   design <- from$design
   systems <- x$system_accuracy %||% if (n_systems(design) == 0L) paper_systems
   if (!is.null(systems)) design <- with_judges(design, systems, "system")
@@ -31,7 +31,7 @@ plan_design <- function(x, approximate) {
 paper_systems <- c(0.1, 0.3, 0.5, 0.7, 0.9)
 
 # What a plan starts from: a design, and the accuracies of its raters if they are known.
-plan_basis <- function(design, approximate) {
+plan_basis <- function(design) {
   if (is.null(design)) return(list(design = rater_design(c(1, 1, 1))))
   if (inherits(design, "rater_design")) {
     accuracies <- given_accuracies(design)[seq_along(design$raters)]
@@ -42,7 +42,7 @@ plan_basis <- function(design, approximate) {
     "must be a {.cls rater_design}, a function of the number of cases, or the {.cls ratings} of a
         pilot or a {.cls rater_fit} to them.", not = design,
     i = "Make one with {.fun rater_design}, {.fun ratings} or {.fun fit_raters}.")
-  pilot_design(design, approximate)
+  pilot_design(design)
 }
 
 with_raters <- function(design, accuracies) with_judges(design, accuracies, "rater")
@@ -168,20 +168,20 @@ copied_agreement <- function(agreement, copying) {
 # ---- Pilot --------------------------------------------------------------------------------------
 
 # The design that a pilot stands for, `accuracies` of its raters, and `story` for the print.
-pilot_design <- function(pilot, approximate) {
+pilot_design <- function(pilot) {
   fitted <- inherits(pilot, "rater_fit")
   x <- if (fitted) pilot$x else with_votes(as_ratings_of_several(pilot, "design"))
   rated <- count_cases(x, rated_patterns(x))
   given <- sum(pattern_weights(x) * pattern_lengths(x)) / rated # ratings of a rated case
   crowd <- given < n_raters(x) / 2
-  fit <- if (fitted) pilot else fit_pilot(x, crowd || approximate)
+  fit <- if (fitted) pilot else fit_pilot(x, crowd)
   check_pilot_fit(fit)
   terms <- tidy(fit)
   shape <- stats::setNames(round(terms$estimate, 3L), terms$term)
   shape <- c(shape, dispersion = 1, difficulty = 0) # the first of a name counts
   by_rater <- fit$model$accuracy == "rater"
   of_raters <- seq_len(if (by_rater) n_raters(x) else 1L)
-  apart <- by_rater && !crowd && !approximate
+  apart <- by_rater && !crowd
   accuracies <- if (apart) terms$estimate[of_raters] else fit$rater_accuracy
   m <- if (crowd) max(2L, as.integer(round(given))) else n_raters(x)
   design <- rater_design(
@@ -230,9 +230,9 @@ pilot_systems <- function(fit) {
 # ---- Panels that a function of the user's draws ------------------------------------------------
 
 # The fields of plan_design(). Nobody knows how accurate raters and systems of a world are.
-plan_world <- function(x, approximate) {
+plan_world <- function(x) {
   replaced <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")
-  given <- c(names(drop_null(x[replaced])), if (approximate) "approximate")
+  given <- names(drop_null(x[replaced]))
   abort_argument_if(given, given[[1L]],
     "A function given as {.arg design} defines by itself how raters and systems answer.",
     x = "Found {.arg {given}} beside it.")

@@ -150,6 +150,19 @@ planned_gold <- function(interval, quantity, explained, settings, worst = FALSE)
   max(least, fewest(function(n) half(n) - settings$half_width, 1, cases))
 }
 
+# The least whole number in a range from which on `lack()` is never above 0; NA if there is none.
+fewest <- function(lack, least, most) {
+  repeat {
+    n <- unique(round(exp(seq(log(least), log(most), length.out = 300L))))
+    last <- max(0L, which(lack(n) > 0))
+    if (last == 0L) return(as.double(least))
+    if (last == length(n)) return(NA_real_)
+    least <- n[[last]]
+    most <- n[[last + 1L]]
+    if (most - least <= 1) return(most)
+  }
+}
+
 # ---- Tables -------------------------------------------------------------------------------------
 
 planned_intervals <- function(quantity) {

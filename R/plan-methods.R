@@ -2,30 +2,30 @@
 #'
 #' @param object A [plan_cases()] result.
 #' @param ... For `update()`, arguments of [plan_cases()] that are to be others; otherwise not used.
-#' @return `tidy()`: a tibble with a row per number of raters: `raters`; `cases`, the smallest number that is enough
-#'   (or the number given), `NA` if none is; its Monte Carlo standard error `std.error`;
-#'   `probability`, that an estimate is within the margin with so many cases (the best that was
-#'   found, where `cases` is `NA`); `lowest`, the probability for that of several system accuracies
-#'   which has the lowest; `half_width`, the margin that would be kept with probability
-#'   `conf_level`; `bias`, the mean error for the system accuracy where it is largest (`NA` in an
-#'   approximation); `ratings` and `cost`; `cheapest`, whether no other row that is enough costs
-#'   less; and `reason`, why a row is not enough. Columns that end in `_mcse` are Monte Carlo
-#'   standard errors. `tidy(x, "curve")`: the same of each number of raters and number of cases that
-#'   was looked at, with `missing` (the share of
-#'   panels and systems without an estimate) and `runs`.
+#' @return `tidy()`: a tibble with a row per number of raters: `raters`; `cases`, the smallest number
+#'   that is enough (or the number given), `NA` if none is; its Monte Carlo standard error
+#'   `std.error`; `probability`, that an estimate is within the margin with so many cases (the best
+#'   that was found, where `cases` is `NA`); `lowest`, the probability for that of several system
+#'   accuracies which has the lowest; `half_width`, the margin that would be kept with probability
+#'   `conf_level`; `bias`, the mean error for the system accuracy where it is largest; `ratings` and
+#'   `cost`; `cheapest`, whether no other row that is enough costs less; and `reason`, why a row is
+#'   not enough. Columns that end in `_mcse` are Monte Carlo standard errors. `tidy(x, "curve")`: the
+#'   same of each number of raters and number of cases that was looked at, with `missing` (the share
+#'   of panels and systems without an estimate) and `runs`.
 #'
 #'   `glance()`: a tibble with one row, the cheapest combination of `raters` and `cases`, its
 #'   `probability`, `ratings` and `cost` (`NA` if there is none that is enough); and what it rests
 #'   on: `margin`, `conf_level`, `rater_accuracy` (mean) and `chance_kappa` (`NA` where a function
-#'   draws the panels), `categories`, `estimator`, `approximate`, `runs`.
+#'   draws the panels), `categories`, `estimator`, `runs`.
 #'
 #'   `format()`: the answer in a line. `update()`: a new plan.
 #' @family simulation
 #' @examples
-#' plan <- plan_cases(chance_kappa = 0.3, raters = 2:4, runs = 0)
+#' set.seed(1)
+#' plan <- plan_cases(chance_kappa = 0.3, raters = 2:3, system_accuracy = 0.8, runs = 20)
 #' tidy(plan)
 #' glance(plan)
-#' update(plan, margin = 0.05)
+#' update(plan, margin = 0.15)
 #' @name tidy.case_plan
 #' @export
 update.case_plan <- function(object, ...) {
@@ -68,14 +68,13 @@ show_case_plan <- function(x) {
       list(
         rater_accuracy = mean(settings$accuracies), chance_kappa = settings$kappa,
         categories = length(settings$labels), estimator = names(settings$estimator),
-        approximate = settings$approximate,
-        runs = if (settings$approximate) NA_integer_ else settings$runs
+        runs = settings$runs
       )
     ),
     line = paste(answer, collapse = "; "), caption = caption, head = c(caption, assumed),
     shown = view(cells, c(
       "raters", "cases", "probability", if (length(settings$systems) > 1L) "lowest",
-      `half-width` = "half_width", if (!settings$approximate) "bias", "ratings",
+      `half-width` = "half_width", "bias", "ratings",
       if (costs_differ(settings)) "cost"
     ), left = integer(), most = Inf),
     notes = c(answer, plan_notes(x), format_advice(x)), more = "tidy(), glance(), update(), plot()"
@@ -98,11 +97,7 @@ format_assumed <- function(x) {
       "Estimates: ",
       if (is.null(options)) names(settings$estimator) else
         paste0(options$method, ", ", format(options$model)),
-      if (settings$approximate) {
-        "; approximation by a formula for large samples, without simulation"
-      } else {
-        paste0("; ", number(settings$runs), " simulated panels for each number of cases")
-      }
+      "; ", number(settings$runs), " simulated panels for each number of cases"
     )
   )
 }
@@ -165,7 +160,7 @@ plan_notes <- function(x) {
   c(
     if (!all(short)) not_reached(table[short, ]),
     near_tie(table[!short, ]),
-    if (!x$settings$approximate) "In brackets: Monte Carlo standard errors",
+    "In brackets: Monte Carlo standard errors",
     if (identical(x$arguments$estimator, formals(plan_cases)$estimator)) sprintf(
       "The default of estimate_accuracy() may need more cases: estimator = \"%s\"",
       default_method(k_model())
@@ -192,22 +187,13 @@ near_tie <- function(table) {
   }
 }
 
-# What the pilot's own error does to the answer, by the approximation.
+# A pilot does not show exactly how accurate its raters are.
 pilot_note <- function(settings) {
-  high <- settings$pilot$rater_accuracy
-  low <- high - settings$pilot$std.error
-  m <- settings$raters[[1L]]
-  n <- length(settings$labels)
-  known <- isTRUE(low > 1.05 / n && high < 1) && is.null(settings$cases)
-  if (!known || !can_approximate(m, n)) return(NULL)
-  cases <- vapply(c(high, low), function(accuracy) {
-    settings$accuracies <- accuracy
-    approximate_cases(approximate_errors(settings, m), settings)
-  }, 0)
-  ratio <- cases[[2L]] / cases[[1L]]
-  if (ratio >= 1.05) paste0(
-    "If raters were a standard error less accurate (", decimals(low), "), about ",
-    decimals(ratio, 1L), " times as many cases"
+  pilot <- settings$pilot
+  low <- pilot$rater_accuracy - pilot$std.error
+  if (isTRUE(low > 1.05 / length(settings$labels) && pilot$rater_accuracy < 1)) paste(
+    "To plan for raters a standard error less accurate than in the pilot, use rater_accuracy =",
+    decimals(low)
   )
 }
 

@@ -47,11 +47,13 @@ plan_panels <- function(settings, i, n, seed) {
 
 # ---- Search -------------------------------------------------------------------------------------
 
+# Number of cases where the search begins.
+first_cases <- 100
+
 search_cases <- function(at, settings, i) {
   target <- settings$conf_level
   bracket <- bracket_cases(
-    function(n) mean(at(n)$near), start_cases(settings, i), target, settings$max_cases,
-    settings$least_cases
+    function(n) mean(at(n)$near), first_cases, target, settings$max_cases, settings$least_cases
   )
   if (is.null(bracket$high)) return(unreached(at, bracket$tried, settings, i))
   # So few that there is nothing below?
@@ -98,17 +100,6 @@ bracket_cases <- function(share, start, target, most, least) {
   as.list(found)
 }
 
-# A number of cases to begin with: the approximation's, as if the K-properties held.
-start_cases <- function(settings, i) {
-  accuracy <- mean(settings$accuracies)
-  if (is.na(accuracy) || accuracy >= 1 ||
-        !can_approximate(settings$raters[[i]], length(settings$labels))) {
-    return(min(100, settings$max_cases))
-  }
-  n <- approximate_cases(approximate_errors(settings, settings$raters[[i]]), settings)
-  min(max(n, 10), settings$max_cases / 4)
-}
-
 # Probit regression of the panels' shares (a row per panel, a column per number of cases) on the
 # square root of the number of cases. Panels are independent, numbers of cases are not: the
 # covariance is a sandwich over panels.
@@ -139,19 +130,6 @@ probit_line <- function(n, near, target) {
       )
     }
   )
-}
-
-# The least whole number in a range from which on `lack()` is never above 0; NA if there is none.
-fewest <- function(lack, least, most) {
-  repeat {
-    n <- unique(round(exp(seq(log(least), log(most), length.out = 300L))))
-    last <- max(0L, which(lack(n) > 0))
-    if (last == 0L) return(as.double(least))
-    if (last == length(n)) return(NA_real_)
-    least <- n[[last]]
-    most <- n[[last + 1L]]
-    if (most - least <= 1) return(most)
-  }
 }
 
 # ---- Answers ------------------------------------------------------------------------------------

@@ -27,14 +27,6 @@
 #' number of cases suffices, usually because the estimate is biased, the answer is `NA`, with the
 #' reason and the best that was found.
 #'
-#' @section Approximation:
-#' With `runs = 0` nothing is simulated: joint estimates under the K-model are taken as normal
-#' around the truth with the variance that the Fisher information gives, cut at 0 and 1. It knows
-#' nothing of violations, and only of this one method. In simulations with 2 to 10 categories, 2 to
-#' 5 raters and kappa from .1 to .8 its numbers of cases were right to within 10% in four of five
-#' settings and to within 25% in 95%. Where kappa is .2 or less they can be far too low, with two
-#' categories and two raters down to .4 of what is needed.
-#'
 #' @section The paper's advice:
 #' Lehner (2015) advises, for three raters, five categories, a margin of .1 and probability .9, at
 #' least 200 cases if kappa is around .3, and finds 100 sufficient if it is around .55. The
@@ -70,7 +62,7 @@
 #'   function of ratings, as for [simulation_study()]. `"average"`, the default there, may need many
 #'   more cases, since it is corrected for shared errors; to simulate it takes minutes.
 #' @param runs Number of panels for each number of cases, at least 20. All systems are judged on
-#'   each. 0 answers from a formula instead of simulations; see Approximation.
+#'   each.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
 #' @return An object of class `case_plan` with methods for `print()`, [tidy()][tidy.case_plan],
 #'   [glance()][tidy.case_plan], [update()][tidy.case_plan] and [autoplot()][autoplot.case_plan].
@@ -78,8 +70,6 @@
 #' @templateVar where Recommended use
 #' @template ref-lehner
 #' @examples
-#' plan_cases(chance_kappa = 0.3, raters = 2:4, runs = 0)
-#'
 #' # Raters who differ, on cases that do
 #' set.seed(1)
 #' design <- rater_design(c(0.6, 0.7, 0.8), systems = 0.9, categories = 3, difficulty = 0.1)
@@ -93,29 +83,20 @@ plan_cases <- function(design = NULL, margin = 0.1, conf_level = default_conf_le
                        estimator = "joint", runs = 500L, threads = default_threads()) {
   arguments <- mget(names(formals()))
   settings <- plan_settings(arguments)
-  seed <- if (!settings$approximate) draw_seed()
-  parts <- if (settings$approximate) {
-    lapply(settings$raters, approximate_part, settings)
-  } else {
-    simulated_parts(settings, seed)
-  }
-  new_case_plan(parts, settings, arguments, seed)
+  seed <- draw_seed()
+  new_case_plan(simulated_parts(settings, seed), settings, arguments, seed)
 }
 
 # Checked arguments, with what the design says in place of what is not given.
 plan_settings <- function(x) {
-  approximate <- identical(as.double(x$runs), 0)
-  settings <- c(
+  c(
     list(
       margin = check_number(x$margin, "margin", 1e-6, 1, open_max = TRUE),
       conf_level = check_level(x$conf_level), cost = check_cost(x$cost),
-      runs = if (approximate) 0L else check_count(x$runs, "runs", 20L, 1000000L),
-      approximate = approximate, threads = check_threads(x$threads)
+      runs = check_count(x$runs, "runs", 20L, 1000000L), threads = check_threads(x$threads)
     ),
-    check_cases(x$cases), list(estimator = as_estimator(x$estimator)), plan_design(x, approximate)
+    check_cases(x$cases), list(estimator = as_estimator(x$estimator)), plan_design(x)
   )
-  if (approximate) check_approximate(settings)
-  settings
 }
 
 # Fields: cases, a number or NULL; or least_cases and max_cases, between which it is looked for.

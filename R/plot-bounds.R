@@ -1,8 +1,7 @@
 #' @rdname tidy.accuracy_bounds
 #' @param object An [accuracy_bounds()] result.
 #' @return `autoplot()`: a ggplot of the range of each system's accuracy, with its confidence set as
-#'   a thin line, and, given a fit, a mark at the accuracy of a system that shares all errors of the
-#'   raters.
+#'   a thin line, and a mark at the accuracy of a system that shares all errors of the raters.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(bounds)
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_bounds)
@@ -13,7 +12,6 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
   seen <- drop_missing(table, "lowest")
   seen$system <- stats::reorder(seen$system, seen$lowest + seen$highest)
   facts <- glance(object)
-  fitted <- facts$given == "fit"
   picture(seen, y = "system") +
     interval_lines(linewidth = 0.7, alpha = 0.6) +
     range_lines() +
@@ -26,14 +24,10 @@ autoplot.accuracy_bounds <- function(object, ...) { # nolint: object_name.
     titled(
       "Lowest and highest accuracy",
       paste0(
-        if (fitted) {
-          "whatever errors are shared with the raters',\nif the fit is right about these"
-        } else {
-          "whatever errors are shared,\ngiven the ratings and what is assumed"
-        },
+        "whatever errors are shared with the raters',\nif the fit is right about these",
         if (facts$interval == "bootstrap") paste0("; thin: ", set_title(facts$conf_level))
       ),
       "probability of the correct category",
-      caption = if (fitted) "Diamond: all errors shared with the raters"
+      caption = "Diamond: all errors shared with the raters"
     )
 }

@@ -24,17 +24,14 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
   curve <- points(tidy(object, "curve"))
   curve <- drop_missing(curve, "value")
   settings <- glance(object)
-  simulated <- !settings$approximate
   plan_picture(
     curve, if (shares) settings$conf_level else settings$margin, "raters",
-    below = if (simulated) {
-      ggplot2::geom_ribbon(
-        mapped(ymin = "low", ymax = "high", fill = "group"), alpha = 0.18, colour = NA
-      )
-    },
+    below = ggplot2::geom_ribbon(
+      mapped(ymin = "low", ymax = "high", fill = "group"), alpha = 0.18, colour = NA
+    ),
     limits = if (shares) c(min(0.5, curve$value), 1) else c(0, NA)
   ) +
-    (if (simulated) ggplot2::geom_point(size = 1.6)) +
+    ggplot2::geom_point(size = 1.6) +
     ggplot2::geom_segment(
       ggplot2::aes(xend = .data$n, yend = if (shares) 0 else Inf), points(tidy(object)),
       na.rm = TRUE, linetype = "13", show.legend = FALSE
@@ -78,8 +75,7 @@ plan_subtitle <- function(settings) {
       )
     },
     count_noun(settings$categories, "category", "categories"),
-    "; ",
-    if (settings$approximate) "approximation" else paste(number(settings$runs), "panels a point")
+    "; ", number(settings$runs), " panels a point"
   )
 }
 

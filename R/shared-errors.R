@@ -83,7 +83,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   check_named_once(x)
   check_pair_memory(x)
   judges <- c(x$raters, x$systems)
-  limits <- as_limits(accuracy, judges, "accuracy", "rater") %||%
+  limits <- as_limits(accuracy, judges, "accuracy") %||%
     cbind(lower = rep(1 / n_categories(x), length(judges)), upper = 1)
   least_same <- 1 / (n_categories(x) - 1)
   if (!is.null(coinciding) && least_same < 1) {

@@ -165,8 +165,7 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
   ), tick)
   results <- vector("list", length(estimators))
   results[compiled] <- Map(
-    compiled_results, core$estimators, estimators[compiled],
-    MoreArgs = list(core = core, block = block)
+    compiled_results, core$estimators, estimators[compiled], MoreArgs = list(block = block)
   )
   results[!compiled] <- interpreted$results
   systems <- names(block$design$systems)
@@ -197,7 +196,7 @@ bootstrap_seeds <- function(estimators, seeds) {
 }
 
 # All results have their entries run by run within systems.
-compiled_results <- function(result, estimator, core, block) {
+compiled_results <- function(result, estimator, block) {
   out <- result_table(na_real(as.vector(result$estimate)))
   systems <- length(out$estimate) / block$runs
   categories <- n_categories(block$design)

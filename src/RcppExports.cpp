@@ -282,19 +282,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// core_base_rate_range
-double core_base_rate_range(double share, double kappa, double answers, double covariance);
-RcppExport SEXP _fallible_core_base_rate_range(SEXP shareSEXP, SEXP kappaSEXP, SEXP answersSEXP, SEXP covarianceSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< double >::type share(shareSEXP);
-    Rcpp::traits::input_parameter< double >::type kappa(kappaSEXP);
-    Rcpp::traits::input_parameter< double >::type answers(answersSEXP);
-    Rcpp::traits::input_parameter< double >::type covariance(covarianceSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_base_rate_range(share, kappa, answers, covariance));
-    return rcpp_result_gen;
-END_RCPP
-}
 // core_blend
 List core_blend(List stated, List prior, double conf_level);
 RcppExport SEXP _fallible_core_blend(SEXP statedSEXP, SEXP priorSEXP, SEXP conf_levelSEXP) {
@@ -694,7 +681,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_robust_error", (DL_FUNC) &_fallible_core_robust_error, 8},
     {"_fallible_core_rater_leans", (DL_FUNC) &_fallible_core_rater_leans, 2},
     {"_fallible_core_base_rate_ranges", (DL_FUNC) &_fallible_core_base_rate_ranges, 3},
-    {"_fallible_core_base_rate_range", (DL_FUNC) &_fallible_core_base_rate_range, 4},
     {"_fallible_core_blend", (DL_FUNC) &_fallible_core_blend, 3},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 8},
     {"_fallible_core_fit_pooled", (DL_FUNC) &_fallible_core_fit_pooled, 8},

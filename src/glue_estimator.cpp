@@ -273,12 +273,6 @@ NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List le
   return out;
 }
 
-// See base_rate_range().
-// [[Rcpp::export(rng = false)]]
-double core_base_rate_range(double share, double kappa, double answers, double covariance) {
-  return base_rate_range(share, kappa, answers, covariance);
-}
-
 // What gold cases and ratings alone say together, see blend.hpp. Columns of `prior`: centre, sd and
 // vague; of `stated`: value, and size for shares, or error, freedom and end for differences.
 // [[Rcpp::export(rng = false)]]

@@ -163,7 +163,8 @@ test_that("draws of every method have the errors of its robust intervals", {
     for (method in c("average", "joint", "shared")) {
       estimate <- quiet(estimate_accuracy(fit, method, "robust", resampling = list(replicates = 100)))
       error <- tidy(estimate)$std.error
-      draws <- comparison_draws(estimate)$parts[[1]]$values
+      pairs <- compared_pairs(estimate$table$estimate, estimate$table$system)
+      draws <- comparison_draws(estimate, pairs)$parts[[1]]$values
       plain <- plain_errors(draws, estimate)
       expect_equal(unname(apply(plain, 2, stats::sd)), error)
       # As it must be, whatever they have in common.

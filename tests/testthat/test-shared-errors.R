@@ -356,10 +356,3 @@ test_that("limits of the mean correlation are those of the jackknife where ratin
   limits <- fisher_limits(told$correlation, sqrt(199^2 / 200 * stats::var(without)), 0.9)
   expect_equal(c(told$conf.low, told$conf.high), limits[1, ], tolerance = 0.05)
 })
-
-test_that("pairs of shared errors are not those of comparisons", {
-  x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.8), 3, 60))
-  expect_named(all_pairs(quiet(estimate_accuracy(x, interval = "none"))), c(
-    "first", "second", "with", "ranked", "against"
-  ), ignore.order = TRUE)
-})
