@@ -20,10 +20,11 @@
 #' For method `"average"`, and for robust intervals, each system has the sampling error of its
 #' estimate; the correlation of the errors of two systems is that of replicates of the joint
 #' estimate (or of the method's own). An allowance for errors shared with the raters is added as in
-#' robust intervals. Its correlation between two systems is the third power of the share of cases on which they gave the
-#' same answer: .73 where nine of ten answers are the same, .13 where half of them are. This rule
-#' was chosen on public data with known truth; few of these have several systems, so it is a rough
-#' guide. Assuming that shared errors cancel gave intervals that covered too seldom.
+#' robust intervals. Its correlation between two systems is the third power of the share of cases on
+#' which they gave the same answer: .73 where nine of ten answers are the same, .13 where half of
+#' them are. This rule was chosen on public data with known truth; few of these have several
+#' systems, so it is a rough guide. Assuming that shared errors cancel gave intervals that covered
+#' too seldom.
 #'
 #' @section Order of systems:
 #' Where two systems are ordered differently by this estimate and by how often they agree with most

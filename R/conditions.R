@@ -17,7 +17,7 @@
 #' | `categories_few` | there are fewer than two categories | `categories` |
 #' | `categories_many` | there are more than 1000 categories | `categories` |
 #' | `raters` | no rater, or one alone where agreement is needed | `raters` |
-#' | `repeat` | a rater (or system) answers twice on a case, or files share cases | `case`, `rater` |
+#' | `repeat` | a rater or system answers a case twice, or files share cases | `case`, `rater` |
 #' | `case` | a case identifier is missing or repeated | `row` |
 #' | `case_type` | case identifiers of ratings and systems differ in type | `types` |
 #' | `system` | a system is needed or not known, or one has no prediction at all | `system` |

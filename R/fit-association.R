@@ -202,18 +202,3 @@ reason_constant <- paste(
   "raters who always give the same answer carry no information about the truth, and without them",
   "no case has two ratings"
 )
-
-# Averages leave constant raters out, unless it is stated how errors are shared, or truths or raters
-# are known.
-fit_of_varied <- function(fit, options) {
-  if (!inherits(fit, "k_fit") || method_of(list(options = options))$model != "own" ||
-        is_stated(options)) {
-    return(fit)
-  }
-  x <- without_constant_raters(fit$x)
-  same <- identical(x$raters, fit$x$raters) && identical(x$only_constant, fit$x$only_constant)
-  if (same) return(fit)
-  again <- fit_algebraic(x, fit$model)
-  again$given <- fit$given
-  again
-}

@@ -20,11 +20,6 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   )
 }
 
-# For how many cases each of some gold cases stands, by its probability of being chosen.
-drawn_weight <- function(gold, which) {
-  if (is.null(gold$probability)) rep(1, length(which)) else 1 / gold$probability[which]
-}
-
 # A weight is soon said, and makes as many copies.
 check_gold_size <- function(n, most = 1e7) {
   abort_if(n > most, "weights", "No more than {number(most)} cases of known truth can be used.",

@@ -128,3 +128,8 @@ is_counted_rater <- function(fit) is_known_rater(fit, "counts")
 
 # Patterns of which there is more than a system's answer.
 judged_patterns <- function(fit) fit$judged %||% (rated_patterns(fit$x) | known_patterns(fit))
+
+# For how many cases each of some gold cases stands, by its probability of being chosen.
+drawn_weight <- function(gold, which) {
+  if (is.null(gold$probability)) rep(1, length(which)) else 1 / gold$probability[which]
+}

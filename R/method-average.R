@@ -12,9 +12,24 @@ method_average <- new_method(
     probable each of them makes the answers (Hoeting et al. 1999). {common}"
 )
 
+# Averages leave constant raters out, unless it is stated how errors are shared, or truths or raters
+# are known.
+fit_of_varied <- function(fit, options) {
+  if (!inherits(fit, "k_fit") || method_of(list(options = options))$model != "own" ||
+        is_stated(options)) {
+    return(fit)
+  }
+  x <- without_constant_raters(fit$x)
+  same <- identical(x$raters, fit$x$raters) && identical(x$only_constant, fit$x$only_constant)
+  if (same) return(fit)
+  again <- fit_algebraic(x, fit$model)
+  again$given <- fit$given
+  again
+}
+
 # Fields: estimator; point, its results for each system; x, the ratings that it uses. NULL where
-# accuracy is not identified. A fit for the average has no constant raters (see fit_of_varied()); for
-# the interval of another method the average leaves them out here.
+# accuracy is not identified. A fit for the average has no constant raters (see fit_of_varied()).
+# For the interval of another method the average leaves them out here.
 average_of <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs", "constant_raters")) return(NULL)
   check_model_size(fit$x)
@@ -128,10 +143,10 @@ rests_on_machines <- function(estimate) {
 # What to do about wide intervals: more data, or a few cases with known truth.
 warn_doubtful <- function(estimate) {
   constant <- constant_raters(estimate$fit$x)
-  left_out <- setdiff(constant, estimate$fit$x$raters)
+  none <- if (length(setdiff(constant, estimate$fit$x$raters)) > 0L) ", so they were left out"
   warn_if(constant, "raters",
-    "{.val {constant}} always gave the same answer. Such ratings carry no information about the
-      truth{if (length(left_out) > 0L) ', so they were left out'}.", raters = constant)
+    paste0("{.val {constant}} always gave the same answer. Such ratings carry no information about
+      the truth", none, "."), raters = constant)
   doubts <- doubts_of(estimate)
   some <- function(at) verbatim(shorten(estimate$table$system[at], most = 3L))
   few <- doubts$few_data
@@ -175,11 +190,6 @@ causes_of_doubt <- function(estimate) {
   cause <- ifelse(lean > error, leaning, "raters are often wrong, and may be wrong together")
   ends <- paste("it may be", range_words(estimate$table))
   ifelse(abs(end - details$average_shared) / 2 > pmax(lean, error), ends, cause)
-}
-
-machines_of <- function(x) {
-  kinds <- c(model = "language models", tool = "programs")[sort_strings(unique(rater_kind(x)))]
-  paste(kinds, collapse = " and ")
 }
 
 # What agreement of machines is worth.

@@ -48,12 +48,12 @@ plan_panels <- function(settings, i, n, seed) {
 # ---- Search -------------------------------------------------------------------------------------
 
 # Number of cases where the search begins.
-first_cases <- 100
+start_cases <- 100
 
 search_cases <- function(at, settings, i) {
   target <- settings$conf_level
   bracket <- bracket_cases(
-    function(n) mean(at(n)$near), first_cases, target, settings$max_cases, settings$least_cases
+    function(n) mean(at(n)$near), start_cases, target, settings$max_cases, settings$least_cases
   )
   if (is.null(bracket$high)) return(unreached(at, bracket$tried, settings, i))
   # So few that there is nothing below?

@@ -78,6 +78,11 @@ format_kinds <- function(x) {
   )
 }
 
+machines_of <- function(x) {
+  kinds <- c(model = "language models", tool = "programs")[sort_strings(unique(rater_kind(x)))]
+  paste(kinds, collapse = " and ")
+}
+
 # ---- Names that look like those of machines -----------------------------------------------------
 
 machine_names <- paste0("(^|[^a-z])(gpt|(", paste(c(

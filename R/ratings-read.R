@@ -144,6 +144,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
 # Of what read_files() got; `mapping` and `systems` are quosures of arguments of read_ratings().
 ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...) {
   given <- names(rlang::enquos(...))
+  na_given <- isTRUE(how$na_given)
   mapping <- fill_mapping(mapping, got)
   columns <- Map(function(quo, arg) selected(got$table, quo, arg), mapping, names(mapping))
   own <- identical(unname(columns$case), got$map$case)
@@ -161,12 +162,12 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   if (any(empty)) table <- lapply(table, `[`, !empty)
   tables <- list(ratings = known_ids(table, columns))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
-  tables <- settle_labels(tables, columns, na, clean_labels, isTRUE(how$na_given))
+  tables <- settle_labels(tables, columns, na, clean_labels, na_given)
   if (!own) got$covariates <- NULL
   known <- known_settings(got, tables$ratings, columns, systems$columns, given)
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
   data <- structure(
-    list2DF(tables$ratings), na_given = how$na_given, no_key = if (length(got$key) > 0L) "file"
+    list2DF(tables$ratings), na_given = na_given, no_key = if (length(got$key) > 0L) "file"
   )
   x <- rlang::inject(ratings(data, !!!mapping, systems = !!systems, !!!known, ...))
   x$rows <- "ratings" # users have no data with rows in the order of the file

@@ -221,8 +221,8 @@ say_sentences.system_comparison <- function(x) {
   }
   undecided <- "; the interval includes no difference, so which is better remains open"
   unknown <- sprintf(
-    "; ratings do not show which of the two is better: by the model %s, by counting votes %s or both",
-    one, two
+    paste("; ratings do not show which of the two is better: by the model %s,",
+      "by counting votes %s or both"), one, two
   )
   sentences <- ifelse(
     is.na(table$estimate),

@@ -126,8 +126,8 @@ predict.ground_truth <- function(object, ...) {
 }
 
 # `posterior` has a row per pattern of `x`. `about`: rho, votes, certain (patterns whose truth was
-# given), base_rates, calibrated and reason, as finish_labels() returns them. Attribute `truth`: what
-# is true, where `x` knows it.
+# given), base_rates, calibrated and reason, as finish_labels() returns them. Attribute `truth`:
+# what is true, where `x` knows it.
 new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
   abort_argument_if("case" %in% x$categories, "fit",
     "No category can be called {.val case}, the name of the column of cases.",

@@ -489,9 +489,10 @@ test_that("a random sample calibrates all other labels; cases picked by hand set
 
 test_that("counts of ratings take gold cases", {
   counted <- ratings(fleiss1971, case = case, counts = depression:other)
-  gold <- stats::setNames(counted$categories[c(4, 2, 3, 5, 4, 1)], counted$cases[c(1, 4, 6, 8, 10, 12)])
+  at <- c(1, 4, 6, 8, 10, 12)
+  gold <- stats::setNames(counted$categories[c(4, 2, 3, 5, 4, 1)], counted$cases[at])
   labels <- ground_truth(counted, known_truth = gold, gold_sample = "random")
-  expect_equal(as.matrix(labels[-1])[cbind(c(1, 4, 6, 8, 10, 12), c(4, 2, 3, 5, 4, 1))], rep(1, 6))
+  expect_equal(as.matrix(labels[-1])[cbind(at, c(4, 2, 3, 5, 4, 1))], rep(1, 6))
   expect_identical(attr(labels, "calibrated")$cases, 6L)
   expect_equal(rowSums(labels[-1]), rep(1, 30))
 })
