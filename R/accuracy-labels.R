@@ -1,7 +1,8 @@
 # Labels of ratings, fits and estimates: see labels_of().
 
 #' @exportS3Method
-labels_of.default <- function(x, known_truth = NULL, gold_sample = NULL, votes = NULL, ...) {
+labels_of.default <- function(x, known_truth = NULL, gold_sample = NULL, # nolint: object_name.
+                              votes = NULL, ...) {
   x <- as_ratings(x, arg = "fit")
   if (is.null(known_truth)) check_several_raters(x)
   x <- with_votes(x)
@@ -9,7 +10,8 @@ labels_of.default <- function(x, known_truth = NULL, gold_sample = NULL, votes =
 }
 
 #' @exportS3Method
-labels_of.rater_fit <- function(x, known_truth = NULL, gold_sample = NULL, votes = NULL, ...) {
+labels_of.rater_fit <- function(x, known_truth = NULL, gold_sample = NULL, # nolint: object_name.
+                                votes = NULL, ...) {
   abort_argument_if(!is.null(known_truth), "known_truth",
     "{.arg known_truth} cannot be added to a fit.",
     i = "Give it to {.fun fit_raters}, or give the ratings to {.fun ground_truth}.")
@@ -19,8 +21,8 @@ labels_of.rater_fit <- function(x, known_truth = NULL, gold_sample = NULL, votes
 
 # An estimate that names no model has the labels of the average.
 #' @exportS3Method
-labels_of.accuracy_estimate <- function(x, known_truth = NULL, gold_sample = NULL, votes = NULL,
-                                        ...) {
+labels_of.accuracy_estimate <- function(x, known_truth = NULL, # nolint: object_name.
+                                        gold_sample = NULL, votes = NULL, ...) {
   gold <- x$gold %||% x$fitted_gold
   abort_argument_if(!is.null(known_truth) && length(gold$case) > 0L, "known_truth",
     "{.arg fit} is an estimate that already has gold cases.",
