@@ -11,8 +11,8 @@
 
 namespace fallible {
 
-// Machines are language models or programs. Experts, crowds, panels of both people and machines, and
-// raters whose kind is not known have the interval of people.
+// Machines are language models or programs. Experts, crowds, panels of both people and machines,
+// and raters whose kind is not known have the interval of people.
 enum class RaterKind { people, machines };
 
 struct RobustError {

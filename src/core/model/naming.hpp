@@ -23,8 +23,8 @@ struct Association {
   double statistic = 0;  // chi-square, unbiased if raters are independent
   double df = 0;
 
-  // Do raters agree, or depend on each other? `kappa` is Fleiss' kappa, which needs no pair of raters
-  // with several common cases.
+  // Do raters agree, or depend on each other? `kappa` is Fleiss' kappa, which needs no pair of
+  // raters with several common cases.
   bool informative(double kappa) const { return excess > 1e-9 || statistic > df || kappa > 1e-9; }
 };
 

@@ -101,8 +101,8 @@ struct Counts {
 void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
                   const Counts& counts, Eigen::VectorXd& gradient);
 
-// Parameters at which such numbers are most probable, as near as closed forms come. `added`: ratings
-// of each kind besides these.
+// Parameters at which such numbers are most probable, as near as closed forms come. `added`:
+// ratings of each kind besides these.
 Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double added = 0);
 
 }  // namespace fallible

@@ -190,9 +190,10 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
       some ? patterns_subset(ratings.patterns, pattern.data(), pattern.size(), number.data())
            : Patterns();
   const Ratings without =
-      some ? rated(others, stay,
-                   pattern_weights(others.index.data(), weight.data(), weight.size(), others.rows()))
-           : ratings;
+      some
+          ? rated(others, stay,
+                  pattern_weights(others.index.data(), weight.data(), weight.size(), others.rows()))
+          : ratings;
   const bool lacking = some && rests_on_constant(without);
   const Ratings& varied = lacking ? ratings : without;
 
@@ -212,11 +213,10 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
         estimator.options.method == Method::average && leaves_out_constant(estimator.options);
     const Ratings& of = of_varied ? varied : ratings;
     const KFit& fit = of.k_model->fit;
-    const Identifiable how = of_varied && lacking
-                                 ? Identifiable::constant
-                                 : identifiable_by(estimator.options, fit, of);
-    const bool judged = how == Identifiable::as_fit ? fit.identified == Identified::yes
-                                                    : how == Identifiable::yes;
+    const Identifiable how =
+        of_varied && lacking ? Identifiable::constant : identifiable_by(estimator.options, fit, of);
+    const bool judged =
+        how == Identifiable::as_fit ? fit.identified == Identified::yes : how == Identifiable::yes;
     out.estimates.push_back(judged ? judge(estimator, seeded ? options.bootstrap_seeds[run] : 0)
                                    : nothing);
     out.estimates.back().identifiable = how;

@@ -40,7 +40,7 @@ struct StudyEstimate {
   std::vector<Interval> interval;  // empty ones if none are asked for
   bool identified = true;          // can these raters tell the parameters of the method apart?
   Identifiable identifiable = Identifiable::as_fit;
-  KFit fit;                         // of the raters that the estimator uses
+  KFit fit;  // of the raters that the estimator uses
 };
 
 struct StudyRun {
