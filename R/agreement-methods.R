@@ -9,15 +9,15 @@
 #' @return `tidy()`: the columns of `x`, as a tibble and nothing else.
 #'   `tidy(x, "benchmark", scale = "landis-koch")`, where `scale` may also be `"fleiss"` (Fleiss
 #'   1981) or `"altman"` (Altman 1991): a row per row of `x` and level, highest first: the labels
-#'   of `x`, `estimate`, `scale`, `level`, its `lower` and `upper` bound, its `membership` and `cumulative` probability, and `reached`, true
-#'   for the level that is reached. Probabilities are `NA`, and `reason` says why, without a
-#'   standard error, and for measures for which the scales were not made: those that are not
-#'   corrected for chance or cannot be negative, and registered ones with another largest value than
-#'   1. `glance()`: a tibble with one row: the numbers of `measures`, `raters` and `cases` (the
-#'   largest number that entered an estimate), of `estimates` and of those that are `missing`;
-#'   `pairwise` and `by_category`; `interval`, `conf_level`, `pooling`, `scale_weights`,
-#'   `replicates`. `format()`: for one estimate `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`,
-#'   for several a line of them.
+#'   of `x`, `estimate`, `scale`, `level`, its `lower` and `upper` bound, its `membership` and
+#'   `cumulative` probability, and `reached`, true for the level that is reached. Probabilities are
+#'   `NA`, and `reason` says why, without a standard error, and for measures for which the scales
+#'   were not made: those that are not corrected for chance or cannot be negative, and registered
+#'   ones with another largest value than 1. `glance()`: a tibble with one row: the numbers of
+#'   `measures`, `raters` and `cases` (the largest number that entered an estimate), of `estimates`
+#'   and of those that are `missing`; `pairwise` and `by_category`; `interval`, `conf_level`,
+#'   `pooling`, `scale_weights`, `replicates`. `format()`: for one estimate `Fleiss' kappa 0.43 (90%
+#'   interval 0.34 to 0.52)`, for several a line of them.
 #' @family agreement
 #' @references Landis, J. R. and Koch, G. G. (1977). The measurement of observer agreement for
 #'   categorical data. *Biometrics*, 33(1), 159--174. \doi{10.2307/2529310}
@@ -43,7 +43,8 @@ new_agreement <- function(table, about) {
   labels <- agreement_labels(table)
   errors <- if (!all(is.na(table$std.error))) interval_columns
   new_result("agreement",
-    again = new_agreement, tables = list(agreement = table, benchmark = benchmark_of), about = about,
+    again = new_agreement, about = about,
+    tables = list(agreement = table, benchmark = benchmark_of),
     facts = list(
       measures = length(unique(table$measure)), raters = length(about$judges),
       cases = max(0, table$n), estimates = nrow(table), missing = sum(is.na(table$estimate)),

@@ -16,7 +16,8 @@ new_alt_test <- function(systems, raters, options) {
       paste0(systems$system, " ", verdict, wins), "; ", 4L
     ))),
     caption = paste0(
-      "Alternative annotator test, epsilon ", format(options$epsilon), ", ", count_noun(rated, "rater")
+      "Alternative annotator test, epsilon ", format(options$epsilon), ", ",
+      count_noun(rated, "rater")
     ),
     shown = view(
       data.frame(systems, verdict)[order(-systems$advantage), ],

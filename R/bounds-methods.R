@@ -26,11 +26,11 @@
 #'   `tidy(x, "breakdown", better_than =, systems = NULL)`, how much shared errors a claim survives,
 #'   for bounds of an estimate with columns `shared` and `independent`. The claim is that the
 #'   `systems` (names; `NULL` for all others) are better than `better_than`: an accuracy in
-#'   \[0, 1\], or the name of a rater or of a system. A row per system: `system`; `better_than`; `independent` and `shared`, its
-#'   accuracy at both ends less what it is claimed to be better than; `breakdown`, the largest `c`
-#'   at which the claim holds, `NA` where it holds for none; `from`, the smallest, which is above 0
-#'   only where `shared` is above `independent`; `lowest`, the lowest accuracy less what it is
-#'   compared with; `holds_at_lowest`; `reason`.
+#'   \[0, 1\], or the name of a rater or of a system. A row per system: `system`; `better_than`;
+#'   `independent` and `shared`, its accuracy at both ends less what it is claimed to be better
+#'   than; `breakdown`, the largest `c` at which the claim holds, `NA` where it holds for none;
+#'   `from`, the smallest, which is above 0 only where `shared` is above `independent`; `lowest`,
+#'   the lowest accuracy less what it is compared with; `holds_at_lowest`; `reason`.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `systems` and cases (`n`, the most that a
 #'   system has); `given`; `model`, the model that was fitted; `group_size` and `groups`, the least

@@ -209,8 +209,8 @@ view_of_terms <- function(x, watched) {
     out[[name]] <- paste0(decimals(of$shift, 2L), ifelse(of$flagged, "*", " "))
   }
   out$note <- ifelse(terms$mostly_prior, "mostly prior", "")
-  names(out)[1:3] <- c("parameter", "prior", "posterior")
-  view(out, most = 15L)
+  headings <- c(parameter = "term", prior = "prior_mean", posterior = "estimate")
+  view(out, c(headings, names(out)[-(1:3)]), most = 15L)
 }
 
 fit_check_notes <- function(fit, worst, x) {

@@ -1,11 +1,12 @@
 #' Tables of checks of the K-properties
 #'
 #' @return `tidy()`: a tibble with a row per test, as in the [check_k_properties()] result.
-#'   `tidy(x, "pairs")`: a row per pair of raters (and the system that joined them) with 10 or more common cases: `rater1`, `rater2`; `n`, the number of these; `observed` and
-#'   `expected`, the shares of them in which the two agree, in the data and under the fitted model;
-#'   `excess`, the standardised difference; `p.value`, how often the largest excess of all pairs is
-#'   as large in panels drawn from the model. `tidy(x, "disagreements")`: `category1`, `category2`, and
-#'   the `observed` and `expected` numbers of pairs of ratings.
+#'   `tidy(x, "pairs")`: a row per pair of raters (and the system that joined them) with 10 or more
+#'   common cases: `rater1`, `rater2`; `n`, the number of these; `observed` and `expected`, the
+#'   shares of them in which the two agree, in the data and under the fitted model; `excess`, the
+#'   standardised difference; `p.value`, how often the largest excess of all pairs is as large in
+#'   panels drawn from the model. `tidy(x, "disagreements")`: `category1`, `category2`, and the
+#'   `observed` and `expected` numbers of pairs of ratings.
 #'
 #'   `glance()`: a tibble with one row: `cases`, `raters`, `categories`, the `system` that joined;
 #'   the numbers of `tests` done and of those `violated` (contradictions included); `p.value`, the

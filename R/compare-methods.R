@@ -1,15 +1,15 @@
 #' Tables of a comparison
 #'
-#' @return `tidy()`: a tibble with a row per pair of systems: `system1` and `system2`; `estimate`, the
-#'   accuracy of the first less that of the second, in \[-1, 1\]; its `std.error`, `conf.low` and
-#'   `conf.high`; `probability` that the first is the more accurate; `n`, the number of cases;
+#' @return `tidy()`: a tibble with a row per pair of systems: `system1` and `system2`; `estimate`,
+#'   the accuracy of the first less that of the second, in \[-1, 1\]; its `std.error`, `conf.low`
+#'   and `conf.high`; `probability` that the first is the more accurate; `n`, the number of cases;
 #'   `method`; `reason`, why something is `NA`. `tidy(x, "ranks")`: `system`, `rank` (1 is the most
-#'   accurate) and `probability` of this rank. `tidy(x, "sources")`: a row per pair and source: `system1`, `system2`, `interval`
-#'   (`"gold alone"`, `"ratings alone"`, or an interval with both), `estimate`, `std.error`,
-#'   `conf.low`, `conf.high`, `weight` of gold in the estimate, in \[0, 1\], and `reason`; no rows
-#'   without gold. With a `reference` it is always `system2`, and there are no ranks; with `best`,
-#'   `system1` is one of the best and not the worse of the two, and ranks are those of the best
-#'   among themselves.
+#'   accurate) and `probability` of this rank. `tidy(x, "sources")`: a row per pair and source:
+#'   `system1`, `system2`, `interval` (`"gold alone"`, `"ratings alone"`, or an interval with both),
+#'   `estimate`, `std.error`, `conf.low`, `conf.high`, `weight` of gold in the estimate, in \[0,
+#'   1\], and `reason`; no rows without gold. With a `reference` it is always `system2`, and there
+#'   are no ranks; with `best`, `system1` is one of the best and not the worse of the two, and ranks
+#'   are those of the best among themselves.
 #'
 #'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and `cases`, `left_out`, the
 #'   cases that not all systems answered; `best`, the system that is most accurate with the highest

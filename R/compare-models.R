@@ -139,8 +139,8 @@ new_model_comparison <- function(models, terms, fits) {
         "undecided"), 1L),
       view(terms, medians, most = 15L)
     ),
-    notes = "elpd: expected log predictive density by WAIC. Undecided: within 4 units or two standard
-     errors of the best. A better fit is no better accuracy: report all, and ask known truths.",
+    notes = "elpd: expected log predictive density by WAIC. Undecided: within 4 units or two
+     standard errors of the best. A better fit is no better accuracy: report all, and ask known truths.",
     more = "tidy(what = \"terms\"), plot()"
   )
 }

@@ -1,8 +1,8 @@
 #' Tables of CrowdTruth
 #'
 #' @section Tables:
-#'   `tidy(x, what)` gives a table; `"workers"`, `"units"`, `"annotations"`, `"scores"` and `"convergence"`
-#'   are described with [crowdtruth()].
+#'   `tidy(x, what)` gives a table; `"workers"`, `"units"`, `"annotations"`, `"scores"` and
+#'   `"convergence"` are described with [crowdtruth()].
 #'
 #'   `"similarity"` has a row per pair of different annotations: `annotation`, `other` and
 #'   `similarity`.
@@ -70,7 +70,8 @@ crowd_line <- function(version, sizes) {
   words <- unlist(Map(count_noun, sizes, sub("s$", "", names(sizes))))
   given <- names(sizes) %in% c("judgements", "labels")
   paste0(
-    "version ", version, ": ", toString(words[!given]), "; ", paste(words[given], collapse = " with ")
+    "version ", version, ": ", toString(words[!given]), "; ",
+    paste(words[given], collapse = " with ")
   )
 }
 

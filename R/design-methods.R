@@ -2,11 +2,12 @@
 
 #' Tables of models, designs and estimators
 #'
-#' @return `tidy()`: a tibble. Of a [rater_model()], a row per argument of [rater_model()] but `prior`:
-#'   `property`, `value`, and `holds`, whether that is a K-property that the model keeps (`NA` for
-#'   `system`, and for `base_rates` by formula). Of a [rater_design()], a row per rater and system: `name`,
-#'   `kind` (`"rater"` or `"system"`) and `accuracy`, `NA` where a confusion matrix is given. Of an
-#'   [accuracy_estimator()], a row per option: `option` and `value`, a string.
+#' @return `tidy()`: a tibble. Of a [rater_model()], a row per argument of [rater_model()] but
+#'   `prior`: `property`, `value`, and `holds`, whether that is a K-property that the model keeps
+#'   (`NA` for `system`, and for `base_rates` by formula). Of a [rater_design()], a row per rater
+#'   and system: `name`, `kind` (`"rater"` or `"system"`) and `accuracy`, `NA` where a confusion
+#'   matrix is given. Of an [accuracy_estimator()], a row per option: `option` and `value`, a
+#'   string.
 #'
 #'   `glance()`: a tibble with one row: the arguments of a model, with `prior` as `"weak"`, `"none"`
 #'   or `"own"`; of a design the numbers of `cases`, `raters`, `systems` and `categories`, the law

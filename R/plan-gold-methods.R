@@ -2,16 +2,16 @@
 #'
 #' @param x A [plan_gold()] result.
 #' @param ... Not used.
-#' @return `tidy()`: a tibble with a row per system and kind of interval: `system` (for a difference, two); `interval`
-#'   (`"gold alone"`, `"corrected"` or `"combined"`); `gold`, the number of cases to label, out of
-#'   the `cases` that count, `NA` if all of them are too few, if ratings are worth what they seem;
-#'   `lowest` and `highest`, that number where they are worth more, or where they are worth less and
-#'   errors are shared, so that gold contradicts them; `half_width`, what `gold` cases give;
-#'   `worth`, how many labels without ratings one label is worth, and its range `worth_lowest` to
-#'   `worth_highest`; and `reason`, why there is no number.
+#' @return `tidy()`: a tibble with a row per system and kind of interval: `system` (for a
+#'   difference, two); `interval` (`"gold alone"`, `"corrected"` or `"combined"`); `gold`, the
+#'   number of cases to label, out of the `cases` that count, `NA` if all of them are too few, if
+#'   ratings are worth what they seem; `lowest` and `highest`, that number where they are worth
+#'   more, or where they are worth less and errors are shared, so that gold contradicts them;
+#'   `half_width`, what `gold` cases give; `worth`, how many labels without ratings one label is
+#'   worth, and its range `worth_lowest` to `worth_highest`; and `reason`, why there is no number.
 #'   `tidy(x, "curve")`, for many numbers of gold cases: `system`, `interval`, `gold` and
-#'   `half_width`. `tidy(x, "costs")`, more gold or more raters: `raters`, `gold` and `ratings` that are needed then, and
-#'   `cost`; no rows if no costs were given.
+#'   `half_width`. `tidy(x, "costs")`, more gold or more raters: `raters`, `gold` and `ratings` that
+#'   are needed then, and `cost`; no rows if no costs were given.
 #'
 #'   `glance()`: a tibble with one row: `of`, `interval`, `gold`, the number of cases to label for
 #'   all systems, `cases`, `half_width`, `conf_level`, `target`, `choice`, and the least `worth` of
@@ -63,7 +63,8 @@ new_gold_plan <- function(x) {
       least[c("worth", "worth_lowest", "worth_highest")]
     ),
     line = line, caption = gold_caption(settings), shown = view_of_gold(table, settings),
-    notes = gold_plan_notes(x, least), more = "augment() (the cases to label), tidy(), glance(), plot()"
+    notes = gold_plan_notes(x, least),
+    more = "augment() (the cases to label), tidy(), glance(), plot()"
   ))
 }
 

@@ -2,17 +2,16 @@
 #'
 #' @param object A [plan_cases()] result.
 #' @param ... For `update()`, arguments of [plan_cases()] that are to be others; otherwise not used.
-#' @return `tidy()`: a tibble with a row per number of raters: `raters`; `cases`, the smallest number that is enough
-#'   (or the number given), `NA` if none is; its Monte Carlo standard error `std.error`;
-#'   `probability`, that an estimate is within the margin with so many cases (the best that was
-#'   found, where `cases` is `NA`); `lowest`, the probability for that of several system accuracies
-#'   which has the lowest; `half_width`, the margin that would be kept with probability
+#' @return `tidy()`: a tibble with a row per number of raters: `raters`; `cases`, the smallest
+#'   number that is enough (or the number given), `NA` if none is; its Monte Carlo standard error
+#'   `std.error`; `probability`, that an estimate is within the margin with so many cases (the best
+#'   that was found, where `cases` is `NA`); `lowest`, the probability for that of several system
+#'   accuracies which has the lowest; `half_width`, the margin that would be kept with probability
 #'   `conf_level`; `bias`, the mean error for the system accuracy where it is largest (`NA` in an
 #'   approximation); `ratings` and `cost`; `cheapest`, whether no other row that is enough costs
 #'   less; and `reason`, why a row is not enough. Columns that end in `_mcse` are Monte Carlo
 #'   standard errors. `tidy(x, "curve")`: the same of each number of raters and number of cases that
-#'   was looked at, with `missing` (the share of
-#'   panels and systems without an estimate) and `runs`.
+#'   was looked at, with `missing` (the share of panels and systems without an estimate) and `runs`.
 #'
 #'   `glance()`: a tibble with one row, the cheapest combination of `raters` and `cases`, its
 #'   `probability`, `ratings` and `cost` (`NA` if there is none that is enough); and what it rests

@@ -22,7 +22,7 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
 # again: makes the result of its first table and its field `about`. Such a result is that table, a
 #   tibble, whose attributes are the fields; rows of it are a result of their own.
 # Without `tables`, the class has methods of its own.
-new_result <- function(class, ..., tables = NULL, facts, line = NULL, caption = line,
+new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
                        head = caption, shown = NULL, notes = NULL,
                        more = "tidy(), glance(), plot()", again = NULL) {
   class <- c(class, "fallible_result")
@@ -137,9 +137,9 @@ is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(forma
 #' @return `coef()`: the estimates of `tidy()`, named after their rows. `vcov()`: their covariances,
 #'   from bootstrap replicates where there are some, otherwise `NA` beside the variances.
 #'   `confint()`: a matrix of their intervals. `as.data.frame()`: what `tidy()` gives, as a plain
-#'   data frame. `summary()`: an object that prints all tables of the result. `plot()`: the ggplot of
-#'   `autoplot()`, which it draws, invisibly. `tidy()`: a tibble. `glance()`: a tibble with one row.
-#'   `format()`: a string.
+#'   data frame. `summary()`: an object that prints all tables of the result. `plot()`: the ggplot
+#'   of `autoplot()`, which it draws, invisibly. `tidy()`: a tibble. `glance()`: a tibble with one
+#'   row. `format()`: a string.
 #' @name fallible_result
 #' @family systems
 #' @examples

@@ -3,17 +3,17 @@
 #' @param x A [shared_errors()] result.
 #' @param digits Number of decimals.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `tidy()`: a tibble with a row per pair of raters and systems: `rater1` and `rater2`, names of raters or systems;
-#'   `kind`, `"raters"`, `"rater and system"` or `"systems"`; `n`, the number of cases that both
-#'   answered, and `known`, of those whose truth is known; `estimate`, the correlation of their
-#'   being right, in \[-1, 1\], with `std.error`, `conf.low` and `conf.high`; `lowest` and
-#'   `highest`, the range that the ratings allow, where no truth is known at all; `both_wrong`, the
-#'   number of cases on which both are wrong; `coinciding`, the share of these with the same answer,
-#'   `expected`, by chance, and `surplus`; `reason`, why something is `NA`.
+#' @return `tidy()`: a tibble with a row per pair of raters and systems: `rater1` and `rater2`,
+#'   names of raters or systems; `kind`, `"raters"`, `"rater and system"` or `"systems"`; `n`, the
+#'   number of cases that both answered, and `known`, of those whose truth is known; `estimate`, the
+#'   correlation of their being right, in \[-1, 1\], with `std.error`, `conf.low` and `conf.high`;
+#'   `lowest` and `highest`, the range that the ratings allow, where no truth is known at all;
+#'   `both_wrong`, the number of cases on which both are wrong; `coinciding`, the share of these
+#'   with the same answer, `expected`, by chance, and `surplus`; `reason`, why something is `NA`.
 #'
-#'   `tidy(x, "raters")`: a row per rater: `rater`; `n`, the number of cases with known truth; `accuracy` there;
-#'   `correlation`, the mean with the other raters; `effective`, the effective number of the raters
-#'   without this one, and `change`, how much that is more than with it.
+#'   `tidy(x, "raters")`: a row per rater: `rater`; `n`, the number of cases with known truth;
+#'   `accuracy` there; `correlation`, the mean with the other raters; `effective`, the effective
+#'   number of the raters without this one, and `change`, how much that is more than with it.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `raters` and `systems`, of cases (`n`) and
 #'   those with known truth (`known`); `raters_per_case`, the mean number; `correlation`, the mean
