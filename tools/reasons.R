@@ -21,7 +21,7 @@ hits_in <- function(code) {
     return()
   }
   parts <- as.list(code)
-  parts <- parts[!vapply(parts, rlang::is_missing, NA)]
+  parts <- parts[vapply(parts, function(part) !is.name(part) || nzchar(part), NA)]
   name <- if (is.call(code) && is.name(code[[1]])) as.character(code[[1]]) else ""
   operands <- parts[-1]
   looks <- name %in% asking && any(vapply(operands, function(x) {
