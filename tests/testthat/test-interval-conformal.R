@@ -21,7 +21,7 @@ test_that("scores are in standard errors of the robust interval", {
   sets <- sets_of(letters[1:9], 0.1)
   sets$dependence_weight <- 0.5
   sets$gap <- 0.2
-  error <- sqrt(0.1^2 + 0.5 * (0.02^2 + (0.2 * 0.2)^2 + (0.5 * 0.2)^2))
+  error <- sqrt(0.1^2 + 0.5 * (0.04^2 + (0.25 * 0.2)^2 + (0.5 * 0.2)^2))
   expect_equal(calibrate_interval(sets, 0.9)$factor, 0.1 / error)
 })
 
