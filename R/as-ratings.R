@@ -172,7 +172,7 @@ warn_counts <- function(columns) {
 }
 
 # Results of this package that are data frames, but not of ratings.
-own_tables <- c("ground_truth", "agreement", "agreement_benchmark", "k_check")
+own_tables <- c("ground_truth", "calibration", "agreement", "agreement_benchmark", "k_check")
 
 # For verbs that learn from agreement, which a single rater has none of.
 as_ratings_of_several <- function(x, arg = "x") {

@@ -25,7 +25,6 @@
 #' @importFrom Rcpp sourceCpp
 #' @importFrom rlang %||% .data
 #' @importFrom stats coef confint nobs predict simulate update vcov
-#' @importFrom tibble tbl_sum
 #' @useDynLib fallible, .registration = TRUE
 "_PACKAGE"
 

@@ -36,3 +36,25 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
     ) +
     ggplot2::theme(panel.grid.major.x = ggplot2::element_blank())
 }
+
+#' @rdname calibration
+#' @order 2
+#' @param object A `calibration()` result.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @return `autoplot()`: a ggplot with a point and an interval per bin, which lie on the diagonal
+#'   where probabilities are as often right as they say. The area of a point is `n`.
+#' @rawNamespace S3method(ggplot2::autoplot,calibration)
+autoplot.calibration <- function(object, ...) { # nolint: object_name.
+  check_dots_empty(...)
+  level <- attr(object, "about")$conf_level
+  picture(object, "probability", "share") +
+    diagonal() +
+    upright_lines() +
+    ggplot2::geom_point(mapped(size = "n"), colour = plot_colours[["main"]]) +
+    ggplot2::scale_size_area(max_size = 5, breaks = size_breaks) +
+    ggplot2::coord_equal(xlim = 0:1, ylim = 0:1) +
+    titled(
+      "How often probabilities come true", paste0("Shares with ", interval_title(level), "s"),
+      "probability", "share of true categories", size = "probabilities"
+    )
+}

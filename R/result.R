@@ -19,17 +19,18 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
 }
 
 # A result with the fields `...`, its tables and its schema (see above).
-# again: makes the result of its first table and its field `about`. Such a result is that table, a
-#   tibble, whose attributes are the fields; rows of it are a result of their own.
+# again: makes the result of its `tibble`, by default the first table, and its field `about`. Such a
+#   result is that tibble, whose attributes are the fields; rows of it are a result of their own.
 # Without `tables`, the class has methods of its own.
 new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
                        head = caption, shown = NULL, notes = NULL,
-                       more = "tidy(), glance(), plot()", again = NULL) {
+                       more = "tidy(), glance(), plot()", again = NULL,
+                       tibble = tables[[1L]]) {
   class <- c(class, "fallible_result")
   if (is.null(tables)) return(structure(list(...), class = class))
   made <- vapply(tables, is.function, NA)
   # Tables that are fields of the result are kept there only.
-  kept <- if (is.null(again)) !made else seq_along(tables) == 1L
+  kept <- if (is.null(again)) !made else vapply(tables, identical, NA, tibble)
   schema <- new_schema(
     replace(tables, kept, list(NULL)), facts, line, caption, head, shown, notes, more
   )
@@ -37,9 +38,8 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
     return(structure(c(tables[kept], list(...)), schema = schema, class = class))
   }
   schema$again <- again
-  table <- tables[[1L]]
-  schema$size <- list(length(table[[1L]]), names(table))
-  tibble::new_tibble(as.list(table), nrow = schema$size[[1L]], ..., schema = schema, class = class)
+  schema$size <- list(length(tibble[[1L]]), names(tibble))
+  tibble::new_tibble(as.list(tibble), nrow = schema$size[[1L]], ..., schema = schema, class = class)
 }
 
 # Models, designs and other instructions, whose fields may be changed, have methods that make it.
@@ -106,11 +106,11 @@ shown_view <- function(view, most = Inf) {
   list2DF(stats::setNames(out, headings[at]))
 }
 
-print_view <- function(view) {
-  if (view$total == 0L) return(invisible())
+print_view <- function(view, most = view$most) {
+  if (view$total == 0L || most == 0) return(invisible())
   cat("", if (!is.null(view$title)) printable(view$title), sep = "\n")
-  print(align_left(shown_view(view, view$most), view$left), row.names = FALSE)
-  more <- view$total - view$most
+  print(align_left(shown_view(view, most), view$left), row.names = FALSE)
+  more <- view$total - min(most, longest_view)
   if (more > 0L) cat("... and", number(more), "more; see tidy()\n")
 }
 
@@ -124,6 +124,7 @@ is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(forma
 #'
 #' @param x,object A result.
 #' @param row.names,optional Not used.
+#' @param n Number of rows of each table to print, at most 1000; `NULL` is the number of the class.
 #' @param what Name of a table of the result, by default its first. The page of each verb lists its
 #'   tables.
 #' @param ... Passed on: by `as.data.frame()` to `tidy()`, by `plot()` to `autoplot()`, but for
@@ -150,11 +151,13 @@ NULL
 
 #' @rdname fallible_result
 #' @export
-print.fallible_result <- function(x, ...) {
+print.fallible_result <- function(x, ..., n = NULL) {
+  abort_argument_if(!is.null(n) && !(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0), "n",
+    "must be a number of rows, or Inf for all.", not = n)
   schema <- schema_of(x)
   if (is.null(schema)) return(NextMethod())
   cat_lines(paste0("<", class(x)[[1L]], "> ", schema$head[[1L]]), schema$head[-1L])
-  for (view in schema$shown) print_view(view)
+  for (view in schema$shown) print_view(view, n %||% view$most)
   below <- c(notes_of(x), paste0("More: ", schema$more, ".", recycle0 = TRUE))
   if (length(below) > 0L) cat_lines("", below)
   invisible(x)

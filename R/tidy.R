@@ -93,7 +93,7 @@ has_columns <- function(x, columns) all(columns %in% names(x))
 # Tables that are long, or that need arguments or draws of their own.
 not_shown_unasked <- c(
   "replicates", "roc", "reliability", "threshold", "breakdown", "benchmark", "patterns", "counts",
-  "workers", "labels", "kinds"
+  "workers", "labels", "kinds", "cases"
 )
 
 # All tables of a result that have rows, by their names.

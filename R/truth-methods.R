@@ -1,15 +1,12 @@
 #' Tables of ground truth
 #'
 #' @param x A [ground_truth()] result.
-#' @param what `"cases"`, a row per case and category, or `"categories"`, a row per category.
-#' @param row.names,optional Not used.
 #' @param sure How probable a label must be not to be looked at again, in \[0, 1\]. `NULL` is 0.7
 #'   for labels that are mixed with votes, 0.8 for others.
-#' @param n Number of rows to print; `NULL` leaves it to the options of tibbles.
 #' @param ... Not used.
-#' @return `tidy()`: a tibble. For `"cases"`: `case`, `category` (a factor) and `probability`. For
-#'   `"categories"`: `category`; `n`, the number of cases of which it is the most probable category
-#'   (the first of tied ones); `probability`, its base rate, the mean over cases of the labels of
+#' @return `tidy()`: a tibble with a row per case and category: `case`, `category` (a factor) and
+#'   `probability`. `tidy(x, "categories")`: a row per category: `category`; `n`, the number
+#'   of cases of which it is the most probable category (the first of tied ones); `probability`, its base rate, the mean over cases of the labels of
 #'   the model before votes are mixed in.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases` and `categories`; `probability`, the
@@ -24,105 +21,125 @@
 #' glance(truth)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(truth)
-#' @export
-tidy.ground_truth <- function(x, what = c("cases", "categories"), ...) {
-  check_dots_empty(...)
-  what <- check_choice(what)
-  probability <- probability_matrix(x, "x")
-  categories <- factor(colnames(probability), colnames(probability))
-  if (what == "cases") return(long_truth(x$case, categories, probability))
-  known <- known_rows(probability)
-  tibble::tibble(
-    category = categories, n = tabulate(most_probable(known)$category, length(categories)),
-    probability = na_real(unname(attr(x, "base_rates") %||% colMeans(known)))
+#' @name tidy.ground_truth
+NULL
+
+# `posterior` has a row per pattern of `x`. `about`: rho, votes, certain (patterns whose truth was
+# given), base_rates, calibrated and reason, as finish_labels() returns them. Attribute `truth`: the
+# true categories, where `x` has them.
+new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
+  abort_argument_if("case" %in% x$categories, "fit",
+    "No category can be called {.val case}, the name of the column of cases.",
+    i = "Give that category another name, or choose {.code format = \"long\"}.")
+  table <- case_table(x, split_columns(posterior, x$categories))
+  if (!is.data.frame(table)) return(table)
+  certain <- about$certain %||% logical(n_patterns(x))
+  pattern <- pattern_of_case(x)
+  about <- c(
+    about[c("rho", "votes", "calibrated", "reason")], kind = panel_kind(x),
+    list(base_rates = about$base_rates %||% label_rates(x, posterior))
+  )
+  colnames(posterior) <- x$categories
+  out <- label_table(table, about, posterior, tabulate(pattern, n_patterns(x)))
+  attributes(out)[c("truth", "known")] <- list(if (!is.null(x$truth)) truth(x), certain[pattern])
+  out
+}
+
+# `probability` has the distinct rows of the `table`, which stand for as many cases as `times` says.
+label_table <- function(table, about, probability = probability_matrix(table, "x"),
+                        times = rep_len(1L, nrow(table))) {
+  facts <- label_facts(probability, times, sure_enough(about))
+  known <- !is.na(probability[, 1L])
+  best <- most_probable(probability[known, , drop = FALSE])$category
+  size <- paste(count_noun(facts$cases, "case"), "x",
+    count_noun(facts$categories, "category", "categories"))
+  new_result("ground_truth",
+    again = label_table, tibble = table, about = about, votes = about$votes,
+    calibrated = about$calibrated,
+    tables = list(
+      cases = function(x) {
+        probability <- probability_matrix(x, "x")
+        long_truth(x$case, in_order(colnames(probability)), probability)
+      },
+      categories = tibble::tibble(
+        category = in_order(colnames(probability)),
+        n = as.integer(rowsum_codes(best, times[known], facts$categories)),
+        probability = na_real(unname(about$base_rates))
+      )
+    ),
+    facts = facts,
+    line = paste0(size, if (!is.na(facts$probability)) {
+      paste0(", the label below ", sure_enough(about), " in ", count_noun(facts$unsure, "case"))
+    }),
+    head = paste("Probabilities of categories:", size), shown = view_of_labels(table),
+    notes = label_notes(facts, about),
+    more = "predict() (a label for each case), disputed_cases(), plot()"
   )
 }
 
-known_rows <- function(probability) probability[!is.na(probability[, 1L]), , drop = FALSE]
-
-#' @rdname tidy.ground_truth
-#' @export
-glance.ground_truth <- function(x, ..., sure = NULL) {
-  check_dots_empty(...)
-  sure <- if (is.null(sure)) sure_enough(x) else check_number(sure, "sure", 0, 1)
-  probability <- probability_matrix(x, "x")
-  known <- known_rows(probability)
-  highest <- most_probable(known)$probability
-  tibble::tibble(
-    cases = nrow(x), categories = ncol(probability), probability = na_real(mean(highest)),
-    unsure = sum(highest < sure - tie_tolerance),
-    entropy = na_real(mean(entropy(known))), missing = nrow(x) - nrow(known)
+# `probability` has rows for `times` cases each. A label is unsure below `sure`.
+label_facts <- function(probability, times, sure) {
+  known <- !is.na(probability[, 1L])
+  n <- times[known]
+  probability <- probability[known, , drop = FALSE]
+  highest <- most_probable(probability)$probability
+  mean_of <- function(x) na_real(sum(x * n) / sum(n))
+  list(
+    cases = sum(times), categories = ncol(probability), probability = mean_of(highest),
+    unsure = sum(n[highest < sure - tie_tolerance]), entropy = mean_of(entropy(probability)),
+    missing = sum(times[!known])
   )
 }
 
 # Labels that are mixed with votes are less sure.
-sure_enough <- function(x) if (isTRUE(attr(x, "votes") > 0)) 0.7 else 0.8
+sure_enough <- function(about) if (isTRUE(about$votes > 0)) 0.7 else 0.8
 
-#' @rdname tidy.ground_truth
-#' @export
-as.data.frame.ground_truth <- function(x, row.names = NULL, # nolint: object_name.
-                                       optional = FALSE, ...) {
-  structure(plain_data_frame(x), truth = attr(x, "truth"))
+most_categories <- 10L # in a printed table
+
+# Categories may have any name, so the columns have names of their own.
+view_of_labels <- function(table) {
+  probability <- probability_matrix(utils::head(table, longest_view), "x")
+  shown <- utils::head(colnames(probability), most_categories)
+  columns <- seq_along(shown)
+  label <- colnames(probability)[most_probable(probability)$category]
+  view(
+    data.frame(case = as_label(utils::head(table$case, longest_view)), label = label,
+      X = unname(probability)[, columns, drop = FALSE]),
+    c("case", "label", stats::setNames(paste0("X.", columns), shown)),
+    left = 2L, most = 10L, total = nrow(table)
+  )
 }
 
-#' @rdname tidy.ground_truth
-#' @export
-format.ground_truth <- function(x, ...) {
-  if (!has_columns(x, "case") || ncol(x) < 2L) return(NextMethod())
-  facts <- glance(x)
-  paste0(tbl_sum(x), if (!is.na(facts$probability)) {
-    paste0(", the label below ", sure_enough(x), " in ", count_noun(facts$unsure, "case"))
-  })
-}
-
-#' @rdname tidy.ground_truth
-#' @export
-print.ground_truth <- function(x, n = NULL, ...) {
-  abort_argument_if(!is.null(n) && !(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0), "n",
-    "must be a number of rows, or Inf for all.", not = n)
-  label <- or_null(predict(x)$category)
-  columns <- append(lapply(x, identity), if (!is.null(label)) list(label = label), 1L)
-  shown <- tibble::new_tibble(columns, nrow = nrow(x), class = "titled_table", title = tbl_sum(x))
-  print(shown, n = n, ...)
-  notes <- notes_of(x)
-  if (length(notes) > 0L) {
-    cat_lines("", notes, "More: predict() (a label for each case), disputed_cases(), plot().")
-  }
-  invisible(x)
-}
-
-#' @export
-notes_of.ground_truth <- function(x) { # nolint: object_name.
-  rho <- attr(x, "rho")
-  if (is.null(rho) || nrow(x) == 0L || !has_columns(x, "case")) return(NULL)
-  facts <- glance(x)
-  calibrated <- attr(x, "calibrated")
+label_notes <- function(facts, about) {
+  hidden <- facts$categories - most_categories
   if (is.na(facts$probability)) {
     return(c(
-      paste0("Not identified: ", attr(x, "reason") %||% "the fit has no probabilities"),
+      paste0("Not identified: ", about$reason %||% "the fit has no probabilities"),
       "ground_truth(x, votes = 1) counts votes; known_truth takes cases whose truth is known"
     ))
   }
+  calibrated <- about$calibrated
   c(
+    if (hidden > 0L) paste("Not shown:", count_noun(hidden, "more category", "more categories")),
     if (!is.null(calibrated)) c(
       sprintf("Calibrated on %s random cases: probabilities to the power %s",
         number(calibrated$cases), decimals(calibrated$power, 2L)),
       paste("Expected share of correct labels:", percent(facts$probability))
     ),
     sprintf("Labels below %s in %s of %s%s",
-      sure_enough(x), number(facts$unsure), count_noun(facts$cases - facts$missing, "case"),
+      sure_enough(about), number(facts$unsure), count_noun(facts$cases - facts$missing, "case"),
       if (facts$unsure > 0L) " (check these first)" else ""),
-    if (is.null(calibrated)) label_assumption(x)
+    if (is.null(calibrated)) label_assumption(about)
   )
 }
 
-label_assumption <- function(x) {
-  if (isTRUE(attr(x, "votes") == 1)) {
+label_assumption <- function(about) {
+  if (about$votes == 1) {
     "Smoothed shares of votes, without a model of raters"
-  } else if (attr(x, "rho") == 0 && attr(x, "votes") == 0) {
+  } else if (about$rho == 0 && about$votes == 0) {
     "Assumed: raters err independently; otherwise labels are less certain"
   } else {
-    switch(attr(x, "kind"),
+    switch(about$kind,
       machines = paste("Language models share more errors than people: of their labels .10 fewer",
         "were right than their probabilities claimed"),
       undeclared = "If raters are language models, labels are less certain"
@@ -130,21 +147,11 @@ label_assumption <- function(x) {
   }
 }
 
+#' @rdname tidy.ground_truth
 #' @export
-tbl_sum.ground_truth <- function(x, ...) {
-  c("Probabilities of categories" = paste(
-    count_noun(nrow(x), "case"), "x",
-    count_noun(length(setdiff(names(x), "case")), "category", "categories")
-  ))
-}
-
-# A tibble that prints under another title than its size.
-#' @export
-tbl_sum.titled_table <- function(x, ...) attr(x, "title")
-
-#' @export
-shown_table.ground_truth <- function(x) { # nolint: object_name.
-  few <- utils::head(x, 10L)
-  out <- round_columns(plain_data_frame(few))
-  cbind(out["case"], label = predict(few)$category, out[setdiff(names(out), "case")])
+glance.ground_truth <- function(x, ..., sure = NULL) {
+  if (is.null(sure)) return(NextMethod())
+  check_dots_empty(...)
+  check_number(sure, "sure", 0, 1)
+  tibble::as_tibble(label_facts(probability_matrix(x, "x"), rep_len(1L, nrow(x)), sure))
 }

@@ -125,24 +125,6 @@ predict.ground_truth <- function(object, ...) {
   tibble::new_tibble(c(list(case = object$case), best), nrow = nrow(object))
 }
 
-# `posterior` has a row per pattern of `x`. `about`: rho, votes, certain (patterns whose truth was
-# given), base_rates, calibrated and reason, as finish_labels() returns them. Attribute `truth`:
-# what is true, where `x` knows it.
-new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
-  abort_argument_if("case" %in% x$categories, "fit",
-    "No category can be called {.val case}, the name of the column of cases.",
-    i = "Give that category another name, or choose {.code format = \"long\"}.")
-  table <- case_table(x, split_columns(posterior, x$categories))
-  if (!is.data.frame(table)) return(table)
-  certain <- about$certain %||% logical(n_patterns(x))
-  tibble::new_tibble(
-    table, nrow = nrow(x), truth = if (!is.null(x$truth)) truth(x), rho = about$rho,
-    votes = about$votes, known = certain[pattern_of_case(x)],
-    base_rates = about$base_rates %||% label_rates(x, posterior), calibrated = about$calibrated,
-    reason = about$reason, kind = panel_kind(x), class = c("ground_truth", "fallible_result")
-  )
-}
-
 #' Are probabilities as often right as they say?
 #'
 #' Puts the probabilities of all categories of all cases into bins, and counts how often the
@@ -157,10 +139,13 @@ new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
 #'   first.
 #' @param conf_level Probability with which the intervals are meant to cover, in (0, 1); see
 #'   [fallible-options].
-#' @return A tibble with a row per bin that is not empty: `lower` and `upper`, its limits;
-#'   `probability`, the mean of its probabilities; `share`, how many of them are of the true
-#'   category; `conf.low` and `conf.high`, Wilson's interval of that share, as if the probabilities
-#'   were independent (those of one case are not); `n`, their number.
+#' @return A tibble of class `calibration` with a row per bin that is not empty: `lower` and
+#'   `upper`, its limits; `probability`, the mean of its probabilities; `share`, how many of them
+#'   are of the true category; `conf.low` and `conf.high`, Wilson's interval of that share, as if
+#'   the probabilities were independent (those of one case are not); `n`, their number. `glance()`:
+#'   the numbers of `bins` and `cases`; `outside`, the number of bins whose `probability` is outside the
+#'   interval; `error`, the mean absolute difference of `probability` and `share`, weighted by `n`
+#'   (expected calibration error); `conf_level`.
 #' @family estimation
 #' @references Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
 #'   inference. *Journal of the American Statistical Association*, 22, 209-212.
@@ -168,10 +153,14 @@ new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), n = 500))
-#' calibration(ground_truth(fit_raters(x)))
+#' found <- calibration(ground_truth(fit_raters(x)))
+#' found
 #' # What the system of the worked example says is not the truth, but can stand in for it here
 #' y <- ratings(lehner2015, raters = rater1:rater4, case = case)
 #' calibration(ground_truth(y), truth = setNames(lehner2015$system, lehner2015$case), bins = 4)
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' autoplot(found) + ggplot2::theme_bw()
+#' @order 1
 #' @export
 calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_level()) {
   check_given()
@@ -191,9 +180,29 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   n <- unname(sums[, 1L])
   share <- unname(sums[, 3L]) / n
   ends <- wilson_interval(share, n, normal_quantile(conf_level))
-  tibble::tibble(
+  new_calibration(tibble::tibble(
     lower = (top - 1) / bins, upper = top / bins, probability = unname(sums[, 2L]) / n,
     share = share, conf.low = ends[, 1L], conf.high = ends[, 2L], n = n
+  ), list(conf_level = conf_level, cases = sum(known)))
+}
+
+# `about`: level of the intervals, and the number of cases.
+new_calibration <- function(table, about) {
+  off <- sum(table$probability < table$conf.low | table$probability > table$conf.high)
+  error <- stats::weighted.mean(abs(table$share - table$probability), table$n)
+  new_result("calibration",
+    again = new_calibration, tables = list(bins = table), about = about,
+    facts = list(
+      bins = nrow(table), cases = about$cases, outside = off, error = error,
+      conf_level = about$conf_level
+    ),
+    line = fill(
+      "Probabilities differ from shares of true categories by %s on average, and are outside the
+       interval in %d of %s", decimals(error, 2L), off, count_noun(nrow(table), "bin")
+    ),
+    shown = view(
+      table, digits = c(3L, lower = 2L, upper = 2L), level = about$conf_level, left = NULL
+    )
   )
 }
 

@@ -21,7 +21,7 @@ make_examples <- function() {
   measured <- crowdtruth(crowd)
   list(
     ratings = x, ratings_labels = crowd, rater_fit = fit, draws_fit = drawn,
-    ground_truth = ground_truth(fit),
+    ground_truth = ground_truth(fit), calibration = calibration(ground_truth(fit)),
     accuracy_estimate = estimate_accuracy(x),
     accuracy_by_group = estimate_accuracy(
       x, "unbinned", interval = "none", by = rep(c("u", "v"), 30)

@@ -66,7 +66,9 @@ test_that("columns have the same names everywhere", {
   )
   words <- c("system", "rater", "rater1", "rater2", "reason", "method", "measure")
   other <- c("se", "SE", "stderr", "lower.ci", "lcl", "ci_low", "p", "pvalue", "unit1", "why")
-  for (class in setdiff(names(examples_of_results()), c("ratings", "ratings_labels", instructions))) {
+  # The estimate of a bin is its `share`.
+  others <- c("ratings", "ratings_labels", "calibration", instructions)
+  for (class in setdiff(names(examples_of_results()), others)) {
     x <- examples_of_results()[[class]]
     for (table in tables_of(x)) {
       expect_identical(intersect(names(table), other), character(), label = class)

@@ -1,7 +1,7 @@
 # Classes that still have print methods of their own, and may compute while they print. This list
 # may only become shorter.
 not_converted <- c(
-  "ratings", "ratings_labels", "rater_fit", "draws_fit", "ground_truth", "accuracy_estimate",
+  "ratings", "ratings_labels", "rater_fit", "draws_fit", "accuracy_estimate",
   "accuracy_by_group", "data_check", "confusion_estimate", "rater_prior"
 )
 

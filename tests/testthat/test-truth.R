@@ -104,6 +104,35 @@ test_that("calibration without truth is refused", {
 test_that("labels are printed with their probabilities", {
   truth <- ground_truth(fit_raters(lehner_ratings()))
   expect_output(print(truth), "label")
-  expect_match(capture.output(print(truth, n = 2))[4:5], "[12] C +0")
-  expect_identical(shown_table(truth)$label, predict(truth)$category)
+  expect_match(capture.output(print(truth, n = 2))[4:5], "[12] +C +0")
+  expect_identical(shown_table(truth)$label, as.character(predict(truth)$category))
+})
+
+test_that("rows of labels have facts of their own, and long names of categories are data", {
+  x <- lehner_ratings()
+  truth <- ground_truth(x)
+  some <- truth[c(2, 7), ]
+  expect_identical(glance(some), glance(some, sure = 0.7))
+  expect_equal(glance(truth), glance(truth, sure = 0.7))
+  expect_identical(tidy(some, "categories")$n, c(1L, 0L, 1L, 0L))
+  odd <- quiet(ground_truth(ratings(cbind(c("n", "p.value", "n"), c("n", "p.value", "conf.low")),
+    categories = c("n", "p.value", "conf.low", letters[1:10]))))
+  expect_match(capture.output(print(odd)), "n +p.value +conf.low +a", all = FALSE)
+  expect_output(print(odd), "Not shown: 3 more categories", fixed = TRUE)
+  expect_output(print(truth, n = 1), "... and 9 more; see tidy()", fixed = TRUE)
+  expect_error(print(truth, n = "a"), class = "fallible_error_argument")
+})
+
+test_that("a calibration is a result: bins outside their intervals are counted, and drawn", {
+  soft <- data.frame(case = 1:40, a = rep(c(0.9, 0.4), 20), b = rep(c(0.1, 0.6), 20))
+  table <- calibration(soft, stats::setNames(rep("a", 40), 1:40), bins = 2)
+  facts <- glance(table)
+  expect_identical(facts$cases, 40L)
+  expect_equal(facts$error, 0.25)
+  expect_identical(facts$outside, 2L)
+  expect_identical(glance(table[1, ])$bins, 1L)
+  skip_if_not_installed("ggplot2")
+  points <- ggplot2::layer_data(autoplot(table), 3L)
+  expect_equal(points$x, table$probability)
+  expect_equal(points$y, table$share)
 })
