@@ -101,8 +101,8 @@ bracket_cases <- function(share, start, target, most, least) {
 }
 
 # Probit regression of the panels' shares (a row per panel, a column per number of cases) on the
-# square root of the number of cases. Panels are independent, numbers of cases are not: the
-# covariance is a sandwich over panels.
+# square root of the number of cases. Panels are independent, numbers of cases are not: errors are
+# those of a sandwich, the root of a sum of squares over panels.
 probit_line <- function(n, near, target) {
   x <- cbind(1, sqrt(n))
   runs <- nrow(near)
@@ -115,18 +115,18 @@ probit_line <- function(n, near, target) {
   weight <- stats::dnorm(eta) / (p * (1 - p))
   scores <- sweep(near, 2L, p) %*% (weight * x)
   bread <- solve(crossprod(x, runs * weight * stats::dnorm(eta) * x))
-  covariance <- bread %*% crossprod(scores) %*% bread
+  error <- function(gradient) sqrt(sum((scores %*% bread %*% gradient)^2))
   root <- (stats::qnorm(target) - b[[1L]]) / b[[2L]]
   gradient <- -c(1, root) / b[[2L]]
   list(
     cases = root^2,
-    std.error = 2 * root * sqrt(drop(gradient %*% covariance %*% gradient)),
+    std.error = 2 * root * error(gradient),
     at = function(n) {
       row <- c(1, sqrt(n))
       eta <- sum(row * b)
       c(
         probability = stats::pnorm(eta),
-        mcse = stats::dnorm(eta) * sqrt(drop(row %*% covariance %*% row))
+        mcse = stats::dnorm(eta) * error(row)
       )
     }
   )

@@ -4,9 +4,9 @@
 #
 # writes plan-surface.csv (kept as .gz): the probability of an estimate within a margin of the true
 # accuracy, for settings (categories, raters, their kappa, K-properties hold or are violated),
-# methods, numbers of cases and margins, with Monte Carlo standard errors; plan-error.csv: the
-# numbers of cases that the approximation of plan_cases() gives, against those that the simulations
-# of the surface need; and plan-advice.csv: what the paper advises, simulated with many runs.
+# methods, numbers of cases and margins, with Monte Carlo standard errors; plan-needed.csv: the
+# numbers of cases that the joint estimate needs on the surface; and plan-advice.csv: what the paper
+# advises, simulated with many runs.
 #
 # Base rates are drawn as uniform numbers, systems have accuracies .1 .3 .5 .7 .9 and answer the
 # same panels. Violated: accuracies of raters spread by .1 to either side, dispersion 2, error range
@@ -29,7 +29,7 @@ main <- function(stem, runs = 250L) {
     seed = seed, date = format(Sys.Date()), fallible = format(utils::packageVersion("fallible")),
     r = format(getRversion())
   )
-  error <- approximation_error(surface)
+  needed <- needed_cases(surface)
   advice <- simulate_advice(2000L)
   write <- function(table, what) {
     numbers <- vapply(table, is.double, NA)
@@ -37,10 +37,9 @@ main <- function(stem, runs = 250L) {
     utils::write.csv(cbind(table, made), paste0(stem, "-", what, ".csv"), row.names = FALSE)
   }
   write(surface, "surface")
-  write(error, "error")
+  write(needed, "needed")
   write(advice, "advice")
   print(advice)
-  print(summary(error$ratio))
 }
 
 # Accuracies of raters are those of the given kappa.
@@ -112,32 +111,24 @@ within_margin <- function(study, margin) {
   )
 }
 
-# ---- Approximation ------------------------------------------------------------------------------
+# ---- Numbers of cases ---------------------------------------------------------------------------
 
-# Numbers of cases for probability .9, from a line between the two simulated numbers of cases around
-# it, on the scales on which it would be straight.
-approximation_error <- function(surface) {
+# For probability .9 with the joint estimate, from a line between the two simulated numbers of cases
+# around it, on the scales on which it would be straight.
+needed_cases <- function(surface) {
   joint <- surface[surface$world == "hold" & surface$method == "joint", ]
-  groups <- split(joint, joint[c("categories", "raters", "kappa")])
-  rows <- lapply(groups, function(group) {
-    do.call(rbind, lapply(margins, compare_approximation, group = group[order(group$cases), ]))
+  rows <- lapply(split(joint, joint[c("categories", "raters", "kappa")]), function(group) {
+    group <- group[order(group$cases), ]
+    cases <- vapply(paste0("within_", margins), function(within) {
+      crossing(group$cases, group[[within]])
+    }, 0)
+    found <- which(!is.na(cases))
+    data.frame(
+      group[rep(1L, length(found)), c("categories", "raters", "kappa")], margin = margins[found],
+      simulated = cases[found], row.names = NULL
+    )
   })
   do.call(rbind, unname(rows))
-}
-
-compare_approximation <- function(margin, group) {
-  needed <- crossing(group$cases, group[[paste0("within_", margin)]])
-  if (is.na(needed)) {
-    return(NULL)
-  }
-  at <- group[1L, c("categories", "raters", "kappa")]
-  accuracy <- rater_accuracy(at$kappa, at$categories)
-  plan <- plan_cases(
-    rater_design(rep(accuracy, at$raters), categories = at$categories), margin = margin,
-    runs = 0
-  )
-  cases <- tidy(plan)$cases
-  data.frame(at, margin, simulated = needed, approximate = cases, ratio = cases / needed)
 }
 
 crossing <- function(cases, within) {

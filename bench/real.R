@@ -12,8 +12,7 @@
 # Intervals of the default are also made without the family that is judged (see
 # bench/families.R): with the constant of the raters' error that is the least with which 90% of the
 # other families' accuracies are covered ("constant left out"; the package has .25, and .5 of the
-# gap),
-# and with the conformal factor of the other families ("conformal, left out").
+# gap).
 #
 # In two sets truth is known for few cases, and these are not like the others. Raters are fitted to
 # all cases, but a system is estimated on those on which its true accuracy is judged. In set
@@ -46,7 +45,7 @@ main <- function(output = NULL, ...) {
   })
   results <- add_truth(do.call(rbind, lapply(runs, `[[`, "results")), index)
   results <- results[order(match(results$set, index$set), results$system), ] # methods as they came
-  summary <- summarise_groups(rbind(results, left_out(results), conformal_left_out(results)))
+  summary <- summarise_groups(rbind(results, left_out(results)))
 
   cat("Seed ", seed, ", ", replicates, " replicates, ", round(100 * conf_level), "% intervals; ",
     "fallible ", format(utils::packageVersion("fallible")), ", R ", format(getRversion()), ", ",
@@ -244,28 +243,6 @@ robust_limits <- function(x, per_error, per_gap = 0.5) {
   bias <- 0.04^2 + of_raters^2 + (per_gap * (x$independent - x$shared))^2
   margin <- stats::qnorm((1 + conf_level) / 2) * sqrt(x$sampling^2 + x$dependence_weight * bias)
   list(low = pmax(0, x$estimate - margin), high = pmin(1, x$estimate + margin))
-}
-
-# Likewise, of the conformal factor.
-conformal_left_out <- function(results) {
-  x <- results[results$method == "average", ]
-  x$method <- "average, conformal, left out"
-  sets <- transform(
-    x, family = family_of(set), kind = "crowd", gap = independent - shared, open_share = 1
-  )
-  limits <- robust_limits(x, 0.25)
-  stopifnot(all.equal(limits$low, x$conf.low), all.equal(limits$high, x$conf.high))
-  of_raters <- pmax(0.25 * x$rater_error, x$base_rate_range / sqrt(12))
-  error <- sqrt(x$sampling^2 + x$dependence_weight *
-    (0.04^2 + of_raters^2 + (0.5 * (x$independent - x$shared))^2))
-  for (out in unique(sets$family)) {
-    mine <- sets$family == out
-    factor <- calibrate_interval(sets[!mine & !is.na(sets$estimate), ], conf_level)$factor
-    x$conf.low[mine] <- pmax(0, (x$estimate - factor * error)[mine])
-    x$conf.high[mine] <- pmin(1, (x$estimate + factor * error)[mine])
-  }
-  x$covered <- covers(x$conf.low, x$conf.high, x$truth)
-  x
 }
 
 mean_of_sets <- function(x, set) mean(vapply(split(x, set), mean, 0))

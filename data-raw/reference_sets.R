@@ -1,5 +1,4 @@
-# What estimates say and what is true, in public data sets with known truth: the reference
-# population of calibrate_interval().
+# Estimates and true accuracies in public data sets with known truth: the data set reference_sets.
 #
 #   FALLIBLE_DATA=/path Rscript data-raw/reference_sets.R     (from the package root; minutes)
 #

@@ -165,7 +165,6 @@ bound_results <- function() {
       shared_errors(input(name))
     }),
     label("bounds",
-      ratings = function() accuracy_bounds(input("binary"), given = "ratings", interval = "none"),
       breakdown = function() {
         bounds <- accuracy_bounds(estimate(input("wide")), interval = "none")
         tidy(bounds, "breakdown", better_than = "b")

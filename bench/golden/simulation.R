@@ -18,11 +18,6 @@ check_results <- function() {
 plan_results <- function() {
   few <- function(...) planned(..., runs = 30L, max_cases = 2000L)
   label("plan",
-    formula = function() planned(chance_kappa = 0.3, raters = 2:4, runs = 0),
-    `formula, accuracy` = function() {
-      planned(rater_accuracy = 0.7, categories = 3L, cases = 150L, runs = 0)
-    },
-    `formula, pilot` = function() planned(input("wide"), runs = 0),
     simulated = function() few(rater_accuracy = 0.7, system_accuracy = 0.8),
     unbinned = function() few(chance_kappa = 0.4, system_accuracy = 0.8, estimator = "unbinned"),
     violated = function() {

@@ -33,7 +33,7 @@ sound_calls <- function() {
     data_check = list(x), dawid_skene = list(), estimate_accuracy = list(x, "unbinned"),
     estimate_metrics = list(estimate), fit_raters = list(x), ground_truth = list(fit),
     krippendorff_alpha = list(x), lehner_design = list(1),
-    may_say = list(estimate), plan_cases = list(chance_kappa = 0.3, raters = 3, runs = 0),
+    may_say = list(estimate), plan_cases = list(chance_kappa = 0.3, cases = 20, runs = 20),
     plan_gold = list(x, half_width = 0.2), rater_design = list(c(0.7, 0.7), 0.8, 2, 20),
     rater_model = list(), shared_errors = list(x), simulate_crowd = list(5, 5),
     simulate_ratings = list(design), simulation_study = list(design, "unbinned", runs = 1),

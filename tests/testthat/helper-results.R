@@ -35,7 +35,9 @@ make_examples <- function() {
     agreement = agreement(x),
     agreement_test = compare_agreement(x, measures = "fleiss_kappa"),
     agreement_comparison = compare_agreement(x[, 1:2], x[, 2:3], "cohen_kappa"),
-    case_plan = plan_cases(chance_kappa = 0.3, raters = 2:3, runs = 0),
+    case_plan = withr::with_seed(1, plan_cases(
+      chance_kappa = 0.3, raters = 2:3, system_accuracy = 0.8, estimator = "unbinned", runs = 20
+    )),
     gold_plan = plan_gold(x, half_width = 0.15),
     simulation_study = simulation_study(design, "unbinned", runs = 3),
     crowdtruth = measured,

@@ -198,8 +198,7 @@ test_that("wrong arguments are refused", {
   expect_snapshot(error = TRUE, {
     accuracy_bounds(1)
     accuracy_bounds(x, "no such system")
-    accuracy_bounds(x, rater_accuracy = c(0.5, 1))
-    accuracy_bounds(x, given = "fit", conf_level = 2)
+    accuracy_bounds(x, conf_level = 2)
     accuracy_bounds(x, group_size = -1)
     accuracy_bounds(ratings(fleiss1971, case = case, counts = depression:other))
   })
@@ -221,17 +220,6 @@ test_that("bounds are printed, and speak the grammar of results", {
   expect_setequal(range$xmin, tidy(bounds)$lowest)
   skip_if_not_installed("knitr")
   expect_s3_class(knitr::knit_print(bounds), "knit_asis")
-})
-
-test_that("correlations of errors lie between -1 and 1", {
-  x <- lehner_ratings()
-  check <- function(limits) check_error_correlation(limits, cbind(rep(0.5, 4), 0.5), x)
-  for (wrong in list(1.5, c(-1.5, 0), c(0.2, 0.1), NA_real_, "a", c(0, 0.1, 0.2))) {
-    expect_identical(
-      expect_error(check(wrong), class = "fallible_error_argument")$arg, "error_correlation"
-    )
-  }
-  expect_identical(check(1), c(-1, 1))
 })
 
 test_that("the confidence set takes one seed from the user, and cases in any order", {
@@ -289,14 +277,6 @@ test_that("clusters of an estimate are drawn whole", {
   expect_gt(width(rep(1:60, each = 6)) / width(NULL), 1.4) # sqrt(6), but for the limits of bounds
   estimate <- quiet(estimate_accuracy(x, "unbinned", interval = "none", resampling = list(cluster = by_case(rep(1, 360)))))
   expect_match(tidy(accuracy_bounds(estimate, resampling = list(replicates = 10)))$reason, one_cluster)
-})
-
-test_that("base rates that cannot sum to one are refused", {
-  skip_if_not_installed("Rglpk")
-  bounds <- function(limits) accuracy_bounds(lehner_ratings(), NULL, "ratings", base_rates = limits)
-  refused <- function(...) expect_error(..., "sum to one", class = "fallible_error_argument")
-  refused(bounds(cbind(rep(0.3, 4), 0.9)))
-  refused(bounds(cbind(rep(0, 4), 0.2)))
 })
 
 test_that("the confidence set of a fit by draws refits with its prior and its sampling", {

@@ -141,10 +141,6 @@ test_that("plans know them", {
   for (design in own) {
     expect_error(plan_cases(design, raters = 4, runs = 20), class = "fallible_error_argument")
   }
-  expect_error(
-    plan_cases(rater_design(rep(0.7, 3), 0.8, difficulty = list(loading = 0.1)), runs = 0),
-    class = "fallible_error_argument"
-  )
 })
 
 test_that("what cannot be is refused", {

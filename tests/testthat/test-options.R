@@ -14,7 +14,7 @@ test_that("options are the defaults of arguments", {
   ))$options[c("conf_level", "threads")], list(conf_level = 0.8, threads = 2L))
   expect_identical(attr(accuracy_estimator(), "options")$conf_level, 0.8)
   expect_identical(attr(agreement(x), "about")$conf_level, 0.8)
-  expect_identical(plan_cases(chance_kappa = 0.3, runs = 0)$settings$conf_level, 0.8)
+  expect_identical(plan_cases(chance_kappa = 0.3, cases = 10, runs = 20)$settings$conf_level, 0.8)
 })
 
 test_that("an option of the wrong kind is named", {

@@ -2,6 +2,10 @@ pilot <- function(...) {
   quiet(withr::with_seed(1, simulate_ratings(rater_design(...))))
 }
 
+settled <- function(...) {
+  withr::with_seed(1, plan_cases(..., cases = 20, runs = 20, estimator = "unbinned"))
+}
+
 test_that("accuracies spread over other numbers of raters as they are", {
   given <- c(0.5, 0.6, 0.7)
   expect_equal(spread_accuracies(given, 3), given)
@@ -17,12 +21,11 @@ test_that("accuracies spread over other numbers of raters as they are", {
 
 test_that("a plan has the raters that are asked for, as many and as good", {
   design <- function(accuracy) rater_design(rep(accuracy, 3), 0.8, 3)
-  several <- plan_cases(design(0.7), raters = 2:4, runs = 0)
-  expect_true(all(diff(tidy(several)$cases) < 0))
+  several <- settled(design(0.7), raters = 2:4)
   drawn <- function(plan) lapply(plan$settings$designs, simulate_ratings, n = 5)
   expect_identical(vapply(drawn(several), ncol, 0L), 2:4)
-  better <- plan_cases(design(0.7), rater_accuracy = 0.9, runs = 0)
-  expected <- plan_cases(design(0.9), runs = 0)
+  better <- settled(design(0.7), rater_accuracy = 0.9)
+  expected <- settled(design(0.9))
   expect_equal(tidy(better), tidy(expected))
   expect_equal(better$settings$designs, expected$settings$designs)
 })
@@ -67,9 +70,7 @@ test_that("a pilot gives what a plan assumes", {
   expect_equal(settings$pilot$std.error, sqrt(mean(vcov(fit)[1:4, 1:4])))
   expect_output(print(plan), "Pilot of 400 cases")
   # What is given replaces it.
-  other <- plan_cases(
-    x, rater_accuracy = 0.6, system_accuracy = 0.9, raters = 2, runs = 0
-  )$settings
+  other <- settled(x, rater_accuracy = 0.6, system_accuracy = 0.9, raters = 2)$settings
   expect_identical(other[c("accuracies", "systems", "raters", "missing")], list(
     accuracies = 0.6, systems = 0.9, raters = 2L, missing = settings$missing
   ))
@@ -90,12 +91,12 @@ test_that("a fit of any model with uniform errors, or errors by distance, is a p
 
 test_that("crowds and counts are panels of their mean number of ratings", {
   x <- ratings(fleiss1971, case = case, counts = depression:other)
-  settings <- plan_cases(x, runs = 0)$settings
+  settings <- settled(x)$settings
   expect_identical(settings$raters, 6L)
   expect_equal(settings$accuracies, fit_raters(x)$rater_accuracy)
   expect_identical(settings$systems, c(0.1, 0.3, 0.5, 0.7, 0.9))
   crowd <- pilot(rep(0.7, 20), n = 300, missing = 0.8)
-  plan <- plan_cases(crowd, runs = 0)
+  plan <- settled(crowd)
   expect_identical(plan$settings$raters, 4L)
   expect_identical(plan$settings$missing, 0)
   expect_equal(plan$settings$accuracies, fit_raters(crowd)$rater_accuracy)

@@ -327,3 +327,11 @@ test_that("an estimate whose interval tells of sampling alone has no combined in
   ))
   expect_identical(plan_gold(estimate)$settings$interval, "corrected")
 })
+
+test_that("the fewest cases are exact in a range that is not gone through one by one", {
+  for (n in 12001:12010) {
+    expect_identical(fewest(function(cases) n - 0.5 - cases, 2, 1e7), as.double(n))
+  }
+  expect_identical(fewest(function(cases) rep(-1, length(cases)), 2, 100), 2)
+  expect_identical(fewest(function(cases) rep(1, length(cases)), 2, 100), NA_real_)
+})

@@ -10,7 +10,7 @@ normal_panels <- function(runs, sd = 0.5, bias = 0, margin = 0.1) {
   }
 }
 settings <- list(
-  conf_level = 0.9, least_cases = 2, max_cases = 20000, raters = 3L, accuracies = 1, labels = 1:5, margin = 0.1
+  conf_level = 0.9, least_cases = 2, max_cases = 20000, raters = 3L, margin = 0.1
 )
 known <- (qnorm(0.95) * 0.5 / 0.1)^2
 
@@ -82,14 +82,6 @@ test_that("the bracket holds the crossing between neighbours", {
   expect_identical(max(never$tried), 1000)
 })
 
-test_that("the fewest cases are exact in a range that is not gone through one by one", {
-  for (n in 12001:12010) {
-    expect_identical(fewest(function(cases) n - 0.5 - cases, 2, 1e7), as.double(n))
-  }
-  expect_identical(fewest(function(cases) rep(-1, length(cases)), 2, 100), 2)
-  expect_identical(fewest(function(cases) rep(1, length(cases)), 2, 100), NA_real_)
-})
-
 test_that("probit lines are those of glm(), their errors those of the panels", {
   set.seed(4)
   n <- c(40, 60, 90)
@@ -108,6 +100,13 @@ test_that("probit lines are those of glm(), their errors those of the panels", {
   expect_equal(
     line$at(60)[["mcse"]], sqrt(399 / 400 * sum((at_60 - mean(at_60))^2)), tolerance = 0.02
   )
+})
+
+test_that("the error of a line is a number where all panels are within the margin at one end", {
+  near <- vapply(c(0.85, 1), function(share) as.double(1:20 <= 20 * share), double(20))
+  line <- probit_line(c(50, 100), near, 0.9)
+  expect_gt(line$std.error, 0)
+  expect_lt(line$std.error, 10)
 })
 
 test_that("errors of shares and widths are those of the panels", {

@@ -136,7 +136,7 @@ test_that("what never is a world is refused at once", {
     simulation_study(list(w = function(n) stop("never")), "binned", n = 10)
     simulation_study(plain_world, "binned")
     plan_cases(plain_world, raters = 3:4)
-    plan_cases(plain_world, chance_kappa = 0.3, runs = 0)
+    plan_cases(plain_world, chance_kappa = 0.3)
   })
 })
 
