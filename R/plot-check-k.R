@@ -1,5 +1,6 @@
 #' @rdname tidy.k_check
 #' @param object A [check_k_properties()] result.
+#' @param ... Not used.
 #' @param type `"tests"`: the p-value of each test, against the level. `"pairs"`: how often each
 #'   pair of raters agrees, against what the fitted model expects; pairs above the line agree more
 #'   than their accuracies explain. `"disagreements"`: the same for pairs of ratings that disagree,

@@ -1,5 +1,6 @@
 #' @rdname tidy.system_comparison
 #' @param object A [compare_systems()] result.
+#' @param ... Not used.
 #' @param type `"differences"`: the difference of each pair with its interval, which tells the two
 #'   apart if it does not reach over zero; of more than 40, the first of those that are printed.
 #'   `"ranks"`: the probability of each rank of each system that has ranks.
