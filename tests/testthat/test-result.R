@@ -2,7 +2,7 @@
 # may only become shorter.
 not_converted <- c(
   "ratings", "ratings_labels", "rater_fit", "draws_fit", "accuracy_estimate",
-  "accuracy_by_group", "data_check", "system_comparison", "confusion_estimate", "metric_estimate",
+  "accuracy_by_group", "system_comparison", "confusion_estimate", "metric_estimate",
   "rater_prior"
 )
 
