@@ -41,74 +41,44 @@ list_questions <- function(x, agreed) {
   )
 }
 
-#' @rdname data_check
-#' @param what Which table: of `"checks"` or of `"questions"`.
-#' @export
-tidy.data_check <- function(x, what = c("checks", "questions"), ...) {
-  check_dots_empty(...)
-  x[[check_choice(what)]]
-}
-
-#' @rdname data_check
-#' @export
-glance.data_check <- function(x, ...) {
-  check_dots_empty(...)
-  tibble::tibble(
-    problems = sum(x$checks$status == "problem"), doubts = sum(x$checks$status == "doubt"),
-    checks = nrow(x$checks), x$facts[c("cases", "raters", "systems", "categories")]
-  )
-}
-
-#' @rdname data_check
-#' @export
-format.data_check <- function(x, ...) {
-  toString(vapply(c("problem", "doubt"), function(status) {
-    found <- x$checks$check[x$checks$status == status]
+# A document shows the table, the console sentences.
+new_data_check <- function(checks, questions, facts) {
+  line <- toString(vapply(c("problem", "doubt"), function(status) {
+    found <- checks$check[checks$status == status]
     names <- if (length(found) > 0L) paste0(" (", toString(found), ")")
     paste0(count_noun(length(found), status), names)
   }, ""))
-}
-
-#' @export
-shown_table.data_check <- function(x) { # nolint: object_name.
-  as.data.frame(x)[c("check", "status", "found")]
-}
-
-#' @export
-caption_of.data_check <- function(x) { # nolint: object_name.
-  paste("What these ratings can show:", format(x))
-}
-
-#' @export
-notes_of.data_check <- function(x) { # nolint: object_name.
-  advice <- drop_missing(x$checks, "advice")
-  c(
-    paste0(advice$check, ": ", advice$advice, recycle0 = TRUE),
-    answered_questions(x)
-  )
-}
-
-answered_questions <- function(x) {
-  paste0(x$questions$question, " ", answer_words[x$questions$answer], ". ", x$questions$reason)
-}
-
-#' @export
-print.data_check <- function(x, ...) {
-  fine <- x$checks[x$checks$status == "ok", ]
-  weak <- x$checks[x$checks$status != "ok", ]
-  advice <- ifelse(is.na(weak$advice), "", paste0(" ", weak$advice))
-  found <- ifelse(fine$found == "none", paste("no", fine$check), fine$found)
-  cat_lines(
-    paste0("<data_check> ", format(x)), "",
-    paste0(
-      c(doubt = "? ", problem = "! ")[weak$status], weak$check, ": ", weak$found, ".", advice,
-      recycle0 = TRUE
+  shown <- checks
+  shown$advice[is.na(checks$advice)] <- ""
+  fine <- shown[checks$status == "ok", ]
+  weak <- shown[checks$status != "ok", ]
+  new_result("data_check",
+    tables = list(checks = checks, questions = questions),
+    facts = c(
+      list(
+        problems = sum(checks$status == "problem"), doubts = sum(checks$status == "doubt"),
+        checks = nrow(checks)
+      ),
+      facts[c("cases", "raters", "systems", "categories")]
     ),
-    if (nrow(fine) > 0L) paste("In order:", paste(found, collapse = "; ")),
-    "", "Questions that these ratings can answer", paste0("  ", answered_questions(x)),
-    "", "More: tidy(what = \"questions\"), check_k_properties(), plot()."
+    line = line, caption = paste("What these ratings can show:", line), head = line,
+    shown = view(shown, most = 0L),
+    notes = c(
+      note(trimws(c(
+        paste0(
+          c(doubt = "? ", problem = "! ")[weak$status], weak$check, ": ", weak$found, ". ",
+          weak$advice, recycle0 = TRUE
+        ),
+        if (nrow(fine) > 0L) paste("In order:", paste(
+          ifelse(fine$found == "none", paste("no", fine$check), fine$found), collapse = "; "
+        )), "", "Questions that these ratings can answer"
+      )), "heading"),
+      paste0(
+        "  ", questions$question, " ", answer_words[questions$answer], ". ", questions$reason
+      )
+    ),
+    more = "tidy(what = \"questions\"), check_k_properties(), plot()"
   )
-  invisible(x)
 }
 
 #' Picture of a data check

@@ -48,9 +48,7 @@ data_check <- function(x, ...) {
     look_at_copies(x), look_at_categories(x), look_at_missing(x), look_at_systems_seen(x),
     look_at_kind(x)
   )
-  new_result("data_check",
-    checks = checks, questions = list_questions(x, agreed), facts = facts
-  )
+  new_data_check(checks, list_questions(x, agreed), facts)
 }
 
 finding <- function(check, status, found, advice = NULL) {

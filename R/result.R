@@ -57,7 +57,7 @@ schema_of.default <- function(x) {
 # Notes; a report shows them in the words `report`, by default without names of arguments and
 # functions, or not at all (NULL). A "heading" is for the console only.
 note <- function(text, kind = "note", report = if (kind != "heading") plain_words(text)) {
-  if (length(text) > 0L) list(list(kind = kind, text = text, report = report))
+  lapply(seq_along(text), function(i) list(kind = kind, text = text[[i]], report = report[i]))
 }
 
 # Words for readers who use no R: clauses that name arguments or functions are left out.

@@ -6,8 +6,8 @@
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per case and category: `case`, `category` (a factor) and
 #'   `probability`. `tidy(x, "categories")`: a row per category: `category`; `n`, the number
-#'   of cases of which it is the most probable category (the first of tied ones); `probability`, its base rate, the mean over cases of the labels of
-#'   the model before votes are mixed in.
+#'   of cases of which it is the most probable category (the first of tied ones); `probability`, its
+#'   base rate, the mean over cases of the labels of the model before votes are mixed in.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases` and `categories`; `probability`, the
 #'   mean of the highest probability of each case; `unsure`, the number of cases in which it is

@@ -196,9 +196,9 @@ new_calibration <- function(table, about) {
       bins = nrow(table), cases = about$cases, outside = off, error = error,
       conf_level = about$conf_level
     ),
-    line = fill(
-      "Probabilities differ from shares of true categories by %s on average, and are outside the
-       interval in %d of %s", decimals(error, 2L), off, count_noun(nrow(table), "bin")
+    line = paste(
+      "Probabilities differ from shares of true categories by", decimals(error, 2L),
+      "on average, and are outside the interval in", off, "of", count_noun(nrow(table), "bin")
     ),
     shown = view(
       table, digits = c(3L, lower = 2L, upper = 2L), level = about$conf_level, left = NULL

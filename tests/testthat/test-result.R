@@ -2,7 +2,7 @@
 # may only become shorter.
 not_converted <- c(
   "ratings", "ratings_labels", "rater_fit", "draws_fit", "accuracy_estimate",
-  "accuracy_by_group", "data_check", "confusion_estimate", "rater_prior"
+  "accuracy_by_group", "confusion_estimate", "rater_prior"
 )
 
 # How often code calls into the compiled core.
