@@ -143,9 +143,9 @@ predict.ground_truth <- function(object, ...) {
 #'   `upper`, its limits; `probability`, the mean of its probabilities; `share`, how many of them
 #'   are of the true category; `conf.low` and `conf.high`, Wilson's interval of that share, as if
 #'   the probabilities were independent (those of one case are not); `n`, their number. `glance()`:
-#'   the numbers of `bins` and `cases`; `outside`, the number of bins whose `probability` is outside the
-#'   interval; `error`, the mean absolute difference of `probability` and `share`, weighted by `n`
-#'   (expected calibration error); `conf_level`.
+#'   the numbers of `bins` and `cases`; `outside`, the number of bins whose `probability` is outside
+#'   the interval; `error`, the mean absolute difference of `probability` and `share`, weighted by
+#'   `n` (expected calibration error); `conf_level`.
 #' @family estimation
 #' @references Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
 #'   inference. *Journal of the American Statistical Association*, 22, 209-212.
