@@ -61,7 +61,8 @@ test_that("the paper's advice is told where it applies, and judged", {
     format_advice(settled(..., system_accuracy = 0.5))
   }
   expect_match(said(chance_kappa = 0.3), "at least 200 cases")
-  expect_match(said(chance_kappa = 0.55, cases = 90, runs = 60), "100 cases are sufficient.* probability 0.9")
+  strong <- said(chance_kappa = 0.55, cases = 90, runs = 60)
+  expect_match(strong, "100 cases are sufficient.* probability 0.9")
   expect_match(said(chance_kappa = 0.3, margin = 0.05), "none for these settings")
   expect_match(said(chance_kappa = 0.3, raters = 4), "none for these settings")
   expect_match(said(chance_kappa = 0.42), "none for these settings")
