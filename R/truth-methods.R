@@ -36,8 +36,8 @@ new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
   certain <- about$certain %||% logical(n_patterns(x))
   pattern <- pattern_of_case(x)
   about <- c(
-    about[c("rho", "votes", "calibrated", "reason")], kind = panel_kind(x),
-    list(base_rates = about$base_rates %||% label_rates(x, posterior))
+    drop_null(about[intersect(c("rho", "votes", "calibrated", "reason"), names(about))]),
+    kind = panel_kind(x), list(base_rates = about$base_rates %||% label_rates(x, posterior))
   )
   colnames(posterior) <- x$categories
   out <- label_table(table, about, posterior, tabulate(pattern, n_patterns(x)))
