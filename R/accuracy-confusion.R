@@ -36,19 +36,18 @@
 #' @param systems Names of the systems whose matrices to make; `NULL` for all.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
 #'   of the estimate.
-#' @param what `"cells"`, a row per system, true category and answer, or `"categories"`, a row per
-#'   system, category and measure.
-#' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
+#' @param ... Not used.
 #' @return An object of class `confusion_estimate`. `as.matrix()` gives the matrix of a system (or a
 #'   list of matrices, for several): probabilities, truth in rows, answers in columns. `tidy()`: a
-#'   tibble. For `"cells"`: `system`, `truth`, `prediction`, `estimate` (probability of the answer
-#'   given the truth), `std.error`, `conf.low`, `conf.high`, `n` (expected number of cases) and
-#'   `reason`, why something is `NA`. For `"categories"`: `system`, `category`, `measure`
-#'   (`"recall"`, the probability that a case of the category is recognised, or `"precision"`, that
-#'   an answer of the category is right), `estimate`, `std.error`, `conf.low`, `conf.high`, `n`
-#'   (expected number of cases of the category, or number of answers) and `reason`. `glance()`: a
-#'   tibble with one row: the numbers of `systems` and `categories`, mean `recall` and `precision`
-#'   over these; `method`, `interval`, `conf_level`, `replicates`. `format()`: the same in a line.
+#'   tibble with a row per system, true category and answer: `system`, `truth`, `prediction`,
+#'   `estimate` (probability of the answer given the truth), `std.error`, `conf.low`, `conf.high`,
+#'   `n` (expected number of cases) and `reason`, why something is `NA`. `tidy(x, "categories")`: a
+#'   row per system, category and measure: `system`, `category`, `measure` (`"recall"`, the
+#'   probability that a case of the category is recognised, or `"precision"`, that an answer of the
+#'   category is right), `estimate`, `std.error`, `conf.low`, `conf.high`, `n` (expected number of
+#'   cases of the category, or number of answers) and `reason`. `glance()`: a tibble with one row:
+#'   the numbers of `systems` and `categories`, mean `recall` and `precision` over these; `method`,
+#'   `interval`, `conf_level`, `replicates`. `format()`: the same in a line.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -77,13 +76,10 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   })
   known <- !is.null(draws$values) || measures_by_gold(x, interval)
   found <- if (known) interval else interval_none$id
-  new_result("confusion_estimate",
-    cells = stack_rows(cells),
-    categories = confusion_categories(x, systems, counts, draws, interval, conf_level),
-    options = c(x$options[c("method", "replicates")], list(
-      interval = found, conf_level = conf_level,
-      note = metric_interval_note(interval, conf_level, x)
-    ))
+  new_confusion_estimate(
+    stack_rows(cells), confusion_categories(x, systems, counts, draws, interval, conf_level),
+    c(x$options[c("method", "replicates")], list(interval = found, conf_level = conf_level)),
+    if (known) metric_interval_note(interval, conf_level, x)
   )
 }
 
@@ -210,74 +206,4 @@ moved_to <- function(values, estimate) {
   out <- stats::plogis(sweep(inside(values), 2L, off, `+`))
   out[values %in% c(0, 1)] <- values[values %in% c(0, 1)]
   out
-}
-
-#' @rdname confusion_estimate
-#' @export
-as.matrix.confusion_estimate <- function(x, ...) {
-  check_dots_empty(...)
-  matrices <- matrices_of(x)
-  if (length(matrices) == 1L) matrices[[1L]] else matrices
-}
-
-matrices_of <- function(x) {
-  lapply(split(x$cells, factor(x$cells$system, unique(x$cells$system))), function(of) {
-    labels <- unique(of$truth)
-    matrix(
-      of$estimate, length(labels), byrow = TRUE,
-      dimnames = list(truth = labels, prediction = labels)
-    )
-  })
-}
-
-#' @export
-print.confusion_estimate <- function(x, ...) {
-  cat_lines(paste0("<confusion_estimate> ", caption_of(x)))
-  matrices <- matrices_of(x)
-  for (system in utils::head(names(matrices), 4L)) {
-    if (ncol(matrices[[system]]) <= 12L) {
-      cat("\n", printable(system), ": probability of the answer, truth in rows\n", sep = "")
-      print(round(matrices[[system]], 3L))
-    }
-    print_table(paste0(system, ", by category"), category_columns(x, system), most = 30L)
-  }
-  more <- length(matrices) - 4L
-  if (more > 0L) cat("\n... and", more, "more systems; see tidy()\n")
-  cat_lines("", notes_of(x), "More: tidy(what = \"categories\"), as.matrix(), plot().")
-  invisible(x)
-}
-
-#' @export
-notes_of.confusion_estimate <- function(x) { # nolint: object_name.
-  table <- x$categories
-  c(
-    "Recall: a case of the category is recognised; precision: an answer of the category is right;
-     cases: expected number",
-    reason_notes(
-      table$reason, NA, paste(table$measure, "of", table$category, "in", table$system), 3L
-    ),
-    if (has_interval(x)) x$options$note
-  )
-}
-
-#' @rdname confusion_estimate
-#' @param object A `confusion()` result for an estimate of accuracy.
-#' @return `autoplot()`: a ggplot, the matrix of each system as a heat map.
-#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
-#' plot(matrices)
-#' @rawNamespace S3method(ggplot2::autoplot,confusion_estimate)
-autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
-  check_dots_empty(...)
-  cells <- tidy(object)
-  check_drawn(cells$estimate, "The matrix is", cells$reason)
-  pairs <- data.frame(
-    judge1 = cells$prediction, judge2 = cells$truth, value = cells$estimate,
-    system = in_order(cells$system)
-  )
-  heat_map(
-    pairs, unique(cells$truth), "Answers by true category",
-    "Probability of the answer given the truth, which is estimated", "answer of the system",
-    "true category"
-  ) +
-    panels_of(pairs, "system")
 }

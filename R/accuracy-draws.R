@@ -238,6 +238,7 @@ weighted_by_gold <- function(found, x, gold) {
   found
 }
 
+# Draws of the `cells` of all systems, the `parts` of their variances, the number of gold cases.
 as_draws_estimate <- function(fit, found, options, gold) {
   n <- judged_cases(fit)
   lacking <- n == 0
@@ -257,13 +258,13 @@ as_draws_estimate <- function(fit, found, options, gold) {
     point = new_point(value, shared = colMeans(found$ends$shared),
       independent = colMeans(found$ends$independent))
   )
-  estimate <- new_accuracy_estimate(draft, c(
-    new_interval_found(table, found$accuracy, sizes$sampling), list(centre = value)
-  ))
-  estimate$cells <- list(
+  cells <- list(
     values = do.call(cbind, Map(`*`, found$cells, n)), cells = length(fit$x$categories)^2
   )
-  estimate$parts <- sizes[c("of_sampling", "of_common", "of_hidden")]
-  estimate$drawn_gold <- length(gold$case)
-  estimate
+  show_accuracy(new_accuracy_estimate(
+    draft,
+    c(new_interval_found(table, found$accuracy, sizes$sampling), list(centre = value)),
+    cells = cells, parts = sizes[c("of_sampling", "of_common", "of_hidden")],
+    drawn_gold = length(gold$case)
+  ))
 }

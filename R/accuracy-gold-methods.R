@@ -1,16 +1,16 @@
 # What is shown of gold in an accuracy estimate, and more gold for one.
 
 no_gold_sources <- tibble::tibble(
-  system = character(), interval = character(), estimate = double(), std.error = double(),
-  conf.low = double(), conf.high = double(), labels = double(), weight = double(),
-  reason = character()
-)
+  system = "", interval = "", estimate = 0, std.error = 0,
+  conf.low = 0, conf.high = 0, labels = 0, weight = 0,
+  reason = ""
+)[0L, ]
 
 no_gold_details <- tibble::tibble(
-  system = character(), gold = integer(), cases = double(), worth = double(),
-  statistic = double(), p.value = double(), common = double(), common.low = double(),
-  common.high = double(), reason = character()
-)
+  system = "", gold = 0L, cases = 0, worth = 0,
+  statistic = 0, p.value = 0, common = 0, common.low = 0,
+  common.high = 0, reason = ""
+)[0L, ]
 
 # Gold and ratings side by side, a row per system.
 gold_columns <- function(x) {
@@ -29,30 +29,28 @@ gold_notes <- function(x) {
   gold <- x$gold
   details <- gold$details
   off <- details$system[which(details$p.value < 1 - x$options$conf_level)]
+  sample <- paste0(
+    number(length(gold$case)), " of ", count_noun(nrow(x$fit$x), "case"), ", ",
+    switch(gold$sample %||% "", random = "a random sample", "chosen with known probabilities"),
+    if (length(off) > 0L) paste0("; it contradicts ratings alone for ", shorten(off, most = 4L))
+  )
   c(
-    if (!is.null(gold)) from_ratings_notes(
-      replace(details$reason, startsWith(x$table$reason, gold_unused) %in% TRUE, NA), details$system
-    ),
+    if (!is.null(gold)) from_ratings_notes(x$table, details, details$system),
     # What the columns of gold are, once for all systems.
     if (!is.null(gold$evidence)) c(
-      paste0(
-        "Gold: ", number(length(gold$case)), " of ", count_noun(nrow(x$fit$x), "case"), ", ",
-        switch(gold$sample, random = "a random sample", "chosen with known probabilities"),
-        if (length(off) > 0L) {
-          paste0("; it contradicts ratings alone for ", shorten(off, most = 4L))
-        }
-      ),
-      "Labels: how many gold cases would be needed without ratings",
+      note(paste0("Gold: ", sample), report = paste0("Known truth: ", plain_words(sample))),
+      note("Labels: how many gold cases would be needed without ratings", report = NULL),
       if (!all(is.na(details$p.value))) {
-        "p: test of ratings alone against gold, given both intervals"
+        note("p: test of ratings alone against gold, given both intervals", report = NULL)
       }
     )
   )
 }
 
-# What has no gold has what ratings alone say.
-from_ratings_notes <- function(reason, of) {
-  sub("^NA for ", "From ratings alone, ", reason_notes(reason, NA, of))
+# What has no gold has what ratings alone say, unless the reasons of `table` say so.
+from_ratings_notes <- function(table, details, of) {
+  other <- !table$why %in% "ratings_alone"
+  if (nrow(details) > 0L) reason_notes(details[other, ], of[other])
 }
 
 #' More gold cases for an estimate
@@ -112,9 +110,10 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   }
   object <- without_gold(object)
   object$options$interval <- interval
-  with_gold(object, gold[c("case", "truth", "sample", "probability", "settings", "kind")],
+  show_accuracy(with_gold(
+    object, gold[c("case", "truth", "sample", "probability", "settings", "kind")],
     predicted = gold$evidence$predicted
-  )
+  ))
 }
 
 # A probability is that of being chosen in any batch, so that a further batch changes all of them.

@@ -46,7 +46,7 @@ measure_with_gold <- function(estimate) {
   known <- lengths(gold$measured) > 0L
   x <- bind_numbers(gold$measured[known])
   alone <- ratings_alone(estimate, which(known))
-  lack <- vapply(systems, function(s) lack_of_gold(estimate, s) %||% NA_character_, "")
+  lack <- unlist(lapply(systems, function(s) lack_of_gold(estimate, s) %||% NA_character_))
   few <- vapply(gold$measured, function(x) lack_of_clusters(x) %||% NA_character_, "")
   sources <- source_rows(
     gold$alone["system"], gold$alone, known, x, alone, ifelse(is.na(lack), few, lack), "gold",
@@ -68,8 +68,8 @@ of_known <- function(known, value, others = NA_real_) {
 # What each source says of each row of `about`: gold alone, ratings alone, and intervals with both,
 # with the `weight` of gold in the estimate, and the `size` of each interval (see gold_size()).
 # `known`: of which rows gold says something, namely `x`, where ratings alone say `alone`; `table`:
-# what ratings alone say of all rows, as estimates and intervals; `lack`: what gold lacks; `field`:
-# "gold" or "difference", see new_interval().
+# what ratings alone say of all rows, as estimates and intervals; `lack`: what gold lacks, named by
+# codes; `field`: "gold" or "difference", see new_interval().
 source_rows <- function(about, table, known, x, alone, lack, field, settings, interval) {
   shown <- Filter(function(of) !of$anytime || of$id == interval, gold_intervals())
   unaided <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
@@ -83,11 +83,13 @@ source_rows <- function(about, table, known, x, alone, lack, field, settings, in
     of$weight <- of$weight %||% 1
     columns <- rlang::set_names(c("estimate", interval_columns, "size", "weight"))
     numbers <- lapply(columns, function(column) of_known(known, of[[column]]))
-    tibble::tibble(about, interval = id, !!!numbers, reason = lack)
+    tibble::tibble(
+      about, interval = id, !!!numbers, reason = unname(lack), why = rlang::names2(lack)
+    )
   })
   of_ratings <- tibble::tibble(
     about, interval = ratings_only, table[c("estimate", interval_columns)], size = NA_real_,
-    weight = 0, table["reason"]
+    weight = 0, table[c("reason", "why")]
   )
   rows <- stack_rows(append(tables, list(of_ratings), 1L))
   rows[order(rep(seq_len(nrow(about)), length(tables) + 1L)), ]
@@ -100,8 +102,10 @@ settle_sources <- function(table, sources, interval) {
   columns <- c("estimate", interval_columns, "reason")
   table[known, columns] <- chosen[known, columns]
   unused <- !known & !is.na(table$estimate) & is.na(table$reason) &
-    chosen$reason %in% c(only_some_drawn, no_sample_of_cases)
+    chosen$why %in% c("not_drawn", "no_sample")
   table$reason[unused] <- paste0(gold_unused, chosen$reason[unused])
+  table$why[known] <- NA
+  table$why[unused] <- "ratings_alone"
   table
 }
 
@@ -113,7 +117,7 @@ worth_in_labels <- function(rows, cases) {
   ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)
 }
 
-# Why gold measures nothing of a system; NULL if it does.
+# Why gold measures nothing of a system, words with a code as their name; NULL if it does.
 lack_of_gold <- function(estimate, s) {
   evidence <- estimate$gold$evidence
   if (!is.null(estimate$gold$measured[[s]])) {
@@ -123,7 +127,9 @@ lack_of_gold <- function(estimate, s) {
   } else if (any(evidence$answer[evidence$at, s] > 0L)) {
     only_some_drawn
   } else {
-    paste("it answered none of the", number(length(estimate$gold$case)), "gold cases")
+    c(not_asked = paste(
+      "it answered none of the", number(length(estimate$gold$case)), "gold cases"
+    ))
   }
 }
 
@@ -131,16 +137,18 @@ lack_of_evidence <- function(estimate) {
   if (length(estimate$gold$case) > 0L) {
     no_sample_of_cases
   } else {
-    "there are no gold cases"
+    c(no_gold = "there are no gold cases")
   }
 }
 
-no_sample_of_cases <- "weights are not counts, so gold cases are not a sample of cases"
+no_sample_of_cases <- c(
+  no_sample = "weights are not counts, so gold cases are not a sample of cases"
+)
 
-only_some_drawn <- paste(
+only_some_drawn <- c(not_drawn = paste(
   "the probabilities of gold cases do not add up to its cases, some of which had no chance, then,",
   "to be drawn"
-)
+))
 
 lack_of_clusters <- function(x) {
   if (isTRUE(x$clusters < fewest_clusters)) {
@@ -166,7 +174,7 @@ gold_details <- function(table, known, x, alone, settings, lack) {
   }
   columns <- setdiff(names(no_gold_details), c(names(facts), "reason"))
   facts[columns] <- lapply(columns, function(column) of(said[[column]]))
-  facts$reason <- lack
+  facts[c("reason", "why")] <- list(unname(lack), rlang::names2(lack))
   facts
 }
 

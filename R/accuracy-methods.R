@@ -6,7 +6,7 @@
   abort_argument_if(!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit)), "x",
     "rests on a fit of all systems together.",
     i = "Choose {.arg systems} in {.fun estimate_accuracy}.")
-  structure(systems_of(unclass(x), at), class = class(x))
+  show_accuracy(structure(systems_of(unclass(x), at), class = class(x)))
 }
 
 # Patterns that no longer differ become one, of which the first is as good as any.
@@ -40,29 +40,6 @@ systems_of <- function(x, at) {
   x
 }
 
-# Only bins can say nothing of some of the cases.
-#' @rdname tidy.accuracy_estimate
-#' @export
-glance.accuracy_estimate <- function(x, ...) {
-  check_dots_empty(...)
-  options <- x$options
-  record <- method_of(x)
-  known_as <- function(used, value) if (used) value else value[NA_integer_]
-  tibble::tibble(
-    systems = nrow(x$table), method = options$method, interval = options$interval,
-    conf_level = known_as(has_interval(x), options$conf_level),
-    glance(x$fit)[c(
-      "agreement", "kappa", "chance_kappa", "rater_accuracy", "cases", "raters", "categories"
-    )],
-    negative = x$fit$negative,
-    clip = known_as(record$clips, options$clip),
-    bin_width = known_as(record$bins, options$bin_width),
-    replicates = known_as(!is.null(x$replicates), options$replicates),
-    gold = length(x$gold$case), gold_sample = x$gold$sample %||% NA_character_,
-    target = x$gold$settings$target %||% NA_character_
-  )
-}
-
 #' @rdname tidy.accuracy_estimate
 #' @export
 format.accuracy_estimate <- function(x, digits = 0L, ...) {
@@ -72,82 +49,93 @@ format.accuracy_estimate <- function(x, digits = 0L, ...) {
   if (length(out) > 1L) stats::setNames(out, x$table$system) else out
 }
 
-#' @export
-print.accuracy_estimate <- function(x, ...) {
-  more <- paste0(
-    if (method_of(x)$bins) "tidy(\"bins\"), ", if (!is.null(x$gold)) "update() (more gold), ",
-    "tidy(), may_say(), plot()"
+# Computes all that is shown of an estimate. Verbs that return one end with this; what is computed
+# from an estimate on the way to another result is not shown.
+show_accuracy <- function(x) {
+  options <- x$options
+  table <- x$table
+  record <- method_of(x)
+  facts <- facts_of_accuracy(x, record)
+  caption <- paste0(
+    count_noun(nrow(table), "system"), ", ", method_words(options$method, x$fit$model)
   )
-  head <- c(
-    paste0("<accuracy_estimate> ", caption_of(x)), if (x$fit$identified == "yes") rater_words(x)
+  beside <- if (!is.null(x$gold$evidence)) gold_columns(x) else
+    if (!all(is.na(table$shared))) list(range = range_words(table))
+  attr(x, "schema") <- new_schema(NULL, facts, format(x), caption,
+    head = c(caption, if (x$fit$identified == "yes") rater_words(facts)),
+    shown = view(
+      list2DF(c(as.list(table), beside)),
+      c("system", accuracy_columns(x), names(beside), cases = "n"),
+      level = options$conf_level, left = integer()
+    ),
+    notes = accuracy_notes(x, record),
+    more = paste0(
+      if (record$bins) "tidy(\"bins\"), ", if (!is.null(x$gold)) "update() (more gold), ",
+      "tidy(), may_say(), plot()"
+    ),
+    summary = summary_of_accuracy
   )
-  print_result(x, more, head, left = integer())
+  x
+}
+
+# Accuracies, and the intervals that an estimate has.
+accuracy_columns <- function(x) c(accuracy = "estimate", if (has_interval(x)) interval_columns[-1L])
+
+# Only bins can say nothing of some of the cases.
+facts_of_accuracy <- function(x, record) {
+  options <- x$options
+  fit <- x$fit
+  known_as <- function(used, value) if (used) value else value[NA_integer_]
+  drop_null(list(
+    systems = nrow(x$table), method = options$method, interval = options$interval,
+    conf_level = known_as(has_interval(x), options$conf_level),
+    agreement = fit$agreement, kappa = kappa_of_agreement(fit$x, fit$agreement),
+    chance_kappa = fit$kappa, rater_accuracy = fit$rater_accuracy,
+    cases = nrow(fit$x), raters = n_raters(fit$x), categories = n_categories(fit$x),
+    negative = fit$negative,
+    clip = known_as(record$clips, options$clip),
+    bin_width = known_as(record$bins, options$bin_width),
+    replicates = known_as(!is.null(x$replicates), options$replicates),
+    gold = length(x$gold$case), gold_sample = x$gold$sample %||% NA_character_,
+    target = x$gold$settings$target %||% NA_character_
+  ))
 }
 
 # How far raters agree, and how accurate they are under the model that was fitted.
-rater_words <- function(x) {
-  facts <- glance(x)
+rater_words <- function(facts) {
   paste0(
     "Raters: agreement ", percent(facts$agreement), " (Fleiss' kappa ", decimals(facts$kappa, 2L),
     "), accuracy ", decimals(facts$rater_accuracy), " if independent"
   )
 }
 
-#' @export
-shown_table.accuracy_estimate <- function(x) { # nolint: object_name.
-  shown <- x$table
-  out <- shown_estimates(shown, x, "system")
-  if (!is.null(x$gold$evidence)) {
-    out <- cbind(out, gold_columns(x))
-  } else if (!all(is.na(x$table$shared))) {
-    out$range <- range_words(shown)
-  }
-  out$cases <- number(shown$n)
-  out
-}
-
-# Columns `about`, accuracies, and the intervals that an `estimate` has.
-shown_estimates <- function(table, estimate, about) {
-  out <- data.frame(table[about], accuracy = decimals(table$estimate))
-  if (has_interval(estimate)) {
-    title <- interval_title(estimate$options$conf_level)
-    out[[title]] <- bracketed(table$conf.low, table$conf.high)
-  }
-  out
-}
-
-#' @export
-caption_of.accuracy_estimate <- function(x) { # nolint: object_name.
-  paste0(
-    count_noun(nrow(x$table), "system"), ", ", method_words(x$options$method, x$fit$model)
-  )
-}
-
 # What a reader must know beside the numbers.
-#' @export
-notes_of.accuracy_estimate <- function(x) { # nolint: object_name.
+accuracy_notes <- function(x, record) {
   table <- x$table
   some <- function(names) shorten(names, most = 4L)
   has_range <- is.null(x$gold$evidence) && !all(is.na(table$shared))
-  assumed <- c(
-    if (has_range) "Range: if errors are shared with the raters, or independent (not bounds).",
-    if (!all(rests_on_gold(x))) common_note(x)
-  )
+  assumed <- if (!all(rests_on_gold(x))) common_note(x)
   silent <- x$details$uninformative
   left_out <- which(silent > 0 & !is.na(table$estimate))
   # The percentiles of a biased estimator may leave it behind.
   outside <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
   c(
-    reason_notes(table$reason, table$estimate, table$system),
+    reason_notes(table, table$system),
     if (length(left_out) > 0L) paste(
       "Left out, because no category stands out:",
       some(paste(percent(silent[left_out]), "of the cases of", table$system[left_out]))
     ),
     gold_notes(x),
-    if (length(assumed) > 0L) paste(assumed, collapse = " "),
+    if (has_range) {
+      note(paste(c(
+        "Range: if errors are shared with the raters, or independent (not bounds).", assumed
+      ), collapse = " "), report = NULL)
+    } else {
+      assumed
+    },
     if (rests_on_machines(x)) machine_words(x),
     panel_problems(x$fit),
-    if (x$fit$negative > 0L && method_of(x)$model == "k") paste(
+    if (x$fit$negative > 0L && record$model == "k") paste(
       "Base rates estimated below zero and set to zero:",
       shorten(x$fit$x$categories[x$fit$base_rates == 0])
     ),
@@ -155,16 +143,37 @@ notes_of.accuracy_estimate <- function(x) { # nolint: object_name.
       "Estimate outside its own interval, a sign of bias:", some(table$system[outside])
     ),
     if (!all(is.na(table$conf.low))) {
-      interval_of(x)$note(x)
+      interval_note(interval_of(x), x)
     } else if (!is.null(x$replicates)) {
-      bootstrap_note(x)
+      interval_note(interval_bootstrap, x)
     }
   )
 }
 
-#' @export
-summary.accuracy_estimate <- function(object, ...) {
-  structure(list(estimate = object), class = "summary_accuracy_estimate")
+# What the intervals of an estimate contain.
+interval_note <- function(record, x) {
+  words <- record$note(x)
+  note(
+    paste0("Interval (", record$id, "): ", words),
+    report = paste0("Interval: ", plain_words(words))
+  )
+}
+
+# What the estimates rest on.
+summary_of_accuracy <- function(x) {
+  details <- tidy(x, "details")
+  others <- details$system[-(1:5)] # more columns do not fit a screen
+  drop_null(list(
+    view_of_matrix(details_in_words(utils::head(details, 5L)), "fact", most = Inf, title = paste0(
+      "What the estimates rest on",
+      if (length(others) > 0L) paste0(". See tidy(\"details\") for ", shorten(others), ".")
+    )),
+    if (is_averaged(x) && length(x$members) > 0L) view(
+      axis_weights(x$members), left = integer(),
+      title = "Weight of the models that drop each property"
+    ),
+    if (method_of(x)$bins) view(x$bins, left = integer(), most = 30L, title = "Bins")
+  ))
 }
 
 # A row per fact, a column per system.
@@ -173,9 +182,8 @@ details_in_words <- function(details) {
   values <- stack_rows(details[known], function(x) {
     if (all(x == round(x), na.rm = TRUE)) format(x) else decimals(x)
   })
-  colnames(values) <- details$system
-  fact <- format(unname(words_of_details[known]))
-  data.frame(fact, values, check.names = FALSE, row.names = NULL)
+  dimnames(values) <- list(words_of_details[known], details$system)
+  values
 }
 
 words_of_details <- c(
@@ -190,21 +198,3 @@ words_of_details <- c(
   centre = "centre of the interval", mean_posterior = "mean probability of the answers",
   uninformative = "share of cases that say nothing", failed = "replicates without an estimate"
 )
-
-#' @export
-print.summary_accuracy_estimate <- function(x, ...) {
-  print(x$estimate)
-  details <- tidy(x$estimate, "details")
-  shown <- utils::head(details, 5L) # as many columns as fit a screen
-  print_table("What the estimates rest on", details_in_words(shown), most = Inf)
-  others <- setdiff(details$system, shown$system)
-  if (length(others) > 0L) cat_lines(paste0("See tidy(\"details\") for ", shorten(others), "."))
-  if (is_averaged(x$estimate) && length(x$estimate$members) > 0L) {
-    print_table(
-      "Weight of the models that drop each property",
-      axis_weights(x$estimate$members)
-    )
-  }
-  if (method_of(x$estimate)$bins) print_table("Bins", tidy(x$estimate, "bins"), most = 30L)
-  invisible(x)
-}

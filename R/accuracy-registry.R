@@ -39,7 +39,7 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # the interval has no use for gold as a sample; difference: the same of what gold cases say of a
 # difference, which such intervals have; drawn: is it of posterior draws alone; anytime: may it be
 # looked at after every gold case; note: a function of an estimate that tells readers what its
-# intervals are; explain: the same for a paper, a text or a function, see explain_estimate().
+# intervals contain, see interval_note(); explain: the same for a paper, a text or a function, see explain_estimate().
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,

@@ -4,20 +4,14 @@
 #'
 #' @param x An [estimate_accuracy()] result.
 #' @param i Systems to keep: names, numbers or truth values.
-#' @param what `"estimate"`: the estimates; `"details"`: what each rests on; `"members"`: the models
-#'   that were averaged; `"gold"`: what gold cases and ratings say, each alone and together;
-#'   `"gold_details"`: what gold cases say besides; `"replicates"`: those of the bootstrap;
-#'   `"bins"`: those of method `"binned"`; `"roc"`, `"reliability"` and `"threshold"`: of systems
-#'   with scores, see [score_curves] for these and for what they take in `...`.
 #' @param digits Number of decimals of the percentages.
-#' @param ... For `as.data.frame()`, passed on to `tidy()`; for tables of scores see [score_curves];
-#'   otherwise not used.
-#' @return `tidy()`: a tibble. For `"estimate"`, a row per system: `system`; `estimate`, its
-#'   accuracy, a probability; `std.error`, `conf.low` and `conf.high`; `shared` and `independent`,
-#'   the ends of the range of what dependence between system and raters could make of the estimate,
-#'   `NA` where no models were averaged (methods `"binned"` and `"unbinned"` without a robust
-#'   interval); `n`, the number of its cases that raters saw; `method`; `reason`, why something is
-#'   `NA`.
+#' @param ... Not used.
+#' @return `tidy(x, what)`: a tibble. For `"estimate"`, the default, a row per system: `system`;
+#'   `estimate`, its accuracy, a probability; `std.error`, `conf.low` and `conf.high`; `shared` and
+#'   `independent`, the ends of the range of what dependence between system and raters could make of
+#'   the estimate, `NA` where no models were averaged (methods `"binned"` and `"unbinned"` without a
+#'   robust interval); `n`, the number of its cases that raters saw; `method`; `reason`, why
+#'   something is `NA`.
 #'
 #'   For `"details"`, a row per system: `system`; `uninformative`, the share of its cases in bins
 #'   that say nothing (method `"binned"`); `mean_posterior`, the mean posterior probability of its
@@ -34,10 +28,10 @@
 #'   unless machines rate. For all methods `disagreement_error`, the share of ratings that are not
 #'   those of the plurality of the others of their case (ties split).
 #'
-#'   For `"members"`, a row per system and averaged model, without rows where none were: `system`;
-#'   `accuracy`, `errors`, `difficulty` and `concentration`, which model it is; its `log_prior`,
-#'   `log_evidence` and `weight`; `estimate`, `std.error` and `rater_accuracy` under it, roughly
-#'   where the evidence rules it out.
+#'   For `"members"`, the models that were averaged, a row per system and model, without rows where
+#'   none were: `system`; `accuracy`, `errors`, `difficulty` and `concentration`, which model it is;
+#'   its `log_prior`, `log_evidence` and `weight`; `estimate`, `std.error` and `rater_accuracy`
+#'   under it, roughly where the evidence rules it out.
 #'
 #'   For `"gold"`, rows only where gold cases measured (see [estimate_accuracy()]): for each
 #'   `system` one per `interval`, which are `"gold alone"` (Wilson's), `"ratings alone"`,
@@ -63,6 +57,8 @@
 #'   share of the system's answers that are the most probable category; `estimate_raw`, the accuracy
 #'   before clipping, `NA` for a bin that says nothing; `estimate`, what enters the mean.
 #'
+#'   For `"roc"`, `"reliability"` and `"threshold"`, of systems with scores, see [score_curves].
+#'
 #'   `x[i]`: the estimate of these systems alone.
 #'
 #'   `glance()`: a tibble with one row: the number of `systems`; `method`, `interval`, `conf_level`;
@@ -82,37 +78,40 @@
 #' tidy(estimate, "details")
 #' glance(estimate)
 #' format(estimate)
-#' @export
-tidy.accuracy_estimate <- function(x, what = c(
-                                     "estimate", "details", "members", "gold", "gold_details",
-                                     "replicates", "bins", "roc", "reliability", "threshold"
-                                   ), ...) {
-  what <- check_choice(what)
-  of_scores <- list(
-    roc = roc_of_estimate, reliability = reliability_of_estimate, threshold = threshold_of_estimate
-  )[[what]]
-  if (!is.null(of_scores)) {
-    check_known_dots(setdiff(names(formals(of_scores)), "x"), ...)
-    return(of_scores(x, ...))
-  }
-  check_dots_empty(...)
-  bins <- method_of(x)$bins
-  abort_argument_if(what == "bins" && !bins, "what",
-    "There are no bins in an estimate with method {.val {x$options$method}}.",
-    i = "Use {.code estimate_accuracy(method = \"binned\")}.")
-  if (!bins) x$details$uninformative <- NA_real_
-  switch(what, estimate = x$table, bins = , details = x[[what]],
-    members = if (NROW(x$members) > 0L) x$members else no_members,
-    gold = x$gold$sources %||% no_gold_sources, gold_details = x$gold$details %||% no_gold_details,
-    replicates = replicate_table(x$replicates %||% matrix(0, 0L, 0L)))
+#' @name tidy.accuracy_estimate
+NULL
+
+# Estimates of earlier versions have no schema.
+schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
+  schema <- attr(x, "schema") %||% attr(show_accuracy(x), "schema")
+  schema$tables <- accuracy_tables()
+  schema
 }
 
-# `...` of tables that take arguments of their own: all named, and known.
-check_known_dots <- function(known, ...) {
-  off <- setdiff(rlang::names2(list(...)), known)
-  abort_argument_if(off, "...",
-    if (any(off == "")) "Arguments in {.arg ...} must be named." else "There is no argument
-        {.arg {off}} here.", i = "They are {.arg {known}}.")
+accuracy_tables <- function() {
+  list(
+    estimate = function(x) x$table, details = details_table,
+    members = function(x) if (NROW(x$members) > 0L) x$members else no_members,
+    gold = function(x) x$gold$sources %||% no_gold_sources,
+    gold_details = gold_table_of,
+    replicates = function(x) replicate_table(x$replicates %||% matrix(0, 0L, 0L)),
+    bins = bins_table, roc = roc_of_estimate, reliability = reliability_of_estimate,
+    threshold = threshold_of_estimate
+  )
+}
+
+gold_table_of <- function(x) x$gold$details %||% no_gold_details
+
+details_table <- function(x) {
+  if (!method_of(x)$bins) x$details$uninformative <- NA_real_
+  x$details
+}
+
+bins_table <- function(x) {
+  abort_argument_if(!method_of(x)$bins, "what",
+    "There are no bins in an estimate with method {.val {x$options$method}}.",
+    i = "Use {.code estimate_accuracy(method = \"binned\")}.")
+  x$bins
 }
 
 replicate_table <- function(replicates) {
@@ -124,7 +123,118 @@ replicate_table <- function(replicates) {
 }
 
 no_members <- tibble::tibble(
-  system = character(), accuracy = character(), errors = character(), difficulty = double(),
-  concentration = double(), log_prior = double(), log_evidence = double(), weight = double(),
-  estimate = double(), std.error = double(), rater_accuracy = double()
-)
+  system = "", accuracy = "", errors = "", difficulty = 0,
+  concentration = 0, log_prior = 0, log_evidence = 0, weight = 0,
+  estimate = 0, std.error = 0, rater_accuracy = 0
+)[0L, ]
+
+#' Estimates by group
+#'
+#' What [estimate_accuracy()] gives with `by`: a list with an estimate per group, named after the
+#' groups, so that `x[["name"]]` is an estimate like any other, for [compare_systems()],
+#' [confusion()] and more. Each group is fitted separately, but its interval takes from all cases
+#' how raters lean towards categories and how often answers coincide by chance, so that it may be
+#' narrower than if the group were all there is.
+#'
+#' @param x,object An [estimate_accuracy()] result with `by`.
+#' @param digits Number of decimals of the percentages.
+#' @param ... Not used.
+#' @return `tidy()`: the tables of [tidy.accuracy_estimate()], one below another, with `group` as
+#'   their first column; `tidy(x, "groups")`: the `glance()` of each group. `glance()`: a tibble
+#'   with one row: the numbers of `groups`, `systems`, `cases` and of `missing` estimates; `method`,
+#'   `interval`, `conf_level`, `clip` and `bin_width`. `format()`: for each estimate one line, named
+#'   after its group (and system, if there are several). `autoplot()`: a ggplot of estimates and
+#'   intervals.
+#' @family estimation
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(lehner_design(3))
+#' ward <- rep(c("east", "west"), each = 100)
+#' groups <- estimate_accuracy(
+#'   x, method = "unbinned", by = ward, resampling = list(replicates = 200)
+#' )
+#' groups
+#' tidy(groups)
+#' groups[["east"]]
+#' @name accuracy_by_group
+NULL
+
+schema_of.accuracy_by_group <- function(x) { # nolint: object_name.
+  first <- x[[1L]]
+  tables <- accuracy_tables()
+  tables[] <- Map(function(table, what) {
+    if (has_arguments(table)) return(function(x, ...) bind_groups(x, tidy, what, ...))
+    function(x) bind_groups(x, tidy, what)
+  }, tables, names(tables))
+  each <- bind_groups(x, glance)
+  table <- bind_groups(x, `[[`, "table")
+  caption <- paste0(count_noun(length(x), "group"), ", ", schema_of(first)$caption)
+  new_schema(
+    c(tables, list(groups = function(x) bind_groups(x, glance))),
+    c(
+      list(
+        groups = length(x), systems = each$systems[[1L]], cases = sum(each$cases),
+        missing = sum(is.na(table$estimate))
+      ),
+      each[1L, c("method", "interval", "conf_level", "clip", "bin_width")]
+    ),
+    format(x), caption,
+    shown = view(
+      table, c("group", "system", accuracy_columns(first), cases = "n"),
+      level = first$options$conf_level, left = integer(), most = 30L
+    ),
+    notes = group_notes(x, table),
+    more = paste0("x[[\"", names(x)[[1L]], "\"]] for a group, tidy(), glance(), plot()")
+  )
+}
+
+bind_groups <- function(x, table, ...) {
+  tables <- lapply(unclass(x), table, ...)
+  tibble::tibble(group = rep(names(x), vapply(tables, nrow, 0L)), stack_rows(unname(tables)))
+}
+
+#' @rdname accuracy_by_group
+#' @export
+format.accuracy_by_group <- function(x, digits = 0L, ...) {
+  digits <- check_digits(digits)
+  unlist(lapply(unclass(x), format, digits = digits))
+}
+
+group_notes <- function(x, table) {
+  of <- paste(table$system, "in", table$group)
+  gold <- bind_groups(x, gold_table_of)
+  one <- x[[1L]]
+  c(
+    "Each group is fitted separately: raters' accuracy and base rates may differ between groups.",
+    reason_notes(table, of),
+    from_ratings_notes(table, gold, of),
+    if (!all(unlist(lapply(x, rests_on_gold)))) {
+      one[c("details", "table")] <- list(bind_groups(x, details_table), table)
+      common_note(one)
+    }
+  )
+}
+
+#' @rdname accuracy_by_group
+#' @rawNamespace S3method(ggplot2::autoplot,accuracy_by_group)
+autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
+  check_dots_empty(...)
+  table <- tidy(object)
+  table$group <- factor(table$group, levels = rev(names(object)))
+  seen <- drop_missing(table, "estimate")
+  picture(table, "estimate", "group") +
+    interval_lines() +
+    main_points(na.rm = TRUE) +
+    panels_of(table, "system") +
+    estimate_axis(seen, breaks = c(0, 0.5, 1), labels = in_percent) +
+    ggplot2::scale_y_discrete(drop = FALSE) +
+    titled(
+      "Accuracy of systems by group",
+      if (!all(is.na(seen$conf.low))) {
+        level <- object[[1L]]$options$conf_level
+        paste0("With ", interval_title(level), "s; each group is fitted separately")
+      },
+      "probability of the correct category", caption = lacking_words(table)
+    ) +
+    room_between(18)
+}

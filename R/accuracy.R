@@ -196,7 +196,7 @@ judge_systems <- function(fit, cluster, gold, given) {
     estimate <- with_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
   }
   if (!is.null(draft$average)) warn_doubtful(estimate)
-  estimate
+  show_accuracy(estimate)
 }
 
 check_has_systems <- function(x) {
@@ -269,8 +269,9 @@ interval_of_draft <- function(draft) {
 # per system of what glance() and print() tell besides), replicates (a matrix, a column per system),
 # posterior (patterns x categories of each system), members (a row per system and averaged model),
 # typical (the share of shared errors that is typical, an entry per system), end_counts (see
-# end_counts()), gold (see with_gold(); NULL without gold cases that measure).
-new_accuracy_estimate <- function(draft, found) {
+# end_counts()), gold (see with_gold(); NULL without gold cases that measure). Estimates from draws
+# have more (`...`): see as_draws_estimate().
+new_accuracy_estimate <- function(draft, found, ...) {
   systems <- draft$fit$x$systems
   point <- draft$point
   parts <- draft$parts
@@ -279,8 +280,14 @@ new_accuracy_estimate <- function(draft, found) {
     system = systems, estimate = point$value, !!!found$table[interval_columns],
     shared = point$shared %||% parts$shared,
     independent = point$independent %||% parts$independent, n = draft$n,
-    method = options$method, reason = reason_of_chance(found$table$reason, draft)
+    method = options$method, reason = found$table$reason, why = NA_character_
   )
+  # An estimate that follows from nothing, though there is one.
+  silent <- isTRUE(parts$no_kappa) & !is.na(table$estimate) & is.na(table$reason)
+  table$reason[silent] <- paste0(
+    "raters ", chance_beyond_shares, ", so that nothing follows from their agreement"
+  )
+  table$why[silent] <- "chance"
   sampling <- found$sampling %||% own_sampling(draft)
   replicates <- found$replicates
   details <- columns_tibble(
@@ -299,15 +306,8 @@ new_accuracy_estimate <- function(draft, found) {
     fit = draft$fit, options = options, table = table,
     bins = bind_bins(systems, point$bins), details = details, replicates = replicates,
     posterior = point$posterior, members = member_table(draft$average, systems),
-    typical = parts$typical, end_counts = end_counts(draft$average)
+    typical = parts$typical, end_counts = end_counts(draft$average), ...
   )
-}
-
-# What is said of an estimate that follows from nothing, though there is one.
-reason_of_chance <- function(reason, draft) {
-  silent <- isTRUE(draft$parts$no_kappa) & !is.na(draft$point$value) & is.na(reason)
-  why <- paste0("raters ", chance_beyond_shares, ", so that nothing follows from their agreement")
-  replace(reason, silent, why)
 }
 
 # Why estimates are NA. `identified` and `agreement` are those of the fit behind each, `n` the

@@ -85,7 +85,7 @@ names_of_agreement <- function(x, measure = x$measure) {
 
 agreement_notes <- function(table, about) {
   c(
-    reason_notes(table$reason, table$estimate, names_of_agreement(table)),
+    reason_notes(table, names_of_agreement(table)),
     switch(about$interval,
       jackknife = "Interval: jackknife over cases",
       bootstrap = paste0("Interval: case bootstrap, ", number(about$replicates), " replicates"),

@@ -38,7 +38,7 @@ new_agreement_test <- function(table, about) {
     caption = paste0(about$caption, count_noun(cases, if (compared) "common case" else "case")),
     shown = view(table, about$columns, c(3L, statistic = 2L), about$conf_level),
     notes = c(
-      reason_notes(table$reason, table$estimate, table$measure),
+      reason_notes(table, table$measure),
       weights_note(table$measure, about)
     )
   )

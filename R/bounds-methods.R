@@ -102,6 +102,9 @@ bounds_notes <- function(x) {
       "The fit assumes that raters err independently; where they do not, it is too",
       "sure of the truth, and the range too narrow"
     ),
-    reason_notes(x$bounds$reason, NA, x$bounds$system, no = "confidence set")
+    reason_notes(
+      list(estimate = x$bounds$lowest, reason = x$bounds$reason), x$bounds$system,
+      no = "confidence set"
+    )
   )
 }

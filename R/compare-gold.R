@@ -50,9 +50,10 @@ sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
     estimate = centre[pairs$first] - centre[pairs$second], std.error = table$std.error,
     bias = bias_of_pairs(estimate, pairs$first, pairs$second)
   )
-  lack <- estimate$gold$details$reason
-  lack[startsWith(lack, "it answered")] <- NA
-  lack <- ifelse(is.na(lack[pairs$first]), lack[pairs$second], lack[pairs$first])
+  details <- estimate$gold$details
+  lack <- stats::setNames(details$reason, details$why)
+  lack[details$why == "not_asked"] <- NA
+  lack <- lack[ifelse(is.na(lack[pairs$first]), pairs$second, pairs$first)]
   lack[is.na(lack)] <- "no gold case was answered by both systems"
   lack[x$known] <- few
   source_rows(
@@ -79,10 +80,10 @@ bias_of_pairs <- function(estimate, first, second) {
 }
 
 no_pair_sources <- tibble::tibble(
-  system1 = character(), system2 = character(), interval = character(), estimate = double(),
-  std.error = double(), conf.low = double(), conf.high = double(), weight = double(),
-  reason = character()
-)
+  system1 = "", system2 = "", interval = "", estimate = 0,
+  std.error = 0, conf.low = 0, conf.high = 0, weight = 0,
+  reason = ""
+)[0L, ]
 
 # Draws of the accuracies of all systems (about their mean) whose differences vary as each pair says
 # of itself: the errors whose squared distances are the variances of differences, as far as there
@@ -112,7 +113,7 @@ draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
 # Standard deviations of normal errors with intervals as wide. Equals do not differ.
 error_of_pairs <- function(table, conf_level) {
   error <- (table$conf.high - table$conf.low) / 2 / normal_quantile(conf_level)
-  equal <- table$estimate %in% 0 & table$reason %in% paste0(no_interval, same_on_all)
+  equal <- table$estimate %in% 0 & table$why %in% "same_answers"
   replace(error, is.na(error) & equal, 0)
 }
 

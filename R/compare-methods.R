@@ -30,40 +30,40 @@
 #' @name tidy.system_comparison
 NULL
 
-# `x`: differences, ranks, sources (NULL without gold), accuracy, left_out, options, gold.
-show_comparison <- function(x) {
+# `x`: the tables differences, ranks, sources (or NULL) and accuracy, left_out, gold (or NULL) and
+# options.
+new_comparison <- function(x) {
+  options <- x$options
+  against <- options$against
   table <- x$differences
-  against <- x$options$against
+  ranked <- nrow(x$ranks) > 0L
+  many <- is.null(against) && nrow(table) > most_pairs_shown
   first <- x$ranks[x$ranks$rank == 1L, ]
-  leader <- if (!anyNA(first$probability)) which.max(first$probability)
+  none <- nrow(first) == 0L || anyNA(first$probability)
+  leader <- if (none) NA_integer_ else which.max(first$probability)
   facts <- list(
-    systems = nrow(x$accuracy), pairs = nrow(table), cases = table$n[[1L]], left_out = x$left_out,
-    best = c(first$system[leader], NA)[[1L]],
-    probability = c(first$probability[leader], NA)[[1L]], method = x$options$method,
-    conf_level = x$options$conf_level, simultaneous = x$options$simultaneous
+    systems = nrow(x$accuracy), pairs = nrow(table), cases = table$n[[1L]],
+    left_out = x$left_out, best = first$system[leader], probability = first$probability[leader],
+    method = options$method, conf_level = options$conf_level,
+    simultaneous = options$simultaneous
   )
   line <- comparison_line(x, facts)
-  many <- is.null(against) && nrow(table) > most_pairs_shown
-  ranked <- nrow(x$ranks) > 0L
+  pairs <- view_of_pairs_compared(x)
+  head <- paste0(line, "; ", method_words(options$method))
   rlang::inject(new_result("system_comparison",
-    !!!x[setdiff(names(x), c("differences", "ranks", "sources"))],
-    tables = list(
-      differences = table, ranks = x$ranks, sources = x$sources %||% no_pair_sources
-    ),
+    tables = c(x[c("differences", "ranks")], list(sources = x$sources %||% no_pair_sources)),
     facts = facts, line = line,
-    head = c(
-      paste0(line, "; ", method_words(x$options$method)),
-      if (!is.null(against$best) && !all(is.na(table$conf.low))) against_words(x)
-    ),
+    head = c(head, if (!is.null(against$best) && !all(is.na(table$conf.low))) against_words(x)),
     shown = drop_null(list(
-      if (ranked) view(ranked_systems(x, many), left = integer(), title = "Systems", aside = TRUE),
-      if (!many) view_of_differences(x)
+      if (ranked) view_of_ranks(x, many), if (!many) pairs
     )),
+    document = pairs,
     notes = comparison_notes(x),
     more = paste0(
       "tidy()", if (many) paste(" (all", number(nrow(table)), "pairs)"),
       if (ranked) ", tidy(what = \"ranks\")", ", glance(), plot()"
-    )
+    ),
+    !!!x[setdiff(names(x), c("differences", "ranks", "sources"))]
   ))
 }
 
@@ -109,36 +109,37 @@ against_words <- function(x) {
 most_pairs_shown <- 6L # of more, print() shows the differences from the best system
 
 # A row per system that has ranks, the best first; with `behind`, how far it is from that.
-ranked_systems <- function(x, behind) {
+view_of_ranks <- function(x, behind) {
   ranks <- x$ranks
   first <- ranks[ranks$rank == 1L, ]
-  mean_rank <- tapply(ranks$rank * ranks$probability, ranks$system, sum)[first$system]
   value <- x$accuracy$estimate[match(first$system, x$accuracy$system)]
   table <- data.frame(
-    system = first$system, accuracy = decimals(value),
-    `P(best)` = decimals(first$probability, 2L), `mean rank` = decimals(unname(mean_rank), 1L),
-    check.names = FALSE
+    system = first$system, value = value, best = first$probability,
+    mean = unname(tapply(ranks$rank * ranks$probability, ranks$system, sum)[first$system])
   )
-  names(table)[[2L]] <- compared_metric(x)
   table <- table[order(if (low_is_good(x)) value else -value), ]
-  if (behind) {
-    pairs <- better_first(x$differences)
-    leader <- table$system[[1L]]
-    other <- ifelse(pairs$system1 == leader, pairs$system2, pairs$system1)
-    at <- match(table$system, ifelse(leader == pairs$system1 | leader == pairs$system2, other, NA))
-    table$behind <- ifelse(is.na(at), "", decimals(pairs$estimate[at]))
-    ends <- bracketed(pairs$conf.low[at], pairs$conf.high[at], "")
-    table[[interval_title(x$options$conf_level)]] <- ends
-  }
-  table
+  pairs <- better_first(x$differences)
+  leader <- table$system[[1L]]
+  other <- ifelse(pairs$system1 == leader, pairs$system2, pairs$system1)
+  at <- match(table$system, ifelse(leader == pairs$system1 | leader == pairs$system2, other, NA))
+  table$behind <- ifelse(is.na(at), "", decimals(pairs$estimate[at]))
+  table[c("conf.low", "conf.high")] <- pairs[at, c("conf.low", "conf.high")]
+  view(
+    table, c("system", stats::setNames("value", compared_metric(x)), `P(best)` = "best",
+      `mean rank` = "mean", if (behind) c("behind", "conf.low", "conf.high")),
+    c(3L, best = 2L, mean = 1L), x$options$conf_level, integer(), title = "Systems"
+  )
 }
 
-view_of_differences <- function(x) {
+view_of_pairs_compared <- function(x) {
   table <- shown_pairs(x)
   table$pair <- paste(table$system1, "-", table$system2)
-  view(table, c("pair", difference = "estimate", "conf.low", "conf.high",
-    `P(first better)` = "probability"), c(3L, probability = 2L), x$options$conf_level,
-    left = integer(), title = paste("Differences of", compared_metric(x)))
+  view(
+    table, c("pair", difference = "estimate", "conf.low", "conf.high",
+      `P(first better)` = "probability"),
+    c(3L, probability = 2L), x$options$conf_level, integer(),
+    title = paste("Differences of", compared_metric(x))
+  )
 }
 
 # All pairs, the largest differences first; or from the best system downwards.
@@ -168,7 +169,7 @@ comparison_notes <- function(x) {
         "; accuracies are for the other cases"
       )
     },
-    reason_notes(table$reason, table$estimate, paste(table$system1, "-", table$system2)),
+    reason_notes(table, paste(table$system1, "-", table$system2)),
     unknown_order_note(better_first(table)),
     if (has_intervals && x$options$simultaneous) {
       "The intervals cover all differences at once"
@@ -189,8 +190,8 @@ unknown_order_note <- function(table) {
   open <- which(!table$order_known)
   if (length(open) == 0L) return(NULL)
   paste0(
-    "Ratings do not show which of the two is better (by the model the first, by counting votes ",
-    "the second, or equal): ",
+    "Ratings do not show which of the two is better (by the model the first, by counting votes",
+    " the second, or equal): ",
     shorten(paste(table$system1[open], "-", table$system2[open]), most = 4L)
   )
 }
@@ -198,7 +199,8 @@ unknown_order_note <- function(table) {
 comparison_error_note <- function(x) {
   options <- x$options
   if (!is.null(x$gold)) {
-    gold_interval_note(options$interval, NULL, x$gold$settings, options$clusters, "s")
+    paste0("Intervals (", options$interval, "): ",
+      gold_interval_words(x$gold$settings, options$clusters))
   } else if (options$drawn) {
     "Intervals: quantiles of differences of posterior draws"
   } else {

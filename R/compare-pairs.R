@@ -134,7 +134,8 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     estimate = of$estimate[first] - of$estimate[second],
     std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, probability = NA_real_,
     n = of$n[first], method = estimate$options$method,
-    order_known = order_known(estimate, first, second), reason = draws$reason
+    order_known = order_known(estimate, first, second), reason = draws$reason,
+    why = NA_character_
   )
   if (length(draws$parts) == 0L) return(table)
   iterated <- method_of(estimate)$iterated
@@ -152,7 +153,8 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   })
   table <- stack_rows(tables)[order(unlist(lapply(blocks, `[[`, "pairs"))), ]
   same <- same_answers(estimate$fit, first, second)
-  table$reason[same] <- paste0(no_interval, same_on_all)
+  table$reason[same] <- paste0(no_interval, "the two gave the same answers on all these cases")
+  table$why[same] <- "same_answers"
   hidden <- draws_interval(estimate)$hidden
   if (!hidden) {
     warn_outside(
@@ -195,8 +197,6 @@ pair_blocks <- function(pairs, parts, centre = NULL) {
   }
   blocks
 }
-
-same_on_all <- "the two gave the same answers on all these cases"
 
 same_answers <- function(fit, first, second) {
   answer <- pattern_answers(fit$x)[judged_patterns(fit), , drop = FALSE]

@@ -134,7 +134,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   found <- compare_by_ratings(alone, pairs, conf_level, simultaneous && is.null(gold))
   found$options$simultaneous <- simultaneous
   if (!is.null(gold)) found <- compare_with_gold(found, measured, pairs)
-  show_comparison(from_unit(found, plan))
+  new_comparison(from_unit(found, plan))
 }
 
 compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {

@@ -74,6 +74,14 @@
 #' | `undefined` | an agreement measure is undefined; the function returns `NA` |
 #' | `no_convergence` | a fit, or the qualities of CrowdTruth, did not settle |
 #'
+#' @section Reasons: Where a result is `NA`, its column `reason` says why, in words. Programs can
+#'   ask for a code: the fields of results that have such tables (such as `x$table` of an estimate
+#'   and `x$differences` of a comparison) have a column `why`, `NA` where numbers show enough:
+#'   `chance` (there is an estimate, but raters agree no better than by chance), `ratings_alone`
+#'   (gold cases do not measure the system), `same_answers` (two systems have no difference); and of
+#'   gold cases `no_gold`, `no_sample`, `not_asked` (the system answered none of them) and
+#'   `not_drawn` (some cases had no chance to be drawn).
+#'
 #' @srrstats {BS2.15} every error has a class
 #' @name conditions
 #' @aliases fallible-conditions fallible_error fallible_warning

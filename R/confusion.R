@@ -102,6 +102,6 @@ schema_of.confusion_matrix <- function(x) { # nolint: object_name.
       categories = nrow(x), accuracy = accuracy, lowest = min(right), highest = max(right)
     ),
     line, head = paste0(line, "; true category in rows"),
-    shown = view(data.frame(truth = rownames(x), unclass(x), check.names = FALSE), most = Inf)
+    shown = view_of_matrix(x, "truth", most = Inf)
   )
 }

@@ -123,13 +123,12 @@ rater_totals <- function(x) {
   rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], n_raters(x))
 }
 
-# Raters and systems side by side, cases in rows; without raters where they have no single answer.
+# Raters and systems side by side, patterns in rows; without raters that have no single answer.
 all_answers <- function(x) {
   named <- !has_counts(x) && !has_repeats(x)
-  answers <- case_answers(x)
-  if (named) answers <- answers_by_pattern(x)[pattern_of_case(x), , drop = FALSE]
-  names <- c(if (named) x$raters, x$systems)
-  structure(replace(answers, answers %in% 0L, NA), dimnames = list(NULL, names))
+  answers <- if (named) answers_by_pattern(x) else
+    replace(pattern_answers(x), pattern_answers(x) == 0L, NA)
+  structure(answers, dimnames = list(NULL, c(if (named) x$raters, x$systems)))
 }
 
 most_compared <- 200L # raters and systems
@@ -162,7 +161,7 @@ compared_answers <- function(x) {
   answers <- all_answers(x)
   if (ncol(answers) < 2L) return(NULL)
   seen <- !is.na(answers)
-  weight <- x$weights %||% 1
+  weight <- pattern_weights(x)
   common <- crossprod(seen * weight, seen)
   same <- Reduce(`+`, lapply(seq_along(x$categories), function(k) {
     at <- answers %in% k * seen
@@ -175,11 +174,11 @@ compared_answers <- function(x) {
   others <- max(n_categories(x) - 1, 1)
   by_chance <- first * second + (1 - first) * (1 - second) / others
   n <- common[pairs]
-  data.frame(
+  list2DF(list(
     first = colnames(answers)[pairs[, 1L]], second = colnames(answers)[pairs[, 2L]],
     raters = pairs[, 2L] <= ncol(answers) - n_systems(x), same = same[pairs] / n,
-    chance = at_least(same[pairs], n, by_chance), row.names = NULL
-  )
+    chance = at_least(same[pairs], n, by_chance)
+  ))
 }
 
 # Of most raters.
@@ -200,7 +199,7 @@ panel_problems <- function(fit) {
   checks <- rbind(
     if (!agreed$at_chance) look_at_agreement(agreed), look_at_constant(x), look_at_copies(x)
   )
-  nearly <- checks$found == near_copies & panel_kind(x) == "undeclared"
+  nearly <- checks$check == "duplicates" & checks$status == "doubt" & panel_kind(x) == "undeclared"
   shown <- checks[checks$status == "problem" | nearly, ]
   found <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
   paste0(found, shown$advice, recycle0 = TRUE)

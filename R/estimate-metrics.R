@@ -160,10 +160,34 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
   interval <- interval %||% one$options$interval
   conf_level <- check_level(conf_level %||% one$options$conf_level)
   table <- over_groups(estimates, grouped, metrics_of_estimate, plan, interval, conf_level, systems)
-  show_metrics(table, estimates, plan, list(
+  options <- list(
     method = one$options$method, interval = interval, conf_level = conf_level,
     grouped = grouped, systems = systems %||% one$table$system
-  ))
+  )
+  has_interval <- has_interval(list(options = options))
+  groups <- if (grouped) length(estimates) else NA_integer_
+  caption <- paste0(
+    count_noun(length(plan$records), "metric"), " of ",
+    count_noun(length(options$systems), "system"),
+    if (grouped) paste0(" in ", count_noun(groups, "group")), ", ",
+    count_noun(n_categories(plan), "category", "categories"), ", ", method_words(options$method)
+  )
+  whole <- table[is.na(table$category), ]
+  first <- paste(who_of(whole), row_names(whole), decimals(whole$estimate, 2L), recycle0 = TRUE)
+  new_result("metric_estimate",
+    tables = list(table = table),
+    facts = list(
+      groups = groups, systems = length(options$systems), metrics = length(plan$records),
+      categories = n_categories(plan), estimates = nrow(table),
+      missing = sum(is.na(table$estimate)), method = options$method, interval = interval,
+      conf_level = if (has_interval) conf_level else NA_real_
+    ),
+    line = paste0(caption, if (nrow(whole) > 0L) ": ", printable(shorten(first, most = 3L))),
+    caption = caption, shown = view_of_metrics(table),
+    notes = metric_notes(table, one, interval, conf_level),
+    more = "tidy(), augment() (posterior weights), plot()",
+    estimates = estimates, plan = plan, options = options
+  )
 }
 
 # A row per system and row of the plan. An engine knows how metrics that need the same are found.

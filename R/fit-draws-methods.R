@@ -55,24 +55,35 @@ as_draws_of_fit <- function(x, ...) posterior::as_draws_df(draws(x))
 #' @rawNamespace S3method(posterior::as_draws_df,draws_fit,as_draws_of_fit)
 NULL
 
-#' @rdname tidy.rater_fit
-#' @param conf_level For a fit by `"bayes"`: how probable it is that a parameter lies between
-#'   `conf.low` and `conf.high`, a probability.
-#' @export
-tidy.draws_fit <- function(x, ..., conf_level = default_conf_level()) {
+tidy_draws <- function(x, ..., conf_level = default_conf_level()) {
   check_dots_empty(...)
-  conf_level <- check_level(conf_level)
-  draws <- unname(x$draws)
+  parameter_table(x, check_level(conf_level), diagnose_all(x$draws, x$sampling$chains))
+}
+
+parameter_table <- function(fit, conf_level, mixing) {
+  draws <- unname(fit$draws)
   at <- apply(draws, 2L, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, names = FALSE)
-  mixing <- unname(diagnose_all(x$draws, x$sampling$chains))
-  table <- tibble::as_tibble(x$terms[c("term", "rater", "truth", "rating", "population")])
+  mixing <- unname(mixing)
+  table <- tibble::as_tibble(fit$terms[c("term", "rater", "truth", "rating", "population")])
   tibble::add_column(table,
     estimate = at[2L, ], std.error = apply(draws, 2L, stats::sd), conf.low = at[1L, ],
     conf.high = at[3L, ], mean = colMeans(draws), mcse = mixing[, 4L],
     rhat = mixing[, 1L], ess_bulk = mixing[, 2L], ess_tail = mixing[, 3L],
-    contraction = unname(contraction(x)),
+    contraction = unname(contraction(fit)),
     reason = ifelse(is.na(mixing[, 1L]), "the same in all draws", NA_character_)
   )
+}
+
+# What is printed of a fit, made with it.
+view_of_draws <- function(fit) {
+  watched <- is_watched(fit$terms)
+  fit$draws <- fit$draws[, watched, drop = FALSE]
+  fit$terms <- fit$terms[watched, ]
+  level <- default_conf_level()
+  table <- parameter_table(fit, level, fit$diagnostics)
+  weak <- !is.na(table$contraction) & table$contraction < least_contraction
+  table$prior <- ifelse(weak, "mostly prior", "")
+  view(table, c(parameter = "term", "estimate", "conf.low", "conf.high", "prior"), level = level)
 }
 
 # How much less a parameter varies than before the ratings were seen: 0 where they say nothing.
@@ -84,50 +95,28 @@ contraction <- function(fit) {
 
 least_contraction <- 0.3
 
-#' @rdname tidy.rater_fit
-#' @export
-glance.draws_fit <- function(x, ...) {
-  check_dots_empty(...)
-  plain <- NextMethod()
+schema_of.draws_fit <- function(x) { # nolint: object_name.
+  sampling <- x$sampling
   worst <- worst_mixing(x)
-  tibble::tibble(
-    plain, draws = nrow(x$draws), chains = x$sampling$chains, thin = x$sampling$thin,
-    worst_rhat = worst[[1L]], worst_ess = worst[[2L]], switched = x$switched
-  )
-}
-
-#' @rdname tidy.rater_fit
-#' @export
-format.draws_fit <- function(x, ...) NextMethod()
-
-#' @export
-print.draws_fit <- function(x, ...) {
-  print_result(x, "tidy(), draws(), ground_truth(), test_accuracy(), plot()", paste0(
-    "<draws_fit> ", title_of_fit(x), "; ", count_noun(x$sampling$chains, "chain"), " of ",
-    count_noun(x$sampling$kept, "draw"),
-    if (x$sampling$thin > 1L) paste0(", one of ", x$sampling$thin, " sweeps each")
-  ))
-}
-
-#' @export
-shown_table.draws_fit <- function(x) { # nolint: object_name.
-  table <- tidy(x)
-  table <- table[is_watched(table), ]
-  out <- data.frame(parameter = table$term, estimate = decimals(table$estimate))
-  out[[interval_title(default_conf_level())]] <- bracketed(table$conf.low, table$conf.high)
-  out$prior <- ifelse(table$contraction < least_contraction & !is.na(table$contraction),
-    "mostly prior", "")
-  out
-}
-
-#' @export
-notes_of.draws_fit <- function(x) { # nolint: object_name.
-  c(
-    paste0(
-      "Estimates are posterior medians. ", mixing_words(x),
-      if (x$switched == 0) "; no categories changed names"
+  new_schema(
+    tables = list(parameters = tidy_draws),
+    facts = c(facts_of_fit(x), list(
+      draws = nrow(x$draws), chains = sampling$chains, thin = sampling$thin,
+      worst_rhat = worst[[1L]], worst_ess = worst[[2L]], switched = x$switched
+    )),
+    line = line_of_fit(x),
+    head = paste0(
+      title_of_fit(x), "; ", count_noun(sampling$chains, "chain"), " of ",
+      count_noun(sampling$kept, "draw"),
+      if (sampling$thin > 1L) paste0(", one of ", sampling$thin, " sweeps each")
     ),
-    assumption_of(x)
+    shown = x$shown,
+    notes = c(
+      paste0("Estimates are posterior medians. ", mixing_words(x),
+        if (x$switched == 0) "; no categories changed names"),
+      assumption_of(x)
+    ),
+    more = "tidy(), draws(), ground_truth(), test_accuracy(), plot()"
   )
 }
 
@@ -147,8 +136,6 @@ assumption_of <- function(fit) {
     )
   )
 }
-
-likelihood_lines.draws_fit <- function(fit) NULL # nolint: object_name.
 
 # Of some of the draws: matrices of raters (a list, truths x ratings), base rates of each
 # population, and what raters share.

@@ -261,7 +261,7 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
   empty <- is.na(posterior[, 1L])
   of_population <- matrix(means[seq_len(populations * size)], populations, byrow = TRUE)
   posterior[empty, ] <- of_population[populations_in(task, x)[empty], ]
-  new_rater_fit("draws_fit", x, model, "bayes", known,
+  fit <- new_rater_fit("draws_fit", x, model, "bayes", known,
     identified = "yes", rater_accuracy = mean(colMeans(accuracy)), base_rates = rates$mean,
     posterior = posterior, log_likelihood = NA_real_,
     matrices = aperm(array(cells, c(size, size, length(matrix_of))), 3:1),
@@ -277,6 +277,8 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
     switched = drawn$switched, stuck = drawn$stuck,
     converged = all(drawn$diagnostics[, "rhat"] <= 1.01, na.rm = TRUE)
   )
+  fit$shown <- view_of_draws(fit)
+  fit
 }
 
 # Of the cases at hand: populations by their numbers of cases. `draws`: draws x categories.

@@ -1,12 +1,16 @@
 # What a fit prints.
 
 #' @srrstats {UL4.3, UL4.3a} as much as a screen has
-#' @export
-print.rater_fit <- function(x, ...) {
-  cat_lines(format_fit(x))
-  if (x$identified == "yes") {
-    next_step <- if (x$method == "algebraic") "estimate_accuracy()" else "confusion()"
-    cat_lines(
+#' @noRd
+schema_of.rater_fit <- function(x) { # nolint: object_name.
+  identified <- x$identified == "yes"
+  title <- title_of_fit(x)
+  next_step <- if (x$method == "algebraic") "estimate_accuracy()" else "confusion()"
+  new_schema(
+    class = "rater_fit", tables = list(parameters = tidy_fit), facts = facts_of_fit(x),
+    line = line_of_fit(x, title),
+    head = c(title, lines_of_fit(x)), shown = function(x) view(utils::head(tidy(x), 20L)),
+    notes = if (identified) c(
       paste0("Base rates: ", shorten(paste(x$x$categories, decimals(x$base_rates)), most = 6L)),
       if (x$negative > 0L) {
         paste0(count_noun(x$negative, "base rate"), " estimated below zero, and set to zero")
@@ -14,20 +18,17 @@ print.rater_fit <- function(x, ...) {
       format_votes(x$x), format_known(x), if (is_k_model(x$model) && !has_counts(x$x)) {
         "For labels take ground_truth(ratings), which averages over models"
       }, if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
-      "", paste0("Next: ground_truth(), ", next_step, ", tidy(), plot().")
+      note(c("", paste0("Next: ground_truth(), ", next_step, ", tidy(), plot().")), "heading")
     )
-  }
-  invisible(x)
+  )
 }
 
-#' @rdname tidy.rater_fit
-#' @export
-format.rater_fit <- function(x, ...) {
-  paste0(title_of_fit(x), ": ", if (x$identified == "yes") {
-    sprintf("rater accuracy %s, Fleiss' kappa %s", decimals(x$rater_accuracy, 2L),
-      decimals(kappa_of_agreement(x$x, x$agreement), 2L))
+line_of_fit <- function(fit, title = title_of_fit(fit)) {
+  paste0(title, ": ", if (fit$identified == "yes") {
+    sprintf("rater accuracy %s, Fleiss' kappa %s", decimals(fit$rater_accuracy, 2L),
+      decimals(kappa_of_agreement(fit$x, fit$agreement), 2L))
   } else {
-    paste0("not identified (", reason_of_fit(x), ")")
+    paste0("not identified (", reason_of_fit(fit), ")")
   })
 }
 
@@ -40,11 +41,9 @@ title_of_fit <- function(fit) {
   ))
 }
 
-format_fit <- function(fit) {
-  out <- paste0("<rater_fit> ", title_of_fit(fit))
-  if (fit$identified != "yes") return(c(out, paste0("Not identified: ", reason_of_fit(fit))))
+lines_of_fit <- function(fit) {
+  if (fit$identified != "yes") return(paste0("Not identified: ", reason_of_fit(fit)))
   c(
-    out,
     if (!is.na(fit$agreement)) sprintf("Pairs of raters agree: %s (Fleiss' kappa %s)",
       percent(fit$agreement), decimals(kappa_of_agreement(fit$x, fit$agreement))),
     format_accuracy(fit), format_sureness(fit), likelihood_lines(fit)
@@ -58,7 +57,8 @@ format_accuracy <- function(fit) {
     ends <- paste0(decimals(accuracy[ends]), " (", fit$x$raters[ends], ")", collapse = " to ")
     return(paste0("Accuracy of raters: ", ends, ", mean ", decimals(fit$rater_accuracy)))
   }
-  error <- sqrt(variances(fit)[[1L]])
+  # Others are computed when tidy() asks for them.
+  error <- if (is.numeric(fit$covariance)) sqrt(fit$covariance[[1L]]) else NA
   paste0(
     "Accuracy of every rater: ", decimals(fit$rater_accuracy),
     if (!is.na(error)) paste0(" (standard error ", decimals(error), ")")
@@ -128,13 +128,16 @@ format_known <- function(fit) {
 
 #' @export
 summary.rater_fit <- function(object, ...) {
-  structure(list(fit = object), class = "summary_rater_fit")
+  head <- schema_of(object)$head
+  structure(
+    list(fit = object, head = head, parameters = tidy(object)), class = "summary_rater_fit"
+  )
 }
 
 #' @export
 print.summary_rater_fit <- function(x, ...) {
-  cat_lines(format_fit(x$fit))
-  print_table("Parameters", tidy(x$fit))
+  cat_lines(paste0("<rater_fit> ", x$head[[1L]]), x$head[-1L])
+  print_table("Parameters", x$parameters)
   matrices <- confusion(x$fit)
   if (has_one_matrix(x$fit)) matrices <- list(`a rater` = matrices[[1L]])
   for (name in utils::head(names(matrices), 6L)) {

@@ -120,7 +120,6 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #' Tables of a fit
 #'
 #' @param x A [fit_raters()] result.
-#' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error` (`NA` for
 #'   base rates if one of them is zero, for all if raters agree perfectly, and where weights do not
 #'   count cases).
@@ -139,7 +138,8 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'
 #'   Of a fit by `"bayes"` `tidy()` has a row per parameter of [draws()]: `term`; `rater`, `truth`,
 #'   `rating` and `population`, what it is about; the posterior median `estimate`, standard
-#'   deviation `std.error`, ends of an interval `conf.low` and `conf.high`, and `mean`; `mcse`, the
+#'   deviation `std.error`, ends of an interval `conf.low` and `conf.high` (of probability
+#'   `conf_level` in `tidy(x, conf_level = )`), and `mean`; `mcse`, the
 #'   Monte Carlo error of the mean; `rhat`, `ess_bulk` and `ess_tail`; `contraction`, 0 where the
 #'   ratings say nothing and near 1 where the prior does not matter; `reason`, why something is
 #'   `NA`. `glance()` has besides `draws`, `chains`, `thin`, `worst_rhat`, `worst_ess`, and
@@ -149,32 +149,28 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
 #' tidy(fit)
 #' glance(fit)
-#' @export
-tidy.rater_fit <- function(x, ...) {
-  check_dots_empty(...)
+#' @name tidy.rater_fit
+NULL
+
+tidy_fit <- function(x) {
   tibble::tibble(
     term = names(stats::coef(x)), estimate = unname(stats::coef(x)),
     std.error = sqrt(variances(x))
   )
 }
 
-#' @rdname tidy.rater_fit
-#' @export
-glance.rater_fit <- function(x, ...) {
-  check_dots_empty(...)
-  data <- x$x
-  log_likelihood <- stats::logLik(x)
-  table <- tibble::tibble(
-    agreement = x$agreement, kappa = kappa_of_agreement(data, x$agreement),
-    chance_kappa = x$kappa, rater_accuracy = x$rater_accuracy,
-    cases = nrow(data), raters = n_raters(data),
-    ratings = n_ratings(data),
-    categories = n_categories(data), patterns = n_patterns(data),
-    logLik = as.double(log_likelihood), AIC = stats::AIC(log_likelihood),
-    BIC = stats::BIC(log_likelihood), nobs = stats::nobs(x)
+facts_of_fit <- function(fit) {
+  x <- fit$x
+  log_likelihood <- stats::logLik(fit)
+  facts <- list(
+    agreement = fit$agreement, kappa = kappa_of_agreement(x, fit$agreement),
+    chance_kappa = fit$kappa, rater_accuracy = fit$rater_accuracy, cases = nrow(x),
+    raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
+    patterns = n_patterns(x), logLik = as.double(log_likelihood),
+    AIC = stats::AIC(log_likelihood), BIC = stats::BIC(log_likelihood), nobs = stats::nobs(fit)
   )
-  if (is.null(x$centre)) return(table)
-  of_centre <- x$centre[c("c", "tau", "ups", "a")]
-  if (x$identified != "yes") of_centre[] <- NA_real_
-  tibble::as_tibble(c(table, lapply(of_centre, na_real)))
+  if (is.null(fit$centre)) return(facts)
+  of_centre <- fit$centre[c("c", "tau", "ups", "a")]
+  if (fit$identified != "yes") of_centre[] <- NA_real_
+  c(facts, lapply(of_centre, na_real))
 }

@@ -33,7 +33,7 @@ bootstrap_interval <- function(draft, table) {
 bootstrap_note <- function(x) {
   failed <- range(x$details$failed)
   paste0(
-    "Interval (bootstrap): sampling error alone; ", resampling_note(x), ", ",
+    "sampling error alone; ", resampling_note(x), ", ",
     number(x$options$replicates), " replicates",
     if (failed[[2L]] > 0L) {
       paste0(

@@ -18,8 +18,8 @@ gold_interval <- function(id, share, difference, note, explained, anytime = FALS
     find = function(draft, table) robust_interval(draft, table), gold = asked(share),
     difference = asked(difference), anytime = anytime,
     note = function(estimate) {
-      gold_interval_note(id, paste0(note, "; "), estimate$gold$settings,
-        if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate))
+      paste0(note, "; ", gold_interval_words(estimate$gold$settings,
+        if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate)))
     },
     explain = paste("On the cases with known truth the mean error of what ratings predict was
       measured, and the mean prediction over all cases corrected by it (prediction-powered
@@ -47,9 +47,9 @@ interval_anytime <- gold_interval(
   anytime = TRUE
 )
 
-gold_interval_note <- function(id, note, settings, clusters, plural = NULL) {
+gold_interval_words <- function(settings, clusters) {
   paste0(
-    "Interval", plural, " (", id, "): ", note, "accuracy in the ", settings$target,
+    "accuracy in the ", settings$target,
     if (!is.null(clusters)) paste0("; gold in ", count_noun(clusters, "cluster"))
   )
 }

@@ -18,16 +18,16 @@ interval_posterior <- new_interval(
 # What the width is made of.
 posterior_note <- function(x) {
   if (x$drawn_gold > 0L) {
-    return(paste0("Interval: quantiles of posterior draws, weighted by ",
+    return(paste0("quantiles of posterior draws, weighted by ",
       count_noun(x$drawn_gold, "case"), " with known truth"))
   }
   parts <- colMeans(x$parts)
   share <- paste0(round(100 * parts / sum(parts)), "%")
   if (is.null(x$options$common) || is_stated(x$options)) {
-    return("Interval: quantiles of posterior draws; sampling error alone, given what is assumed")
+    return("quantiles of posterior draws; sampling error alone, given what is assumed")
   }
   paste0(
-    "Interval: quantiles of posterior draws. Of its variance ", share[[1L]], " is sampling, ",
+    "quantiles of posterior draws. Of its variance ", share[[1L]], " is sampling, ",
     share[[2L]], " shared errors and ", share[[3L]],
     " cases that deceive all; the ratings cannot change the last two"
   )

@@ -4,7 +4,7 @@ interval_profile <- new_interval(
   "profile",
   likelihood = TRUE, clusters = FALSE, uncounted = "so the likelihood has no scale",
   find = function(draft, table) profile_interval(draft, table),
-  note = function(estimate) "Interval (profile): sampling error alone, from the log posterior.",
+  note = function(estimate) "sampling error alone, from the log posterior.",
   explain = "The {interval} is from the profile of the log posterior; it covers sampling error
     only."
 )

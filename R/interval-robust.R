@@ -167,7 +167,7 @@ robust_note <- function(x) {
     count_noun(count_clusters(x), "cluster")
   }
   drawn <- paste0(" (", drawn, ")", recycle0 = TRUE)
-  paste0("Interval (robust): sampling error", drawn, allowance_words(x), ".")
+  paste0("sampling error", drawn, allowance_words(x), ".")
 }
 
 # What an interval contains beside sampling error: true for this estimate, not only for its kind.

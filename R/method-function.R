@@ -67,7 +67,7 @@ function_estimate <- function(x, options) {
   fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
   check_has_systems(fit$x)
   draft <- draft_estimate(fit, options)
-  new_accuracy_estimate(draft, interval_of_draft(draft))
+  show_accuracy(new_accuracy_estimate(draft, interval_of_draft(draft)))
 }
 
 function_options <- function(given) {

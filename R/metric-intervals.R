@@ -88,7 +88,7 @@ metric_rows <- function(estimate, plan, system, value, n, reason) {
     system = rep(system, nrow(rows)), metric = rows$metric, average = rows$average,
     category = rows$category, estimate = na_real(value), std.error = NA_real_,
     conf.low = NA_real_, conf.high = NA_real_, n = n, method = estimate$options$method,
-    reason = unname(reason)
+    reason = unname(reason), why = NA_character_
   )
 }
 
@@ -112,9 +112,10 @@ own_accuracy <- function(found, estimate, interval, s, conf_level) {
     own <- with_limits(own, estimate$details$centre[[s]], level)
     same <- TRUE
   }
-  columns <- c("estimate", if (same) c(interval_columns, "reason"))
+  reasons <- c("reason", "why")
+  columns <- c("estimate", if (same) interval_columns,
+    if (same || !has_posterior(estimate)) reasons)
   found[at, columns] <- own[columns]
-  if (!same && !has_posterior(estimate)) found$reason[at] <- own$reason
   found
 }
 

@@ -1,42 +1,5 @@
 # Words and tables of metrics.
 
-# `estimates`: a list, named after groups.
-show_metrics <- function(table, estimates, plan, options) {
-  metrics <- length(plan$records)
-  systems <- length(options$systems)
-  categories <- n_categories(plan)
-  caption <- paste0(
-    count_noun(metrics, "metric"), " of ", count_noun(systems, "system"),
-    if (options$grouped) paste0(" in ", count_noun(length(estimates), "group")), ", ",
-    count_noun(categories, "category", "categories"), ", ", method_words(options$method)
-  )
-  has_interval <- !is.null(accuracy_intervals()[[options$interval]]$find)
-  whole <- table[is.na(table$category), ]
-  first <- paste(who_of(whole), row_names(whole), decimals(whole$estimate, 2L), recycle0 = TRUE)
-  one <- estimates[[1L]]
-  new_result("metric_estimate",
-    tables = list(table = table), estimates = estimates, plan = plan, options = options,
-    facts = list(
-      groups = if (options$grouped) length(estimates) else NA_integer_, systems = systems,
-      metrics = metrics, categories = categories, estimates = nrow(table),
-      missing = sum(is.na(table$estimate)), method = options$method, interval = options$interval,
-      conf_level = if (has_interval) options$conf_level else NA_real_
-    ),
-    line = paste0(
-      caption, if (nrow(whole) > 0L) ": ", printable(shorten(first, most = 3L))
-    ),
-    caption = caption, shown = view_of_metrics(table),
-    notes = c(
-      reason_notes(table$reason, table$estimate, paste0(row_names(table), " (", table$system, ")")),
-      if (!all(rests_on_gold(one))) common_note(one),
-      if (!all(is.na(table$conf.low))) {
-        metric_interval_note(options$interval, options$conf_level, one)
-      }
-    ),
-    more = "tidy(), augment() (posterior weights), plot()"
-  )
-}
-
 # Of each row: "f_meas (macro)", "recall of A".
 row_names <- function(table) {
   average <- paste0(" (", average_words(table$average), ")")
@@ -68,8 +31,15 @@ view_of_metrics <- function(table) {
   sides <- list(metric = row_names(table), system = who)
   sides <- lapply(if (many) rev(sides) else sides, function(of) factor(of[keep], unique(of[keep])))
   cells <- tapply(values[keep], sides, identity)
-  out <- data.frame(rownames(cells), cells, check.names = FALSE, row.names = NULL)
-  view(stats::setNames(out, c(names(sides)[[1L]], colnames(cells))), most = 45L)
+  view_of_matrix(cells, names(sides)[[1L]], most = 45L)
+}
+
+metric_notes <- function(table, one, interval, conf_level) {
+  c(
+    reason_notes(table, paste0(row_names(table), " (", table$system, ")")),
+    if (!all(rests_on_gold(one))) common_note(one),
+    if (!all(is.na(table$conf.low))) metric_interval_note(interval, conf_level, one)
+  )
 }
 
 # What such intervals of an estimate contain; NULL for none.
@@ -88,7 +58,7 @@ metric_interval_note <- function(interval, conf_level, estimate) {
   } else if (record$cells && !record$drawn) {
     paste0("sampling error alone (", drawn, ")")
   } else {
-    return(record$note(estimate))
+    return(interval_note(record, estimate))
   }
   paste0(interval_title(conf_level), "s (", record$id, "): ", about)
 }

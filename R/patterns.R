@@ -56,7 +56,10 @@ unfold_ratings <- function(x, pattern = pattern_of_case(x)) {
 # database counted cases, an entry of `index` stands for `times` of them.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
-pattern_times <- function(x) core_pattern_weights(x$index, x$times, n_patterns(x))
+pattern_times <- function(x) {
+  if (!is.null(x$times)) return(core_pattern_weights(x$index, x$times, n_patterns(x)))
+  as.double(tabulate(x$index, n_patterns(x)))
+}
 
 n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
 

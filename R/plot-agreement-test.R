@@ -1,6 +1,6 @@
 #' @rdname agreement_tests
 #' @param object A [compare_agreement()] result.
-#' @param ... Not used.
+#' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `autoplot()`: a ggplot; of a test, estimates beside the value that was tested; of a
 #'   comparison, differences with their intervals beside zero.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)

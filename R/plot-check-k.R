@@ -5,6 +5,7 @@
 #'   pair of raters agrees, against what the fitted model expects; pairs above the line agree more
 #'   than their accuracies explain. `"disagreements"`: the same for pairs of ratings that disagree,
 #'   by their categories, against equally probable errors.
+#' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(checks)

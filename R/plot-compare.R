@@ -4,6 +4,7 @@
 #' @param type `"differences"`: the difference of each pair with its interval, which tells the two
 #'   apart if it does not reach over zero; of more than 40, the first of those that are printed.
 #'   `"ranks"`: the probability of each rank of each system that has ranks.
+#' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(comparison)

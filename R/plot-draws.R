@@ -120,7 +120,7 @@ plot_medians <- function(table, terms, colours, width) {
 
 #' @rdname check_fit
 #' @param object A `check_fit()` result.
-#' @param ... Not used.
+#' @param ... For `plot()`, passed on to `autoplot()`.
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
 autoplot.fit_check <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)

@@ -1,6 +1,4 @@
-#' @export
-tidy.rater_prior <- function(x, ...) {
-  check_dots_empty(...)
+tidy_prior <- function(x) {
   named <- Map(law_rows, x$raters, names(x$raters))
   others <- if (is.list(x$others)) {
     law_rows(x$others, "others")
@@ -53,35 +51,25 @@ rate_row <- function(law, population) {
   }
 }
 
-#' @export
-glance.rater_prior <- function(x, ...) {
-  check_dots_empty(...)
-  tibble::tibble(
-    raters = length(x$raters), others = if (is.list(x$others)) "own" else x$others,
-    order = x$order, populations = length(x$base_rates)
-  )
-}
-
-#' @export
-format.rater_prior <- function(x, ...) {
+schema_of.rater_prior <- function(x) { # nolint: object_name.
   who <- if (length(x$raters) > 0L) paste0(shorten(names(x$raters)), "; ")
-  others <- if (is.list(x$others)) "as you say" else x$others
-  printable(paste0("Priors: ", who, "others ", others, ", order ", x$order))
-}
-
-#' @export
-print.rater_prior <- function(x, ...) {
-  table <- tidy(x)
+  named <- is.list(x$others)
+  table <- tidy_prior(x)
   shown <- data.frame(
     rater = ifelse(is.na(table$rater), "", table$rater), table[c("part", "prior")],
     mean = ifelse(is.na(table$mean), "", decimals(table$mean)),
-    `90%` = bracketed(table$lower, table$upper, ""), check.names = FALSE
+    interval = bracketed(table$lower, table$upper, "")
   )
   shown[] <- lapply(shown, printable)
-  cat_lines(paste0("<rater_prior> ", format(x)), "")
-  print(align_left(shown, 1:3), row.names = FALSE)
-  invisible(x)
+  new_schema(
+    tables = list(priors = table),
+    facts = list(
+      raters = length(x$raters), others = if (named) "own" else x$others, order = x$order,
+      populations = length(x$base_rates)
+    ),
+    line = printable(paste0(
+      "Priors: ", who, "others ", if (named) "as you say" else x$others, ", order ", x$order
+    )),
+    shown = view(shown, c("rater", "part", "prior", "mean", `90%` = "interval"), left = 1:3)
+  )
 }
-
-#' @export
-shown_table.rater_prior <- function(x) NULL # nolint: object_name.

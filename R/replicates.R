@@ -78,17 +78,33 @@ warn_of_each <- function(topic, message, names, share, of, least = 0, i = NULL) 
     i = i, systems = names[some], share = share[some])
 }
 
-# A line per reason why something is NA; `of` are the names of its rows, `no` what they have no
-# interval of.
-reason_notes <- function(reason, estimate, of, most = 4L, no = "interval") {
-  vapply(unique(reason[!is.na(reason)]), function(why) {
-    at <- reason %in% why
-    what <- if (startsWith(why, no_interval)) paste("No", no, "for") else
-      if (startsWith(why, gold_unused)) "From ratings alone," else
-      if (all(is.na(estimate[at]))) "NA for" else "For"
-    plain <- sub(paste0("^(", no_interval, "|", gold_unused, ")"), "", why)
-    paste0(what, " ", shorten(of[at], most = most), ": ", plain)
-  }, "", USE.NAMES = FALSE)
+# A line per reason why something is NA. `table` has columns estimate, reason and perhaps why; `of`
+# are names of its rows; `no` is what they have no interval of.
+reason_notes <- function(table, of, most = 4L, no = "interval") {
+  why <- why_of(table)
+  key <- keys(list(why, table$reason))
+  vapply(unique(key[!is.na(table$reason)]), function(one) {
+    at <- which(key == one)
+    first <- at[[1L]]
+    begins <- switch(why[[first]],
+      missing = "NA for", chance = "For", no_interval = , same_answers = paste("No", no, "for"),
+      "From ratings alone,"
+    )
+    prefix <- switch(why[[first]],
+      no_interval = , same_answers = no_interval, ratings_alone = gold_unused, ""
+    )
+    plain <- substring(table$reason[[first]], nchar(prefix) + 1L)
+    paste0(begins, " ", shorten(of[at], most = most), ": ", plain)
+  }, "")
+}
+
+# Codes of reasons, which code asks for; a table has a column `why` only where numbers do not show
+# them. Codes are in the help page of conditions.
+why_of <- function(table) {
+  n <- length(table$reason)
+  why <- ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n)), "missing", "no_interval")
+  given <- rep_len(table[["why"]] %||% NA_character_, n)
+  ifelse(is.na(given), why, given)
 }
 
 # `share` is of the replicates that failed for each of `names`. If all failures belonged to one

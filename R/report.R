@@ -80,17 +80,10 @@ put_report <- function(made, file) {
     i = "The folder must be writable and have space for a second copy.", path = file)
 }
 
-# Notes below a table, for readers who do not know it from the console. Those of results without a
-# schema are taken apart, until they have one.
+# Notes below a table, for readers who do not know it from the console.
 notes_in_words <- function(estimate) {
-  if (!is.null(schema_of(estimate))) {
-    notes <- unlist(lapply(schema_of(estimate)$notes, `[[`, "report"))
-    return(notes[nzchar(notes)])
-  }
-  notes <- plain_words(notes_of(estimate))
-  notes <- notes[nzchar(notes) & !grepl("^(Range|Labels|p):", notes)]
-  notes <- sub("^Interval [(][a-z]+[)]", "Interval", sub("^Gold: ", "Known truth: ", notes))
-  gsub("gold cases", "known cases", notes, fixed = TRUE)
+  notes <- unlist(lapply(schema_of(estimate)$notes, `[[`, "report"))
+  notes[nzchar(notes)]
 }
 
 # The checks of data_check(), for readers who use no R.
@@ -158,7 +151,7 @@ disputed_cases <- function(x, most = 15L) {
   best <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
   at <- order(best$probability, share)
   at <- utils::head(at[share[at] < 1], most)
-  answers <- as.data.frame(all_answers(x)[at, , drop = FALSE])
+  answers <- as.data.frame(all_answers(x)[pattern_of_case(x)[at], , drop = FALSE])
   answers[] <- lapply(answers, function(code) x$categories[code])
   # "yes: 3, no: 2": the most frequent first.
   votes <- vapply(at, function(case) {

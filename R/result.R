@@ -7,14 +7,21 @@
 #   that are long or have arguments.
 # facts: list of the columns of glance().
 # line: format(). caption: the line above a table in a document. head: lines of the printed header.
-# shown: a view() of a table, or a list of several.
+# shown: a view() of a table, a list of several, or a function of the object that makes one, for
+#   documents only. document: the view that a document shows, by default the first of these.
+# class: its name in print(), by default the first class.
 # notes: strings or note()s, printed below the table. more: verbs that show more.
+# summary: a function of the object that gives views, which summary() shows below the print;
+#   by default all tables.
 new_schema <- function(tables, facts, line, caption = line, head = caption, shown = NULL,
-                       notes = NULL, more = NULL) {
+                       notes = NULL, more = NULL, class = NULL, summary = NULL, document = NULL) {
+  if (is.list(shown) && is.data.frame(shown$table)) shown <- list(shown)
   list(
+    class = class,
     tables = tables, facts = facts, line = line, caption = caption, head = head,
-    shown = if (is.data.frame(shown$table)) list(shown) else shown,
-    notes = unlist(lapply(notes, as_note), recursive = FALSE), more = more
+    shown = shown,
+    document = document %||% if (is.list(shown) && length(shown) > 0L) shown[[1L]],
+    notes = unlist(lapply(notes, as_note), recursive = FALSE), more = more, summary = summary
   )
 }
 
@@ -24,7 +31,7 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
 # Without `tables`, the class has methods of its own.
 new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
                        head = caption, shown = NULL, notes = NULL,
-                       more = "tidy(), glance(), plot()", again = NULL,
+                       more = "tidy(), glance(), plot()", document = NULL, again = NULL,
                        tibble = tables[[1L]]) {
   class <- c(class, "fallible_result")
   if (is.null(tables)) return(structure(list(...), class = class))
@@ -32,7 +39,8 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
   # Tables that are fields of the result are kept there only.
   kept <- if (is.null(again)) !made else vapply(tables, identical, NA, tibble)
   schema <- new_schema(
-    replace(tables, kept, list(NULL)), facts, line, caption, head, shown, notes, more
+    replace(tables, kept, list(NULL)), facts, line, caption, head, shown, notes, more,
+    document = document
   )
   if (is.null(again)) {
     return(structure(c(tables[kept], list(...)), schema = schema, class = class))
@@ -64,7 +72,7 @@ note <- function(text, kind = "note", report = if (kind != "heading") plain_word
 plain_words <- function(words) {
   clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
   out <- trimws(gsub("[ \t]+", " ", gsub(clause, "", words)))
-  ifelse(is.na(out), "", out)
+  gsub("gold cases", "known cases", ifelse(is.na(out), "", out), fixed = TRUE)
 }
 
 as_note <- function(note) if (is.list(note)) list(note) else note(note)
@@ -72,17 +80,23 @@ as_note <- function(note) if (is.list(note)) list(note) else note(note)
 # How a table is shown: `columns`, named after their headings where these are others; doubles with
 # `digits`, a number or several with names of columns. Columns conf.low and conf.high become one, an
 # interval of this `level`. Errors and intervals that are NA are blank. At most `most` rows are
-# printed, and `longest_view` are kept. A view `aside` is printed, and not shown in documents.
+# printed, and `longest_view` are kept.
 view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
-                 title = NULL, aside = FALSE, total = nrow(table)) {
+                 title = NULL, total = nrow(table)) {
   headings <- ifelse(rlang::names2(columns) == "", columns, names(columns))
   force(total)
   table <- plain_data_frame(table)[seq_len(min(nrow(table), longest_view)), columns, drop = FALSE]
   list(table = table, headings = headings, digits = digits, level = level, left = left,
-    most = most, title = title, aside = aside, total = total)
+    most = most, title = title, total = total)
 }
 
 longest_view <- 1000L
+
+# A matrix, whose names may be any labels; `side` is the heading of the names of its rows.
+view_of_matrix <- function(matrix, side, ...) {
+  columns <- stats::setNames(seq_len(ncol(matrix) + 1L), c(side, colnames(matrix)))
+  view(data.frame(rownames(matrix), unname(unclass(matrix))), columns, ...)
+}
 
 # Cells as strings, by the name of the column or else by its type.
 format_column <- function(name, view) {
@@ -113,6 +127,8 @@ print_view <- function(view, most = view$most) {
   more <- view$total - min(most, longest_view)
   if (more > 0L) cat("... and", number(more), "more; see tidy()\n")
 }
+
+class_name <- function(x) schema_of(x)$class %||% class(x)[[1L]]
 
 is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(format(x)) != 1L
 
@@ -156,8 +172,8 @@ print.fallible_result <- function(x, ..., n = NULL) {
     "must be a number of rows, or Inf for all.", not = n)
   schema <- schema_of(x)
   if (is.null(schema)) return(NextMethod())
-  cat_lines(paste0("<", class(x)[[1L]], "> ", schema$head[[1L]]), schema$head[-1L])
-  for (view in schema$shown) print_view(view, n %||% view$most)
+  cat_lines(paste0("<", class_name(x), "> ", schema$head[[1L]]), schema$head[-1L])
+  if (is.list(schema$shown)) for (view in schema$shown) print_view(view, n %||% view$most)
   below <- c(notes_of(x), paste0("More: ", schema$more, ".", recycle0 = TRUE))
   if (length(below) > 0L) cat_lines("", below)
   invisible(x)
@@ -175,10 +191,22 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
   tables <- (schema_of(x) %||% attr(x, "schema"))$tables
   what <- check_choice(what %||% names(tables)[[1L]], names(tables), "what")
   table <- tables[[what]]
-  if (has_arguments(table)) return(table(x, ...))
+  if (has_arguments(table)) {
+    check_known_dots(setdiff(names(formals(table)), "x"), ...)
+    return(table(x, ...))
+  }
   check_dots_empty(...)
   if (is.function(table)) table <- table(x)
-  table %||% if (is.data.frame(x)) plain_tibble(x) else x[[what]]
+  table <- table %||% if (is.data.frame(x)) plain_tibble(x) else x[[what]]
+  table[names(table) != "why"] # a code for `reason`, which is in words
+}
+
+# `...` of tables that take arguments: all named, and known, unless the table checks them itself.
+check_known_dots <- function(known, ...) {
+  off <- if (!"..." %in% known) setdiff(rlang::names2(list(...)), known)
+  abort_argument_if(off, "...",
+    if (any(off == "")) "Arguments in {.arg ...} must be named." else "There is no argument
+        {.arg {off}} here.", i = "They are {.arg {known}}.")
 }
 
 # Is a table made on request, with arguments of its own?

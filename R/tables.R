@@ -37,10 +37,8 @@ shown_table <- function(x) UseMethod("shown_table")
 #' @export
 shown_table.default <- function(x) {
   schema <- schema_of(x)
-  if (!is.null(schema)) {
-    at <- Position(function(view) !view$aside, schema$shown, nomatch = 1L)
-    return(if (length(schema$shown) > 0L) shown_view(schema$shown[[at]]))
-  }
+  if (is.function(schema$shown)) return(shown_view(schema$shown(x)))
+  if (!is.null(schema)) return(if (!is.null(schema$document)) shown_view(schema$document))
   if (!inherits(x, told_in_words)) round_columns(utils::head(used_columns(tidy(x)), 20L))
 }
 

@@ -101,23 +101,31 @@ tables_of <- function(x) {
   tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
   if (length(tables) > 0L) {
     names <- setdiff(names(tables), not_shown_unasked)
-    return(Filter(NROW, lapply(stats::setNames(nm = names), tidy, x = x)))
+    return(Filter(NROW, lapply(stats::setNames(nm = names), tidy_if_any, x = x)))
   }
   methods <- lapply(class(x), utils::getS3method, f = "tidy", optional = TRUE)
   method <- Find(Negate(is.null), methods)
   names <- setdiff(eval(formals(method)$what), not_shown_unasked)
   if (length(names) == 0L) return(list(table = tidy(x)))
-  tables <- lapply(stats::setNames(nm = names), function(what) {
-    tryCatch(tidy(x, what = what), fallible_error = function(e) NULL)
-  })
-  Filter(NROW, tables)
+  Filter(NROW, lapply(stats::setNames(nm = names), tidy_if_any, x = x))
+}
+
+# NULL for tables that the result does not have.
+tidy_if_any <- function(x, what) {
+  tryCatch(tidy(x, what = what), fallible_error = function(e) NULL)
 }
 
 # The summary of all results that have no other: what they rest on, and all their tables.
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object
-  cat_lines(paste0("<summary of ", class(object)[[1L]], "> ", caption_of(object)))
+  views <- schema_of(object)$summary
+  if (!is.null(views)) {
+    print(object)
+    for (view in views(object)) print_view(view)
+    return(invisible(x))
+  }
+  cat_lines(paste0("<summary of ", class_name(object), "> ", caption_of(object)))
   print_facts(glance(object))
   tables <- tables_of(object)
   for (name in names(tables)) print_table(capitalised(name), used_columns(tables[[name]]))

@@ -57,10 +57,7 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
     again = label_table, tibble = table, about = about, votes = about$votes,
     calibrated = about$calibrated,
     tables = list(
-      cases = function(x) {
-        probability <- probability_matrix(x, "x")
-        long_truth(x$case, in_order(colnames(probability)), probability)
-      },
+      cases = tidy_labels,
       categories = tibble::tibble(
         category = in_order(colnames(probability)),
         n = as.integer(rowsum_codes(best, times[known], facts$categories)),
@@ -75,6 +72,11 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
     notes = label_notes(facts, about),
     more = "predict() (a label for each case), disputed_cases(), plot()"
   )
+}
+
+tidy_labels <- function(x) {
+  probability <- probability_matrix(x, "x")
+  long_truth(x$case, in_order(colnames(probability)), probability)
 }
 
 # `probability` has rows for `times` cases each. A label is unsure below `sure`.

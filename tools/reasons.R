@@ -2,15 +2,14 @@
 # A comparison (==, %in%, startsWith(), grepl(), sub(), ...) may not look at reasons or notes, or at
 # a string of several words. Code asks for a code (`why`), a number or NA. There may be as many
 # places as the next line says, and the number may only fall.
-allowed <- 17L
+allowed <- 6L
 folder <- c(commandArgs(TRUE), "R")[1]
 asking <- c(
   "==", "!=", "%in%", "startsWith", "endsWith", "identical", "match", "setdiff", "grepl", "regexpr",
   "sub", "gsub"
 )
 words <- c(
-  "reason", "notes_of", "reason_of_fit", "reason_notes", "no_interval", "gold_unused",
-  "same_on_all", "near_copies"
+  "reason", "notes_of", "reason_of_fit", "reason_notes", "no_interval", "gold_unused", "near_copies"
 )
 is_prose <- function(x) {
   is.character(x) && length(x) == 1 && !is.na(x) && grepl("^[A-Za-z][a-z]*( [a-z]+)+$", x)

@@ -53,7 +53,7 @@ test_that("print and summary tell the story", {
   dawid <- quiet(published(x, resampling = list(replicates = 200)))
   expect_identical(glance(dawid)$negative, 1L)
   dawid$table$conf.high <- dawid$table$estimate - 0.01
-  expect_snapshot(dawid)
+  expect_snapshot(show_accuracy(dawid))
   expect_snapshot(published(exact_ratings(rep(0.6, 3), 0.9)))
 })
 
@@ -187,8 +187,8 @@ test_that("what a print says of intervals holds for the estimate", {
   expect_identical(grepl("allowance for shared", said(estimate), fixed = TRUE), hidden > 0)
   estimate$details$dependence_weight <- 0
   estimate$details$common <- 0
-  expect_match(said(estimate), "sampling error alone .no sign of shared")
+  expect_match(said(show_accuracy(estimate)), "sampling error alone .no sign of shared")
   expect_match(said(quiet(estimate_accuracy(x, common = 0.5))), "sampling error alone, given")
   rater <- glance(estimate)$rater_accuracy
-  expect_match(rater_words(estimate), decimals(rater), fixed = TRUE)
+  expect_match(rater_words(glance(estimate)), decimals(rater), fixed = TRUE)
 })

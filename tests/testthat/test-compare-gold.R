@@ -87,7 +87,7 @@ test_that("draws of systems vary as their pairs do", {
   table <- tibble::tibble(
     system1 = c("a", "a", "b"), system2 = c("b", "c", "c"), estimate = c(0.1, 0.3, 0.2),
     conf.low = estimate - c(0.1, 0.2, 0.15), conf.high = estimate + c(0.1, 0.2, 0.15),
-    reason = NA_character_
+    reason = NA_character_, why = NA_character_
   )
   draws <- draws_of_pairs(table, c("a", "b", "c"), 0.9, 1e5)
   apart <- cbind(draws[, 1] - draws[, 2], draws[, 1] - draws[, 3], draws[, 2] - draws[, 3])

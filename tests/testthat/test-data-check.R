@@ -103,6 +103,17 @@ test_that("estimates say what the check says of the same data", {
   expect_no_match(paste(notes_of(quiet(estimate_accuracy(x))), collapse = " "), "nearly coincide")
 })
 
+test_that("copies are looked for among patterns, which stand for all their cases", {
+  x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.7, 0.8), c(a = 0.8), 2, n = 300)))
+  expect_lt(nrow(all_answers(x)), 20L)
+  answers <- all_answers(x)[pattern_of_case(x), ]
+  pairs <- compared_answers(x)
+  expect_identical(pairs$same, c(
+    mean(answers[, 1] == answers[, 2]), mean(answers[, 1] == answers[, 3]),
+    mean(answers[, 2] == answers[, 3])
+  ))
+})
+
 test_that("agreement that is better than guesses but not than chance leaves gold alone", {
   panel <- ratings(
     data.frame(a = rep(c("y", "n"), c(57, 3)), b = rep(c("n", "y"), c(3, 57)), s = "y"),

@@ -1,8 +1,7 @@
 # Classes that still have print methods of their own, and may compute while they print. This list
 # may only become shorter.
 not_converted <- c(
-  "ratings", "ratings_labels", "rater_fit", "draws_fit", "accuracy_estimate",
-  "accuracy_by_group", "confusion_estimate", "rater_prior"
+  "ratings", "ratings_labels"
 )
 
 # How often code calls into the compiled core.
@@ -50,6 +49,28 @@ test_that("results have a schema, and showing them computes nothing", {
     !is.null(schema_of(examples_of_results()[[class]]))
   }, names(examples_of_results()))
   expect_setequal(with_schema, converted)
+})
+
+test_that("what is shown of an estimate does not grow with its cases", {
+  shown_of <- function(n) {
+    x <- withr::with_seed(1, simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), n = n)))
+    attr(quiet(estimate_accuracy(x, interval = "none")), "schema")
+  }
+  expect_lt(abs(log(as.double(object.size(shown_of(1e4)) / object.size(shown_of(200))))), 0.2)
+})
+
+test_that("codes of reasons stay in results, and notes do not ask for words", {
+  x <- tibble::tibble(
+    estimate = c(NA, 0.5, 0.6, 0.7), why = c(NA, NA, "chance", "ratings_alone"),
+    reason = c("lost", "no interval: few", "by chance", "from ratings alone: none")
+  )
+  expect_identical(
+    reason_notes(x, letters[1:4]),
+    c("NA for a: lost", "No interval for b: few", "For c: by chance", "From ratings alone, d: none")
+  )
+  estimate <- examples_of_results()$accuracy_estimate
+  expect_true("why" %in% names(estimate$table))
+  expect_false("why" %in% names(tidy(estimate)))
 })
 
 test_that("rows of a result that is a tibble are a result, columns are a tibble", {
