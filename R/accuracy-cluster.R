@@ -30,10 +30,10 @@ few_clusters <- 20L
 cluster_widening <- function(estimate) {
   options <- estimate$options
   if (is.null(options$cluster)) return(1)
-  seed <- draw_seed()
+  options$seed <- draw_seed()
   estimator <- make_estimator(estimate$fit, method_joint, options)
   error <- function(options) {
-    draw <- replace(resampling(estimate$fit$x, options), "seed", list(seed))
+    draw <- resampling(estimate$fit$x, options)
     apply(replicates_of(estimator, "accuracy", draw), 2L, stats::sd, na.rm = TRUE)
   }
   widening <- error(options) / error(options[names(options) != "cluster"])

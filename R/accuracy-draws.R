@@ -97,8 +97,10 @@ draws_estimate <- function(fit, about, options, gold = NULL) {
   parts <- drawn_ends(fit)
   # Of the raters alone, as they are now in rows.
   fit$posterior <- parts$posterior
-  found <- mixed_ends(fit, parts, options)
-  if (!is.null(gold)) found <- weighted_by_gold(found, fit$x, gold)
+  found <- with_one_seed({
+    found <- mixed_ends(fit, parts, options)
+    if (is.null(gold)) found else weighted_by_gold(found, fit$x, gold)
+  })
   as_draws_estimate(fit, found, options, gold)
 }
 

@@ -56,7 +56,7 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
     mostly_prior = !is.na(contraction) & contraction < least_contraction,
     rhat = table$rhat, ess = pmin(table$ess_bulk, table$ess_tail)
   )
-  drawn <- with_run_seed(draw_seed(), list(
+  drawn <- with_one_seed(list(
     pairs = pair_checks(fit, laws, weight), patterns = pattern_check(fit, laws, weight)
   ))
   new_fit_check(fit, c(

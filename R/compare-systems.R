@@ -124,16 +124,20 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   abort_argument_if(!is.null(gold) && simultaneous && !is.null(against), "simultaneous",
     "Of an estimate with gold cases, {.arg simultaneous} needs all pairs.",
     i = "Leave out {.arg reference} and {.arg best}, or choose {.arg systems}.")
-  alone <- in_metric(on_common_cases(without_gold(estimate), systems), plan)
-  measured <- alone
-  if (!is.null(gold)) {
-    measured$options$interval <- estimate$options$interval
-    measured <- with_gold(measured, gold)
-  }
-  pairs <- compared_pairs(measured$table$estimate, systems, against)
-  found <- compare_by_ratings(alone, pairs, conf_level, simultaneous && is.null(gold))
-  found$options$simultaneous <- simultaneous
-  if (!is.null(gold)) found <- compare_with_gold(found, measured, pairs)
+  # Replicates of a bootstrap have a seed. All other draws together need one.
+  once <- if (draws_interval(estimate)$hidden || !is.null(gold)) with_one_seed else identity
+  found <- once({
+    alone <- in_metric(on_common_cases(without_gold(estimate), systems), plan)
+    measured <- alone
+    if (!is.null(gold)) {
+      measured$options$interval <- estimate$options$interval
+      measured <- with_gold(measured, gold)
+    }
+    pairs <- compared_pairs(measured$table$estimate, systems, against)
+    found <- compare_by_ratings(alone, pairs, conf_level, simultaneous && is.null(gold))
+    found$options$simultaneous <- simultaneous
+    if (is.null(gold)) found else compare_with_gold(found, measured, pairs)
+  })
   new_comparison(from_unit(found, plan))
 }
 

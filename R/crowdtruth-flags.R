@@ -138,7 +138,7 @@ fitted_rule <- function(value, known, folds) {
     "must hold at least two workers of each kind whose metrics are defined.",
     x = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
   # The second kind goes on where the first stopped, so that folds are of one size.
-  shuffled <- with_run_seed(draw_seed(), {
+  shuffled <- with_one_seed({
     unlist(lapply(split(use, known[use]), function(of) of[sample.int(length(of))]))
   })
   fold <- (seq_along(shuffled) - 1L) %% folds + 1L

@@ -39,10 +39,12 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
     as.double(units) * max(per_unit, 2 * labels), "answers of a crowd",
     "Have fewer {.arg units}, or fewer answers {.arg per_unit}."
   )
-  kinds <- draw_kinds(spammers, workers)
-  worker <- as.vector(assign_workers(units, workers, per_unit))
   unit <- rep(seq_len(units), each = per_unit)
-  given <- draw_answers(unit, worker, kinds, labels)
+  with_one_seed({
+    kinds <- draw_kinds(spammers, workers)
+    worker <- as.vector(assign_workers(units, workers, per_unit))
+    given <- draw_answers(unit, worker, kinds, labels)
+  })
   second <- which(!is.na(given$second) & given$second != given$first)
   all <- c(seq_along(unit), second)
   name <- function(prefix, n) paste0(prefix, formatC(seq_len(n), width = nchar(n), flag = "0"))

@@ -53,3 +53,6 @@ with_run_seed <- function(seed, code) {
 
 # R's generator decides, once, so that set.seed() works whatever the number of threads.
 draw_seed <- function() sample.int(.Machine$integer.max, 2L)
+
+# The value of some code whose draws, however many, move the user's stream by one seed.
+with_one_seed <- function(code) with_run_seed(draw_seed(), code)

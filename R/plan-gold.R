@@ -109,7 +109,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   new_gold_plan(list(
     answer = table, curve = each(gold_curve),
     costs = gold_costs(table, quantities, estimate, settings),
-    chosen = with_run_seed(draw_seed(), choose_gold(table, quantities, x, settings)),
+    chosen = with_one_seed(choose_gold(table, quantities, x, settings)),
     cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
     in_database = in_database(x)
   ))
