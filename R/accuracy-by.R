@@ -11,15 +11,13 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   by <- as.character(by)
   seeds <- sample.int(.Machine$integer.max, length(groups)) # the same wherever a group is estimated
   votes <- with_votes(x)
-  constant <- constant_raters(votes)
+  panel <- list(constant = constant_raters(votes))
   if (is.null(truth_for_fit(gold, x))) votes <- without_constant_raters(votes)
-  leans <- rater_leans(votes)
-  used <- used_categories(votes)
+  panel <- c(panel, list(leans = rater_leans(votes), used = used_categories(votes)))
   tasks <- Map(function(group, seed) {
     own <- which(by == group)
     part <- x[own, ]
-    # What coincidence means, who is constant and how raters lean do not depend on the group.
-    part[c("used", "always_same", "leans")] <- list(used, constant, leans)
+    part$panel <- panel
     cluster <- cluster[own]
     gold <- gold_among(gold, own, part)
     force(list(seed, estimate))

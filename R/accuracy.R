@@ -119,8 +119,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   interval <- interval %||% interval_of_model(model)
   fit <- function(x, truth) {
     x <- with_votes(x)
-    averages <- accuracy_methods()[[method]]$model == "own"
-    if (averages && is.null(truth) && !is_stated(list(common = common))) {
+    if (is.null(truth) && averages_varied(list(method = method, common = common))) {
       x <- without_constant_raters(x)
     }
     without_algebra(method, fit_checked(x, model, NULL, truth, NULL))

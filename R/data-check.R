@@ -111,7 +111,7 @@ look_at_agreement <- function(agreed) {
 look_at_constant <- function(x) {
   if (has_counts(x)) return(NULL)
   x <- without_constant_raters(with_votes(x))
-  constant <- x$always_same
+  constant <- x$panel$constant
   if (length(constant) == 0L) return(finding("constant raters", "ok", "none"))
   finding("constant raters", "problem", paste("Always the same answer:", shorten(constant)),
     if (isTRUE(x$only_constant)) sentence(reason_constant) else
@@ -137,12 +137,12 @@ look_at_copies <- function(x) {
   pairs <- if (n_raters(x) + n_systems(x) <= most_compared) compared_answers(x)
   if (is.null(pairs)) return(NULL)
   constant <- constant_raters(x) # equal without a common source
-  if (all_nearly_copies(pairs, n_raters(x), constant)) {
+  pairs <- pairs[!(pairs$raters & pairs$first %in% constant & pairs$second %in% constant), ]
+  if (all_nearly_copies(pairs[pairs$raters, ], n_raters(x))) {
     return(finding("duplicates", "doubt", near_copies,
       "If they are one source, their agreement is no evidence: declare it by `rater_groups`."))
   }
-  both <- pairs$first %in% constant & pairs$second %in% constant & pairs$raters
-  copies <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs) & !both)
+  copies <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs))
   words <- paste(pairs$first[copies], "and", pairs$second[copies])
   if (length(copies) == 0L) return(finding("duplicates", "ok", "none"))
   finding("duplicates", "problem", paste("Nearly the same answers:", shorten(words, "; ")),
@@ -181,9 +181,8 @@ compared_answers <- function(x) {
   ))
 }
 
-# Of most raters.
-all_nearly_copies <- function(pairs, raters, constant) {
-  pairs <- pairs[pairs$raters & !(pairs$first %in% constant & pairs$second %in% constant), ]
+# Do most raters, in `pairs` of raters, give nearly the same answers?
+all_nearly_copies <- function(pairs, raters) {
   compared <- length(unique(c(pairs$first, pairs$second)))
   compared > max(1, raters / 2) && stats::median(pairs$same) > 0.95
 }
@@ -275,7 +274,7 @@ look_at_kind <- function(x) {
         paste("If language models or programs rate, declare it by `rater_kind` of `ratings()`:",
           "their intervals are wider.")
       } else {
-        "Such a panel has the intervals of people; for those of machines leave out the people."
+        "The panel gets intervals for people. For intervals for machines, leave out the people."
       })
   )
 }

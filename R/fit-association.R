@@ -1,8 +1,8 @@
-# Do raters tell anything of each other, and which class is which: for models in which raters
-# differ.
+# Identification of models in which raters differ: is there association between raters, and which
+# latent class is which category?
 
-# Is what such a model says of ratings a matter of association between raters, not of agreement
-# above 1 / number of categories, which is what equal errors need?
+# Such a model is identified by association between raters. A model with equal errors needs
+# agreement above 1 / number of categories instead.
 needs_association <- function(model, x) {
   own_law <- !is.null(model$family) || has_own_law(model)
   !has_counts(x) && (own_law || model$accuracy == "rater")
@@ -18,7 +18,7 @@ shown_by_association <- function(x, identified) {
   found <- association_of(x)
   agreement <- core_fit_algebraic(x$patterns, pattern_weights(x))$agreement
   alive <- found$excess > 1e-9 || found$statistic > found$df ||
-    isTRUE(kappa_of_agreement(x, agreement) > 1e-9)
+    agrees_beyond_chance(x, agreement)
   if (alive || agrees_on_all(x)) "yes" else "unrelated"
 }
 
@@ -171,17 +171,17 @@ renamed_theta <- function(core, x, model, known) {
 # ---- Raters who always give the same answer -----------------------------------------------------
 
 # Names of the raters who always give the same answer (see core/ratings/constant.hpp). They are
-# found once for a panel, and not again in groups of its cases: field `always_same` has them.
+# found once for a panel, and not again in groups of its cases: field `panel$constant` holds them.
 constant_raters <- function(x) {
   if (has_counts(x)) return(character())
-  x$always_same %||% x$raters[core_constant_raters(x$patterns, pattern_cases(x))]
+  x$panel$constant %||% x$raters[core_constant_raters(x$patterns, pattern_cases(x))]
 }
 
 # `x` without these raters. If the others carry no information, all stay, and `only_constant` is
 # TRUE.
 without_constant_raters <- function(x) {
-  x$always_same <- constant_raters(x)
-  left_out <- match(intersect(x$always_same, x$raters), x$raters)
+  x$panel$constant <- constant_raters(x)
+  left_out <- match(intersect(x$panel$constant, x$raters), x$raters)
   if (length(left_out) == 0L) return(x)
   if (length(left_out) < n_raters(x)) {
     others <- x[, -left_out]
@@ -195,7 +195,12 @@ without_constant_raters <- function(x) {
 lacks_information <- function(x) {
   fit <- core_fit_algebraic(x$patterns, pattern_weights(x))
   fit$identified == "no_pairs" || length(unique(rating_category(x))) < 2L ||
-    (association_of(x)$df == 0 && !isTRUE(kappa_of_agreement(x, fit$agreement) > 1e-9))
+    (association_of(x)$df == 0 && !agrees_beyond_chance(x, fit$agreement))
+}
+
+# Is Fleiss' kappa positive, apart from rounding?
+agrees_beyond_chance <- function(x, agreement) {
+  isTRUE(kappa_of_agreement(x, agreement) > 1e-9)
 }
 
 reason_constant <- paste(

@@ -14,11 +14,12 @@ method_average <- new_method(
 
 # Averages leave constant raters out, unless it is stated how errors are shared, or truths or raters
 # are known.
+averages_varied <- function(options) {
+  method_of(list(options = options))$model == "own" && !is_stated(options)
+}
+
 fit_of_varied <- function(fit, options) {
-  if (!inherits(fit, "k_fit") || method_of(list(options = options))$model != "own" ||
-        is_stated(options)) {
-    return(fit)
-  }
+  if (!inherits(fit, "k_fit") || !averages_varied(options)) return(fit)
   x <- without_constant_raters(fit$x)
   same <- identical(x$raters, fit$x$raters) && identical(x$only_constant, fit$x$only_constant)
   if (same) return(fit)
@@ -75,7 +76,7 @@ base_rate_ranges <- function(x, leans = leans_of(x)) {
 }
 
 # How raters lean is a matter of the whole panel, of which `x` may be a group.
-leans_of <- function(x) x$leans %||% rater_leans(x)
+leans_of <- function(x) x$panel$leans %||% rater_leans(x)
 
 has_no_kappa <- function(leans) all(leans$kappa %in% 0)
 

@@ -24,10 +24,9 @@ roc_auc_influence <- function(book, w, v, settings) {
   n <- ncol(w)
   whole <- 0 * w
   pairs <- pairs_there(w, v)
-  for (pair in seq_len(nrow(pairs))) {
-    ij <- pairs[pair, ]
+  for (ij in pairs) {
     of <- auc_influence(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
-    whole[, ij] <- whole[, ij] + cbind(of$a, of$b) / nrow(pairs)
+    whole[, ij] <- whole[, ij] + cbind(of$a, of$b) / length(pairs)
   }
   list(whole = whole, each = if (n > 2L) lapply(seq_len(n), function(k) {
     of <- auc_influence(book$order[[k]], w[, k], 1 - w[, k], v)

@@ -122,9 +122,9 @@ auc_of_weights <- function(order, a, b, v) {
 # Of more than two categories the mean over pairs of categories, each way round (Hand and Till).
 roc_auc_of_scores <- function(book, w, v, settings) {
   n <- ncol(w)
-  of <- apply(pairs_there(w, v), 1L, function(ij) {
+  of <- vapply(pairs_there(w, v), function(ij) {
     auc_of_weights(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
-  })
+  }, 0)
   list(whole = if (length(of) > 0L) mean(of) else NA_real_, each = if (n > 2L) {
     vapply(seq_len(n), function(k) auc_of_weights(book$order[[k]], w[, k], 1 - w[, k], v), 0)
   })
@@ -133,7 +133,8 @@ roc_auc_of_scores <- function(book, w, v, settings) {
 # Pairs of different categories of which there are cases, each way round.
 pairs_there <- function(w, v) {
   there <- colSums(w * v) > 0
-  which(outer(there, there, `&`) & !diag(length(there)), arr.ind = TRUE)
+  pairs <- which(outer(there, there, `&`) & !diag(length(there)), arr.ind = TRUE)
+  unname(split(pairs, row(pairs)))
 }
 
 # Recall and precision at each distinct score, from the highest; the first point is yardstick's.

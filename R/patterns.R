@@ -15,7 +15,7 @@ NULL
 patterns_of <- function(x) x$patterns %||% x
 
 # Number of categories that raters use; those of a part may be stated as those of the whole.
-used_categories <- function(x) x$used %||% length(unique(rating_category(x)))
+used_categories <- function(x) x$panel$used %||% length(unique(rating_category(x)))
 
 n_patterns <- function(x) length(patterns_of(x)$start) - 1L
 

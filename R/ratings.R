@@ -253,8 +253,9 @@ check_long <- function(is_long, repeats) {
 # scores-read.R), confidence (see ratings-confidence.R), keys (of cases with several columns, see
 # key_columns()), constant (names of systems that raters
 # judge, see ratings-systems.R), times and database (see
-# ratings-database.R); simulated ones may have kinds
-# (of their workers, see crowdtruth-simulate.R).
+# ratings-database.R), panel (what a group of cases takes from all cases: the number of categories
+# in `used`, the raters who are `constant`, and how raters lean, see core_rater_leans()); simulated
+# ones may have kinds (of their workers, see crowdtruth-simulate.R).
 # Counts are ratings of a class of their own (see ratings-counts.R). Answers with several labels are
 # no ratings, so that only what is meant for them takes them; methods for both have both classes.
 new_ratings <- function(fields, class = "ratings") {
@@ -334,8 +335,8 @@ check_repeats <- function(x, input = NULL) {
       {.code repeats = \"labels\"}.", case = case, rater = rater)
 }
 
-# Columns without a role that differ in rows of one rater and one case, and whose values recur in
-# other rows, as those of keys do: not times or texts, and no numbers of runs.
+# Columns that may be part of the key of a case: they have no role, differ between rows of one rater
+# and one case, and their values recur in other rows. Times, texts and run numbers are left out.
 keys_of_repeats <- function(input) {
   rows <- input$source %||% seq_along(input$case) # of nothing: there are no other columns
   answer <- paste(match(input$case, input$case), match(input$rater, input$rater))

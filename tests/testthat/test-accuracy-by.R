@@ -13,7 +13,7 @@ test_that("each group is estimated as if it were alone", {
       estimate_accuracy(data$x[data$ward == ward, ], "joint", interval = "profile")
     )
     own <- groups[[ward]]
-    own$fit$x[c("used", "leans", "always_same")] <- NULL # what is of the whole panel
+    own$fit$x$panel <- NULL # what is of the whole panel
     expect_equal(own, alone)
     table <- tidy(groups)
     expect_equal(table[table$group == ward, -1], tidy(alone))

@@ -99,3 +99,15 @@ test_that("metrics of scores are in the registry and cannot be replaced", {
   expect_true(all(names(score_records) %in% measures("metric")$id))
   expect_error(register_measure("roc_auc", kernel = NULL, kind = "metric"), class = "fallible_error_argument")
 })
+
+test_that("roc_auc of cases of one category is NA, with the reason", {
+  score <- seq(0, 1, length.out = 40)
+  d <- data.frame(a = "n", b = "n", c = "n", s = ifelse(score > 0.5, "y", "n"), score = score)
+  x <- quiet(ratings(d, raters = a:c, systems = s, categories = c("n", "y"), scores = list(s = c(y = "score"))))
+  for (interval in c("none", "bootstrap")) {
+    table <- tidy(quiet(estimate_metrics(x, "roc_auc", method = "joint", interval = interval,
+      resampling = list(replicates = 20))))
+    expect_true(is.na(table$estimate))
+    expect_match(table$reason, "category")
+  }
+})
