@@ -10,6 +10,7 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
     class = "rater_fit", tables = list(parameters = tidy_fit), facts = facts_of_fit(x),
     line = line_of_fit(x, title),
     head = c(title, lines_of_fit(x)), shown = function(x) view(utils::head(tidy(x), 20L)),
+    summary = summary_of_fit,
     notes = if (identified) c(
       paste0("Base rates: ", shorten(paste(x$x$categories, decimals(x$base_rates)), most = 6L)),
       if (x$negative > 0L) {
@@ -17,9 +18,9 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
       },
       format_votes(x$x), format_known(x), if (is_k_model(x$model) && !has_counts(x$x)) {
         "For labels take ground_truth(ratings), which averages over models"
-      }, if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
-      note(c("", paste0("Next: ground_truth(), ", next_step, ", tidy(), plot().")), "heading")
-    )
+      }, if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x)
+    ),
+    more = if (identified) c(Next = paste0("ground_truth(), ", next_step, ", tidy(), plot()"))
   )
 }
 
@@ -57,8 +58,7 @@ format_accuracy <- function(fit) {
     ends <- paste0(decimals(accuracy[ends]), " (", fit$x$raters[ends], ")", collapse = " to ")
     return(paste0("Accuracy of raters: ", ends, ", mean ", decimals(fit$rater_accuracy)))
   }
-  # Others are computed when tidy() asks for them.
-  error <- if (is.numeric(fit$covariance)) sqrt(fit$covariance[[1L]]) else NA
+  error <- fit$accuracy_error %||% NA
   paste0(
     "Accuracy of every rater: ", decimals(fit$rater_accuracy),
     if (!is.na(error)) paste0(" (standard error ", decimals(error), ")")
@@ -126,24 +126,15 @@ format_known <- function(fit) {
   )
 }
 
-#' @export
-summary.rater_fit <- function(object, ...) {
-  head <- schema_of(object)$head
-  structure(
-    list(fit = object, head = head, parameters = tidy(object)), class = "summary_rater_fit"
-  )
-}
-
-#' @export
-print.summary_rater_fit <- function(x, ...) {
-  cat_lines(paste0("<rater_fit> ", x$head[[1L]]), x$head[-1L])
-  print_table("Parameters", x$parameters)
-  matrices <- confusion(x$fit)
-  if (has_one_matrix(x$fit)) matrices <- list(`a rater` = matrices[[1L]])
-  for (name in utils::head(names(matrices), 6L)) {
-    cat("\nConfusion matrix of ", printable(name), " (truth in rows)\n", sep = "")
-    print(round(matrices[[name]], 3L))
-  }
-  if (length(matrices) > 6L) cat("... and", length(matrices) - 6L, "more; see confusion()\n")
-  invisible(x)
+# The matrices of a fit, for summary().
+summary_of_fit <- function(x) {
+  matrices <- confusion(x)
+  if (has_one_matrix(x)) matrices <- list(`a rater` = matrices[[1L]])
+  shown <- utils::head(matrices, 6L)
+  more <- length(matrices) - length(shown)
+  views <- Map(function(matrix, name) {
+    view_of_matrix(matrix, "truth", most = Inf, title = paste0("Confusion matrix of ", name,
+      if (more > 0L && name == names(shown)[[6L]]) paste0("; see confusion() for ", more, " more")))
+  }, shown, names(shown))
+  c(list(view(tidy(x), title = "Parameters", most = 12L)), unname(views))
 }

@@ -142,6 +142,8 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
     fit_model(model, checked, start)
   )
   fit$given <- c(checked$given, list(prior = prior, sampling = sampling))
+  # print() shows this error, and computes nothing.
+  if (model$accuracy != "rater") fit$accuracy_error <- sqrt(variances(fit)[[1L]])
   warn_fit(fit)
   fit
 }

@@ -25,7 +25,7 @@ autoplot.agreement_test <- function(object, ...) { # nolint: object_name.
     ggplot2::geom_text(mapped(label = "label"), vjust = -1.1, size = 3.3, na.rm = TRUE) +
     ggplot2::scale_x_continuous(limits = range(0, 1, null, seen$estimate)) +
     roomy_rows() +
-    titled(caption_of(object), "Dashed: the value that is tested", "agreement")
+    titled(schema_of(object)$caption, "Dashed: the value that is tested", "agreement")
 }
 
 plot_panel_differences <- function(seen, level) {

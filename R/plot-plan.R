@@ -104,5 +104,5 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
         plot_colours[c("muted", "accent", "main")], c("gold alone", "corrected", "combined")
       ), name = NULL
     ) +
-    titled("Half-width of intervals", caption_of(object), "gold cases", "half-width")
+    titled("Half-width of intervals", schema_of(object)$caption, "gold cases", "half-width")
 }

@@ -5,13 +5,24 @@ dim.ratings <- function(x) c(n_cases(x), n_raters(x))
 #' @export
 dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
 
-# What ratings do alike whether answers have one label or several.
+# Ratings with one label per answer and with several share these methods. They are data, not results,
+# but are shown like results.
 #' @rawNamespace
 #' S3method(dim,ratings_labels,dim.ratings); S3method(dimnames,ratings_labels,dimnames.ratings)
-#' S3method("[",ratings_labels,"[.ratings"); S3method(summary,ratings_labels,summary.ratings)
-#' S3method(print,ratings_labels,print.ratings); S3method(format,ratings_labels,format.ratings)
-#' S3method(tidy,ratings_labels,tidy.ratings); S3method(glance,ratings_labels,glance.ratings)
+#' S3method("[",ratings_labels,"[.ratings")
 #' S3method(as.data.frame,ratings_labels,as.data.frame.ratings)
+#' S3method(print,ratings,print.fallible_result)
+#' S3method(print,ratings_labels,print.fallible_result)
+#' S3method(format,ratings,format.fallible_result)
+#' S3method(format,ratings_labels,format.fallible_result)
+#' S3method(summary,ratings,summary.fallible_result)
+#' S3method(summary,ratings_labels,summary.fallible_result)
+#' S3method(tidy,ratings,tidy.fallible_result)
+#' S3method(tidy,ratings_labels,tidy.fallible_result)
+#' S3method(glance,ratings,glance.fallible_result)
+#' S3method(glance,ratings_labels,glance.fallible_result)
+#' S3method(knitr::knit_print,ratings,knit_result)
+#' S3method(knitr::knit_print,ratings_labels,knit_result)
 #' @noRd
 NULL
 
@@ -126,36 +137,65 @@ abort_bind <- function(...) {
          {.fun ratings} on the result.", call = NULL)
 }
 
-#' @export
-summary.ratings <- function(object, ...) {
-  check_whole_ratings(object, "object")
-  weight <- pattern_weights(object)
-  facts <- glance(object)
-  votes <- one_vote_each(object)
-  total <- core_rater_counts(votes$patterns, pattern_weights(votes))
-  used <- rowsum_codes(
-    rating_category(object), weight[rating_pattern(object)], n_categories(object)
+# What is shown of ratings. They are data, not results: it is computed when they are shown.
+schema_of.ratings <- function(x) { # nolint: object_name.
+  check_whole_ratings(x)
+  facts <- facts_of_ratings(x)
+  systems <- if (n_systems(x) > 0L) summarise_systems(x)
+  header <- format_header(x)
+  new_schema(
+    list(
+      ratings = one_by_one, systems = answers_of_systems, answers = answer_table,
+      scores = score_table, counts = count_table,
+      patterns = function(x) pattern_table(as_ratings(x)),
+      covariates = function(x) tibble::as_tibble(c(list(case = x$cases), columns_of_cases(x))),
+      workers = drawn_workers, raters = table_of_raters, categories = table_of_categories,
+      groups = group_table, system_agreement = summarise_systems
+    ),
+    facts, line_of_ratings(facts, header[[1L]]), header[[1L]],
+    head = c(header, format_agreement(x, facts), format_systems(systems)),
+    more = c(Next = next_step(x)),
+    summary = function(x) summary_of_ratings(x, systems)
   )
-  raters <- if (!has_counts(object)) {
-    tibble::tibble(
-      rater = object$raters, group = object$rater_groups,
-      ratings = core_rater_counts(object$patterns, weight)$ratings,
-      agreement = if (!has_labels(object)) ratio(total$agreeing, total$pairs),
-      rerun_agreement = if (has_reruns(object)) rerun_agreement(object)
-    )
-  }
-  categories <- tibble::tibble(
-    category = object$categories, ratings = used, share = used / sum(used)
-  )
-  structure(list(
-    x = object, agreement = facts$agreement, kappa = facts$kappa, raters = raters,
-    categories = categories, groups = if (!has_labels(object)) group_table(object),
-    systems = summarise_systems(object, votes)
-  ), class = "summary_ratings")
 }
 
-# Each system: cases answered, those without ratings, and agreement with single `votes`.
-summarise_systems <- function(x, votes) {
+schema_of.ratings_labels <- schema_of.ratings # nolint: object_name.
+
+summary_of_ratings <- function(x, systems) {
+  title_of_raters <- if (has_labels(x)) "Raters" else "Raters (agreement with the others)"
+  tables <- list(
+    Categories = table_of_categories(x), if (!has_counts(x)) table_of_raters(x),
+    `Groups (agreement of their members)` = if (!has_labels(x)) group_table(x),
+    `Systems (agreement with raters)` = systems
+  )
+  names(tables)[[2L]] <- title_of_raters
+  tables <- Filter(NROW, tables)
+  counts <- c("ratings", "unrated", "votes", "split")
+  digits <- c(3L, stats::setNames(rep(0L, length(counts)), counts))
+  Map(function(table, title) view(table, digits = digits, title = title), tables, names(tables))
+}
+
+table_of_categories <- function(x) {
+  used <- rowsum_codes(rating_category(x), pattern_weights(x)[rating_pattern(x)], n_categories(x))
+  tibble::tibble(category = x$categories, ratings = used, share = used / sum(used))
+}
+
+# Agreement of each rater with the others, and of each rater with the same rater's reruns.
+table_of_raters <- function(x) {
+  check_named_raters(x, "what", "Their raters have no table.", i = NULL)
+  votes <- one_vote_each(x)
+  total <- core_rater_counts(votes$patterns, pattern_weights(votes))
+  tibble::tibble(
+    rater = x$raters, group = x$rater_groups,
+    ratings = core_rater_counts(x$patterns, pattern_weights(x))$ratings,
+    agreement = if (!has_labels(x)) ratio(total$agreeing, total$pairs),
+    rerun_agreement = if (has_reruns(x)) rerun_agreement(x)
+  )
+}
+
+# Each system: cases answered, those without ratings, and agreement with one vote of each rater.
+summarise_systems <- function(x) {
+  votes <- one_vote_each(x)
   pattern <- rating_pattern(votes)
   answer <- pattern_answers(votes)[pattern, , drop = FALSE]
   weight <- pattern_weights(votes)[pattern] * (answer > 0L)
@@ -178,21 +218,11 @@ rowsum_rows <- function(code, values, n) {
   out
 }
 
-#' @export
-print.ratings <- function(x, ...) {
-  info <- summary(x)
-  cat_lines(
-    format_header(x), format_agreement(info), format_systems(info), "",
-    paste("Next:", next_step(x))
-  )
-  invisible(x)
-}
-
 next_step <- function(x) {
-  if (has_labels(x)) return("crowdtruth(), as.data.frame().")
-  if (n_raters(x) < 2L) return("fit_raters() with known_truth or known_raters.")
+  if (has_labels(x)) return("crowdtruth(), as.data.frame()")
+  if (n_raters(x) < 2L) return("fit_raters() with known_truth or known_raters")
   then <- if (n_systems(x) > 0L) "estimate_accuracy()" else "summary()"
-  paste0("fit_raters(), ground_truth(), ", then, ", plot().")
+  paste0("fit_raters(), ground_truth(), ", then, ", plot()")
 }
 
 format_header <- function(x) {
@@ -202,7 +232,7 @@ format_header <- function(x) {
   unused <- setdiff(seq_along(x$categories), rating_category(x))
   c(
     paste0(
-      "<", class(x)[[1L]], "> ", count_noun(nrow(x), "case"), ", ",
+      count_noun(nrow(x), "case"), ", ",
       if (has_counts(x)) paste("up to", n_raters(x), "exchangeable raters") else
         count_noun(n_raters(x), "rater"),
       ", ", count_noun(n_categories(x), "category", "categories")
@@ -238,19 +268,17 @@ format_header <- function(x) {
 
 format_range <- function(n) paste(unique(range(n)), collapse = " to ")
 
-format_agreement <- function(info) {
-  if (has_labels(info$x)) return(character())
-  if (is.na(info$agreement)) return("No case was rated by two raters: agreement is unknown")
+format_agreement <- function(x, facts) {
+  if (has_labels(x)) return(NULL)
+  if (is.na(facts$agreement)) return("No case was rated by two raters: agreement is unknown")
   paste0(
-    "Pairs of raters agree: ", percent(info$agreement), " (chance ",
-    percent(1 / n_categories(info$x)), "; Fleiss' kappa ",
-    decimals(info$kappa), ")"
+    "Pairs of raters agree: ", percent(facts$agreement), " (chance ",
+    percent(1 / n_categories(x)), "; Fleiss' kappa ", decimals(facts$kappa), ")"
   )
 }
 
-format_systems <- function(info) {
-  systems <- info$systems
-  if (nrow(systems) == 0L) return(NULL)
+format_systems <- function(systems) {
+  if (is.null(systems)) return(NULL)
   shown <- utils::head(systems, 10L)
   c(
     paste0(count_noun(nrow(systems), "system"), ":"),
@@ -262,15 +290,4 @@ format_systems <- function(info) {
     ),
     if (nrow(systems) > 10L) paste0("  ... and ", nrow(systems) - 10L, " more")
   )
-}
-
-#' @export
-print.summary_ratings <- function(x, ...) {
-  cat_lines(format_header(x$x), format_agreement(x))
-  print_table("Categories", x$categories)
-  single <- !has_labels(x$x)
-  print_table(if (single) "Raters (agreement with the others)" else "Raters", x$raters)
-  print_table("Groups (agreement of their members)", x$groups)
-  if (nrow(x$systems) > 0L) print_table("Systems (agreement with raters)", x$systems)
-  invisible(x)
 }

@@ -18,6 +18,13 @@
 #'   (see [ratings()]), and its covariates. Join this table with others by `case`.
 #'
 #'   `"workers"`: one row per worker of a crowd that [simulate_crowd()] drew, with its `kind`.
+#'
+#'   `"raters"`: one row per rater, with the number of `ratings`, `agreement` (the share of pairs
+#'   with a rating of another rater that agree), `rerun_agreement` where there are reruns, and
+#'   `group` where there are groups. `"categories"`: one row per category, with the number of
+#'   `ratings` and their `share`. `"groups"`: one row per group of several raters.
+#'   `"system_agreement"`: one row per system, with the number of `cases` that it answered, how many
+#'   of these are `unrated`, and its `agreement` with the ratings.
 #' @param ... Not used.
 #' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before labels that
 #'   it would take for formulas.
@@ -48,24 +55,8 @@
 #' glance(x)
 #' @export
 as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
-                                  what = c("ratings", "systems", "answers", "scores", "counts",
-                                           "patterns", "covariates", "workers"), ...,
-                                  spreadsheet = FALSE) {
-  if (!is.null(row.names)) what <- row.names
-  for_spreadsheet(plain_data_frame(tidy(x, check_choice(what))), spreadsheet)
-}
-
-#' @rdname as.data.frame.ratings
-#' @export
-tidy.ratings <- function(x, what = c("ratings", "systems", "answers", "scores", "counts",
-                                     "patterns", "covariates", "workers"), ...) {
-  check_dots_empty(...)
-  switch(check_choice(what),
-    scores = score_table(x), answers = answer_table(x), systems = answers_of_systems(x),
-    counts = count_table(x), patterns = pattern_table(as_ratings(x)),
-    covariates = tibble::as_tibble(c(list(case = x$cases), columns_of_cases(x))),
-    workers = drawn_workers(x), one_by_one(x)
-  )
+                                  what = NULL, ..., spreadsheet = FALSE) {
+  for_spreadsheet(plain_data_frame(tidy(x, row.names %||% what, ...)), spreadsheet)
 }
 
 count_table <- function(x) {
@@ -115,14 +106,10 @@ category_factor <- function(code, x) {
   factor(x$categories[code], levels = x$categories, ordered = x$ordered)
 }
 
-#' @rdname as.data.frame.ratings
-#' @export
-glance.ratings <- function(x, ...) {
-  check_dots_empty(...)
-  check_whole_ratings(x)
+facts_of_ratings <- function(x) {
   votes <- one_vote_each(x)
   fit <- if (!has_labels(x)) core_fit_algebraic(votes$patterns, pattern_weights(votes))
-  tibble::tibble(
+  list(
     cases = nrow(x), raters = n_raters(x),
     ratings = n_ratings(x), categories = n_categories(x),
     systems = n_systems(x), patterns = n_patterns(x),
@@ -143,13 +130,9 @@ kappa_of_agreement <- function(x, agreement) {
   na_real(ratio(agreement - by_chance, 1 - by_chance))
 }
 
-#' @rdname as.data.frame.ratings
-#' @export
-format.ratings <- function(x, ...) {
-  facts <- glance(x)
+line_of_ratings <- function(facts, size) {
   paste0(
-    sub("^<[a-z_]+> ", "", format_header(x)[[1L]]),
-    if (facts$systems > 0L) paste0(", ", count_noun(facts$systems, "system")),
+    size, if (facts$systems > 0L) paste0(", ", count_noun(facts$systems, "system")),
     if (!is.na(facts$agreement)) {
       paste0(": pairs of raters agree in ", percent(facts$agreement), " (kappa ",
         decimals(facts$kappa, 2L), ")")

@@ -23,7 +23,7 @@ NULL
 flextable_result <- function(x, ...) {
   check_installed("flextable", "to make its tables")
   table <- flextable::flextable(shown_table(x) %||% as.data.frame(x))
-  table <- flextable::set_caption(table, caption_of(x))
+  table <- flextable::set_caption(table, schema_of(x)$caption)
   notes <- document_notes(x)
   if (length(notes) > 0L) table <- flextable::add_footer_lines(table, notes)
   flextable::autofit(table)

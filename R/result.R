@@ -10,7 +10,8 @@
 # shown: a view() of a table, a list of several, or a function of the object that makes one, for
 #   documents only. document: the view that a document shows, by default the first of these.
 # class: its name in print(), by default the first class.
-# notes: strings or note()s, printed below the table. more: verbs that show more.
+# notes: strings or note()s, printed below the table. more: verbs that show more, or, named Next,
+#   that take the object.
 # summary: a function of the object that gives views, which summary() shows below the print;
 #   by default all tables.
 new_schema <- function(tables, facts, line, caption = line, head = caption, shown = NULL,
@@ -172,11 +173,24 @@ print.fallible_result <- function(x, ..., n = NULL) {
     "must be a number of rows, or Inf for all.", not = n)
   schema <- schema_of(x)
   if (is.null(schema)) return(NextMethod())
+  print_schema(x, schema, n)
+  invisible(x)
+}
+
+# `details`: views below the notes, for summary().
+print_schema <- function(x, schema, n = NULL, details = NULL) {
   cat_lines(paste0("<", class_name(x), "> ", schema$head[[1L]]), schema$head[-1L])
   if (is.list(schema$shown)) for (view in schema$shown) print_view(view, n %||% view$most)
-  below <- c(notes_of(x), paste0("More: ", schema$more, ".", recycle0 = TRUE))
-  if (length(below) > 0L) cat_lines("", below)
-  invisible(x)
+  notes <- vapply(schema$notes, `[[`, "", "text")
+  if (is.null(details)) notes <- c(notes, words_of_more(schema$more))
+  if (length(notes) > 0L) cat_lines("", notes)
+  for (view in details) print_view(view)
+  if (!is.null(details)) cat_lines("", words_of_more(schema$more))
+}
+
+words_of_more <- function(more) {
+  label <- if (is.null(names(more))) "More" else names(more)
+  paste0(label, ": ", more, ".", recycle0 = TRUE)
 }
 
 #' @rdname fallible_result

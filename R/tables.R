@@ -1,4 +1,4 @@
-# Tables on the way to their users: lists of columns, and what is shown of each class.
+# Tables on the way to their users: lists of columns, and what a document shows.
 
 # One below another; all have the same columns, lists among them.
 stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
@@ -28,49 +28,15 @@ columns_tibble <- function(...) {
   tibble::new_tibble(lapply(columns, rep_len, n), nrow = n)
 }
 
-# ---- What is shown ------------------------------------------------------------------------------
-# Of every class print() and R Markdown show the same; what it is made of is beside the class.
-
-# A data frame of strings; NULL for what is shown in words.
-shown_table <- function(x) UseMethod("shown_table")
-
-#' @export
-shown_table.default <- function(x) {
+# What a document shows of a result, a data frame of strings; NULL for what is shown in words.
+shown_table <- function(x) {
   schema <- schema_of(x)
   if (is.function(schema$shown)) return(shown_view(schema$shown(x)))
-  if (!is.null(schema)) return(if (!is.null(schema$document)) shown_view(schema$document))
-  if (!inherits(x, told_in_words)) round_columns(utils::head(used_columns(tidy(x)), 20L))
+  if (!is.null(schema$document)) shown_view(schema$document)
 }
-
-told_in_words <- c(
-  "ratings", "ratings_labels"
-)
 
 used_columns <- function(table) {
   table[!vapply(table, function(column) is.list(column) || all(is.na(column)), NA)]
-}
-
-# One line above the table.
-caption_of <- function(x) UseMethod("caption_of")
-
-#' @export
-caption_of.default <- function(x) schema_of(x)$caption %||% format(x)
-
-# What must be known with it, below it.
-notes_of <- function(x) UseMethod("notes_of")
-
-#' @export
-notes_of.default <- function(x) vapply(schema_of(x)$notes, `[[`, "", "text")
-
-# A printed result: what it is, its table, what must be known with it, and where there is more.
-print_result <- function(x, more, head = paste0("<", class(x)[[1L]], "> ", caption_of(x)),
-                         left = 1L, most = 20L, notes = notes_of(x)) {
-  cat_lines(head, "")
-  table <- shown_table(x)
-  print(align_left(utils::head(table, most), left), row.names = FALSE)
-  if (nrow(table) > most) cat("... and", number(nrow(table) - most), "more; see tidy()\n")
-  cat_lines("", notes, paste0("More: ", more, "."))
-  invisible(x)
 }
 
 # A whole number for each distinct row, in order of appearance.

@@ -1,6 +1,4 @@
 # What all results can do besides being shown (result.R): estimates, documents, spreadsheets.
-# Classes that were not made with tables say what they are in tidy(), glance() and format(), and
-# what is shown of them in shown_table(), caption_of() and notes_of().
 
 #' @rdname fallible_result
 #' @export
@@ -14,7 +12,14 @@ as.data.frame.fallible_result <- function(x, row.names = NULL, # nolint: object_
 #' @export
 summary.fallible_result <- function(object, ...) {
   if (is_part(object)) return(summary(plain_data_frame(object)))
-  structure(list(object = object), class = "result_summary")
+  schema <- schema_of(object)
+  structure(
+    list(
+      object = object, schema = schema,
+      views = if (!is.null(schema$summary)) schema$summary(object)
+    ),
+    class = "result_summary"
+  )
 }
 
 #' @rdname fallible_result
@@ -99,14 +104,7 @@ not_shown_unasked <- c(
 # All tables of a result that have rows, by their names.
 tables_of <- function(x) {
   tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
-  if (length(tables) > 0L) {
-    names <- setdiff(names(tables), not_shown_unasked)
-    return(Filter(NROW, lapply(stats::setNames(nm = names), tidy_if_any, x = x)))
-  }
-  methods <- lapply(class(x), utils::getS3method, f = "tidy", optional = TRUE)
-  method <- Find(Negate(is.null), methods)
-  names <- setdiff(eval(formals(method)$what), not_shown_unasked)
-  if (length(names) == 0L) return(list(table = tidy(x)))
+  names <- setdiff(names(tables), not_shown_unasked)
   Filter(NROW, lapply(stats::setNames(nm = names), tidy_if_any, x = x))
 }
 
@@ -119,13 +117,11 @@ tidy_if_any <- function(x, what) {
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object
-  views <- schema_of(object)$summary
-  if (!is.null(views)) {
-    print(object)
-    for (view in views(object)) print_view(view)
+  if (!is.null(x$views)) {
+    print_schema(object, x$schema, details = x$views)
     return(invisible(x))
   }
-  cat_lines(paste0("<summary of ", class_name(object), "> ", caption_of(object)))
+  cat_lines(paste0("<summary of ", class_name(object), "> ", x$schema$caption))
   print_facts(glance(object))
   tables <- tables_of(object)
   for (name in names(tables)) print_table(capitalised(name), used_columns(tables[[name]]))
@@ -148,7 +144,7 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
   text <- c(
     "", knitr::kable(
-      table_as_text(utils::head(table, most_shown)), caption = literal(caption_of(x)),
+      table_as_text(utils::head(table, most_shown)), caption = literal(schema_of(x)$caption),
       row.names = FALSE, align = ifelse(right, "r", "l")
     ), "", paste0("* ", literal(notes), recycle0 = TRUE), ""
   )
@@ -159,8 +155,7 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
 document_notes <- function(x) {
   schema <- schema_of(x)
   notes <- Filter(function(note) note$kind != "heading", schema$notes)
-  words <- if (is.null(schema)) notes_of(x) else vapply(notes, `[[`, "", "text")
-  words <- c(setdiff(schema$head[-1L], schema$caption), words)
+  words <- c(setdiff(schema$head[-1L], schema$caption), vapply(notes, `[[`, "", "text"))
   gsub("\\s+", " ", sub("^ *[-*] ", "", words))
 }
 
@@ -239,6 +234,4 @@ table_as_text <- function(table) {
 #' format(estimate_accuracy(x, interval = "none"))
 #' format(estimate_accuracy(x))
 #' @rawNamespace S3method(knitr::knit_print,fallible_result,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,ratings,knit_result)
-#' @rawNamespace S3method(knitr::knit_print,ratings_labels,knit_result)
 NULL

@@ -55,6 +55,9 @@ class_of_example <- function(name) {
   if (name == "agreement_comparison") "agreement_test" else name
 }
 
+# The words of all notes of a result.
+notes_of <- function(x) vapply(schema_of(x)$notes, `[[`, "", "text")
+
 # The classes of results: those with methods for print() or autoplot() in NAMESPACE, and instructions
 # with a method that makes their schema.
 classes_of_results <- function() {
@@ -65,11 +68,7 @@ classes_of_results <- function() {
 }
 
 # Names of the tables of a result.
-table_names <- function(x) {
-  if (!is.null(schema_of(x))) return(names(schema_of(x)$tables))
-  methods <- lapply(class(x), getS3method, f = "tidy", optional = TRUE, envir = asNamespace("fallible"))
-  eval(formals(Find(Negate(is.null), methods))$what)
-}
+table_names <- function(x) names(schema_of(x)$tables)
 
 # What says how to do something is no result, and has no picture.
 instructions <- c("rater_model", "rater_prior", "rater_design", "accuracy_estimator",

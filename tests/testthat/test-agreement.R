@@ -298,7 +298,7 @@ test_that("pairs and categories have rows of their own", {
 
 test_that("repeats by a rater are no agreement between raters", {
   x <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
-  expect_equal(percent_agreement(x), summary(x)$agreement)
+  expect_equal(percent_agreement(x), glance(x)$agreement)
   expect_equal(chance_kappa(x), quiet(fit_raters(x))$kappa)
   weighted <- percent_agreement(x, "linear")
   total <- 0

@@ -78,15 +78,15 @@ test_that("agreement_matrix() crosses two raters, or a rater and a system", {
   expect_error(agreement_matrix(counted, "1", "2"), class = "fallible_error_argument")
 })
 
-test_that("summary() counts ratings, categories, raters and systems", {
-  info <- summary(lehner_ratings())
-  expect_equal(info$agreement, 1 / 3)
-  expect_equal(info$categories$ratings, c(11, 10, 10, 9))
+test_that("tables count ratings, categories, raters and systems", {
+  x <- lehner_ratings()
+  expect_equal(glance(x)$agreement, 1 / 3)
+  expect_equal(tidy(x, "categories")$ratings, c(11, 10, 10, 9))
   # Rater 1 agrees with rater 2, 3, 4 on 3, 3, 3 cases.
-  expect_equal(info$raters$agreement[1], 9 / 30)
+  expect_equal(tidy(x, "raters")$agreement[1], 9 / 30)
   same <- function(rater) sum(lehner2015[[rater]] == lehner2015$system)
   expect_equal(
-    info$systems$agreement, sum(vapply(paste0("rater", 1:4), same, 0L)) / 40
+    tidy(x, "system_agreement")$agreement, sum(vapply(paste0("rater", 1:4), same, 0L)) / 40
   )
 })
 

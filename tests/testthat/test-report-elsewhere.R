@@ -4,7 +4,7 @@ test_that("a result is a flextable, with its title and its notes", {
   table <- flextable::as_flextable(estimate)
   expect_s3_class(table, "flextable")
   expect_identical(unname(as.list(table$body$dataset)), unname(as.list(shown_table(estimate))))
-  expect_identical(table$caption$value, caption_of(estimate))
+  expect_identical(table$caption$value, schema_of(estimate)$caption)
   expect_identical(nrow(table$footer$dataset), length(document_notes(estimate)))
 })
 
