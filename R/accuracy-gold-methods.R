@@ -18,11 +18,12 @@ gold_columns <- function(x) {
     x$gold$sources[[column]][x$gold$sources$interval == interval]
   }
   labels <- of(x$options$interval, "labels")
-  data.frame(
+  columns <- list(
     `gold alone` = decimals(of(gold_alone, "estimate")),
     `ratings alone` = decimals(of(ratings_only, "estimate")), p = show_p(x$gold$details$p.value),
-    labels = ifelse(is.na(labels), "NA", number(round(labels))), check.names = FALSE
+    labels = ifelse(is.na(labels), "NA", number(round(labels)))
   )
+  columns[if (is_one_rater(x$fit$x)) c(1L, 4L) else 1:4]
 }
 
 gold_notes <- function(x) {
@@ -109,7 +110,7 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
     warn_gold(gold, x)
   }
   object <- without_gold(object)
-  object$options$interval <- interval
+  object$options$interval <- settle_interval(interval, gold, x)
   show_accuracy(with_gold(
     object, gold[c("case", "truth", "sample", "probability", "settings", "kind")],
     predicted = gold$evidence$predicted

@@ -104,6 +104,8 @@ settle_sources <- function(table, sources, interval) {
   unused <- !known & !is.na(table$estimate) & is.na(table$reason) &
     chosen$why %in% c("not_drawn", "no_sample")
   table$reason[unused] <- paste0(gold_unused, chosen$reason[unused])
+  only_gold <- !known & table$why %in% "one_rater"
+  table$reason[only_gold] <- chosen$reason[only_gold]
   table$why[known] <- NA
   table$why[unused] <- "ratings_alone"
   table

@@ -56,9 +56,7 @@ show_accuracy <- function(x) {
   table <- x$table
   record <- method_of(x)
   facts <- facts_of_accuracy(x, record)
-  caption <- paste0(
-    count_noun(nrow(table), "system"), ", ", method_words(options$method, x$fit$model)
-  )
+  caption <- paste0(count_noun(nrow(table), "system"), ", ", estimator_words(x, x$fit$model))
   beside <- if (!is.null(x$gold$evidence)) gold_columns(x) else
     if (!all(is.na(table$shared))) list(range = range_words(table))
   attr(x, "schema") <- new_schema(NULL, facts, format(x), caption,
@@ -79,7 +77,10 @@ show_accuracy <- function(x) {
 }
 
 # Accuracies, and the intervals that an estimate has.
-accuracy_columns <- function(x) c(accuracy = "estimate", if (has_interval(x)) interval_columns[-1L])
+accuracy_columns <- function(x) {
+  heading <- if (is_pass_rate(x)) passes else "accuracy"
+  c(stats::setNames("estimate", heading), if (has_interval(x)) interval_columns[-1L])
+}
 
 # Only bins can say nothing of some of the cases.
 facts_of_accuracy <- function(x, record) {
@@ -126,6 +127,7 @@ accuracy_notes <- function(x, record) {
       some(paste(percent(silent[left_out]), "of the cases of", table$system[left_out]))
     ),
     gold_notes(x),
+    note_of_one_rater(x),
     if (has_range) {
       note(paste(c(
         "Range: if errors are shared with the raters, or independent (not bounds).", assumed
@@ -164,10 +166,12 @@ summary_of_accuracy <- function(x) {
   details <- tidy(x, "details")
   others <- details$system[-(1:5)] # more columns do not fit a screen
   drop_null(list(
-    view_of_matrix(details_in_words(utils::head(details, 5L)), "fact", most = Inf, title = paste0(
-      "What the estimates rest on",
-      if (length(others) > 0L) paste0(". See tidy(\"details\") for ", shorten(others), ".")
-    )),
+    if (!all(is.na(details[names(words_of_details)]))) {
+      view_of_matrix(details_in_words(utils::head(details, 5L)), "fact", most = Inf, title = paste0(
+        "What the estimates rest on",
+        if (length(others) > 0L) paste0(". See tidy(\"details\") for ", shorten(others), ".")
+      ))
+    },
     if (is_averaged(x) && length(x$members) > 0L) view(
       axis_weights(x$members), left = integer(),
       title = "Weight of the models that drop each property"

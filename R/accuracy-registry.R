@@ -106,13 +106,12 @@ interval_of_model <- function(model) {
   if (inherits(model, c("own_model", "family_model"))) interval_bootstrap$id
 }
 
-# Gold measures where it is a sample.
-default_interval <- function(gold) {
-  if (!gold_measures(gold) || length(gold$case) == 0L) {
-    interval_robust$id
-  } else {
-    interval_combined$id
-  }
+# Gold measures where it is a sample. One rater has no estimate that gold could be combined with.
+settle_interval <- function(interval, gold, x) {
+  measures <- gold_measures(gold) && length(gold$case) > 0L
+  interval <- interval %||% (if (measures) interval_combined else interval_robust)$id
+  combined <- identical(interval, interval_combined$id)
+  if (combined && is_one_rater(x)) interval_corrected$id else interval
 }
 
 # Records of an estimate, of an estimator's options, or of anything else with options.

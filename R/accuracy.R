@@ -94,7 +94,7 @@ estimate_accuracy <- function(x, ...) {
 }
 
 #' @export
-estimate_accuracy.default <- function(x, ...) estimate_accuracy(as_ratings_of_several(x), ...)
+estimate_accuracy.default <- function(x, ...) estimate_accuracy(as_ratings(x), ...)
 
 #' @rdname estimate_accuracy
 #' @export
@@ -103,11 +103,12 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
                                       bins = list(), common = NULL, resampling = list(),
                                       by = NULL, systems = NULL, known_truth = NULL,
                                       gold_sample = NULL, ...) {
-  check_several_raters(check_whole_ratings(x))
+  check_whole_ratings(x)
   check_dots_empty(...)
   by <- by_of_cases(rlang::enquo(by), x)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
+    check_several_raters(x)
     given <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
     if (!missing(model)) given$model <- model
     return(estimate_by_function(choose_systems(x, systems), method, given, by))
@@ -116,8 +117,10 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   method <- check_accuracy_method(method %||% default_method(model))
   x <- choose_systems(x, systems)
   gold <- settle_gold(known_truth, gold_sample, x)
+  check_one_rater(x, gold, method, interval)
   interval <- interval %||% interval_of_model(model)
   fit <- function(x, truth) {
+    if (is_one_rater(x)) return(fit_one_rater(x, model))
     x <- with_votes(x)
     if (is.null(truth) && averages_varied(list(method = method, common = common))) {
       x <- without_constant_raters(x)
@@ -135,6 +138,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
                                         by = NULL, systems = NULL, known_truth = NULL,
                                         gold_sample = NULL, ...) {
   check_dots_empty(...)
+  check_no_fit_of_one_rater(x)
   by <- by_of_cases(rlang::enquo(by), x$x)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (!is.null(systems)) x <- fit_with(x, choose_systems(x$x, systems))
@@ -171,7 +175,7 @@ without_algebra <- function(method, fit) {
 # One estimate, or one for each group of cases. `fit` makes a fit of some cases and of the truth
 # that is known of them; `given` are arguments as users gave them.
 estimate_each <- function(x, by, fit, gold, given) {
-  interval <- given$interval %||% default_interval(gold)
+  interval <- settle_interval(given$interval, gold, x)
   given$interval <- check_choice(interval, names(accuracy_intervals()), "interval")
   gold <- gold_for(given$interval, gold)
   estimate_by(x, by, function(x, cluster, gold) {
@@ -287,6 +291,7 @@ new_accuracy_estimate <- function(draft, found, ...) {
     "raters ", chance_beyond_shares, ", so that nothing follows from their agreement"
   )
   table$why[silent] <- "chance"
+  if (is_one_rater(draft$fit$x)) table[c("reason", "why")] <- list(reason_one_rater, "one_rater")
   sampling <- found$sampling %||% own_sampling(draft)
   replicates <- found$replicates
   details <- columns_tibble(
@@ -297,7 +302,8 @@ new_accuracy_estimate <- function(draft, found, ...) {
       correction_share(options, parts$typical),
     !!!parts[c("rater_error", "independence_weight", "dependence_weight")],
     average_shared = parts$shared, base_rate_range = parts$base_rate_range,
-    disagreement_error = disagreement_error(draft$fit$x),
+    disagreement_error = if (is_one_rater(draft$fit$x)) NA_real_ else
+      disagreement_error(draft$fit$x),
     centre = found$centre %||% typical_error(draft, point$value, sampling, parts)$centre
   )
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)

@@ -49,7 +49,7 @@ new_comparison <- function(x) {
   )
   line <- comparison_line(x, facts)
   pairs <- view_of_pairs_compared(x)
-  head <- paste0(line, "; ", method_words(options$method))
+  head <- paste0(line, "; ", options$words)
   rlang::inject(new_result("system_comparison",
     tables = c(x[c("differences", "ranks")], list(sources = x$sources %||% no_pair_sources)),
     facts = facts, line = line,

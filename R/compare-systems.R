@@ -151,7 +151,8 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
     accuracy = estimate$table[c("system", "estimate")], differences = differences, ranks = ranks,
     left_out = estimate$left_out,
     options = list(
-      method = estimate$options$method, replicates = draws$replicates, conf_level = conf_level,
+      method = estimate$options$method, words = estimator_words(estimate),
+      replicates = draws$replicates, conf_level = conf_level,
       simultaneous = simultaneous, clusters = draws$clusters, robust = drawn_by$hidden,
       drawn = drawn_by$drawn,
       allowance = if (drawn_by$hidden) allowance_words(estimate) else " alone",
@@ -211,6 +212,6 @@ estimate_again <- function(estimate, x) {
   }
   options$deviance <- NULL
   suppressWarnings(
-    do.call(estimate_accuracy, c(list(fit), as_arguments(options))), classes = "fallible_warning"
+    judge_systems(fit, options$cluster, NULL, options), classes = "fallible_warning"
   )
 }

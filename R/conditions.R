@@ -68,6 +68,7 @@
 #' | `bootstrap` | many bootstrap replicates gave no estimate, or biased ones |
 #' | `hand_picked` | it is not known how cases with known truth were chosen |
 #' | `gold_few` | fewer than 10 cases with known truth measure accuracy |
+#' | `gold_by_class` | gold cases, said to be random, seem to be drawn by their truth |
 #' | `gold_none` | `known_truth` holds the truth of no case |
 #' | `gold_unrated` | no rater saw any of the cases with known truth |
 #' | `gold_all` | the truth of all cases is known |
@@ -78,7 +79,8 @@
 #'   ask for a code: the fields of results that have such tables (such as `x$table` of an estimate
 #'   and `x$differences` of a comparison) have a column `why`, `NA` where numbers show enough:
 #'   `chance` (there is an estimate, but raters agree no better than by chance), `ratings_alone`
-#'   (gold cases do not measure the system), `same_answers` (two systems have no difference); and of
+#'   (gold cases do not measure the system), `one_rater` (neither gold cases nor agreement measure
+#'   it), `same_answers` (two systems have no difference); and of
 #'   gold cases `no_gold`, `no_sample`, `not_asked` (the system answered none of them) and
 #'   `not_drawn` (some cases had no chance to be drawn).
 #'

@@ -13,7 +13,10 @@ with_covariates <- function(x, input) {
   taken <- intersect(names(columns), c(reserved, x$raters, x$systems))
   abort_if(taken, "columns",
     "{.arg covariates} must not have names that tables of ratings use.",
-    x = "{.val {taken}} {?is/are} taken.", i = "Give the columns other names.", arg = "covariates")
+    x = "{.val {taken}} {?is/are} taken.",
+    i = c("Give the columns other names.", if (any(taken %in% x$systems)) "Or give the system
+        another name, such as {.code systems = c(passes = \"pass\")}."),
+    arg = "covariates")
   case <- case_of_rows(input, x)
   lacking <- setdiff(seq_along(x$cases), case)
   abort_if(lacking, "case",

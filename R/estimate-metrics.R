@@ -94,7 +94,7 @@ estimate_metrics <- function(x, metrics = NULL, ...) {
 
 #' @export
 estimate_metrics.default <- function(x, metrics = NULL, ...) {
-  estimate_metrics(as_ratings_of_several(x), metrics, ...)
+  estimate_metrics(as_ratings(x), metrics, ...)
 }
 
 #' @rdname metric_estimate
@@ -170,9 +170,10 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
     count_noun(length(plan$records), "metric"), " of ",
     count_noun(length(options$systems), "system"),
     if (grouped) paste0(" in ", count_noun(groups, "group")), ", ",
-    count_noun(n_categories(plan), "category", "categories"), ", ", method_words(options$method)
+    count_noun(n_categories(plan), "category", "categories"), ", ", estimator_words(one)
   )
-  whole <- table[is.na(table$category), ]
+  shown <- shown_metrics(table, one)
+  whole <- shown[is.na(shown$category), ]
   first <- paste(who_of(whole), row_names(whole), decimals(whole$estimate, 2L), recycle0 = TRUE)
   new_result("metric_estimate",
     tables = list(table = table),
@@ -183,8 +184,8 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
       conf_level = if (has_interval) conf_level else NA_real_
     ),
     line = paste0(caption, if (nrow(whole) > 0L) ": ", printable(shorten(first, most = 3L))),
-    caption = caption, shown = view_of_metrics(table),
-    notes = metric_notes(table, one, interval, conf_level),
+    caption = caption, shown = view_of_metrics(shown),
+    notes = metric_notes(shown, one, interval, conf_level),
     more = "tidy(), augment() (posterior weights), plot()",
     estimates = estimates, plan = plan, options = options
   )

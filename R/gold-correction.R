@@ -52,7 +52,7 @@ correct_mean <- function(y, q, of, scale, least_variance = 0, w = rep(1, length(
   variance <- scale(alone, sum_of_squares(y, w) / m, m / design)
   slope <- slope_on(y, q, of, w, m / design)
   left <- variance_left(y, q, of, w, slope, variance, pmax(variance, least_variance))
-  unaided <- !is.finite(left) | left >= design - 1e-12
+  unaided <- !is.finite(left) | left >= design - 1e-12 | slope <= 0
   slope[unaided] <- 0
   rest <- y - rep(slope, each = nrow(y)) * q
   list(

@@ -187,8 +187,26 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
     "{n} gold case{?s} {?is/are} too few to measure accuracy: intervals have been checked from
         {few_gold} on.", i = "Label about 20; {.fun plan_gold} says how many, and which.",
     cases = n)
+  by_class <- kind == "sample" && gold$sample == "random" && is_drawn_by_class(gold, x)
+  warn_if(by_class, "gold_by_class",
+    "Every category has the same number of gold cases, though ratings are not so balanced: a
+        random sample would hardly have that.",
+    i = "Gold cases that were drawn by their truth are no random sample. Draw cases at random; or
+        give their counts to {.fun fit_raters} as {.arg known_raters}.", cases = n)
   warn_if(n == nrow(x), "gold_all", "The truth of all {n} cases is known, so ratings add nothing.",
     cases = n)
+}
+
+# Does the share of some category among gold cases differ by more than 3 standard errors from that
+# among ratings, while all categories have the same number of gold cases, to within one?
+is_drawn_by_class <- function(gold, x) {
+  n <- n_categories(x)
+  weight <- pattern_weights(x)[rating_pattern(x)]
+  share <- tapply(weight, factor(rating_category(x), seq_len(n)), sum, default = 0) / sum(weight)
+  times <- tabulate(gold$truth, n)
+  used <- share > 0 | times > 0
+  m <- sum(times)
+  diff(range(times[used])) <= 1 && any(abs(times / m - share) > 3 * sqrt(share * (1 - share) / m))
 }
 
 few_gold <- 10L # the smallest sample in which coverage was measured

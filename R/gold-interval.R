@@ -13,12 +13,13 @@ corrected_interval <- function(x, target, conf_level) {
   reach_ends(found, x)
 }
 
-# Of cells and metrics: where all gold cases are hits, or all misses, they cannot exclude that all
-# cases are, whatever ratings predict of these; and no middle part of a posterior has the end of the
-# scale in it. `low` and `high`: does nothing else exclude the ends?
+# Where all gold cases are hits, or all misses, they cannot exclude that all cases are, whatever
+# ratings predict of these; and no middle part of a posterior has the end of the scale in it. `low`
+# and `high`: does nothing else exclude the ends? What has no interval gets none.
 reach_ends <- function(found, x, low = TRUE, high = TRUE) {
-  found$conf.low[which(low & x$seen <= 1e-12)] <- 0
-  found$conf.high[which(high & x$seen >= 1 - 1e-12)] <- 1
+  known <- !is.na(found$conf.low)
+  found$conf.low[which(known & low & x$seen <= 1e-12)] <- 0
+  found$conf.high[which(known & high & x$seen >= 1 - 1e-12)] <- 1
   found
 }
 

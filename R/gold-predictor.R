@@ -1,6 +1,6 @@
 # What ratings predict of each case, which gold cases are held against: half the posterior of
-# raters who each have an accuracy, half the share of ratings. The answers of systems have no part
-# in it, nor has gold, so that gold cases are predicted like any other.
+# raters who each have an accuracy, half the share of ratings (of one rater, the share). The answers
+# of systems have no part in it, nor has gold, so that gold cases are predicted like any other.
 
 # Patterns x categories; NA without ratings.
 predict_categories <- function(x) {
@@ -13,6 +13,7 @@ predict_categories <- function(x) {
 rating_shares <- function(x) na_real(pattern_counts(x) / pattern_lengths(x))
 
 posterior_of_raters <- function(x) {
+  if (is_one_rater(x)) return(unknown_posterior(x))
   x$systems <- character()
   x$patterns <- pick_systems(x$patterns, 0L)
   model <- if (has_counts(x)) k_model() else model_of_each

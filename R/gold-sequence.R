@@ -22,7 +22,7 @@ sequence_interval <- function(x, alone, target, conf_level) {
   above <- function(theta) log_ratio(theta, share, size) - least
   corrected$conf.low <- if (share > 0) crossing(above, c(0, share)) else 0
   corrected$conf.high <- if (share < 1) crossing(above, c(share, 1)) else 1
-  corrected
+  reach_ends(corrected, x)
 }
 
 # Log likelihood of `theta` below its top.

@@ -69,6 +69,7 @@ gold_accuracy <- function(evidence, s) {
 
 gold_share <- function(part, y, q) {
   x <- correct_share(as.double(y), q[part$at], prediction_of(q, part$weight), part$w)
+  x$seen <- x$alone
   in_clusters(x, part$cluster)
 }
 
@@ -145,8 +146,7 @@ gold_precision <- function(evidence, s, answer, truth = answer) {
   part <- gold_part(evidence, evidence$answer[, s] == answer)
   if (part$gold > 0L && stands_for(part)) {
     q <- fill_unrated(evidence$predicted[, truth], part$weight)
-    x <- gold_share(part, part$truth == truth, q)
-    replace(x, "seen", x$alone)
+    gold_share(part, part$truth == truth, q)
   }
 }
 

@@ -19,7 +19,8 @@ gold_interval <- function(id, share, difference, note, explained, anytime = FALS
     difference = asked(difference), anytime = anytime,
     note = function(estimate) {
       paste0(note, "; ", gold_interval_words(estimate$gold$settings,
-        if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate)))
+        if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate),
+        if (is_pass_rate(estimate)) "pass rate in the "))
     },
     explain = paste("On the cases with known truth the mean error of what ratings predict was
       measured, and the mean prediction over all cases corrected by it (prediction-powered
@@ -47,9 +48,9 @@ interval_anytime <- gold_interval(
   anytime = TRUE
 )
 
-gold_interval_words <- function(settings, clusters) {
+gold_interval_words <- function(settings, clusters, what = NULL) {
   paste0(
-    "accuracy in the ", settings$target,
+    what %||% "accuracy in the ", settings$target,
     if (!is.null(clusters)) paste0("; gold in ", count_noun(clusters, "cluster"))
   )
 }

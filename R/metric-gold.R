@@ -20,7 +20,8 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
     no_truth <- of_answers_alone(slope)
     part$x <- gold_metrics(part, slope, plan, ends)
   }
-  rows <- which(!is.na(found$estimate) & !no_truth)
+  # Gold measures also what the ratings of one rater cannot show.
+  rows <- which((!is.na(found$estimate) | is_one_rater(estimate$fit$x)) & !no_truth)
   each <- lapply(rows, function(i) gold_row(found, estimate, plan, i, s, record, part, ends[i, ]))
   measured_rows(found, rows, each, ends, record, estimate, conf_level)
 }

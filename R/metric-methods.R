@@ -34,6 +34,15 @@ view_of_metrics <- function(table) {
   view_of_matrix(cells, names(sides)[[1L]], most = 45L)
 }
 
+# Rows that prints have: of constant systems only the accuracy, which is a pass rate.
+shown_metrics <- function(table, estimate) {
+  constant <- table$system %in% estimate$fit$x$constant
+  accuracy <- table$metric == built_in_metrics$accuracy$id
+  table$metric[constant & accuracy] <- passes
+  keep <- accuracy | !constant
+  if (any(keep)) table[keep, ] else table
+}
+
 metric_notes <- function(table, one, interval, conf_level) {
   c(
     reason_notes(table, paste0(row_names(table), " (", table$system, ")")),

@@ -42,7 +42,9 @@ plot_systems <- function(object) {
     estimate_axis(seen, labels = in_percent, expand = ggplot2::expansion(add = 0.03)) +
     roomy_rows(limits = order) +
     titled(
-      "Accuracy of systems", systems_subtitle(object, rater), "probability of the correct category",
+      if (is_pass_rate(object)) "Pass rate of systems" else "Accuracy of systems",
+      systems_subtitle(object, rater),
+      if (is_pass_rate(object)) "share that passes" else "probability of the correct category",
       caption = not_identified(setdiff(order, seen$system))
     )
 }
@@ -51,7 +53,7 @@ systems_subtitle <- function(object, rater) {
   table <- tidy(object)
   if (all(is.na(table$estimate))) return(paste("Not identified:", table$reason[[1L]]))
   words <- with_intervals(table, object$options$conf_level) %||% "Estimates"
-  paste0(words, "; dashed: a single rater (", in_percent(rater), ")")
+  if (is.na(rater)) words else paste0(words, "; dashed: a single rater (", in_percent(rater), ")")
 }
 
 plot_bins <- function(object) {

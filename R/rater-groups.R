@@ -37,6 +37,11 @@
 #' fit_raters(x)
 NULL
 
+# Number of raters after the votes of groups.
+n_voters <- function(x) if (is.null(x$rater_groups)) n_raters(x) else length(unique(x$rater_groups))
+
+is_one_rater <- function(x) n_voters(x) < 2L
+
 # Reruns alone: all raters stay.
 one_vote_each <- function(x) {
   if (!has_reruns(x)) return(x)

@@ -87,7 +87,8 @@ reason_notes <- function(table, of, most = 4L, no = "interval") {
     at <- which(key == one)
     first <- at[[1L]]
     begins <- switch(why[[first]],
-      missing = "NA for", chance = "For", no_interval = , same_answers = paste("No", no, "for"),
+      missing = , one_rater = "NA for", chance = "For",
+      no_interval = , same_answers = paste("No", no, "for"),
       "From ratings alone,"
     )
     prefix <- switch(why[[first]],

@@ -108,6 +108,8 @@ say_sentences.accuracy_estimate <- function(x) {
   known <- !is.na(table$estimate)
   gold <- cases_of_known_truth(x)
   all_known <- gold == sum(pattern_weights(x$fit$x))
+  constant <- table$system %in% x$fit$x$constant
+  what <- ifelse(constant, "pass rate", "accuracy")
   range <- if (rests_on_machines(x)) {
     " Such raters often err on the same cases; the interval shows how far off others were."
   } else {
@@ -116,29 +118,37 @@ say_sentences.accuracy_estimate <- function(x) {
   may <- ifelse(
     known,
     sprintf(
-      "%s, the accuracy of %s is estimated at %s.%s", on_cases(x, table$n), table$system,
-      format(x), ifelse(all_known | rests_on_gold(x), "", range)
+      ifelse(constant, "%s, %s passes in %s of the cases.%s",
+        "%s, the accuracy of %s is estimated at %s.%s"),
+      on_cases(x, table$n), table$system, format(x),
+      ifelse(all_known | rests_on_gold(x), "", range)
     ),
-    sprintf("The accuracy of %s is not identified from these ratings: %s.", table$system,
+    sprintf("The %s of %s is not identified from these ratings: %s.", what, table$system,
       table$reason)
   )
-  of_each <- paste(table$system, ifelse(
-    known, sprintf("is %s accurate.", whole_percent(table$estimate)), "is no better than chance."
-  ))
+  exact <- ifelse(constant, "passes in exactly %s of the cases.", "is %s accurate.")
+  poor <- ifelse(constant, "always fails.", "is no better than chance.")
+  of_each <- paste(
+    table$system, ifelse(known, sprintf(exact, whole_percent(table$estimate)), poor)
+  )
   whole <- only_if(gold > 0L, " of all cases")
   of_all <- c(
     if (!all_known) sprintf("The systems were validated against the truth%s.", whole),
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
-    "The same accuracy holds for other cases."
+    sprintf("The same %s holds for other cases.", what[[1L]])
   )
-  sentence_table(table$system, may, c(of_each, of_all), c(table$system, rep(NA, length(of_all))))
+  raw <- raw_pass_rate(x)
+  of_rater <- sprintf("%s passes in %s of the cases, because %s said so.", names(raw),
+    whole_percent(raw), rep(x$fit$x$raters, length(raw)))
+  sentence_table(table$system, may, c(of_each, of_rater, of_all),
+    c(table$system, names(raw), rep(NA, length(of_all))))
 }
 
 cases_words <- function(n) vapply(n, count_noun, "", "case")
 
 on_cases <- function(estimate, n) {
   machines <- panel_kind(estimate) == "machines"
-  raters <- count_noun(
+  raters <- if (is_one_rater(estimate$fit$x)) estimate$fit$x$raters else count_noun(
     glance(estimate)$raters, "rater", if (machines) machines_of(estimate) else "raters"
   )
   paste("On", cases_words(n), "judged by", raters, truth_words(estimate))
@@ -176,17 +186,21 @@ both_ends_words <- function(table) {
 
 say_methods.accuracy_estimate <- function(x) {
   ratings <- x$fit$x
+  by_agreement <- !is_one_rater(ratings)
   first <- fill(
-    "Accuracy was estimated from %s of %s by %s in %s, %s, with the R package fallible: the
-    agreement of fallible raters shows their accuracy, and so that of systems (Lehner 2015). %s of
-    pairs of ratings agree.",
+    "%s was estimated from %s of %s by %s in %s, %s, with the R package fallible%s.",
+    if (is_pass_rate(x)) "The pass rate" else "Accuracy",
     count_noun(sum(pattern_lengths(ratings)[pattern_of_case(ratings)]), "rating"),
     count_noun(nrow(ratings), "case"), count_noun(n_raters(ratings), "rater"),
     count_noun(n_categories(ratings), "category", "categories"), truth_words(x),
-    percent(glance(x)$agreement)
+    only_if(by_agreement, fill(
+      ": the agreement of fallible raters shows their accuracy, and so that of systems (Lehner
+      2015). %s of pairs of ratings agree", percent(glance(x)$agreement)
+    ))
   )
   paste(
-    c(first, explain_estimate(method_of(x), x), explain_estimate(interval_of(x), x)),
+    c(first, if (by_agreement) explain_estimate(method_of(x), x),
+      explain_estimate(interval_of(x), x)),
     collapse = " "
   )
 }
@@ -286,9 +300,10 @@ say_methods.system_comparison <- function(x) {
 # ---- Metrics -------------------------------------------------------------------------------------
 
 say_sentences.metric_estimate <- function(x) {
-  table <- x$table
   one <- x$estimates[[1L]]
+  table <- shown_metrics(x$table, one)
   titles <- in_sentence(vapply(x$plan$records, `[[`, "", "title")[table$metric])
+  titles[table$metric == passes] <- "pass rate"
   if_any <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
   what <- paste0(
     "the ", titles, if_any(average_words(table$average), " (%s average)"),

@@ -39,11 +39,12 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             known_truth = NULL, gold_sample = NULL, rater_kind = NULL) {
   check_given()
   check_dots_empty(...)
-  check_several_raters(check_ratings(x))
+  check_ratings(x)
   abort_if(n_systems(x) == 0L, "system", "A report of accuracy needs systems.",
     i = "Give {.arg systems} to {.fun ratings}.", system = character())
   if (!is.null(rater_kind)) x$rater_kind <- settle_kinds(check_rater_kind(rater_kind), x)
-  settle_gold(known_truth, gold_sample, x) # refused before pages are made
+  # Refused before pages are made.
+  check_one_rater(x, settle_gold(known_truth, gold_sample, x), method_average$id, NULL)
   format <- report_format(file)
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")

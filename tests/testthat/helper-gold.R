@@ -68,7 +68,7 @@ slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share") {
   }
   d0 <- 1 - 0.25 * V / max(v0, least)
   delta <- (left + k * d0 * v0 * design) / (all / design + k * v0)
-  if (delta >= design - 1e-12) {
+  if (delta >= design - 1e-12 || lambda <= 0) {
     delta <- design
     lambda <- 0
   }

@@ -1,0 +1,89 @@
+# Accuracy by one rater, or by the one vote of a group. There is no agreement to learn from: gold
+# cases measure the accuracy, corrected by what the rater gives on the other cases.
+
+check_one_rater <- function(x, gold, method, interval) {
+  if (!is_one_rater(x)) return(invisible())
+  check_has_systems(x)
+  abort_if(is.null(gold), "raters",
+    "One rater has no agreement to learn from, so {.fun estimate_accuracy} needs known truths.",
+    x = "Found only {.val {x$raters}}. Systems do not count as raters.",
+    i = c(
+      "Label about 30 random cases:
+       {.code estimate_accuracy(x, known_truth = labels, gold_sample = \"random\")}.",
+      "If there is a calibration sample from elsewhere, use {.arg known_raters} of
+       {.fun fit_raters}."
+    ), raters = x$raters)
+  why <- "With one rater, accuracy is measured by gold cases."
+  abort_argument_if(accuracy_methods()[[method]]$model != "own", "method", why,
+    x = "{.arg method} is {.val {method}}.", i = "Leave out {.arg method} and {.arg model}.")
+  having <- names(gold_intervals())
+  abort_argument_if(!is.null(interval) && !interval %in% having, "interval", why,
+    not = interval, i = "Use {.or {.val {having}}}, or leave it out.")
+}
+
+check_no_fit_of_one_rater <- function(fit) {
+  abort_argument_if(is_one_rater(fit$x), "x", "must be ratings, not a fit, if there is one rater.",
+    i = "Give {.fun estimate_accuracy} the ratings, with {.arg known_truth} and
+      {.code gold_sample = \"random\"}.")
+}
+
+# Nothing is identified from one rater. Its reruns, which keep their shares, agree with themselves.
+fit_one_rater <- function(x, model) {
+  if (!is.null(x$rater_groups)) x <- with_votes(x)
+  fit <- fit_algebraic(x, model)
+  fit$identified <- "no_pairs"
+  unknown <- c("agreement", "kappa", "rater_accuracy", "base_rates", "covariance", "coefficients")
+  fit[unknown] <- lapply(fit[unknown], function(value) replace(value, TRUE, NA_real_))
+  fit
+}
+
+reason_one_rater <- paste(
+  "one rater has no agreement to learn from; only gold cases that are a random sample measure it"
+)
+
+# Heading of the accuracy of constant systems. They have no answers that could be accurate: cases
+# pass or fail.
+passes <- "passes"
+
+is_pass_rate <- function(estimate) {
+  x <- estimate$fit$x
+  length(x$constant) > 0L && all(estimate$table$system %in% x$constant)
+}
+
+# How often the rater was right on gold cases: for each truth, if all systems need the same category
+# to pass. A rating that is repeated counts if more than half of the repeats are right.
+note_of_one_rater <- function(estimate) {
+  evidence <- estimate$gold$evidence
+  if (is.null(evidence) || !is_one_rater(estimate$fit$x)) return(NULL)
+  x <- estimate$fit$x
+  right <- predict_answer(evidence$predicted[evidence$at, , drop = FALSE], evidence$truth) > 0.5
+  category <- unique(apply(evidence$answer, 2L, max))
+  of <- function(which) {
+    paste(number(sum(right[which], na.rm = TRUE)), "of", number(sum(which)))
+  }
+  if (!is_pass_rate(estimate) || length(category) > 1L || n_categories(x) > 2L) {
+    return(paste0("On gold cases ", x$raters, " was right on ", of(right | TRUE), "."))
+  }
+  label <- x$categories[c(category, 3L - category)]
+  pass <- evidence$truth == category
+  paste0("On gold cases ", x$raters, " said ", label[[1L]], " for ", of(pass), " with truth ",
+    label[[1L]], ", and ", label[[2L]], " for ", of(!pass), " with truth ", label[[2L]], ".")
+}
+
+# Share of ratings by which each constant system passes, without correction; empty unless one rater
+# and gold cases measure them.
+raw_pass_rate <- function(estimate) {
+  evidence <- estimate$gold$evidence
+  if (is.null(evidence) || !is_one_rater(estimate$fit$x)) return(numeric())
+  q <- predict_answer(evidence$predicted, evidence$answer)
+  rate <- colSums(evidence$weight * q, na.rm = TRUE) / colSums(evidence$weight * !is.na(q))
+  names(rate) <- estimate$table$system
+  rate[names(rate) %in% estimate$fit$x$constant]
+}
+
+# How the estimates were made, in a caption.
+estimator_words <- function(estimate, model = NULL) {
+  x <- estimate$fit$x
+  if (is_one_rater(x)) return(paste("judged by", x$raters))
+  method_words(estimate$options$method, model)
+}
