@@ -50,7 +50,7 @@ gold_notes <- function(x) {
 
 # What has no gold has what ratings alone say, unless the reasons of `table` say so.
 from_ratings_notes <- function(table, details, of) {
-  other <- !table$why %in% "ratings_alone"
+  other <- !table$why %in% c("ratings_alone", "one_rater")
   if (nrow(details) > 0L) reason_notes(details[other, ], of[other])
 }
 

@@ -98,7 +98,8 @@ facts_of_accuracy <- function(x, record) {
     bin_width = known_as(record$bins, options$bin_width),
     replicates = known_as(!is.null(x$replicates), options$replicates),
     gold = length(x$gold$case), gold_sample = x$gold$sample %||% NA_character_,
-    target = x$gold$settings$target %||% NA_character_
+    target = x$gold$settings$target %||% NA_character_,
+    rerun_reliability = rerun_reliability(fit$x)
   ))
 }
 

@@ -87,3 +87,34 @@ estimator_words <- function(estimate, model = NULL) {
   if (is_one_rater(x)) return(paste("judged by", x$raters))
   method_words(estimate$options$method, model)
 }
+
+# Reliability of single runs of one rater, as signs of the answer of a system: 1 if runs of a case
+# agree, 0 if they agree no more than runs of other cases, NA without reruns.
+rerun_reliability <- function(x, s = 1L) {
+  if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
+  runs <- pattern_lengths(x)
+  weight <- pattern_weights(x) * (x$patterns$answer[, s] > 0L)
+  same <- predict_answer(pattern_counts(x), x$patterns$answer[, s])
+  same[weight == 0] <- 0
+  share <- sum(weight * same) / sum(weight * runs)
+  differ <- sum(weight * same * (runs - same)) / sum(weight * runs * (runs - 1) / 2)
+  na_real(1 - differ / (2 * share * (1 - share)))
+}
+
+# Number of labels that one label with so many runs replaces. `square`: squared correlation of the
+# truth and one run (Spearman-Brown).
+worth_of_runs <- function(runs, square, reliability) {
+  1 / (1 - pmin(square * runs / (1 + (runs - 1) * reliability), most_explained))
+}
+
+rerun_words <- function(estimate) {
+  x <- estimate$fit$x
+  reliability <- rerun_reliability(x)
+  measured <- estimate$gold$measured[[1L]]
+  if (is.na(reliability) || is.null(measured)) return(NULL)
+  runs <- sum(pattern_weights(x) * pattern_lengths(x)) / sum(pattern_weights(x) * rated_patterns(x))
+  square <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs
+  worth <- decimals(worth_of_runs(runs + 0:1, square, reliability), 2L)
+  paste0("Reliability of runs: ", decimals(reliability, 2L), ". With one more run for each case, a ",
+    "label would be worth ", worth[[2L]], " instead of ", worth[[1L]])
+}

@@ -66,7 +66,9 @@
 #'   was fitted, and the numbers of `cases`, `raters` and `categories`, as in
 #'   [glance()][tidy.rater_fit] of a fit; `negative`, the number of base rates that came out
 #'   negative and were set to zero; `clip` and `bin_width`; `replicates` of the bootstrap; the
-#'   number of `gold` cases, `gold_sample` and `target`, where gold cases measured.
+#'   number of `gold` cases, `gold_sample` and `target`, where gold cases measured;
+#'   `rerun_reliability`, of one rater's runs of a case as signs of the first system's answer: 1 if
+#'   runs agree, 0 if they agree no more than runs of different cases, `NA` without reruns.
 #'
 #'   `format()`: for each system one line, such as `78% (90% interval 67% to 90%)`; a vector with
 #'   the systems as names if there are several.

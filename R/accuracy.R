@@ -187,6 +187,7 @@ judge_systems <- function(fit, cluster, gold, given) {
   options <- check_accuracy_options(given)
   options$threads <- check_threads(given$threads)
   options["cluster"] <- list(number_clusters(cluster))
+  options$given_cluster <- cluster # the same in all groups
   check_not_one_judge(fit)
   check_has_systems(fit$x)
   check_pair(options, fit$model, fit, gold)

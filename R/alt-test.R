@@ -47,7 +47,8 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
                      min_raters = 2, min_cases = 30, systems = NULL) {
   check_given()
   check_dots_empty(...)
-  x <- without_constant(choose_systems(as_ratings_of_several(x), systems))
+  x <- with_votes_of_reruns(as_ratings_of_several(x))
+  x <- without_constant(choose_systems(x, systems))
   check_alt_ratings(x)
   options <- list(
     epsilon = check_number(epsilon, "epsilon", 0, 1), score = check_choice(score),

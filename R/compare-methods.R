@@ -150,7 +150,8 @@ shown_pairs <- function(x) {
 # Pairs turned so that no difference is negative, the largest first.
 better_first <- function(table) {
   turn <- which(table$estimate < 0)
-  table[turn, c("system1", "system2")] <- table[turn, c("system2", "system1")]
+  sides <- names(table)[1:2] # systems, or groups
+  table[turn, sides] <- table[turn, rev(sides)]
   table[turn, c("conf.low", "conf.high")] <- -table[turn, c("conf.high", "conf.low")]
   table$estimate[turn] <- -table$estimate[turn]
   table$probability[turn] <- 1 - table$probability[turn]

@@ -112,8 +112,14 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
                             cost = NULL, ...) {
   check_given()
   estimate <- estimate_to_compare(x, ...)
-  conf_level <- check_level(conf_level %||% estimate$options$conf_level)
   check_flag(simultaneous, "simultaneous")
+  grouped <- inherits(estimate, "accuracy_by_group")
+  own <- (if (grouped) estimate[[1L]] else estimate)$options
+  conf_level <- check_level(conf_level %||% own$conf_level)
+  if (grouped) {
+    refused <- mget(c("best", "metric", "category", "cost"))
+    return(compare_groups(estimate, systems, conf_level, simultaneous, reference, refused))
+  }
   systems <- check_system_names(systems, estimate$table$system)
   abort_if(length(systems) < 2L, "system", "At least two systems are needed to compare.",
     x = "There is only {.val {systems}}.", system = systems)
@@ -154,6 +160,7 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
       method = estimate$options$method, words = estimator_words(estimate),
       replicates = draws$replicates, conf_level = conf_level,
       simultaneous = simultaneous, clusters = draws$clusters, robust = drawn_by$hidden,
+      machines = rests_on_machines(estimate),
       drawn = drawn_by$drawn,
       allowance = if (drawn_by$hidden) allowance_words(estimate) else " alone",
       against = pairs$against
@@ -168,7 +175,7 @@ estimate_to_compare <- function(x, ...) {
     if (!inherits(x, "rater_fit")) x <- as_ratings(x)
     x <- estimate_accuracy(x, ...)
   }
-  check_estimate(x)
+  if (inherits(x, "accuracy_by_group")) x else check_estimate(x)
 }
 
 check_estimate <- function(x, arg = "x") {

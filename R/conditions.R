@@ -56,6 +56,7 @@
 #' | `unrated` | some cases of a system have no rating; they are left out of its `n` |
 #' | `grouped` | a grouped data frame is read as if it were not grouped |
 #' | `uninformative` | some bins say nothing about the system and are left out of the mean |
+#' | `reruns` | reruns of a rater seem to be ratings of different systems or versions |
 #' | `labels` | labels look as if they were not all categories |
 #' | `names` | cases or raters have names that differ in capitals or blanks only |
 #' | `raters` | a rater has no ratings or one answer for all cases, or cases seem to be raters |
@@ -69,6 +70,7 @@
 #' | `hand_picked` | it is not known how cases with known truth were chosen |
 #' | `gold_few` | fewer than 10 cases with known truth measure accuracy |
 #' | `gold_by_class` | gold cases, said to be random, seem to be drawn by their truth |
+#' | `gate_few` | fewer than 50 gold cases measure what a gate decides |
 #' | `gold_none` | `known_truth` holds the truth of no case |
 #' | `gold_unrated` | no rater saw any of the cases with known truth |
 #' | `gold_all` | the truth of all cases is known |

@@ -61,6 +61,7 @@ in_clusters <- function(x, cluster, variance = share_variance(x), counts = TRUE 
   worse <- enough & ratio >= alone
   x$estimate[worse] <- x$alone[worse]
   x$slope[worse] <- 0
+  x$rest[, worse] <- x$answers[, worse]
   x$ratio <- ifelse(enough, pmin(ratio, alone), x$ratio)
   x$at_hand <- x$at_hand * ifelse(enough, alone / x$design, 1)
   x$design <- ifelse(enough, alone, x$design)

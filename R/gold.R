@@ -3,18 +3,20 @@
 
 # `gold` is what read_gold() gives. Fields: `predicted` (patterns x categories) and `answer`
 # (patterns x systems); `weight`, the number of cases of a pattern; `rated`; and of gold cases `at`,
-# their pattern, `truth`, `w` and `cluster`; `drawn`, were they with known probabilities. Weights
-# that count cases make copies of gold cases, too. `predicted` is what predict_categories() gives,
+# their pattern, `case`, `truth`, `w` and `cluster`; `drawn`, were they with known probabilities.
+# Weights that count cases make copies of gold cases, too. `predicted` is what predict_categories() gives,
 # NULL to find it.
 gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   copies <- if (is.null(x$weights)) 1L else x$weights[gold$case]
   check_gold_size(sum(copies))
   one <- rep.int(seq_along(gold$case), rep_len(copies, length(gold$case)))
   case <- gold$case[one]
+  # Clusters of one case each change nothing.
+  if (is.null(x$weights) && anyDuplicated(cluster) == 0L) cluster <- NULL
   list(
     predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
     weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case],
-    truth = gold$truth[one],
+    case = case, truth = gold$truth[one],
     w = drawn_weight(gold, one),
     cluster = cluster[case], drawn = !is.null(gold$probability)
   )

@@ -134,7 +134,7 @@ gold_plan_notes <- function(x, settled) {
     if (x$in_database) {
       "The cases are in a database: plan with dplyr::collect() of the ratings to draw some"
     },
-    cost_note(x$costs)
+    cost_note(x$costs), x$reruns
   )
 }
 

@@ -111,7 +111,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     costs = gold_costs(table, quantities, estimate, settings),
     chosen = with_one_seed(choose_gold(table, quantities, x, settings)),
     cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
-    in_database = in_database(x)
+    in_database = in_database(x), reruns = rerun_words(estimate)
   ))
 }
 

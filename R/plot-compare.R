@@ -25,7 +25,9 @@ most_pairs <- 40L # that a picture holds
 
 plot_differences <- function(object) {
   table <- utils::head(shown_pairs(object), most_pairs)
-  table$pair <- from_top(paste(table$system1, "-", table$system2))
+  grouped <- inherits(object, "group_comparison")
+  pair <- paste(table[[1L]], "-", table[[2L]])
+  table$pair <- from_top(if (grouped) paste(pair, table$system) else pair)
   decided <- !is.na(table$conf.low) & (table$conf.low > 0 | table$conf.high < 0)
   table$verdict <- ifelse(decided, "different", "undecided")
   hidden <- nrow(tidy(object)) - nrow(table)
@@ -38,7 +40,8 @@ plot_differences <- function(object) {
       name = NULL
     ) +
     titled(
-      paste("Differences of", compared_metric(object), "on the same cases"),
+      paste("Differences of", compared_metric(object), if (grouped) "between groups" else
+        "on the same cases"),
       paste0(
         interval_title(object$options$conf_level), "s",
         if (object$options$simultaneous) ", all at once" else ", each for its pair alone"

@@ -51,6 +51,15 @@ one_vote_each <- function(x) {
   x
 }
 
+# For verbs that need one rating of each rater on a case.
+with_votes_of_reruns <- function(x) {
+  if (has_reruns(x)) inform_fallible(reruns_vote)
+  one_vote_each(x)
+}
+
+reruns_vote <- "Reruns count as one vote, the answer that most of them have. If answers tie, there is
+  no vote."
+
 with_votes <- function(x) {
   x <- one_vote_each(x)
   if (!is.null(x$rater_groups)) {

@@ -99,8 +99,21 @@ split_systems <- function(input, systems, repeats) {
   input$system_table <- tibble::new_tibble(list(
     case = input$case[is_system], system = rater[is_system], prediction = column[is_system]
   ), nrow = sum(is_system))
+  if (repeats == "reruns") input$system_table <- votes_of_systems(input$system_table)
   if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]
   sure <- if (!is.null(input$confidence)) !is.na(input$confidence[[1L]])
   warn_sure_systems(unique(rater[is_system & sure]))
   take_rows(input, which(!is_system))
+}
+
+# A row for each case and system, with the answer that most runs have; none if answers tie.
+votes_of_systems <- function(table) {
+  if (anyDuplicated(table[c("case", "system")]) == 0L) return(table)
+  inform_fallible(reruns_vote)
+  table <- table[!is.na(table$prediction), ]
+  code <- data.frame(lapply(list(
+    pattern = table$case, unit = table$system, category = table$prediction
+  ), function(x) match(x, unique(x))))
+  votes <- majority(code, max(code$unit), max(code$category))
+  table[sort(match(do.call(paste, votes), do.call(paste, code))), ]
 }

@@ -288,6 +288,11 @@ check_built <- function(x, input) {
   abort_if(both, "columns", "Raters and systems must have different names.",
     x = "{.val {both}} {?names/name} both a rater and a system.", arg = "systems")
   if (x$repeats == "error") check_repeats(x, input)
+  joined <- if (has_reruns(x)) keys_of_repeats(input)
+  warn_if(joined, "reruns",
+    "Runs of one rater and one case differ in {.val {joined}}, which may identify cases.",
+    i = "Answers of different systems or versions are different cases, not reruns:
+        {.code case = c(..., {toString(joined)})}.", columns = joined)
   if (has_labels(x)) check_label_once(x)
   check_systems(x)
   warn_raters(x, input$layout$by_rating)

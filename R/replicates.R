@@ -86,10 +86,8 @@ reason_notes <- function(table, of, most = 4L, no = "interval") {
   vapply(unique(key[!is.na(table$reason)]), function(one) {
     at <- which(key == one)
     first <- at[[1L]]
-    begins <- switch(why[[first]],
-      missing = , one_rater = "NA for", chance = "For",
-      no_interval = , same_answers = paste("No", no, "for"),
-      "From ratings alone,"
+    begins <- if (isTRUE(is.na(table[["estimate"]][first]))) "NA for" else switch(why[[first]],
+      chance = "For", no_interval = , same_answers = paste("No", no, "for"), "From ratings alone,"
     )
     prefix <- switch(why[[first]],
       no_interval = , same_answers = no_interval, ratings_alone = gold_unused, ""

@@ -76,7 +76,10 @@ references <- c(
     agreement for categorical data. Biometrics, 33(1), 159-174. doi:10.2307/2529310",
   "Lehner 2015" = "Lehner, P. E. (2015). Estimating the accuracy of automated classification systems
     using only expert ratings that are less accurate than the system. Journal of Modern Applied
-    Statistical Methods, 14(1), Article 13. doi:10.22237/jmasm/1430453520"
+    Statistical Methods, 14(1), Article 13. doi:10.22237/jmasm/1430453520",
+  "Zou and Donner 2008" = "Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about
+    effect measures: a general approach. Statistics in Medicine, 27(10), 1693-1702.
+    doi:10.1002/sim.3095"
 )
 references[] <- gsub("\\s+", " ", references)
 
@@ -261,6 +264,39 @@ say_sentences.system_comparison <- function(x) {
     ),
     c(pair[open], pair[open], rep(NA, length(of_all)))
   )
+}
+
+say_sentences.group_comparison <- function(x) {
+  table <- better_first(tidy(x))
+  first <- x$estimates[[1L]]
+  points <- function(value) format(round(100 * value) + 0)
+  open <- !(table$conf.low > 0) %in% TRUE
+  verb <- if (is_pass_rate(first)) "passes" else "is right"
+  more <- paste(table$system, verb, "more often in", table$group1, "than in", table$group2)
+  may <- ifelse(
+    is.na(table$conf.low),
+    sprintf("These data do not show whether %s: %s.", more, table$reason),
+    sprintf("On %s, %s, by %s percentage points (%s %s to %s)%s.", cases_words(table$n),
+      more, points(table$estimate), interval_title(x$options$conf_level), points(table$conf.low),
+      points(table$conf.high), ifelse(open,
+        "; the interval includes no difference, so which is better remains open", ""))
+  )
+  not <- c(
+    paste0(more, ".")[open],
+    sprintf("%s and %s are equally good.", table$group1, table$group2)[open],
+    "The ratings differ between groups by as much as the answers do."
+  )
+  sentence_table(table$system, may, not, c(rep(table$system[open], 2L), NA))
+}
+
+say_methods.group_comparison <- function(x) {
+  paired <- only_if(!is.null(x$estimates[[1L]]$options$given_cluster),
+    ", with the correlation of errors over clusters that groups have in common")
+  paste(say_methods(x$estimates[[1L]]), fill(
+    "Each group was estimated by itself. Intervals of differences were constructed from the
+    intervals of both groups (Zou and Donner 2008)%s%s.", paired,
+    only_if(x$options$simultaneous, "; they cover all differences at once (Bonferroni)")
+  ))
 }
 
 say_methods.system_comparison <- function(x) {

@@ -273,3 +273,70 @@ test_that("a report of one judge can be written", {
   expect_match(text, "app passes in 78%", fixed = TRUE)
   expect_no_match(text, "Not made|kappa|What the ratings contradict")
 })
+
+test_that("reliability of runs, and what more runs are worth, are those of the table", {
+  # 20 of 100 cases with one run of another kind
+  kinds <- list(c("p", "p", "p"), c("f", "f", "f"), c("p", "p", "f"))
+  times <- c(60, 20, 20)
+  data <- data.frame(
+    id = rep(1:100, each = 3), judge = "m", verdict = unlist(rep(kinds, times)), run = 1:3
+  )
+  x <- ratings(data, case = id, rater = judge, rating = verdict, repeats = "reruns",
+    systems = c(app = "p"))
+  truth <- stats::setNames(rep(c("p", "f", "p"), c(60, 20, 20)), 1:100)[seq(1, 100, 2)]
+  estimate <- quiet(estimate_accuracy(x, known_truth = truth, gold_sample = "random"))
+  agree <- (80 * 3 + 20) / 300
+  share <- (180 + 40) / 300
+  expect_equal(
+    glance(estimate)$rerun_reliability, 1 - (1 - agree) / (2 * share * (1 - share))
+  )
+  expect_match(notes_of(plan_gold(estimate)), "one more run", all = FALSE)
+  reliability <- 1 - (1 - 0.85) / (2 * 0.7 * 0.3)
+  expect_equal(reliability, 0.6428571, tolerance = 1e-6)
+  expect_equal(
+    worth_of_runs(c(1, 3, 5, 1e12), 0.4, reliability), c(1.6666667, 2.1052632, 2.2727273, 2.6470588),
+    tolerance = 1e-6
+  )
+  once <- estimate_once(judged_once(c(37, 3, 2, 8), 500, 400))
+  expect_identical(glance(once)$rerun_reliability, NA_real_)
+})
+
+test_that("verbs that need one rating of each rater take the vote of reruns", {
+  data <- expand.grid(run = 1:3, rater = c("m", "h", "k"), id = 1:40, stringsAsFactors = FALSE)
+  set.seed(1)
+  data$rating <- ifelse(runif(360) < 0.8, c("p", "f")[data$id %% 2 + 1], "f")
+  read <- function(...) ratings(data, case = id, rater = rater, rating = rating, repeats = "reruns",
+    rater_kind = "model", ...)
+  x <- read()
+  expect_message(found <- shared_errors(x), "count as one vote")
+  expect_equal(tidy(found), tidy(shared_errors(as_ratings(x, votes = TRUE))))
+  expect_message(y <- read(systems = "m"), "count as one vote")
+  answers <- tidy(y, "systems")
+  expect_identical(nrow(answers), 40L)
+  by_hand <- tapply(data$rating[data$rater == "m"], data$id[data$rater == "m"], function(of) {
+    names(which.max(table(of)))
+  })
+  expect_identical(as.character(answers$prediction), as.vector(by_hand[as.character(answers$case)]))
+  expect_message(tested <- alt_test(y), "count as one vote")
+  expect_equal(tidy(tested), tidy(alt_test(as_ratings(y, votes = TRUE))))
+  # Two runs that differ are no answer
+  data <- data[data$run < 3, ]
+  half <- suppressMessages(read(systems = "m"))
+  tied <- tapply(data$rating[data$rater == "m"], data$id[data$rater == "m"], function(of) {
+    of[[1]] != of[[2]]
+  })
+  expect_identical(nrow(tidy(half, "systems")), sum(!tied))
+})
+
+test_that("versions of an application that pass for reruns are noticed", {
+  data <- expand.grid(version = c("old", "new"), prompt = 1:6, stringsAsFactors = FALSE)
+  data$judge <- "m"
+  data$rating <- c("p", "f", "p")
+  expect_warning(
+    ratings(data, case = prompt, rater = judge, rating = rating, repeats = "reruns"),
+    class = "fallible_warning_reruns"
+  )
+  data$run <- match(data$version, c("old", "new"))
+  data$version <- NULL
+  expect_silent(ratings(data, case = prompt, rater = judge, rating = rating, repeats = "reruns"))
+})

@@ -89,7 +89,7 @@ undrawn <- c(
   "chance_kappa", "cohen_kappa", "compare_agreement", "compare_models", "confusion",
   "confusion_matrix", "conger_kappa", "crowdtruth", "data_check", "dawid_skene", "disputed_cases", "draws",
   "exact_limit", "filter_crowd", "fit_scores", "fleiss_kappa", "glance", "gold_cases",
-  "ground_truth", "gwet_ac", "information_agreement", "k_model", "krippendorff_alpha",
+  "gate", "ground_truth", "gwet_ac", "information_agreement", "k_model", "krippendorff_alpha",
   "lehner_design", "light_kappa", "may_say", "measures", "merge_annotations", "percent_agreement",
   "rater_design", "rater_family", "rater_model", "rater_prior", "ratings", "read_ratings",
   "register_measure", "replay", "scott_pi", "shared_errors", "single_label", "test_accuracy",
