@@ -39,12 +39,31 @@
 #' .89, .88 and .89 (standard error .01), `"corrected"` .90, .89 and .90 (600 panels of
 #' `bench/coverage.R`).
 #'
+#' Where all gold cases are right, intervals reach 1, and where all are wrong, they reach 0
+#' (`"combined"` ones only if the prior does not exclude it).
+#'
 #' `tidy(what = "gold")` has the estimates from gold alone, from ratings alone and from both. Cases
 #' that no rater saw get the mean prediction. Systems (or groups, with `by`) that answered no gold
 #' case have the estimate from ratings alone, with the reason. With `cluster` gold cases of a
 #' cluster are not independent; below five clusters with gold there is no interval. Weights that
 #' count cases make copies of gold cases, too.
 #'
+#' @section One rater:
+#' One rater (one language model as a judge, one imperfect test, or one vote of a group of raters)
+#' has no agreement. A random sample of gold cases measures the accuracy, and the ratings of all
+#' other cases make it more precise: `q` is the share of the rater's ratings of a case that equal the
+#' answer. With `systems = c(app = "pass")` in [ratings()], the estimate is the share of cases that
+#' pass. Only intervals with gold are possible, and `"combined"` is `"corrected"`. If gold cases were
+#' picked by hand, estimates are `NA`. Gold cases that were drawn by their truth ("50 and 50") are no
+#' random sample; the warning `fallible_warning_gold_by_class` is about them. [plan_gold()] computes
+#' how many labels are needed, [gate()] compares the result with a threshold, and
+#' [compare_systems()] compares versions of an application.
+#'
+#' With 500 cases, nine pass rates and eight judges, 90% intervals covered .93, .92 and .91 with 20,
+#' 50 and 100 gold cases (worst setting .87, .88 and .88), and were .80 as wide as those of gold
+#' cases without the judge (`bench/one-judge.R`).
+#'
+#' @section Gold cases picked by hand:
 #' Gold cases that were picked by hand (`gold_sample = "given"`, the default) measure nothing: they
 #' only enter the likelihood, as in [fit_raters()], and so does all gold with the other intervals.
 #' @references Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. and Zrnic, T. (2023).

@@ -115,6 +115,6 @@ rerun_words <- function(estimate) {
   runs <- sum(pattern_weights(x) * pattern_lengths(x)) / sum(pattern_weights(x) * rated_patterns(x))
   square <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs
   worth <- decimals(worth_of_runs(runs + 0:1, square, reliability), 2L)
-  paste0("Reliability of runs: ", decimals(reliability, 2L), ". With one more run for each case, a ",
-    "label would be worth ", worth[[2L]], " instead of ", worth[[1L]])
+  paste0("Reliability of runs: ", decimals(reliability, 2L), ". With one more run for each case, ",
+    "a label would be worth ", worth[[2L]], " instead of ", worth[[1L]])
 }

@@ -47,6 +47,20 @@
 #' public and simulated panels 50 gold cases at random gave 90% intervals .76 as wide as gold alone
 #' (those of `"corrected"`; coverage .92), and 50 where answers differ .49 as wide (coverage .91).
 #'
+#' @section Groups:
+#' A result of [estimate_accuracy()] with `by` is compared group by group: two versions of an
+#' application, say, each with its own answers. Gold cases must measure both groups; a difference of
+#' uncorrected ratings is never reported, since raters may judge one version more kindly than the
+#' other. Estimates are the `"corrected"` ones. The interval of the difference is constructed from
+#' both intervals (Zou and Donner 2008). If the estimate has clusters (`resampling =
+#' list(cluster = "prompt")`), clusters that groups have in common are paired: the correlation of
+#' errors over them, drawn towards 0 as if ten gold cases showed none, narrows the interval.
+#' Results are of class `group_comparison`: `tidy()` has columns `group1`, `group2`, `system`,
+#' `estimate` (the first group less the second), `std.error`, `conf.low`, `conf.high`,
+#' `probability` that the first is better, `correlation`, `n`, `method` and `reason`. `reference` is
+#' a group, and `simultaneous` is by Bonferroni. In simulations (50 gold cases in each of two
+#' versions, 2000 panels) 90% intervals covered .91 of unpaired and .92 of paired differences.
+#'
 #' @section All pairs at once:
 #' More than two systems are compared, so some intervals of pairs miss by chance, and the system
 #' that looks best is likely to look better than it is. With `simultaneous = TRUE` the intervals
@@ -71,8 +85,11 @@
 #' are compared, which makes simultaneous intervals a little wider.
 #'
 #' @references Efron, B. (1982). *The Jackknife, the Bootstrap and Other Resampling Plans*. SIAM.
-#' @param x An [estimate_accuracy()] result with at least two systems; or [ratings()] or a
-#'   [fit_raters()] result, of which one is made.
+#'
+#'   Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
+#'   general approach. *Statistics in Medicine*, 27(10), 1693-1702. \doi{10.1002/sim.3095}
+#' @param x An [estimate_accuracy()] result with at least two systems, or with groups (`by`); or
+#'   [ratings()] or a [fit_raters()] result, of which one is made.
 #' @param systems Names of the systems to compare; `NULL` for all.
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
 #'   of the estimate.
@@ -106,6 +123,23 @@
 #'
 #' # By the macro average of F
 #' compare_systems(estimate, metric = "f_meas")
+#'
+#' # Two versions of an application, judged by one language model; the truth of 120 answers is known
+#' data <- data.frame(
+#'   id = 1:800, version = rep(c("old", "new"), each = 400), prompt = rep(1:400, 2),
+#'   right = runif(800) < rep(c(0.7, 0.8), each = 400)
+#' )
+#' data$judge <- ifelse(runif(800) < 0.9, data$right, !data$right)
+#' versions <- ratings(data,
+#'   raters = judge, case = id, systems = c(app = "TRUE"), covariates = c(version, prompt),
+#'   rater_kind = "model"
+#' )
+#' labelled <- data$id[data$prompt %in% sample(400, 60)]
+#' by_version <- estimate_accuracy(versions,
+#'   by = version, resampling = list(cluster = "prompt"),
+#'   known_truth = stats::setNames(data$right, data$id)[labelled], gold_sample = "random"
+#' )
+#' compare_systems(by_version, reference = "old")
 #' @export
 compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous = FALSE,
                             reference = NULL, best = NULL, metric = NULL, category = NULL,

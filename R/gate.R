@@ -34,8 +34,8 @@
 #'   `conf.low`, `conf.high`, `at_least`, `decision` (`"pass"`, `"fail"` or `"undecided"`), `needed`
 #'   and `reason`, why there is no interval. `needed` is the number of further gold cases that would
 #'   decide if the estimate and the worth of the ratings stayed as they are. It is 0 for decisions,
-#'   and `NA` if the cases are too few, for comparisons, and without gold cases. `glance()`: one row with
-#'   `status`, `at_least` and the numbers `passed`, `failed` and `undecided`. `format()`: the
+#'   and `NA` if the cases are too few, for comparisons, and without gold cases. `glance()`: one row
+#'   with `status`, `at_least` and the numbers `passed`, `failed` and `undecided`. `format()`: the
 #'   decisions in one line.
 #' @family estimation
 #' @seealso [plan_gold()] for the number of labels that a wanted precision needs.
@@ -115,7 +115,6 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
 no_gate_of_machines <- "rests on the agreement of machines, which says little about accuracy."
 
 gate_rows.system_comparison <- function(x, at_least) {
-  abort_argument_if(low_is_good(x), "x", "must compare systems by a metric that is better if high.")
   abort_argument_if(is.null(x$gold) && isTRUE(x$options$machines), "x", no_gate_of_machines,
     i = "Label random cases: {.arg known_truth} of {.fun estimate_accuracy}.")
   table <- x$differences

@@ -4,8 +4,8 @@
 # `gold` is what read_gold() gives. Fields: `predicted` (patterns x categories) and `answer`
 # (patterns x systems); `weight`, the number of cases of a pattern; `rated`; and of gold cases `at`,
 # their pattern, `case`, `truth`, `w` and `cluster`; `drawn`, were they with known probabilities.
-# Weights that count cases make copies of gold cases, too. `predicted` is what predict_categories() gives,
-# NULL to find it.
+# Weights that count cases make copies of gold cases, too. `predicted` is what predict_categories()
+# gives, NULL to find it.
 gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   copies <- if (is.null(x$weights)) 1L else x$weights[gold$case]
   check_gold_size(sum(copies))

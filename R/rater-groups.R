@@ -57,8 +57,7 @@ with_votes_of_reruns <- function(x) {
   one_vote_each(x)
 }
 
-reruns_vote <- "Reruns count as one vote, the answer that most of them have. If answers tie, there is
-  no vote."
+reruns_vote <- "Reruns count as one vote, the answer that most of them have (if two lead, none)."
 
 with_votes <- function(x) {
   x <- one_vote_each(x)

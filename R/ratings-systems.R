@@ -111,9 +111,8 @@ votes_of_systems <- function(table) {
   if (anyDuplicated(table[c("case", "system")]) == 0L) return(table)
   inform_fallible(reruns_vote)
   table <- table[!is.na(table$prediction), ]
-  code <- data.frame(lapply(list(
-    pattern = table$case, unit = table$system, category = table$prediction
-  ), function(x) match(x, unique(x))))
+  columns <- c(pattern = "case", unit = "system", category = "prediction")
+  code <- lapply(columns, function(column) match(table[[column]], unique(table[[column]])))
   votes <- majority(code, max(code$unit), max(code$category))
-  table[sort(match(do.call(paste, votes), do.call(paste, code))), ]
+  table[match(do.call(paste, votes), do.call(paste, code)), ]
 }

@@ -76,7 +76,9 @@
 #' @param systems The systems: in wide data columns; in long data names of raters that are systems,
 #'   as strings; or a data frame with columns `case`, `system` and `prediction`, or named as `case`,
 #'   `rater` and `rating` are. A system may cover only some of the cases. Cases that no rater saw
-#'   are kept, with a warning, and do not count in the system's `n`.
+#'   are kept, with a warning, and do not count in the system's `n`. If raters judge the answers of
+#'   one application, the category that means that an answer is right, with a name:
+#'   `systems = c(app = "pass")`. The accuracy of such a system is its pass rate.
 #' @param case,rater,rating Columns that identify the case and, in long data, the rater and the
 #'   category chosen. In wide data `case` is optional. It may be several columns, such as
 #'   `c(prompt, app)`; see Keys of several columns.
@@ -94,6 +96,7 @@
 #'   the case); `"reruns"`, one opinion that was asked for again (from a language model, say), which
 #'   becomes one vote with less noise, see [rater_groups]; `"labels"`, one answer with several
 #'   labels, for [crowdtruth()]. Methods for single categories refuse these; see [single_label()].
+#'   Answers of different systems or versions are different cases, not reruns.
 #' @param rater_groups Raters who share a source: a family of models, a laboratory, a training.
 #'   Groups as a vector with the raters as names, a data frame with columns `rater` and `group`, or,
 #'   in long data, a column that is the same in all rows of a rater. Raters without a group,

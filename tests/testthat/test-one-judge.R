@@ -294,8 +294,8 @@ test_that("reliability of runs, and what more runs are worth, are those of the t
   reliability <- 1 - (1 - 0.85) / (2 * 0.7 * 0.3)
   expect_equal(reliability, 0.6428571, tolerance = 1e-6)
   expect_equal(
-    worth_of_runs(c(1, 3, 5, 1e12), 0.4, reliability), c(1.6666667, 2.1052632, 2.2727273, 2.6470588),
-    tolerance = 1e-6
+    worth_of_runs(c(1, 3, 5, 1e12), 0.4, reliability),
+    c(1.6666667, 2.1052632, 2.2727273, 2.6470588), tolerance = 1e-6
   )
   once <- estimate_once(judged_once(c(37, 3, 2, 8), 500, 400))
   expect_identical(glance(once)$rerun_reliability, NA_real_)
@@ -305,8 +305,10 @@ test_that("verbs that need one rating of each rater take the vote of reruns", {
   data <- expand.grid(run = 1:3, rater = c("m", "h", "k"), id = 1:40, stringsAsFactors = FALSE)
   set.seed(1)
   data$rating <- ifelse(runif(360) < 0.8, c("p", "f")[data$id %% 2 + 1], "f")
-  read <- function(...) ratings(data, case = id, rater = rater, rating = rating, repeats = "reruns",
-    rater_kind = "model", ...)
+  read <- function(...) {
+    ratings(data, case = id, rater = rater, rating = rating, repeats = "reruns",
+      rater_kind = "model", ...)
+  }
   x <- read()
   expect_message(found <- shared_errors(x), "count as one vote")
   expect_equal(tidy(found), tidy(shared_errors(as_ratings(x, votes = TRUE))))
