@@ -180,7 +180,7 @@ as_ratings_of_several <- function(x, arg = "x") {
 }
 
 check_several_raters <- function(x) {
-  abort_if(is_one_rater(x),
+  abort_if(n_raters(x) < 2L,
     "raters", "At least two raters are needed to learn from their agreement.",
     x = "Found only {.val {x$raters}}.",
     i = c(

@@ -201,7 +201,7 @@ comparison_error_note <- function(x) {
   options <- x$options
   if (!is.null(x$gold)) {
     paste0("Intervals (", options$interval, "): ",
-      gold_interval_words(x$gold$settings, options$clusters))
+      gold_interval_words(x$gold$settings, options$clusters, paste(compared_metric(x), "in the ")))
   } else if (options$drawn) {
     "Intervals: quantiles of differences of posterior draws"
   } else {

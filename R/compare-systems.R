@@ -195,7 +195,7 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
       replicates = draws$replicates, conf_level = conf_level,
       simultaneous = simultaneous, clusters = draws$clusters, robust = drawn_by$hidden,
       machines = rests_on_machines(estimate),
-      drawn = drawn_by$drawn,
+      metric = if (is_pass_rate(estimate)) "pass rate", drawn = drawn_by$drawn,
       allowance = if (drawn_by$hidden) allowance_words(estimate) else " alone",
       against = pairs$against
     )

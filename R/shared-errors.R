@@ -83,6 +83,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   check_named_once(x)
   check_pair_memory(x)
   judges <- c(x$raters, x$systems)
+  if (length(judges) < 2L) check_several_raters(x)
   limits <- as_limits(accuracy, judges, "accuracy") %||%
     cbind(lower = rep(1 / n_categories(x), length(judges)), upper = 1)
   least_same <- 1 / (n_categories(x) - 1)
