@@ -136,7 +136,8 @@ no_members <- tibble::tibble(
 #' groups, so that `x[["name"]]` is an estimate like any other, for [compare_systems()],
 #' [confusion()] and more. Each group is fitted separately, but its interval takes from all cases
 #' how raters lean towards categories and how often answers coincide by chance, so that it may be
-#' narrower than if the group were all there is.
+#' narrower than if the group were all there is. [compare_systems()] of the whole list compares the
+#' groups, if gold cases measure them.
 #'
 #' @param x,object An [estimate_accuracy()] result with `by`.
 #' @param digits Number of decimals of the percentages.

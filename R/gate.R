@@ -61,8 +61,8 @@ gate <- function(x, at_least) {
   warn_if(few, "gate_few",
     "Fewer than {few_for_gate} gold cases measure {.val {unique(rows$system[few])}}: few labels
       decide the gate.", i = "Label more cases; see {.fun plan_gold}.")
-  status <- c(0L, 2L, 3L)[1L + any(rows$decision != "pass") * (1L + !any(rows$decision == "fail"))]
   times <- table(factor(rows$decision, c("pass", "fail", "undecided")))
+  status <- if (times[["fail"]] > 0L) 2L else 3L * (times[["undecided"]] > 0L)
   one <- nrow(rows) == 1L
   line <- if (one) rows$words else paste0(times[["pass"]], " pass, ", times[["fail"]], " fail, ",
     times[["undecided"]], " undecided; at least ", threshold_words(at_least), " is asked")

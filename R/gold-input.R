@@ -187,7 +187,8 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
     "{n} gold case{?s} {?is/are} too few to measure accuracy: intervals have been checked from
         {few_gold} on.", i = "Label about 20; {.fun plan_gold} says how many, and which.",
     cases = n)
-  by_class <- kind == "sample" && gold$sample == "random" && is_drawn_by_class(gold, x)
+  by_class <- kind == "sample" && gold$sample == "random" && n < nrow(x) &&
+    is_drawn_by_class(gold, x)
   warn_if(by_class, "gold_by_class",
     "Every category has the same number of gold cases, though ratings are not so balanced: a
         random sample would hardly have that.",

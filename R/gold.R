@@ -12,7 +12,7 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   one <- rep.int(seq_along(gold$case), rep_len(copies, length(gold$case)))
   case <- gold$case[one]
   # Clusters of one case each change nothing.
-  if (is.null(x$weights) && anyDuplicated(cluster) == 0L) cluster <- NULL
+  if (anyDuplicated(cluster) == 0L && all(weights_of_cases(x) <= 1)) cluster <- NULL
   list(
     predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
     weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case],

@@ -184,3 +184,44 @@ test_that("comparisons of groups are printed and put into words", {
   skip_if_not_installed("ggplot2")
   expect_s3_class(ggplot2::autoplot(comparison), "ggplot")
 })
+
+test_that("weights that count cases do what copies of cases do, within prompts too", {
+  set.seed(1)
+  data <- data.frame(id = 1:200, version = c("A", "B"), prompt = rep(1:100, each = 2), w = 1:2)
+  data$right <- runif(200) < 0.7
+  data$judge <- ifelse(runif(200) < 0.85, data$right, !data$right)
+  compare <- function(data, ...) {
+    x <- ratings(data, raters = judge, case = id, systems = c(app = "TRUE"),
+      covariates = c(version, prompt), rater_kind = "model", ...)
+    gold <- stats::setNames(data$right, data$id)[data$prompt <= 40]
+    tidy(compare_systems(estimate_accuracy(x, by = "version", known_truth = gold,
+      gold_sample = "random", resampling = list(cluster = "prompt"))))
+  }
+  copies <- data[rep(1:200, data$w), ]
+  copies$id <- seq_len(nrow(copies))
+  expect_equal(compare(data, weights = w), compare(copies))
+})
+
+test_that("reruns of the judge influence differences by their shares", {
+  set.seed(1)
+  data <- expand.grid(run = 1:3, prompt = 1:60, version = c("A", "B"), stringsAsFactors = FALSE)
+  data$id <- paste(data$version, data$prompt)
+  right <- stats::setNames(runif(120) < 0.7, unique(data$id))
+  data$rating <- ifelse(runif(360) < 0.8, right[data$id], !right[data$id])
+  data$rater <- "m"
+  x <- ratings(data[c("id", "rater", "rating", "version", "prompt")], case = id, rater = rater,
+    rating = rating, repeats = "reruns", systems = c(app = "TRUE"), rater_kind = "model",
+    covariates = c(version, prompt))
+  gold <- right[c(1:20, 61:80)]
+  estimate <- estimate_accuracy(x, by = "version", resampling = list(cluster = "prompt"),
+    known_truth = gold, gold_sample = "random")
+  psi <- lapply(c("A", "B"), function(group) {
+    of <- data[data$version == group, ]
+    q <- as.vector(tapply(of$rating, of$prompt, mean))
+    slow <- slow_corrected(right[paste(group, 1:20)], q)
+    rest <- right[paste(group, 1:20)] - slow[["slope"]] * q[1:20]
+    slow[["slope"]] * (q - mean(q)) / 60 + c((rest - mean(rest)) / 20, rep(0, 40))
+  })
+  r <- sum(psi[[1]] * psi[[2]]) / sqrt(sum(psi[[1]]^2) * sum(psi[[2]]^2)) * 20 / 30
+  expect_equal(tidy(compare_systems(estimate))$correlation, r)
+})

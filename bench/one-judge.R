@@ -1,0 +1,232 @@
+# One judge and a random sample of gold cases: coverage, width and error of `corrected` against gold
+# cases without the judge and PPI++, differences of two versions, and false passes of gate().
+#
+#   Rscript bench/one-judge.R TASK PANELS FILE
+#
+# TASK: grid (theta x judges x gold cases), differences (eight designs), gate (thresholds x judges x
+# gold cases) or all. Writes a row per cell to FILE, with Monte Carlo errors, and prints whether the
+# targets are met. Coverage is of the pass rate in the population, of nominal 90% intervals.
+
+library(fallible)
+internal <- asNamespace("fallible")
+share_se <- function(p, n) sqrt(p * (1 - p) / n)
+
+# Sensitivity and specificity
+judges <- rbind(
+  c(0.6, 0.6), c(0.6, 0.95), c(0.8, 0.8), c(0.9, 0.6), c(0.9, 0.9), c(0.95, 0.8), c(0.99, 0.6),
+  c(0.99, 0.99)
+)
+thetas <- c(0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.98)
+
+# Panels as columns: y and q of m gold cases, and the mean of q over all n cases.
+draw_panels <- function(theta, judge, m, n, panels) {
+  y <- matrix(as.double(runif(m * panels) < theta), m)
+  q <- matrix(as.double(runif(m * panels) < ifelse(y == 1, judge[[1]], 1 - judge[[2]])), m)
+  passes <- theta * judge[[1]] + (1 - theta) * (1 - judge[[2]])
+  list(y = y, q = q, mean = (colSums(q) + rbinom(panels, n - m, passes)) / n, n = n)
+}
+
+# What estimate_accuracy() computes, for all panels at once.
+measure <- function(panels) {
+  n <- panels$n
+  all <- list(
+    mean = panels$mean, variance = panels$mean * (1 - panels$mean) * n / (n - 1),
+    cases = rep(n, length(panels$mean))
+  )
+  x <- internal$correct_share(panels$y, panels$q, all, w = 1 + 0 * panels$y)
+  x$seen <- x$alone
+  x
+}
+
+intervals <- function(panels, conf_level = 0.9) {
+  x <- measure(panels)
+  of <- function(x) {
+    internal$corrected_interval(x, "population", conf_level)[c("estimate", "conf.low", "conf.high")]
+  }
+  gold_alone <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
+  list(corrected = of(x), `gold alone` = of(gold_alone), `PPI++` = ppi(panels, conf_level))
+}
+
+# As evaluatellm 0.1.0 computes it: variances with n - 1, other cases without gold cases.
+ppi <- function(panels, conf_level) {
+  m <- nrow(panels$y)
+  others <- panels$n - m
+  centred <- function(x) x - rep(colMeans(x), each = m)
+  spread <- colSums(centred(panels$q)^2) / (m - 1)
+  both <- colSums(centred(panels$y) * centred(panels$q)) / (m - 1)
+  lambda <- ifelse(spread > 0, both / ((1 + m / others) * spread), 0)
+  mean <- (panels$mean * panels$n - colSums(panels$q)) / others
+  rest <- panels$y - rep(lambda, each = m) * panels$q
+  estimate <- colMeans(rest) + lambda * mean
+  variance <- mean * (1 - mean) * others / (others - 1)
+  error <- sqrt(colSums(centred(rest)^2) / (m - 1) / m + lambda^2 * variance / others)
+  reach <- qnorm((1 + conf_level) / 2) * error
+  list(estimate = estimate, conf.low = estimate - reach, conf.high = estimate + reach)
+}
+
+# The kernel is that of estimate_accuracy(): checked on one panel.
+check_kernel <- function() {
+  panels <- draw_panels(0.8, c(0.9, 0.8), 50, 300, 1)
+  passes <- round(panels$mean * 300) - sum(panels$q)
+  verdict <- ifelse(c(panels$q, rep(1:0, c(passes, 250 - passes))) == 1, "pass", "fail")
+  x <- ratings(data.frame(judge = verdict, id = 1:300),
+    raters = "judge", case = "id", systems = c(app = "pass"), categories = c("pass", "fail"),
+    rater_kind = "model"
+  )
+  truth <- setNames(ifelse(panels$y == 1, "pass", "fail"), 1:50)
+  found <- tidy(estimate_accuracy(x, known_truth = truth, gold_sample = "random"))
+  own <- unlist(intervals(panels)$corrected)
+  stopifnot(all.equal(unlist(found[names(own)]), own))
+}
+
+summarise <- function(found, theta) {
+  panels <- length(found$estimate)
+  hit <- found$conf.low <= theta & found$conf.high >= theta
+  squares <- (found$estimate - theta)^2
+  data.frame(
+    cover = mean(hit), cover_se = share_se(mean(hit), panels),
+    width = mean(found$conf.high - found$conf.low), rmse = sqrt(mean(squares)),
+    rmse_se = sd(squares) / sqrt(panels) / 2 / sqrt(mean(squares)),
+    outside = mean(found$conf.low < 0 | found$conf.high > 1), panels = panels
+  )
+}
+
+grid <- function(panels, n = 500) {
+  cells <- expand.grid(theta = thetas, judge = seq_len(nrow(judges)), gold = c(20, 50, 100))
+  do.call(rbind, lapply(seq_len(nrow(cells)), function(i) {
+    cell <- cells[i, ]
+    found <- intervals(draw_panels(cell$theta, judges[cell$judge, ], cell$gold, n, panels))
+    rows <- do.call(rbind, lapply(found, summarise, cell$theta))
+    data.frame(
+      task = "grid", cell = sprintf("theta %s, judge %s", cell$theta,
+        toString(judges[cell$judge, ])), gold = cell$gold, method = names(found), rows,
+      row.names = NULL
+    )
+  }))
+}
+
+report_grid <- function(table) {
+  for (of in split(table, list(table$method, table$gold))) {
+    cat(sprintf(
+      "%-10s m = %3d: cover %.3f (worst %.3f, se %.3f), width %.3f, rmse %.4f, outside %.3f\n",
+      of$method[[1]], of$gold[[1]], mean(of$cover), min(of$cover), of$cover_se[which.min(of$cover)],
+      mean(of$width), mean(of$rmse), max(of$outside)
+    ))
+  }
+  own <- table[table$method == "corrected", ]
+  alone <- table[table$method == "gold alone" & table$gold == 50, ]
+  ratio <- mean(own$rmse[own$gold == 50]) / mean(alone$rmse)
+  cat(sprintf("Mean cover at least .90: %s; every cell at least .86: %s\n",
+    all(tapply(own$cover, own$gold, mean) >= 0.9), all(own$cover >= 0.86)))
+  cat(sprintf("RMSE at m = 50 %.3f of gold alone (at most .80: %s); no end outside [0, 1]: %s\n",
+    ratio, ratio <= 0.8, all(own$outside == 0)))
+}
+
+# Pass rates, judges and latent correlations (of truths, of errors) of two versions.
+designs <- list(
+  unpaired = list(c(0.75, 0.8), m = 50),
+  `unpaired, high` = list(c(0.9, 0.95), m = 20),
+  paired = list(c(0.75, 0.8), m = 50, r = c(0.49, 0.25)),
+  `paired, more alike` = list(c(0.75, 0.8), m = 20, r = c(0.81, 0.49)),
+  `paired, high` = list(c(0.9, 0.95), m = 20, r = c(0.81, 0.49), a = c(0.95, 0.8)),
+  `paired, gold elsewhere` = list(c(0.75, 0.8), m = 50, r = c(0.49, 0.25), elsewhere = TRUE),
+  favour = list(c(0.75, 0.75), m = 50, r = c(0.49, 0.25), a = c(0.85, 0.85), b = c(0.95, 0.6)),
+  equal = list(c(0.85, 0.85), m = 100, r = c(0.81, 0.25), a = c(0.95, 0.9), n = 1000)
+)
+
+compare_versions <- function(design) {
+  n <- if (is.null(design$n)) 400 else design$n
+  a <- if (is.null(design$a)) c(0.9, 0.8) else design$a
+  b <- if (is.null(design$b)) a else design$b
+  r <- if (is.null(design$r)) c(0, 0) else design$r
+  shared <- matrix(rnorm(2 * n), n)
+  version <- function(theta, judge) {
+    latent <- function(r, shared) sqrt(r) * shared + sqrt(1 - r) * rnorm(n)
+    right <- latent(r[[1]], shared[, 1]) < qnorm(theta)
+    ok <- latent(r[[2]], shared[, 2]) < qnorm(ifelse(right, judge[[1]], judge[[2]]))
+    data.frame(prompt = seq_len(n), right = right, judge = right == ok)
+  }
+  data <- rbind(version(design[[1]][[1]], a), version(design[[1]][[2]], b))
+  data$version <- rep(c("A", "B"), each = n)
+  data$id <- seq_len(2 * n)
+  gold <- seq_len(design$m)
+  other <- if (is.null(design$elsewhere)) gold else design$m + gold
+  paired <- !is.null(design$r)
+  x <- ratings(data, raters = "judge", case = "id", systems = c(app = "TRUE"), rater_kind = "model",
+    covariates = c("version", "prompt"))
+  gold <- c(gold, n + other)
+  estimate <- estimate_accuracy(x,
+    by = "version", resampling = if (paired) list(cluster = "prompt") else list(),
+    known_truth = setNames(data$right[gold], gold), gold_sample = "random"
+  )
+  raw <- tapply(data$judge, data$version, mean)
+  raw_error <- sqrt(sum(raw * (1 - raw)) / n) # of independent versions
+  c(
+    unlist(tidy(compare_systems(estimate))[c("estimate", "conf.low", "conf.high")]),
+    raw = raw[[1]] - raw[[2]], raw_error = raw_error
+  )
+}
+
+differences <- function(panels) {
+  do.call(rbind, lapply(names(designs), function(name) {
+    design <- designs[[name]]
+    found <- vapply(seq_len(panels), function(i) compare_versions(design), double(5))
+    truth <- diff(rev(design[[1]]))
+    own <- setNames(as.list(data.frame(t(found[1:3, ]))), c("estimate", "conf.low", "conf.high"))
+    raw <- found[4, ]
+    reach <- qnorm(0.95) * found[5, ]
+    raw <- list(estimate = raw, conf.low = raw - reach, conf.high = raw + reach)
+    rows <- rbind(summarise(own, truth), summarise(raw, truth))
+    rows$outside <- NA
+    data.frame(task = "differences", cell = name, gold = design$m, method = c("corrected", "raw"),
+      rows, row.names = NULL)
+  }))
+}
+
+report_differences <- function(table) {
+  print(table[c("cell", "gold", "method", "cover", "cover_se", "width")], digits = 3)
+  own <- table$cover[table$method == "corrected"]
+  cat(sprintf("Cover between .90 and .98 in all designs: %s\n", all(own >= 0.9 & own <= 0.98)))
+}
+
+gates <- function(panels, n = 1000) {
+  cells <- expand.grid(
+    theta = c(0.7, 0.8, 0.9, 0.95), judge = c(1, 3, 5, 6, 7, 8), gold = c(20, 50, 100, 200)
+  )
+  do.call(rbind, lapply(seq_len(nrow(cells)), function(i) {
+    cell <- cells[i, ]
+    found <- intervals(draw_panels(cell$theta, judges[cell$judge, ], cell$gold, n, panels))
+    passed <- vapply(found, function(of) mean(of$conf.low >= cell$theta), 0)
+    data.frame(
+      task = "gate", cell = sprintf("threshold %s, judge %s", cell$theta,
+        toString(judges[cell$judge, ])), gold = cell$gold, method = names(found),
+      cover = passed, cover_se = share_se(passed, panels), width = NA, rmse = NA, rmse_se = NA,
+      outside = NA, panels = panels, row.names = NULL
+    )
+  }))
+}
+
+report_gates <- function(table) {
+  for (of in split(table, list(table$method, table$gold))) {
+    cat(sprintf("%-10s m = %3d: false pass %.3f (worst %.3f, se %.3f)\n", of$method[[1]],
+      of$gold[[1]], mean(of$cover), max(of$cover), of$cover_se[which.max(of$cover)]))
+  }
+  own <- table$cover[table$method == "corrected"]
+  cat(sprintf("False pass at most .11 in every cell: %s; .055 in the mean: %s\n",
+    all(own <= 0.11), mean(own) <= 0.055))
+}
+
+tasks <- list(
+  grid = list(grid, report_grid), differences = list(differences, report_differences),
+  gate = list(gates, report_gates)
+)
+arguments <- commandArgs(TRUE)
+if (arguments[[1]] != "all") tasks <- tasks[arguments[[1]]]
+set.seed(1)
+check_kernel()
+tables <- lapply(tasks, function(task) {
+  table <- task[[1]](as.integer(arguments[[2]]))
+  task[[2]](table)
+  table
+})
+write.csv(do.call(rbind, tables), arguments[[3]], row.names = FALSE)
