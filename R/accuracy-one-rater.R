@@ -22,7 +22,8 @@ check_one_rater <- function(x, gold, method, interval) {
 }
 
 check_no_fit_of_one_rater <- function(fit) {
-  abort_argument_if(is_one_rater(fit$x), "x", "must be ratings, not a fit, if there is one rater.",
+  abort_argument_if(is_one_rater(fit$x) && any(known_patterns(fit)), "x",
+    "must be ratings, not a fit with known truths, if there is one rater.",
     i = "Give {.fun estimate_accuracy} the ratings, with {.arg known_truth} and
       {.code gold_sample = \"random\"}.")
 }
@@ -50,24 +51,23 @@ is_pass_rate <- function(estimate) {
   length(x$constant) > 0L && all(estimate$table$system %in% x$constant)
 }
 
-# How often the rater was right on gold cases: for each truth, if all systems need the same category
-# to pass. A rating that is repeated counts if more than half of the repeats are right.
+# How often the rater was right on gold cases, for each truth if there are two. Reruns count if more
+# than half of them are right.
 note_of_one_rater <- function(estimate) {
   evidence <- estimate$gold$evidence
-  if (is.null(evidence) || !is_one_rater(estimate$fit$x)) return(NULL)
   x <- estimate$fit$x
+  if (is.null(evidence) || !is_one_rater(x)) return(NULL)
   right <- predict_answer(evidence$predicted[evidence$at, , drop = FALSE], evidence$truth) > 0.5
-  category <- unique(apply(evidence$answer, 2L, max))
   of <- function(which) {
     paste(number(sum(right[which], na.rm = TRUE)), "of", number(sum(which)))
   }
-  if (!is_pass_rate(estimate) || length(category) > 1L || n_categories(x) > 2L) {
-    return(paste0("On gold cases ", x$raters, " was right on ", of(right | TRUE), "."))
-  }
-  label <- x$categories[c(category, 3L - category)]
-  pass <- evidence$truth == category
-  paste0("On gold cases ", x$raters, " said ", label[[1L]], " for ", of(pass), " with truth ",
-    label[[1L]], ", and ", label[[2L]], " for ", of(!pass), " with truth ", label[[2L]], ".")
+  words <- if (n_categories(x) > 2L) paste("was right on", of(right | TRUE)) else paste0(
+    "said ", paste(vapply(2:1, function(k) {
+      label <- x$categories[[k]]
+      paste(label, "for", of(evidence$truth == k), "with truth", label)
+    }, ""), collapse = ", and ")
+  )
+  paste0("On gold cases ", x$raters, " ", words, ".")
 }
 
 # Share of ratings by which each constant system passes, without correction; empty unless one rater

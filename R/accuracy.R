@@ -292,7 +292,9 @@ new_accuracy_estimate <- function(draft, found, ...) {
     "raters ", chance_beyond_shares, ", so that nothing follows from their agreement"
   )
   table$why[silent] <- "chance"
-  if (is_one_rater(draft$fit$x)) table[c("reason", "why")] <- list(reason_one_rater, "one_rater")
+  if (is_one_rater(draft$fit$x) && draft$fit$identified == "no_pairs") {
+    table[c("reason", "why")] <- list(reason_one_rater, "one_rater")
+  }
   sampling <- found$sampling %||% own_sampling(draft)
   replicates <- found$replicates
   details <- columns_tibble(

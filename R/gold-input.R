@@ -201,10 +201,9 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
 # Does the share of some category among gold cases differ by more than 3 standard errors from that
 # among ratings, while all categories have the same number of gold cases, to within one?
 is_drawn_by_class <- function(gold, x) {
-  n <- n_categories(x)
-  weight <- pattern_weights(x)[rating_pattern(x)]
-  share <- tapply(weight, factor(rating_category(x), seq_len(n)), sum, default = 0) / sum(weight)
-  times <- tabulate(gold$truth, n)
+  ratings <- colSums(pattern_counts(x) * pattern_weights(x))
+  share <- ratings / sum(ratings)
+  times <- tabulate(gold$truth, length(share))
   used <- share > 0 | times > 0
   m <- sum(times)
   diff(range(times[used])) <= 1 && any(abs(times / m - share) > 3 * sqrt(share * (1 - share) / m))
