@@ -101,7 +101,7 @@ rerun_reliability <- function(x, s = 1L) {
   na_real(1 - differ / (2 * share * (1 - share)))
 }
 
-# Number of labels that one label with so many runs replaces. `square`: squared correlation of the
+# Number of labels that one label replaces, by the number of runs. `square`: squared correlation of the
 # truth and one run (Spearman-Brown).
 worth_of_runs <- function(runs, square, reliability) {
   1 / (1 - pmin(square * runs / (1 + (runs - 1) * reliability), most_explained))

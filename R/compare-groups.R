@@ -1,7 +1,7 @@
-# Differences of accuracy between groups of cases, such as two versions of an application. The cases
-# of each group are its own, so gold cases must measure each group.
+# Differences of accuracy between groups of cases, such as two versions of an application. Groups
+# have different cases, so gold cases must measure each group.
 
-# Pairs of groups, each system by itself. All groups less `reference`, if there is one.
+# Differences for all pairs of groups, or of all groups from `reference`, and for each system.
 compare_groups <- function(x, systems, conf_level, simultaneous, reference, refused) {
   x <- unclass(x)
   first <- x[[1L]]

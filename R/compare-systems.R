@@ -49,7 +49,7 @@
 #'
 #' @section Groups:
 #' A result of [estimate_accuracy()] with `by` is compared group by group: two versions of an
-#' application, say, each with its own answers. Gold cases must measure both groups; a difference of
+#' application, say, with different answers. Gold cases must measure both groups; a difference of
 #' uncorrected ratings is never reported, since raters may judge one version more kindly than the
 #' other. Estimates are the `"corrected"` ones. The interval of the difference is constructed from
 #' both intervals (Zou and Donner 2008). If the estimate has clusters (`resampling =

@@ -69,7 +69,7 @@
 #' | `bootstrap` | many bootstrap replicates gave no estimate, or biased ones |
 #' | `hand_picked` | it is not known how cases with known truth were chosen |
 #' | `gold_few` | fewer than 10 cases with known truth measure accuracy |
-#' | `gold_by_class` | gold cases, said to be random, seem to be drawn by their truth |
+#' | `gold_by_class` | gold cases that are called random seem to be drawn by their truth |
 #' | `gate_few` | fewer than 50 gold cases measure what a gate decides |
 #' | `gold_none` | `known_truth` holds the truth of no case |
 #' | `gold_unrated` | no rater saw any of the cases with known truth |
