@@ -101,8 +101,8 @@ rerun_reliability <- function(x, s = 1L) {
   na_real(1 - differ / (2 * share * (1 - share)))
 }
 
-# Number of labels that one label replaces, by the number of runs. `square`: squared correlation of the
-# truth and one run (Spearman-Brown).
+# Number of labels that one label replaces, by the number of runs (Spearman-Brown). `square`:
+# squared correlation of the truth and one run.
 worth_of_runs <- function(runs, square, reliability) {
   1 / (1 - pmin(square * runs / (1 + (runs - 1) * reliability), most_explained))
 }

@@ -12,8 +12,8 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   systems <- check_system_names(systems, first$table$system)
   if (!is.null(reference)) check_choice(reference, groups, "reference")
   abort_argument_if(length(groups) < 2L, "x", "must have at least two groups to compare.")
-  abort_argument_if(!any(lengths(unlist(lapply(x, function(of) of$gold$measured), FALSE)) > 0L), "x",
-    "must have gold cases in each group.",
+  measured <- unlist(lapply(x, function(estimate) estimate$gold$measured), FALSE)
+  abort_argument_if(!any(lengths(measured) > 0L), "x", "must have gold cases in each group.",
     x = "Ratings do not show whether raters judge the groups equally.",
     i = "Label random cases of each group: {.arg known_truth} of {.fun estimate_accuracy}.")
   abort_argument_if(interval_of(first)$anytime, "x",
@@ -48,7 +48,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   new_group_comparison(tibble::tibble(table[1:3], found), x, gold, options)
 }
 
-# What gold measures of a system in a group: `x`, see correct_mean(), NULL for nothing; its interval;
+# What gold measures of a system in a group: `x`, see correct_mean(), NULL for nothing; an interval;
 # and the `influence` of cases on the estimate, summed within clusters, whose names it has.
 group_side <- function(estimate, s, level) {
   x <- estimate$gold$measured[[s]]
