@@ -3,9 +3,8 @@
 #' @exportS3Method
 labels_of.default <- function(x, known_truth = NULL, gold_sample = NULL, # nolint: object_name.
                               votes = NULL, ...) {
-  x <- as_ratings(x, arg = "fit")
+  x <- with_votes(as_ratings(x, arg = "fit"))
   if (is.null(known_truth)) check_several_raters(x)
-  x <- with_votes(x)
   labels_with_gold(x, gold_for_labels(x, known_truth, gold_sample), votes)
 }
 

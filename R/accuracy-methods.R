@@ -60,7 +60,9 @@ show_accuracy <- function(x) {
   beside <- if (!is.null(x$gold$evidence)) gold_columns(x) else
     if (!all(is.na(table$shared))) list(range = range_words(table))
   attr(x, "schema") <- new_schema(NULL, facts, format(x), caption,
-    head = c(caption, if (x$fit$identified == "yes") rater_words(facts)),
+    head = c(caption, if (x$fit$identified == "yes") {
+      if (inherits(x$fit, "judge_fit")) calibration_words(x$fit) else rater_words(facts)
+    }),
     shown = view(
       list2DF(c(as.list(table), beside)),
       c("system", accuracy_columns(x), names(beside), cases = "n"),
@@ -137,7 +139,7 @@ accuracy_notes <- function(x, record) {
       assumed
     },
     if (rests_on_machines(x)) machine_words(x),
-    panel_problems(x$fit),
+    if (inherits(x$fit, "judge_fit")) calibrated_notes(x) else panel_problems(x$fit),
     if (x$fit$negative > 0L && record$model == "k") paste(
       "Base rates estimated below zero and set to zero:",
       shorten(x$fit$x$categories[x$fit$base_rates == 0])

@@ -10,8 +10,8 @@ check_one_rater <- function(x, gold, method, interval) {
     i = c(
       "Label about 30 random cases:
        {.code estimate_accuracy(x, known_truth = labels, gold_sample = \"random\")}.",
-      "If there is a calibration sample from elsewhere, use {.arg known_raters} of
-       {.fun fit_raters}."
+      "If there is a calibration sample from elsewhere, use
+       {.arg known_raters}."
     ), raters = x$raters)
   why <- "With one rater, accuracy is measured by gold cases."
   abort_argument_if(accuracy_methods()[[method]]$model != "own", "method", why,

@@ -115,10 +115,12 @@ settle_interval <- function(interval, gold, x) {
 }
 
 # Records of an estimate, of an estimator's options, or of anything else with options.
-# Functions of users bring theirs.
+# Functions of users and calibrated judges bring theirs.
 method_of <- function(x) x$options$record %||% accuracy_methods()[[x$options$method]]
 
-interval_of <- function(x) accuracy_intervals()[[x$options$interval]]
+interval_of <- function(x) {
+  x$options$interval_record %||% accuracy_intervals()[[x$options$interval]]
+}
 
 has_interval <- function(x) !is.null(interval_of(x)$find)
 

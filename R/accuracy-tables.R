@@ -208,7 +208,11 @@ group_notes <- function(x, table) {
   gold <- bind_groups(x, gold_table_of)
   one <- x[[1L]]
   c(
-    "Each group is fitted separately: raters' accuracy and base rates may differ between groups.",
+    if (inherits(one$fit, "judge_fit")) {
+      c("The rater's errors are the same in all groups.", calibrated_notes(one))
+    } else {
+      "Each group is fitted separately: raters' accuracy and base rates may differ between groups."
+    },
     reason_notes(table, of),
     from_ratings_notes(table, gold, of),
     if (!all(unlist(lapply(x, rests_on_gold)))) {

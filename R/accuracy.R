@@ -40,6 +40,8 @@
 #' @param known_truth Cases whose truth is known, called gold cases: [gold_cases()], which also say
 #'   how they were chosen and what they are to measure, or what these take as `truth`; `TRUE` for
 #'   the truth that `x` holds (see [ratings()]), which is never used otherwise.
+#' @param known_raters Raters whose errors are known from a calibration elsewhere, as in
+#'   [fit_raters()]; not together with `known_truth`. See *Calibration samples*.
 #' @param gold_sample How gold cases were chosen: `"random"`, the probability of each case to be
 #'   chosen, in one of the forms that `sample` of [gold_cases()] has, or `"given"`, picked by hand,
 #'   which is the default.
@@ -102,10 +104,15 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
                                       conf_level = default_conf_level(),
                                       bins = list(), common = NULL, resampling = list(),
                                       by = NULL, systems = NULL, known_truth = NULL,
-                                      gold_sample = NULL, ...) {
+                                      gold_sample = NULL, known_raters = NULL, ...) {
   check_whole_ratings(x)
   check_dots_empty(...)
   by <- by_of_cases(rlang::enquo(by), x)
+  if (!is.null(known_raters)) {
+    given <- mget(c(settled, "bins", "resampling", "known_truth", "gold_sample"))
+    if (missing(model)) model <- model_for_known(known_raters)
+    return(estimate_with_known(choose_systems(x, systems), known_raters, model, by, given))
+  }
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
     check_several_raters(x)
@@ -142,6 +149,10 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   by <- by_of_cases(rlang::enquo(by), x$x)
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (!is.null(systems)) x <- fit_with(x, choose_systems(x$x, systems))
+  if (is.null(known_truth) && is_known_judge(x)) {
+    class(x) <- c("judge_fit", class(x))
+    return(hand_on(x, by, mget(c(settled, "bins", "resampling"))))
+  }
   check_gold_of(x, known_truth, gold_sample)
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
@@ -159,6 +170,22 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
     }
   }
   estimate_each(x$x, by, fit, gold, c(mget(settled), settings))
+}
+
+# `given`: arguments of estimate_accuracy() as users gave them.
+estimate_with_known <- function(x, raters, model, by, given) {
+  abort_argument_if(!is.null(given$known_truth), "known_truth",
+    "Give {.arg known_truth} or {.arg known_raters}, not both.")
+  fit <- suppressWarnings( # each group has its warnings
+    fit_raters(x, model, known_raters = raters),
+    classes = if (is.null(by)) "none" else "fallible_warning"
+  )
+  hand_on(fit, by, given)
+}
+
+hand_on <- function(fit, by, given) {
+  if (!is.null(by)) by <- stats::setNames(by, as_label(fit$x$cases))
+  do.call(estimate_accuracy, c(list(fit, by = by), Filter(length, given)))
 }
 
 # Arguments that are settings by themselves; `bins` and `resampling` hold the others.
@@ -188,7 +215,6 @@ judge_systems <- function(fit, cluster, gold, given) {
   options$threads <- check_threads(given$threads)
   options["cluster"] <- list(number_clusters(cluster))
   options$given_cluster <- cluster # the same in all groups
-  check_not_one_judge(fit)
   check_has_systems(fit$x)
   check_pair(options, fit$model, fit, gold)
   fit <- fit_of_varied(fit, options)
@@ -209,8 +235,8 @@ check_has_systems <- function(x) {
 
 check_nothing_known <- function(fit) {
   abort_argument_if(
-    any(known_patterns(fit)) || any(is_known_rater(fit)) || inherits(fit, "posterior_fit"), "by",
-    "{.arg by} refits each group and cannot use known truths or raters, or a given posterior.",
+    any(known_patterns(fit)) || inherits(fit, "posterior_fit"), "by",
+    "{.arg by} refits each group and cannot use known truths, or a given posterior.",
     i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.")
 }
 

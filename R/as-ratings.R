@@ -182,7 +182,8 @@ as_ratings_of_several <- function(x, arg = "x") {
 check_several_raters <- function(x) {
   abort_if(n_raters(x) < 2L,
     "raters", "At least two raters are needed to learn from their agreement.",
-    x = "Found only {.val {x$raters}}.",
+    x = if (is.null(x$voted$groups)) "Found only {.val {x$raters}}." else
+      "All raters are in {.val {x$raters}}, which counts as one vote.",
     i = c(
       "Systems do not count as raters.",
       "For one rater, {.fun fit_raters} needs {.arg known_truth} or

@@ -74,7 +74,7 @@ check_k_properties <- function(x, properties = k_properties, system = NULL, erro
                                alpha = 0.05, resampling = list(), alternative = NULL, ...) {
   check_given()
   check_dots_empty(...)
-  x <- with_votes(as_ratings_of_several(x))
+  x <- check_several_raters(with_votes(as_ratings(x)))
   resampling <- check_resampling(resampling, known = c("replicates", "threads"))
   settings <- list(
     properties = intersect(k_properties, check_some(properties, k_properties, "properties")),

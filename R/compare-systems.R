@@ -217,6 +217,8 @@ check_estimate <- function(x, arg = "x") {
     "{.arg {arg}} holds an estimate for each of the groups {.val {names(x)}}; choose one.",
     i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.")
   check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.")
+  check_not_one_judge(x$fit)
+  x
 }
 
 # The estimate of these systems on the cases that all of them answered, with the number of cases

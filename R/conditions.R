@@ -50,6 +50,8 @@
 #' | topic | raised when |
 #' |---|---|
 #' | `not_identified` | agreement is at or below chance, or raters cannot distinguish parameters |
+#' | `known_independent` | models or programs with calibration samples are taken as independent |
+#' | `weakly_identified` | data leave parameters, or shares of categories, almost open |
 #' | `dependence` | shared errors are part of a model, or models that fit equally well differ |
 #' | `switched` | classes of a fit seem to have changed names |
 #' | `boundary` | estimated base rates were negative and were set to zero |
@@ -80,9 +82,11 @@
 #' @section Reasons: Where a result is `NA`, its column `reason` says why, in words. Programs can
 #'   ask for a code: the fields of results that have such tables (such as `x$table` of an estimate
 #'   and `x$differences` of a comparison) have a column `why`, `NA` where numbers show enough:
-#'   `chance` (there is an estimate, but raters agree no better than by chance), `ratings_alone`
-#'   (gold cases do not measure the system), `one_rater` (neither gold cases nor agreement measure
-#'   it), `same_answers` (two systems have no difference); and of
+#'   `chance` (there is an estimate, but raters agree no better than by chance), `uncalibrated` (a
+#'   category has no case in the calibration sample), `judge` (the rater is no better than chance in
+#'   that sample), `unrated` (no case has a rating), `ratings_alone` (gold cases do not measure the
+#'   system), `one_rater` (neither gold cases nor agreement measure it), `same_answers` (two systems
+#'   have no difference); and of
 #'   gold cases `no_gold`, `no_sample`, `not_asked` (the system answered none of them) and
 #'   `not_drawn` (some cases had no chance to be drawn).
 #'

@@ -157,6 +157,7 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
   grouped <- inherits(estimate, "accuracy_by_group")
   estimates <- if (grouped) unclass(estimate) else list(estimate)
   one <- estimates[[1L]]
+  check_not_one_judge(one$fit)
   interval <- interval %||% one$options$interval
   conf_level <- check_level(conf_level %||% one$options$conf_level)
   table <- over_groups(estimates, grouped, metrics_of_estimate, plan, interval, conf_level, systems)

@@ -122,6 +122,9 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
 
 # What every model of raters takes for granted. For machines it is known to fail.
 assumption_of <- function(fit) {
+  if (!is.null(fit$calibrated)) {
+    return(paste("Assumed:", calibration_assumption(fit), lean_words(fit, fit$x$categories[[2L]])))
+  }
   c(
     paste0(
       "Assumed: raters err ", if (model_is_dependent(fit$model)) {

@@ -4,6 +4,12 @@
 # `known`: see with_known(); `start`: see start_of().
 fit_latent <- function(x, model, method, known, start = NULL) {
   check_model_size(x)
+  # A known rater has no panel to share a centre with, and its base rates need no prior.
+  judge <- judge_of(x)
+  usual <- is_pooled(model) || identical(model$prior, weak_prior)
+  if (usual && length(judge) == 1L && lengths(known$raters[judge]) > 0L) {
+    model$prior <- list()
+  }
   if (is_one_judge(x, model, known)) return(fit_one_judge(x, model, known))
   bar <- progress_bar("Fit", NA, "{cli::pb_spin} {cli::pb_name}{cli::pb_elapsed}")
   core <- fit_core(x, model, method, known, start, bar$tick)

@@ -1,97 +1,227 @@
-# One judge alone, with a calibration sample: the share of one answer says how frequent its category
-# is, once the judge's errors are taken out (Rogan and Gladen, 1978).
+# One judge with a calibration sample from elsewhere: base rates are the shares of its verdicts,
+# corrected by its errors in the sample (Rogan and Gladen, 1978).
 
 is_one_judge <- function(x, model, known) {
-  judge <- unique(rating_rater(x))
-  length(judge) == 1L && length(known$counts) > 0L && !is.null(known$counts[[judge]]) &&
-    n_categories(x) == 2L && is_pooled(model) && !any(known$truth > 0L) &&
-    weights_are_counts(x)
+  judge <- judge_of(x)
+  length(judge) == 1L && isTRUE(lengths(known$counts[judge]) > 0L) && is_pooled(model) &&
+    !any(known$truth > 0L) && weights_are_counts(x)
 }
 
-# Rates of the sample are (right + 1) / (cases + 2). The second category is the positive one.
+judge_of <- function(x) if (n_raters(x) == 1L) 1L else unique(rating_rater(x))
+
 fit_one_judge <- function(x, model, known) {
-  judge <- rating_rater(x)[[1L]]
-  counts <- known$counts[[judge]]
-  n <- rowSums(counts) + 2
-  right <- (diag(counts) + 1) / n
-  errors <- right * (1 - right) / n
+  judge <- judge_of(x)
+  if (n_raters(x) > 1L) x <- x[, judge]
+  known <- list(truth = integer(), counts = known$counts[judge])
+  n <- n_categories(x)
   weight <- pattern_weights(x)[rating_pattern(x)]
-  answers <- sum(weight)
-  share <- sum(weight[rating_category(x) == 2L]) / answers
-  youden <- sum(right) - 1
-  rate <- corrected_rate(share, right)
-  matrix <- judge_matrix(right)
-  rates <- c(1 - rate, rate)
-  posterior <- rbind(t(rates * matrix), rates, deparse.level = 0L)
-  place <- rep(3L, n_patterns(x))
-  place[rating_pattern(x)] <- rating_category(x)
-  raters <- n_raters(x)
-  matrices <- array(NA_real_, c(raters, 2L, 2L))
-  matrices[judge, , ] <- matrix
-  accuracy <- replace(rep(NA_real_, raters), judge, sum(rates * right))
-  # How base rate and accuracy move with the share of answers and with both rates.
-  moves <- c(1, 1 - rate, -rate) / youden
-  slopes <- matrix(NA_real_, raters, 3L)
-  slopes[judge, ] <- c(0, rates) + diff(right) * moves
-  slopes <- rbind(slopes, -moves, moves)
-  covariance <- slopes %*% (c(share * (1 - share) / answers, errors) * t(slopes))
-  fit <- new_rater_fit(c("judge_fit", "latent_fit"), x, model, "likelihood", known,
-    identified = if (youden > 0 && answers > 0) "yes" else "judge",
-    by_agreement = list(identified = NA, agreement = NA_real_, kappa = NA_real_),
-    rater_accuracy = accuracy[[judge]], theta = NA_real_, converged = TRUE, base_rates = rates,
-    posterior = (posterior / rowSums(posterior))[place, , drop = FALSE], parameters = NA_integer_,
-    log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L, matrices = matrices,
-    coefficients = named_coefficients(accuracy, rates, x, each = TRUE), covariance = covariance,
-    calibrated = list(share = share, answers = answers, right = right, n = n)
+  sample <- list(
+    counts = known$counts[[1L]], verdicts = rowsum_codes(rating_category(x), weight, n)
   )
-  if (fit$identified == "yes") fit else without_numbers(fit)
+  sample$lack <- lack_of_calibration(sample, x$categories)
+  found <- list(rates = rep(1 / n, n), matrix = diag(n))
+  if (is.null(sample$lack)) found <- calibrated_rates(sample)
+  posterior <- rbind(t(found$rates * found$matrix), found$rates, deparse.level = 0L)
+  place <- rep(n + 1L, n_patterns(x))
+  place[rating_pattern(x)] <- rating_category(x)
+  numbers <- function(rates, matrix) c(sum(rates * diag(matrix)), rates)
+  accuracy <- numbers(found$rates, found$matrix)[[1L]]
+  fit <- new_rater_fit(c("judge_fit", "latent_fit"), x, model, "likelihood", known,
+    identified = names(sample$lack) %||% "yes",
+    by_agreement = list(identified = NA, agreement = NA_real_, kappa = NA_real_),
+    rater_accuracy = accuracy, theta = NA_real_, converged = TRUE, base_rates = found$rates,
+    posterior = (posterior / rowSums(posterior))[place, , drop = FALSE], parameters = NA_integer_,
+    log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L,
+    matrices = array(found$matrix, c(1L, n, n)),
+    coefficients = named_coefficients(accuracy, found$rates, x, each = TRUE), calibrated = sample
+  )
+  if (!is.null(sample$lack)) return(without_numbers(fit))
+  if (n > 2L) fit$calibrated$draws <- calibrated_draws(sample)
+  fit$covariance <- calibrated_covariance(fit, numbers)
+  fit
 }
 
-judge_matrix <- function(right) {
-  rbind(c(right[[1L]], 1 - right[[1L]]), c(1 - right[[2L]], right[[2L]]))
-}
-
-# The base rate of the second category.
-corrected_rate <- function(share, right) {
-  min(max((share + right[[1L]] - 1) / (sum(right) - 1), 0), 1)
-}
-
-# Standard errors of what test_numbers() says of the judge, from those of its share of answers and
-# of its two rates, by the delta method.
-judged_errors <- function(fit, at, rates) {
-  judge <- which(!is.na(fit$matrices[, 1L, 1L]))
-  from <- c(fit$calibrated$share, fit$calibrated$right)
-  variance <- from * (1 - from) / c(fit$calibrated$answers, fit$calibrated$n)
-  numbers <- function(of) {
-    rate <- corrected_rate(of[[1L]], of[-1L])
-    matrices <- array(judge_matrix(of[-1L]), c(1L, 2L, 2L))
-    as.vector(test_numbers(matrices, c(1 - rate, rate), rates))
+# Why a sample corrects nothing, named after its code; or NULL.
+lack_of_calibration <- function(sample, categories) {
+  counts <- sample$counts
+  empty <- categories[rowSums(counts) == 0]
+  if (length(empty) > 0L) return(c(uncalibrated = paste("no calibration case is", empty[[1L]])))
+  if (sum(sample$verdicts) == 0) return(c(unrated = "no case has a rating"))
+  # A verdict must be a sign of its category; of two categories also by the rates of the interval.
+  n <- nrow(counts)
+  raw <- counts / rowSums(counts)
+  for (matrix in list(raw, if (n == 2L) smoothed_rates(counts) else raw)) {
+    off <- categories[colSums(matrix >= rep(diag(matrix), each = n)) > 1]
+    if (length(off) > 0L || rcond(matrix) < 1e-10) return(c(judge = paste0(
+      "the judge is no better than chance ",
+      if (n > 2L && length(off) > 0L) paste("at recognising", off[[1L]], ""),
+      "in its calibration sample"
+    )))
   }
-  error <- sqrt(drop(differences(numbers, from)^2 %*% variance))
-  out <- array(NA_real_, dim(at))
-  out[, , judge] <- ifelse(is.finite(at[, , judge]), error, NA)
+}
+
+# One more case in each cell; variances and the interval of two categories use these.
+smoothed_rates <- function(counts) (counts + 1) / (rowSums(counts) + ncol(counts))
+
+# Base rates and the judge's matrix. The inverse of the matrix where that gives probabilities. Where
+# it does not, of two categories the nearer end; of more, the joint maximum likelihood.
+calibrated_rates <- function(sample) {
+  matrix <- sample$counts / rowSums(sample$counts)
+  rates <- drop(sample$verdicts %*% solve(matrix)) / sum(sample$verdicts)
+  if (all(rates >= 0)) return(list(rates = rates, matrix = matrix))
+  if (length(rates) == 2L) return(list(rates = as.double(rates > 0.5), matrix = matrix))
+  maximise_calibrated(sample, rep(1 / length(rates), length(rates)))
+}
+
+# Maximum likelihood of the matrix and the base rates, or of the matrix at `fixed` rates, by EM.
+maximise_calibrated <- function(sample, rates, fixed = FALSE, most = 1e5) {
+  matrix <- smoothed_rates(sample$counts)
+  for (round in seq_len(most)) {
+    shares <- pmax(drop(rates %*% matrix), .Machine$double.xmin)
+    joint <- rates * matrix * rep(sample$verdicts / shares, each = length(rates))
+    before <- c(rates, matrix)
+    if (!fixed) rates <- rowSums(joint) / sum(joint)
+    matrix <- (sample$counts + joint) / rowSums(sample$counts + joint)
+    if (max(abs(c(rates, matrix) - before)) < 1e-12) break
+  }
+  list(rates = rates, matrix = matrix)
+}
+
+# Covariance of numbers(rates, matrix) by the delta method. Inputs are the shares of verdicts and
+# the matrix, row by row. Base rates move as the inverse of the sample's matrix makes them, also
+# where the estimate is cut.
+calibrated_covariance <- function(fit, numbers) {
+  sample <- fit$calibrated
+  counts <- sample$counts
+  rates <- fit$base_rates
+  matrix <- fit$matrices[1L, , ]
+  n <- length(rates)
+  slopes <- kronecker(t(c(1, -rates)), t(solve(counts / rowSums(counts))))
+  moved <- function(change) {
+    numbers(rates + drop(slopes %*% change), matrix + matrix(change[-seq_len(n)], n, byrow = TRUE))
+  }
+  moves <- differences(moved, numeric(n * (n + 1L)))
+  shares <- rbind(sample$verdicts / sum(sample$verdicts), smoothed_rates(counts))
+  sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
+  Reduce(`+`, lapply(seq_along(sizes), function(i) {
+    of <- moves[, (i - 1L) * n + seq_len(n)]
+    of %*% (diag(shares[i, ]) - tcrossprod(shares[i, ])) %*% t(of) / sizes[[i]]
+  }))
+}
+
+# Draws of base rates (a row each) from Dirichlet distributions of the matrix and of the shares of
+# verdicts: by the inverse of the drawn matrix, or by EM where that gives no probabilities.
+calibrated_draws <- function(sample, draws = 1000L, most = 1e4) {
+  n <- length(sample$verdicts)
+  dirichlet <- function(counts) {
+    out <- matrix(stats::rgamma(draws * n, rep(counts + 0.5, each = draws)), draws)
+    out / rowSums(out)
+  }
+  with_run_seed(draw_seed(), {
+    shares <- dirichlet(sample$verdicts)
+    matrices <- vapply(seq_len(n), function(k) dirichlet(sample$counts[k, ]), shares)
+  })
+  out <- t(vapply(seq_len(draws), function(i) solve(matrices[i, , ], shares[i, ]), shares[1L, ]))
+  off <- which(rowSums(out < 0) > 0)
+  rates <- pmax(out[off, , drop = FALSE], 1e-3)
+  for (round in seq_len(if (length(off) > 0L) most else 0L)) {
+    before <- rates
+    mixed <- Reduce(`+`, lapply(seq_len(n), function(k) rates[, k] * matrices[off, , k]))
+    by_verdict <- shares[off, ] / mixed
+    rates <- rates * vapply(seq_len(n), function(k) {
+      rowSums(matrix(by_verdict * matrices[off, , k], ncol = n))
+    }, rates[, 1L])
+    if (max(abs(rates - before)) < 1e-6) break
+  }
+  out[off, ] <- rates
   out
+}
+
+# Standard errors of what test_numbers() returns for the judge.
+judged_errors <- function(fit, at, rates) {
+  variance <- calibrated_covariance(fit, function(base_rates, matrix) {
+    as.vector(test_numbers(array(matrix, c(1L, dim(matrix))), base_rates, rates))
+  })
+  at[] <- ifelse(is.finite(at), sqrt(diag(variance)), NA)
+  at
+}
+
+# What the judge got right in the sample.
+calibration_words <- function(fit) {
+  counts <- fit$calibrated$counts
+  if (!is.null(counts)) paste0(
+    "Calibration sample: ", fit$x$raters, " is right on ",
+    toString(paste(diag(counts), "of", rowSums(counts), fit$x$categories))
+  )
+}
+
+# How far an estimate of two categories moves if more ratings are `category`, whatever the truth.
+lean_words <- function(fit, category, lean = 0.05) {
+  matrix <- fit$matrices[1L, , ]
+  if (nrow(matrix) == 2L) paste0(
+    "If it said ", category, " to ", 100 * lean, " in 100 more of these cases, good and bad alike,",
+    " the estimate would be ", decimals(lean / (sum(diag(matrix)) - 1)), " too high."
+  )
+}
+
+calibration_assumption <- function(fit) {
+  paste0(
+    fit$x$raters, " errs on these cases as ",
+    if (is.null(fit$calibrated)) "is known." else "on the calibration sample."
+  )
 }
 
 check_not_one_judge <- function(fit) {
   abort_argument_if(inherits(fit, "judge_fit"), "x",
-    "must be a fit to the ratings of several raters.",
-    x = "One judge with a calibration sample gives base rates, but says nothing about systems.")
+    "must rest on the ratings of several raters, or on gold cases.",
+    x = "One judge with a calibration sample gives base rates only.")
 }
 
-# The interval of both base rates of Lee et al. (2025), in [0, 1]: from shares drawn to the middle,
-# around a centre that allows for the judge's errors being estimated.
-judged_interval <- function(judged, level) {
+# Ends for the base rates, a row each, guarded against intervals without width at 0 and 1.
+calibrated_interval <- function(sample, level) {
   z <- normal_quantile(level)
-  answers <- judged$answers + z^2
-  share <- (judged$share * judged$answers + z^2 / 2) / answers
-  youden <- sum(judged$right) - 1
-  rate <- (share + judged$right[[1L]] - 1) / youden
-  errors <- judged$right * (1 - judged$right) / judged$n
-  centre <- rate + 2 * z^2 * (rate * errors[[2L]] - (1 - rate) * errors[[1L]])
+  out <- if (is.null(sample$draws)) adjusted_interval(sample, z) else
+    t(apply(sample$draws, 2L, stats::quantile, (1 + c(-level, level)) / 2, names = FALSE))
+  for (k in seq_len(nrow(out))) {
+    join <- 1 * cbind(seq_len(nrow(out)) != k, seq_len(nrow(out)) == k) # all others are one
+    one <- list(
+      counts = crossprod(join, sample$counts %*% join), verdicts = drop(sample$verdicts %*% join)
+    )
+    other <- list(counts = one$counts[2:1, 2:1], verdicts = rev(one$verdicts))
+    out[k, 1L] <- min(out[k, 1L], guarded_end(one, z))
+    out[k, 2L] <- max(out[k, 2L], 1 - guarded_end(other, z))
+  }
+  out
+}
+
+# Of two categories, the interval of Lang and Reiczigel (2014), as printed by Lee et al. (2025).
+adjusted_interval <- function(sample, z) {
+  total <- sum(sample$verdicts) + z^2
+  share <- (sample$verdicts[[2L]] + z^2 / 2) / total
+  right <- diag(smoothed_rates(sample$counts))
+  variance <- right * (1 - right) / (rowSums(sample$counts) + 2)
+  youden <- sum(right) - 1
+  rate <- (share + right[[1L]] - 1) / youden
+  centre <- rate + 2 * z^2 * (rate * variance[[2L]] - (1 - rate) * variance[[1L]])
   spread <- z / youden * sqrt(
-    share * (1 - share) / answers + (1 - rate)^2 * errors[[1L]] + rate^2 * errors[[2L]]
+    share * (1 - share) / total + (1 - rate)^2 * variance[[1L]] + rate^2 * variance[[2L]]
   )
-  ends <- pmin(pmax(centre + c(-spread, spread), 0), 1)
-  rbind(1 - rev(ends), ends)
+  ends <- clip01(centre + c(-spread, spread))
+  rbind(1 - rev(ends), ends, deparse.level = 0L)
+}
+
+# The base rate of the second of two categories at which the profile likelihood falls short of its
+# value at 1 by z^2 / 2, if the estimate is 1; otherwise 1.
+guarded_end <- function(sample, z) {
+  counts <- sample$counts
+  verdicts <- sample$verdicts
+  if (verdicts[[2L]] / sum(verdicts) < counts[2L, 2L] / sum(counts[2L, ])) return(1)
+  likely <- function(rate) {
+    matrix <- maximise_calibrated(sample, c(1 - rate, rate), fixed = TRUE)$matrix
+    p <- rbind(matrix, c(1 - rate, rate) %*% matrix)
+    n <- rbind(counts, verdicts)
+    sum((n * log(p))[n > 0])
+  }
+  excess <- function(rate) 2 * (likely(1) - likely(rate)) - z^2
+  if (excess(0) <= 0) 0 else stats::uniroot(excess, c(0, 1), tol = 1e-10)$root
 }

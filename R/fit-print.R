@@ -83,7 +83,7 @@ likelihood_lines.posterior_fit <- function(fit) {
 }
 
 likelihood_lines.judge_fit <- function(fit) {
-  "Base rates are the share of answers, corrected by the calibration sample of the rater"
+  c(calibration_words(fit), "Base rates are the shares of its ratings, corrected by this sample")
 }
 
 likelihood_lines.rater_fit <- function(fit) {

@@ -91,7 +91,7 @@ confint.rater_fit <- function(object, parm, level = 0.95, ...) {
     known_sizes(object)[shares]
   )
   if (!is.null(object$calibrated) && object$identified == "yes") {
-    out[nrow(out) - 1:0, ] <- judged_interval(object$calibrated, level)
+    out[rate_terms(object$x), ] <- calibrated_interval(object$calibrated, level)
   }
   if (missing(parm)) out else out[parm, , drop = FALSE]
 }

@@ -115,7 +115,7 @@ tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
     value = value, error = slope * error, low = off_scale(at - z * error),
     high = off_scale(at + z * error)
   )
-  if (any(known_patterns(fit))) with_known_cases(found, fit, z) else found
+  if (rests_on_known(fit)) with_known_cases(found, fit, z) else found
 }
 
 # Sensitivity and specificity on a boundary have the intervals of the cases of known truth.
@@ -218,7 +218,7 @@ whole_on_boundary <- function(p) ifelse(on_boundary(p), round(p), p)
 
 # Sensitivity and specificity of a rater for one category; the others are as frequent as they are.
 against_the_rest <- function(matrices, base_rates, j, k) {
-  others <- base_rates[-k] / sum(base_rates[-k])
+  others <- if (length(base_rates) == 2L) 1 else base_rates[-k] / sum(base_rates[-k])
   c(matrices[j, k, k], 1 - sum(others * matrices[j, -k, k]))
 }
 

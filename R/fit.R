@@ -27,7 +27,8 @@
 #' * `fallible_warning_no_convergence`: the maximum was not reached.
 #'   `fallible_warning_weakly_identified`, for free errors of each rater: their agreement is barely
 #'   distinguishable from chance, base rates are mostly prior, or raters who use the labels in the
-#'   opposite sense gave over a third of the ratings. `fallible_warning_switched`, for other models:
+#'   opposite sense gave over a third of the ratings; or an interval from a calibration sample is
+#'   wider than .5. `fallible_warning_switched`, for other models:
 #'   classes have changed names.
 #'
 #' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
@@ -49,6 +50,37 @@
 #' `method = "likelihood"`, which is then the default, or `"bayes"`, and can identify models that
 #' agreement alone does not; a single rater needs them. [ground_truth()] gives a known case
 #' probability one at its truth, and [estimate_accuracy()] compares systems there with that truth.
+#'
+#' @section Calibration samples:
+#' A calibration sample is a matrix of counts, true category in rows and rating in columns, from
+#' cases elsewhere. One rater (or the vote of one of the [rater_groups]) with such a sample needs no
+#' model of a panel. Its errors are assumed to be the same here as in the sample; nothing in the
+#' ratings can test this.
+#'
+#' * *Two categories.* With `s` and `c` the shares of right ratings in the sample and `a` the share
+#'   of ratings of the second category, its base rate is `(a + c - 1) / (s + c - 1)`, cut to
+#'   \[0, 1\] (Rogan and Gladen, 1978): 60 of 200, 45 of 50 and 90 of 100 give .25. The standard
+#'   error is by the delta method. `confint()` of base rates is the interval of Lang and Reiczigel
+#'   (2014), as printed by Lee et al. (2025). Its rates are (right + 1) / (cases + 2); they belong
+#'   to the interval only. Where the estimate is cut, the inner end is that of the profile
+#'   likelihood, if this makes the interval wider.
+#' * *More categories.* Base rates and confusion matrix are their joint maximum likelihood
+#'   estimates, which use the inverse of the matrix where this gives probabilities. `confint()` of
+#'   base rates has percentiles of 1000 draws from Dirichlet distributions with parameters
+#'   `counts + 1/2`. At 0 and 1 it is guarded in the same way, with all other categories joined.
+#' * All is `NA`, with a reason, if a category has no case in the sample, or if the rater is no
+#'   better than chance there. `fallible_warning_weakly_identified` says that an interval (with the
+#'   default `conf_level`) is wider than .5.
+#' * If the rater chose the second category in 5 of 100 more cases here than in the sample,
+#'   whatever their truth, its base rate would be .05 / (s + c - 1) too high. `print()` shows this.
+#' * With a base rate `p`, the best ratio of sample sizes of the two categories (second to first) is
+#'   `p sqrt(s (1 - s)) / ((1 - p) sqrt(c (1 - c)))`.
+#'
+#' Several raters with samples are assumed to err independently, which language models and programs
+#' do not (`fallible_warning_known_independent`). In a simulation of three judges with correlated
+#' errors and 5000 calibration cases of each category, the estimate was .711, with an interval from
+#' .705 to .717, where .800 is true. Put such raters into one of the `rater_groups` and give the
+#' counts of its vote: `known_raters = list(panel = counts)`.
 #'
 #' @section Posterior draws:
 #' With `method = "bayes"` everything is drawn from the posterior: the true categories of all cases,
@@ -80,7 +112,8 @@
 #' @srrstats {BS1.1, BS1.3, BS1.3b} `sampling`; there is one sampler
 #' @srrstats {UL1.4, UL1.4a, UL2.0} what is presumed; warnings where a fit is not identified
 #' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
-#' @param model A [rater_model()], or a [rater_family()] of your own.
+#' @param model A [rater_model()], or a [rater_family()] of your own. The default is
+#'   [dawid_skene()] if `known_raters` has counts, and [k_model()] otherwise.
 #' @param method `"algebraic"`, for the [k_model()] and its default; `"likelihood"`, the default for
 #'   other models; `"pairs"`; or `"bayes"`, see Posterior draws.
 #' @param known_truth Cases whose true category is known: a data frame with columns `case` and
@@ -88,10 +121,8 @@
 #' @param known_raters Raters whose confusion matrix is known: a named list that holds for each
 #'   either a matrix of probabilities, true category in rows, such as [confusion()] gives, or the
 #'   probability of a correct rating, in \[0, 1\]. Under [dawid_skene()] it may also be a matrix of
-#'   counts, true category in rows, of a calibration sample elsewhere, whose size then counts; the
-#'   only rater who rated, into two categories, gives the estimate of Rogan and Gladen (1978), with
-#'   (right + 1) / (cases + 2) for the shares of right ratings in the sample, which moves it where
-#'   samples are small; `confint()` of its base rates is the interval of Lee et al. (2025).
+#'   counts, true category in rows, of a calibration sample elsewhere, whose size then counts; see
+#'   Calibration samples.
 #' @param prior For `"bayes"`: a [rater_prior()]; `NULL` is `rater_prior()`. That of the model is
 #'   not used.
 #' @param sampling For `"bayes"`: a list of `draws`, their number in all (4000); `chains` (4);
@@ -105,7 +136,11 @@
 #' @family estimation
 #' @templateVar where Equations 1-5
 #' @template ref-lehner
-#' @references Lee, C., Zeng, T., Jeong, J., Sohn, J. and Lee, K. (2025). How to correctly report
+#' @references Lang, Z. and Reiczigel, J. (2014). Confidence limits for prevalence of disease
+#'   adjusted for estimated sensitivity and specificity. *Preventive Veterinary Medicine*, 113,
+#'   13-22.
+#'
+#'   Lee, C., Zeng, T., Jeong, J., Sohn, J. and Lee, K. (2025). How to correctly report
 #'   LLM-as-a-judge evaluations. *arXiv* 2511.21140.
 #'
 #'   Rogan, W. J. and Gladen, B. (1978). Estimating prevalence from the results of a screening test.
@@ -124,6 +159,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   check_given()
   x <- with_votes(as_ratings(x))
   check_dots_empty(...)
+  if (missing(model)) model <- model_for_known(known_raters)
   of_bayes <- c("prior", "sampling")[c(!is.null(prior), length(sampling) > 0L)]
   abort_argument_if(length(of_bayes) > 0L && !identical(method, "bayes"), of_bayes[1L],
     "{.arg {of_bayes[1L]}} is for {.code method = \"bayes\"}.")
@@ -141,6 +177,7 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
     bayes = fit_draws(model, checked, prior, as.list(sampling)),
     fit_model(model, checked, start)
   )
+  checked$given$raters <- checked$given$raters[names(checked$given$raters) %in% fit$x$raters]
   fit$given <- c(checked$given, list(prior = prior, sampling = sampling))
   # print() shows this error, and computes nothing.
   if (model$accuracy != "rater") fit$accuracy_error <- sqrt(variances(fit)[[1L]])
@@ -255,7 +292,24 @@ warn_fit <- function(fit) {
 # What must be said of an identified fit.
 warn_kind <- function(fit) UseMethod("warn_kind")
 
-warn_kind.rater_fit <- function(fit) warn_latent(fit)
+warn_kind.rater_fit <- function(fit) {
+  kind <- rep_len(rater_kind(fit) %||% NA_character_, n_raters(fit$x))
+  judges <- fit$x$raters[is_counted_rater(fit) & kind %in% machine_kinds]
+  warn_if(length(judges) > 1L, "known_independent",
+    "The fit assumes that {.val {judges}} err independently, which machines rarely do.",
+    i = "Put them into one of the {.arg rater_groups}, and give the counts of the group's vote:
+        {.code known_raters = list(panel = counts)}.", raters = judges)
+  warn_latent(fit)
+}
+
+warn_kind.judge_fit <- function(fit) {
+  ends <- calibrated_interval(fit$calibrated, default_conf_level())
+  wide <- fit$x$categories[ends[, 2L] - ends[, 1L] > 0.5]
+  warn_if(wide, "weakly_identified",
+    "The calibration sample leaves the share of {.val {wide}} almost open: intervals are wider than
+        .5.",
+    i = "Calibrate on more cases of each category.", categories = wide)
+}
 
 warn_kind.k_fit <- function(fit) {
   if (fit$negative == 0L) return(invisible())
@@ -279,7 +333,6 @@ reason_not_identified <- function(identified, agreement, categories) {
   reasons <- c(
     no_pairs = "no case was rated by two raters", unequal = need_unequal,
     constant_raters = reason_constant,
-    judge = "the judge is no better than guessing in its calibration sample",
     unrelated = "raters agree no better than by chance, given how often each uses each category"
   )
   by_chance <- sprintf("raters agree no better than by chance (agreement %s, chance %s)",
@@ -290,6 +343,7 @@ reason_not_identified <- function(identified, agreement, categories) {
 reason_of_fit <- function(fit) {
   categories <- n_categories(fit$x)
   if (fit$identified == "parameters") return(reason_of_parameters(fit$model, categories))
+  if (!is.null(fit$calibrated)) return(unname(fit$calibrated$lack))
   reason_not_identified(identification_of(fit), fit$agreement, categories)
 }
 

@@ -59,8 +59,7 @@ check_known_matrix <- function(matrix, rater, categories) {
   }
   shaped <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
     all(matrix >= 0)
-  counts <- shaped && all(matrix == round(matrix)) &&
-    (inherits(matrix, "table") || any(rowSums(matrix) > 1))
+  counts <- shaped && are_counts(matrix)
   ok <- shaped && (counts || all(abs(rowSums(matrix) - 1) < 1e-6))
   abort_argument_if(!ok, "known_raters",
     "A known rater must have a probability in [0, 1], or a {n} x {n} matrix of probabilities with
@@ -69,6 +68,12 @@ check_known_matrix <- function(matrix, rater, categories) {
   matrix <- in_order_of(categories, matrix, rater)
   matrix <- matrix(as.double(matrix), n)
   if (counts) list(counts = matrix) else matrix / rowSums(matrix)
+}
+
+# A table of counts, and no matrix of probabilities?
+are_counts <- function(x) {
+  is.numeric(x) && is.matrix(x) && all(x %in% round(x)) &&
+    (inherits(x, "table") || any(rowSums(x) > 1))
 }
 
 # A matrix whose rows and columns, where they have names, are put in the order of the categories.
@@ -84,16 +89,21 @@ in_order_of <- function(categories, matrix, rater) {
   matrix[place(labels[[1L]]), place(labels[[2L]]), drop = FALSE]
 }
 
+# The default model of fits: counts need one with free errors of each rater.
+model_for_known <- function(raters) {
+  if (is.list(raters) && any(vapply(raters, are_counts, NA))) dawid_skene() else k_model()
+}
+
 abort_counts_need_pooled <- function() {
   abort_argument("known_raters",
     "Counts of a calibration sample go with free errors of each rater around a centre.",
     i = "Use {.code model = dawid_skene()}, or give matrices of probabilities.", call = NULL)
 }
 
-# Patterns whose true category the user gave, and raters whose matrix.
-# Raters x true categories: how many cases of known truth each rated.
+# Raters x true categories: how many cases of known truth each rated, also in a calibration sample.
 known_by_truth <- function(fit) {
   x <- fit$x
+  if (!is.null(fit$calibrated)) return(t(rowSums(fit$calibrated$counts)))
   n <- n_raters(x) * n_categories(x)
   rated <- unique(data.frame(pattern = rating_pattern(x), rater = rating_rater(x)))
   rated <- rated[known_patterns(fit)[rated$pattern], ]
@@ -105,13 +115,15 @@ known_by_truth <- function(fit) {
 known_sizes <- function(fit) {
   x <- fit$x
   terms <- names(fit$coefficients)
-  if (!any(known_patterns(fit)) || !weights_are_counts(x)) return(rep(NA_real_, length(terms)))
+  if (!rests_on_known(fit) || !weights_are_counts(x)) return(rep(NA_real_, length(terms)))
   all <- sum(pattern_weights(x)[known_patterns(fit)])
   size <- ifelse(terms %in% c(rate_terms(x), "rater_accuracy"), all, NA)
   at <- match(terms, rater_terms(x))
   size[!is.na(at)] <- rowSums(known_by_truth(fit))[at[!is.na(at)]]
   replace(size, size %in% 0, NA)
 }
+
+rests_on_known <- function(fit) any(known_patterns(fit)) || !is.null(fit$calibrated)
 
 known_patterns <- function(fit) {
   truth <- fit$known$truth

@@ -170,7 +170,7 @@ copied_agreement <- function(agreement, copying) {
 # The design that a pilot stands for, `accuracies` of its raters, and `story` for the print.
 pilot_design <- function(pilot) {
   fitted <- inherits(pilot, "rater_fit")
-  x <- if (fitted) pilot$x else with_votes(as_ratings_of_several(pilot, "design"))
+  x <- if (fitted) pilot$x else check_several_raters(with_votes(as_ratings(pilot, arg = "design")))
   rated <- count_cases(x, rated_patterns(x))
   given <- sum(pattern_weights(x) * pattern_lengths(x)) / rated # ratings of a rated case
   crowd <- given < n_raters(x) / 2

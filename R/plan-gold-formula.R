@@ -1,9 +1,12 @@
-# What a number of gold cases is predicted to tell, before there is any.
+# Intervals that a number of gold cases is predicted to give.
 
 # A list per system (one for a difference): `of`, what ratings predict (see prediction_of());
-# `value` that is expected, and `variance` of what a label says; `share`, the part of the labels
-# that tell something (those of the truth, for recall, or with the answer, for precision); `spread`
-# by pattern, NA where no label is needed; `weight`; and `alone`, what ratings alone say, or NULL.
+# `value` that is expected, and `variance` of a label; `share`, the part of the labels that are
+# informative (those of the truth, for recall, or with the answer, for precision); `spread` by
+# pattern, NA where no label is needed; `weight`; `alone`, the estimate from ratings only, or NULL;
+# `explained`, the share of the variance that ratings explain; `labelled`, the number of gold cases
+# that there are; and, if value and explained share are those of such a pilot, `p.value`, of the
+# test of the estimate from ratings only.
 planned_quantities <- function(estimate, predicted, settings) {
   x <- estimate$fit$x
   foresee <- list(
@@ -15,10 +18,24 @@ planned_quantities <- function(estimate, predicted, settings) {
   lapply(each, function(s) {
     quantity <- foresee(estimate, predicted, s, settings$category)
     quantity$system <- paste(x$systems[s], collapse = " - ")
-    quantity$explained <- explained_by_ratings(quantity$of, quantity$variance)
+    # One rater who is always sure explains an unknown share.
+    quantity$explained <- if (n_raters(x) == 1L) 0 else
+      explained_by_ratings(quantity$of, quantity$variance)
     quantity$weight <- pattern_cases(x)
-    quantity
+    at <- as.integer(estimate$gold$case)
+    quantity$labelled <- sum(weights_of_cases(x)[at][!is.na(quantity$spread[x$index[at]])])
+    if (settings$of == "accuracy") with_pilot(quantity, estimate$gold, s) else quantity
   })
+}
+
+# Accuracy and explained share as measured by gold cases, if there are some.
+with_pilot <- function(quantity, gold, s) {
+  pilot <- if (!is.null(gold)) gold$measured[[s]]
+  if (is.null(pilot)) return(quantity)
+  quantity$value <- clip01(pilot$estimate)
+  quantity$explained <- 1 - pilot$ratio
+  quantity$p.value <- gold$details$p.value[[s]]
+  quantity
 }
 
 planned_weight <- function(x, answered) pattern_cases(x) * (answered & rated_patterns(x))
@@ -27,9 +44,9 @@ foresee_accuracy <- function(estimate, predicted, s, category) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
   out <- foresee_share(x, predict_answer(predicted, answer), answer > 0L)
-  out$alone <- ratings_alone(estimate, s)
+  if (n_raters(x) > 1L) out$alone <- ratings_alone(estimate, s)
   ends <- out$value
-  if (!is.na(out$alone$estimate)) {
+  if (isFALSE(is.na(out$alone$estimate))) {
     out$value <- clip01(out$alone$estimate) # without clips it may be above 1
     ends <- c(out$value, unlist(estimate$table[s, c("independent", "shared")]))
   }
@@ -165,24 +182,29 @@ fewest <- function(lack, least, most) {
 
 # ---- Tables -------------------------------------------------------------------------------------
 
-planned_intervals <- function(quantity) {
-  known <- !is.null(quantity$alone) && !is.na(quantity$alone$std.error)
+planned_intervals <- function(quantity, settings) {
+  contradicted <- isTRUE(quantity$p.value < 1 - settings$conf_level)
+  known <- !is.null(quantity$alone) && !is.na(quantity$alone$std.error) && !contradicted
   c("gold alone", "corrected", if (known) "combined")
 }
 
 gold_rows <- function(quantity, settings) {
   cases <- quantity$of$cases
-  worth <- worth_of_ratings(quantity$explained, settings$conf_level)
-  rows <- lapply(planned_intervals(quantity), function(interval) {
+  worth <- planned_worth(quantity, settings)
+  rows <- lapply(planned_intervals(quantity, settings), function(interval) {
     number <- function(end, ...) {
+      if (is.na(worth[[end]])) return(NA_real_)
       settings$gold %||% planned_gold(interval, quantity, 1 - 1 / worth[[end]], settings, ...)
     }
     gold <- number("estimate")
+    highest <- number("conf.low", worst = TRUE)
     half <- half_of(interval, quantity, quantity$explained, settings)
-    of <- if (interval == "gold alone") replace(worth, TRUE, 1) else worth
+    of <- if (interval == "gold alone") worth^0 else worth
     tibble::tibble(
       system = quantity$system, interval = interval, gold = gold, lowest = number("conf.high"),
-      highest = number("conf.low", worst = TRUE), half_width = half(gold),
+      highest = highest, labelled = quantity$labelled,
+      more = more_gold(number_to_draw(list(gold = gold, highest = highest)), quantity, settings),
+      half_width = half(gold),
       worth = of[["estimate"]], worth_lowest = of[["conf.low"]], worth_highest = of[["conf.high"]],
       cases = cases, reason = if (is.na(gold)) {
         paste0("with all of the ", number_of(cases), " cases gold it is ", decimals(half(cases)))
@@ -194,10 +216,24 @@ gold_rows <- function(quantity, settings) {
   stack_rows(rows)
 }
 
+# As measured, or roughly, with a range.
+planned_worth <- function(quantity, settings) {
+  worth <- worth_of_ratings(quantity$explained, settings$conf_level)
+  if (is.null(quantity$p.value)) return(worth)
+  c(estimate = 1 / (1 - quantity$explained), conf.low = NA, conf.high = NA)
+}
+
+# How many cases are to be labelled besides those that are. For a difference only those count on
+# which answers differ.
+more_gold <- function(gold, quantity, settings) {
+  if (settings$of == "difference") gold <- ceiling(gold * quantity$share)
+  pmax(0, gold - quantity$labelled)
+}
+
 gold_curve <- function(quantity, settings) {
   cases <- quantity$of$cases
   gold <- unique(round(exp(seq(log(min(5, cases)), log(cases), length.out = 60L))))
-  rows <- lapply(planned_intervals(quantity), function(interval) {
+  rows <- lapply(planned_intervals(quantity, settings), function(interval) {
     half <- half_of(interval, quantity, quantity$explained, settings)
     tibble::tibble(
       system = quantity$system, interval = interval, gold = gold, half_width = half(gold)
@@ -211,25 +247,51 @@ gold_curve <- function(quantity, settings) {
 # So many that the half-width is reached also where errors are shared, if there are as many.
 number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
 
-# Stratum and probability of the cases that are drawn, for the system that needs most of them.
-choose_gold <- function(table, quantities, x, settings) {
-  decisive <- table[table$interval == settled_interval(table, settings), ]
-  gold <- max(number_to_draw(decisive))
-  if (is.na(gold) || in_database(x)) { # where the cases are
-    return(list(case = integer(), stratum = integer(), probability = double()))
-  }
+# Stratum and probability of the cases that are drawn, for the system that needs most of them; and
+# the labelled ones, with their probability of being in the pilot or in this draw.
+choose_gold <- function(table, quantities, estimate, settings) {
+  x <- estimate$fit$x
+  gold <- max(table$more[table$interval == settled_interval(table, settings)])
+  none <- list(case = integer(), stratum = integer(), probability = double(), truth = character())
+  if (is.na(gold) || in_database(x)) return(list(new = none, labelled = none)) # cases are there
   squares <- do.call(cbind, lapply(quantities, function(quantity) quantity$spread^2))
   spread <- na_real(sqrt(rowMeans(squares, na.rm = TRUE)))
-  weight <- quantities[[1L]]$weight
-  if (settings$of == "difference") gold <- ceiling(gold * quantities[[1L]]$share)
+  labelled <- as.integer(estimate$gold$case)
+  left <- weights_of_cases(x)
+  left[labelled] <- 0
+  weight <- rowsum_codes(x$index, left, n_patterns(x))
   by_pattern <- gold_probabilities(gold, spread, weight, settings$choice)
-  probability <- by_pattern$probability[x$index] * (weights_of_cases(x) > 0)
+  probability <- by_pattern$probability[x$index]
   stratum <- by_pattern$stratum[x$index]
-  case <- which(probability > 0)
-  case <- case[draw_gold(probability[case], stratum[case])]
+  at <- which(probability > 0 & left > 0)
+  at <- at[draw_gold(probability[at], stratum[at])]
+  if (length(labelled) > 0L) {
+    before <- pilot_probability(estimate$gold, x, spread)[x$index]
+    probability <- 1 - (1 - before) * (1 - probability)
+  }
+  rows <- function(at, truth) {
+    list(case = x$cases[at], stratum = stratum[at], probability = probability[at], truth = truth)
+  }
   list(
-    case = x$cases[case], stratum = stratum[case], probability = probability[case], gold = gold
+    new = rows(at, rep(NA_character_, length(at))),
+    labelled = rows(labelled, x$categories[estimate$gold$truth])
   )
+}
+
+# Probability of the cases of each pattern to be in the pilot: the same for all, or for all of a
+# stratum; otherwise it is not known.
+pilot_probability <- function(gold, x, spread) {
+  known <- gold$probability %||% rep(length(gold$case) / nrow(x), length(gold$case))
+  stratum <- rep(1L, n_patterns(x))
+  if (diff(range(known)) > 1e-9) {
+    eligible <- !is.na(spread) & pattern_cases(x) > 0
+    stratum[] <- NA
+    stratum[eligible] <- spread_strata(spread[eligible], pattern_cases(x)[eligible])
+  }
+  each <- tapply(known, factor(stratum[x$index[gold$case]], seq_len(gold_strata)), function(p) {
+    if (diff(range(p)) < 1e-9) p[[1L]] else NA_real_
+  })
+  as.vector(each)[stratum]
 }
 
 settled_interval <- function(table, settings) {
@@ -244,26 +306,45 @@ gold_costs <- function(table, quantities, estimate, settings) {
   interval <- settled_interval(table, settings)
   needed <- function(quantity, explained) {
     if (is.na(explained)) return(NA_real_)
-    low <- 1 - 1 / worth_of_ratings(explained, settings$conf_level)[["conf.low"]]
-    number_to_draw(list(
-      gold = planned_gold(interval, quantity, explained, settings),
-      highest = planned_gold(interval, quantity, low, settings, worst = TRUE)
-    ))
+    quantity$explained <- explained
+    rows <- gold_rows(quantity, settings)
+    rows$more[rows$interval == interval]
   }
   now <- vapply(quantities, `[[`, 0, "explained")
   explained <- list(now, explained_by_more(now, estimate, settings))
   gold <- vapply(explained, function(of) max(unlist(Map(needed, quantities, of))), 0)
-  ratings <- c(0, count_cases(estimate$fit$x))
+  split <- NULL
+  if (settings$of == "accuracy" && is.null(settings$gold)) {
+    systems <- vapply(quantities, `[[`, "", "system")
+    least <- quantities[[match(settled_row(table, settings)$system, systems)]]
+    split <- best_split(least, n_raters(estimate$fit$x), settings)
+  }
+  gold <- c(gold, split$gold)
+  ratings <- c(0, count_cases(estimate$fit$x), split$ratings)
   tibble::tibble(
-    raters = c("as they are", "one more"), gold = gold, ratings = ratings,
-    cost = gold * settings$cost[["gold"]] + ratings * settings$cost[["rating"]]
+    raters = c("as they are", "one more", "split")[seq_along(gold)], gold = gold,
+    ratings = ratings, cost = gold * settings$cost[["gold"]] + ratings * settings$cost[["rating"]]
   )
+}
+
+# Labels and ratings that together cost least, if cases are free and nothing is labelled or rated
+# yet (Angelopoulos et al. 2025). Without ratings if labels only cost less.
+best_split <- function(quantity, raters, settings) {
+  labels <- quantity$value * (1 - quantity$value) *
+    (normal_quantile(settings$conf_level) / settings$half_width)^2
+  left <- min(1, 1 - quantity$explained)
+  cost <- settings$cost[["rating"]] * raters / settings$cost[["gold"]] # of a case, in labels
+  gold <- labels * (left + sqrt(left * (1 - left) * cost))
+  cases <- gold * sqrt((1 - left) / (left * cost))
+  if (cases <= gold) list(gold = labels, ratings = 0) else
+    list(gold = gold, ratings = cases * raters)
 }
 
 # One rater fewer tells what one more would add, if its errors were as much its own as theirs. Of
 # the posterior, which is what it says it is for any number of raters; shares of few ratings spread.
 explained_by_more <- function(now, estimate, settings) {
   x <- estimate$fit$x
+  estimate$gold <- NULL
   raters <- n_raters(x)
   if (has_counts(x) || raters < 3L) return(rep(NA_real_, length(now)))
   odds <- function(share) share / (1 - share)

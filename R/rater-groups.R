@@ -10,7 +10,8 @@
 #' The vote of a group on a case is the category that most of its ratings have. Where several
 #' categories lead, the group has no vote on that case. The same goes for the reruns of a rater,
 #' which become its vote before it votes in its group. A rater in a group of its own keeps its
-#' ratings.
+#' ratings. All raters may be in one group: there is then one vote, which needs known truths or a
+#' calibration sample (`known_raters` of [fit_raters()]).
 #'
 #' @section How well it works:
 #' Measured on simulated panels with two groups of three raters, two single raters and a system that
@@ -162,9 +163,6 @@ groups_of_raters <- function(table, x) {
     x = "{.val {taken}} is the name of {if (taken %in% alone) 'a rater in no group' else
         'a system'} too.")
   group[is.na(group)] <- alone
-  abort_if(length(unique(group)) < 2L, "raters",
-    "At least two groups of raters are needed to learn from their agreement.",
-    x = "All raters are in {.val {group[[1L]]}}, which counts as one vote.", raters = x$raters)
   group
 }
 

@@ -74,6 +74,11 @@ references <- c(
     doi:10.1214/ss/1009212519",
   "Landis and Koch 1977" = "Landis, J. R. and Koch, G. G. (1977). The measurement of observer
     agreement for categorical data. Biometrics, 33(1), 159-174. doi:10.2307/2529310",
+  "Lang and Reiczigel 2014" = "Lang, Z. and Reiczigel, J. (2014). Confidence limits for prevalence
+    of disease adjusted for estimated sensitivity and specificity. Preventive Veterinary Medicine,
+    113, 13-22. doi:10.1016/j.prevetmed.2013.09.015",
+  "Rogan and Gladen 1978" = "Rogan, W. J. and Gladen, B. (1978). Estimating prevalence from the
+    results of a screening test. American Journal of Epidemiology, 107, 71-76.",
   "Lehner 2015" = "Lehner, P. E. (2015). Estimating the accuracy of automated classification systems
     using only expert ratings that are less accurate than the system. Journal of Modern Applied
     Statistical Methods, 14(1), Article 13. doi:10.22237/jmasm/1430453520",
@@ -113,7 +118,9 @@ say_sentences.accuracy_estimate <- function(x) {
   all_known <- gold == sum(pattern_weights(x$fit$x))
   constant <- table$system %in% x$fit$x$constant
   what <- ifelse(constant, "pass rate", "accuracy")
-  range <- if (rests_on_machines(x)) {
+  range <- if (inherits(x$fit, "judge_fit")) {
+    paste(" It is assumed that", calibration_assumption(x$fit))
+  } else if (rests_on_machines(x)) {
     " Such raters often err on the same cases; the interval shows how far off others were."
   } else {
     both_ends_words(table)
@@ -166,6 +173,10 @@ cases_of_known_truth <- function(estimate) {
 }
 
 truth_words <- function(estimate) {
+  sample <- estimate$fit$calibrated
+  if (!is.null(sample)) return(paste(
+    "with a calibration sample of", cases_words(sum(sample$counts)), "from elsewhere"
+  ))
   gold <- cases_of_known_truth(estimate)
   if (gold == 0L) return("without known truth")
   cases <- sum(pattern_weights(estimate$fit$x))
@@ -202,8 +213,11 @@ say_methods.accuracy_estimate <- function(x) {
     ))
   )
   paste(
-    c(first, if (by_agreement) explain_estimate(method_of(x), x),
-      explain_estimate(interval_of(x), x)),
+    c(
+      first,
+      if (by_agreement || inherits(x$fit, "judge_fit")) explain_estimate(method_of(x), x),
+      explain_estimate(interval_of(x), x)
+    ),
     collapse = " "
   )
 }

@@ -182,10 +182,11 @@ print_schema <- function(x, schema, n = NULL, details = NULL) {
   cat_lines(paste0("<", class_name(x), "> ", schema$head[[1L]]), schema$head[-1L])
   if (is.list(schema$shown)) for (view in schema$shown) print_view(view, n %||% view$most)
   notes <- vapply(schema$notes, `[[`, "", "text")
-  if (is.null(details)) notes <- c(notes, words_of_more(schema$more))
+  last <- length(details) == 0L
+  if (last) notes <- c(notes, words_of_more(schema$more))
   if (length(notes) > 0L) cat_lines("", notes)
   for (view in details) print_view(view)
-  if (!is.null(details)) cat_lines("", words_of_more(schema$more))
+  if (!last) cat_lines("", words_of_more(schema$more))
 }
 
 words_of_more <- function(more) {

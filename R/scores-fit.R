@@ -50,7 +50,7 @@
 fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) {
   check_given()
   check_dots_empty(...)
-  x <- with_votes(as_ratings_of_several(x))
+  x <- check_several_raters(with_votes(as_ratings(x)))
   abort_argument_if(is.null(x$scores), "x", "{.arg x} has no scores.",
     i = "Give {.arg scores} to {.fun ratings}.")
   joint <- is.null(trust)

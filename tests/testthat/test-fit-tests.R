@@ -135,7 +135,7 @@ test_that("a rater alone can be fitted with what is known, and all else says wha
   verbs <- list(
     fit_raters, ground_truth, agreement, data_check, estimate_accuracy, estimate_metrics,
     check_k_properties, accuracy_bounds, shared_errors, alt_test, disputed_cases, crowdtruth,
-    accuracy_report, plan_gold, plan_cases, compare_agreement, fit_scores
+    accuracy_report, plan_cases, compare_agreement, fit_scores
   )
   for (verb in verbs) {
     expect_error(verb(alone), "At least two raters", class = "fallible_error_raters")
@@ -146,8 +146,9 @@ test_that("a rater alone can be fitted with what is known, and all else says wha
   )
   sample <- table(gold$category, hit)
   judged <- fit_raters(alone, dawid_skene(), known_raters = list(rater1 = sample))
-  for (verb in list(estimate_accuracy, estimate_metrics, accuracy_bounds)) {
-    expect_error(verb(judged), "nothing about systems", class = "fallible_error_argument")
+  expect_error(accuracy_bounds(judged), "base rates only", class = "fallible_error_argument")
+  for (verb in list(estimate_accuracy, estimate_metrics)) {
+    expect_error(verb(judged), "answers of its own", class = "fallible_error_system")
   }
   # With its errors known it is one of two judges, the system the other.
   found <- tidy(quiet(estimate_accuracy(told, interval = "none")))$estimate

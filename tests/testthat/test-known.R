@@ -189,8 +189,11 @@ test_that("a model that is named, or a known rater, is used by default", {
   known <- fit_raters(x, known_raters = list(rater2 = 0.7))
   expect_identical(method(known), "joint")
   expect_error(estimate_accuracy(known, "average"), class = "fallible_error_argument")
+  halves <- quiet(estimate_accuracy(known, by = rep(1:2, 5), interval = "none"))
+  expect_identical(halves[[1]]$fit$given$raters, list(rater2 = 0.7))
+  gold <- fit_raters(x, known_truth = c("1" = "C"))
   expect_error(
-    estimate_accuracy(known, by = rep(1:2, 5)), "each group", class = "fallible_error_argument"
+    estimate_accuracy(gold, by = rep(1:2, 5)), "each group", class = "fallible_error_argument"
   )
 })
 

@@ -35,6 +35,7 @@ test_that("numbers of gold cases are those of the formulas", {
     expect_equal(table$gold[[1]], ceiling(if (target == "population") n else n / (1 + n / 600)))
     expect_true(all(table$half_width <= 0.06))
     expect_true(all(table$lowest <= table$gold & table$gold <= table$highest))
+    expect_identical(c(unique(table$labelled), table$more), c(0, table$highest))
     expect_lte(table$gold[[3]], table$gold[[2]])
   }
 })
@@ -183,7 +184,7 @@ test_that("ratings in a database are planned as those in memory", {
 test_that("costs are those of gold and of one more rater", {
   plan <- planned(half_width = 0.05, interval = "corrected", cost = c(gold = 20, rating = 0.01))
   costs <- tidy(plan, "costs")
-  expect_equal(costs$cost, costs$gold * 20 + c(0, 600) * 0.01)
+  expect_equal(costs$cost[1:2], costs$gold[1:2] * 20 + c(0, 600) * 0.01)
   expect_lt(costs$gold[[2]], costs$gold[[1]])
   expect_equal(costs$gold[[1]], glance(plan)$gold)
   expect_identical(nrow(tidy(planned(), "costs")), 0L)
@@ -339,4 +340,187 @@ test_that("the fewest cases are exact in a range that is not gone through one by
   }
   expect_identical(fewest(function(cases) rep(-1, length(cases)), 2, 100), 2)
   expect_identical(fewest(function(cases) rep(1, length(cases)), 2, 100), NA_real_)
+})
+
+# One judge, 500 cases, 400 of which pass; 50 gold cases at random.
+one_judge_store <- function(n = 500) {
+  table <- c(37, 3, 2, 8)
+  verdict <- c(
+    rep(c("pass", "pass", "fail", "fail"), table), rep("pass", 0.8 * n - 40),
+    rep("fail", 0.2 * n - 10)
+  )
+  x <- ratings(data.frame(judge = verdict), raters = judge, systems = c(app = "pass"))
+  gold <- data.frame(case = 1:50, truth = rep(c("pass", "fail", "pass", "fail"), table))
+  list(x = x, gold = gold, estimate = quiet(
+    estimate_accuracy(x, known_truth = gold, gold_sample = "random")
+  ))
+}
+
+test_that("a pilot of one judge plans what is still needed", {
+  of <- one_judge_store()
+  settled <- function(plan) {
+    table <- tidy(plan)
+    table[table$interval == "corrected", ]
+  }
+  plan <- plan_gold(of$estimate, half_width = 0.06)
+  row <- settled(plan)
+  expect_identical(c(row$gold, row$labelled, row$more), c(80, 50, 30))
+  expect_lt(abs(row$half_width - 0.0599371), 1e-6)
+  expect_true(all(is.na(row[c("lowest", "highest", "worth_lowest", "worth_highest")])))
+  fixed <- settled(plan_gold(of$estimate, half_width = 0.06, gold = 79))
+  expect_lt(abs(fixed$half_width - 0.0602684), 1e-6)
+  expect_identical(fixed$more, 29)
+  expect_identical(settled(plan_gold(of$estimate, half_width = 0.05))$gold, 123)
+  never <- plan_gold(of$estimate, half_width = 0.03)
+  expect_identical(settled(never)$gold, NA_real_)
+  expect_lt(abs(utils::tail(tidy(never, "curve")$half_width, 1) - 0.0304272), 1e-6)
+  expect_identical(settled(plan_gold(one_judge_store(2000)$estimate, half_width = 0.05))$gold, 107)
+  # The cases to label are not those that are labelled.
+  sheet <- augment(plan)
+  expect_identical(nrow(sheet), 30L)
+  expect_false(any(sheet$case %in% of$gold$case))
+  expect_equal(unique(sheet$probability), 80 / 500)
+  expect_identical(plan$settings$choice, "random")
+  # Enough is enough.
+  expect_identical(nrow(augment(plan_gold(of$estimate, half_width = 0.1))), 0L)
+})
+
+test_that("one judge without gold plans as for gold alone", {
+  of <- one_judge_store()
+  for (half in c(0.05, 0.06)) {
+    table <- tidy(plan_gold(of$x, half))
+    expect_identical(table$gold, rep(c(`0.05` = 172, `0.06` = 120)[[format(half)]], 2))
+    expect_identical(table$worth, c(1, 1))
+  }
+  expect_identical(plan_gold(of$x)$settings$choice, "random")
+  expect_identical(plan_gold(of$x, choice = "stratified")$settings$choice, "stratified")
+  # Reruns and groups are a vote.
+  twice <- ratings(data.frame(a = rep(c("pass", "pass", "fail"), 40), b = "pass", c = "pass"),
+    raters = a:c, systems = c(app = "pass"), rater_groups = c(a = "p", b = "p", c = "p"))
+  expect_identical(plan_gold(twice)$settings$choice, "random")
+})
+
+test_that("costs are split between labels and verdicts", {
+  of <- one_judge_store()
+  costs <- tidy(plan_gold(of$estimate, 0.05, cost = c(gold = 20, rating = 1)), "costs")
+  expect_identical(costs$raters, c("as they are", "one more", "split"))
+  split <- c(costs$gold[[3]], costs$ratings[[3]], costs$cost[[3]])
+  expect_lt(max(abs(split - c(123.7056, 495.3763, 2969.489))), 1e-3)
+  expect_equal(costs$gold[[1]], 73)
+  # Nothing costs less: half-width of gold labels and ratings by the same formula.
+  delta <- 0.5550032
+  v <- 0.78 * 0.22
+  cost <- function(log_cases) {
+    cases <- exp(log_cases)
+    size <- v / (0.05 / stats::qnorm(0.95))^2
+    gold <- delta / (1 / size - (1 - delta) / cases)
+    20 * gold + cases
+  }
+  best <- stats::optimise(cost, log(c(100, 5000)), tol = 1e-8)
+  expect_equal(best$objective, costs$cost[[3]], tolerance = 1e-6)
+  # Ratings that cost more than they save are not bought: labels only.
+  dear <- tidy(plan_gold(of$estimate, 0.05, cost = c(gold = 1, rating = 1)), "costs")
+  expect_equal(dear$ratings[[3]], 0)
+  expect_equal(dear$cost[[3]] * 20, 3714.170, tolerance = 1e-6)
+})
+
+test_that("a pilot of a panel plans with what it has measured", {
+  x <- planned_store()$fit$x
+  set.seed(5)
+  gold <- truth(x)[sample(600, 40), ]
+  estimate <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random"))
+  plan <- plan_gold(estimate, half_width = 0.06, interval = "corrected", choice = "random")
+  table <- tidy(plan)
+  for (s in 1:2) {
+    row <- table[table$system == c("a", "b")[[s]] & table$interval == "corrected", ]
+    found <- gold_accuracy(estimate$gold$evidence, s)
+    half <- function(m) {
+      error <- pmin(found$ratio * (1 - m / 600) / m + 1 / 600, 1 / m)
+      wilson_half(found$estimate, 1 / error, stats::qnorm(0.95))
+    }
+    expect_equal(row$gold, min(which(half(1:600) <= 0.06)))
+    expect_equal(row$half_width, half(row$gold))
+    expect_equal(row$worth, 1 / found$ratio)
+    expect_identical(row$labelled, 40)
+  }
+  expect_identical(nrow(augment(plan)), as.integer(max(table$more[table$interval == "corrected"])))
+  # The same for other orders of cases and systems.
+  other <- estimate_accuracy(x[600:1, , 2:1], known_truth = gold, gold_sample = "random")
+  other <- tidy(plan_gold(other, half_width = 0.06, interval = "corrected"))
+  other <- other[other$interval == "corrected", ]
+  expect_equal(other$gold, rev(table$gold[table$interval == "corrected"]))
+  # Other quantities leave labelled cases out, too.
+  recall <- plan_gold(estimate, 0.1, of = "recall", category = 2, systems = "a")
+  expect_output(print(recall), "only an accuracy is planned")
+  expect_false(any(augment(recall)$case %in% gold$case))
+  # Random cases are added to random ones.
+  sheet <- augment(plan)
+  sheet$truth <- truth(x)$category[match(sheet$case, truth(x)$case)]
+  more <- stats::update(estimate, known_truth = sheet[c("case", "truth")])
+  expect_length(more$gold$case, 40L + nrow(sheet))
+})
+
+test_that("probabilities of a pilot and a further draw are those of either", {
+  x <- planned_store()$fit$x
+  label <- function(cases) truth(x)$category[match(cases, truth(x)$case)]
+  total <- function(pilot, choice) {
+    estimate <- quiet(estimate_accuracy(x, known_truth = pilot, interval = "corrected"))
+    plan <- plan_gold(estimate, half_width = 0.05, choice = choice)
+    sheet <- augment(plan)
+    expect_false(any(sheet$case %in% pilot$case))
+    sheet$truth <- label(sheet$case)
+    known <- rbind(tidy(plan, "labelled"), sheet)
+    both <- quiet(estimate_accuracy(x, known_truth = known, interval = "corrected"))
+    expect_length(both$gold$case, nrow(known))
+    sum(1 / known$probability)
+  }
+  for (choice in c("random", "stratified", "active")) {
+    cases <- vapply(1:6, function(seed) {
+      set.seed(seed)
+      pilot <- augment(plan_gold(x, gold = 40, choice = "random"))
+      pilot$truth <- label(pilot$case)
+      total(pilot, choice)
+    }, 0)
+    expect_lt(abs(mean(cases) - 600), 40)
+  }
+  cases <- vapply(1:6, function(seed) {
+    set.seed(seed)
+    pilot <- augment(plan_gold(x, gold = 60))
+    pilot$truth <- label(pilot$case)
+    total(pilot, "stratified")
+  }, 0)
+  expect_lt(abs(mean(cases) - 600), 40)
+  # By hand, after a random pilot of 40.
+  set.seed(1)
+  gold <- truth(x)[sample(600, 40), ]
+  estimate <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random"))
+  plan <- plan_gold(estimate, half_width = 0.05, choice = "stratified", interval = "corrected")
+  sheet <- augment(plan)
+  own <- 1 - (1 - sheet$probability) / (1 - 40 / 600)
+  expect_equal(sum(1 / own), 560, tolerance = 0.1)
+  # Nothing is known of a pilot whose probabilities have no pattern.
+  odd <- cbind(gold, probability = seq(0.05, 0.1, length.out = 40))
+  estimate <- quiet(estimate_accuracy(x, known_truth = odd))
+  expect_true(all(is.na(augment(plan_gold(estimate))$probability)))
+})
+
+test_that("gold that contradicts ratings leaves no combined interval to plan", {
+  x <- planned_store()$fit$x
+  gold <- truth(x)[1:60, ]
+  answer <- x$categories[x$patterns$answer[x$index[1:60], 1]]
+  gold$category <- ifelse(answer == x$categories[[1]], x$categories[[2]], x$categories[[1]])
+  estimate <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random", systems = "a"))
+  expect_lt(estimate$gold$details$p.value, 0.01)
+  expect_identical(tidy(plan_gold(estimate))$interval, c("gold alone", "corrected"))
+})
+
+test_that("plans with a pilot print", {
+  local_reproducible_output(width = 80)
+  of <- one_judge_store()
+  expect_snapshot({
+    plan_gold(of$estimate, half_width = 0.06, cost = c(gold = 20, rating = 1))
+    plan_gold(of$estimate, half_width = 0.1)
+    plan_gold(of$x, half_width = 0.06)
+    format(plan_gold(of$estimate, half_width = 0.06))
+  })
 })

@@ -151,7 +151,7 @@ test_that("groups that cannot be are refused", {
   refused(list(a = "rater1"))
   refused(data.frame(who = "rater1", group = "a"))
   all_one <- stats::setNames(rep("a", 4), paste0("rater", 1:4))
-  expect_error(grouped(rater_groups = all_one), class = "fallible_error_raters")
+  expect_error(fit_raters(grouped(rater_groups = all_one)), class = "fallible_error_raters")
   expect_error(
     ratings(fleiss1971, case = case, counts = depression:other, rater_groups = c(a = "b")),
     class = "fallible_error_argument"
@@ -172,7 +172,7 @@ test_that("groups that cannot be are refused", {
     grouped(rater_groups = c(rater1 = "a", rater2 = "rater3"))
     grouped(rater_groups = c("a", "b"))
     grouped(rater_groups = rater1)
-    grouped(rater_groups = all_one)
+    fit_raters(grouped(rater_groups = all_one))
     grouped(rater_kind = "robot")
   })
 })
