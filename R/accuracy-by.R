@@ -25,10 +25,12 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   }, groups, seeds)
   found <- if (has_workers()) run_pieces(tasks, groups) else lapply(tasks, function(f) f())
   warn_groups(stats::setNames(lapply(found, `[[`, "warnings"), groups))
-  structure(
-    stats::setNames(lapply(found, `[[`, "value"), groups),
-    class = c("accuracy_by_group", "fallible_result")
-  )
+  stack_results(stats::setNames(lapply(found, `[[`, "value"), groups), "group",
+    "accuracy_by_group", if (inherits(found[[1L]]$value$fit, "judge_fit")) {
+      "The rater's errors are the same in all groups."
+    } else {
+      "Each group is fitted separately: raters' accuracy and base rates may differ between groups."
+    })
 }
 
 # The value of some code, and the package's warnings, whose first line is not wrapped.

@@ -140,14 +140,13 @@ no_members <- tibble::tibble(
 #' groups, if gold cases measure them.
 #'
 #' @param x,object An [estimate_accuracy()] result with `by`.
-#' @param digits Number of decimals of the percentages.
-#' @param ... Not used.
+#' @param ... Passed on to `format()` of each estimate.
 #' @return `tidy()`: the tables of [tidy.accuracy_estimate()], one below another, with `group` as
 #'   their first column; `tidy(x, "groups")`: the `glance()` of each group. `glance()`: a tibble
-#'   with one row: the numbers of `groups`, `systems`, `cases` and of `missing` estimates; `method`,
-#'   `interval`, `conf_level`, `clip` and `bin_width`. `format()`: for each estimate one line, named
-#'   after its group (and system, if there are several). `autoplot()`: a ggplot of estimates and
-#'   intervals.
+#'   with one row: the numbers of `groups`, `systems`, `cases` and of `missing` estimates, and what
+#'   is the same in all groups, such as `method`, `interval` and `conf_level`. `format()`: for each
+#'   estimate one line, named after its group (and system, if there are several). `autoplot()`: a
+#'   ggplot of estimates and intervals.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -162,71 +161,15 @@ no_members <- tibble::tibble(
 #' @name accuracy_by_group
 NULL
 
-schema_of.accuracy_by_group <- function(x) { # nolint: object_name.
-  first <- x[[1L]]
-  tables <- accuracy_tables()
-  tables[] <- Map(function(table, what) {
-    if (has_arguments(table)) return(function(x, ...) bind_groups(x, tidy, what, ...))
-    function(x) bind_groups(x, tidy, what)
-  }, tables, names(tables))
-  each <- bind_groups(x, glance)
-  table <- bind_groups(x, `[[`, "table")
-  caption <- paste0(count_noun(length(x), "group"), ", ", schema_of(first)$caption)
-  new_schema(
-    c(tables, list(groups = function(x) bind_groups(x, glance))),
-    c(
-      list(
-        groups = length(x), systems = each$systems[[1L]], cases = sum(each$cases),
-        missing = sum(is.na(table$estimate))
-      ),
-      each[1L, c("method", "interval", "conf_level", "clip", "bin_width")]
-    ),
-    format(x), caption,
-    shown = view(
-      table, c("group", "system", accuracy_columns(first), cases = "n"),
-      level = first$options$conf_level, left = integer(), most = 30L
-    ),
-    notes = group_notes(x, table),
-    more = paste0("x[[\"", names(x)[[1L]], "\"]] for a group, tidy(), glance(), plot()")
-  )
-}
-
-bind_groups <- function(x, table, ...) {
-  tables <- lapply(unclass(x), table, ...)
-  tibble::tibble(group = rep(names(x), vapply(tables, nrow, 0L)), stack_rows(unname(tables)))
-}
-
-#' @rdname accuracy_by_group
-#' @export
-format.accuracy_by_group <- function(x, digits = 0L, ...) {
-  digits <- check_digits(digits)
-  unlist(lapply(unclass(x), format, digits = digits))
-}
-
-group_notes <- function(x, table) {
-  of <- paste(table$system, "in", table$group)
-  gold <- bind_groups(x, gold_table_of)
-  one <- x[[1L]]
-  c(
-    if (inherits(one$fit, "judge_fit")) {
-      c("The rater's errors are the same in all groups.", calibrated_notes(one))
-    } else {
-      "Each group is fitted separately: raters' accuracy and base rates may differ between groups."
-    },
-    reason_notes(table, of),
-    from_ratings_notes(table, gold, of),
-    if (!all(unlist(lapply(x, rests_on_gold)))) {
-      one[c("details", "table")] <- list(bind_groups(x, details_table), table)
-      common_note(one)
-    }
-  )
-}
-
 #' @rdname accuracy_by_group
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_by_group)
+#' @rawNamespace S3method(ggplot2::autoplot,results_by_variable,autoplot.accuracy_by_group)
 autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
+  abort_argument_if(!has_columns(table, c("system", "conf.low")), "object",
+    "must hold estimates of accuracy; there is no picture of other results by variable.")
+  names(table)[[1L]] <- "group"
   table$group <- factor(table$group, levels = rev(names(object)))
   seen <- drop_missing(table, "estimate")
   picture(table, "estimate", "group") +

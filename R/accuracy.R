@@ -96,7 +96,10 @@ estimate_accuracy <- function(x, ...) {
 }
 
 #' @export
-estimate_accuracy.default <- function(x, ...) estimate_accuracy(as_ratings(x), ...)
+estimate_accuracy.default <- function(x, ...) {
+  if (!is_variables(x)) return(estimate_accuracy(as_ratings(x), ...))
+  with_one_seed(stack_results(lapply(x, estimate_accuracy, ...), "variable"))
+}
 
 #' @rdname estimate_accuracy
 #' @export

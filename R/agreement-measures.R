@@ -3,7 +3,8 @@
 # A measure is a list. kernel: its name in the core, or a function of R; form: what the kernel sees
 # ("counts" of ratings, "ratings" by rater, the "table" of two raters); lower and upper: its range;
 # raters: 2 or Inf; least: how many raters a case needs to enter; weights: does it take
-# scale_weights; metric: weights of its own; repeats: may a rater rate a case twice; of_category:
+# scale_weights; metric: weights that it always uses; repeats: may a rater rate a case twice;
+# of_category:
 # is it of one category against the others; counted: does it depend on the number of ratings, so
 # that weights must count cases; same_as: the measure of which it is another name; default: when
 # agreement() shows it unasked; weighted: its title with scale weights.
@@ -22,11 +23,21 @@ chance_family <- function(id, title, reference, ...) {
   )
 }
 
-alpha_family <- function(scale, metric, kernel = "krippendorff_alpha") {
+alpha_family <- function(scale, metric, kernel = "krippendorff_alpha", ...) {
   new_measure(
     paste0("krippendorff_alpha_", scale), paste0("Krippendorff's alpha, ", scale),
     "Krippendorff (2004), Human Communication Research 30, 411-433",
-    kernel = kernel, scale = scale, metric = metric, counted = TRUE
+    kernel = kernel, scale = scale, metric = metric, counted = TRUE, ...
+  )
+}
+
+# With quadratic weights Cohen's kappa is an intraclass correlation (Fleiss and Cohen 1973).
+# Therefore it is shown for ordered categories.
+quadratic_kappa <- function(id, title, ...) {
+  new_measure(
+    paste0(id, "_quadratic"), paste0(title, ", quadratic weights"),
+    "Fleiss and Cohen (1973), Educational and Psychological Measurement 33, 613-619",
+    scale = "interval", metric = "quadratic", ...
   )
 }
 
@@ -83,7 +94,19 @@ built_in_measures <- list(
     "Krippendorff (2004), Human Communication Research 30, 411-433",
     weights = TRUE, counted = TRUE, default = "always"
   ),
-  alpha_family("ordinal", "identity", kernel = "krippendorff_alpha_ordinal"),
+  alpha_family("ordinal", "identity", "krippendorff_alpha_ordinal", default = "ordered"),
+  quadratic_kappa(
+    "cohen_kappa", "Cohen's kappa", kernel = "conger_kappa", form = "ratings", raters = 2,
+    default = c("ordered", "two")
+  ),
+  quadratic_kappa(
+    "fleiss_kappa", "Fleiss' kappa", kernel = "fleiss_kappa", least = 1L, repeats = TRUE,
+    default = c("ordered", "many")
+  ),
+  quadratic_kappa(
+    "conger_kappa", "Conger's kappa", kernel = "conger_kappa", form = "ratings", least = 1L,
+    default = c("ordered", "many")
+  ),
   alpha_family("interval", "quadratic"),
   alpha_family("ratio", "ratio"),
   new_measure(
@@ -106,11 +129,22 @@ built_in_measures <- list(
     form = "table", lower = 0, raters = 2
   ),
   new_measure(
+    "cohen_kappa_max", "Largest Cohen's kappa with these margins",
+    "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
+    kernel = function(table) largest_kappa(table), form = "table", raters = 2
+  ),
+  new_measure(
     "specific_agreement", "Specific agreement on a category",
     "Cicchetti and Feinstein (1990), Journal of Clinical Epidemiology 43, 551-558",
     lower = 0, scale = "binary", repeats = TRUE, of_category = TRUE, default = "category"
   )
 )
+largest_kappa <- function(table) {
+  shares <- cbind(rowSums(table), colSums(table)) / sum(table)
+  by_chance <- sum(shares[, 1L] * shares[, 2L])
+  (sum(pmin(shares[, 1L], shares[, 2L])) - by_chance) / (1 - by_chance)
+}
+
 names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 
 #' Measures of agreement, one by one
@@ -149,7 +183,9 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #'   difference of ranks among all ratings (`"ordinal"`) or of values (`"interval"`), or by squared
 #'   relative difference (`"ratio"`). Values are the labels if these are numbers, otherwise
 #'   positions; categories are in the order of their values. (With `scale_weights = "ordinal"`
-#'   distances are Gwet's, not these.)
+#'   distances are Gwet's, not these.) Levels above `"nominal"` need numbers or a declared order, as
+#'   weights do. At the level `"interval"` `x` may be a matrix or data frame of cases x raters with
+#'   any number of distinct numbers.
 #' @param continuity Extend information agreement by continuity?
 #' @return One number; `NA`, with a warning of class `fallible_warning_undefined` that says why,
 #'   where the measure is undefined.
@@ -167,26 +203,41 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' @name agreement_measures
 NULL
 
+poolings <- c("pairs", "cases", "fleiss-cuzick")
+
 bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs") {
   check_given(2L)
   compared <- as_compared(x, scale_weights)
   settings <- list(
-    interval = "none", pooling = check_choice(pooling, c("pairs", "cases"), "pooling"),
-    conf_level = 0.9, scale_weights = compared$scale_weights
+    interval = "none", pooling = check_choice(pooling, poolings, "pooling"),
+    conf_level = 0.9, scale_weights = compared$scale_weights,
+    scale_name = name_of_weights(scale_weights)
   )
   view <- new_view(compared$x)
   measure <- find_measures(id, list(view), settings)[[1L]]
+  if (compared$x$ordered && length(view$labels) > 2L) inform_level(measure, settings$scale_name)
   found <- evaluate(measure, view, settings)
   warn_if(is.na(found$estimate), "undefined", "{measure$title} is {.code NA}: {found$reason}.",
     measure = id, reason = found$reason)
   found$estimate
 }
 
+# How a measure of ordered categories counts answers that are near each other.
+inform_level <- function(measure, scale_name) {
+  level <- if (scale_name == unweighted) measure$scale else paste(scale_name, "weights")
+  inform_fallible("Level of measurement of {measure$title}: {level}.",
+    i = if (level == "nominal") "Categories are ordered, and near misses count as nothing. Give
+        {.arg scale_weights}, or {.arg level} of {.fun krippendorff_alpha}.")
+}
+
 # The function of a measure that takes scale weights, and `pooling` where numbers of ratings differ.
 measure_function <- function(id, pooled = TRUE) {
   given <- if (pooled) quote(pooling) else "pairs"
   rlang::new_function(
-    c(alist(x = , scale_weights = NULL), if (pooled) alist(pooling = c("pairs", "cases"))),
+    c(
+      alist(x = , scale_weights = NULL),
+      if (pooled) alist(pooling = c("pairs", "cases", "fleiss-cuzick"))
+    ),
     rlang::call2("bare_measure", quote(x), id, quote(scale_weights), given), topenv()
   )
 }
@@ -235,8 +286,26 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
   abort_argument_if(level != "nominal" && !is.null(scale_weights), "scale_weights",
     "{.arg scale_weights} and {.code level = {.val {level}}} both say how to measure disagreement.",
     i = "Give one of them.")
+  if (level == "interval" && has_many_numbers(x)) return(alpha_of_numbers(as.matrix(x)))
   id <- paste0("krippendorff_alpha", if (level != "nominal") paste0("_", level))
   bare_measure(x, id, scale_weights)
+}
+
+# Cases x raters with more distinct numbers than there may be categories?
+has_many_numbers <- function(x) {
+  (is.matrix(x) && is.numeric(x) || is.data.frame(x) && all(vapply(x, is.numeric, NA))) &&
+    length(unique(as.vector(as.matrix(x)))) > max_categories
+}
+
+# Interval alpha from sums of squares, in one pass (Krippendorff 2004).
+alpha_of_numbers <- function(x) {
+  x <- x[rowSums(!is.na(x)) > 1L, , drop = FALSE]
+  x <- x - mean(x, na.rm = TRUE)
+  ratings <- rowSums(!is.na(x))
+  squares <- rowSums(x^2, na.rm = TRUE)
+  n <- sum(ratings)
+  observed <- sum((ratings * squares - rowSums(x, na.rm = TRUE)^2) / (ratings - 1)) / n
+  1 - observed * (n - 1) / sum(squares)
 }
 
 #' @rdname agreement_measures

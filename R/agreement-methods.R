@@ -6,7 +6,13 @@
 #' which the probability to be there or above is at least the `conf_level` of `x`. On the scale of
 #' Landis and Koch it is column `benchmark` of `x`.
 #'
-#' @return `tidy()`: the columns of `x`, as a tibble and nothing else.
+#' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `tidy(x, "cases")`: a row per
+#'   case, with the number of `ratings`, `agreement` (the share of pairs of ratings that agree) and
+#'   the most frequent `category` (the first of those that tie). `tidy(x, "coincidence")`:
+#'   Krippendorff's coincidence matrix over all raters, a row per `category1` and `category2`.
+#'   `tidy(x, "overlap")`: a row per rater, with the number of `ratings` and three shares of all
+#'   cases: `coverage` (rated by this rater), `overlap` (rated by another rater as well) and
+#'   `conflict` (another rater gave another category).
 #'   `tidy(x, "benchmark", scale = "landis-koch")`, where `scale` may also be `"fleiss"` (Fleiss
 #'   1981) or `"altman"` (Altman 1991): a row per row of `x` and level, highest first: the labels
 #'   of `x`, `estimate`, `scale`, `level`, its `lower` and `upper` bound, its `membership` and
@@ -43,7 +49,13 @@ new_agreement <- function(table, about) {
   labels <- agreement_labels(table)
   errors <- if (!all(is.na(table$std.error))) interval_columns
   new_result("agreement",
-    again = new_agreement, tables = list(agreement = table, benchmark = benchmark_of),
+    again = new_agreement,
+    tables = list(
+      agreement = table, benchmark = benchmark_of,
+      cases = function(x) of_views(x, agreement_by_case),
+      coincidence = function(x) of_views(x, coincidences),
+      overlap = function(x) of_views(x, overlap_of_raters)
+    ),
     about = about,
     facts = list(
       measures = length(unique(table$measure)), raters = length(about$judges),
@@ -74,7 +86,9 @@ agreement_line <- function(table, about) {
 }
 
 # Columns that say what was compared.
-agreement_labels <- function(x) intersect(c("rater1", "rater2", "category", "measure"), names(x))
+agreement_labels <- function(x) {
+  intersect(c(part_columns, "rater1", "rater2", "category", "measure"), names(x))
+}
 
 # Of each row: "cohen_kappa (rater1, rater2)".
 names_of_agreement <- function(x, measure = x$measure) {
@@ -113,6 +127,6 @@ weights_note <- function(measures, about) {
       }
     )
   } else if (isTRUE(about$ordered)) {
-    "Categories are ordered; near misses count as nothing (see `scale_weights`)"
+    "Categories are ordered, and only ordinal and weighted measures count near misses"
   }
 }

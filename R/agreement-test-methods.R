@@ -36,9 +36,12 @@ new_agreement_test <- function(table, about) {
       ifelse(is.na(table$p.value), paste0(" (", table$reason, ")"), paste(", p", p))
     ), "; "),
     caption = paste0(about$caption, count_noun(cases, if (compared) "common case" else "case")),
-    shown = view(table, about$columns, c(3L, statistic = 2L), about$conf_level),
+    shown = view(
+      table, c(intersect(part_columns, names(table)), about$columns), c(3L, statistic = 2L),
+      about$conf_level
+    ),
     notes = c(
-      reason_notes(table, table$measure),
+      reason_notes(table, names_of_agreement(table)),
       weights_note(table$measure, about)
     )
   )

@@ -18,6 +18,7 @@
 #' count as they should. Degrees of freedom are those of the smaller panel.
 #'
 #' @inheritParams agreement
+#' @param x As in [agreement()]; also a named list of ratings, one for each variable of a codebook.
 #' @param y What to compare with `x`, in any form that `x` may have but agreement matrices, which
 #'   do not say which case is which; `NULL` to compare the agreement of `x` with `null`.
 #' @param null The value to test: of the agreement, or with `y` of the difference.
@@ -51,9 +52,16 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
                               alternative = c("two.sided", "greater", "less"),
                               conf_level = default_conf_level(),
                               interval = c("analytic", "jackknife"), ...,
-                              pooling = c("pairs", "cases")) {
+                              pooling = c("pairs", "cases", "fleiss-cuzick")) {
   check_given()
   check_dots_empty(...)
+  if (is_variables(x)) {
+    if (is.null(y)) return(each_variable(lapply(x, function(x) list(x = x))))
+    abort_argument_if(!is_variables(y, "y") || !setequal(names(y), names(x)), "y",
+      "must be a list of ratings with the names of {.arg x}.", not = y,
+      i = "The variables of {.arg x} are {.val {names(x)}}.")
+    return(each_variable(Map(function(x, y) list(x = x, y = y), x, y[names(x)])))
+  }
   about <- list(
     null = check_number(null, "null", -1, 1, open_max = TRUE),
     alternative = check_choice(alternative), conf_level = check_level(conf_level),
@@ -61,7 +69,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   )
   settings <- list(
     conf_level = about$conf_level, interval = check_choice(interval),
-    pooling = check_choice(pooling)
+    pooling = check_choice(pooling), scale_name = about$scale_name
   )
   given <- c(list(x = x), if (!is.null(y)) list(y = y))
   samples <- Map(function(one, arg) {

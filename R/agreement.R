@@ -17,7 +17,9 @@
 #'
 #' Where numbers of ratings differ, `pooling = "pairs"` lets every pair of ratings count the same,
 #' as Lehner (2015) and [fit_raters()] do (and in shares of categories every rating); `"cases"` lets
-#' every case count the same, as Gwet (2014) does. Krippendorff's alpha and measures for two raters
+#' every case count the same, as Gwet (2014) does. With `"fleiss-cuzick"` a case with `n` ratings
+#' has weight `n - 1` (Fleiss and Cuzick 1979, for two categories; here for any number), and every
+#' rating counts the same in shares of categories. Krippendorff's alpha and measures for two raters
 #' have no such choice.
 #'
 #' @section Intervals:
@@ -38,7 +40,8 @@
 #'
 #' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, beside five other packages
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
-#'   of class [table][base::table]; see [as_ratings()].
+#'   of class [table][base::table]; see [as_ratings()]. Or a named list of ratings, one for each
+#'   variable of a codebook.
 #' @param measures Names from [measures()]; `NULL` for those that suit the data.
 #' @param scale_weights How much pairs of different categories count as agreement. `NULL` or
 #'   `"identity"`: nothing, as for nominal categories; `"linear"`, `"quadratic"`, `"ordinal"`,
@@ -51,20 +54,23 @@
 #' @param conf_level Probability with which intervals are meant to cover, in (0, 1); see
 #'   [fallible-options].
 #' @param interval `"analytic"`, `"jackknife"`, `"bootstrap"` or `"none"`; see Intervals.
-#' @param ... Not used.
+#' @param ... `by`: groups of cases, each of which has rows of its own. The name of a covariate of
+#'   `x`, a vector with the names of cases, or a data frame with the column `case`.
 #' @param counts Counts of ratings: columns of the data frame `x`, one per category, or, without
 #'   `x`, a matrix or data frame of cases x categories.
 #' @param pairwise Compare each pair of raters, instead of all?
 #' @param by_category Take each category in turn against all others?
 #' @param systems Do the systems of `x` count as raters?
-#' @param pooling What has equal weight where numbers of ratings differ: `"pairs"` or `"cases"`.
+#' @param pooling What has equal weight where numbers of ratings differ: `"pairs"`, `"cases"` or
+#'   `"fleiss-cuzick"`, see Missing ratings.
 #' @param resampling A list of what concerns the bootstrap: `replicates`, by default 1000;
 #'   `threads`, see [estimate_accuracy()].
 #' @return A tibble of class `agreement`, with a row per measure: `measure`; `scale_weights`, their
 #'   name (`"own"` for a matrix); `estimate`; `std.error`, `conf.low`, `conf.high`; `n`, the number
 #'   of cases used; `method` of the interval; `benchmark`, the word for it on the scale of
 #'   Landis and Koch, see [tidy()][tidy.agreement]; `reason`, why something is `NA`. The first
-#'   columns are `rater1` and `rater2` if `pairwise`, and `category` if `by_category`. Methods:
+#'   columns are `variable` or `group` where there are several, `rater1` and `rater2` if `pairwise`,
+#'   and `category` if `by_category`. Methods:
 #'   `print()`, [tidy()][tidy.agreement], [glance()][tidy.agreement], [format()][tidy.agreement],
 #'   [autoplot()][autoplot.agreement].
 #' @family agreement
@@ -74,6 +80,10 @@
 #'
 #'   Fleiss, J. L., Cohen, J. and Everitt, B. S. (1969). Large sample standard errors of kappa and
 #'   weighted kappa. *Psychological Bulletin*, 72(5), 323--327. \doi{10.1037/h0028106}
+#'
+#'   Fleiss, J. L. and Cuzick, J. (1979). The reliability of dichotomous judgments: unequal numbers
+#'   of judges per subject. *Applied Psychological Measurement*, 3(4), 537--542.
+#'   \doi{10.1177/014662167900300410}
 #'
 #'   Passonneau, R. (2006). Measuring agreement on set-valued items (MASI) for semantic and
 #'   pragmatic annotation. *LREC 2006*.
@@ -87,13 +97,21 @@
 #' tidy(agreed)
 #' agreement(x, "cohen_kappa", pairwise = TRUE)
 #' # Two raters, ordered categories
-#' agreement(agreement_matrix(x, "rater1", "rater2"), scale_weights = "linear")
+#' crossed <- agreement_matrix(x, "rater1", "rater2")
+#' agreement(ratings(crossed, ordered = TRUE), scale_weights = "linear")
 #' @export
 agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = default_conf_level(),
                       interval = c("analytic", "jackknife", "bootstrap", "none"), ...,
                       counts = NULL, pairwise = FALSE, by_category = FALSE, systems = pairwise,
-                      pooling = c("pairs", "cases"), resampling = list()) {
-  check_dots_empty(...)
+                      pooling = c("pairs", "cases", "fleiss-cuzick"), resampling = list()) {
+  check_dots_empty(..., .but = "by")
+  if (!missing(x) && is_variables(x)) return(each_variable(lapply(x, function(x) list(x = x))))
+  by <- rlang::enquos(...)$by
+  if (!is.null(by)) {
+    x <- as_ratings(x)
+    groups <- split(seq_along(x$cases), by_of_cases(by, x))
+    return(each_variable(lapply(groups, function(at) list(x = x[at, ])), "group"))
+  }
   counts <- rlang::enquo(counts)
   abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
   if (!rlang::quo_is_null(counts)) x <- counts_ratings(x, counts)
@@ -129,7 +147,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     list(
       header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
       by_category = by_category, judges = view$names, systems = view$names[view$system],
-      unequal = unequal_ratings(view), ordered = view$x$ordered
+      unequal = unequal_ratings(view), ordered = view$x$ordered, views = list(view)
     )
   ))
 }

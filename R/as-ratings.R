@@ -55,7 +55,8 @@
 #' @param x See above.
 #' @param ... Passed on to [ratings()]: `counts`, `categories`, `ordered` and others. Of objects of
 #'   other packages also more of them.
-#' @param rating The variable of the codebook, where the runs have several.
+#' @param rating The variable of the codebook, where the runs have several. For several variables,
+#'   such as `everything()`, the value is a list with ratings of each.
 #' @param votes Of [ratings()]: one vote for each group of raters, and for the reruns of each rater?
 #'   See [rater_groups]. What fits use.
 #' @param arg For functions that call this one: the name of the argument that errors are to name.

@@ -22,9 +22,11 @@
 #' * *Missing ratings*: how many, whether raters share cases, whether systems answer all.
 #' * *Who rates*: whether it was declared by `rater_kind` of [ratings()]. Machines err together.
 #'
-#' @param x A [ratings()] object, or what [as_ratings()] takes.
+#' @param x A [ratings()] object, or what [as_ratings()] takes; or a named list of ratings, one for
+#'   each variable of a codebook.
 #' @param ... Not used; catches misspelt arguments.
-#' @return An object of class `data_check`. `tidy()` has a row per check: `check`, `status` (`"ok"`,
+#' @return An object of class `data_check`; for several variables, a list of them whose tables have
+#'   a column `variable`. `tidy()` has a row per check: `check`, `status` (`"ok"`,
 #'   `"doubt"` or `"problem"`), `found` and `advice`; with `what = "questions"` a row per question:
 #'   `question`, `answer` (`"yes"`, `"assumption"`, `"gold"` or `"no"`) and `reason`.
 #' @templateVar where Advice on numbers of cases is
@@ -38,6 +40,7 @@
 data_check <- function(x, ...) {
   check_given()
   check_dots_empty(...)
+  if (is_variables(x)) return(stack_results(lapply(x, data_check), "variable"))
   x <- as_ratings_of_several(x)
   facts <- glance(x)
   agreed <- list(share = facts$agreement, kappa = facts$kappa)

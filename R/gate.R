@@ -94,7 +94,7 @@ threshold_words <- function(at_least) paste0(format(100 * at_least), "%")
 gate_rows <- function(x, at_least) UseMethod("gate_rows")
 
 gate_rows.accuracy_by_group <- function(x, at_least) {
-  bind_groups(x, gate_rows.accuracy_estimate, at_least)
+  bind_parts(x, gate_rows.accuracy_estimate, at_least)
 }
 
 gate_rows.accuracy_estimate <- function(x, at_least) {

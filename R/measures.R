@@ -31,12 +31,20 @@ find_measures <- function(ids, views, settings) {
   }
   if (is.null(ids)) {
     one <- views[[1L]]
-    shown <- c("always", if (one$judges == 2L) "two" else "many", if (one$binary) "category")
-    return(Filter(function(m) m$default %in% shown && is.null(misfit_of_all(m)), known))
+    panel <- if (one$judges == 2L) "two" else "many"
+    shown <- c("always", panel, if (one$binary) "category" else if (one$x$ordered) "ordered")
+    defaults <- Filter(function(m) {
+      all(m$default %in% shown) && is.null(misfit_of_all(m))
+    }, known)
+    ordered <- vapply(defaults, function(m) "ordered" %in% m$default, NA)
+    if (length(defaults) > 0L) return(c(defaults[ordered], defaults[!ordered]))
+    ids <- "percent_agreement"
   }
   found <- find_records("measure", ids, known)
   for (measure in found) {
     why <- misfit_of_all(measure)
+    # Without an order such a measure is NA among others.
+    if (length(found) > 1L && "order" %in% names(why)) next
     abort_if(!is.null(why), "measure",
       paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
       measure = measure$id)
@@ -76,5 +84,19 @@ misfit <- function(measure, view, settings) {
       "it takes no {.arg scale_weights}.",
       "{.code measures()$weights} shows which do."
     )
+  } else if (lacks_order(measure, view, settings)) {
+    c(
+      order = "it needs an order of the categories, and none was declared.",
+      "Give a factor whose levels are in order, {.code factor(x, levels = c(\"low\", \"high\"))},
+       or {.arg categories} in their order, and {.code ordered = TRUE} in {.fun ratings}."
+    )
   }
+}
+
+# Distances between categories need their order. Numbers have one, and two categories need none.
+lacks_order <- function(measure, view, settings) {
+  scaled <- measure$scale %in% c("ordinal", "interval", "ratio") ||
+    (measure$weights && settings$scale_name %in% scale_names[-1L])
+  scaled && length(view$labels) > 2L && !view$x$ordered &&
+    anyNA(suppressWarnings(as.numeric(view$labels)))
 }

@@ -37,29 +37,32 @@ roc_auc_influence <- function(book, w, v, settings) {
 }
 
 # How many cases are above does not depend on their truth, but on there being a case.
-pr_auc_influence <- function(book, w, v, settings) {
-  list(each = lapply(seq_len(ncol(w)), function(k) {
-    order <- book$order[[k]]
-    a <- w[, k]
-    own <- diff(c(0, weight_above(order, a * v)))
-    cases <- weight_above(order, v)
-    hits <- weight_above(order, a * v)
-    precision <- hits / cases
-    middle <- (precision + c(1, precision[-length(precision)])) / 2
-    # Sums over this threshold and all later ones.
-    onwards <- function(x) {
-      before <- c(0, x[-length(x)])
-      rev(cumsum(rev(own * (x + before) / 2))) - own * before / 2
-    }
-    later <- onwards(hits / cases^2)
-    by_case <- function(by_tie) {
-      sum(v) / sum(a * v) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
-    }
-    out <- matrix(by_case(-later), length(v), ncol(w))
-    hit <- middle + onwards(1 / cases) - later - sum(own * middle) / sum(a * v)
-    out[, k] <- by_case(hit)
-    out
-  }))
+# `average`: between thresholds, does the curve keep the lower precision, or is it a straight line?
+precision_influence <- function(average) {
+  function(book, w, v, settings) {
+    list(each = lapply(seq_len(ncol(w)), function(k) {
+      order <- book$order[[k]]
+      a <- w[, k]
+      own <- diff(c(0, weight_above(order, a * v)))
+      cases <- weight_above(order, v)
+      hits <- weight_above(order, a * v)
+      precision <- hits / cases
+      middle <- if (average) precision else (precision + c(1, precision[-length(precision)])) / 2
+      # Sums over this threshold and all later ones.
+      onwards <- function(x) {
+        before <- if (average) x else c(0, x[-length(x)])
+        rev(cumsum(rev(own * (x + before) / 2))) - if (average) 0 else own * before / 2
+      }
+      later <- onwards(hits / cases^2)
+      by_case <- function(by_tie) {
+        sum(v) / sum(a * v) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
+      }
+      out <- matrix(by_case(-later), length(v), ncol(w))
+      hit <- middle + onwards(1 / cases) - later - sum(own * middle) / sum(a * v)
+      out[, k] <- by_case(hit)
+      out
+    }))
+  }
 }
 
 of_losses <- function(losses, w, v) list(whole = losses - mean_loss(losses, w, v))

@@ -13,8 +13,8 @@
 #' * `roc_auc`: how often a case of a category has a higher score of it than one that is not, ties
 #'   counting half. Of more than two categories also between pairs of categories and averaged
 #'   (`average` is `"hand_till"`). Needs the order of scores only.
-#' * `pr_auc`: the area under precision against recall, by trapezoids, of each category. Needs the
-#'   order only.
+#' * `pr_auc`: the area under precision against recall, by trapezoids, of each category.
+#'   `average_precision`: the same by steps, without interpolation. They need the order only.
 #' * `brier_class`: half the mean squared distance from scores to truth. `mn_log_loss`: the mean of
 #'   minus the logarithm of the score of the truth.
 #' * `ece`: expected calibration error of the highest score of each case. Scores are put into `bins`
@@ -148,13 +148,16 @@ pr_points <- function(order, a, v) {
   )
 }
 
-pr_auc_of_scores <- function(book, w, v, settings) {
-  list(each = vapply(seq_len(ncol(w)), function(k) {
-    if (sum(w[, k] * v) <= 0) return(NA_real_)
-    points <- pr_points(book$order[[k]], w[, k], v)
-    precision <- points$precision
-    sum(diff(points$recall) * (precision[-1L] + precision[-length(precision)]) / 2)
-  }, 0))
+precision_of_scores <- function(average) {
+  function(book, w, v, settings) {
+    list(each = vapply(seq_len(ncol(w)), function(k) {
+      if (sum(w[, k] * v) <= 0) return(NA_real_)
+      points <- pr_points(book$order[[k]], w[, k], v)
+      precision <- points$precision
+      before <- precision[if (average) -1L else -length(precision)]
+      sum(diff(points$recall) * (precision[-1L] + before) / 2)
+    }, 0))
+  }
 }
 
 # The mean over cases of a loss that each truth would be, cases x categories.
@@ -261,8 +264,14 @@ score_records <- by_id(list(
     undefined = one_kind_only, default = TRUE
   ),
   score_metric(
-    "pr_auc", "Area under the precision-recall curve", "R package yardstick", pr_auc_of_scores,
-    pr_auc_influence, "category", probabilities = FALSE, linear = TRUE,
+    "pr_auc", "Area under the precision-recall curve", "R package yardstick",
+    precision_of_scores(FALSE), precision_influence(FALSE), "category", probabilities = FALSE,
+    linear = TRUE,
+    undefined = "no case is of this category"
+  ),
+  score_metric(
+    "average_precision", "Average precision", "R package yardstick", precision_of_scores(TRUE),
+    precision_influence(TRUE), "category", probabilities = FALSE, linear = TRUE,
     undefined = "no case is of this category"
   ),
   score_metric(

@@ -15,7 +15,7 @@
 #'
 #'   `glance()`: a tibble with one row, the cheapest combination of `raters` and `cases`, its
 #'   `probability`, `ratings` and `cost` (`NA` if there is none that is enough); and what it rests
-#'   on: `margin`, `conf_level`, `rater_accuracy` (mean) and `chance_kappa` (`NA` where a function
+#'   on: `half_width`, `conf_level`, `rater_accuracy` (mean), `chance_kappa` (`NA` where a function
 #'   draws the panels), `categories`, `estimator`, `runs`.
 #'
 #'   `format()`: the answer in a line. `update()`: a new plan.
@@ -25,12 +25,12 @@
 #' plan <- plan_cases(chance_kappa = 0.3, raters = 2:3, system_accuracy = 0.8, runs = 20)
 #' tidy(plan)
 #' glance(plan)
-#' update(plan, margin = 0.15)
+#' update(plan, half_width = 0.15)
 #' @name tidy.case_plan
 #' @export
 update.case_plan <- function(object, ...) {
   given <- list(...)
-  unknown <- setdiff(rlang::names2(given), names(object$arguments))
+  unknown <- setdiff(rlang::names2(given), c(names(object$arguments), "agreement"))
   abort_argument_if(unknown, unknown,
     "{.fun plan_cases} has no argument {.arg {unknown}}.",
     i = "It has {.arg {names(object$arguments)}}.")
@@ -57,14 +57,14 @@ show_case_plan <- function(x) {
   answer <- format_answer(x)
   assumed <- format_assumed(x)
   caption <- paste0(
-    "Estimates within ", format(settings$margin), " of true accuracy with probability ",
+    "Estimates within ", format(settings$half_width), " of true accuracy with probability ",
     format(settings$conf_level)
   )
   new_result("case_plan",
     tables = x[c("answer", "curve")], settings = settings, arguments = x$arguments, seed = x$seed,
     facts = c(
       as.list(cheapest_row(x)[c("raters", "cases", "probability", "ratings", "cost")]),
-      settings[c("margin", "conf_level")],
+      settings[c("half_width", "conf_level")],
       list(
         rater_accuracy = mean(settings$accuracies), chance_kappa = settings$kappa,
         categories = length(settings$labels), estimator = names(settings$estimator),
@@ -165,7 +165,7 @@ plan_notes <- function(x) {
       "The default of estimate_accuracy() may need more cases: estimator = \"%s\"",
       default_method(k_model())
     ),
-    if (any(abs(table$bias[is.na(table$cases)]) > x$settings$margin / 5, na.rm = TRUE)) {
+    if (any(abs(table$bias[is.na(table$cases)]) > x$settings$half_width / 5, na.rm = TRUE)) {
       "More cases do not help; use better raters, or a model with fewer assumptions (rater_model())"
     },
     pilot_note(x$settings)
@@ -200,7 +200,7 @@ pilot_note <- function(settings) {
 # What the paper says of its own settings, and what comes of it here; it says nothing of others.
 format_advice <- function(x) {
   settings <- x$settings
-  here <- c(length(settings$labels), settings$raters, settings$margin, settings$conf_level)
+  here <- c(length(settings$labels), settings$raters, settings$half_width, settings$conf_level)
   between <- function(low, high) isTRUE(settings$kappa >= low - 1e-9 && settings$kappa <= high)
   if (!isTRUE(all.equal(here, c(5, 3, 0.1, 0.9))) || !(between(0.25, 0.35) || between(0.5, 0.6))) {
     return("Advice of Lehner (2015): none for these settings")

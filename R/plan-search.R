@@ -37,7 +37,7 @@ plan_panels <- function(settings, i, n, seed) {
     "{.arg estimator} fails on every panel of {n} case{?s}.", x = verbatim(rows$reason[[1L]]),
     parent = rows$condition[[1L]])
   error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
-  near <- !is.na(error) & abs(error) <= settings$margin + 1e-9
+  near <- !is.na(error) & abs(error) <= settings$half_width + 1e-9
   of_each <- function(x, by, ...) as.vector(tapply(x, by, mean, ...))
   list(
     n = n, near = of_each(near, rows$run), error = error, run = rows$run,

@@ -33,6 +33,11 @@
 #' print repeats this where it applies (kappa .25 to .35, and .5 to .6), with the probability that
 #' so many cases have under the settings of the plan.
 #'
+#' @section Agreement:
+#' The cases of the ratings are resampled, `runs` times for each of several numbers of cases. The
+#' half-width is the standard deviation of the measure times the quantile of Student's t that
+#' [agreement()] uses. Its logarithm is a line in the logarithm of the number of cases.
+#'
 #' @section Pilot:
 #' From the ratings of a pilot, or a fit to them, come the number of raters and categories, the
 #' share of missing ratings, base rates, accuracies of raters and of systems, if there are any.
@@ -43,8 +48,9 @@
 #'
 #' @param design A [rater_design()] (its number of cases does not matter); or a function of the
 #'   number of cases; or [ratings()] of a pilot, or a [fit_raters()] result; or `NULL`.
-#' @param margin How far an estimate may be from the true accuracy, in (0, 1).
-#' @param conf_level Probability with which it is to be no further, in (0, 1); see
+#' @param half_width How far an estimate may be from the true accuracy, in (0, 1): the distance that
+#'   is kept with probability `conf_level`. With `agreement`, half the width of its interval.
+#' @param conf_level Probability with which the estimate is to be no further, in (0, 1); see
 #'   [fallible-options].
 #' @param raters Number of raters for each case, at least 2; or several such numbers, to be
 #'   compared. Those of the design by default, or 3.
@@ -64,6 +70,9 @@
 #' @param runs Number of panels for each number of cases, at least 20. All systems are judged on
 #'   each.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
+#' @param ... `agreement`: a measure of [measures()], such as `"krippendorff_alpha"`. How many cases
+#'   give its interval this `half_width`? `design` must then be ratings, and of the other arguments
+#'   only `conf_level`, `cases` and `runs` are used. See Agreement.
 #' @return An object of class `case_plan` with methods for `print()`, [tidy()][tidy.case_plan],
 #'   [glance()][tidy.case_plan], [update()][tidy.case_plan] and [autoplot()][autoplot.case_plan].
 #' @family simulation
@@ -77,11 +86,16 @@
 #' plan
 #' tidy(plan)
 #' @export
-plan_cases <- function(design = NULL, margin = 0.1, conf_level = default_conf_level(),
+plan_cases <- function(design = NULL, half_width = 0.1, conf_level = default_conf_level(),
                        raters = NULL, rater_accuracy = NULL, chance_kappa = NULL,
                        system_accuracy = NULL, cases = c(2, 20000), cost = c(case = 0, rating = 1),
-                       estimator = "joint", runs = 500L, threads = default_threads()) {
-  arguments <- mget(names(formals()))
+                       estimator = "joint", runs = 500L, threads = default_threads(), ...) {
+  more <- list(...)
+  abort_argument_if("margin" %in% names(more), "margin",
+    "{.arg margin} is called {.arg half_width}.")
+  check_dots_empty(..., .but = "agreement")
+  arguments <- c(mget(setdiff(names(formals()), "...")), more)
+  if (!is.null(more$agreement)) return(plan_agreement(arguments))
   settings <- plan_settings(arguments)
   seed <- draw_seed()
   new_case_plan(simulated_parts(settings, seed), settings, arguments, seed)
@@ -91,7 +105,7 @@ plan_cases <- function(design = NULL, margin = 0.1, conf_level = default_conf_le
 plan_settings <- function(x) {
   c(
     list(
-      margin = check_number(x$margin, "margin", 1e-6, 1, open_max = TRUE),
+      half_width = check_number(x$half_width, "half_width", 1e-6, 1, open_max = TRUE),
       conf_level = check_level(x$conf_level), cost = check_cost(x$cost),
       runs = check_count(x$runs, "runs", 20L, 1000000L), threads = check_threads(x$threads)
     ),

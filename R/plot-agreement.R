@@ -48,6 +48,9 @@ plot_measures <- function(object, about) {
   seen <- known_measures(object, "type")
   titles <- levels(object$title)
   faceted <- about$pairwise || about$by_category
+  panels <- c(
+    intersect(part_columns, names(seen)), if (faceted && length(titles) > 1L) "title"
+  )
   seen$label <- if (!faceted) {
     factor(seen$title, rev(titles))
   } else {
@@ -57,7 +60,7 @@ plot_measures <- function(object, about) {
   picture(seen, "estimate", "label") +
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
-    (if (faceted && length(titles) > 1L) ggplot2::facet_wrap("title", labeller = wrapped())) +
+    (if (length(panels) > 0L) ggplot2::facet_wrap(panels, labeller = wrapped())) +
     estimate_axis(seen,
       breaks = if (faceted) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
       expand = ggplot2::expansion(add = 0.05)

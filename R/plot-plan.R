@@ -11,6 +11,7 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
                                ...) {
   check_dots_empty(...)
   type <- check_choice(type)
+  if (has_columns(object$answer, "measure")) return(plot_agreement_plan(object))
   shares <- type == "probability"
   raters <- sort(unique(tidy(object)$raters))
   points <- function(table) {
@@ -25,7 +26,7 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
   curve <- drop_missing(curve, "value")
   settings <- glance(object)
   plan_picture(
-    curve, if (shares) settings$conf_level else settings$margin, "raters",
+    curve, if (shares) settings$conf_level else settings$half_width, "raters",
     below = ggplot2::geom_ribbon(
       mapped(ymin = "low", ymax = "high", fill = "group"), alpha = 0.18, colour = NA
     ),
@@ -39,12 +40,21 @@ autoplot.case_plan <- function(object, type = c("probability", "half_width"), # 
     category_scale(levels(curve$group), name = "raters", aesthetics = c("colour", "fill")) +
     titled(
       if (shares) {
-        paste("Probability of an estimate within", format(settings$margin), "of the truth")
+        paste("Probability of an estimate within", format(settings$half_width), "of the truth")
       } else {
         paste("Margin that is kept with probability", format(settings$conf_level))
       },
       plan_subtitle(settings), "cases", if (shares) "probability" else "margin"
     )
+}
+
+plot_agreement_plan <- function(object) {
+  curve <- tidy(object, "curve")
+  points <- data.frame(n = curve$cases, value = curve$half_width, group = factor(1L))
+  plan_picture(points, object$settings$half_width) +
+    ggplot2::geom_point(size = 1.6, show.legend = FALSE) +
+    category_scale("1", guide = "none") +
+    titled("Half-width of intervals", schema_of(object)$line, "cases", "half-width")
 }
 
 # What all plans draw: `value` against the number `n` of cases, for each `group`, and the target.

@@ -5,8 +5,8 @@ dim.ratings <- function(x) c(n_cases(x), n_raters(x))
 #' @export
 dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
 
-# Ratings with one label per answer and with several share these methods. They are data, not results,
-# but are shown like results.
+# Ratings with one label per answer and with several share these methods. They are data, not
+# results, but are shown like results.
 #' @rawNamespace
 #' S3method(dim,ratings_labels,dim.ratings); S3method(dimnames,ratings_labels,dimnames.ratings)
 #' S3method("[",ratings_labels,"[.ratings")

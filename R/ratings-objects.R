@@ -19,7 +19,12 @@ ratings_of_object <- function(columns, args, ...) {
 ratings_of_runs <- function(given, rating, arg) {
   is_run <- vapply(given, inherits, NA, "qlm_coded")
   runs <- given[is_run]
-  variable <- coded_variable(runs, rating)
+  variable <- coded_variables(runs, rating)
+  if (length(variable) > 1L) {
+    return(lapply(stats::setNames(nm = variable), function(name) {
+      ratings_of_runs(given, rlang::quo(!!name), arg)
+    }))
+  }
   facts <- list2DF(stack_tables(lapply(runs, read_run)))
   name <- rlang::names2(runs)
   name <- make.unique(ifelse(nzchar(name), name, facts$name), " ")
@@ -32,18 +37,23 @@ ratings_of_runs <- function(given, rating, arg) {
     truth = if (any(gold)) name[gold], rater_kind = stats::setNames(facts$kind, name)[!gold])
 }
 
-# Name of the variable to read, which all runs contain. Strings that all differ are explanations
+# Names of the variables to read, which all runs contain. Strings that all differ are explanations
 # instead of codes.
-coded_variable <- function(runs, quo) {
-  if (!rlang::quo_is_null(quo)) return(select_column(runs[[1L]], quo, "rating"))
+coded_variables <- function(runs, quo) {
   names <- Reduce(intersect, lapply(runs, names))
   names <- grep("^[.]|_tokens$|^cost$", names, value = TRUE, invert = TRUE)
   coded <- Filter(function(name) {
     x <- runs[[1L]][[name]]
     is.atomic(x) && (!is.character(x) || anyDuplicated(x) > 0L)
   }, names)
-  abort_argument_if(length(coded) != 1L, "rating", "must name one variable of the codebook.",
-    x = "The variables are {.val {names}}.", i = "For example {.code rating = {names[[1L]]}}.")
+  if (!rlang::quo_is_null(quo)) {
+    given <- select_columns(runs[[1L]], quo, "rating")
+    return(if (length(given) > 1L) intersect(given, coded) else given)
+  }
+  abort_argument_if(length(coded) != 1L, "rating", "must name variables of the codebook.",
+    x = "The variables are {.val {names}}.",
+    i = "For example {.code rating = {names[[1L]]}}, or {.code rating = everything()} for a list
+         with ratings of each.")
   coded
 }
 

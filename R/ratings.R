@@ -72,7 +72,8 @@
 #'   found or changed. Any other argument is an error.
 #' @param raters Columns of the raters, in wide data. For columns, any
 #'   [tidyselect][tidyselect::language] works: `starts_with("rater")`, `r1:r4`, `c("x", "y")`. In a
-#'   matrix, by default all columns that are not systems.
+#'   matrix, by default all columns that are not systems. A list, such as
+#'   `list(topic = t1:t3, tone = s1:s3)`, has the columns of each variable of a codebook, see Value.
 #' @param systems The systems: in wide data columns; in long data names of raters that are systems,
 #'   as strings; or a data frame with columns `case`, `system` and `prediction`, or named as `case`,
 #'   `rater` and `rating` are. A system may cover only some of the cases. Cases that no rater saw
@@ -81,7 +82,8 @@
 #'   `systems = c(app = "pass")`. The accuracy of such a system is its pass rate.
 #' @param case,rater,rating Columns that identify the case and, in long data, the rater and the
 #'   category chosen. In wide data `case` is optional. It may be several columns, such as
-#'   `c(prompt, app)`; see Keys of several columns.
+#'   `c(prompt, app)`; see Keys of several columns. Several columns of `rating` are variables of a
+#'   codebook, see Value.
 #' @param counts Columns of counts, one per category, named after the categories.
 #' @param categories Labels of the categories, in order. See Categories. Names say what a label
 #'   becomes: `c(Pneumonia = "pneumona")` joins the label `"pneumona"` with `"Pneumonia"`. If all
@@ -135,6 +137,10 @@
 #' @return An object of class `ratings` (of counts `ratings_counts`, of answers with several labels
 #'   `ratings_labels`) with methods for `print()`, `summary()`, `dim()` (cases, raters), `[` (cases,
 #'   raters, systems), [as.data.frame()][as.data.frame.ratings] and [autoplot()][autoplot.ratings].
+#'
+#'   If several variables were coded, a list with such an object for each. Then `categories` may be
+#'   a list and `ordered` a vector with the names of the variables. [agreement()],
+#'   [compare_agreement()], [data_check()] and [estimate_accuracy()] take such a list.
 #' @family data
 #' @seealso [fit_raters()] and [estimate_accuracy()] for what to do next; [read_ratings()] to read
 #'   files; [conditions] for the classes of the errors.
@@ -174,7 +180,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   na <- list(...)[["na"]]
   clean <- check_flag(list(...)[["clean_labels"]] %||% FALSE, "clean_labels")
   repeats <- check_choice(repeats)
-  if (!is.null(ordered)) check_flag(ordered, "ordered")
+  if (!is.null(ordered) && is.null(names(ordered))) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
     rater_kind = check_rater_kind(rater_kind), scores = scores, na = na,
@@ -187,6 +193,8 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   )
   abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be labels.", not = na)
   check_text(na, "na")
+  variables <- variables_of_columns(data, columns, repeats)
+  if (length(variables) > 1L) return(ratings_of_variables(variables, options, match.call()))
   if (inherits(data, "table")) {
     if (!"counts" %in% given_roles(columns)) return(ratings_of_table(data, columns, options))
     data <- unclass(data)

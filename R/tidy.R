@@ -98,7 +98,7 @@ has_columns <- function(x, columns) all(columns %in% names(x))
 # Tables that are long, or that need arguments or draws of their own.
 not_shown_unasked <- c(
   "replicates", "roc", "reliability", "threshold", "breakdown", "benchmark", "patterns", "counts",
-  "workers", "labels", "kinds", "cases"
+  "workers", "labels", "kinds", "cases", "coincidence", "overlap"
 )
 
 # All tables of a result that have rows, by their names.

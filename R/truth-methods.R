@@ -142,8 +142,8 @@ label_assumption <- function(about) {
     "Assumed: raters err independently; otherwise labels are less certain"
   } else {
     switch(about$kind,
-      machines = paste("Language models share more errors than people. In public data, the share of",
-        "correct labels was .10 lower than the labels' mean probability"),
+      machines = paste("Language models share more errors than people. In public data, the share",
+        "of correct labels was .10 lower than the labels' mean probability"),
       undeclared = "If raters are language models, labels are less certain"
     )
   }

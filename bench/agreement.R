@@ -194,7 +194,7 @@ values_irr <- function(x) {
 }
 
 pair_table <- function(x, k) {
-  as.table(unname(as.matrix(table(factor(x[, 1L], seq_len(k)), factor(x[, 2L], seq_len(k))))))
+  table(factor(x[, 1L], seq_len(k)), factor(x[, 2L], seq_len(k)), dnn = NULL)
 }
 
 values_vcd <- function(x, k) {

@@ -25,7 +25,9 @@ KernelOptions kernel_options(const List& options) {
   KernelOptions out;
   out.name = as<std::string>(options["kernel"]);
   out.scale = as<std::vector<double>>(options["scale"]);
-  out.pool_pairs = glue::choice<bool>(options["pooling"], {{"pairs", true}, {"cases", false}});
+  out.pooling = glue::choice<Pooling>(options["pooling"], {{"pairs", Pooling::pairs},
+                                                           {"cases", Pooling::cases},
+                                                           {"fleiss-cuzick", Pooling::fleiss_cuzick}});
   return out;
 }
 

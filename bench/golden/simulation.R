@@ -26,13 +26,13 @@ plan_results <- function() {
         missing = 0.1, estimator = "binned"
       )
     },
-    pilot = function() few(input("ordered"), margin = 0.15, estimator = "unbinned"),
+    pilot = function() few(input("ordered"), half_width = 0.15, estimator = "unbinned"),
     cases = function() {
       few(rater_accuracy = 0.7, system_accuracy = 0.8, cases = 100L, raters = 2:3, cost_case = 5)
     },
     updated = function() {
       plan <- few(rater_accuracy = 0.7, system_accuracy = 0.8, estimator = "binned")
-      stats::update(plan, margin = 0.15)
+      stats::update(plan, half_width = 0.15)
     }
   )
 }

@@ -46,7 +46,8 @@ make_examples <- function() {
     rater_design = design,
     accuracy_estimator = accuracy_estimator("joint"),
     gold_cases = gold_cases(truth(x)[1:5, ], "random"),
-    fit_check = check_fit(drawn, NULL), model_comparison = compare_models(drawn, drawn)
+    fit_check = check_fit(drawn, NULL), model_comparison = compare_models(drawn, drawn),
+    results_by_variable = estimate_accuracy(list(first = x, second = x[1:30, ]), interval = "none")
   )
 }
 
@@ -64,7 +65,7 @@ classes_of_results <- function() {
   methods <- getNamespaceInfo("fallible", "S3methods")
   shown <- methods[methods[, 1L] %in% c("print", "autoplot"), 2L]
   made <- sub("schema_of.", "", ls(asNamespace("fallible"), pattern = "^schema_of[.]"), fixed = TRUE)
-  setdiff(c(shown[!grepl("^summary_|_summary$", shown)], made), c("fallible_result", "default"))
+  setdiff(c(shown[!grepl("^summary_|_summary$", shown)], made), c("fallible_result", "default", "result_parts"))
 }
 
 # Names of the tables of a result.

@@ -101,7 +101,7 @@ test_that("groups without answers, or with useless raters, are NA with their rea
   table <- tidy(groups)
   expect_match(table$reason[table$group == "2" & table$system == "s"], "no better than by chance")
   expect_match(table$reason[table$group == "3"], "no better than by chance")
-  expect_output(print(groups), "NA for s in 2")
+  expect_output(print(groups), "2: NA for s, t")
 })
 
 test_that("bad groups are refused", {

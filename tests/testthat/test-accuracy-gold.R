@@ -133,7 +133,7 @@ test_that("groups without gold have what ratings alone say, and why", {
   details <- tidy(groups, "gold_details")
   expect_identical(details$gold, c(30L, 30L, 0L, 0L))
   expect_identical(unique(details$reason), c(NA, "there are no gold cases"))
-  expect_output(print(groups), "From ratings alone, a in v, b in v: there are no gold cases")
+  expect_output(print(groups), "v: From ratings alone, a, b: there are no gold cases")
   part <- x[1:150, ]
   part$used <- used_categories(x)
   part$leans <- rater_leans(x)

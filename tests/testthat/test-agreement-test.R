@@ -18,7 +18,7 @@ test_that("errors under independence are those published", {
   far <- outer(as.vector(W %*% c), as.vector(r %*% W), `+`)
   pe <- sum(W * outer(r, c))
   error <- sqrt((sum(outer(r, c) * (W - far)^2) - pe^2) / (sum(sas) * (1 - pe)^2))
-  expect_equal(compare_agreement(sas, measures = "cohen_kappa", scale_weights = "linear")$std.error, error)
+  expect_equal(compare_agreement(ratings(sas, ordered = TRUE), measures = "cohen_kappa", scale_weights = "linear")$std.error, error)
 })
 
 test_that("null errors are those of simulated independent ratings", {

@@ -33,7 +33,9 @@ test_that("format is one line, or one per estimate", {
     x <- examples_of_results()[[class]]
     words <- format(x)
     expect_type(words, "character")
-    per_row <- c("accuracy_estimate", "accuracy_by_group", "accuracy_bounds")
+    per_row <- c(
+      "accuracy_estimate", "accuracy_by_group", "results_by_variable", "accuracy_bounds"
+    )
     rows <- if (class %in% per_row) nrow(tidy(x)) else 1L
     expect_length(words, rows)
     expect_false(anyNA(words) || any(grepl("\n", words)) || any(nchar(words) > 250L), label = class)

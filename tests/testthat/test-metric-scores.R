@@ -111,3 +111,17 @@ test_that("roc_auc of cases of one category is NA, with the reason", {
     expect_match(table$reason, "category")
   }
 })
+
+test_that("average precision is the sum of precision over steps of recall, ties in one step", {
+  set.seed(1)
+  score <- round(runif(60), 1)
+  truth <- ifelse(runif(60) < score, "y", "n")
+  d <- data.frame(a = truth, b = truth, c = truth, s = ifelse(score > 0.5, "y", "n"), score = score)
+  x <- quiet(ratings(d, raters = a:c, systems = s, scores = list(s = c(y = "score"))))
+  table <- tidy(quiet(estimate_metrics(x, "average_precision", average = NULL, interval = "none",
+    known_truth = stats::setNames(truth, x$cases), gold_sample = "random")))
+  steps <- vapply(sort(unique(score), decreasing = TRUE), function(s) {
+    mean(truth[score >= s] == "y") * sum(score == s & truth == "y") / sum(truth == "y")
+  }, 0)
+  expect_equal(table$estimate[table$category == "y"], sum(steps))
+})

@@ -1,16 +1,16 @@
 # Panels whose estimates have normal errors of standard deviation sd / sqrt(n) around a bias: the
 # answer is known. Each panel keeps its error for all numbers of cases.
-normal_panels <- function(runs, sd = 0.5, bias = 0, margin = 0.1) {
+normal_panels <- function(runs, sd = 0.5, bias = 0, half_width = 0.1) {
   z <- rnorm(runs)
   function(n) {
     error <- z * sd / sqrt(n) + bias
-    near <- as.double(abs(error) <= margin)
+    near <- as.double(abs(error) <= half_width)
     list(n = n, near = near, error = error, run = seq_len(runs), of_system = mean(near),
          bias = mean(error))
   }
 }
 settings <- list(
-  conf_level = 0.9, least_cases = 2, max_cases = 20000, raters = 3L, margin = 0.1
+  conf_level = 0.9, least_cases = 2, max_cases = 20000, raters = 3L, half_width = 0.1
 )
 known <- (qnorm(0.95) * 0.5 / 0.1)^2
 

@@ -28,7 +28,7 @@ test_that("the smallest number of cases is what a study of its own finds enough"
 })
 
 test_that("what is kept of panels is what a study says of them", {
-  plan <- quick(cases = 40, margin = 0.15)
+  plan <- quick(cases = 40, half_width = 0.15)
   set.seed(1)
   study <- simulation_study(
     rater_design(rep(0.7, 3), c(`system 0.8` = 0.8)), "unbinned", runs = 100, n = 40,
@@ -47,12 +47,12 @@ test_that("what is kept of panels is what a study says of them", {
 test_that("plans are monotone in margin, probability, accuracy and numbers of cases", {
   fewer <- function(x) expect_true(all(diff(x) < 0))
   at <- function(what, ...) tidy(quick(cases = 50, ...))[[what]]
-  fewer(-vapply(c(0.04, 0.07, 0.12), function(m) at("probability", margin = m), 0))
+  fewer(-vapply(c(0.04, 0.07, 0.12), function(m) at("probability", half_width = m), 0))
   fewer(vapply(c(0.95, 0.9, 0.8), function(p) at("half_width", conf_level = p), 0))
   fewer(vapply(c(0.4, 0.6, 0.95), function(a) at("half_width", rater_accuracy = a), 0))
   fewer(at("half_width", raters = c(2, 4, 10)))
-  narrow <- quick(margin = 0.08)
-  wide <- quick(margin = 0.14)
+  narrow <- quick(half_width = 0.08)
+  wide <- quick(half_width = 0.14)
   expect_gt(tidy(narrow)$cases, tidy(wide)$cases)
   expect_gt(tidy(narrow)$cases, tidy(update(narrow, rater_accuracy = 0.9))$cases)
   curve <- tidy(narrow, "curve")
@@ -107,7 +107,7 @@ test_that("what bias keeps out of reach is NA, with the best there is", {
 })
 
 test_that("where the limit on cases is too low it is that", {
-  plan <- quick(margin = 0.02, cases = c(2, 200))
+  plan <- quick(half_width = 0.02, cases = c(2, 200))
   expect_identical(tidy(plan)$cases, NA_real_)
   expect_match(tidy(plan)$reason, "200 cases, the most to try, are too few", fixed = TRUE)
   expect_output(print(plan), "Not reached with 3 raters: 200 cases")
@@ -180,7 +180,7 @@ test_that("what cannot be planned is refused", {
     plan_cases(rater_design(c(0.6, 0.6), difficulty = 0.2), chance_kappa = 0.01)
     plan_cases(rater_accuracy = 0.2)
     plan_cases(rater_accuracy = 1.2)
-    plan_cases(chance_kappa = 0.3, margin = 0)
+    plan_cases(chance_kappa = 0.3, half_width = 0)
     plan_cases(chance_kappa = 0.3, conf_level = 1)
     plan_cases(chance_kappa = 0.3, raters = 1)
     plan_cases(chance_kappa = 0.3, raters = integer())
@@ -190,7 +190,7 @@ test_that("what cannot be planned is refused", {
     plan_cases(chance_kappa = 0.3, cases = 2:4)
     plan_cases(chance_kappa = 0.3, cost = c(rating = -1))
     plan_cases(chance_kappa = 0.3, cost = 5)
-    plan_cases(chance_kappa = 0.3, margin = 1e-300)
+    plan_cases(chance_kappa = 0.3, half_width = 1e-300)
     plan_cases(chance_kappa = 0.3, estimator = "bined")
     plan_cases(chance_kappa = 0.3, estimator = c("binned", "joint"))
     plan_cases(chance_kappa = 0.3, runs = 0)

@@ -69,12 +69,14 @@ test_that("answers that cannot be read are refused", {
     from_flags(transform(flags, b = letters[1:5]))
     from_lists(answers[c(1:5, 1), ])
     from_lists(categories = c("b", "c"))
-    ratings(flags, case = case, rater = rater, rating = c(a, b))
     ratings(answers, case = case, rater = rater, rating = labels)
   })
   caught <- tryCatch(from_flags(transform(flags, b = 1:5)), fallible_error_flags = identity)
   expect_identical(caught$row, 2:5)
   expect_identical(caught$column, "b")
+  expect_message(
+    ratings(flags, case = case, rater = rater, rating = c(a, b)), "repeats = \"labels\""
+  )
   mixed <- answers
   mixed$labels <- list("a", 1, TRUE, "b", NA)
   expect_error(from_lists(mixed), class = "fallible_error_columns")

@@ -156,7 +156,7 @@ test_that("without expected accuracy the sample is the truth", {
     list(silent, lehner_design(3, system = 0.7)), "unbinned", n = 50, runs = 3
   )
   expect_output(print(mixed), "of the sample, where nothing is expected")
-  plan <- plan_cases(silent, margin = 0.2, estimator = "unbinned", runs = 20, cases = 40)
+  plan <- plan_cases(silent, half_width = 0.2, estimator = "unbinned", runs = 20, cases = 40)
   expect_lt(abs(tidy(plan)$bias), 0.2)
 })
 

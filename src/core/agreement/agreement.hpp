@@ -60,10 +60,14 @@ class Kernel {
   virtual double null_error(const std::vector<double>& weight) const;
 };
 
+// What counts the same where numbers of ratings differ: every pair of ratings, every case, or, as
+// in Fleiss and Cuzick (1979), every rating of a case but one.
+enum class Pooling { pairs, cases, fleiss_cuzick };
+
 struct KernelOptions {
   std::string name;
   std::vector<double> scale;  // categories x categories: what an answer pair counts, 1 if equal
-  bool pool_pairs = true;     // every pair of ratings counts the same; otherwise every case
+  Pooling pooling = Pooling::pairs;
 };
 
 // Throws std::invalid_argument for a name that it does not know.

@@ -54,7 +54,7 @@ struct PairSums {
   double ratings = 0;
 
   double rating_weight(int i) const {
-    return observed.pool_pairs ? 1 : 1 / observed.rows->ratings[i];
+    return observed.pooling == Pooling::cases ? 1 / observed.rows->ratings[i] : 1;
   }
 
   void add(int i, double w) {
@@ -97,8 +97,8 @@ struct PairSums {
 // Percent agreement and the kappas that know raters only by their ratings.
 class PairKernel : public SumKernel<PairSums> {
  public:
-  PairKernel(RowCounts rows, Chance chance, bool pool_pairs)
-      : rows_(std::move(rows)), chance_(chance), pool_pairs_(pool_pairs) {}
+  PairKernel(RowCounts rows, Chance chance, Pooling pooling)
+      : rows_(std::move(rows)), chance_(chance), pooling_(pooling) {}
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const PairSums sums = total(weight);
@@ -150,13 +150,13 @@ class PairKernel : public SumKernel<PairSums> {
 
  protected:
   PairSums none() const override {
-    return {{&rows_, pool_pairs_}, chance_, Eigen::VectorXd::Zero(rows_.scale.rows())};
+    return {{&rows_, pooling_}, chance_, Eigen::VectorXd::Zero(rows_.scale.rows())};
   }
 
  private:
   RowCounts rows_;
   Chance chance_;
-  bool pool_pairs_;
+  Pooling pooling_;
 };
 
 // Of the pairs of ratings in which the first is the first category, those whose second is too.
@@ -177,7 +177,7 @@ struct SpecificSums {
 
 class SpecificKernel : public SumKernel<SpecificSums> {
  public:
-  SpecificKernel(const RatedRows& rows, bool pool_pairs) {
+  SpecificKernel(const RatedRows& rows, Pooling pooling) {
     // With these scales the agreeing pairs are those within a category, and those from it.
     Eigen::MatrixXd within = Eigen::MatrixXd::Zero(rows.categories, rows.categories), from = within;
     within(0, 0) = 1;
@@ -185,11 +185,12 @@ class SpecificKernel : public SumKernel<SpecificSums> {
     both_ = count_rows(rows, within).agreeing;
     const RowCounts counts = count_rows(rows, from);
     first_ = counts.agreeing;
-    if (pool_pairs) return;
+    if (pooling == Pooling::pairs) return;
+    const std::vector<double>& size = pooling == Pooling::cases ? counts.pairs : counts.ratings;
     for (int i = 0; i < rows.size(); ++i) {
       if (!(counts.pairs[i] > 0)) continue;
-      both_[i] /= counts.pairs[i];
-      first_[i] /= counts.pairs[i];
+      both_[i] /= size[i];
+      first_[i] /= size[i];
     }
   }
 
@@ -212,12 +213,12 @@ class SpecificKernel : public SumKernel<SpecificSums> {
 }  // namespace
 
 MadeKernel specific_kernel(const RatedRows& rows, const KernelOptions& options) {
-  return std::make_unique<SpecificKernel>(rows, options.pool_pairs);
+  return std::make_unique<SpecificKernel>(rows, options.pooling);
 }
 
 MadeKernel pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance) {
   return std::make_unique<PairKernel>(count_rows(rows, scale_of(rows, options)), chance,
-                                      options.pool_pairs);
+                                      options.pooling);
 }
 
 }  // namespace fallible

@@ -73,18 +73,22 @@ inline Eigen::MatrixXd scale_of(const RatedRows& rows, const KernelOptions& opti
   return Eigen::MatrixXd::Map(options.scale.data(), rows.categories, rows.categories).transpose();
 }
 
-// The share of agreeing pairs. Pooled over pairs, every pair of ratings counts the same, otherwise
-// every case that has pairs.
+// The share of agreeing pairs, a weighted mean over the cases that have pairs.
 struct Observed {
   const RowCounts* rows = nullptr;
-  bool pool_pairs = true;
+  Pooling pooling = Pooling::pairs;
   double agreeing = 0, pairs = 0;
 
-  double weight(int i) const { return pool_pairs ? rows->pairs[i] : rows->pairs[i] > 0; }
+  double weight(int i) const {
+    const double pairs_of_row = rows->pairs[i];
+    if (pooling == Pooling::pairs) return pairs_of_row;
+    if (pooling == Pooling::cases) return pairs_of_row > 0;
+    return pairs_of_row > 0 ? pairs_of_row / rows->ratings[i] : 0;
+  }
   double of_row(int i) const { return rows->pairs[i] > 0 ? rows->agreeing[i] / rows->pairs[i] : 0; }
 
   void add(int i, double w) {
-    agreeing += w * (pool_pairs ? rows->agreeing[i] : of_row(i));
+    agreeing += w * (pooling == Pooling::pairs ? rows->agreeing[i] : weight(i) * of_row(i));
     pairs += w * weight(i);
   }
   double value() const { return agreeing / pairs; }

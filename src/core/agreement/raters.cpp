@@ -50,7 +50,7 @@ class CongerKernel : public SumKernel<CongerSums> {
   CongerKernel(const RatedRows& ratings, const KernelOptions& options)
       : ratings_(ratings),
         rows_(count_rows(ratings, scale_of(ratings, options))),
-        pool_pairs_(options.pool_pairs) {}
+        pooling_(options.pooling) {}
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const CongerSums sums = total(weight);
@@ -93,7 +93,7 @@ class CongerKernel : public SumKernel<CongerSums> {
  protected:
   CongerSums none() const override {
     return {&ratings_,
-            {&rows_, pool_pairs_},
+            {&rows_, pooling_},
             Eigen::MatrixXd::Zero(ratings_.judges, ratings_.categories)};
   }
 
@@ -110,7 +110,7 @@ class CongerKernel : public SumKernel<CongerSums> {
 
   const RatedRows& ratings_;
   RowCounts rows_;
-  bool pool_pairs_;
+  Pooling pooling_;
 };
 
 // Sums of one pair of raters over the cases that both rated, where LightSums keeps them.
