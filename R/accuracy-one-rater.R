@@ -6,7 +6,8 @@ check_one_rater <- function(x, gold, method, interval) {
   check_has_systems(x)
   abort_if(is.null(gold), "raters",
     "One rater has no agreement to learn from, so {.fun estimate_accuracy} needs known truths.",
-    x = "Found only {.val {x$raters}}. Systems do not count as raters.",
+    x = if (n_raters(x) > 1L) "All raters are in one group, which counts as one vote." else
+      "Found only {.val {x$raters}}. Systems do not count as raters.",
     i = c(
       "Label about 30 random cases:
        {.code estimate_accuracy(x, known_truth = labels, gold_sample = \"random\")}.",
@@ -84,7 +85,10 @@ raw_pass_rate <- function(estimate) {
 # How the estimates were made, in a caption.
 estimator_words <- function(estimate, model = NULL) {
   x <- estimate$fit$x
-  if (is_one_rater(x)) return(paste("judged by", x$raters))
+  if (is_one_rater(x)) return(toString(c(
+    paste("judged by", x$raters),
+    if (inherits(estimate$fit, "judge_fit")) "calibrated on other cases"
+  )))
   method_words(estimate$options$method, model)
 }
 

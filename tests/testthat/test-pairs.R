@@ -45,6 +45,9 @@ pairs_of_estimates <- list(
   }),
   by = list(function(p) list(by = pairs_sites(p))),
   systems = list(function(p) list(systems = c("sys1", "sys3"))),
+  known_raters = list(function(p) {
+    list(known_raters = stats::setNames(list(0.8), p$raters[[1]]), method = "joint", interval = "none")
+  }),
   known_truth = lapply(c("corrected", "combined", "anytime", "none"), function(interval) {
     function(p) {
       list(known_truth = gold_cases(pairs_gold(p), sample = "random"), interval = interval)
