@@ -105,6 +105,10 @@ core_association <- function(patterns, weight) {
     .Call(`_fallible_core_association`, patterns, weight)
 }
 
+core_reply_association <- function(patterns, weight, model, classes) {
+    .Call(`_fallible_core_reply_association`, patterns, weight, model, classes)
+}
+
 core_latent_covariance <- function(patterns, weight, known, model, method, theta) {
     .Call(`_fallible_core_latent_covariance`, patterns, weight, known, model, method, theta)
 }

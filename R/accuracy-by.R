@@ -11,7 +11,7 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   by <- as.character(by)
   seeds <- sample.int(.Machine$integer.max, length(groups)) # the same wherever a group is estimated
   votes <- with_votes(x)
-  panel <- list(constant = constant_raters(votes))
+  panel <- c(list(constant = constant_raters(votes)), with_decision(votes)$panel["abstain"])
   if (is.null(truth_for_fit(gold, x))) votes <- without_constant_raters(votes)
   panel <- c(panel, list(leans = rater_leans(votes), used = used_categories(votes)))
   tasks <- Map(function(group, seed) {

@@ -64,7 +64,7 @@ labels_with_gold <- function(x, gold = NULL, votes = NULL) {
   rated <- sum(rated_patterns(out$x)[out$x$index[gold$case]])
   if (out$one_judge || rated < least_gold || !is_sample(gold, x)) return(out)
   blind <- suppressWarnings(average_labels(x), classes = "fallible_warning")
-  if (is.null(blind$reason)) out[c("gold", "blind")] <- list(gold, blind$posterior)
+  if (is.null(blind$reason)) out[c("gold", "blind")] <- list(gold, blind)
   out
 }
 

@@ -125,6 +125,7 @@ accuracy_notes <- function(x, record) {
   outside <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
   c(
     reason_notes(table, table$system),
+    answered_notes(accuracy_table(x)), abstain_note(x$fit$x),
     if (length(left_out) > 0L) paste(
       "Left out, because no category stands out:",
       some(paste(percent(silent[left_out]), "of the cases of", table$system[left_out]))
@@ -153,6 +154,27 @@ accuracy_notes <- function(x, record) {
       interval_note(interval_bootstrap, x)
     }
   )
+}
+
+# Where systems abstained, also how often they answered, and their accuracy over all cases that they
+# were asked, of which an abstention is wrong.
+accuracy_table <- function(x) {
+  table <- x$table
+  if (is.null(x$fit$x$silent_systems)) return(table)
+  table$answered <- share_answered(x$fit$x)
+  all <- function(share) ifelse(table$answered %in% 0, 0, table$answered * share)
+  columns <- c(accuracy_all = "estimate", all.low = "conf.low", all.high = "conf.high")
+  table[names(columns)] <- lapply(table[columns], all)
+  table
+}
+
+answered_notes <- function(table) {
+  if (is.null(table[["answered"]])) return(NULL)
+  table <- table[which(table$answered < 0.95 & !is.na(table$estimate)), ]
+  paste0(printable(table$system), " answered ", percent(table$answered),
+    " of its cases. Accuracy over all of them: ", decimals(table$accuracy_all, 2L),
+    " if abstentions are wrong, ", decimals(table$accuracy_all + 1 - table$answered, 2L),
+    " if they are right", recycle0 = TRUE)
 }
 
 # What the intervals of an estimate contain.

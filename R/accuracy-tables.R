@@ -11,7 +11,11 @@
 #'   `independent`, the ends of the range of what dependence between system and raters could make of
 #'   the estimate, `NA` where no models were averaged (methods `"binned"` and `"unbinned"` without a
 #'   robust interval); `n`, the number of its cases that raters saw; `method`; `reason`, why
-#'   something is `NA`.
+#'   something is `NA`. Accuracy is among the cases that a system answered. If systems abstained
+#'   (see [ratings()]), also `answered`, the share of its cases that a system answered (coverage in
+#'   weak supervision and selective classification, yield in medicine); and `accuracy_all`, with the
+#'   ends `all.low` and `all.high` of its interval, where an abstention counts as wrong: `answered`
+#'   times the accuracy.
 #'
 #'   For `"details"`, a row per system: `system`; `uninformative`, the share of its cases in bins
 #'   that say nothing (method `"binned"`); `mean_posterior`, the mean posterior probability of its
@@ -92,7 +96,7 @@ schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
 
 accuracy_tables <- function() {
   list(
-    estimate = function(x) x$table, details = details_table,
+    estimate = accuracy_table, details = details_table,
     members = function(x) if (NROW(x$members) > 0L) x$members else no_members,
     gold = function(x) x$gold$sources %||% no_gold_sources,
     gold_details = gold_table_of,

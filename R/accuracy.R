@@ -133,7 +133,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
     if (is_one_rater(x)) return(fit_one_rater(x, model))
     x <- with_votes(x)
     if (is.null(truth) && averages_varied(list(method = method, common = common))) {
-      x <- without_constant_raters(x)
+      x <- without_constant_raters(with_decision(x))
     }
     without_algebra(method, fit_checked(x, model, NULL, truth, NULL))
   }
@@ -220,7 +220,7 @@ judge_systems <- function(fit, cluster, gold, given) {
   options$given_cluster <- cluster # the same in all groups
   check_has_systems(fit$x)
   check_pair(options, fit$model, fit, gold)
-  fit <- fit_of_varied(fit, options)
+  fit <- fit_of_varied(fit_of_answers(fit), options)
   if (!is.null(gold)) warn_gold(gold, fit$x)
   draft <- draft_estimate(fit, options)
   found <- interval_of_draft(draft)

@@ -111,7 +111,7 @@ agreement_notes <- function(table, about) {
       "Cases have different numbers of ratings; agreement is pooled over ", about$pooling,
       " (see `pooling`)"
     ),
-    weights_note(table$measure, about)
+    weights_note(table$measure, about), about$silent
   )
 }
 

@@ -42,7 +42,7 @@ new_agreement_test <- function(table, about) {
     ),
     notes = c(
       reason_notes(table, names_of_agreement(table)),
-      weights_note(table$measure, about)
+      weights_note(table$measure, about), about$silent
     )
   )
 }

@@ -77,6 +77,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
     weights <- check_scale_weights(scale_weights, one$categories)
     list(view = new_view(one), settings = c(settings, list(scale_weights = weights)))
   }, given, names(given))
+  about$silent <- abstain_note(samples$x$view$x)
   if (!is.null(y)) check_comparable(samples, given)
   found <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings))
   if (!is.null(y)) {

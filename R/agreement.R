@@ -147,7 +147,8 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     list(
       header = header_of_agreement(view), matrix = pair, pairwise = pairwise,
       by_category = by_category, judges = view$names, systems = view$names[view$system],
-      unequal = unequal_ratings(view), ordered = view$x$ordered, views = list(view)
+      unequal = unequal_ratings(view), ordered = view$x$ordered, views = list(view),
+      silent = abstain_note(view$x)
     )
   ))
 }

@@ -30,7 +30,8 @@ new_alt_test <- function(systems, raters, options) {
         "Left out: ", count_noun(nrow(skipped), "pair"), " of a system and a rater, with ",
         skipped$reason[[1L]], "."
       ),
-      "It shows which systems answer like the raters: those that share their errors pass, too."
+      "It shows which systems answer like the raters: those that share their errors pass, too.",
+      options$silent
     ),
     more = "tidy(what = \"raters\"), plot()"
   )

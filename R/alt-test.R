@@ -53,7 +53,8 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
   options <- list(
     epsilon = check_number(epsilon, "epsilon", 0, 1), score = check_choice(score),
     q = check_level(q, "q"), min_raters = check_count(min_raters, "min_raters", 2L),
-    min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x)
+    min_cases = check_count(min_cases, "min_cases", 2L), ratings = nrow(x),
+    silent = abstain_note(x)
   )
   near <- closeness(x, options$score)
   each <- lapply(seq_along(x$systems), test_against_raters, x, near, options)

@@ -94,7 +94,7 @@ set_title <- function(level) paste0(format(100 * level), "% confidence set")
 
 bounds_notes <- function(x) {
   c(
-    paste(
+    abstain_note(x$fit$x), paste(
       "If the fit is right about truth and raters, accuracy lies in this range, however many",
       "errors systems and raters share"
     ),

@@ -100,7 +100,7 @@ fit_of_bounds <- function(x) {
   if (inherits(x, "accuracy_estimate")) x <- x$fit
   if (!inherits(x, "rater_fit")) return(fit_raters(as_ratings_of_several(x)))
   check_not_one_judge(x)
-  x
+  fit_of_answers(x)
 }
 
 check_group_size <- function(group_size, x) {
@@ -158,7 +158,8 @@ patterns_as_cases <- function(x) {
   x$weights <- pattern_weights(x)
   first <- match(seq_along(x$weights), x$index)
   x$covariates <- x$covariates[first, ] # NULL stays NULL
-  if (!is.null(x$confidence)) x$confidence <- subset_confidence(x$confidence, first)
+  x$confidence <- subset_stated(x$confidence, first) # likewise
+  x$abstained <- subset_stated(x$abstained, first)
   x$index <- x$cases <- seq_along(x$weights)
   x$truth <- NULL
   leave_database(x)

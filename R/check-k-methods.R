@@ -47,7 +47,7 @@ new_k_check <- function(table, about) {
       left = 1:3, most = Inf),
     notes = c(
       concerns_of(table), reasons_of(table), note("What to do:", "heading"),
-      paste("*", advice_of(table, about)), caveats_of(table, about)
+      paste("*", advice_of(table, about)), caveats_of(table, about), about$silent
     ),
     more = "summary(), tidy(), plot(); vignette(\"how-far-to-trust\")"
   )

@@ -247,7 +247,7 @@ result_of_rows <- function(rows, plan, ran, x, settings) {
     )),
     list(
       header = sub("^<\\w+> ", "", format_header(x)[[1L]]), system = x$systems[settings$system],
-      alpha = settings$alpha, replicates = settings$replicates,
+      alpha = settings$alpha, replicates = settings$replicates, silent = abstain_note(x),
       pairs = pair_table(found("residual"), judge_names(x, settings)),
       disagreements = disagreement_cells(if (n_categories(x) > 2L) found("pairs"), x),
       size = list(cases = count_cases(x), raters = n_raters(x), categories = n_categories(x))

@@ -180,8 +180,8 @@ warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = pare
   )
 }
 
-inform_fallible <- function(message, i = NULL, .envir = parent.frame()) {
-  if (!is_quiet()) cli::cli_inform(in_words(with_bullets(message, NULL, i), .envir))
+inform_fallible <- function(message, i = NULL, class = NULL, .envir = parent.frame()) {
+  if (!is_quiet()) cli::cli_inform(in_words(with_bullets(message, NULL, i), .envir), class = class)
 }
 
 # What a condition says in one line, the same on every console: its first line, and what was found

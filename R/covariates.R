@@ -9,7 +9,8 @@ reserved_names <- c(
 with_covariates <- function(x, input) {
   columns <- input$covariates
   if (is.null(columns)) return(x)
-  reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence")
+  reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence",
+    if (has_abstentions(x)) "abstained")
   taken <- intersect(names(columns), c(reserved, x$raters, x$systems))
   abort_if(taken, "columns",
     "{.arg covariates} must not have names that tables of ratings use.",

@@ -117,8 +117,12 @@ look_at_constant <- function(x) {
   constant <- x$panel$constant
   if (length(constant) == 0L) return(finding("constant raters", "ok", "none"))
   finding("constant raters", "problem", paste("Always the same answer:", shorten(constant)),
-    if (isTRUE(x$only_constant)) sentence(reason_constant) else
-      "Such ratings carry no information about the truth. Averages leave these raters out.")
+    paste0(
+      if (isTRUE(x$only_constant)) sentence(reason_constant) else
+        "Such ratings carry no information about the truth. Averages leave these raters out.",
+      if (2L * length(constant) > length(union(x$raters, constant)) && !has_abstentions(x))
+        " If an empty cell means that a rater abstained, say `abstain = NA`."
+    ))
 }
 
 # How many ratings each rater gives.
@@ -214,7 +218,8 @@ look_at_categories <- function(x) {
   found <- c(
     if (any(n == 0)) paste("never used:", shorten(labels[n == 0])),
     if (any(n > 0 & n < 5)) paste("rare:", shorten(labels[n > 0 & n < 5])),
-    if (most > 0.95) paste0(labels[which.max(n)], " has ", percent(most), " of ratings")
+    if (most > 0.95) paste0(labels[which.max(n)], " has ", percent(most), " of ratings"),
+    if ("-1" %in% labels) "-1 often means that a rater abstained: say `abstain = -1`"
   )
   finding("categories", if (most > 0.95) "problem" else if (length(found) > 0L) "doubt" else "ok",
     paste(c(count_noun(length(labels), "category", "categories"), found), collapse = "; "),
@@ -228,7 +233,8 @@ look_at_categories <- function(x) {
 
 look_at_missing <- function(x) {
   if (has_counts(x)) return(NULL)
-  share <- 1 - sum(rater_totals(x)) / (count_cases(x) * n_raters(x))
+  replies <- sum(rater_totals(x)) + sum(weights_of_cases(x)[x$abstained$case])
+  share <- 1 - replies / (count_cases(x) * n_raters(x))
   parts <- count_parts(x)
   finding("missing ratings", if (parts > 1L) "problem" else if (share > 0.5) "doubt" else "ok",
     paste0(percent(max(0, share)), " of ratings are missing",

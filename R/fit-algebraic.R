@@ -3,8 +3,10 @@
 fit_algebraic <- function(x, model) {
   fit <- na_real(core_fit_algebraic(x$patterns, pattern_weights(x)))
   if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
-  if (isTRUE(x$only_constant)) {
-    fit$identified <- "constant_raters"
+  # Labels may rest on who abstains, but not accuracies.
+  labels_only <- isTRUE(x$panel$abstain$by_replies)
+  if (isTRUE(x$only_constant) || labels_only) {
+    fit$identified <- if (labels_only) "labels_only" else "constant_raters"
     for (field in c("rater_accuracy", "base_rates", "covariance")) fit[[field]][] <- NA_real_
   }
   structure(
@@ -36,7 +38,9 @@ unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x)
 # Of other ratings than those that were fitted.
 posterior_of_others <- function(fit, x) UseMethod("posterior_of_others")
 
-posterior_of_others.rater_fit <- function(fit, x) latent_probabilities(fit, x)$posterior
+posterior_of_others.rater_fit <- function(fit, x) {
+  times_answering(latent_probabilities(fit, x)$posterior, fit, x)
+}
 
 # A function of weights of patterns that gives the posterior of a fit with these weights; NULL where
 # that takes too long, or nobody knows how.

@@ -47,12 +47,17 @@ knows_some <- function(known) {
   any(known$truth > 0L) || any(lengths(c(known$raters, known$counts)) > 0L)
 }
 
+no_better_than_chance <- "the raters' agreement is barely distinguishable from chance"
+
 # What a fit with free errors is given with, if little.
 warn_weakly_identified <- function(fit) {
-  if (knows_some(fit$known) || agrees_on_all(fit$x)) return()
+  if (knows_some(fit$known)) return()
+  depends <- uses_abstentions(fit$model) && !is.null(fit$x$panel$abstain)
+  if (depends) warn_abstain(fit$x, fit$x$panel$abstain, TRUE)
+  if (agrees_on_all(fit$x)) return()
   found <- association_of(fit$x)
-  if (found$statistic < stats::qchisq(0.95, max(found$df, 1))) {
-    warn_weak("the raters' agreement is barely distinguishable from chance")
+  if (!depends && found$statistic < stats::qchisq(0.95, max(found$df, 1))) {
+    warn_weak(no_better_than_chance)
   } else if (rates_are_prior(fit)) {
     warn_weak("base rates are mostly prior")
   }
@@ -70,6 +75,7 @@ warn_weakly_identified <- function(fit) {
 warn_unchecked <- function(fit) {
   x <- without_constant_raters(fit$x)
   if (fit$identified != "yes" || has_counts(x) || knows_some(fit$known) ||
+        uses_abstentions(fit$model) ||
         length(unique(rating_rater(x))) != 2L) {
     return(invisible())
   }
@@ -185,7 +191,10 @@ without_constant_raters <- function(x) {
   if (length(left_out) == 0L) return(x)
   if (length(left_out) < n_raters(x)) {
     others <- x[, -left_out]
-    if (!lacks_information(others)) return(others)
+    if (!lacks_information(others)) {
+      if (has_abstentions(x)) others$whole <- x
+      return(others)
+    }
   }
   x$only_constant <- TRUE
   x

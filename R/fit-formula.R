@@ -20,9 +20,12 @@ formula_words <- function(model) {
 # Patterns of cases that are the same to a model: with the same ratings and, where the model uses
 # covariates or confidence, the same values of these.
 patterns_for <- function(model, x) {
-  if (is.null(x$covariates) && is.null(x$confidence) && length(x$patterns$values) == 0L) return(x)
+  silent <- uses_abstentions(model) && has_abstentions(x)
+  plain <- is.null(x$covariates) && is.null(x$confidence) && length(x$patterns$values) == 0L
+  if (plain && !silent) return(x)
   x <- join_patterns(x, character())
   x <- split_patterns(x, x$covariates[covariates_used(model, x)])
+  if (silent) x <- split_by_abstention(x)
   if (uses_confidence(model)) split_by_confidence(x) else x
 }
 

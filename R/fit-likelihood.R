@@ -22,7 +22,8 @@ fit_latent <- function(x, model, method, known, start = NULL) {
   )
   same <- setdiff(names(core), c("identified", "naturals", "confusion"))
   fit[same] <- core[same]
-  fit$identified <- identified_as(fit, core$identified && !is_collinear(known))
+  fit$identified <- identified_with_abstentions(fit,
+    identified_as(fit, core$identified && !is_collinear(known)))
   fit <- without_the_unknown(fit, core$naturals)
   of_raters <- core$naturals$term == "rater_accuracy"
   fit$rater_accuracy <- mean(fit$coefficients[of_raters], na.rm = TRUE)
@@ -31,6 +32,7 @@ fit_latent <- function(x, model, method, known, start = NULL) {
   if (!counted || method == "pairs") fit$log_likelihood <- NA_real_
   # Perfect agreement is a boundary, not a top.
   if (!counted || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
+  fit <- with_answering(fit)
   if (fit$identified == "yes") fit else without_numbers(fit)
 }
 
@@ -49,6 +51,10 @@ fit_core <- function(x, model, method, known, start, tick) {
   # Where to stop does not depend on the scale of weights that do not count cases.
   if (!weights_are_counts(x)) weight <- weight * count_cases(x) / sum(weight)
   if (is_pooled(of)) {
+    if (!is.null(of$abstain)) {
+      constant <- x$panel$abstain$constant
+      of <- c(of, abstain_parts(x, uses_abstentions(of) && has_abstentions(x), constant))
+    }
     return(
       core_fit_pooled(x$patterns, weight, known, of, FALSE, pooled_tolerance, pooled_rounds, tick)
     )
@@ -176,7 +182,8 @@ latent_probabilities <- function(fit, x) {
 # What a fit that is not identified must not say.
 without_numbers <- function(fit) {
   for (field in c("rater_accuracy", "base_rates", "posterior", "coefficients", "matrices",
-                  "log_likelihood", "log_posterior", "theta")) {
+                  "log_likelihood", "log_posterior", "theta",
+                  if (!is.null(fit$answered)) "answered")) {
     fit[[field]][] <- NA_real_
   }
   fit["unsure"] <- list(NULL)

@@ -182,6 +182,7 @@ draw_from_fit <- function(fit) {
     draw_confidence(fit, row, at, rater, rating == truth[row])
   })
   weighted <- !is.null(x$weights)
+  x[c("abstained", "silent_systems")] <- list(NULL)
   x["weights"] <- list(NULL)
   x <- with_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
   x$covariates <- x$covariates[cases, ] # NULL stays NULL

@@ -47,7 +47,7 @@ lines_of_fit <- function(fit) {
   c(
     if (!is.na(fit$agreement)) sprintf("Pairs of raters agree: %s (Fleiss' kappa %s)",
       percent(fit$agreement), decimals(kappa_of_agreement(fit$x, fit$agreement))),
-    format_accuracy(fit), format_sureness(fit), likelihood_lines(fit)
+    format_accuracy(fit), format_sureness(fit), likelihood_lines(fit), abstain_lines(fit)
   )
 }
 

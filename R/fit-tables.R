@@ -12,7 +12,8 @@
 #'   mean over the cases where they differ; with `newdata`, its columns and rows before these.
 #'   `confusion()`: a list with the names of the raters, for each a matrix of probabilities, true
 #'   category in rows, rating in columns (the paper's Table 1), the mean over strata of difficulty;
-#'   all are the same where the model does not distinguish raters. `NA` where not identified.
+#'   all are the same where the model does not distinguish raters. `NA` where not identified. A
+#'   model of abstentions has one more column, `(abstains)`.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -42,7 +43,12 @@ confusion.default <- function(x, ...) {
 #' @rdname base_rates
 #' @export
 confusion.rater_fit <- function(x, ...) {
-  named_matrices(x, lapply(seq_along(x$x$raters), function(j) x$matrices[j, , ]))
+  out <- named_matrices(x, lapply(seq_along(x$x$raters), function(j) x$matrices[j, , ]))
+  if (is.null(x$answered)) return(out)
+  stats::setNames(lapply(x$x$raters, function(rater) {
+    answered <- x$answered[rater, ]
+    cbind(out[[rater]] * answered, "(abstains)" = 1 - answered)
+  }), x$x$raters)
 }
 
 #' @export
@@ -62,7 +68,8 @@ named_matrices <- function(fit, matrices) {
 
 is_probability_term <- function(terms, fit) {
   x <- fit$x
-  terms %in% c("rater_accuracy", rater_terms(x), rate_terms(x), level_terms(x$confidence$levels))
+  terms %in% c("rater_accuracy", rater_terms(x), rate_terms(x), level_terms(x$confidence$levels)) |
+    startsWith(terms, "answered[")
 }
 
 #' @export
@@ -134,7 +141,14 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   the numbers of `cases` (rows), `raters`, `ratings`, `categories` and `patterns`; `logLik`,
 #'   `AIC` and `BIC`, `NA` for fits that do not maximise a likelihood; and `nobs`, the number of
 #'   cases with a rating. Of a fit with a pooled prior also `c`, `tau`, `ups` and `a`, see
-#'   [rater_model()] (`a` is `NA` for two categories). `format()`: a line of words.
+#'   [rater_model()] (`a` is `NA` for two categories). If ratings have abstentions, also `abstain`
+#'   (`"depends"` or `"ignored"`); `answers_logLik`, the log likelihood of the answers given who
+#'   answered, which can be compared between the two; and `answer_c` and `answer_spread`, size and
+#'   spread of the centre of answering. `format()`: a line of words.
+#'
+#'   Where abstentions are modelled, `logLik` is that of all replies, `rater_accuracy` is among
+#'   answers, rows `answered[rater: category]` have the probability that a rater answers a case of a
+#'   category, and standard errors are `NA`.
 #'
 #'   Of a fit by `"bayes"` `tidy()` has a row per parameter of [draws()]: `term`; `rater`, `truth`,
 #'   `rating` and `population`, what it is about; the posterior median `estimate`, standard
@@ -171,6 +185,11 @@ facts_of_fit <- function(fit) {
   )
   if (is.null(fit$centre)) return(facts)
   of_centre <- fit$centre[c("c", "tau", "ups", "a")]
+  if (!is.null(fit$model$abstain)) {
+    facts$abstain <- fit$model$abstain
+    names <- c(answers_logLik = "log_answers", answer_c = "kappa", answer_spread = "omega")
+    of_centre[names(names)] <- fit$answering[names]
+  }
   if (fit$identified != "yes") of_centre[] <- NA_real_
   c(facts, lapply(of_centre, na_real))
 }

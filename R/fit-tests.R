@@ -31,7 +31,12 @@
 #'   `estimate`, `std.error` (of the estimate itself), `conf.low` and `conf.high`. Measures are
 #'   `sensitivity` and `specificity`; `ppv` and `npv`, the positive and negative predictive values;
 #'   `lr_positive` and `lr_negative`, the likelihood ratios of the answer and of any other; `dor`,
-#'   the diagnostic odds ratio; and `youden`, sensitivity + specificity - 1. `note` is `"mostly
+#'   the diagnostic odds ratio; and `youden`, sensitivity + specificity - 1. If the fit models
+#'   abstentions (see [rater_model()]), these are among determinate results, and for two categories
+#'   there are further rows, without intervals: `yield`, the share of determinate results, in cases
+#'   of the category `yield_positive`, in others `yield_negative`; and `sensitivity_worst`,
+#'   `sensitivity_best`, `specificity_worst` and `specificity_best`, in which all indeterminate
+#'   results are wrong, or right. `note` is `"mostly
 #'   prior"` for raters with fewer ratings than the centre of a pooled prior counts for, else `NA`;
 #'   `reason` says why there is no interval.
 #'   Rows of `combine` come last. If base rates are by a formula of factors and `prevalence` is
@@ -40,6 +45,13 @@
 #' @family estimation
 #' @references Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
+#'
+#'   Shinkins, B., Thompson, M., Mallett, S. and Perera, R. (2013). Diagnostic accuracy studies: how
+#'   to report and analyse inconclusive test results. *BMJ*, 346, f2778. \doi{10.1136/bmj.f2778}
+#'
+#'   Simel, D. L., Feussner, J. R., DeLong, E. R. and Matchar, D. B. (1987). Intermediate,
+#'   indeterminate, and uninterpretable diagnostic test results. *Medical Decision Making*, 7,
+#'   107-114. \doi{10.1177/0272989X8700700208}
 #' @examples
 #' # Three tests, none of them a gold standard
 #' tests <- data.frame(
@@ -72,8 +84,10 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   table <- expand.grid(
     measure = test_measures, category = fit$x$categories, rater = raters, stringsAsFactors = FALSE
   )
-  note <- ifelse(prior, "mostly prior", NA)[match(table$rater, raters)]
+  of_rater <- ifelse(prior, "mostly prior", NA)
+  note <- of_rater[match(table$rater, raters)]
   out <- tested_table(table, fit$x$categories, found, note)
+  out <- rbind(out, yield_table(fit, rates %||% fit$base_rates, of_rater))
   # Predictive values differ between populations, if the base rates are those of the fit.
   groups <- if (is.null(rates)) population_table(fit$model, fit$x)
   if (is.null(groups)) return(out)
@@ -97,6 +111,30 @@ tested_table <- function(table, categories, found, note) {
     reason = ifelse(as.vector(is.na(found$error)) & found$value %in% c(0, 1, Inf),
       "the estimate is on a boundary", NA)
   )
+}
+
+# How often tests of two categories are determinate, and their accuracy if all other results were
+# wrong, or right (Simel et al., 1987; Shinkins et al., 2013). `note`: of each rater.
+yield_table <- function(fit, rates, note) {
+  if (is.null(fit$answered) || length(rates) != 2L) return(NULL)
+  stack_rows(1:2, function(k) {
+    answered <- fit$answered[, k]
+    other <- fit$answered[, -k]
+    right <- fit$matrices[, k, k]
+    right_other <- fit$matrices[, -k, -k]
+    value <- cbind(
+      yield = rates[[k]] * answered + rates[-k] * other, yield_positive = answered,
+      yield_negative = other, sensitivity_worst = answered * right,
+      sensitivity_best = 1 - answered * (1 - right), specificity_worst = other * right_other,
+      specificity_best = 1 - other * (1 - right_other)
+    )
+    tibble::tibble(
+      rater = fit$x$raters[row(value)], category = category_factor(k, fit$x),
+      measure = colnames(value)[col(value)], estimate = as.vector(value), std.error = NA_real_,
+      conf.low = NA_real_, conf.high = NA_real_, note = note[row(value)],
+      reason = NA_character_
+    )
+  })
 }
 
 # Measures x categories x raters: value, its error, and the ends of its interval; Youden's index as

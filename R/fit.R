@@ -171,6 +171,11 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
 # `start`: see start_of().
 fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
                         sampling = list()) {
+  if (inherits(model, "rater_model")) {
+    settled <- settle_abstain(x, model, method, known_raters)
+    x <- settled$x
+    model <- settled$model
+  }
   checked <- check_fitted(x, model, method, known_truth, known_raters)
   fit <- switch(checked$method,
     algebraic = fit_algebraic(checked$x, model),
@@ -332,8 +337,14 @@ warn_kind.k_fit <- function(fit) {
 reason_not_identified <- function(identified, agreement, categories) {
   reasons <- c(
     no_pairs = "no case was rated by two raters", unequal = need_unequal,
-    constant_raters = reason_constant,
-    unrelated = "raters agree no better than by chance, given how often each uses each category"
+    constant_raters = paste0(reason_constant,
+      "; if an empty cell means that a rater abstained, say `abstain = NA`"),
+    unrelated = "raters agree no better than by chance, given how often each uses each category",
+    labels_only = "labels are given; accuracies need known truth",
+    replies = paste("raters agree no better than by chance, given how often each answers and",
+      "abstains"),
+    few_sources = paste("too few raters for", categories,
+      "categories: each tells one category from abstaining")
   )
   by_chance <- sprintf("raters agree no better than by chance (agreement %s, chance %s)",
     decimals(agreement), decimals(1 / categories))

@@ -20,9 +20,9 @@ averages_varied <- function(options) {
 
 fit_of_varied <- function(fit, options) {
   if (!inherits(fit, "k_fit") || !averages_varied(options)) return(fit)
-  x <- without_constant_raters(fit$x)
+  x <- without_constant_raters(with_decision(fit$x))
   same <- identical(x$raters, fit$x$raters) && identical(x$only_constant, fit$x$only_constant)
-  if (same) return(fit)
+  if (same && !isTRUE(x$panel$abstain$by_replies)) return(fit)
   again <- fit_algebraic(x, fit$model)
   again$given <- fit$given
   again
@@ -32,7 +32,7 @@ fit_of_varied <- function(fit, options) {
 # accuracy is not identified. A fit for the average has no constant raters (see fit_of_varied()).
 # For the interval of another method the average leaves them out here.
 average_of <- function(fit, options) {
-  if (fit$identified %in% c("chance", "no_pairs", "constant_raters")) return(NULL)
+  if (fit$identified %in% c("chance", "no_pairs", "constant_raters", "labels_only")) return(NULL)
   check_model_size(fit$x)
   if (method_of(list(options = options))$model != "own" && !is_stated(options) &&
         !knows_some(fit$known)) {

@@ -26,7 +26,7 @@ method_shared <- new_method(
 # Both ends of the range are told, whichever is asked for.
 estimate_latent <- function(fit, options, average) {
   lacking <- rep(NA_real_, n_systems(fit$x))
-  if (fit$identified %in% c("chance", "unrelated", "no_pairs")) {
+  if (fit$identified %in% c("chance", "unrelated", "no_pairs", "labels_only")) {
     return(new_point(lacking, shared = lacking, independent = lacking))
   }
   check_model_size(fit$x)

@@ -2,10 +2,10 @@
 # computation distinguishes. A list of start, rater, category (ratings of pattern p are entries
 # start[p] + 1 ... start[p + 1]), answer (patterns x systems, 0 is none), raters and categories
 # (their numbers), weight (of the cases of each), and values, a list of vectors with an entry per
-# pattern: covariates by their names, `.truth`, `.confidence` or `.posterior`; with these also kind,
-# a number for each combination of values. All other files hand patterns on, and look into them with
-# these functions only, whose `x` is a ratings object or its patterns. Numbers per pattern belong to
-# the patterns that they were computed for: see rows_for().
+# pattern: covariates by their names, `.truth`, `.confidence`, `.abstained` or `.posterior`; with
+# these also kind, a number for each combination of values. All other files hand patterns on, and
+# look into them with these functions only, whose `x` is a ratings object or its patterns. Numbers
+# per pattern belong to the patterns that they were computed for: see rows_for().
 
 #' @srrstats {G3.0} distinct cases are told by whole numbers
 #' @srrstatsNA {G3.1, G3.1a} no covariance of data is estimated
@@ -226,6 +226,7 @@ recode_raters <- function(x, rater, raters) {
   x$patterns$rater <- rater[x$patterns$rater]
   x$patterns$raters <- length(raters)
   if (!is.null(x$confidence)) x$confidence$rater <- rater[x$confidence$rater]
+  if (has_abstentions(x)) x$abstained$rater <- rater[x$abstained$rater]
   x$raters <- raters
   x
 }

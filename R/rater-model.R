@@ -128,6 +128,10 @@ k_model <- function() plain_k_model
 #' @param confidence Does the model use how sure raters said they were? See *Confidence*.
 #' @param dependence,pairs Which errors raters share given the truth, see *Dependence*;
 #'   `pairs` is a list of the names of two raters each, such as `list(c("a", "b"))`.
+#' @param abstain If ratings have abstentions (see [ratings()]): `"depends"`, whether a rater
+#'   answers depends on the truth; `"ignored"`, abstentions are missing ratings; or `NULL`, the
+#'   first where it predicts the answers better. Only for `prior = "pooled"`; see Abstentions in
+#'   [ground_truth()].
 #' @return An object of class `rater_model`, with a field per argument.
 #' @family estimation
 #' @references Albert, P. S. and Dodd, L. E. (2004). A cautionary note on the robustness of latent
@@ -168,7 +172,7 @@ rater_model <- function(accuracy = c("common", "rater"),
                         errors = c("uniform", "distance", "free", "ordinal"),
                         difficulty = c("none", "strata"), system = c("shared", "own"),
                         prior = NULL, base_rates = ~1, confidence = FALSE,
-                        dependence = c("none", "easy", "pairs"), pairs = NULL) {
+                        dependence = c("none", "easy", "pairs"), pairs = NULL, abstain = NULL) {
   shared <- check_dependence(dependence, pairs, errors, difficulty, confidence)
   check_flag(confidence, "confidence")
   check_no_formula(accuracy, "accuracy")
@@ -199,6 +203,11 @@ rater_model <- function(accuracy = c("common", "rater"),
   class(model) <- c("rater_model", "fallible_result")
   model$confidence <- if (confidence) TRUE
   model$dependence <- shared
+  if (!is.null(abstain)) model$abstain <- check_choice(abstain, c("depends", "ignored"), "abstain")
+  abort_argument_if(uses_abstentions(model) && !is_pooled(model), "abstain",
+    "{.code abstain = \"depends\"} is for {.code prior = \"pooled\"}: free errors of each rater, on
+        cases that are equally difficult, without a formula of base rates.",
+    i = "Use {.fun dawid_skene}.")
   model
 }
 
@@ -217,9 +226,9 @@ check_order <- function(model, x) {
 
 #' @rdname rater_model
 #' @export
-dawid_skene <- function(prior = "pooled") {
+dawid_skene <- function(prior = "pooled", abstain = NULL) {
   check_prior(prior, poolable = TRUE)
-  rater_model("rater", "free", "none", prior = prior)
+  rater_model("rater", "free", "none", prior = prior, abstain = abstain)
 }
 
 errors_axis <- c("uniform", "distance", "free", "ordinal")

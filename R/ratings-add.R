@@ -23,7 +23,8 @@ check_can_grow <- function(x, message, also) {
   reasons <- c(
     "They have weights." = !is.null(x$weights),
     "Their cases have covariates, which others would lack." = !is.null(x$covariates),
-    "They have a confidence, which others would lack." = !is.null(x$confidence), also
+    "They have a confidence, which others would lack." = !is.null(x$confidence),
+    "They have abstentions." = has_abstentions(x) || !is.null(x$silent_systems), also
   )
   why <- c(why_unnamed(x), names(which(reasons)))
   abort_argument_if(why, "new", message, x = why[1L],

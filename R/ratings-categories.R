@@ -187,7 +187,8 @@ warn_labels <- function(labels, input) {
   doubt(codes, "Some categories look like codes for missing ratings: {.val {found}}.",
     paste0("They count as categories. For missing ratings make them {.code NA}",
       if (!isTRUE(input$na_given)) ", or name them in {.arg na}",
-      "; otherwise declare {.arg categories}."))
+      "; otherwise declare {.arg categories}. If they are replies, such as {.emph cannot tell}, name
+      them in {.arg abstain}."))
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
   many <- length(labels) > 20L && length(labels) > rows / 2
   doubt(if (many) c(length(labels), rows),
@@ -203,7 +204,7 @@ warn_strange_raters <- function(x, wide) {
   rater <- (pair - 1) %/% n + 1
   category <- (pair - 1) %% n + 1
   own <- tabulate(category, n)[category] == 1L
-  strange <- setdiff(rater, rater[!own])
+  strange <- setdiff(rater, c(rater[!own], x$abstained$rater))
   if (!wide) strange <- strange[ratings_of_raters(x)[strange] >= 5]
   labels <- x$categories[category[rater %in% strange]]
   warn_if(length(unique(rater)) > 1L && length(strange) > 0L, "labels",

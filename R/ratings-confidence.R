@@ -22,11 +22,7 @@ with_confidence <- function(x, input) {
       rows = rows)
   }, columns, input$columns, names(columns))
   code <- unlist(coded$codes, use.names = FALSE)
-  place <- if (input$layout$by_rating) {
-    list(case = match(input$case, x$cases), rater = match(as_label(input$rater), x$raters))
-  } else {
-    expand.grid(case = seq_len(input$rows), rater = seq_along(columns))
-  }
+  place <- place_of_ratings(input, x)
   at <- which(!is.na(code))
   at <- at[order(place$case[at], place$rater[at])]
   x$confidence <- list(
@@ -130,10 +126,12 @@ subset_entries <- function(entries, cases, rater) {
   lapply(entries, `[`, kept[entries$rater[kept] > 0L])
 }
 
-# NULL where no confidence is left.
-subset_confidence <- function(stated, cases, rater = seq_len(max(stated$rater))) {
-  kept <- subset_entries(stated[c("case", "rater", "code")], cases, rater)
-  if (length(kept$code) > 0L) c(stated["levels"], kept)
+# Of confidence or abstentions; NULL where none is left, unless it may be `empty`.
+subset_stated <- function(stated, cases, rater = seq_len(max(stated$rater)), empty = FALSE) {
+  if (is.null(stated)) return(NULL)
+  each <- intersect(c("case", "rater", "code"), names(stated))
+  stated[each] <- subset_entries(stated[each], cases, rater)
+  if (length(stated$case) > 0L || empty) stated
 }
 
 format_confidence <- function(x) {

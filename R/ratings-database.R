@@ -151,6 +151,7 @@ check_in_database <- function(layout, roles, options, systems) {
     "{.arg covariates} are not counted in a database." = length(roles$covariates) > 0L,
     "{.arg confidence} is of single ratings and not read in a database." =
       length(roles$confidence) > 0L,
+    "{.arg abstain} is not read in a database." = !is.null(options$abstain),
     "{.arg scores} are of single cases and not read in a database." = !is.null(options$scores),
     "Systems without answers of their own are not read in a database." =
       !is.null(systems$constant),

@@ -12,7 +12,8 @@ max_categories <- 1000L
 # number), rater, weights, systems (wide columns), system_table,
 # constant, groups (of raters), truth (a list of one column), covariates and confidence (lists of
 # columns), row_case (of the data, before rows go to systems or become several), ordered, na_given
-# (did the user say what labels are missing?), others (columns without a role that may be keys).
+# (did the user say what labels are missing?), abstain, abstained and silent (see
+# take_abstentions()), others (columns without a role that may be keys).
 read_input <- function(data, quos, options) {
   repeats <- options$repeats
   data <- as_columns(data)
@@ -36,11 +37,12 @@ read_input <- function(data, quos, options) {
     system_table = given$table, constant = given$constant,
     groups = read_groups(data, quos$rater_groups, roles$rater), truth = of("truth"),
     covariates = of("covariates", identity), confidence = of("confidence"), row_case = case,
-    case_names = if (is.null(case)) attr(data, "case_names"),
+    abstain = options$abstain, case_names = if (is.null(case)) attr(data, "case_names"),
     na_given = isTRUE(attr(data, "na_given")) || !is.null(options$na),
     others = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key")))]
   )
-  input <- settle_input_labels(drop_null(input), options)
+  input <- take_abstentions(drop_null(input), options)
+  input <- settle_input_labels(input, options)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
   if (length(given$raters) > 0L) input <- split_systems(input, given$raters, repeats)
   input <- layout$spread(input, repeats)
@@ -62,7 +64,7 @@ selects_by_pattern <- function(quo) {
 # `input` with some of the rows of its long data; `source` are their places in these.
 take_rows <- function(input, rows) {
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][rows]
-  for (field in intersect(c("columns", "confidence"), names(input))) {
+  for (field in intersect(c("columns", "confidence", "abstained"), names(input))) {
     input[[field]] <- lapply(input[[field]], `[`, rows)
   }
   input$source <- rows

@@ -46,13 +46,16 @@ NULL
     x$raters[keep_rater]
   if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
   x <- split_patterns(with_patterns(x, core), values)
+  x$whole <- NULL
   if (!missing(i)) {
     if (!identical(keep_case, seq_along(x$cases))) x$rows <- NULL
     x$cases <- x$cases[keep_case]
   }
   x$covariates <- x$covariates[keep_case, ] # NULL stays NULL, also below
   if (!is.null(x$scores) && !missing(i)) x <- subset_scores(x, keep_case)
-  if (!is.null(x$confidence)) x$confidence <- subset_confidence(x$confidence, keep_case, new_rater)
+  x$confidence <- subset_stated(x$confidence, keep_case, new_rater)
+  x$abstained <- subset_stated(x$abstained, keep_case, new_rater)
+  x$silent_systems <- subset_stated(x$silent_systems, keep_case, seq_along(x$systems), TRUE)
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
   if (!is.null(x$empty)) x$empty <- subset_entries(x$empty, keep_case, new_rater)
@@ -62,6 +65,8 @@ NULL
 # Patterns are not joined here, though fewer systems may leave some alike.
 keep_systems <- function(x, which) {
   abort_argument_if(anyDuplicated(which) > 0L, "k", "A system can be taken only once.")
+  place <- match(seq_along(x$systems), which, nomatch = 0L)
+  x$silent_systems <- subset_stated(x$silent_systems, seq_along(x$cases), place, TRUE)
   x$systems <- x$systems[which]
   x$patterns$answer <- x$patterns$answer[, which, drop = FALSE]
   if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[which]
@@ -251,7 +256,8 @@ format_header <- function(x) {
           ratings = "; repeats by a rater are ratings of their own")
       )
     },
-    format_raters(x), format_confidence(x), format_covariates(x), format_truth(x),
+    format_raters(x), format_confidence(x), format_abstentions(x),
+    format_covariates(x), format_truth(x),
     format_scores(x),
     if (in_database(x)) {
       paste("Counted in a database, where the cases are:", count_noun(n_patterns(x), "pattern"))

@@ -92,6 +92,7 @@
 #'   UTF-16; `skip`, the number of lines above the table; `sheet`, the name or number of the sheet
 #'   of an Excel file (by default the first), and `range`, its cells, such as `"A3:D20"`;
 #'   `same_cases`, `TRUE` if an identifier in several files is the same case.
+#' @param abstain Labels that are replies but no categories, as in [ratings()]. They are not `na`.
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
 #'   `rater_groups` and whatever else it has.
 #' @return A [ratings()] object. A warning of class `fallible_warning_left_out` lists what was left
@@ -116,7 +117,7 @@
 #' @export
 read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating = NULL,
                          systems = TRUE, na = c("", "NA", "n/a", "-", "?"), clean_labels = FALSE,
-                         raters = NULL, file = list(), counts = NULL, ...) {
+                         raters = NULL, file = list(), counts = NULL, abstain = NULL, ...) {
   check_given()
   check_flag(clean_labels, "clean_labels")
   na_given <- !missing(na)
@@ -138,7 +139,8 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
     how$keep <- identity
     got <- read_files(files, how)
   }
-  ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, ...)
+  if (!is.null(abstain)) na <- setdiff(na, as_label(abstain))
+  ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, abstain = abstain, ...)
 }
 
 # Of what read_files() got; `mapping` and `systems` are quosures of arguments of read_ratings().

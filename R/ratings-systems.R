@@ -97,7 +97,8 @@ split_systems <- function(input, systems, repeats) {
   column <- input$columns[[1L]]
   check_labels(column, names(input$columns))
   input$system_table <- tibble::new_tibble(list(
-    case = input$case[is_system], system = rater[is_system], prediction = column[is_system]
+    case = input$case[is_system], system = rater[is_system], prediction = column[is_system],
+    silent = (input$abstained[[1L]] %||% integer(length(rater)))[is_system]
   ), nrow = sum(is_system))
   if (repeats == "reruns") input$system_table <- votes_of_systems(input$system_table)
   if (!is.null(input$groups)) input$groups <- input$groups[!input$groups$rater %in% systems, ]

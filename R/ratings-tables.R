@@ -30,9 +30,10 @@
 #'   it would take for formulas.
 #' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. For ratings, columns
 #'   `case`, `rater` (missing where raters are not identified), `rating` (a factor with all
-#'   categories as levels), `confidence` (an ordered factor), `rater_group`, `weight` and covariates
-#'   of cases, if there are any. For systems, columns `case`, `system` and `prediction`; for scores
-#'   `case`, `system`, `category` and `score`. For answers, columns `case`, `rater` and `labels`, a
+#'   categories as levels), `confidence` (an ordered factor), `abstained` (is the row an abstention,
+#'   whose `rating` is `NA`?), `rater_group`, `weight` and covariates of cases, if there are any.
+#'   For systems, columns `case`, `system` and `prediction`; for scores `case`, `system`, `category`
+#'   and `score`. For answers, columns `case`, `rater` and `labels`, a
 #'   list of factors, empty for an answer without labels; the other tables do not show such answers.
 #'   For patterns, a factor for each rater, or, where raters are exchangeable or rate a case more
 #'   than once, an integer for each category, the number of ratings; then a factor for each system,
@@ -87,6 +88,11 @@ answers_of_systems <- function(x) {
 
 one_by_one <- function(x) {
   given <- unfold_ratings(x)
+  if (has_abstentions(x)) {
+    silent <- x$abstained
+    given <- Map(c, given, list(silent$case, silent$rater, rep(NA, length(silent$case))))
+    given <- lapply(given, `[`, order(given$row, given$rater))
+  }
   out <- tibble::tibble(
     case = x$cases[given$row], rater = named_raters(x)[given$rater],
     rating = category_factor(given$category, x)
@@ -96,6 +102,7 @@ one_by_one <- function(x) {
     level <- level_of_ratings(x, given$row, given$rater)
     out$confidence <- factor(levels[replace(level, level == 0L, NA)], levels, ordered = TRUE)
   }
+  if (has_abstentions(x)) out$abstained <- is.na(given$category)
   out$rater_group <- x$rater_groups[given$rater] # NULL stays NULL
   out$weight <- x$weights[given$row]
   for (name in names(x$covariates)) out[[name]] <- x$covariates[[name]][given$row]

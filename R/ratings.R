@@ -133,6 +133,12 @@
 #'   first; logicals; or numbers in \[0, 1\], which are cut at fifths. `NA` where a rater did not
 #'   say. Only models with `confidence = TRUE` use it; see [rater_model()]. Not for counts, repeats
 #'   and lazy tables.
+#' @param abstain Labels that are replies but no categories, such as `"?"` or `"cannot tell"`, of
+#'   raters and systems. `NA` also takes empty cells of raters (in long data rows without a rating)
+#'   for abstentions, as for labelling functions and tools that saw every case; without it, `NA` is
+#'   a case that was not asked. Calls that failed are no abstentions. Consensus labels and
+#'   [dawid_skene()] can use abstentions; see Abstentions in [ground_truth()]. Not for counts,
+#'   repeats, groups of raters, `confidence` and lazy tables.
 #'
 #' @return An object of class `ratings` (of counts `ratings_counts`, of answers with several labels
 #'   `ratings_labels`) with methods for `print()`, `summary()`, `dim()` (cases, raters), `[` (cases,
@@ -174,7 +180,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
                     rating = NULL, counts = NULL, categories = NULL, ordered = NULL,
                     weights = NULL, repeats = c("error", "ratings", "reruns", "labels"),
                     rater_groups = NULL, rater_kind = NULL, truth = NULL, covariates = NULL,
-                    scores = NULL, confidence = NULL) {
+                    scores = NULL, confidence = NULL, abstain = NULL) {
   check_dots_empty(..., .but = c("na", "clean_labels"))
   check_given()
   na <- list(...)[["na"]]
@@ -183,8 +189,8 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   if (!is.null(ordered) && is.null(names(ordered))) check_flag(ordered, "ordered")
   options <- list(
     categories = categories, ordered = ordered, repeats = repeats,
-    rater_kind = check_rater_kind(rater_kind), scores = scores, na = na,
-    clean = clean
+    rater_kind = check_rater_kind(rater_kind), scores = scores, na = na, clean = clean,
+    abstain = abstain
   )
   columns <- rlang::enquos(
     raters = raters, systems = systems, case = case, rater = rater, rating = rating,
@@ -193,6 +199,9 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   )
   abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be labels.", not = na)
   check_text(na, "na")
+  abort_argument_if(!is.null(abstain) && (!is.atomic(abstain) || length(abstain) == 0L), "abstain",
+    "must be labels, or {.code NA} for empty cells.", not = abstain)
+  check_text(abstain, "abstain")
   variables <- variables_of_columns(data, columns, repeats)
   if (length(variables) > 1L) return(ratings_of_variables(variables, options, match.call()))
   if (inherits(data, "table")) {
@@ -208,7 +217,9 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
 # An agreement matrix has no columns that could be named.
 ratings_of_table <- function(data, columns, options) {
   check_long(FALSE, options$repeats)
-  given <- c(given_roles(columns), c("na", "clean_labels")[c(!is.null(options$na), options$clean)])
+  given <- c(given_roles(columns), c("na", "clean_labels", "abstain")[
+    c(!is.null(options$na), options$clean, !is.null(options$abstain))
+  ])
   abort_argument_if(given, given,
     "A {.cls table} is the agreement matrix of two raters; it has no columns to choose from.",
     x = "Found {.arg {given}}.",
@@ -235,6 +246,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$keys <- input$keys
   x$rows <- if (input$layout$by_rating || length(x$cases) > input$rows) "ratings" else "cases"
   x <- new_ratings(x, input$layout$class)
+  x <- with_abstentions(x, input)
   check_built(x, input)
   if (is.null(declared) && input$layout$labels && !has_labels(x)) {
     warn_strange_raters(x, input$layout$id == "wide")
@@ -261,12 +273,14 @@ check_long <- function(is_long, repeats) {
 # answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
 # rater_kind, voted (what with_votes() did: groups, by rater, and reruns), truth (see simulate.R
 # and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), scores (see
-# scores-read.R), confidence (see ratings-confidence.R), keys (of cases with several columns, see
-# key_columns()), constant (names of systems that raters
-# judge, see ratings-systems.R), times and database (see
-# ratings-database.R), panel (what a group of cases takes from all cases: the number of categories
-# in `used`, the raters who are `constant`, and how raters lean, see core_rater_leans()); simulated
-# ones may have kinds (of their workers, see crowdtruth-simulate.R).
+# scores-read.R), confidence (see ratings-confidence.R), abstained and silent_systems (see
+# ratings-abstain.R), keys (of cases with several columns, see key_columns()), constant (names of
+# systems that raters judge, see ratings-systems.R), times and database (see ratings-database.R),
+# panel (what a group of cases takes from all cases: the number of categories
+# in `used`, the raters who are `constant`, how raters lean, see core_rater_leans(), and the
+# decision `abstain`, see decide_abstain()), whole (ratings with the constant raters that were left
+# out, where there are abstentions); simulated ones may have kinds (of their workers, see
+# crowdtruth-simulate.R).
 # Counts are ratings of a class of their own (see ratings-counts.R). Answers with several labels are
 # no ratings, so that only what is meant for them takes them; methods for both have both classes.
 new_ratings <- function(fields, class = "ratings") {
@@ -311,7 +325,7 @@ check_built <- function(x, input) {
 
 # Signs that raters are none: columns without ratings, or cases that were taken for raters.
 warn_raters <- function(x, by_rating) {
-  silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater)])
+  silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater, x$abstained$rater)])
   warn_if(silent, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
     i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
   # If they are swapped, many cases count as raters, often with one rating each. Few raters are no
@@ -369,11 +383,11 @@ check_systems <- function(x) {
   answered <- (pattern_answers(x) > 0L) * pattern_times(x)
   total <- colSums(answered)
   unrated <- total - colSums(answered * rated_patterns(x))
-  system <- x$systems[total == 0]
+  system <- x$systems[setdiff(which(total == 0), x$silent_systems$rater)]
   abort_if(system, "system", "System{?s} {.val {system}} {?has/have} no prediction.",
     i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
          identifiers.", system = system)
-  system <- x$systems[unrated == total]
+  system <- x$systems[unrated == total & total > 0]
   abort_if(system, "unrated", "No rater saw any case of system{?s} {.val {system}}.",
     i = "Check that ratings and systems name their cases alike.", system = system)
   some <- unrated > 0

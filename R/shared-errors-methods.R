@@ -133,7 +133,7 @@ shared_notes <- function(pairs, raters, facts, options, judges) {
   gain <- which(raters$change > 0)
   unmet <- judges * (judges - 1) / 2 - nrow(pairs)
   c(
-    if (unmet > 0) paste(count_noun(unmet, "pair"), "without a case in common"),
+    options$silent, if (unmet > 0) paste(count_noun(unmet, "pair"), "without a case in common"),
     if (facts$known == 0) {
       paste0(
         "No truth is known, so the ratings allow a range, if accuracies are within ",

@@ -114,7 +114,8 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
       raters = n_raters(x), systems = n_systems(x), n = count_cases(x),
       known = sum(cells$weight)
     ),
-    options = list(conf_level = conf_level, limits = limits, coinciding = least_same),
+    options = list(conf_level = conf_level, limits = limits, coinciding = least_same,
+      silent = abstain_note(x)),
     judges = judges
   )
 }

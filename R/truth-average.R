@@ -4,8 +4,10 @@
 # ---- Where labels come from ---------------------------------------------------------------------
 
 # A list: x; posterior, with a row per pattern of `x`; certain, the patterns whose truth is known;
-# rho and votes, their defaults; reason, why labels are NA; gold and blind, known truths that are a
-# sample and the posterior without them.
+# rho and votes, their defaults; reason, why labels are NA; worth, the number of ratings that the
+# replies of each pattern are worth, and by_replies, do labels rest on who abstains (both NULL where
+# abstentions have no part in them); gold and blind, known truths that are a sample and the labels
+# without them.
 labels_of <- function(x, ...) UseMethod("labels_of")
 
 labels_of_model <- function(fit, gold = NULL, x = with_gold_patterns(fit$x, gold)) {
@@ -17,7 +19,9 @@ labels_of_model <- function(fit, gold = NULL, x = with_gold_patterns(fit$x, gold
   )
 }
 
-averaged <- function(labels) replace(labels, c("rho", "votes"), list(typical_rho, 0.5))
+averaged <- function(labels) {
+  replace(labels, c("rho", "votes"), list(typical_rho, labels$votes %||% 0.5))
+}
 
 # `x` with separate patterns for gold cases.
 with_gold_patterns <- function(x, gold) {
@@ -43,13 +47,14 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
   truth <- truth_of_patterns(x)
   at <- which(certain & truth > 0L)
   model[at, ] <- as.double(col(model)[at, ] == truth[at])
-  model <- flatten(model, pattern_lengths(x), rho, pattern_weights(x), certain)
+  worth <- function(labels) labels$worth %||% pattern_lengths(x)
+  model <- flatten(model, worth(labels), rho, pattern_weights(x), certain)
   labels$base_rates <- label_rates(x, model)
   labels$posterior <- mix_votes(model, x, votes, certain)
   if (is.null(labels$blind)) return(labels)
-  blind <- flatten(labels$blind, pattern_lengths(x), rho, pattern_weights(x))
+  blind <- flatten(labels$blind$posterior, worth(labels$blind), rho, pattern_weights(x))
   found <- calibrate_labels(mix_votes(blind, x, votes), labels$gold, x)
-  open <- which(!certain & rated_patterns(x))
+  open <- which(!certain & worth(labels) > 0)
   labels$posterior[open, ] <- powers(labels$posterior[open, , drop = FALSE], found$power,
     found$rates)
   labels$calibrated <- found[c("power", "cases")]
@@ -113,21 +118,31 @@ average_labels <- function(x, known = nothing_known) {
     return(labels_of_model(fit_raters(x), x = x))
   }
   informed <- knows_some(known)
-  x <- without_constant_raters(x)
+  x <- x$whole %||% x
+  decision <- if (has_abstentions(x)) decide_abstain(x)
+  depends <- isTRUE(decision$depends)
+  x <- if (depends) with_replying_raters(x, decision$constant) else without_constant_raters(x)
   if (length(known$truth) > 0L) known$truth <- truth_of_patterns(x)
   fit <- fit_algebraic(x, k_model())
-  fit$identified <- if (informed) "yes" else identified_for_labels(fit)
+  fit$identified <- if (informed) "yes" else decision$identified %||% identified_for_labels(fit)
   if (fit$identified != "yes") {
     reason <- reason_of_fit(fit)
     warn_fallible("not_identified", "Labels cannot be estimated: {reason}.",
       i = "{.code votes = 1} counts votes; {.arg known_truth} takes cases whose truth is known.",
       reason = reason)
   }
-  posterior <- if (fit$identified == "yes") average_posterior(x, known) else unknown_posterior(x)
-  list(
-    x = x, posterior = posterior, certain = known_patterns(list(x = x, known = known)),
-    reason = if (fit$identified != "yes") reason
-  )
+  certain <- known_patterns(list(x = x, known = known))
+  if (fit$identified != "yes") {
+    return(list(x = x, posterior = unknown_posterior(x), certain = certain, reason = reason))
+  }
+  members <- average_members(x, known, decision)
+  out <- list(x = x, posterior = average_posterior(members, x, known, depends), certain = certain)
+  if (!informed && !is.null(decision$weak)) warn_abstain(x, decision)
+  if (!depends) return(out)
+  c(out, list(
+    worth = replies_worth(x, members[[1L]]), by_replies = decision$by_replies,
+    votes = if (length(unique(rating_category(x))) < 2L) 0
+  ))
 }
 
 # Labels need association between raters, not agreement above chance. Two raters whose association
@@ -139,27 +154,36 @@ identified_for_labels <- function(fit) {
   shown_by_association(fit$x, fit$identified)
 }
 
-# Mean of the posteriors of two models of the raters.
-average_posterior <- function(x, known) {
-  members <- lapply(c(FALSE, TRUE), labels_around_centre, x, known)
+# Two models of the raters, which use abstentions if it is so decided.
+average_members <- function(x, known, decision) {
+  depends <- isTRUE(decision$depends)
+  parts <- if (depends) abstain_parts(x, TRUE)
+  centre <- function(one_coin) labels_around_centre(one_coin, x, known, parts)
+  done <- if (!knows_some(known)) decision$fits[[1L + depends]]
+  members <- list(done %||% centre(FALSE), centre(TRUE))
   if (!all(vapply(members, `[[`, NA, "converged"))) warn_convergence("average")
   warn_if(!knows_some(known) && length(unique(rating_rater(x))) == 2L, "weakly_identified",
     "Where the two raters disagree, only the priors decide which is right.",
     i = "Add a third rater, or give {.arg known_truth} for some cases.", why = "two raters")
+  members
+}
+
+average_posterior <- function(members, x, known, depends) {
   posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
   # If raters used one category only, it is that of all cases whose truth is not known.
   used <- unique(rating_category(x))
   open <- !known_patterns(list(x = x, known = known))
-  if (length(used) == 1L) posterior[open, ] <- as.double(col(posterior) == used)[open]
+  if (length(used) == 1L && !depends) posterior[open, ] <- as.double(col(posterior) == used)[open]
   posterior
 }
 
-labels_around_centre <- function(one_coin, x, known) {
+# `parts`: see abstain_parts().
+labels_around_centre <- function(one_coin, x, known, parts = NULL) {
   numbers_matter <- n_ratings(x) < 1e6
   core_fit_pooled(
-    x$patterns, weights_of_labels(x), known, unclass(dawid_skene()), one_coin,
+    x$patterns, weights_of_labels(x), known, c(unclass(dawid_skene()), parts), one_coin,
     if (numbers_matter) 1e-9 else 1e-4, if (numbers_matter) pooled_rounds else 3000L, no_tick
-  )[c("posterior", "converged")]
+  )
 }
 
 # Weights that are probabilities count as so many cases as there are.

@@ -36,7 +36,9 @@ new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
   certain <- about$certain %||% logical(n_patterns(x))
   pattern <- pattern_of_case(x)
   about <- c(
-    drop_null(about[intersect(c("rho", "votes", "calibrated", "reason"), names(about))]),
+    drop_null(about[intersect(
+      c("rho", "votes", "calibrated", "reason", "by_replies"), names(about)
+    )]),
     kind = panel_kind(x), list(base_rates = about$base_rates %||% label_rates(x, posterior))
   )
   colnames(posterior) <- x$categories
@@ -131,6 +133,7 @@ label_notes <- function(facts, about) {
     sprintf("Labels below %s in %s of %s%s",
       sure_enough(about), number(facts$unsure), count_noun(facts$cases - facts$missing, "case"),
       if (facts$unsure > 0L) " (check these first)" else ""),
+    if (isTRUE(about$by_replies)) rests_on_abstentions,
     if (is.null(calibrated)) label_assumption(about)
   )
 }

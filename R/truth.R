@@ -41,12 +41,34 @@
 #'
 #' For a single rater gold cases are necessary, and votes have no weight.
 #'
+#' @section Abstentions:
+#' A rater may answer "cannot tell", a test may be indeterminate, and a labelling function votes for
+#' one category or abstains. Declare such replies with `abstain` of [ratings()]. Without this
+#' argument they are a false category, or missing ratings.
+#'
+#' Abstentions are used if they improve the prediction of the answers. The model of labels, and
+#' [dawid_skene()], are fitted twice: with abstentions as missing ratings, and with a probability
+#' for each rater and category that the rater answers such a case. The second fit is used if the log
+#' likelihood of the answers, given who answered, is higher by more than log(20). It does harm where
+#' raters abstain together for another reason, for example on cases that are difficult for all.
+#'
+#' Labelling functions that vote for one category each cannot be compared in this way: their answers
+#' carry no information about the truth, but their abstentions may. Labels then rest on who
+#' abstains, and the print says so. They assume that sources answer together because of the truth;
+#' the data cannot show whether that is right. Two categories need three such sources, more
+#' categories need more. Sources that are nearly copies abstain together, which looks like truth.
+#' Accuracies of systems are `NA` there, unless cases with known truth measure them. If all raters
+#' vote for one category, `votes` is 0.
+#'
+#' An abstention is no vote. All other functions count abstentions as missing ratings, and say so.
+#' In ordered categories an abstention is not a middle category.
+#'
 #' @section Labels that are NA:
 #' Labels are `NA`, with a reason, if raters agree no better than by chance (given how often each
 #' uses each category), if the association of two raters is not positive, or if no case has two
-#' ratings without raters who always give the same answer. Such raters are left out of all labels
-#' of ratings. `votes = 1` still counts votes, and labels with gold cases are never `NA`. Two raters
-#' get labels with a warning: where they disagree priors decide.
+#' ratings without raters who always give the same answer. Such raters are left out of all labels of
+#' ratings, unless their abstentions are used. `votes = 1` still counts votes, and labels with gold
+#' cases are never `NA`. Two raters get labels with a warning: where they disagree priors decide.
 #'
 #' @section Labels of a model:
 #' A fit has the posterior of its model by Bayes' rule, not flattened or mixed with votes unless you

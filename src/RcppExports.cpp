@@ -350,6 +350,19 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_reply_association
+NumericVector core_reply_association(List patterns, NumericVector weight, List model, int classes);
+RcppExport SEXP _fallible_core_reply_association(SEXP patternsSEXP, SEXP weightSEXP, SEXP modelSEXP, SEXP classesSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< int >::type classes(classesSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_reply_association(patterns, weight, model, classes));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_latent_covariance
 List core_latent_covariance(List patterns, NumericVector weight, List known, List model, std::string method, NumericVector theta);
 RcppExport SEXP _fallible_core_latent_covariance(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP methodSEXP, SEXP thetaSEXP) {
@@ -686,6 +699,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_fit_pooled", (DL_FUNC) &_fallible_core_fit_pooled, 8},
     {"_fallible_core_best_names", (DL_FUNC) &_fallible_core_best_names, 2},
     {"_fallible_core_association", (DL_FUNC) &_fallible_core_association, 2},
+    {"_fallible_core_reply_association", (DL_FUNC) &_fallible_core_reply_association, 4},
     {"_fallible_core_latent_covariance", (DL_FUNC) &_fallible_core_latent_covariance, 6},
     {"_fallible_core_latent_hessian", (DL_FUNC) &_fallible_core_latent_hessian, 5},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},

@@ -22,7 +22,8 @@ namespace glue {
 
 PatternView view(const List& patterns);
 // With the confidence of a model's ratings, if it has any: `levels`, how many there are, and
-// `level`, that of each rating (0 is none), or empty if there is none at all.
+// `level`, that of each rating (0 is none), or empty if there is none at all; and with abstentions,
+// if the model has them: `abstained`, a list of `start` and `rater` like those of patterns.
 PatternView view(const List& patterns, const List& model);
 std::vector<double> doubles(const NumericVector& x);
 // From a vector that is laid out row by row, and to one.

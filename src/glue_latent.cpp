@@ -158,12 +158,16 @@ List core_fit_pooled(List patterns, NumericVector weight, List known, List model
                      double tolerance, int rounds, Function tick) {
   const glue::Interruptible here(tick);
   const auto rows =
-      latent_rows(glue::view(patterns), glue::doubles(weight), -1, glue::known(known));
+      latent_rows(glue::view(patterns, model), glue::doubles(weight), -1, glue::known(known));
   const auto settings = glue::latent_model(model);
   PooledOptions options;
   options.one_coin = one_coin;
   options.tolerance = tolerance;
   options.rounds = rounds;
+  if (model.containsElementNamed("constant")) {
+    options.constant.assign(rows.judges, false);
+    for (const int j : glue::from_zero(model["constant"])) options.constant[j] = true;
+  }
   const auto fit = fit_pooled(rows, options);
   const auto prior = given_centre(glue::latent_prior(model["prior"]), fit, rows);
   const LatentClass latent(rows, settings, prior);
@@ -182,6 +186,15 @@ List core_fit_pooled(List patterns, NumericVector weight, List known, List model
       _["a"] = one_coin || centre.categories < 3 ? NA_REAL : centre.a, _["rows"] = *prior.rows,
       _["categories"] = glue::from_one(fit.category), _["renamed"] = fit.renamed,
       _["log_density"] = fit.log_density);
+  if (options.constant.empty()) return out;
+  const Answering& answering = fit.answering;
+  const bool depends = !answering.counted.empty();
+  out["answering"] = List::create(
+      _["log_answers"] = fit.log_answers, _["log_likelihood"] = fit.log_likelihood,
+      _["kappa"] = depends ? answering.kappa : NA_REAL,
+      _["omega"] = depends ? answering.omega : NA_REAL, _["h"] = answering.h,
+      _["raters"] = glue::from_one(answering.counted),
+      _["answered"] = glue::by_row(fit.answered, rows.categories));
   return out;
 }
 
@@ -199,6 +212,21 @@ NumericVector core_association(List patterns, NumericVector weight) {
       association(latent_rows(glue::view(patterns), glue::doubles(weight), -1, Known()));
   return NumericVector::create(_["excess"] = found.excess, _["statistic"] = found.statistic,
                                _["df"] = found.df);
+}
+
+// The same of replies; `pairs` of raters; and are so many classes identified by replies? `model`:
+// only its `abstained` matters.
+// [[Rcpp::export(rng = false)]]
+NumericVector core_reply_association(List patterns, NumericVector weight, List model,
+                                     int classes) {
+  const glue::Interruptible here;
+  const auto rows =
+      latent_rows(glue::view(patterns, model), glue::doubles(weight), -1, Known());
+  const auto found = reply_association(rows);
+  return NumericVector::create(_["excess"] = found.excess, _["variance"] = found.variance,
+                               _["z"] = found.z(), _["by_chance"] = found.by_chance,
+                               _["pairs"] = found.pairs,
+                               _["identified"] = identified_by_replies(rows, classes));
 }
 
 // Of the naturals at the top `theta`: `covariance`, NULL where it would take too long; and

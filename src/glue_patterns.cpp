@@ -21,6 +21,11 @@ PatternView view(const List& patterns) {
 
 PatternView view(const List& patterns, const List& model) {
   PatternView out = view(patterns);
+  if (model.containsElementNamed("abstained")) {
+    const List abstained = model["abstained"];
+    out.abstained_start = integers(abstained["start"]);
+    out.abstained = integers(abstained["rater"]);
+  }
   if (!model.containsElementNamed("levels")) return out;
   out.level = integers(model["level"]);
   out.levels = model["levels"];

@@ -3,10 +3,12 @@
 # extrapolation, one start.
 
 slow_pooled <- function(answers, categories, n = rep(1, nrow(answers)), one_coin = FALSE,
-                        rounds = 20000, tolerance = 1e-13) {
+                        rounds = 20000, tolerance = 1e-13, silent = NULL) {
   raters <- ncol(answers)
   K <- categories
   p <- t(apply(answers, 1, function(row) tabulate(row, K) / sum(!is.na(row))))
+  p[is.nan(p)] <- 1 / K
+  g <- slow_start_of_answering(answers, silent, n, K)
   h <- list(c = 4, a = K - 1, u = rep(1, K), ubar = 1, s = rep(0, raters), tau = 0.6, ups = 0.3,
             w = (1 - diag(K)) / (K - 1))
   for (round in seq_len(rounds)) {
@@ -27,15 +29,60 @@ slow_pooled <- function(answers, categories, n = rep(1, nrow(answers)), one_coin
       }
     }
     rates <- (of_class + 1) / (sum(n) + K)
+    if (!is.null(silent)) {
+      none <- t(vapply(seq_len(raters), function(j) colSums(p * silent[, j] * n), numeric(K)))
+      g <- slow_answering(g, apply(counts, c(1, 2), sum), none)
+    }
     before <- p
     for (i in seq_len(nrow(answers))) {
       log_p <- log(rates)
       for (j in which(!is.na(answers[i, ]))) log_p <- log_p + log(theta[j, , answers[i, j]])
+      for (j in g$counted) {
+        if (!is.na(answers[i, j])) log_p <- log_p + log(g$answered[j, ])
+        if (silent[i, j]) log_p <- log_p + log1p(-g$answered[j, ])
+      }
       p[i, ] <- exp(log_p - max(log_p)) / sum(exp(log_p - max(log_p)))
     }
     if (max(abs(p - before)) < tolerance) break
   }
-  c(h, list(posterior = p, base_rates = rates, matrices = theta))
+  c(h, list(posterior = p, base_rates = rates, matrices = theta, answering = g))
+}
+
+# Raters who answer some cases and abstain on others. `silent`: cases x raters, who abstained.
+slow_start_of_answering <- function(answers, silent, n, K) {
+  if (is.null(silent)) return(NULL)
+  given <- colSums(!is.na(answers) * n)
+  none <- colSums(silent * n)
+  list(
+    counted = which(given > 0 & none > 0), b = log((given + 0.5) / (none + 0.5)), h = numeric(K),
+    kappa = 4, omega = 0.3, answered = matrix(1, ncol(answers), K)
+  )
+}
+
+# A round of it; `given` and `none` are raters x truths. The size of the centre is a fixed point.
+slow_answering <- function(g, given, none) {
+  for (update in 1:3) {
+    mu <- plogis(outer(g$b, g$h, `+`))
+    gain <- function(a, n) digamma(a + n) - digamma(a)
+    j <- g$counted
+    of_given <- gain(g$kappa * mu, given)[j, ]
+    of_none <- gain(g$kappa * (1 - mu), none)[j, ]
+    up <- sum(mu[j, ] * of_given + (1 - mu[j, ]) * of_none)
+    down <- sum(gain(g$kappa, given + none)[j, ]) + 2 / (1 + g$kappa)
+    t1 <- g$kappa * mu[j, ] * of_given
+    all <- t1 + g$kappa * (1 - mu[j, ]) * of_none
+    g$kappa <- min(max(g$kappa * up / down, 0.1), 1e4)
+    p <- plogis(g$b[j])
+    g$b[j] <- g$b[j] + (0.5 - p + rowSums(t1 - all * mu[j, ])) /
+      (p * (1 - p) + rowSums(all * mu[j, ] * (1 - mu[j, ])))
+    mu <- plogis(outer(g$b, g$h, `+`))[j, ]
+    bend <- colSums(all * mu * (1 - mu)) + 1 / g$omega^2
+    g$h <- g$h + (colSums(t1 - all * mu) - g$h / g$omega^2) / bend
+    g$omega <- sqrt((0.09 + sum(g$h^2 + 1 / bend)) / (length(g$h) + 1))
+  }
+  mu <- plogis(outer(g$b, g$h, `+`))
+  g$answered[j, ] <- ((g$kappa * mu + given) / (g$kappa + given + none))[j, ]
+  g
 }
 
 slow_mean <- function(h, raters) {

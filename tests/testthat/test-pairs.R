@@ -18,7 +18,8 @@ pairs_of_ratings <- list(
   },
   confidence = function(p) {
     list(confidence = paste0("sure_", p$raters))
-  }
+  },
+  abstain = function(p) list(abstain = NA)
 )
 
 pairs_gold <- function(p) p$data[p$data$gold, c("case", "truth")]

@@ -95,4 +95,37 @@ struct Polygamma {
   }
 };
 
+constexpr double least_size = 0.1,
+                 most_size = 1e4;  // of a concentration: at the last all are equal
+
+inline double bounded(double x, double most) { return std::clamp(x, -most, most); }
+
+// Of the concentration of a centre; at the upper limit all are equal.
+inline double in_range(double size) { return std::clamp(size, 0.1, 1e4); }
+
+// psi(a + n) - psi(a) and its derivative by a.
+struct Gain {
+  double value, bend;
+
+  Gain(double a, double n) {
+    const Polygamma low(a);
+    if (n < 1e-8) {  // differences of digammas would cancel
+      value = n * low.second;
+      bend = 0;
+      return;
+    }
+    const Polygamma high(a + n);
+    value = high.first - low.first;
+    bend = high.second - low.second;
+  }
+};
+
+// A Newton step on the logarithm of a concentration, from the slope and the bend of the log
+// density. A fixed point step would take thousands of rounds in sparse crowds.
+inline double next_size(double size, double slope, double bend) {
+  const double value = size * slope, derivative = value + size * size * bend;
+  const double step = derivative < 0 ? -value / derivative : value > 0 ? 0.5 : -0.5;
+  return in_range(size * std::exp(bounded(step, 0.7)));
+}
+
 }  // namespace fallible

@@ -11,31 +11,8 @@ namespace {
 constexpr double skill_weight = 2, first_tau = 0.6;  // pseudo-raters of this spread
 constexpr double recognition_weight = 1, first_ups = 0.3;
 constexpr double mean_weight = 5, first_mean = 0.6;  // pseudo-ratings, and how many are right
-constexpr double least_size = 0.1, most_size = 1e4;  // of c and a: at the last all are the same
 constexpr double least_right = 1e-6, least_error = 1e-9;
-constexpr double few_ratings = 1e-8;  // below, differences of digammas would cancel
 constexpr int mean_steps = 3;
-
-double bounded(double x, double most) { return std::clamp(x, -most, most); }
-
-double in_range(double size) { return std::clamp(size, least_size, most_size); }
-
-// psi(a + n) - psi(a) and its derivative by a.
-struct Gain {
-  double value, bend;
-
-  Gain(double a, double n) {
-    const Polygamma low(a);
-    if (n < few_ratings) {
-      value = n * low.second;
-      bend = 0;
-      return;
-    }
-    const Polygamma high(a + n);
-    value = high.first - low.first;
-    bend = high.second - low.second;
-  }
-};
 
 }  // namespace
 
@@ -101,17 +78,10 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
 
 void Centre::update(const CentreCounts& n) {
   const Tables t = tables(n);
-  update_concentration(t.slope, t.bend);
+  c = next_size(c, t.slope, t.bend);
   if (!one_coin && categories > 2) update_confusions(t);
   update_recognition(n, t);
   update_skills(n, t);
-}
-
-// Newton on log c: a fixed point step would take thousands of rounds in sparse crowds.
-void Centre::update_concentration(double slope, double bend) {
-  const double value = c * slope, derivative = value + c * c * bend;
-  const double step = derivative < 0 ? -value / derivative : value > 0 ? 0.5 : -0.5;
-  c = in_range(c * std::exp(bounded(step, 0.7)));
 }
 
 void Centre::update_confusions(const Tables& t) {

@@ -3,7 +3,9 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "../base/random.hpp"
 #include "latent.hpp"
@@ -190,7 +192,92 @@ Eigen::VectorXd null_parts(const Eigen::MatrixXd& scores) {
   return parts.matrixV().rightCols(scores.cols() - rank).rowwise().norm();
 }
 
+// Probabilities drawn at random, a distribution of `size` replies in each column.
+Eigen::MatrixXd random_columns(int size, int columns, Stream& stream) {
+  const auto any = [&] { return 0.2 + stream.uniform(); };
+  const Eigen::MatrixXd out = Eigen::MatrixXd::NullaryExpr(size, columns, any);
+  return out.array().rowwise() / out.colwise().sum().array();
+}
+
 }  // namespace
+
+bool identified_by_replies(const LatentRows& rows, int K) {
+  const int N = rows.categories;
+  // How many replies each judge uses. Abstaining is one of them.
+  std::vector<std::vector<bool>> used(rows.judges, std::vector<bool>(N + 1));
+  const auto each_reply = [&](int row, const auto& visit) {
+    for (const int at : rows.places(row)) visit(rows.judge[at], rows.answer(at));
+    for (const int at : rows.abstentions_of(row)) visit(rows.abstained[at], N);
+  };
+  for (int i = 0; i < rows.size(); ++i) {
+    if (rows.weight[i] > 0) each_reply(i, [&](int u, int reply) { used[u][reply] = true; });
+  }
+  std::vector<Eigen::Index> replies;
+  for (const auto& of : used) replies.push_back(std::count(of.begin(), of.end(), true));
+  // Judges with several replies who replied to the same cases. Of a crowd these are judges of the
+  // row that has most of them.
+  std::set<std::vector<int>> together;
+  std::vector<int> most, all;
+  for (int i = 0; i < rows.size(); ++i) {
+    std::vector<int> here;
+    each_reply(i, [&](int u, int) {
+      if (replies[u] > 1) here.push_back(u);
+    });
+    if (rows.weight[i] == 0 || here.empty()) continue;
+    std::sort(here.begin(), here.end());
+    if (here.size() > most.size()) most = here;
+    together.insert(std::move(here));
+  }
+  for (int u = 0; u < rows.judges; ++u) {
+    if (replies[u] > 1) all.push_back(u);
+  }
+  if (static_cast<int>(all.size()) > crowd) {
+    most.resize(std::min<std::size_t>(most.size(), busiest));
+    all = most;
+    together = {most};
+  }
+  if (all.size() < 3) return false;
+  Stream stream(0, 0);
+  const Eigen::VectorXd rates = random_columns(K, 1, stream);
+  std::map<int, Eigen::MatrixXd> law;  // replies x classes
+  std::map<int, Eigen::Index> first;   // column of the first parameter of each judge
+  Eigen::Index size = K - 1;
+  for (const int u : all) {
+    law[u] = random_columns(static_cast<int>(replies[u]), K, stream);
+    first[u] = size;
+    size += K * (replies[u] - 1);
+  }
+  const std::vector<std::vector<int>> sets(together.begin(), together.end());
+  Eigen::MatrixXd scores = Eigen::MatrixXd::Zero(2 * size + 20, size);
+  for (Eigen::Index i = 0; i < scores.rows(); ++i) {
+    std::map<int, Eigen::Index> drawn;
+    Eigen::ArrayXd p = rates;
+    for (const int u : sets[i % sets.size()]) {
+      drawn[u] = static_cast<Eigen::Index>(stream.uniform() * static_cast<double>(replies[u]));
+      p *= law[u].row(drawn[u]).transpose().array();
+    }
+    p /= p.sum();
+    const Eigen::ArrayXd of_rates = p / rates.array();
+    scores.row(i).head(K - 1) = of_rates.head(K - 1) - of_rates[K - 1];
+    for (const auto& [u, reply] : drawn) {
+      const Eigen::Index last = replies[u] - 1;
+      for (int k = 0; k < K; ++k) {
+        const double slope = p[k] / law[u](reply, k);
+        auto row = scores.row(i).segment(first[u] + k * last, last);
+        if (reply == last)
+          row.setConstant(-slope);
+        else
+          row[reply] = slope;
+      }
+    }
+  }
+  const Eigen::VectorXd part = null_parts(scores.colwise().normalized());
+  const auto known = [&](int u) {
+    return part.segment(first[u], K * (replies[u] - 1)).maxCoeff() <= part_tolerance;
+  };
+  return part.head(K - 1).maxCoeff() <= part_tolerance &&
+         std::count_if(all.begin(), all.end(), known) > 2;
+}
 
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, Fitting fitting) {

@@ -20,4 +20,8 @@ struct IdentifiedJudges {
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, Fitting fitting = Fitting::likelihood);
 
+// Can so many classes be told apart by replies, of which abstaining is one, if each judge has free
+// probabilities of the replies that it uses?
+bool identified_by_replies(const LatentRows& rows, int classes);
+
 }  // namespace fallible

@@ -47,6 +47,10 @@ void LatentRows::add_groups_of(const RowGroups& groups, const std::vector<double
   for (int i = 0; i < groups.size(); ++i) {
     if (populations.size() > 1) population.push_back(groups.begin(i)[0]);
     known.push_back(groups.begin(i)[1]);
+    for (const int* at = groups.begin(i) + 2; at != groups.end(i); at += 2) {
+      if (at[1] < 0) abstained.push_back(at[0]);
+    }
+    abstentions.end_row(abstained.size());
   }
   add_groups(groups, 2, pattern_weight);
 }
@@ -61,7 +65,8 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   out.matrix = known.matrix;
   out.before = known.before;
   out.populations = known.populations;
-  // Population and known category, then judge and category of each rating.
+  // Population and known category, then judge and category of each rating, and judges who
+  // abstained.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     key.push_back(known.populations.of(p));
     key.push_back(known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);
@@ -72,6 +77,10 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
     if (system >= 0 && x.answer_of(p, system) > 0) {
       key.push_back(x.raters);
       key.push_back(x.answer_of(p, system) - 1);
+    }
+    for (const int i : x.abstentions(p)) {
+      key.push_back(x.abstained[i] - 1);
+      key.push_back(-1);
     }
     return key.size() > 2 || key[1] >= 0;
   });

@@ -41,6 +41,10 @@ struct LatentRows : RatedRows {
   Populations populations;
   std::vector<int> population;  // of each row; empty if there is only one
 
+  // Judges who abstained on each row; empty if abstentions are not modelled.
+  Ragged abstentions;
+  std::vector<int> abstained;
+
   // How many ratings each row has in common with the beginning of the row before it; or empty, if
   // nobody has looked.
   std::vector<int> shared;
@@ -50,6 +54,9 @@ struct LatentRows : RatedRows {
   void find_shared();
   int population_of(int row) const { return population.empty() ? 0 : population[row]; }
   int shared_by(int row) const { return shared.empty() ? 0 : shared[row]; }
+  Places abstentions_of(int row) const {
+    return abstained.empty() ? Places(0, 0) : abstentions.places(row);
+  }
 
   // Shares of the raters' votes that each category of a row has, or what is known.
   std::vector<double> votes(int row) const;

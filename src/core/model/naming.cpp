@@ -90,31 +90,63 @@ std::vector<int> names_by_majority(const std::vector<double>& matrices,
   return name;
 }
 
-Association association(const LatentRows& rows) {
-  const int N = rows.categories;
+namespace {
+
+struct Reply {
+  int judge, answer;
+};
+
+// Calls visit(row, first, second) for each pair of replies to a row by different judges, or by the
+// busiest of them. Abstaining, if it counts, is the answer behind the last.
+template <class Visit>
+void for_each_pair(const LatentRows& rows, bool abstaining, const Visit& visit) {
   const std::vector<double> busy = ratings_by_judge(rows);
-  std::unordered_map<std::uint64_t, Eigen::MatrixXd> tables;
-  std::vector<int> places;
+  std::vector<Reply> all;
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0) continue;
-    places.clear();
-    for (const int at : rows.places(i)) places.push_back(at);
-    if (static_cast<int>(places.size()) > most_ratings) {
-      std::stable_sort(places.begin(), places.end(),
-                       [&](int a, int b) { return busy[rows.judge[a]] > busy[rows.judge[b]]; });
-      places.resize(most_ratings);
-      std::sort(places.begin(), places.end());
+    all.clear();
+    for (const int at : rows.places(i)) all.push_back({rows.judge[at], rows.answer(at)});
+    for (const int at : abstaining ? rows.abstentions_of(i) : Places(0, 0)) {
+      all.push_back({rows.abstained[at], rows.categories});
     }
-    for (std::size_t a = 0; a < places.size(); ++a) {
-      for (std::size_t b = a + 1; b < places.size(); ++b) {
-        const int first = rows.judge[places[a]], second = rows.judge[places[b]];
-        if (first == second) continue;
-        auto& table = tables[static_cast<std::uint64_t>(first) * rows.judges + second];
-        if (table.size() == 0) table.setZero(N, N);
-        table(rows.answer(places[a]), rows.answer(places[b])) += rows.weight[i];
+    const auto sort_by = [&](const auto& before) {
+      std::stable_sort(all.begin(), all.end(), before);
+    };
+    if (static_cast<int>(all.size()) > most_ratings) {
+      sort_by([&](const Reply& a, const Reply& b) { return busy[a.judge] > busy[b.judge]; });
+      all.resize(most_ratings);
+    }
+    sort_by([](const Reply& a, const Reply& b) { return a.judge < b.judge; });
+    for (std::size_t a = 0; a < all.size(); ++a) {
+      for (std::size_t b = a + 1; b < all.size(); ++b) {
+        if (all[a].judge != all[b].judge) visit(i, all[a], all[b]);
       }
     }
   }
+}
+
+// Replies of the first by those of the second judge, for each pair of judges.
+using PairTables = std::unordered_map<std::uint64_t, Eigen::MatrixXd>;
+
+std::uint64_t pair_key(const LatentRows& rows, const Reply& first, const Reply& second) {
+  return static_cast<std::uint64_t>(first.judge) * rows.judges + second.judge;
+}
+
+PairTables pair_tables(const LatentRows& rows, bool abstaining) {
+  const int size = rows.categories + abstaining;
+  PairTables out;
+  for_each_pair(rows, abstaining, [&](int row, const Reply& first, const Reply& second) {
+    auto& table = out[pair_key(rows, first, second)];
+    if (table.size() == 0) table.setZero(size, size);
+    table(first.answer, second.answer) += rows.weight[row];
+  });
+  return out;
+}
+
+}  // namespace
+
+Association association(const LatentRows& rows) {
+  const PairTables tables = pair_tables(rows, false);
   Association out;
   for (const auto& of : tables) {
     const Eigen::MatrixXd& table = of.second;
@@ -127,6 +159,38 @@ Association association(const LatentRows& rows) {
     out.df +=
         static_cast<double>(((row.array() > 0).count() - 1) * ((column.array() > 0).count() - 1));
   }
+  return out;
+}
+
+ReplyAssociation reply_association(const LatentRows& rows) {
+  const int N = rows.categories;
+  ReplyAssociation out;
+  Eigen::ArrayXd share = Eigen::ArrayXd::Zero(N);
+  for (int i = 0; i < rows.size(); ++i) {
+    for (const int at : rows.places(i)) share[rows.answer(at)] += rows.weight[i];
+  }
+  if ((share > 0).count() > 1) out.by_chance = (share / share.sum()).square().sum();
+  Eigen::MatrixXd worth = Eigen::MatrixXd::Constant(N + 1, N + 1, -out.by_chance);
+  worth.diagonal().array() += 1;
+  worth.row(N).setZero();
+  worth.col(N).setZero();
+  PairTables tables = pair_tables(rows, true);
+  for (auto& of : tables) {
+    Eigen::MatrixXd& table = of.second;
+    const double n = table.sum();
+    const Eigen::VectorXd p = table.rowwise().sum() / n, q = table.colwise().sum() / n;
+    out.excess += worth.cwiseProduct(table - n * p * q.transpose()).sum();
+    table = worth;
+    table.colwise() -= worth * q;
+    table.rowwise() -= p.transpose() * worth;
+    table.array() += p.dot(worth * q);
+  }
+  std::vector<double> sum(rows.size(), 0.0);
+  for_each_pair(rows, true, [&](int row, const Reply& first, const Reply& second) {
+    sum[row] += tables[pair_key(rows, first, second)](first.answer, second.answer);
+  });
+  for (int i = 0; i < rows.size(); ++i) out.variance += rows.weight[i] * sum[i] * sum[i];
+  out.pairs = static_cast<int>(tables.size());
   return out;
 }
 

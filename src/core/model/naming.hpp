@@ -1,6 +1,7 @@
 // Which class is which, and is there anything to name: what raters have to do with each other.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "latent_rows.hpp"
@@ -29,5 +30,17 @@ struct Association {
 };
 
 Association association(const LatentRows& rows);
+
+// The same of replies, of which abstaining is one: agreement of answers beyond what is expected
+// from how often each judge answers and abstains. A score test of dependence on a common truth.
+struct ReplyAssociation {
+  double by_chance = 0;  // probability that two answers of the panel are equal; 0 if all are
+  double excess = 0, variance = 0;
+  int pairs = 0;  // of judges who replied to the same cases
+
+  double z() const { return variance > 0 ? excess / std::sqrt(variance) : 0; }
+};
+
+ReplyAssociation reply_association(const LatentRows& rows);
 
 }  // namespace fallible

@@ -24,11 +24,13 @@ struct AnswerTables {
   int classes;
   const double *weight, *probability;                              // weights of each population
   const double *log_weight = nullptr, *log_probability = nullptr;  // or found from the former
+  const double* abstaining = nullptr;  // probabilities, judges x classes, or null
 };
 
 // Where the sums go: as Counts lays them out.
 struct AnswerSums {
   double *classes, *ratings;
+  double* abstentions = nullptr;  // judges x classes
 };
 
 // Sum of logarithms of probabilities, of many at a time.
@@ -153,6 +155,9 @@ class Pass {
     for (int at = rows_.start[row] + open_; at < end; ++at) {
       p *= Constant(tables_.probability + place(rows_.rating(at)), classes());
     }
+    for (const int at : abstentions_of(row)) {
+      p *= Constant(tables_.abstaining + place(rows_.abstained[at]), classes());
+    }
     if (rows_.known[row] >= 0) keep_known(row, 0, p);
     posterior = p;
     return p.sum();
@@ -162,6 +167,9 @@ class Pass {
     posterior = logs(tables_.log_weight, tables_.weight, population_ * classes());
     for (const int at : rows_.places(row)) {
       posterior += logs(tables_.log_probability, tables_.probability, place(rows_.rating(at)));
+    }
+    for (const int at : abstentions_of(row)) {
+      posterior += logs(nullptr, tables_.abstaining, place(rows_.abstained[at]));
     }
     keep_known(row, -std::numeric_limits<double>::infinity(), posterior);
     const double most = posterior.maxCoeff();
@@ -190,7 +198,14 @@ class Pass {
     for (int at = rows_.start[row] + open_; at < end; ++at) {
       Map(sums_->ratings + place(rows_.rating(at)), classes()) += p;
     }
+    for (const int at : abstentions_of(row)) {
+      Map(sums_->abstentions + place(rows_.abstained[at]), classes()) += p;
+    }
     sum_[open_] += p;
+  }
+
+  Places abstentions_of(int row) const {
+    return tables_.abstaining ? rows_.abstentions_of(row) : Places(0, 0);
   }
 
   const LatentRows& rows_;

@@ -103,10 +103,15 @@ bool rename(const LatentRows& rows, PooledPanel& panel) {
   std::vector<double> matrices;
   for (int j = 0; j < rows.judges; ++j) {
     for (int k = 0; k < K; ++k) {
-      for (int l = 0; l < K; ++l) matrices.push_back(panel.theta(j, k, l));
+      const double answers = panel.answering().rate(j, k);
+      for (int l = 0; l < K; ++l) matrices.push_back(answers * panel.theta(j, k, l));
     }
   }
-  const std::vector<int> name = names_by_majority(matrices, ratings_by_judge(rows), K);
+  std::vector<double> replies = ratings_by_judge(rows);
+  for (const int j : panel.answering().counted) {
+    for (int k = 0; k < K; ++k) replies[j] += panel.answering().abstentions[j * K + k];
+  }
+  const std::vector<int> name = names_by_majority(matrices, replies, K);
   bool same = true;
   for (int k = 0; k < K; ++k) same = same && name[k] == k;
   if (same) return false;
@@ -123,7 +128,9 @@ PooledFit result_of(const PooledPanel& panel, const InUse& of, const LatentRows&
   PooledFit out;
   out.category = of.category;
   out.centre = panel.centre();
+  out.answering = panel.answering();
   out.log_density = panel.log_density();
+  out.log_likelihood = panel.log_likelihood();
   out.rounds = panel.rounds();
   out.converged = panel.converged();
   out.posterior.assign(static_cast<std::size_t>(rows.size()) * N, 0.0);
@@ -133,9 +140,11 @@ PooledFit result_of(const PooledPanel& panel, const InUse& of, const LatentRows&
   out.rates.assign(N, 0.0);
   out.matrix.assign(static_cast<std::size_t>(rows.judges) * N * N, 0.0);
   out.prior.assign(out.matrix.size(), 0.0);
+  out.answered.assign(static_cast<std::size_t>(rows.judges) * N, not_a_number);
   for (int k = 0; k < K; ++k) {
     out.rates[of.category[k]] = panel.rate(k);
     for (int j = 0; j < rows.judges; ++j) {
+      out.answered[static_cast<std::size_t>(j) * N + of.category[k]] = panel.answering().rate(j, k);
       for (int l = 0; l < K; ++l) {
         const std::size_t at =
             (static_cast<std::size_t>(j) * N + of.category[k]) * N + of.category[l];
@@ -227,6 +236,7 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
   if (several) renamed = climb(*best, options.tolerance) || renamed;
   PooledFit out = result_of(*best, used, rows);
   out.renamed = renamed;
+  if (!options.constant.empty()) out.log_answers = best->log_answers(options.constant);
   return out;
 }
 

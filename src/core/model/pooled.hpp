@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "answering.hpp"
 #include "layout.hpp"
 
 namespace fallible {
@@ -50,7 +51,6 @@ struct Centre {
   struct Tables;
 
   Tables tables(const CentreCounts& n) const;
-  void update_concentration(double slope, double bend);
   void update_confusions(const Tables& t);
   void update_recognition(const CentreCounts& n, const Tables& t);
   void update_skills(const CentreCounts& n, const Tables& t);
@@ -71,10 +71,15 @@ class PooledPanel {
 
   double log_density() const;
   double theta(int judge, int truth, int rating) const;
+  // Log probability of all replies; and of the answers of judges who are not `constant`, given who
+  // answered and the answers of those who are.
+  double log_likelihood() const;
+  double log_answers(const std::vector<bool>& constant) const;
   double rate(int k) const { return (classes_[k] + 1) / (cases_ + K_); }
   const CentreCounts& counts() const { return counts_; }
   const std::vector<double>& posterior() const { return posterior_; }
   const Centre& centre() const { return centre_; }
+  const Answering& answering() const { return answering_; }
   int rounds() const { return rounds_; }
   bool converged() const { return converged_; }
 
@@ -85,10 +90,13 @@ class PooledPanel {
 
   // To what is known of raters from elsewhere, which tells nothing of base rates.
   void clear();
+  void update_centres();
   // Rows and base rates, given the centre and the counts.
   void settle();
   // One round; returns the largest change of a probability.
   double round();
+  // The sum of log probabilities of rows, with the answers of these judges, or of all.
+  double log_sum(const std::vector<bool>* only) const;
   std::vector<double> state() const;
   void read(const std::vector<double>& x);
 
@@ -97,6 +105,7 @@ class PooledPanel {
   double cases_ = 0;
   CentreCounts counts_;
   Centre centre_;
+  Answering answering_;
   std::vector<double> posterior_, classes_, log_theta_, log_rates_, probability_, weight_;
   int rounds_ = 0;
   bool converged_ = false;
@@ -106,18 +115,22 @@ struct PooledOptions {
   bool one_coin = false;    // see Centre
   double tolerance = 1e-8;  // of probabilities of categories, as far as they still are from the end
   int rounds = 20000;
-  int few_judges = 10;  // so many are tried as starts, each by itself
+  int few_judges = 10;              // so many are tried as starts, each by itself
+  std::vector<bool> constant = {};  // judges who always give the same answer, or empty
 };
 
 // The mode of the logits of all rows given the centre, which is at its own mode.
 struct PooledFit {
   Centre centre;                  // of the categories in use
+  Answering answering;            // likewise; without judges if abstentions are not modelled
   std::vector<int> category;      // which these are
   std::vector<double> posterior;  // rows x categories
   std::vector<double> rates;
-  std::vector<double> matrix;  // judges x truths x ratings
-  std::vector<double> prior;   // the same: c m_jkl
-  double log_density = 0;      // see Centre; and of the cases, with their truths integrated out
+  std::vector<double> matrix;    // judges x truths x ratings
+  std::vector<double> prior;     // the same: c m_jkl
+  std::vector<double> answered;  // judges x truths: probability of an answer, 1 where not modelled
+  double log_likelihood = 0, log_answers = 0;  // see PooledPanel
+  double log_density = 0;  // see Centre; and of the cases, with their truths integrated out
   int rounds = 0;
   bool converged = false;
   bool renamed = false;  // did classes change names on the way

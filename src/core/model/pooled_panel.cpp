@@ -11,7 +11,10 @@ namespace fallible {
 constexpr int first_updates = 10;  // of the centre, in the first round
 
 PooledPanel::PooledPanel(const LatentRows& rows, bool one_coin)
-    : rows_(rows), K_(rows.categories), centre_(rows.judges, rows.categories, one_coin) {
+    : rows_(rows),
+      K_(rows.categories),
+      centre_(rows.judges, rows.categories, one_coin),
+      answering_(rows) {
   counts_.categories = K_;
   counts_.used.assign(static_cast<std::size_t>(rows.judges) * K_, false);
   counts_.ratings.assign(static_cast<std::size_t>(rows.judges) * K_ * K_, 0.0);
@@ -47,8 +50,9 @@ void PooledPanel::start(std::vector<double> from) {
   for (int i = 0; i < rows_.size(); ++i) {
     rows_.add_expected(i, &posterior_[static_cast<std::size_t>(i) * K_], K_, classes_.data(),
                        counts_.ratings.data());
+    answering_.add_expected(rows_, i, &posterior_[static_cast<std::size_t>(i) * K_]);
   }
-  for (int i = 0; i < first_updates; ++i) centre_.update(counts_);
+  for (int i = 0; i < first_updates; ++i) update_centres();
   settle();
 }
 
@@ -107,7 +111,8 @@ void PooledPanel::climb(double tolerance, int most) {
 }
 
 double PooledPanel::log_density() const {
-  double out = centre_.log_density(counts_) + log_gamma(K_) - log_gamma(K_ + cases_);
+  double out = centre_.log_density(counts_) + answering_.log_density() + log_gamma(K_) -
+               log_gamma(K_ + cases_);
   for (const double n : classes_) out += log_gamma(1 + n);
   for (int i = 0; i < rows_.size(); ++i) {
     for (int k = 0; k < K_; ++k) {
@@ -130,6 +135,7 @@ double PooledPanel::theta(int judge, int truth, int rating) const {
 void PooledPanel::clear() {
   std::fill(counts_.ratings.begin(), counts_.ratings.end(), 0.0);
   std::fill(classes_.begin(), classes_.end(), 0.0);
+  answering_.clear();
   for (int j = 0; j < rows_.judges; ++j) {
     for (int i = 0; rows_.has_before(j) && i < K_ * K_; ++i) {
       counts_.ratings[place(j, i % K_, i / K_)] = rows_.before[j][i];
@@ -137,7 +143,19 @@ void PooledPanel::clear() {
   }
 }
 
+void PooledPanel::update_centres() {
+  centre_.update(counts_);
+  for (const int j : answering_.counted) {
+    for (int k = 0; k < K_; ++k) {
+      double& total = answering_.answers[static_cast<std::size_t>(j) * K_ + k] = 0;
+      for (int l = 0; l < K_; ++l) total += counts_.at(j, l, k);
+    }
+  }
+  answering_.update();
+}
+
 void PooledPanel::settle() {
+  answering_.settle();
   std::vector<double> total(K_);
   for (const int j : counts_.counted) {
     std::fill(total.begin(), total.end(), 0.0);
@@ -162,10 +180,16 @@ double PooledPanel::round() {
   const auto exponent = [](double x) { return std::exp(x); };
   std::transform(log_theta_.begin(), log_theta_.end(), probability_.begin(), exponent);
   std::transform(log_rates_.begin(), log_rates_.end(), weight_.begin(), exponent);
-  const AnswerTables tables{K_, weight_.data(), probability_.data(), log_rates_.data(),
-                            log_theta_.data()};
+  const bool answering = !answering_.counted.empty();
+  if (answering) answering_.multiply(probability_);
+  const AnswerTables tables{K_,
+                            weight_.data(),
+                            probability_.data(),
+                            log_rates_.data(),
+                            answering ? nullptr : log_theta_.data(),
+                            answering_.abstaining()};
   clear();
-  const AnswerSums sums{classes_.data(), counts_.ratings.data()};
+  const AnswerSums sums{classes_.data(), counts_.ratings.data(), answering_.abstentions.data()};
   double change = 0;
   pass_over(rows_, tables, &sums, true, [&](int row, const double* p) {
     double* old = &posterior_[static_cast<std::size_t>(row) * K_];
@@ -174,15 +198,35 @@ double PooledPanel::round() {
       old[k] = p[k];
     }
   });
-  centre_.update(counts_);
+  update_centres();
   settle();
   ++rounds_;
   return change;
 }
 
+double PooledPanel::log_sum(const std::vector<bool>* only) const {
+  std::vector<double> probability(log_theta_.size()), weight(K_);
+  for (std::size_t at = 0; at < probability.size(); ++at) {
+    const bool left_out = only != nullptr && !(*only)[at / K_ / K_];
+    probability[at] = left_out ? 1 : std::exp(log_theta_[at]);
+  }
+  answering_.multiply(probability);
+  for (int k = 0; k < K_; ++k) weight[k] = rate(k);
+  const AnswerTables tables{K_,      weight.data(), probability.data(),
+                            nullptr, nullptr,       answering_.abstaining()};
+  return pass_over(rows_, tables, nullptr, false, [](int, const double*) {});
+}
+
+double PooledPanel::log_likelihood() const { return log_sum(nullptr); }
+
+double PooledPanel::log_answers(const std::vector<bool>& constant) const {
+  return log_sum(nullptr) - log_sum(&constant);
+}
+
 std::vector<double> PooledPanel::state() const {
   std::vector<double> out;
   centre_.append_to(out);
+  answering_.append_to(out);
   out.insert(out.end(), log_rates_.begin(), log_rates_.end());
   for (const int j : counts_.counted) {
     for (int l = 0; l < K_; ++l) {
@@ -195,7 +239,7 @@ std::vector<double> PooledPanel::state() const {
 }
 
 void PooledPanel::read(const std::vector<double>& x) {
-  const double* at = centre_.read(x.data());
+  const double* at = answering_.read(centre_.read(x.data()));
   for (double& log : log_rates_) log = std::min(*at++, 0.0);
   for (const int j : counts_.counted) {
     for (int l = 0; l < K_; ++l) {

@@ -26,9 +26,17 @@ struct PatternView {
   int levels = 0;             // of confidence
   const int* level =
       nullptr;  // that of each rating, from 1; 0, or null for all, where there is none
+  // Raters who abstained on the cases of pattern p: abstained[abstained_start[p]] and following.
+  // Null where abstentions are not modelled.
+  const int* abstained_start = nullptr;
+  const int* abstained = nullptr;
 
   // Of the ratings of a pattern.
   Places places(int pattern) const { return {start[pattern], start[pattern + 1]}; }
+  Places abstentions(int pattern) const {
+    if (abstained_start == nullptr) return {0, 0};
+    return {abstained_start[pattern], abstained_start[pattern + 1]};
+  }
   int answer_of(int pattern, int system) const {
     return answer[static_cast<std::size_t>(system) * patterns + pattern];
   }

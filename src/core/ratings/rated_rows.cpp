@@ -26,7 +26,7 @@ std::vector<double> row_weights(const std::vector<int>& of_pattern,
 }
 
 void RatedRows::add_row(const int* begin, const int* end) {
-  for (const int* at = begin; at != end; at += 2) {
+  for (const int* at = begin; at != end && at[1] >= 0; at += 2) {
     judge.push_back(at[0]);
     category.push_back(at[1]);
   }

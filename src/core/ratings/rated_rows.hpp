@@ -52,7 +52,8 @@ struct RatedRows : Ragged {
     return static_cast<std::size_t>(judge[at]) * symbols() + category[at];
   }
 
-  // A row of such answers: judge and category, then the next.
+  // A row of such answers: judge and category, then the next. A category below 0 is no answer and
+  // ends them.
   void add_row(const int* begin, const int* end);
   // One row for each group, whose answers stand behind `skip` other numbers.
   void add_groups(const RowGroups& groups, int skip, const std::vector<double>& pattern_weight);

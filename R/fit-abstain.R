@@ -1,0 +1,197 @@
+# Whether raters answer may depend on the truth. The pooled Dawid-Skene fit can have probabilities
+# of answering next to its matrices (src/core/model/answering.hpp); here is when it has them.
+
+least_gain <- log(20) # odds of 20 for a model that does harm where it is wrong
+
+# Decides for a panel, from the fits of consensus labels. Fields: depends (are abstentions
+# modelled?); identified ("yes", or why labels are not); by_replies (do labels rest on who abstains,
+# since answers carry no information?); gain, in log likelihood of the answers given who answered; z
+# of the test of replies; weak (are answers, or all replies, hardly related?); constant (names of
+# raters); fits, pooled ones with abstentions as missing and modelled. A panel is decided once, and
+# not again in its groups.
+decide_abstain <- function(x) {
+  if (!is.null(x$panel$abstain)) return(x$panel$abstain)
+  constant <- constant_raters(x)
+  answers <- without_constant_raters(without_abstentions(x))
+  used <- length(unique(rating_category(x)))
+  out <- list(depends = FALSE, identified = identified_by_answers(answers), by_replies = FALSE,
+    constant = constant)
+  if (used == 1L && n_categories(x) != 2L) return(out)
+  full <- with_replying_raters(x, constant)
+  modelled <- labels_around_centre(FALSE, full, nothing_known, abstain_parts(full, TRUE, constant))
+  missing <- labels_around_centre(FALSE, answers, nothing_known, abstain_parts(answers, FALSE))
+  out$fits <- list(missing, modelled)
+  all <- split_by_abstention(x)
+  replies <- as.list(core_reply_association(
+    all$patterns, weights_of_labels(all), abstain_parts(all, TRUE), max(used, 2L)
+  ))
+  found <- association_of(answers)
+  out$z <- replies$z
+  weak <- found$statistic < stats::qchisq(0.95, max(found$df, 1))
+  out$weak <- c(answers = weak, replies = weak && replies$z < stats::qnorm(0.95))
+  out$gain <- modelled$answering$log_answers - missing$answering$log_answers
+  if (out$identified == "yes") {
+    out$depends <- out$gain > least_gain
+    return(out)
+  }
+  flat <- max(abs(modelled$posterior - rep(modelled$base_rates, each = n_patterns(full)))) < 0.01
+  few <- replies$identified == 0
+  raters <- length(unique(c(rating_rater(x), x$abstained$rater)))
+  out$depends <- out$by_replies <- !few && replies$excess > 1e-9 && !flat
+  out$identified <- if (out$depends) {
+    "yes"
+  } else if (replies$pairs == 0) {
+    "no_pairs"
+  } else if (few) {
+    if (used > 2L && raters > 2L) "few_sources" else out$identified
+  } else {
+    "replies"
+  }
+  out
+}
+
+# `x` with the decision, but without the fits.
+with_decision <- function(x) {
+  if (has_abstentions(x) && is.null(x$panel$abstain)) {
+    x$panel$abstain <- decide_abstain(x)
+    x$panel$abstain$fits <- NULL # of its patterns, which may change
+  }
+  x
+}
+
+# Do answers carry information about the truth? Raters who never use two categories, and so never
+# contradict themselves, agree because they answer seldom.
+identified_by_answers <- function(x) {
+  found <- identified_for_labels(fit_algebraic(x, k_model()))
+  given <- unique(cbind(rating_rater(x), rating_category(x)))
+  of_one <- anyDuplicated(given[, 1L]) == 0L
+  if (found == "yes" && of_one && agrees_on_all(x)) "unrelated" else found
+}
+
+# `x` without constant raters who never abstain, with a pattern for each set of replies. Those who
+# abstain stay: when they answer depends on the truth.
+with_replying_raters <- function(x, constant = constant_raters(x)) {
+  keep <- !x$raters %in% constant | seq_along(x$raters) %in% x$abstained$rater
+  split_by_abstention(if (all(keep)) x else x[, keep])
+}
+
+# What the core must know besides a model.
+abstain_parts <- function(x, depends, constant = character()) {
+  c(
+    list(constant = match(intersect(constant, x$raters), x$raters)),
+    if (depends) list(abstained = abstaining_raters(x))
+  )
+}
+
+# How many ratings the replies of each pattern are worth: an abstention counts for the share of a
+# rating that its likelihood ratio is of that of an answer. `fit`: pooled, of `x`.
+replies_worth <- function(x, fit) {
+  used <- fit$centre$categories
+  answered <- fit$answering$answered[, used, drop = FALSE]
+  range_of <- function(logs) do.call(pmax, asplit(logs, 2L)) - do.call(pmin, asplit(logs, 2L))
+  silent <- range_of(log(pmax(1 - answered, 1e-300))) # 0 for raters who never abstain
+  theta <- fit$confusion[, used, , drop = FALSE] * as.vector(answered) # raters x truths x ratings
+  of_answer <- apply(log(theta), 3L, range_of)
+  dim(of_answer) <- c(n_raters(x), n_categories(x))
+  of_answer <- of_answer[cbind(rating_rater(x), rating_category(x))]
+  mean <- stats::weighted.mean(of_answer, pattern_weights(x)[rating_pattern(x)])
+  who <- abstaining_raters(x)
+  row <- rep.int(seq_len(n_patterns(x)), diff(who$start))
+  pattern_lengths(x) + rowsum_codes(row, pmin(1, silent[who$rater] / mean), n_patterns(x))
+}
+
+# ---- Fits ---------------------------------------------------------------------------------------
+
+uses_abstentions <- function(model) identical(model$abstain, "depends")
+
+# The model with the decision whether it uses abstentions, and ratings that have the decision.
+settle_abstain <- function(x, model, method, known_raters) {
+  able <- is_pooled(model) && is.null(known_raters) && weights_are_counts(x) &&
+    identical(method %||% "likelihood", "likelihood")
+  abort_argument_if(has_abstentions(x) && uses_abstentions(model) && !able, "abstain",
+    "{.code abstain = \"depends\"} needs a fit by likelihood, without known raters, of cases whose
+        weights are counts.")
+  if (!able || !has_abstentions(x)) {
+    if (has_abstentions(x) && identical(method, "bayes")) {
+      inform_fallible(paste0(abstain_note(x), "."), class = "fallible_message_abstain")
+    }
+    model$abstain <- NULL
+    return(list(x = x, model = model))
+  }
+  x <- with_decision(x)
+  decision <- x$panel$abstain
+  model$abstain <- model$abstain %||% if (decision$depends) "depends" else "ignored"
+  if (uses_abstentions(model)) x <- with_replying_raters(x, decision$constant)
+  list(x = x, model = model)
+}
+
+# How a fit is identified whose model was settled, if its answers identify it as `found`.
+identified_with_abstentions <- function(fit, found) {
+  decision <- fit$x$panel$abstain
+  if (is.null(fit$model$abstain) || is.null(decision) || knows_some(fit$known)) return(found)
+  silent <- decision$by_replies && uses_abstentions(fit$model)
+  if (decision$identified != "yes" || silent) decision$identified else found
+}
+
+# What is known of answering becomes a part of the fit. The curvature does not know of it, so that
+# there are no standard errors.
+with_answering <- function(fit) {
+  if (!uses_abstentions(fit$model) || is.null(fit$answering)) return(fit)
+  x <- fit$x
+  answered <- fit$answering$answered
+  dimnames(answered) <- list(x$raters, x$categories)
+  answered[is.na(fit$matrices[, 1L, 1L]), ] <- NA # raters who never answer
+  rates <- rep(fit$base_rates, each = nrow(answered)) * ifelse(is.na(answered), 0, answered)
+  right <- t(apply(fit$matrices, 1L, diag))
+  accuracy <- rowSums(rates * right) / rowSums(rates)
+  fit$coefficients[rater_terms(x)] <- accuracy
+  fit$rater_accuracy <- mean(accuracy, na.rm = TRUE)
+  terms <- paste0("answered[", x$raters[row(answered)], ": ", x$categories[col(answered)], "]")
+  fit$coefficients <- c(fit$coefficients, stats::setNames(as.vector(answered), terms))
+  fit$answered <- answered
+  fit$log_likelihood <- fit$answering$log_likelihood
+  fit["unsure"] <- list(NULL)
+  fit
+}
+
+# Accuracies of systems are estimated from answers only.
+fit_of_answers <- function(fit) {
+  if (!uses_abstentions(fit$model)) return(fit)
+  if (!fit$x$panel$abstain$by_replies || knows_some(fit$known)) {
+    return(fit_again(fit, model = replace(fit$model, "abstain", "ignored")))
+  }
+  fit$identified <- "labels_only"
+  without_numbers(fit)
+}
+
+# Posteriors (patterns x categories) by answers, multiplied by the probabilities of who answered and
+# who abstained. Ratings without abstentions were given by raters who could not.
+times_answering <- function(posterior, fit, x) {
+  if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
+  answered <- replace(fit$answered, is.na(fit$answered), 1)
+  who <- abstaining_raters(x)
+  row <- c(rating_pattern(x), rep.int(seq_len(n_patterns(x)), diff(who$start)))
+  # A rater who never abstained has the same probability of it in all categories: it cancels.
+  shares <- rbind(answered[rating_rater(x), ], 1 - answered[who$rater, ])
+  logs <- rowsum_rows(row, log(pmax(shares, 1e-300)), n_patterns(x))
+  out <- posterior * exp(logs - apply(logs, 1L, max))
+  out / rowSums(out)
+}
+
+rests_on_abstentions <- "Labels rest on who abstains: answers alone carry no information"
+
+abstain_lines <- function(fit) {
+  if (!uses_abstentions(fit$model)) return(abstain_note(fit$x))
+  c("Whether raters answer depends on the truth: see confusion()",
+    if (isTRUE(fit$x$panel$abstain$by_replies)) rests_on_abstentions)
+}
+
+# What labels and fits that use abstentions are given with.
+warn_abstain <- function(x, decision, depends = decision$depends) {
+  if (isTRUE(decision$weak[1L + depends])) warn_weak(no_better_than_chance)
+  only <- unique(rating_category(x))
+  if (length(only) == 1L && depends) {
+    warn_weak(verbatim("only ", x$categories[only],
+      " is ever answered; the other category is known by abstentions alone"))
+  }
+}
