@@ -21,13 +21,14 @@
 #'
 #' @section Known truths:
 #' Of an estimate with gold cases (`known_truth` of [estimate_accuracy()]) they measure every cell,
-#' recall and precision, each by itself, so that rows need not sum to one exactly. Precision is a
-#' share of the cases with the answer, and corrected like an accuracy. The probability of an answer
-#' given a truth is a ratio of two means over all cases, both corrected. With `"combined"` intervals
-#' the prior is what ratings alone say, with the sampling error of the cell and what shared errors
-#' may hide in it, as in [estimate_metrics()]: the more, the more often raters are thought to be
-#' wrong on the cases with that answer. Where no gold case has the truth, or none the answer, the
-#' estimate is that of ratings alone, and has no interval.
+#' recall and precision, each by itself, so that rows need not sum to one exactly. What a case adds
+#' to a cell is the derivative of the cell by the joint table of truth and answer. Its mean is
+#' predicted from ratings and corrected by gold cases, as an accuracy is; a precision is corrected
+#' as the accuracy of the cases with the answer. With `"combined"` intervals the prior is the
+#' estimate from ratings, with the sampling error of the cell and an allowance for shared errors,
+#' as in [estimate_metrics()]. The allowance is larger for answers on which more
+#' ratings are probably wrong. Where no gold case has the truth (for precision: the answer), the
+#' estimate is from ratings only, and has no interval.
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
 #' @param interval `NULL` for that of the estimate, `"bootstrap"`, `"none"` or, of an estimate with
@@ -71,13 +72,12 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
   counts <- confusion_counts(without_gold(x))
   draws <- table_draws(x, interval)
-  cells <- lapply(match(systems, x$fit$x$systems), function(s) {
-    confusion_cells(x, s, counts[[s]], draws, interval, conf_level)
-  })
+  at <- match(systems, x$fit$x$systems)
+  cells <- confusion_cells(x, counts[at], draws, at, interval, conf_level)
   known <- !is.null(draws$values) || measures_by_gold(x, interval)
   found <- if (known) interval else interval_none$id
   new_confusion_estimate(
-    stack_rows(cells), confusion_categories(x, systems, counts, draws, interval, conf_level),
+    cells, confusion_categories(x, counts[at], draws, at, interval, conf_level),
     c(x$options[c("method", "replicates")], list(interval = found, conf_level = conf_level)),
     if (known) metric_interval_note(interval, conf_level, x)
   )
@@ -125,59 +125,34 @@ in_blocks <- function(draws, s, f) {
   stack_rows(unname(blocks), function(at) f(draws$values[at, columns, drop = FALSE]))
 }
 
-# Of a system, a row per truth and answer.
-confusion_cells <- function(estimate, s, counts, draws, interval, conf_level) {
-  alone <- without_gold(estimate)
-  categories <- alone$fit$x$categories
+# A row per system (of numbers `at`), truth and answer. Tables are for some truths at a time.
+confusion_cells <- function(estimate, counts, draws, at, interval, conf_level) {
+  categories <- estimate$fit$x$categories
   n <- length(categories)
-  place <- list(truth = rep(seq_len(n), each = n), answer = rep(seq_len(n), n))
-  found <- columns_tibble(
-    system = rep(alone$table$system[[s]], n^2), truth = categories[place$truth],
-    prediction = categories[place$answer],
-    estimate = na_real(cell_shares(matrix(counts, 1L), n)[1L, ]), std.error = NA_real_,
-    conf.low = NA_real_, conf.high = NA_real_, n = counts, reason = NA_character_
+  block <- ceiling(seq_len(n) / max(1, most_in_block %/% n^3))
+  found <- stack_rows(unname(split(seq_len(n), block)), function(truth) {
+    metrics_of_table(estimate, cell_plan(categories, truth), interval, conf_level, draws, at)
+  })
+  found <- found[order(match(found$system, estimate$table$system[at])), ]
+  columns_tibble(
+    system = found$system, truth = found$category,
+    prediction = rep(categories, nrow(found) / n), !!!found[c("estimate", interval_columns)],
+    n = unlist(counts), reason = found$reason
   )
-  lacking <- is.na(found$estimate)
-  found$reason[lacking] <- if (anyNA(counts)) alone$table$reason[[s]] else no_such_case
-  record <- accuracy_intervals()[[interval]]
-  by_gold <- measures_by_gold(estimate, interval)
-  if (is.null(draws$values) && !by_gold) {
-    reason <- lack_of_kind(record) %||% draws$reason
-    return(if (is.null(reason)) found else without_interval(found, reason))
-  }
-  if (record$cells) {
-    values <- in_blocks(draws, s, function(counts) cell_shares(counts, n))
-    if (has_stand_in(alone)) values <- moved_to(values, found$estimate)
-    return(add_intervals(found, core_percentile_intervals(values, conf_level, TRUE)))
-  }
-  found <- cell_errors(found, place, alone, s, counts, draws)
-  ends <- cbind(rep(0, n^2), 1)
-  found <- if (by_gold) {
-    each <- lapply(seq_len(n^2), function(i) {
-      cell <- list(system = s, truth = place$truth[[i]], answer = place$answer[[i]],
-        of_answer = FALSE)
-      gold_of_cell(found, estimate, cell, i, c(0, 1))
-    })
-    measured_rows(found, seq_len(n^2), each, ends, record, estimate, conf_level)
-  } else {
-    interval_rows(found, ends, robust_quantile(alone$options, conf_level))
-  }
-  without_parts(found)
 }
 
 # Recall and precision as metrics are.
-confusion_categories <- function(estimate, systems, counts, draws, interval, conf_level) {
+confusion_categories <- function(estimate, counts, draws, at, interval, conf_level) {
   categories <- estimate$fit$x$categories
   plan <- metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
-  found <- metrics_of_table(estimate, plan, interval, conf_level, draws)
-  found$n <- unlist(lapply(counts, function(of) {
-    table_sums(matrix(of, 1L), length(categories))[c("truth", "answer")]
-  }))
-  kept <- unlist(lapply(systems, function(system) which(found$system == system)))
-  columns <- c("system", "category", "metric", "estimate", "std.error", "conf.low", "conf.high")
-  found <- found[kept, c(columns, "n", "reason")]
-  names(found)[[3L]] <- "measure"
-  found
+  found <- metrics_of_table(estimate, plan, interval, conf_level, draws, at)
+  columns_tibble(
+    !!!found[c("system", "category")], measure = found$metric,
+    !!!found[c("estimate", interval_columns)],
+    n = unlist(lapply(counts, function(of) {
+      table_sums(matrix(of, 1L), length(categories))[c("truth", "answer")]
+    })), reason = found$reason
+  )
 }
 
 # Tables x categories: what they have of each truth, of each answer, and of right answers.
@@ -191,11 +166,21 @@ table_sums <- function(tables, n) {
 
 few_cases <- 1e-6 # expected, in a row that says nothing
 
-# Of each table, shares of the cases with the truth.
-cell_shares <- function(counts, n) {
-  total <- table_sums(counts, n)$truth
-  total[total < few_cases] <- NaN
-  counts / total[, rep(seq_len(n), each = n), drop = FALSE]
+# Of each table, shares of the cases with the truth; a plan of them for some truths.
+cell_shares <- function(tables, n) {
+  ratio_of(tables, table_sums(tables, n)$truth[, rep(seq_len(n), each = n), drop = FALSE])
+}
+
+cell_plan <- function(categories, truth) {
+  n <- length(categories)
+  record <- new_metric("cell", "", "", cell_shares, "cell", undefined = no_such_case)
+  record$cells <- (rep(truth, each = n) - 1L) * n + rep(seq_len(n), length(truth))
+  list(
+    records = list(cell = record), categories = categories, averages = NULL, settings = list(),
+    rows = data.frame(
+      metric = "cell", average = NA_character_, category = rep(categories[truth], each = n)
+    )
+  )
 }
 
 # Replicates of one estimator, around the value of another.

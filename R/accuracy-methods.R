@@ -29,11 +29,11 @@ systems_of <- function(x, at) {
   gold <- x$gold
   if (!is.null(gold)) {
     gold$alone <- gold$alone[at, ]
-    gold$measured <- gold$measured[at]
     if (!is.null(gold$evidence)) {
       predicted <- gold$evidence$predicted[pattern, , drop = FALSE]
       gold$evidence <- gold_evidence(x$fit$x, gold, x$options$cluster, predicted)
     }
+    gold$measured <- gold_accuracy(gold$evidence, seq_along(x$fit$x$systems))
     gold[c("sources", "details")] <- lapply(gold[c("sources", "details")], of_names)
     x$gold <- gold
   }

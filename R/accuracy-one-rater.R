@@ -114,7 +114,7 @@ worth_of_runs <- function(runs, square, reliability) {
 rerun_words <- function(estimate) {
   x <- estimate$fit$x
   reliability <- rerun_reliability(x)
-  measured <- estimate$gold$measured[[1L]]
+  measured <- measured_of(estimate$gold, 1L)
   if (is.na(reliability) || is.null(measured)) return(NULL)
   runs <- sum(pattern_weights(x) * pattern_lengths(x)) / sum(pattern_weights(x) * rated_patterns(x))
   square <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs

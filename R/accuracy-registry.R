@@ -26,26 +26,39 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # An interval is a list. words: what messages call it; likelihood: does it need a method with one;
 # clusters: can it know of them; average: does it need average_of(), whatever the method; uncounted:
 # what is wrong with weights that count no cases; replicates: how many there are unless a user says;
-# hidden: does it allow for what sampling error leaves out; cells: can confusion() have it; delta:
-# are other metrics given it by the delta method;
+# hidden: does it allow for what sampling error leaves out; spread: how metrics and cells have it,
+# by "percentile" of replicates of them or by the "delta" method, "" if it is for accuracy only;
 # compiled: does a study run it in compiled code; own_fit: can a fit by as_rater_fit() have it;
-# find: a function of a draft (see
-# draft_estimate()), see new_interval_found(), or NULL for no interval at all; draws: a function of
-# an estimate and replicates of it that gives what the errors of all its systems together may have
-# been (draws x systems, around the estimates) or, as a text, why it cannot; or NULL if the interval
-# knows of one system at a time; gold: a function of what gold cases say of a system (see
-# correct_mean()), of what ratings alone say (see ratings_alone()), and of settings (target, widen,
-# conf_level) that gives an interval with gold, where `find` is what there is without, or NULL if
-# the interval has no use for gold as a sample; difference: the same of what gold cases say of a
-# difference, which such intervals have; drawn: is it of posterior draws alone; anytime: may it be
-# looked at after every gold case; note: a function of an estimate that tells readers what its
-# intervals contain, see interval_note(); explain: the same for a paper, a text or a function, see explain_estimate().
+# find: a function of a draft (see draft_estimate()), see new_interval_found(), or NULL for no
+# interval at all; draws: a function of an estimate and replicates of it that gives what the errors
+# of all its systems together may have been (draws x systems, around the estimates) or, as a text,
+# why it cannot; or NULL if the interval knows of one system at a time; drawn: is it of posterior
+# draws only; gold: how gold cases measure it, where `find` is what there is without them, or NULL
+# if the interval has no use for gold as a sample; note: a function of an estimate that tells
+# readers what its intervals contain, see interval_note(); explain: the same for a paper, a text or
+# a function, see explain_estimate().
+#
+# `gold` is a list. share, difference: functions of what gold cases measure of quantities on the
+# unit scale or of differences (see correct_mean()), of estimates from ratings only (see
+# ratings_alone()) and of settings (target, widen, conf_level) that give intervals; anytime: may it
+# be looked at after every gold case; believes: is the estimate from ratings a prior of it.
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
-                         replicates = 1000L, hidden = FALSE, cells = FALSE, compiled = FALSE,
-                         gold = NULL, difference = NULL, anytime = FALSE, own_fit = FALSE,
-                         delta = FALSE, drawn = FALSE, explain = NULL) {
-  mget(names(formals()))
+                         replicates = 1000L, hidden = FALSE, spread = "", compiled = FALSE,
+                         gold = NULL, own_fit = FALSE, drawn = FALSE, explain = NULL) {
+  record <- mget(names(formals()))
+  stopifnot(spread %in% c("percentile", "delta", ""))
+  flags <- c("likelihood", "clusters", "average", "hidden", "compiled", "own_fit", "drawn")
+  check_record(record, flags, c("id", "words"), c("find", "draws", "note"))
+}
+
+# Checks the properties of a record once, when it is made. Functions may be NULL.
+check_record <- function(record, flags, strings, functions) {
+  stopifnot(
+    vapply(record[flags], rlang::is_bool, NA), vapply(record[strings], rlang::is_string, NA),
+    vapply(record[functions], function(f) is.null(f) || is.function(f), NA)
+  )
+  record
 }
 
 # Functions, since the records are in files that R reads after this one; what they list is made
@@ -73,7 +86,7 @@ registry <- new.env(parent = emptyenv())
 
 gold_intervals <- function() accuracy_intervals()[ids_with("gold", accuracy_intervals())]
 
-interval_none <- new_interval("none", cells = TRUE, compiled = TRUE, own_fit = TRUE)
+interval_none <- new_interval("none", spread = "percentile", compiled = TRUE, own_fit = TRUE)
 
 by_id <- function(records) stats::setNames(records, vapply(records, `[[`, "", "id"))
 
@@ -84,7 +97,7 @@ ids_with <- function(property, records) {
 
 # Of which cells of a confusion matrix can have an interval: draws have their own.
 cell_intervals <- function(estimate) {
-  having <- Filter(function(record) record$cells, accuracy_intervals())
+  having <- Filter(function(record) record$spread == "percentile", accuracy_intervals())
   drawn <- inherits(estimate$fit, "draws_fit")
   names(Filter(function(record) record$drawn == drawn || is.null(record$find), having))
 }
@@ -233,7 +246,7 @@ rule_of <- function(method, model) {
 rule_misfit <- function(field, method, interval, fit) {
   intervals <- accuracy_intervals()
   scored <- if (!is.null(fit$scored)) {
-    ids_with("hidden", Filter(function(record) record$delta, intervals))
+    ids_with("hidden", Filter(function(record) record$spread == "delta", intervals))
   }
   having <- list(
     method = ids_with(field, accuracy_methods()),

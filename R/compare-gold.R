@@ -28,23 +28,18 @@ compare_with_gold <- function(found, estimate, pairs) {
   found
 }
 
-# See gold_difference(); `known` alone where there is no gold.
+# See gold_accuracy(); `known` alone where there is no gold.
 gold_of_pairs <- function(estimate, pairs) {
   evidence <- estimate$gold$evidence
-  if (is.null(evidence) || counts_too_many(evidence)) {
-    return(list(known = logical(length(pairs$first))))
-  }
+  if (!is.null(evidence) && counts_too_many(evidence)) evidence <- NULL
   over_pairs(pattern_answers(estimate$fit$x), pairs$first, function(at) {
-    x <- gold_difference(evidence, pairs$first[at], pairs$second[at])
+    x <- gold_accuracy(evidence, pairs$first[at], pairs$second[at])
     x[setdiff(names(x), c("rest", "answers"))]
   })
 }
 
 # `table` is what ratings alone say, `x` what gold does.
 sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
-  few <- vapply(x$clusters %||% rep(Inf, sum(x$known)), function(n) {
-    lack_of_clusters(list(clusters = n)) %||% NA_character_
-  }, "")
   centre <- estimate$details$centre
   alone <- list(
     estimate = centre[pairs$first] - centre[pairs$second], std.error = table$std.error,
@@ -55,7 +50,7 @@ sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
   lack[details$why == "not_asked"] <- NA
   lack <- lack[ifelse(is.na(lack[pairs$first]), pairs$second, pairs$first)]
   lack[is.na(lack)] <- "no gold case was answered by both systems"
-  lack[x$known] <- few
+  lack[x$known] <- lack_of_clusters(x)
   source_rows(
     table[c("system1", "system2")], table, x$known, x, lapply(alone, `[`, x$known),
     lack, "difference", c(estimate$gold$settings, conf_level = conf_level),

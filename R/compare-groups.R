@@ -12,8 +12,8 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   systems <- check_system_names(systems, first$table$system)
   if (!is.null(reference)) check_choice(reference, groups, "reference")
   abort_argument_if(length(groups) < 2L, "x", "must have at least two groups to compare.")
-  measured <- unlist(lapply(x, function(estimate) estimate$gold$measured), FALSE)
-  abort_argument_if(!any(lengths(measured) > 0L), "x", "must have gold cases in each group.",
+  measured <- unlist(lapply(x, function(estimate) estimate$gold$measured$known))
+  abort_argument_if(!any(measured), "x", "must have gold cases in each group.",
     x = "Ratings do not show whether raters judge the groups equally.",
     i = "Label random cases of each group: {.arg known_truth} of {.fun estimate_accuracy}.")
   abort_argument_if(interval_of(first)$anytime, "x",
@@ -51,7 +51,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
 # What gold measures of a system in a group: `x`, see correct_mean(), NULL for nothing; an interval;
 # and the `influence` of cases on the estimate, summed within clusters, whose names it has.
 group_side <- function(estimate, s, level) {
-  x <- estimate$gold$measured[[s]]
+  x <- measured_of(estimate$gold, s)
   known <- !is.null(x)
   list(
     x = x, n = estimate$table$n[[s]], lack = estimate$gold$details[s, ],
@@ -68,11 +68,11 @@ influence_of_clusters <- function(estimate, measured, s) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
   part <- gold_part(evidence, evidence$answer[, s] > 0L)
-  q <- fill_unrated(predict_answer(evidence$predicted, evidence$answer[, s]), part$weight)[x$index]
-  weight <- weights_of_cases(x) * (part$weight > 0)[x$index] / measured$cases
-  gold <- evidence$case[(part$weight > 0)[evidence$at]]
+  answer <- evidence$answer[, s, drop = FALSE]
+  q <- fill_unrated(predict_answer(evidence$predicted, answer), part$weight)[x$index, 1L]
+  weight <- weights_of_cases(x) * (part$weight[, 1L] > 0)[x$index] / measured$cases
   influence <- c(measured$slope * weight * (q - sum(weight * q)), measured$rest / measured$gold)
-  cluster <- as_label(estimate$options$given_cluster)[c(seq_along(q), gold)]
+  cluster <- as_label(estimate$options$given_cluster)[c(seq_along(q), evidence$case)]
   rowsum(influence, cluster)[, 1L]
 }
 

@@ -32,15 +32,17 @@
 #'   of cases, with the rest of the error added to both sides, and also hold Wilson's for as many
 #'   cases as would give all of that error.
 #' * `"bootstrap"`: percentiles of the metric over replicates; sampling error only.
-#' * With gold cases that are a sample, `"combined"` and `"corrected"`: recall and precision are
-#'   those of [confusion()]. For any other metric, gold cases measure the mean of its derivative
-#'   over cases, as they measure an accuracy; the estimate is the metric of the table with the same
-#'   correction. Metrics of a category that no gold case has as its truth or its answer, and
-#'   averages over categories that include it, are from ratings alone, without an interval; so are
-#'   kappa and Matthews' correlation where all gold cases are of one category.
-#'   Where all gold cases are hits, or all misses, intervals reach the end of the scale
-#'   (`"combined"` ones only if what ratings alone say does not exclude it). `"anytime"` is for
-#'   accuracy, recall and precision only.
+#' * With gold cases that are a sample, `"combined"`, `"corrected"` and `"anytime"`: gold cases
+#'   measure the mean of the derivative of the metric over cases, as they measure an accuracy; the
+#'   estimate is the metric of the table with the same correction. Cells of [confusion()] are
+#'   measured in the same way, and precision as the accuracy of the cases with the answer. Metrics
+#'   of a category that no gold case has as its truth or its answer, and averages over categories
+#'   that include it, are from ratings only, without an interval; recall needs gold cases of the
+#'   category only, and precision gold cases with it as their answer. The same holds for kappa and
+#'   Matthews' correlation where all gold cases are of one category. Where all gold cases are hits,
+#'   or all misses, intervals reach the end of the scale (`"combined"` ones only if the estimate
+#'   from ratings does not exclude it). Where less than half a gold case of one kind was seen,
+#'   intervals are at least as wide as those of a share of as few cases.
 #' * `"profile"` is for accuracy only; other metrics have no such interval.
 #'
 #' @param x [ratings()] with systems, the result of [fit_raters()], or of [estimate_accuracy()].

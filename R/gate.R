@@ -104,9 +104,9 @@ gate_rows.accuracy_estimate <- function(x, at_least) {
     i = "Label about 50 random cases: {.arg known_truth} of {.fun estimate_accuracy}.")
   rows <- decided(x$table, x$table$system, at_least)
   rows$gold <- x$gold$details$gold %||% NA_integer_
-  open <- which(rows$decision == "undecided" & lengths(x$gold$measured) > 0L)
+  open <- which(rows$decision == "undecided" & x$gold$measured$known)
   rows$needed[open] <- vapply(open, function(s) {
-    needed_labels(x$gold$measured[[s]], rows$estimate[[s]], at_least, x)
+    needed_labels(measured_of(x$gold, s), rows$estimate[[s]], at_least, x)
   }, 0L)
   verb <- ifelse(rows$system %in% x$fit$x$constant, " passes in ", " is right in ")
   gate_words(rows, paste0(rows$system, verb), at_least)

@@ -1,5 +1,5 @@
 # Gold and ratings brought together: from the cases whose truth is known to what is measured of
-# systems (gold-correction.R and others), by pattern of cases.
+# systems (gold_quantity()), by pattern of cases.
 
 # `gold` is what read_gold() gives. Fields: `predicted` (patterns x categories) and `answer`
 # (patterns x systems); `weight`, the number of cases of a pattern; `rated`; and of gold cases `at`,
@@ -29,22 +29,25 @@ check_gold_size <- function(n, most = 1e7) {
     i = "Give smaller weights, or the truth of fewer cases.", call = NULL)
 }
 
-# The patterns among `which` that count, and the gold cases on them. Cases without ratings count if
-# there is gold among them, so that it is a sample of what counts.
+# Gold among the cases of quantities, of which `which` (patterns x quantities) says what counts:
+# `weight`, the number of cases of each pattern, and `w`, the weight of each gold case, both 0 for
+# what does not count; `gold`, the number of gold cases; and `stands`, whether these represent all
+# cases. Cases without ratings count if there is gold among them, so that it is a sample of what
+# counts.
 gold_part <- function(evidence, which) {
-  if (all(evidence$rated[evidence$at[which[evidence$at]]])) which <- which & evidence$rated
-  gold <- which[evidence$at]
-  list(
-    weight = evidence$weight * which, at = evidence$at[gold], truth = evidence$truth[gold],
-    w = evidence$w[gold], cluster = evidence$cluster[gold], gold = sum(gold),
-    drawn = evidence$drawn
-  )
+  which <- as.matrix(which)
+  at <- evidence$at
+  unrated <- colSums(which[at, , drop = FALSE] & !evidence$rated[at]) > 0
+  which <- which & (evidence$rated | rep(unrated, each = nrow(which)))
+  weight <- evidence$weight * which
+  w <- evidence$w * which[at, , drop = FALSE]
+  c(evidence[c("at", "truth", "cluster", "drawn")], list(
+    weight = weight, w = w, gold = colSums(w > 0), stands = stand_for(weight, w, evidence$drawn)
+  ))
 }
 
-# Do gold cases stand for all cases of a part? The inverse of their probabilities sums to the number
-# of cases, give or take what chance makes of it, unless some cases had no chance to be drawn.
-stands_for <- function(part) stand_for(as.matrix(part$weight), as.matrix(part$w), part$drawn)
-
+# Do gold cases stand for all cases? The inverse of their probabilities sums to the number of cases,
+# give or take what chance makes of it, unless some cases had no chance to be drawn.
 stand_for <- function(weight, w, drawn) {
   cases <- colSums(weight)
   !drawn | abs(colSums(w) - cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * cases
@@ -57,76 +60,69 @@ counts_too_many <- function(evidence) {
     !stand_for(as.matrix(weight), as.matrix(evidence$w), evidence$drawn)
 }
 
-# The functions below give what correct_mean() gives, or NULL where there is no gold to go by.
-
-# Of the answers of system number `s`, those that are right.
-gold_accuracy <- function(evidence, s) {
-  answer <- evidence$answer[, s]
-  part <- gold_part(evidence, answer > 0L)
-  if (part$gold > 0L && stands_for(part)) {
-    q <- fill_unrated(predict_answer(evidence$predicted, answer), part$weight)
-    gold_share(part, answer[part$at] == part$truth, q)
-  }
+# The one route of all quantities through gold cases. `y` (gold cases x quantities) is the value of
+# each gold case, or its influence on the quantity, and `q` (patterns x quantities) is the same as
+# predicted from ratings. `correct`: correct_share(), correct_difference() or a function like these.
+# `settle` turns the corrected mean into the quantity. `variance` is that of a case for clusters.
+gold_quantity <- function(part, y, q, correct, settle = identity,
+                          variance = function(x) x$variance) {
+  x <- settle(correct(y, q[part$at, , drop = FALSE], prediction_of(q, part$weight), w = part$w))
+  in_clusters(x, part$cluster, variance(x), array(part$w > 0, dim(x$rest)))
 }
 
-gold_share <- function(part, y, q) {
-  x <- correct_share(as.double(y), q[part$at], prediction_of(q, part$weight), part$w)
-  x$seen <- x$alone
-  in_clusters(x, part$cluster)
-}
-
-# Of pairs of systems, on the cases that both answered, with the number of all, the share of them on
-# which answers differ, what ratings expect of the square of u, and on how many gold cases answers
-# differ: a number per pair of which gold says something, which are `known`. Matrices are
-# patterns x pairs, or gold cases x pairs.
-gold_difference <- function(evidence, first, second) {
-  part <- gold_part_of_pairs(evidence, first, second)
-  known <- part$known
-  if (!any(known)) return(list(known = known))
-  part <- lapply(part, function(x) if (is.matrix(x)) x[, known, drop = FALSE] else x[known])
+# Accuracies of systems `first` or, with `second`, differences from the accuracies of these: a value
+# per system or pair that gold cases measure, which are `known`. The others have none. Besides the
+# fields of correct_mean(): `differ`, the share of cases on which answers differ; `one_right`, the
+# expected square of the difference of a case; `all`, the number of cases; and `disputed`, the
+# number of gold cases on which answers differ.
+gold_accuracy <- function(evidence, first, second = NULL) {
+  if (is.null(evidence)) return(list(known = logical(length(first))))
+  paired <- !is.null(second)
+  one <- evidence$answer[, first, drop = FALSE]
+  two <- if (paired) evidence$answer[, second, drop = FALSE] else 0L * one # never right
   of_gold <- function(x) x[evidence$at, , drop = FALSE]
+  part <- gold_part(evidence, one > 0L & (two > 0L | !paired))
+  differ <- one != two & part$weight > 0
+  known <- part$gold > 0 & colSums(differ) > 0 &
+    stand_for(part$weight * differ, part$w * of_gold(differ), part$drawn)
+  if (!any(known)) return(list(known = known))
+  pick <- function(x) x[, known, drop = FALSE]
+  part[c("weight", "w")] <- lapply(part[c("weight", "w")], pick)
+  differ <- pick(differ)
   cases <- colSums(part$weight)
-  share <- colSums(part$weight * part$differ) / cases
+  share <- colSums(part$weight * differ) / cases
   # Gold may have been drawn where answers differ only, since the others need none.
   gold <- part$w > 0
-  drawn_there <- colSums(gold & !of_gold(part$differ)) == 0 & share < 1 & share^colSums(gold) < 0.01
-  among <- drawn_there | !part$stands
-  counts <- rep(!among, each = nrow(part$differ)) | part$differ
-  w <- part$w * of_gold(counts)
-  systems <- unique(c(first, second))
-  predicted <- predict_answer(evidence$predicted, evidence$answer[, systems, drop = FALSE])
-  q <- lapply(list(first = first[known], second = second[known]), function(s) {
-    fill_unrated(predicted[, match(s, systems), drop = FALSE], part$weight)
-  })
-  right <- lapply(part[c("first", "second")], function(answer) of_gold(answer) == evidence$truth)
-  ahead <- part$differ * (q$first - q$second)
-  x <- correct_difference(
-    right$first - right$second, of_gold(ahead), prediction_of(ahead, part$weight * counts), w
+  drawn_there <- colSums(gold & !of_gold(differ)) == 0 & share < 1 & share^colSums(gold) < 0.01
+  among <- drawn_there | !part$stands[known]
+  counts <- rep(!among, each = nrow(differ)) | differ
+  expected <- function(answer) {
+    fill_unrated(predict_answer(evidence$predicted, pick(answer)), part$weight)
+  }
+  q <- list(expected(one), if (paired) expected(two) else 0)
+  right <- lapply(list(one, two), function(answer) of_gold(pick(answer)) == evidence$truth)
+  x <- gold_quantity(
+    replace(part, c("weight", "w"), list(part$weight * counts, part$w * of_gold(counts))),
+    right[[1L]] - right[[2L]], differ * (q[[1L]] - q[[2L]]),
+    if (paired) correct_difference else correct_share,
+    function(x) as_part(x, ifelse(among, share, 1), among),
+    if (paired) function(x) x$variance else share_variance
   )
-  x <- as_part(x, ifelse(among, share, 1), among)
-  c(in_clusters(x, evidence$cluster, x$variance, w > 0), list(
-    differ = share, one_right = colSums(part$weight * part$differ * (q$first + q$second)) / cases,
-    all = cases, disputed = colSums(gold & of_gold(part$differ)), known = known
+  if (!paired) x$seen <- x$alone
+  c(x, list(
+    differ = share, one_right = colSums(part$weight * differ * (q[[1L]] + q[[2L]])) / cases,
+    all = cases, disputed = colSums(gold & of_gold(differ)), known = known
   ))
 }
 
-# See gold_part(), of pairs: answers, weight of patterns and of gold cases, where answers differ.
-gold_part_of_pairs <- function(evidence, first, second) {
-  at <- evidence$at
-  one <- evidence$answer[, first, drop = FALSE]
-  two <- evidence$answer[, second, drop = FALSE]
-  which <- one > 0L & two > 0L
-  unrated <- colSums(which[at, , drop = FALSE] & !evidence$rated[at]) > 0
-  which <- which & (evidence$rated | rep(unrated, each = nrow(which)))
-  weight <- evidence$weight * which
-  differ <- one != two & weight > 0
-  w <- evidence$w * which[at, , drop = FALSE]
-  list(
-    first = one, second = two, weight = weight, differ = differ, w = w,
-    stands = stand_for(weight, w, evidence$drawn),
-    known = colSums(w > 0) > 0 & colSums(differ) > 0 &
-      stand_for(weight * differ, w * differ[at, , drop = FALSE], evidence$drawn)
-  )
+# What gold cases measure of system `s`, a number for each field; NULL if nothing.
+measured_of <- function(gold, s) {
+  x <- gold$measured
+  if (!isTRUE(x$known[s])) return(NULL)
+  at <- sum(x$known[seq_len(s)])
+  lapply(x[names(x) != "known"], function(value) {
+    if (is.matrix(value)) value[, at] else value[[at]]
+  })
 }
 
 # From these alone, as a share of all cases, those of the means that `among` says.
@@ -143,32 +139,17 @@ as_part <- function(x, share, among) {
   x
 }
 
-# Of the cases with an answer, those with a truth.
-gold_precision <- function(evidence, s, answer, truth = answer) {
-  part <- gold_part(evidence, evidence$answer[, s] == answer)
-  if (part$gold > 0L && stands_for(part)) {
-    q <- fill_unrated(evidence$predicted[, truth], part$weight)
-    gold_share(part, part$truth == truth, q)
-  }
-}
-
-# Of the cases with a truth, those with an answer.
-gold_recall <- function(evidence, s, truth, answer = truth) {
+# Gold cases that system `s` answered; NULL if there are none that represent its cases.
+gold_of_system <- function(evidence, s) {
   part <- gold_part(evidence, evidence$answer[, s] > 0L)
-  hit <- evidence$answer[, s] == answer
-  if (!stands_for(part) || is_constant(hit, part$weight)) return(NULL)
-  q <- evidence$predicted[, truth]
-  member <- part$truth == truth
-  x <- correct_rate(
-    as.double(member & hit[part$at]), as.double(member),
-    hit * fill_unrated(q, part$weight * hit), fill_unrated(q, part$weight),
-    part$weight, part$at, part$w
-  )
-  if (!is.null(x)) in_clusters(x, part$cluster)
+  if (part$gold == 0L || !part$stands) return(NULL)
+  use <- part$w[, 1L] > 0
+  fields <- c("at", "truth", "cluster")
+  part[fields] <- lapply(part[fields], `[`, use)
+  part$w <- part$w[use, ]
+  part$weight <- part$weight[, 1L]
+  part
 }
-
-# Is it known without gold, since the system gives an answer always, or never?
-is_constant <- function(hit, weight) length(unique(hit[weight > 0])) < 2L
 
 # The share of shared errors by gold: 0 at the end of the range where errors are independent, 1
 # where all are shared. No share lies outside; where its whole interval does, there is none.
@@ -195,4 +176,204 @@ ratings_alone <- function(estimate, s) {
   list(
     estimate = estimate$details$centre[s], std.error = table$std.error[s] + 0 * bias, bias = bias
   )
+}
+
+# ---- Predictions ---------------------------------------------------------------------------------
+
+# What ratings predict of each case, which gold cases are held against: half the posterior of
+# raters who each have an accuracy, half the share of ratings (of one rater, the share). The answers
+# of systems have no part in it, nor has gold, so that gold cases are predicted like any other.
+
+# Patterns x categories; NA without ratings.
+predict_categories <- function(x) {
+  shares <- rating_shares(x)
+  posterior <- posterior_of_raters(x)
+  out <- if (anyNA(posterior[rowSums(is.na(shares)) == 0, ])) shares else (posterior + shares) / 2
+  replace(out, is.na(shares), NA_real_)
+}
+
+rating_shares <- function(x) na_real(pattern_counts(x) / pattern_lengths(x))
+
+posterior_of_raters <- function(x) {
+  if (is_one_rater(x)) return(unknown_posterior(x))
+  x$systems <- character()
+  x$patterns <- pick_systems(x$patterns, 0L)
+  model <- if (has_counts(x)) k_model() else model_of_each
+  fit <- suppressWarnings(
+    fit_checked(with_votes(x), model, NULL, NULL, NULL), classes = "fallible_warning"
+  )
+  posterior(fit)[rows_for(fit$x, x), , drop = FALSE]
+}
+
+# What is predicted of answers, a category per pattern (0 is none), or a column of them per system.
+predict_answer <- function(predicted, answer) {
+  at <- cbind(as.vector(row(as.matrix(answer))), as.vector(replace(answer, answer == 0L, NA)))
+  out <- predicted[at]
+  dim(out) <- dim(answer)
+  out
+}
+
+# Cases without ratings are like the mean of the others.
+fill_unrated <- function(q, weight) {
+  if (!anyNA(q)) return(q)
+  known <- !is.na(q)
+  weight <- as.matrix(weight * known)
+  mean <- colSums(weight * as.vector(replace(q, !known, 0))) / colSums(weight)
+  replace(q, !known, rep(replace(mean, is.nan(mean), 0), each = nrow(weight))[!known])
+}
+
+# ---- Correction ----------------------------------------------------------------------------------
+
+# Gold: cases whose truth is known, drawn at random, measure what ratings cannot show. Ratings say
+# of every case how probably an answer is right; gold cases say how far such predictions are off.
+# Nothing here trusts raters: where their predictions are worthless, gold speaks alone.
+#
+# y is what gold cases say, q what was predicted of them, w their weights (inverse probabilities of
+# being gold, on any scale; 0 leaves a case out), N the number of all cases. All may be matrices,
+# with a column for each of several means.
+
+# What is thought beforehand of the slope of y on q, and for how many gold cases that counts.
+prior_slope <- 0.5
+prior_cases <- 10
+
+# What ratings predict: mean and variance (divisor N - 1) of q over all cases, and their number.
+# `weight` counts cases that are alike.
+prediction_of <- function(q, weight = 1) {
+  q <- as.matrix(q)
+  weight <- matrix(weight, nrow(q), ncol(q))
+  cases <- colSums(weight)
+  mean <- colSums(weight * q) / cases
+  squares <- colSums(weight * (q - rep(mean, each = nrow(q)))^2)
+  list(mean = mean, variance = ifelse(cases > 1, squares / (cases - 1), 0), cases = cases)
+}
+
+# Shares of cases. With few gold cases their variance is that of a share with one more case of
+# either kind; predictions vary at least as much as their mean lets a share vary.
+correct_share <- function(y, q, of, w = 1) {
+  scale <- function(mean, spread, gold) {
+    share <- (gold * mean + 1) / (gold + 2)
+    share * (1 - share)
+  }
+  correct_mean(y, q, of, scale, of$mean * (1 - of$mean), w)
+}
+
+# Difference of two systems' accuracies: u is 1 where only the first is right, -1 where
+# only the second is, otherwise 0. Where the two answers agree u is 0, and so is what is predicted.
+
+correct_difference <- function(u, q, of, w = 1) {
+  correct_mean(u, q, of, function(mean, spread, gold) pmax(spread, 1 / gold), w = w)
+}
+
+# The mean of y over all cases: that of gold cases, less `slope` times what the predictions of gold
+# cases differ from those of all. `scale(mean, spread, gold)` is the variance of y that few gold
+# cases are held against, and `least_variance` the least that predictions are.
+#
+# Result: `estimate`, and `alone`, that of gold alone; `slope`; `ratio`, the variance that
+# predictions leave, in that of gold alone (1, or `design` for unequal weights, where gold speaks
+# alone); `variance`, that of y; `rest` and `answers`, the weighted deviations of gold cases with
+# and without predictions; `gold` and `cases`, numbers; `labels`, of gold cases that were needed for
+# it; `design`, how many gold cases of unequal weights do what one of equal weight does; and
+# `at_hand`, the variance of a case at hand (1), both in units of `variance`; and `seen`, see
+# reach_ends().
+correct_mean <- function(y, q, of, scale, least_variance = 0, w = 1) {
+  y <- as.matrix(y)
+  q <- as.matrix(q)
+  w <- matrix(w, nrow(y), ncol(y))
+  m <- as.integer(colSums(w > 0))
+  w <- w * rep(m / colSums(w), each = nrow(w))
+  design <- colSums(w^2) / m
+  alone <- colSums(w * y) / m
+  variance <- scale(alone, sum_of_squares(y, w) / m, m / design)
+  slope <- slope_on(y, q, of, w, m / design)
+  left <- variance_left(y, q, of, w, slope, variance, pmax(variance, least_variance))
+  unaided <- !is.finite(left) | left >= design - 1e-12 | slope <= 0
+  slope[unaided] <- 0
+  rest <- y - rep(slope, each = nrow(y)) * q
+  list(
+    estimate = colSums(w * rest) / m + slope * of$mean, slope = slope,
+    ratio = ifelse(unaided, design, left), variance = variance, rest = w * centred(rest, w),
+    answers = w * centred(y, w), gold = m, labels = m, alone = alone, cases = of$cases,
+    design = design, at_hand = rep(1, length(m)), seen = rep(NA_real_, length(m))
+  )
+}
+
+centred <- function(x, w) x - rep(colSums(w * x) / colSums(w), each = nrow(x))
+
+# m / (m - 1) times the sum, 0 where one case shows no spread.
+sum_of_squares <- function(x, w, weight = w) {
+  m <- colSums(w > 0)
+  ifelse(m > 1, colSums(weight * centred(x, w)^2) * m / (m - 1), 0)
+}
+
+slope_on <- function(y, q, of, w, effective) {
+  m <- colSums(w > 0)
+  own <- colSums(w * centred(y, w) * centred(q, w)) / (m - 1) / of$variance
+  own[m <= 1] <- 0
+  slope <- (effective * own + prior_cases * prior_slope) / (effective + prior_cases)
+  ifelse(of$variance <= 0, 0, pmin(pmax(slope, 0), 1))
+}
+
+variance_left <- function(y, q, of, w, slope, variance, most_variance) {
+  # Few gold cases may vary less than predictions, which explain no more than there is.
+  before <- 1 - prior_slope^2 * pmin(1, of$variance / most_variance)
+  # Both on the scale of squared weights, so that predictions worth nothing leave all of it.
+  design <- colSums(w^2) / colSums(w > 0)
+  rest <- y - rep(slope, each = nrow(y)) * q
+  (sum_of_squares(rest, w, w^2) + prior_cases * before * variance * design) /
+    (sum_of_squares(y, w, w^2) / design + prior_cases * variance)
+}
+
+# Agreement of raters explains this share of the variance of a system's being right, as far as
+# ratings alone can tell, give or take the standard deviation that it has over real data sets.
+explained_by_ratings <- function(of, variance = of$mean * (1 - of$mean)) {
+  share <- if (variance > 0) of$variance / variance else 0
+  min(0.9, share^2)
+}
+explained_deviation <- 0.2
+
+# How many gold labels one gold label is worth that is corrected by ratings: the estimate from
+# ratings alone, and a range.
+worth_of_ratings <- function(explained, conf_level) {
+  margin <- normal_quantile(conf_level) * explained_deviation
+  ends <- pmin(pmax(explained + c(0, -margin, margin), 0), most_explained)
+  stats::setNames(1 / (1 - ends), c("estimate", "conf.low", "conf.high"))
+}
+most_explained <- 0.95
+
+# ---- Clusters ------------------------------------------------------------------------------------
+
+# The least number of clusters with gold cases that says how much clusters differ.
+fewest_clusters <- 5L
+
+# The same correction of gold cases that are not independent, `cluster` says of which they are; NULL
+# where they are. What helps with independent cases need not with clusters. `variance` is that of y
+# for which the interval takes its size; `counts`, which gold cases have a part in each mean.
+in_clusters <- function(x, cluster, variance = share_variance(x), counts = TRUE | x$rest) {
+  if (is.null(cluster)) return(x)
+  x$clusters <- as.double(colSums(rowsum(1 * counts, cluster) > 0))
+  enough <- x$clusters >= fewest_clusters
+  # Few clusters fit a slope of their own, too.
+  ratio <- clustered_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
+  alone <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
+  worse <- which(enough & ratio >= alone)
+  x$estimate[worse] <- x$alone[worse]
+  x$slope[worse] <- 0
+  x$rest[, worse] <- x$answers[, worse]
+  x$ratio <- ifelse(enough, pmin(ratio, alone), x$ratio)
+  x$at_hand <- x$at_hand * ifelse(enough, alone / x$design, 1)
+  x$design <- ifelse(enough, alone, x$design)
+  x
+}
+
+# Never less than that of independent cases. `fitted` is the number of what was fitted to gold.
+clustered_ratio <- function(x, ratio, rest, cluster, fitted, variance) {
+  between <- colSums(rowsum(rest, cluster)^2) * x$clusters / (x$clusters - fitted)
+  pmax(ratio, between / (variance * x$gold))
+}
+
+# Variance of a share at the estimate; that of few cases where all of them are alike.
+share_variance <- function(x) {
+  share <- clip01(x$estimate)
+  variance <- share * (1 - share)
+  ifelse(variance > 0, variance, x$variance)
 }

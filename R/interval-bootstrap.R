@@ -2,7 +2,8 @@
 
 interval_bootstrap <- new_interval(
   "bootstrap",
-  cells = TRUE, compiled = TRUE, own_fit = TRUE, uncounted = "so there are no cases to resample",
+  spread = "percentile", compiled = TRUE, own_fit = TRUE,
+  uncounted = "so there are no cases to resample",
   find = function(draft, table) bootstrap_interval(draft, table),
   draws = function(estimate, replicates) replicates,
   note = function(estimate) bootstrap_note(estimate),

@@ -1,22 +1,310 @@
-# Intervals that gold cases measure; without gold cases of a system, robust ones. See
-# gold-interval.R, gold-combined.R and gold-sequence.R.
+# Intervals that gold cases measure (see gold.R); without gold cases of a system, robust ones.
+
+# Valid whatever raters and systems have in common. No interval where clusters are too few. Like all
+# intervals with gold, of one share or of several.
+corrected_interval <- function(x, target, conf_level) {
+  share <- clip01(x$estimate)
+  size <- gold_size(x, target, conf_level)
+  ends <- wilson_interval(share, size, normal_quantile(conf_level))
+  found <- list(
+    estimate = share, std.error = sqrt(x$variance / size), conf.low = ends[, 1L],
+    conf.high = ends[, 2L], size = size
+  )
+  reach_ends(found, x)
+}
+
+# Where all gold cases are hits, or all misses, they cannot exclude that all cases are, whatever
+# ratings predict of these; and no middle part of a posterior has the end of the scale in it. `low`
+# and `high`: does nothing else exclude the ends? What has no interval gets none.
+reach_ends <- function(found, x, low = TRUE, high = TRUE) {
+  known <- !is.na(found$conf.low)
+  found$conf.low[which(known & low & x$seen <= 1e-12)] <- 0
+  found$conf.high[which(known & high & x$seen >= 1 - 1e-12)] <- 1
+  found
+}
+
+# Lists of numbers with the same names: a vector for each that all have.
+bind_numbers <- function(lists) {
+  fields <- setdiff(Reduce(intersect, lapply(lists, names)), c("rest", "answers"))
+  lapply(stats::setNames(nm = fields), function(field) vapply(lists, `[[`, 0, field))
+}
+
+# How many independent cases would tell as much of the `"cases"` at hand, or of the `"population"`
+# that they are a sample of. NA where gold cases are in clusters that are too few.
+gold_size <- function(x, target, conf_level) {
+  size <- 1 / gold_error(x, target)
+  if (is.null(x$clusters)) return(size)
+  # As far from the mean as t is with so few clusters.
+  few <- stats::qt((1 + conf_level) / 2, pmax(x$clusters - 1, 1))
+  ifelse(x$clusters < fewest_clusters, NA_real_, (normal_quantile(conf_level) / few)^2 * size)
+}
+
+# Variance in units of that of y; gold never tells less than alone.
+gold_error <- function(x, target) {
+  own <- x$ratio * (1 - x$gold / x$cases) / x$gold
+  if (target == "cases") own else pmin(own + x$at_hand / x$cases, x$design / x$gold)
+}
+
+# Student's, with a degree of freedom less than there are gold cases.
+difference_interval <- function(x, target, conf_level) {
+  size <- gold_size(x, target, conf_level)
+  error <- sqrt(x$variance / size)
+  reach <- error * quantile_of_few(x, conf_level)
+  estimate <- pmin(pmax(x$estimate, -1), 1)
+  list(
+    estimate = estimate, std.error = error, conf.low = pmax(-1, estimate - reach),
+    conf.high = pmin(1, estimate + reach), size = size
+  )
+}
+
+# The number of clusters is in the size, see gold_size().
+quantile_of_few <- function(x, conf_level) {
+  if (!is.null(x$clusters)) return(normal_quantile(conf_level))
+  ifelse(x$gold > 1, stats::qt((1 + conf_level) / 2, pmax(x$gold - 1, 1)), Inf)
+}
+
+# ---- Combined ------------------------------------------------------------------------------------
+
+# Gold together with the estimate from ratings alone (`alone`: its `estimate`, `std.error` and
+# `bias`, the part of the error that is not sampling). That estimate is a prior that gold cases are
+# weighed against: normal where few gold cases are, with a flat part once there are enough to
+# contradict it.
+
+least_prior_variance <- 1e-4
+most_vague <- 0.7 # weight of the flat part that many gold cases lead to;
+half_vague <- 10 # half of it at so many
+default_widen <- 1.25
+# The least with which nominal 90% intervals cover .85 whatever the bias, in the limit of many
+# cases: a sure prior that is off moves them by s = 1 / (1 + this) of its distance, they are
+# sqrt(1 - s) times as wide, and where gold just does not contradict it, one end is missed with
+# probability .10 (and the other with .05) if qnorm(.95) (sqrt(1 - s) - s) = qnorm(.90).
+widened_by_gold <- 5.9
+# So many give the flat part most of the weight, so that gold may contradict ratings: with half as
+# many 90% intervals covered .71 in the public data set where they did so least, with these .80.
+fewest_contradicting <- 20
+cell_bias <- 2 # shared errors differ between categories: they are so much larger in a cell
+least_bias <- 0.1 # of a difference, per share of cases on which answers differ
+most_information <- 1e5 # cases that a likelihood may count for
+
+# Many gold cases widen the normal part. What they measure must be able to contradict it, which it
+# cannot where the prior is surer than they are; and ratings alone may be very sure and far off,
+# since shared errors need leave no trace in them. So the variance of what gold says (`error`)
+# widens it, too. `widen`, if given, is the factor by which the variance grows, and gold has no part
+# in it. `case_variance` is that of a case at hand. Where that is `unit` times what it is of a
+# share, so is the least variance of the prior: of logarithmic losses, which have a range of 36, a
+# hundredth of the range is no small error.
+ratings_prior <- function(alone, gold, case_variance, cases, widen, error = 0, unit = 1) {
+  # Sampling of cases is what gold cases and ratings have in common.
+  sampling <- alone$std.error^2 - case_variance / cases
+  variance <- pmax(sampling, alone$bias^2, least_prior_variance * pmin(1, unit))
+  enough <- 1 / (1 + (half_vague / gold)^2)
+  wide <- (1 + widen %||% default_widen) * variance
+  if (is.null(widen)) wide <- wide + widened_by_gold * error
+  list(
+    centre = alone$estimate, variance = variance,
+    sd = sqrt((1 - enough) * variance + enough * wide), vague = most_vague * enough
+  )
+}
+
+# Intervals of shares from what gold says (`x`), and from ratings alone. Where either says nothing,
+# where all is known, or where gold contradicts ratings, the other stands as it is.
+combined_interval <- function(x, alone, target, conf_level, widen = default_widen) {
+  corrected <- corrected_interval(x, target, conf_level)
+  error <- x$variance * gold_error(x, "cases")
+  spread <- alone$estimate * (1 - alone$estimate) * x$at_hand
+  prior <- ratings_prior(alone, x$labels, spread, x$cases, widen, error, x$at_hand)
+  belief <- belief_in_ratings(x, prior, corrected$estimate, error, conf_level, widen)
+  where_both_tell(x, prior, corrected, belief, function(x, prior, share) {
+    size <- pmin(most_information, gold_size(x, "cases", conf_level))
+    blend <- core_blend(list(value = share, size = size), prior, conf_level)
+    spread <- blend$mean * (1 - blend$mean)
+    weight <- gold_weight(blend, prior, spread / size)
+    sampling <- spread * x$at_hand / x$cases
+    found <- add_sampling(blend, weight, target, sampling, conf_level, c(0, 1))
+    reach <- normal_quantile(conf_level) * prior$sd
+    reach_ends(found, x, prior$centre - reach <= 0, prior$centre + reach >= 1)
+  })
+}
+
+# Weight of the estimate that takes ratings as a prior, against the corrected one: 0 where gold
+# cases contradict the ratings, 1 where they do not (see gold_test()). It rises evenly between half
+# and one and a half times the level of the test. A step would let the noise of standard errors
+# from replicates, and so the order of labels, decide between two estimates.
+belief_in_ratings <- function(x, prior, value, error, conf_level, widen) {
+  p <- contradiction(prior, value, error)$p.value
+  out <- clip01(p / (1 - conf_level) - 0.5)
+  replace(out, !is.null(widen) | x$gold < fewest_tested, 1)
+}
+
+contradiction <- function(prior, value, error) {
+  z <- (prior$centre - value) / sqrt(prior$variance + error)
+  list(statistic = z, p.value = 2 * stats::pnorm(-abs(z)))
+}
+
+# `corrected`, moved by the weight `belief` to what `blend` computes from `x`, `prior` and the
+# corrected estimate, where gold and ratings are both informative.
+where_both_tell <- function(x, prior, corrected, belief, blend) {
+  corrected$weight <- rep(1, length(corrected$estimate))
+  use <- belief > 0 & !(is.na(prior$variance) | is.na(prior$centre) | is.na(corrected$size) |
+    x$gold >= x$cases)
+  some <- function(fields) lapply(fields, `[`, use)
+  x <- some(x[setdiff(names(x), c("rest", "answers"))])
+  found <- blend(x, some(prior), corrected$estimate[use])
+  for (column in names(found)) {
+    before <- corrected[[column]][use]
+    corrected[[column]][use] <- before + belief[use] * (found[[column]] - before)
+  }
+  corrected$size[use] <- NA_real_ # it is not known as from so many cases
+  corrected
+}
+
+# How much of the estimate is gold's: all where the flat part of the prior holds, otherwise as
+# precisions weigh.
+gold_weight <- function(blend, prior, error) {
+  blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + error)
+}
+
+# Of the cases at hand, or with what these differ from the population.
+add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
+  if (target == "cases") variance <- 0
+  error <- normal_quantile(conf_level) * sqrt(variance)
+  list(
+    estimate = blend$mean, std.error = sqrt(blend$sd^2 + variance),
+    conf.low = pmax(limits[[1L]], blend$mean - reach_with(error, blend$low, blend$mean)),
+    conf.high = pmin(limits[[2L]], blend$mean + reach_with(error, blend$high, blend$mean)),
+    weight = weight
+  )
+}
+
+# The same of differences, which answers bound: none is greater than the share of cases on which
+# they differ (`x$differ`), and shared errors hide there. `x$one_right`, what ratings expect of
+# its square, tells how much cases vary, and `x$all` is their number.
+combined_difference <- function(x, alone, target, conf_level, widen = default_widen) {
+  corrected <- difference_interval(x, target, conf_level)
+  alone$bias <- pmax(alone$bias, least_bias * x$differ)
+  spread <- pmax(x$one_right - alone$estimate^2, 0)
+  error <- x$variance / gold_size(x, "cases", conf_level)
+  prior <- ratings_prior(alone, x$labels, spread, x$all, widen, error)
+  prior$centre <- pmin(pmax(prior$centre, -x$differ), x$differ)
+  belief <- belief_in_ratings(x, prior, corrected$estimate, error, conf_level, widen)
+  belief[x$gold < 2 | x$differ <= 0] <- 0
+  where_both_tell(x, prior, corrected, belief, function(x, prior, value) {
+    error <- x$variance / gold_size(x, "cases", conf_level)
+    freedom <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold # clusters are in the error
+    measured <- list(value = value, error = sqrt(error), freedom = freedom, end = x$differ)
+    blend <- core_blend(measured, prior, conf_level)
+    weight <- gold_weight(blend, prior, error)
+    sampling <- x$variance * x$at_hand / x$cases
+    add_sampling(blend, weight, target, sampling, conf_level, c(-1, 1))
+  })
+}
+
+# Do gold cases contradict the estimate from ratings alone? None below five gold cases.
+fewest_tested <- 5L
+
+gold_test <- function(x, alone) {
+  spread <- alone$estimate * (1 - alone$estimate) * x$at_hand
+  prior <- ratings_prior(alone, 0, spread, x$cases, 0, unit = x$at_hand)
+  found <- contradiction(prior, clip01(x$estimate), x$variance * gold_error(x, "cases"))
+  lapply(found, replace, x$gold < fewest_tested, NA_real_)
+}
+
+# ---- Anytime -------------------------------------------------------------------------------------
+
+# Intervals of gold that may be looked at after every case, and acted upon: all of them together
+# miss with probability 1 - conf_level at most.
+#
+# If y is 0 or 1, and gold arrives in random order, the likelihood of any other share, averaged over
+# a law that was fixed beforehand, divided by that of the true share, is a martingale with mean one,
+# which never exceeds 1 / (1 - conf_level) but with probability 1 - conf_level (Ville). What it does
+# not exclude is the interval. The law here is what ratings alone say, and a flat part for the case
+# that they are wrong. With corrections by ratings the number of gold cases becomes that of as many
+# cases as they are worth; then it holds approximately (bench/gold.R counts how often it misses).
+sequence_interval <- function(x, alone, target, conf_level) {
+  if (length(x$estimate) != 1L) {
+    one <- function(fields, i) lapply(fields, `[[`, i)
+    return(bind_numbers(lapply(seq_along(x$estimate), function(i) {
+      sequence_interval(one(x, i), one(alone, i), target, conf_level)
+    })))
+  }
+  corrected <- corrected_interval(x, target, conf_level)
+  share <- corrected$estimate
+  size <- min(most_information, corrected$size)
+  if (is.na(size) || (target == "cases" && x$gold >= x$cases)) return(corrected)
+  least <- log(mean_likelihood(share, size, alone, x$cases)) + log(1 - conf_level)
+  above <- function(theta) log_ratio(theta, share, size) - least
+  corrected$conf.low <- if (share > 0) crossing(above, c(0, share)) else 0
+  corrected$conf.high <- if (share < 1) crossing(above, c(share, 1)) else 1
+  reach_ends(corrected, x)
+}
+
+# Log likelihood of `theta` below its top.
+log_ratio <- function(theta, share, size) {
+  part <- function(p, q) if (p > 0) p * (log(q) - log(p)) else 0 * q
+  size * (part(share, theta) + part(1 - share, 1 - theta))
+}
+
+# Cells of equal probability under Beta(1/2, 1/2), the flat part of the law.
+share_grid <- function(n = 2000L) {
+  u <- (seq_len(n) - 0.5) / n
+  list(value = sin(pi * u / 2)^2, slope = pi / 2 * sin(pi * u))
+}
+
+# Half of what is expected is what ratings say, as wide as combined_interval() ever takes it.
+mean_likelihood <- function(share, size, alone, cases) {
+  grid <- share_grid()
+  law <- rep(1, length(grid$value))
+  if (!is.na(alone$estimate) && !is.na(alone$std.error)) {
+    variance <- alone$estimate * (1 - alone$estimate)
+    prior <- ratings_prior(alone, Inf, variance, cases, default_widen)
+    normal <- stats::dnorm(grid$value, prior$centre, prior$sd) * grid$slope
+    law <- law / 2 + length(law) * normal / sum(normal) / 2
+  }
+  mean(law * exp(log_ratio(grid$value, share, size)))
+}
+
+crossing <- function(above, range) {
+  ends <- range + c(1, -1) * 1e-12 * (range %in% c(0, 1))
+  values <- c(above(ends[[1L]]), above(ends[[2L]]))
+  if (prod(sign(values)) > 0) return(range[range %in% c(0, 1)][[1L]])
+  stats::uniroot(above, ends, f.lower = values[[1L]], f.upper = values[[2L]], tol = 1e-9)$root
+}
+
+# Differences are not 0 or 1, so their martingale is that of a normal mixture (Robbins 1970), with
+# the variance that gold cases show: it holds approximately, too. It is as narrow as can be at so
+# many gold cases.
+narrowest_at <- 100
+
+sequence_difference <- function(x, target, conf_level) {
+  interval <- difference_interval(x, target, conf_level)
+  miss <- 2 * log(1 / (1 - conf_level))
+  ratio <- x$gold / narrowest_at * (miss + log(1 + miss))
+  reach <- sqrt((1 + 1 / ratio) * (log1p(ratio) + miss)) * interval$std.error *
+    quantile_of_few(x, conf_level) / normal_quantile(conf_level)
+  interval$conf.low <- pmax(-1, interval$estimate - reach)
+  interval$conf.high <- pmin(1, interval$estimate + reach)
+  interval
+}
+
+# ---- Records -------------------------------------------------------------------------------------
 
 # `share` and `difference` make intervals of what gold says (`x`); besides they may ask for what
 # ratings say `alone`, and for settings.
-gold_interval <- function(id, share, difference, note, explained, anytime = FALSE) {
+gold_interval <- function(id, share, difference, note, explained, ...) {
   asked <- function(make) {
     function(x, alone, settings) {
       known <- c(list(x = x, alone = alone), settings)
       do.call(make, known[names(formals(make))])
     }
   }
+  gold <- list(share = asked(share), difference = asked(difference), ...)
+  stopifnot(vapply(gold[c("anytime", "believes")], rlang::is_bool, NA))
   new_interval(
     id,
     words = paste(id, "interval"), average = TRUE, hidden = TRUE, replicates = 200L,
-    delta = TRUE,
+    spread = "delta", gold = gold,
     uncounted = "so gold cases are not a sample of cases and are not used",
-    find = function(draft, table) robust_interval(draft, table), gold = asked(share),
-    difference = asked(difference), anytime = anytime,
+    find = function(draft, table) robust_interval(draft, table),
     note = function(estimate) {
       paste0(note, "; ", gold_interval_words(estimate$gold$settings,
         if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate),
@@ -31,21 +319,23 @@ gold_interval <- function(id, share, difference, note, explained, anytime = FALS
 interval_combined <- gold_interval(
   "combined", combined_interval, combined_difference,
   "gold cases with ratings, and ratings alone as far as gold cases do not contradict them",
-  "takes the estimate from ratings alone as a prior, as far as gold cases do not contradict it."
+  "takes the estimate from ratings alone as a prior, as far as gold cases do not contradict it.",
+  anytime = FALSE, believes = TRUE
 )
 
 interval_corrected <- gold_interval(
   "corrected", corrected_interval, difference_interval,
   "gold cases with ratings, valid whatever errors are shared",
   "is Wilson's, for as many cases as gold cases and ratings are worth; it holds whatever errors
-    raters and systems share."
+    raters and systems share.",
+  anytime = FALSE, believes = FALSE
 )
 
 interval_anytime <- gold_interval(
   "anytime", sequence_interval, sequence_difference,
   "gold cases with ratings, valid after every batch of gold cases",
   "is a confidence sequence, which holds however often it is looked at as gold cases come in.",
-  anytime = TRUE
+  anytime = TRUE, believes = FALSE
 )
 
 gold_interval_words <- function(settings, clusters, what = NULL) {

@@ -2,7 +2,7 @@
 
 interval_posterior <- new_interval(
   "posterior",
-  words = "posterior interval", cells = TRUE, drawn = TRUE, clusters = FALSE,
+  words = "posterior interval", spread = "percentile", drawn = TRUE, clusters = FALSE,
   uncounted = "so there are no cases to draw the truth of",
   find = function(draft, table) new_interval_found(table),
   draws = function(estimate, replicates) replicates,

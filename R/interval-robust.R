@@ -9,7 +9,7 @@
 interval_robust <- new_interval(
   "robust",
   words = "robust interval", average = TRUE, hidden = TRUE, replicates = 200L, compiled = TRUE,
-  delta = TRUE, uncounted = "so sampling error has no scale",
+  spread = "delta", uncounted = "so sampling error has no scale",
   find = function(draft, table) robust_interval(draft, table),
   draws = function(estimate, replicates) robust_draws(estimate, replicates),
   note = function(estimate) robust_note(estimate),

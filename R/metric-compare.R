@@ -39,7 +39,7 @@ check_derived <- function(record, estimate) {
 in_metric <- function(estimate, plan) {
   if (is.null(plan)) return(estimate)
   draws <- confusion_draws(estimate)
-  delta <- draws_interval(estimate)$delta
+  delta <- draws_interval(estimate)$spread == "delta"
   counts <- confusion_counts(estimate)
   rows <- stack_rows(seq_along(counts), function(s) {
     found <- point_rows(estimate, plan, counts[[s]], s)

@@ -10,14 +10,18 @@
 # better: "high" or "low", "" where neither is; drops: which categories leave its averages, those of
 # which it is "undefined", or those "caseless", without cases (of others it counts as 0 where it is
 # undefined), or none, "never", so that they undo them; same_as: the metric of which it is another
-# name; cell: is it a cell of the confusion matrix that gold measures by itself, "recall" or
-# "precision"; undefined: why it is 0 / 0 where it is; default: is it shown unasked; ordered: does
+# name; share: is it the share of right answers of all "cases" or of those with the "answer";
+# undefined: why it is 0 / 0 where it is; default: is it shown unasked; ordered: does
 # it mean something only where categories are ordered.
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
-                       better = "high", drops = "never", same_as = NA_character_, cell = "",
+                       better = "high", drops = "never", same_as = NA_character_, share = "",
                        undefined = zero_by_zero, default = FALSE, ordered = FALSE) {
-  mget(names(formals()))
+  record <- mget(names(formals()))
+  stopifnot(is.function(kernel), is.function(lower) || lower < upper)
+  strings <- c("id", "title", "reference", "form", "needs", "better", "drops", "share",
+    "undefined")
+  check_record(record, c("default", "ordered"), strings, "gradient")
 }
 
 zero_by_zero <- "its denominator is 0"
@@ -94,7 +98,7 @@ without_order <- "categories are not ordered (see `ordered` of ratings())"
 built_in_metrics <- by_id(list(
   new_metric(
     "accuracy", "Accuracy", by_name, function(table) sum(diag(table)), "table",
-    gradient = function(table) diag(nrow(table)), default = TRUE
+    gradient = function(table) diag(nrow(table)), share = "cases", default = TRUE
   ),
   kappa_metric(
     "kap", "Kappa of system and truth",
@@ -132,11 +136,11 @@ built_in_metrics <- by_id(list(
     gradient = function(table) steps_of_table(table) <= 1, ordered = TRUE
   ),
   category_metric(
-    "recall", "Recall", ~ ratio_of(tp, tp + fn), drops = "caseless", cell = "recall",
+    "recall", "Recall", ~ ratio_of(tp, tp + fn), drops = "caseless",
     default = TRUE, undefined = no_such_case
   ),
   category_metric(
-    "sens", "Sensitivity", ~ ratio_of(tp, tp + fn), drops = "caseless", cell = "recall",
+    "sens", "Sensitivity", ~ ratio_of(tp, tp + fn), drops = "caseless",
     same_as = "recall", undefined = no_such_case
   ),
   category_metric(
@@ -144,14 +148,14 @@ built_in_metrics <- by_id(list(
     undefined = "every case is of this category"
   ),
   category_metric(
-    "precision", "Precision", ~ ratio_of(tp, tp + fp), drops = "caseless", cell = "precision",
+    "precision", "Precision", ~ ratio_of(tp, tp + fp), drops = "caseless", share = "answer",
     default = TRUE, undefined = no_such_answer
   ),
   # By the theorem of Bayes from sensitivity and specificity.
   category_metric(
     "ppv", "Positive predictive value",
     ~ where_known(ratio_of(tp, tp + fp), ratio_of(tp, tp + fn), ratio_of(tn, tn + fp)),
-    cell = "precision", same_as = "precision",
+    same_as = "precision", share = "answer",
     undefined = paste0(no_such_answer, ", or ", of_one_kind)
   ),
   category_metric(

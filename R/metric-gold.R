@@ -1,48 +1,82 @@
-# Metrics with gold: recall and precision as in confusion(), all others by their derivative. What a
-# case adds to a metric is the slope of the cell that it is in; of gold cases the cell is known, of
+# Quantities with gold: metrics of the joint table, cells of confusion matrices, metrics of scores.
+# A case adds to a metric the slope of the cell that it is in; of gold cases the cell is known, of
 # all others ratings predict it. The mean of that over all cases, corrected by gold as any other
 # mean, has the variance of the metric, which is that of the corrected table.
 
-# `found`: rows of system `s` by ratings alone, with `sampling` and `hidden` errors.
+# `found`: rows of system `s` from ratings only, with `sampling` and `hidden` errors.
 metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
-  record <- accuracy_intervals()[[interval]]
-  part <- gold_tables(estimate$gold$evidence, s, n_categories(plan))
-  if (isTRUE(part$all_known)) {
-    columns <- c("estimate", "reason")
-    found[columns] <- point_rows(estimate, plan, part$counts, s)[columns]
-    found[is.na(found$estimate), interval_columns] <- NA_real_
-  }
+  evidence <- estimate$gold$evidence
+  part <- gold_tables(evidence, s, n_categories(plan))
   ends <- ranges_of_plan(plan)
-  no_truth <- FALSE
+  x <- NULL
+  lack <- rep_len(unname(lack_of_gold(estimate, s) %||% NA_character_), nrow(found))
+  still <- FALSE
   if (!is.null(part)) {
+    if (part$all_known) {
+      columns <- c("estimate", "reason")
+      found[columns] <- point_rows(estimate, plan, part$gold_table * part$gold, s)[columns]
+      found[is.na(found$estimate), interval_columns] <- NA_real_
+    }
     ends <- ranges_of_margins(ends, part$start, plan)
     slope <- unit_slopes(metric_slopes(plan, part$start), ends)
-    no_truth <- of_answers_alone(slope)
-    part$x <- gold_metrics(part, slope, plan, ends)
+    still <- of_answers_alone(slope)
+    x <- gold_metrics(part, slope, plan, ends)
+    lack <- lack_of_metrics(part, slope, plan, x)
   }
-  # Gold measures also what the ratings of one rater cannot show.
-  rows <- which((!is.na(found$estimate) | is_one_rater(estimate$fit$x)) & !no_truth)
-  each <- lapply(rows, function(i) gold_row(found, estimate, plan, i, s, record, part, ends[i, ]))
-  measured_rows(found, rows, each, ends, record, estimate, conf_level)
+  alone <- unit_rows(found, ends)
+  column <- columns_of_shares(plan)
+  at <- which(!is.na(column))
+  if (!is.null(evidence) && length(at) > 0L) {
+    share <- gold_shares(evidence, s, column[at], n_categories(plan))
+    measured <- at[share$known]
+    lack[setdiff(at[is.na(lack[at])], measured)] <- only_some_drawn
+    lack[measured] <- NA
+    for (field in setdiff(names(share), c("rest", "answers", "known"))) {
+      x[[field]] <- replace(x[[field]] %||% rep(NA_real_, nrow(found)), measured, share[[field]])
+    }
+    whole <- which(column == 1L)
+    alone <- Map(replace, alone, list(whole), ratings_alone(estimate, s)[names(alone)])
+  }
+  measured_rows(found, x, alone, lack, ends, estimate, interval, conf_level, still)
 }
 
-# Rows of which `each` has what gold says: `x` (see correct_mean()), NULL for nothing; `alone`, what
-# ratings alone say, both on the unit scale; and `lack`, why gold says nothing.
-measured_rows <- function(found, rows, each, ends, record, estimate, conf_level) {
+# Rows of the plan that are shares of cases, whose number is known: 1 for the accuracy, a share of
+# all cases, and a number above 1 for the precision of each category, a share of the cases with the
+# answer. NA for other rows.
+columns_of_shares <- function(plan) {
+  share <- vapply(plan$records, `[[`, "", "share")[plan$rows$metric]
+  place <- match(plan$rows$category, plan$categories)
+  place[share == "cases"] <- 0L
+  place[share == ""] <- NA
+  1L + place
+}
+
+gold_shares <- function(evidence, s, column, n) {
+  answer <- evidence$answer[, s]
+  evidence$answer <- cbind(answer, answer * outer(answer, seq_len(n), `==`))
+  gold_accuracy(evidence, column)
+}
+
+# `x`: what gold cases measure of each row (see correct_mean()), and `alone`, what ratings predict
+# without gold, both on the unit scale; `lack`: why gold measures nothing of a row, NA where it
+# measures; `still`: rows that need no gold.
+measured_rows <- function(found, x, alone, lack, ends, estimate, interval, conf_level,
+                          still = FALSE) {
+  # Gold also measures what the ratings of one rater cannot show.
+  rows <- (!is.na(found$estimate) | is_one_rater(estimate$fit$x)) & !still
+  lack <- rep_len(unname(lack), nrow(found))
   found[rows, interval_columns] <- NA_real_
-  found$reason[rows] <- vapply(each, function(one) {
-    lack <- if (is.null(one$x)) paste0(no_interval, one$lack) else lack_of_clusters(one$x)
-    lack %||% NA_character_
-  }, "")
-  known <- lengths(lapply(each, `[[`, "x")) > 0L
-  if (!any(known)) return(found)
-  of <- function(field) bind_numbers(lapply(each[known], `[[`, field))
+  found$reason[rows] <- ifelse(is.na(lack), lack_of_clusters(x), paste0(no_interval, lack))[rows]
+  known <- which(rows & is.na(lack))
+  if (length(known) == 0L) return(found)
+  some <- function(fields) lapply(fields, `[`, known)
   settings <- c(estimate$gold$settings, conf_level = conf_level)
   columns <- c("estimate", interval_columns)
-  unit <- do.call(cbind, record$gold(of("x"), of("alone"), settings)[columns])
-  ends <- ends[rows[known], , drop = FALSE]
+  record <- accuracy_intervals()[[interval]]
+  unit <- do.call(cbind, record$gold$share(some(x), some(alone), settings)[columns])
+  ends <- ends[known, , drop = FALSE]
   value <- unit * widths(ends) + outer(ends[, 1L], columns != "std.error")
-  found[rows[known], columns] <- as.data.frame(value)
+  found[known, columns] <- as.data.frame(value)
   found
 }
 
@@ -59,59 +93,31 @@ ranges_of_margins <- function(ends, table, plan) {
   ends
 }
 
-# See measured_rows().
-gold_row <- function(found, estimate, plan, i, s, record, part, ends) {
-  row <- plan$rows[i, ]
-  metric <- plan$records[[row$metric]]
-  if (row$metric == built_in_metrics$accuracy$id) {
-    return(list(
-      x = estimate$gold$measured[[s]], alone = ratings_alone(estimate, s),
-      lack = lack_of_gold(estimate, s)
-    ))
-  }
-  if (nzchar(metric$cell) && !is.na(row$category)) {
-    k <- match(row$category, plan$categories)
-    cell <- list(system = s, truth = k, answer = k, of_answer = metric$cell == "precision")
-    return(gold_of_cell(found, estimate, cell, i, ends))
-  }
-  lack <- lack_of_metric(estimate, part, plan, i, s, record)
+# Estimates from ratings only, on the unit scale.
+unit_rows <- function(found, ends) {
   list(
-    x = if (is.null(lack)) part$x[[i]], alone = unit_row(found, i, ends),
-    lack = lack %||% not_in_gold
+    estimate = to_unit(found$estimate, ends), std.error = found$std.error / widths(ends),
+    bias = found$hidden / widths(ends)
   )
 }
 
-not_in_gold <- "gold cases do not vary in it"
-
-# What ratings alone say, on the unit scale.
-unit_row <- function(found, i, ends) {
-  list(
-    estimate = to_unit(found$estimate[[i]], t(ends)), std.error = found$std.error[[i]] / diff(ends),
-    bias = found$hidden[[i]] / diff(ends)
-  )
-}
-
-# Of the cases that system `s` answered: `cells`, the cell of each gold case; `predicted`, the
-# probability of each category as ratings predict it, and `answer`, both by pattern; `mean`, the
-# probability of each cell over all cases, and `off`, how far that of gold cases is from it;
-# `gold_table`, the table of gold alone; `start`, a table to find slopes at, in which no cell is
-# quite empty that ratings expect a case in; and what gold_part() gives. NULL without gold.
+# Gold cases that system `s` answered, see gold_part(), with `predicted`, the probability of each
+# category as ratings predict it, and `answer`, both by pattern; `mean`, the probability of each
+# cell over all cases, and `off`, how far that of gold cases is from it; `gold_table`, the table of
+# gold cases only; and `start`, a table to find slopes at, in which no cell is quite empty that
+# ratings expect a case in. NULL without gold.
 gold_tables <- function(evidence, s, n) {
-  if (is.null(evidence)) return(NULL)
-  answer <- evidence$answer[, s]
-  part <- gold_part(evidence, answer > 0L)
-  if (part$gold == 0L || !stands_for(part)) return(NULL)
-  part$answer <- answer
-  part$predicted <- apply(evidence$predicted, 2L, fill_unrated, part$weight)
-  part$cells <- (part$truth - 1L) * n + answer[part$at]
+  part <- if (!is.null(evidence)) gold_of_system(evidence, s)
+  if (is.null(part)) return(NULL)
+  answer <- part$answer <- evidence$answer[, s]
+  part$predicted <- fill_unrated(evidence$predicted, part$weight)
   part$mean <- predicted_table(part, seq_along(answer), part$weight)
   w <- part$w / sum(part$w)
-  part$gold_table <- unname(rowsum(c(w, 0 * part$mean), c(part$cells, seq_along(part$mean)))[, 1L])
+  part$gold_table <- rowsum_codes((part$truth - 1L) * n + answer[part$at], w, n^2)
   part$off <- predicted_table(part, part$at, part$w) - part$mean
   start <- pmax(part$gold_table - prior_slope * part$off, 0)
   part$start <- (part$gold * start / sum(start) + part$mean) / (part$gold + 1)
   part$all_known <- part$gold >= sum(part$weight)
-  part$counts <- part$gold_table * part$gold
   part
 }
 
@@ -119,15 +125,6 @@ gold_tables <- function(evidence, s, n) {
 predicted_table <- function(part, at, w) {
   of_answer <- outer(part$answer[at], seq_len(ncol(part$predicted)), `==`)
   as.vector(crossprod(of_answer * w, part$predicted[at, , drop = FALSE])) / sum(w)
-}
-
-# What is predicted of slopes (cells x metrics) of each case, by pattern: 0 without an answer.
-predicted_slopes <- function(part, slopes) {
-  n <- ncol(part$predicted)
-  vapply(seq_len(ncol(slopes)), function(i) {
-    by_answer <- rbind(0, matrix(slopes[, i], n))
-    rowSums(part$predicted * by_answer[part$answer + 1L, , drop = FALSE])
-  }, numeric(length(part$answer)))
 }
 
 # Which metrics, of which `slope` has a column, hang on answers alone?
@@ -143,23 +140,36 @@ unit_slopes <- function(slopes, ends) {
   slope / rep(widths(ends), each = nrow(slope))
 }
 
-# Of each row of the plan, like what correct_share() gives, on the unit scale; NULL where gold tells
-# nothing of the metric, or no case moves it. `slope`: see unit_slopes().
+# Rows of the plan on the unit scale; NA where gold is not informative, or no case moves the metric.
+# `slope`: see unit_slopes().
 gold_metrics <- function(part, slope, plan, ends) {
-  q <- predicted_slopes(part, slope)
   varies <- colSums(part$start * slope^2) # few gold cases may not show it
-  x <- correct_mean(
-    slope[part$cells, , drop = FALSE], q[part$at, , drop = FALSE],
-    prediction_of(q, part$weight + 0 * q), function(mean, spread, gold) pmax(spread, varies),
-    w = matrix(part$w, length(part$w), ncol(slope))
-  )
-  shares <- t(pmax(part$gold_table - outer(part$off, x$slope), 0))
-  value <- to_unit(values_by_row(plan, shares / rowSums(shares)), ends)
-  alone <- to_unit(metric_values(plan, part$gold_table), ends)
-  usable <- !is.na(value) & x$variance > 1e-18
-  x <- as_share(x, value, alone, part$cluster)
-  x <- x[setdiff(names(x), c("rest", "answers"))]
-  lapply(seq_along(value), function(i) if (usable[[i]] %in% TRUE) lapply(x, `[[`, i))
+  influence <- function(i) { # 0 without an answer
+    rbind(0, matrix(slope[, i], ncol(part$predicted)))[part$answer + 1L, , drop = FALSE]
+  }
+  scale <- function(mean, spread, gold) pmax(spread, varies)
+  steepest <- apply(abs(slope), 2L, max)
+  gold_influence(part, part$predicted, influence, scale, steepest, function(mean, slope) {
+    shares <- t(pmax(part$gold_table - outer(part$off, slope), 0))
+    to_unit(values_by_row(plan, shares / rowSums(shares)), ends)
+  })
+}
+
+# Quantities by the influence of cases. `influence`: a function of the number of a quantity that
+# gives a matrix like that of `predicted` probabilities, the influence of each pattern of cases (or
+# case) by its truth; `scale`: see correct_mean(); `steepest`: see as_share(); `value`: a function
+# of corrected means and slopes that gives the quantities on the unit scale.
+gold_influence <- function(part, predicted, influence, scale, steepest, value) {
+  columns <- lapply(seq_along(steepest), function(i) {
+    g <- influence(i)
+    list(y = g[cbind(part$at, part$truth)], q = rowSums(predicted * g))
+  })
+  of <- function(field) do.call(cbind, lapply(columns, `[[`, field))
+  correct <- function(...) correct_mean(..., scale = scale)
+  x <- gold_quantity(part, of("y"), of("q"), correct, function(x) {
+    as_share(x, value(x$estimate, x$slope), value(x$alone, 0 * x$slope), steepest)
+  })
+  x[setdiff(names(x), c("rest", "answers"))]
 }
 
 # Each row of the plan of a table of its own.
@@ -171,14 +181,23 @@ values_by_row <- function(plan, tables) {
 }
 
 # In units of the variance of a share, with half a case of either kind where that would be 0. Where
-# gold tells as much of the share as far more cases would, half of one of these.
-as_share <- function(x, value, alone, cluster) {
+# gold tells as much of the share as far more cases would, half of one of these. Where less than
+# half a case of one kind was seen, or cases are very few, next to nothing varies among gold cases.
+# The error is then at least that of a share of so few cases that one of them would move it as far
+# as the case that moves the quantity most (`steepest`, 0 for no such bound), see with_errors().
+as_share <- function(x, value, alone, steepest) {
   variance_of_share <- function(cases) {
     share <- (cases * value + 0.5) / (cases + 1)
     share * (1 - share)
   }
+  value[x$variance <= 1e-18] <- NA
   cases <- x$gold * variance_of_share(x$gold) / x$variance
   own <- variance_of_share(pmin(most_information, pmax(x$gold, cases)))
+  least <- x$gold / steepest
+  open <- pmin(value, 1 - value) * least < 0.5 | least < cases_of_a_share
+  open <- which(open & own / x$variance > 1 / steepest)
+  own[open] <- variance_of_share(least)[open]
+  x$variance[open] <- (own * steepest)[open]
   more <- x$variance / own
   x$estimate <- value
   x$alone <- x$seen <- alone
@@ -186,34 +205,124 @@ as_share <- function(x, value, alone, cluster) {
   x$ratio <- x$ratio * more
   x$design <- x$design * more
   x$at_hand <- more
-  in_clusters(x, cluster, own)
+  x
 }
 
-# The first category that the row rests on and of which no gold case is, or that no gold case has as
-# its answer; empty if there is none, or no truth is open. Metrics of the whole table rest on all
-# together; but there is no agreement beyond chance with gold of one category.
-absent_category <- function(part, plan, i) {
-  if (part$all_known) return(NULL)
-  row <- plan$rows[i, ]
+# Why gold says nothing of a row, NA if it does. A row of a category, and an average, needs gold
+# cases of the category; and gold cases with it as their answer, unless only cases of the category
+# move it (as a recall). Metrics of the whole table rest on all categories together; but there is no
+# agreement beyond chance with gold of one category.
+lack_of_metrics <- function(part, slope, plan, x) {
   n <- n_categories(plan)
   gold <- table_sums(matrix(part$gold_table, 1L), n)
   expected <- table_sums(matrix(part$mean, 1L), n)
-  of <- if (is.na(row$category)) expected$truth > 0 else plan$categories == row$category
-  lacks <- gold$truth <= 0 | (expected$answer > 0 & gold$answer <= 0)
-  of_chance <- range_of_metric(plan$records[[row$metric]], plan$settings)[[1L]] < 0
-  whole <- is.na(row$average) && is.na(row$category)
-  if (whole && !(of_chance && sum(gold$truth > 0) < 2L)) return(NULL)
-  utils::head(plan$categories[of & lacks], 1L)
+  words <- "no gold case is of category %s, or none has it as answer"
+  of_chance <- ranges_of_plan(plan)[, 1L] < 0
+  lack_of_rows(plan, x, expected$truth > 0, words, function(i) {
+    whole <- is.na(plan$rows$average[[i]]) && is.na(plan$rows$category[[i]])
+    if (part$all_known || (whole && !(of_chance[[i]] && sum(gold$truth > 0) < 2L))) return(FALSE)
+    moves <- matrix(abs(slope[, i]) >= 1e-9, n) # answers x truths
+    gold$truth <= 0 | (gold$answer <= 0 & expected$answer > 0 & colSums(moves) < sum(moves))
+  })
 }
 
-# Why gold says nothing of a metric by its derivative; NULL if it does.
-lack_of_metric <- function(estimate, part, plan, i, s, record) {
-  if (is.null(part)) return(lack_of_gold(estimate, s) %||% only_some_drawn)
-  if (record$anytime) return(not_anytime)
-  absent <- absent_category(part, plan, i)
-  if (length(absent) > 0L) {
-    paste0("no gold case is of category ", absent, ", or none has it as answer")
+# `absent`: a function of the number of a row that gives the categories that gold lacks for it, of
+# its category or, without one, of those that are `expected`.
+lack_of_rows <- function(plan, x, expected, words, absent) {
+  vapply(seq_along(x$estimate), function(i) {
+    category <- plan$rows$category[[i]]
+    of <- if (is.na(category)) expected else plan$categories == category
+    lacks <- plan$categories[of & absent(i)]
+    if (length(lacks) > 0L) {
+      sprintf(words, lacks[[1L]])
+    } else if (is.na(x$estimate[[i]])) {
+      "gold cases do not vary in it"
+    } else {
+      NA_character_
+    }
+  }, "")
+}
+
+# ---- Metrics of scores ---------------------------------------------------------------------------
+# The influence of each gold case on the metric, by its truth (see metric-influence.R), against what
+# ratings predict of it.
+
+# `found`: rows of a system from ratings only, with `hidden` errors.
+scores_with_gold <- function(found, estimate, plan, judge, interval, conf_level) {
+  part <- scored_gold(estimate, judge)
+  ends <- ranges_of_plan(plan)
+  alone <- unit_rows(found, ends)
+  lack <- lack_of_scored(estimate, part)
+  x <- NULL
+  if (is.na(lack)) {
+    x <- gold_scores(part, plan, judge, alone$estimate, ends)
+    lack <- lack_of_scores(part, plan, judge, x)
+  }
+  found <- measured_rows(found, x, alone, lack, ends, estimate, interval, conf_level)
+  with_slack(found, plan, judge, normal_quantile(conf_level))
+}
+
+# Gold among the cases of a judge: `at`, which of them; the rest as gold_part() gives.
+scored_gold <- function(estimate, judge) {
+  gold <- estimate$gold
+  place <- match(gold$case, judge$at)
+  one <- rep.int(which(!is.na(place)), judge$v[place[!is.na(place)]])
+  w <- drawn_weight(gold, one)
+  list(
+    at = place[one], truth = gold$truth[one], w = w, gold = length(one), weight = judge$v,
+    cluster = estimate$options$cluster[gold$case[one]],
+    stands = stand_for(as.matrix(judge$v), as.matrix(w), !is.null(gold$probability))
+  )
+}
+
+# `start`: estimates from ratings only, on the unit scale.
+gold_scores <- function(part, plan, judge, start, ends) {
+  influence <- Map(`/`, score_influence(plan, judge$book, judge$w, judge$v), widths(ends))
+  mean_of <- function(x) sum(judge$v * rowSums(x)) / sum(judge$v)
+  middle <- vapply(influence, function(g) mean_of(judge$w * g), 0)
+  varies <- vapply(influence, function(g) mean_of(judge$p * (g - mean_of(judge$w * g))^2), 0)
+  linear <- vapply(plan$records, `[[`, NA, "linear")[plan$rows$metric]
+  by_row <- function(i) influence[[i]]
+  # Few gold cases may not show how much it varies.
+  scale <- function(mean, spread, gold) {
+    (gold * spread + prior_cases * varies) / (gold + prior_cases)
+  }
+  gold_influence(part, judge$p, by_row, scale, 0 * varies, function(mean, slope) {
+    moved <- vapply(seq_along(slope), function(i) {
+      if (linear[[i]]) return(NA_real_)
+      w <- gold_weights(part, judge, slope[[i]])
+      score_values(plan, judge$book, w, judge$v)[[i]]
+    }, 0)
+    ifelse(linear, clip01(start + mean - middle), to_unit(moved, ends))
+  })
+}
+
+# Weights of truths of which those of gold cases have corrected the others.
+gold_weights <- function(part, judge, slope) {
+  out <- slope * judge$p
+  rest <- -out[part$at, , drop = FALSE]
+  place <- cbind(seq_along(part$at), part$truth)
+  rest[place] <- rest[place] + 1
+  share <- part$w / sum(part$w) * sum(judge$v) / judge$v[part$at]
+  out + apply(rest * share, 2L, rowsum_codes, code = part$at, n = nrow(out))
+}
+
+lack_of_scored <- function(estimate, part) {
+  if (is.null(estimate$gold$evidence)) {
+    lack_of_evidence(estimate)
+  } else if (part$gold == 0L) {
+    "it has a score of none of the gold cases"
+  } else if (!part$stands) {
+    only_some_drawn
+  } else {
+    NA_character_
   }
 }
 
-not_anytime <- "anytime intervals are derived for accuracy, recall and precision only"
+lack_of_scores <- function(part, plan, judge, x) {
+  by_category <- vapply(plan$records, `[[`, "", "form")[plan$rows$metric] == "category"
+  expected <- colSums(judge$p * judge$v) >= few_cases
+  lack_of_rows(plan, x, expected, "no gold case is of category %s", function(i) {
+    by_category[[i]] & !seq_along(expected) %in% part$truth
+  })
+}

@@ -2,10 +2,11 @@
 # of intervals are found on the unit scale, from the lowest value of a metric to the highest.
 
 metrics_of_table <- function(estimate, plan, interval, conf_level,
-                             draws = table_draws(estimate, interval)) {
+                             draws = table_draws(estimate, interval),
+                             systems = seq_along(estimate$fit$x$systems)) {
   alone <- without_gold(estimate)
   counts <- if (has_posterior(alone)) confusion_counts(alone) # NULL: the method has no table
-  tables <- lapply(seq_along(alone$fit$x$systems), function(s) {
+  tables <- lapply(systems, function(s) {
     found <- point_rows(alone, plan, counts[[s]], s)
     found <- with_table_draws(
       found, alone, plan, counts[[s]], draws, s, interval_alone(estimate, interval), conf_level
@@ -19,6 +20,8 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
   without_parts(stack_rows(tables))
 }
 
+without_parts <- function(found) found[setdiff(names(found), c("sampling", "hidden", "cases"))]
+
 measures_by_gold <- function(estimate, interval) {
   !is.null(estimate$gold) && !is.null(accuracy_intervals()[[interval]]$gold)
 }
@@ -31,7 +34,7 @@ interval_alone <- function(estimate, interval) {
 
 # Why a kind of interval is not one of metrics; NULL if it is.
 lack_of_kind <- function(record) {
-  if (!record$cells && !record$delta) paste0("a ", record$words, " is for accuracy only")
+  if (record$spread == "") paste0("a ", record$words, " is for accuracy only")
 }
 
 # Replicates of the tables of all systems, see confusion_draws(); NULL where no interval needs them.
@@ -54,7 +57,7 @@ with_table_draws <- function(found, estimate, plan, counts, draws, s, record, co
     without_interval(found, lack)
   } else if (is.null(draws$values)) {
     found
-  } else if (record$cells) {
+  } else if (record$spread == "percentile") {
     percentile_rows(found, estimate, plan, draws, s, conf_level)
   } else {
     delta_rows(found, estimate, plan, counts, draws, s, conf_level)
@@ -107,7 +110,8 @@ own_accuracy <- function(found, estimate, interval, s, conf_level) {
   if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(found)
   own <- estimate$table[s, ]
   same <- interval == estimate$options$interval && conf_level == estimate$options$conf_level
-  if (!same && interval == estimate$options$interval && accuracy_intervals()[[interval]]$delta) {
+  delta <- accuracy_intervals()[[interval]]$spread == "delta"
+  if (!same && interval == estimate$options$interval && delta) {
     level <- robust_quantile(estimate$options, conf_level)
     own <- with_limits(own, estimate$details$centre[[s]], level)
     same <- TRUE
@@ -128,14 +132,10 @@ percentile_rows <- function(found, estimate, plan, draws, s, conf_level) {
     values[whole, ] <- metric_values(plan, tables[whole, , drop = FALSE])
     values
   })
-  with_percentiles(found, plan, values, conf_level, has_stand_in(estimate))
-}
-
-# `moved`: to the estimate, from that of the method that stands in for its own.
-with_percentiles <- function(found, plan, values, conf_level, moved = FALSE) {
   ends <- ranges_of_plan(plan)
   values <- to_unit(values, ends)
-  if (moved) values <- moved_to(values, to_unit(found$estimate, ends))
+  # To the estimate, from that of the method that stands in for its own.
+  if (has_stand_in(estimate)) values <- moved_to(values, to_unit(found$estimate, ends))
   unit_percentiles(found, values, ends, conf_level)
 }
 
@@ -161,23 +161,17 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
   if (anyNA(table)) return(found) # its reason says why
   slopes <- metric_slopes(plan, table)
   ends <- ranges_of_plan(plan)
-  errors <- errors_along(
-    estimate, table, s, draws, function(tables) along_slopes(slopes, tables),
-    function(weight) slopes_by_answer(slopes, weight)
+  # Sums of cells times slopes, a column per quantity.
+  along <- function(tables) along_slopes(slopes, tables)
+  errors <- list(
+    sampling = table_errors(draws, along, estimate, s),
+    hidden = hidden_errors(estimate, table, s, along, function(weight) {
+      slopes_by_answer(slopes, weight)
+    })
   )
   steepest <- vapply(seq_len(nrow(found)), function(i) max(abs(slope_of(slopes, i, TRUE))), 0)
   found <- with_errors(found, errors, steepest, ends)
   interval_rows(found, ends, robust_quantile(estimate$options, conf_level))
-}
-
-# Standard deviations of what sampling does, and of what shared errors hide, of quantities that
-# move with the joint table along slopes: `along` is a function of tables (rows) that gives sums of
-# cells times slopes, a column per quantity; `by_answer`, see slopes_by_answer().
-errors_along <- function(estimate, table, s, draws, along, by_answer) {
-  list(
-    sampling = table_errors(draws, along, estimate, s),
-    hidden = hidden_errors(estimate, table, s, along, by_answer)
-  )
 }
 
 cases_of_a_share <- 2.7 # z^2 of a 90% interval: fewer cases say nothing about a share

@@ -56,15 +56,15 @@ metric_interval_note <- function(interval, conf_level, estimate) {
   record <- accuracy_intervals()[[interval]]
   if (is.null(record$find)) return(NULL)
   drawn <- paste0(resampling_note(estimate), ", ", number(estimate$options$replicates),
-    " replicates", if (has_stand_in(estimate) && !record$delta) {
+    " replicates", if (has_stand_in(estimate) && record$spread != "delta") {
       paste0(" of the ", method_of(estimate)$stand_in, " model")
     })
   about <- if (measures_by_gold(estimate, interval)) {
     paste0("each by itself, in the ", estimate$gold$settings$target, ", with ",
       count_noun(length(estimate$gold$case), "gold case"))
-  } else if (record$delta) {
+  } else if (record$spread == "delta") {
     paste0("sampling error (delta method, ", drawn, ")", allowance_words(estimate))
-  } else if (record$cells && !record$drawn) {
+  } else if (record$spread == "percentile" && !record$drawn) {
     paste0("sampling error alone (", drawn, ")")
   } else {
     return(interval_note(record, estimate))

@@ -13,7 +13,7 @@ metric_slopes <- function(plan, table) {
   square <- matrix(table, n, byrow = TRUE)
   there <- as.vector(t(outer(rowSums(square) > 0, colSums(square) > 0, `&`)))
   parts <- lapply(against_rest(matrix(table, 1L), n), as.vector)
-  whole <- vapply(plan$records, function(record) record$form == "table", NA)
+  whole <- vapply(plan$records, function(record) record$form != "category", NA)
   list(
     n = n, there = there, whole = unname(whole[plan$rows$metric]),
     cells = do.call(cbind, lapply(plan$records[whole], slopes_of_table, plan, square, there)),
@@ -51,6 +51,7 @@ slopes_by_answer <- function(slopes, weight) {
 
 slopes_of_table <- function(record, plan, square, there) {
   table <- as.vector(t(square))
+  if (record$form == "cell") return(slopes_of_cells(record, plan, table))
   slope <- if (is.na(values_of_tables(record, plan, matrix(table, 1L)))) {
     NA_real_ * table
   } else if (is.null(record$gradient)) {
@@ -60,6 +61,15 @@ slopes_of_table <- function(record, plan, square, there) {
     as.vector(t(gradient - sum(square * gradient)))
   }
   replace(slope, !there, 0)
+}
+
+# A share of the cases with a truth does not move with other cases.
+slopes_of_cells <- function(record, plan, table) {
+  truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
+  cells <- record$cells
+  whole <- rowsum(table, truth)[truth[cells]]
+  off <- outer(seq_along(table), cells, `==`) - rep(table[cells] / whole, each = length(table))
+  off * outer(truth, truth[cells], `==`) / rep(whole, each = length(table))
 }
 
 # Of values at no step, half a step and a step.

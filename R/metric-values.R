@@ -31,11 +31,11 @@ metric_values <- function(plan, tables) {
   if (!is.matrix(tables)) return(metric_values(plan, matrix(tables, 1L))[1L, ])
   parts <- against_rest(tables, n_categories(plan))
   unname(do.call(cbind, lapply(plan$records, function(record) {
-    if (record$form == "table") {
-      values_of_tables(record, plan, tables)
-    } else {
-      values_of_categories(record, plan, parts)
-    }
+    switch(record$form,
+      table = values_of_tables(record, plan, tables),
+      category = values_of_categories(record, plan, parts),
+      cell = record$kernel(tables, n_categories(plan))[, record$cells, drop = FALSE]
+    )
   })))
 }
 

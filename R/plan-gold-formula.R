@@ -30,7 +30,7 @@ planned_quantities <- function(estimate, predicted, settings) {
 
 # Accuracy and explained share as measured by gold cases, if there are some.
 with_pilot <- function(quantity, gold, s) {
-  pilot <- if (!is.null(gold)) gold$measured[[s]]
+  pilot <- if (!is.null(gold)) measured_of(gold, s)
   if (is.null(pilot)) return(quantity)
   quantity$value <- clip01(pilot$estimate)
   quantity$explained <- 1 - pilot$ratio
@@ -71,7 +71,8 @@ foresee_share <- function(x, predicted, counts) {
   )
 }
 
-# u = 1[the answer is right] - rate 1[the truth is the category], see correct_rate().
+# u = 1[the answer is right] - rate 1[the truth is the category] is the slope of the rate, times the
+# share of the category.
 foresee_recall <- function(estimate, predicted, s, category) {
   x <- estimate$fit$x
   answer <- x$patterns$answer[, s]
@@ -145,7 +146,7 @@ combined_half <- function(gold, quantity, explained, settings) {
 }
 
 # Does an interval believe what ratings alone say, as far as gold does not contradict it?
-believes_ratings <- function(interval) interval == "combined"
+believes_ratings <- function(interval) isTRUE(gold_intervals()[[interval]]$gold$believes)
 
 half_of <- function(interval, quantity, explained, settings,
                     believes = believes_ratings(interval)) {

@@ -18,8 +18,8 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   tables[known] <- lapply(known, function(s) {
     if (!is.null(lack)) return(without_interval(tables[[s]], lack))
     rows <- score_intervals(tables[[s]], alone, plan, judges[[s]], draws[[s]], record, conf_level)
-    if (!is.null(record$gold) && !is.null(estimate$gold)) {
-      rows <- scores_with_gold(rows, estimate, plan, judges[[s]], record, conf_level)
+    if (measures_by_gold(estimate, interval)) {
+      rows <- scores_with_gold(rows, estimate, plan, judges[[s]], interval, conf_level)
     }
     rows[setdiff(names(rows), "hidden")]
   })
@@ -114,7 +114,7 @@ draw_scores <- function(estimate, panel, judges, numbers, measure) {
 score_intervals <- function(found, estimate, plan, judge, draws, record, conf_level) {
   ends <- ranges_of_plan(plan)
   values <- around_estimate(to_unit(draws, ends), to_unit(found$estimate, ends), plan)
-  found <- if (record$cells) {
+  found <- if (record$spread == "percentile") {
     unit_percentiles(found, values, ends, conf_level)
   } else {
     sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * widths(ends)

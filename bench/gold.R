@@ -347,32 +347,39 @@ no_gold <- c(NA_real_, NA_real_, NA_real_)
 
 draw_recall <- function(world, s, k) {
   on <- which(world$answer[, s] > 0L)
-  hit <- world$answer[on, s] == k
-  member <- world$truth[on] == k
-  q <- filled(world$predicted[on, k])
-  p <- filled(world$posterior[[s]][on, k])
-  alone <- cell_alone(world, s, k, FALSE)
+  answer <- world$answer[on, s]
+  truth <- world$truth[on]
+  hit <- answer == k
   if (length(unique(hit)) < 2L) { # known without gold
     return(list(cases = 0, true = NA, estimates = NULL))
   }
-  list(cases = length(on), true = mean(hit[member]), estimates = function(drawn) {
+  predicted <- world$predicted[on, , drop = FALSE]
+  p <- filled(world$posterior[[s]][on, k])
+  alone <- cell_alone(world, s, k, FALSE)
+  categories <- as.character(seq_len(ncol(predicted)))
+  plan <- inside$metric_plan(inside$built_in_metrics["recall"], categories, NULL, list())
+  ends <- inside$ranges_of_plan(plan)
+  list(cases = length(on), true = mean(hit[truth == k]), estimates = function(drawn) {
     alone$estimate <- sum((p * hit)[drawn]) / sum(p[drawn])
-    q_hit <- (q * hit)[drawn]
-    q_member <- q[drawn]
-    one <- rep(1, length(drawn))
+    evidence <- list(
+      predicted = predicted[drawn, , drop = FALSE], answer = as.matrix(answer[drawn]),
+      weight = rep(1, length(drawn)), rated = !is.na(predicted[drawn, 1L]), drawn = FALSE
+    )
     function(at) {
       golden <- drawn[at]
-      x <- inside$correct_rate(
-        as.numeric((hit & member)[golden]), as.numeric(member[golden]), q_hit, q_member, one, at
-      )
-      own <- hit[golden][member[golden]]
+      gold <- list(at = at, truth = truth[golden], w = rep(1, length(at)))
+      part <- inside$gold_tables(c(evidence, gold), 1L, length(categories))
+      slope <- inside$unit_slopes(inside$metric_slopes(plan, part$start), ends)
+      x <- inside$gold_metrics(part, slope, plan, ends)
+      lack <- inside$lack_of_metrics(part, slope, plan, x)[[k]]
+      own <- hit[golden][truth[golden] == k]
       rbind(
         "gold alone" = if (length(own) > 0L) wilson(own) else no_gold,
         "ratings alone" = around(alone$estimate, z() * alone$std.error),
-        if (is.null(x)) {
-          rbind(corrected = no_gold, combined = no_gold)
+        if (is.na(lack)) {
+          both_shares(lapply(x, `[[`, k), alone)
         } else {
-          both_shares(x, alone)
+          rbind(corrected = no_gold, combined = no_gold)
         }
       )
     }

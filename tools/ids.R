@@ -4,7 +4,7 @@
 # asks the record what the method needs or gives. To hand a name on (`method = "joint"`) is fine.
 # The names are those of the installed package. There may be as many places as the next line says,
 # and no more: the number may only fall.
-allowed <- 3L
+allowed <- 2L
 # A fit is fitted again by fit_again() or update(), which keep its method, prior and whatever else
 # was given. Other calls that hand the method of a fit to something that fits: that of the core.
 allowed_refits <- 1L

@@ -23,7 +23,7 @@ ppi_mean <- function(y, f, fu, lambda = NULL, w = rep(1, length(y)), conf_level 
 }
 
 # The correction with loops: q of all cases, the places of gold cases among them, and y of these.
-slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share") {
+slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share", least_variance = 0) {
   m <- length(y)
   N <- length(q)
   w <- w / (sum(w) / m)
@@ -52,7 +52,7 @@ slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share") {
     v0 <- p0 * (1 - p0)
     least <- F * (1 - F)
   } else {
-    v0 <- max(vary, 1 / (m / design))
+    v0 <- max(vary, if (kind == "influence") least_variance else 1 / (m / design))
     least <- 0
   }
   k <- 10
@@ -78,6 +78,50 @@ slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share") {
       population = min(delta * (1 - m / N) / m + 1 / N, design / m),
       cases = delta * (1 - m / N) / m
     )
+  )
+}
+
+# A quantity of the joint table, `value` of a table with truth in rows, by its slopes: cases `at`
+# have this `truth`; all have an `answer` and predicted probabilities of categories (cases x
+# categories).
+slow_quantity <- function(value, truth, answer, predicted, at) {
+  m <- length(at)
+  K <- ncol(predicted)
+  table_of <- function(cases, p) {
+    out <- matrix(0, K, K)
+    for (i in seq_along(cases)) {
+      out[, answer[cases[i]]] <- out[, answer[cases[i]]] + p[i, ] / length(cases)
+    }
+    out
+  }
+  positive <- function(table) pmax(table, 0) / sum(pmax(table, 0))
+  gold <- table_of(at, diag(K)[truth, ])
+  mean <- table_of(seq_along(answer), predicted)
+  off <- table_of(at, predicted[at, ]) - mean
+  start <- (m * positive(gold - 0.5 * off) + mean) / (m + 1)
+  slope <- matrix(0, K, K)
+  for (cell in which(start > 0)) {
+    moved <- function(h) value((1 - h) * start + h * (seq_len(K^2) == cell))
+    slope[cell] <- (moved(1e-5) - moved(-1e-5)) / 2e-5
+  }
+  q <- sapply(seq_along(answer), function(i) sum(predicted[i, ] * slope[, answer[i]]))
+  y <- slope[cbind(truth, answer[at])]
+  x <- slow_correction(y, q, at, kind = "influence", least_variance = sum(start * slope^2))
+  estimate <- value(positive(gold - x$slope * off))
+  varies <- function(cases) {
+    share <- (cases * estimate + 0.5) / (cases + 1)
+    share * (1 - share)
+  }
+  own <- varies(max(m, m * varies(m) / x$variance))
+  more <- x$variance / own
+  least <- m / max(abs(slope))
+  if ((min(estimate, 1 - estimate) * least < 0.5 || least < 2.7) && m / more > least) {
+    own <- varies(least)
+    more <- m / least
+  }
+  list(
+    estimate = estimate, variance = own, ratio = x$ratio * more, design = more, at_hand = more,
+    gold = m, labels = m, cases = length(answer), alone = value(gold), seen = value(gold)
   )
 }
 

@@ -65,7 +65,7 @@ test_that("the table of gold has all four, and what they are worth", {
   details <- tidy(estimate, "gold_details")
   expect_identical(details$gold, c(40L, 40L))
   for (s in 1:2) {
-    expect_equal(details$worth[[s]], 1 / estimate$gold$measured[[s]]$ratio)
+    expect_equal(details$worth[[s]], 1 / estimate$gold$measured$ratio[[s]])
   }
   at <- tidy(estimate)
   corrected <- sources$estimate[sources$interval == "corrected"]
@@ -85,7 +85,8 @@ test_that("what machines say is a prior around the centre of their interval", {
   expect_identical(glance(estimate)$interval, "combined")
   alone <- ratings_alone(estimate, 1L)
   expect_equal(alone$estimate, (tidy(without_gold(estimate))$estimate[[1L]] + 0.65) / 2)
-  found <- combined_interval(estimate$gold$measured[[1L]], alone, "population", 0.9, NULL)
+  x <- gold_accuracy(estimate$gold$evidence, 1L)
+  found <- combined_interval(x, alone, "population", 0.9, NULL)
   expect_equal(tidy(estimate)$estimate[[1L]], found$estimate)
 })
 

@@ -16,11 +16,22 @@ test_that("records have all their fields, in their types", {
     expect_false(accuracy_methods()[[method$stand_in]]$model == "own")
     expect_false(is.null(accuracy_intervals()[[method$draws]]$draws))
   }
-  flags <- c("likelihood", "clusters", "average", "hidden", "cells", "compiled")
   for (interval in accuracy_intervals()) {
-    expect_true(all(vapply(interval[flags], rlang::is_bool, NA)))
     expect_identical(is.null(interval$find), is.null(interval$uncounted))
   }
+})
+
+test_that("a record with a property of the wrong type is refused when it is made", {
+  expect_error(new_interval("mine", hidden = NA), "is_bool")
+  expect_error(new_interval("mine", find = "robust"), "is.function")
+  expect_error(new_interval("mine", spread = "gold"), "spread")
+  share <- function(x, alone, settings) x
+  expect_error(
+    gold_interval("mine", share, share, "", "", anytime = TRUE, believes = "no"), "believes"
+  )
+  expect_error(new_metric("mine", NA, "", identity), "is_string")
+  expect_error(new_metric("mine", "Mine", "", NULL), "kernel")
+  expect_error(new_metric("mine", "Mine", "", identity, lower = 2), "lower < upper")
 })
 
 test_that("a pair gives an interval or is refused", {

@@ -30,7 +30,7 @@ test_that("differences are those of the kernel, and sources say what each tells"
   estimate <- compared_gold()$estimate
   comparison <- compare_systems(estimate)
   table <- tidy(comparison)
-  x <- gold_difference(estimate$gold$evidence, 1L, 2L)
+  x <- gold_accuracy(estimate$gold$evidence, 1L, 2L)
   own <- difference_interval(x, "population", 0.9)
   corrected <- of_source(comparison, "corrected")
   expect_equal(
@@ -62,7 +62,7 @@ test_that("truth of cases with the same answer does not matter", {
   expect_true(any(same))
   other <- evidence
   other$truth[same] <- evidence$truth[same] %% 3L + 1L
-  expect_equal(gold_difference(other, 1L, 2L), gold_difference(evidence, 1L, 2L))
+  expect_equal(gold_accuracy(other, 1L, 2L), gold_accuracy(evidence, 1L, 2L))
 })
 
 test_that("ranks and intervals at once follow from the pairs", {
@@ -169,9 +169,9 @@ test_that("pairs of many systems are measured as each alone, in work that grows 
     resampling = list(cluster = rep(1:30, 5))))
   evidence <- estimate$gold$evidence
   pairs <- utils::combn(8L, 2L)
-  together <- gold_difference(evidence, pairs[1L, ], pairs[2L, ])
+  together <- gold_accuracy(evidence, pairs[1L, ], pairs[2L, ])
   alone <- lapply(seq_len(ncol(pairs)), function(i) {
-    gold_difference(evidence, pairs[1L, i], pairs[2L, i])
+    gold_accuracy(evidence, pairs[1L, i], pairs[2L, i])
   })
   of_pairs <- setdiff(names(together), c("rest", "answers", "seen"))
   off <- vapply(of_pairs, function(field) {

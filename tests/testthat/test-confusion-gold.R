@@ -32,44 +32,50 @@ prior_of_cell <- function(estimate, counts, s, cell, of) {
   list(estimate = value_of(table), std.error = sqrt(sampling^2 + hidden^2), bias = hidden)
 }
 
-test_that("cells are those of the kernels", {
+test_that("cells, recall and precision are those of a slow twin", {
   for (interval in c("corrected", "combined")) {
-    estimate <- gold_matrices(interval = interval)$estimate
+    store <- gold_matrices(interval = interval)
+    estimate <- store$estimate
     set.seed(1)
     found <- confusion(estimate)
     expect_identical(glance(found)$interval, interval)
-    evidence <- estimate$gold$evidence
     settings <- c(estimate$gold$settings, conf_level = 0.9)
-    by_ratings <- confusion(without_gold(estimate), interval = "none")
     counts <- confusion_counts(without_gold(estimate))[[2L]]
-    prior <- function(row, of) prior_of_cell(without_gold(estimate), counts, 2L, row, of)
-    told <- accuracy_intervals()[[interval]]$gold
+    x <- store$x
+    gold <- estimate$gold
     columns <- c("estimate", "conf.low", "conf.high")
-
+    answer <- x$patterns$answer[x$index, 2L]
+    predicted <- gold$evidence$predicted[x$index, ]
+    twin_of <- function(value) slow_quantity(value, gold$truth, answer, predicted, gold$case)
+    expect_twin <- function(row, twin, cell, of) {
+      prior <- prior_of_cell(without_gold(estimate), counts, 2L, cell, of)
+      expect_equal(
+        unlist(row[columns], use.names = FALSE),
+        three_numbers(accuracy_intervals()[[interval]]$gold$share(twin, prior, settings)),
+        tolerance = 1e-6
+      )
+    }
     categories <- tidy(found, "categories")
-    was <- tidy(by_ratings, "categories")
-    row <- which(was$system == "b" & was$category == "2" & was$measure == "precision")
-    expect_equal(
-      unlist(categories[row, columns], use.names = FALSE),
-      three_numbers(told(
-        gold_precision(evidence, 2L, 2L), prior(c(2, 2), "answer"), settings
-      ))
+    categories <- categories[categories$system == "b" & categories$category == "2", ]
+    # A precision is a share of the cases with the answer.
+    own <- which(answer == 2L)
+    golden <- intersect(gold$case, own)
+    y <- gold$truth[match(golden, gold$case)] == 2L
+    share <- slow_correction(y, predicted[own, 2L], match(golden, own))
+    expect_twin(
+      categories[categories$measure == "precision", ],
+      list(
+        estimate = share$estimate, variance = share$variance, ratio = share$ratio, design = 1,
+        at_hand = 1, gold = length(y), labels = length(y), cases = length(own), seen = mean(y)
+      ), c(2, 2), "answer"
     )
-    row <- which(was$system == "b" & was$category == "2" & was$measure == "recall")
-    expect_equal(
-      unlist(categories[row, columns], use.names = FALSE),
-      three_numbers(told(
-        gold_recall(evidence, 2L, 2L), prior(c(2, 2), "truth"), settings
-      ))
+    expect_twin(
+      categories[categories$measure == "recall", ],
+      twin_of(function(t) t[2, 2] / sum(t[2, ])), c(2, 2), "truth"
     )
     cells <- tidy(found)
     cell <- which(cells$system == "b" & cells$truth == "2" & cells$prediction == "1")
-    expect_equal(
-      unlist(cells[cell, columns], use.names = FALSE),
-      three_numbers(told(
-        gold_recall(evidence, 2L, 2L, 1L), prior(c(2, 1), "truth"), settings
-      ))
-    )
+    expect_twin(cells[cell, ], twin_of(function(t) t[2, 1] / sum(t[2, ])), c(2, 1), "truth")
     expect_equal(rowSums(as.matrix(found)$b), rep(1, 3), tolerance = 0.05, ignore_attr = TRUE)
   }
 })
@@ -82,7 +88,10 @@ test_that("a category without gold has no interval, and a reason", {
   recall <- tidy(found, "categories")
   recall <- recall[recall$measure == "recall", ]
   expect_identical(is.na(recall$conf.low), c(FALSE, FALSE, TRUE))
-  expect_identical(recall$reason[[3]], "no interval: no gold case is of this category")
+  expect_identical(
+    recall$reason[[3]],
+    "no interval: no gold case is of category 3, or none has it as answer"
+  )
   was <- tidy(confusion(without_gold(estimate), "none", systems = "a"), "categories")
   expect_identical(recall$estimate[[3]], was$estimate[[3]])
   expect_output(print(found), "No interval for recall of 3 in a")

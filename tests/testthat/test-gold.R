@@ -17,31 +17,18 @@ test_that("gold of systems is that of a slow twin, case by case", {
   }
 })
 
-test_that("precision, recall and differences are those of their cases", {
+test_that("differences are those of their cases", {
   panel <- gold_panel()
   x <- panel$x
   gold <- panel$gold
   evidence <- gold_evidence(x, gold)
   predicted <- evidence$predicted[x$index, ]
   answer <- x$patterns$answer[x$index, ]
-  own <- which(answer[, 1] == 2)
-  golden <- intersect(gold$case, own)
-  y <- gold$truth[match(golden, gold$case)] == 2
-  slow <- slow_correction(y, predicted[own, 2], match(golden, own))
-  expect_equal(gold_precision(evidence, 1, 2)$estimate, slow$estimate)
-  direct <- correct_rate(
-    as.double(gold$truth == 2 & answer[gold$case, 1] == 1), as.double(gold$truth == 2),
-    predicted[, 2] * (answer[, 1] == 1), predicted[, 2], rep(1, 300), gold$case
-  )
-  expect_equal(
-    gold_recall(evidence, 1, truth = 2, answer = 1)[c("estimate", "ratio")],
-    direct[c("estimate", "ratio")]
-  )
   at <- gold$case
   right <- answer[at, ] == gold$truth
   q <- predicted[cbind(1:300, answer[, 1])] - predicted[cbind(1:300, answer[, 2])]
   slow <- slow_correction(right[, 1] - right[, 2], q, at, kind = "difference")
-  difference <- gold_difference(evidence, 1, 2)
+  difference <- gold_accuracy(evidence, 1, 2)
   expect_equal(difference[c("estimate", "ratio")], slow[c("estimate", "ratio")])
   expect_equal(difference$differ, mean(answer[, 1] != answer[, 2]))
 })
@@ -53,7 +40,7 @@ test_that("a difference needs gold only where answers differ", {
   differ <- answer[, 1] != answer[, 2]
   chosen <- sample(which(differ), 40)
   gold <- read_gold(truth(x)[chosen, ], "random", x)
-  own <- gold_difference(gold_evidence(x, gold), 1, 2)
+  own <- gold_accuracy(gold_evidence(x, gold), 1, 2)
   right <- answer == x$truth$category
   alone <- mean(differ) * mean(right[chosen, 1] - right[chosen, 2])
   expect_lt(abs(own$estimate - alone), 0.1)
@@ -61,7 +48,7 @@ test_that("a difference needs gold only where answers differ", {
   expect_true(interval$conf.low < alone && alone < interval$conf.high)
   # All of these known: the cases at hand have no error, the population has that of its cases.
   gold <- read_gold(truth(x)[differ, ], "random", x)
-  all <- gold_difference(gold_evidence(x, gold), 1, 2)
+  all <- gold_accuracy(gold_evidence(x, gold), 1, 2)
   expect_equal(all$estimate, mean(right[, 1] - right[, 2]))
   expect_equal(difference_interval(all, "cases", 0.9)$std.error, 0)
   u <- right[, 1] - right[, 2]
@@ -104,10 +91,9 @@ test_that("systems that are silent on gold cases have none", {
   x <- panel$x
   evidence <- gold_evidence(x, panel$gold)
   evidence$answer[unique(evidence$at), 2] <- 0L
-  expect_null(gold_accuracy(evidence, 2))
-  expect_false(gold_difference(evidence, 1, 2)$known)
-  expect_null(gold_precision(evidence, 2, 1))
-  expect_null(gold_recall(evidence, 2, 1))
+  expect_false(gold_accuracy(evidence, 2)$known)
+  expect_false(gold_accuracy(evidence, 1, 2)$known)
+  expect_null(gold_of_system(evidence, 2))
   expect_identical(gold_accuracy(evidence, 1), gold_accuracy(gold_evidence(x, panel$gold), 1))
 })
 
@@ -134,16 +120,8 @@ test_that("clusters and probabilities go along with gold cases", {
   expect_equal(own$design, mean((w / mean(w))^2))
   ward <- rep(1:30, 10)
   clustered <- gold_accuracy(gold_evidence(panel$x, gold, cluster = ward), 1)
-  expect_identical(clustered, in_clusters(own, ward[gold$case]))
-})
-
-test_that("the rate of an answer that is never given needs no gold", {
-  panel <- gold_panel()
-  panel$x$patterns$answer[, 1] <- 1L
-  evidence <- gold_evidence(panel$x, panel$gold)
-  expect_null(gold_recall(evidence, 1, 1, 2))
-  expect_null(gold_recall(evidence, 1, 1, 1))
-  expect_false(is.null(gold_precision(evidence, 1, 1)))
+  expected <- in_clusters(own, ward[gold$case])
+  expect_identical(clustered[names(expected)], expected)
 })
 
 test_that("gold drawn from some cases only does not stand for the others", {
@@ -154,10 +132,9 @@ test_that("gold drawn from some cases only does not stand for the others", {
   probability <- replace(rep(0.5, 300), differ, 40 / length(differ))
   gold <- read_gold(truth(panel$x)[drawn, ], probability, panel$x)
   evidence <- gold_evidence(panel$x, gold)
-  expect_null(gold_accuracy(evidence, 1))
-  expect_null(gold_recall(evidence, 1, 1))
-  expect_null(gold_precision(evidence, 1, 1))
-  own <- gold_difference(evidence, 1, 2)
+  expect_false(gold_accuracy(evidence, 1)$known)
+  expect_null(gold_of_system(evidence, 1))
+  own <- gold_accuracy(evidence, 1, 2)
   expect_identical(own$disputed, 40)
   right <- answer[drawn, ] == as.integer(truth(panel$x)$category[drawn])
   expect_equal(own$alone, mean(right[, 1] - right[, 2]) * length(differ) / 300)
@@ -182,4 +159,164 @@ test_that("weights of gold cases ask for no more memory than there is", {
     quiet(estimate_accuracy(x, known_truth = truth, gold_sample = "random")),
     class = "fallible_error_weights"
   )
+})
+
+test_that("the peer reproduces its published formulas", {
+  y <- c(1, 1, 0, 1, 0, 1, 1, 0)
+  f <- c(0.9, 0.8, 0.3, 0.7, 0.4, 0.95, 0.6, 0.2)
+  fu <- c(0.9, 0.1, 0.5, 0.8, 0.7, 0.3, 0.95, 0.6, 0.4, 0.85, 0.75, 0.2)
+  near <- function(object, expected) expect_lt(max(abs(object - expected)), 1e-9)
+  near(ppi_mean(y, f, fu), c(0.9032209383, 0.6080646074, 0.4034319628, 0.8126972520))
+  near(ppi_mean(y, f, fu, lambda = 1), c(1, 0.60625, 0.4019072366, 0.8105927634))
+  near(
+    ppi_mean(y, f, fu, w = c(2, 1, 1, 1, 1, 1, 2, 1)),
+    c(0.7489996845, 0.6644225150, 0.4323947346, 0.8964502953)
+  )
+  near(
+    ppi_mean(
+      c(1, 0, 1, 1, 1, 0, 1, 1, 0, 1), c(1, 0, 1, 0, 1, 1, 1, 1, 0, 1),
+      c(1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1)
+    ),
+    c(0.3625, 0.718125, 0.5035584950, 0.9326915050)
+  )
+})
+
+test_that("the correction is that of the table", {
+  for (row in rule_rows()) {
+    expect_lt(abs(row$x$slope - row$slope), 1e-5)
+    expect_lt(abs(row$x$ratio - row$ratio), 1e-5)
+    expect_lt(abs(row$x$estimate - row$estimate), 1e-5)
+  }
+})
+
+test_that("the correction is that of a slow twin", {
+  set.seed(1)
+  for (m in c(1, 2, 3, 10, 40)) {
+    for (kind in c("share", "difference")) {
+      q <- runif(60) - (kind == "difference") / 2
+      at <- sample(60, m)
+      y <- if (kind == "share") rbinom(m, 1, q[at]) else sign(q[at]) * rbinom(m, 1, 0.5)
+      correct <- if (kind == "share") correct_share else correct_difference
+      for (w in list(rep(1, m), 1 / runif(m, 0.2, 1))) {
+        x <- correct(y, q[at], prediction_of(q), w)
+        slow <- slow_correction(y, q, at, w, kind)
+        fields <- c("estimate", "slope", "ratio", "variance")
+        expect_equal(x[fields], slow[fields], tolerance = 1e-10)
+        for (target in c("population", "cases")) {
+          expect_equal(gold_error(x, target), slow$error[[target]], tolerance = 1e-10)
+        }
+      }
+    }
+  }
+})
+
+test_that("predictions by pattern are those of their cases", {
+  pattern <- c(0.2, 0.5, 0.9)
+  number <- c(10, 0, 5)
+  expect_equal(prediction_of(pattern, number), prediction_of(rep(pattern, number)))
+})
+
+test_that("cases with the scale of weights multiplied are the same", {
+  y <- c(1, 1, 0, 1, 0)
+  q <- c(0.9, 0.8, 0.3, 0.7, 0.4)
+  expect_equal(
+    correct_share(y, q, two_hundred(), c(1, 2, 3, 2, 1)),
+    correct_share(y, q, two_hundred(), 50 * c(1, 2, 3, 2, 1))
+  )
+})
+
+test_that("predictions without any use leave gold alone", {
+  constant <- correct_share(c(1, 1, 1, 1, 0), rep(0.6, 5), prediction_of(rep(0.6, 200)))
+  expect_identical(constant$slope, 0)
+  expect_identical(constant$ratio, 1)
+  # What points the wrong way does not help, however often it does.
+  set.seed(1)
+  q <- runif(200)
+  wrong <- correct_share(rbinom(100, 1, 1 - q[1:100]), q[1:100], prediction_of(q))
+  expect_identical(wrong$slope, 0)
+  expect_gt(wrong$ratio, 0.98)
+})
+
+test_that("ratings are worth what predictions explain", {
+  half <- prediction_of(rep(c(0, 1), 50))
+  expect_equal(explained_by_ratings(half), 0.9)
+  expect_identical(explained_by_ratings(prediction_of(rep(0.4, 10))), 0)
+  expect_identical(explained_by_ratings(prediction_of(rep(1, 10))), 0)
+  worth <- worth_of_ratings(0.4, 0.9)
+  expect_equal(worth[["estimate"]], 1 / 0.6)
+  expect_equal(worth[["conf.low"]], 1 / (1 - max(0, 0.4 - qnorm(0.95) * 0.2)))
+  expect_lte(worth_of_ratings(0.9, 0.9)[["conf.high"]], 20 + 1e-9)
+})
+
+test_that("predictions worth nothing save nothing, however unequal the weights", {
+  set.seed(1)
+  chance <- sample(c(0.005, 0.05), 2000, TRUE, c(0.7, 0.3))
+  y <- stats::rbinom(2000, 1, 0.8)
+  gold <- which(stats::runif(2000) < chance)
+  q <- rep(0.8, 2000)
+  x <- correct_share(y[gold], q[gold], prediction_of(q), 1 / chance[gold])
+  expect_equal(x$ratio, x$design, tolerance = 1e-12)
+})
+
+test_that("intervals from unequal probabilities cover, whatever predictions are worth", {
+  set.seed(2)
+  covered <- replicate(400, {
+    chance <- sample(c(0.005, 0.05), 2000, TRUE, c(0.7, 0.3))
+    y <- stats::rbinom(2000, 1, 0.8)
+    q <- stats::runif(2000, 0.6, 1)
+    gold <- which(stats::runif(2000) < chance)
+    x <- correct_share(y[gold], q[gold], prediction_of(q), 1 / chance[gold])
+    found <- corrected_interval(x, "population", 0.9)
+    found$conf.low <= 0.8 && 0.8 <= found$conf.high
+  })
+  expect_gt(mean(covered), 0.86) # .74 when prior and weights were on different scales
+})
+
+test_that("predictions that vary more than the truth leave a variance", {
+  x <- correct_difference(c(0, 0, 0, 1), rep(0, 4), prediction_of(rep(c(-1, 1), 100)))
+  expect_gt(x$ratio, 0)
+})
+
+test_that("predictions are half the posterior of the raters, half the share of ratings", {
+  x <- lehner_ratings()
+  predicted <- predict_categories(x)
+  alone <- ratings(lehner2015, raters = rater1:rater4, case = case)
+  posterior <- as.matrix(ground_truth(quiet(fit_raters(alone, rater_model("rater"))))[-1])
+  codes <- as.matrix(lehner2015[paste0("rater", 1:4)])
+  shares <- t(apply(codes, 1, function(row) table(factor(row, x$categories)) / 4))
+  expect_equal(predicted[x$index, ], (unname(posterior) + unname(shares)) / 2)
+})
+
+test_that("neither systems nor gold change predictions", {
+  panel <- gold_panel()$x
+  others <- panel
+  others$patterns$answer[] <- 1L
+  expect_identical(predict_categories(panel), predict_categories(others))
+})
+
+test_that("predictions need no raters that are told apart, and no fit", {
+  x <- ratings(fleiss1971, case = case, counts = depression:other)
+  expect_equal(rowSums(predict_categories(x)), rep(1, nrow(predict_categories(x))))
+  apart <- ratings(cbind(a = c("x", "y", NA), b = c("y", "x", NA)), categories = c("x", "y"))
+  expect_equal(predict_categories(apart)[apart$index, ], rbind(0.5, 0.5, NA)[, c(1, 1)])
+})
+
+test_that("cases without ratings or answers are like the mean", {
+  expect_equal(fill_unrated(c(0.2, NA, 0.8), c(3, 10, 1)), c(0.2, 0.35, 0.8))
+  expect_equal(fill_unrated(c(NA_real_, NA), c(3, 10)), c(0, 0))
+  predicted <- rbind(c(0.1, 0.9), c(0.7, 0.3), c(NA, NA))
+  expect_equal(predict_answer(predicted, c(2L, 0L, 1L)), c(0.9, NA, NA))
+})
+
+test_that("covariates that no model uses do not change what gold is held against", {
+  set.seed(18)
+  x <- quiet(simulate_ratings(rater_design(c(0.7, 0.7, 0.6), 0.8, 3, 120)))
+  wide <- stats::reshape(as.data.frame(x), idvar = "case", timevar = "rater", direction = "wide")
+  wide$system <- as.data.frame(x, what = "systems")$prediction
+  wide$site <- rep(1:2, 60)
+  of <- function(...) {
+    y <- ratings(wide, case = case, raters = 2:4, systems = system, ...)
+    tidy(quiet(estimate_accuracy(y, known_truth = truth(x)[1:30, ], gold_sample = "random")))
+  }
+  expect_equal(of(covariates = site), of())
 })

@@ -54,23 +54,6 @@ test_that("recall, precision and accuracy with gold are those of the estimate an
   )
 })
 
-test_that("the derivative of a recall corrects it as a ratio of means does", {
-  x <- metric_panel(1000)
-  estimate <- quiet(estimate_accuracy(x, known_truth = truth(x)[1:300, ], gold_sample = "random"))
-  evidence <- estimate$gold$evidence
-  plan <- metric_plan(built_in_metrics["recall"], x$categories, NULL, list())
-  part <- gold_tables(evidence, 1L, 3L)
-  slope <- unit_slopes(metric_slopes(plan, part$start), ranges_of_plan(plan))
-  rows <- gold_metrics(part, slope, plan, ranges_of_plan(plan))
-  for (k in 1:3) {
-    own <- gold_recall(evidence, 1L, k)
-    found <- rows[[k]]
-    expect_equal(found$estimate, own$estimate, tolerance = 0.01)
-    width <- function(x) diff(unlist(corrected_interval(x, "population", 0.9)[3:4]))
-    expect_equal(width(found), width(own), tolerance = 0.1)
-  }
-})
-
 test_that("intervals with gold cover, and are narrower than those of gold alone", {
   skip_unless_extended()
   set.seed(7)
@@ -86,15 +69,11 @@ test_that("intervals with gold cover, and are narrower than those of gold alone"
     estimate <- quiet(estimate_accuracy(x, interval = "corrected",
       known_truth = truth(x)[1:100, ], gold_sample = "random"))
     part <- gold_tables(estimate$gold$evidence, 1L, 3L)
-    slope <- unit_slopes(metric_slopes(plan, part$start), ranges_of_plan(plan))
-    rows <- gold_metrics(part, slope, plan, ranges_of_plan(plan))
-    sapply(seq_along(true), function(i) {
-      ends <- ranges_of_plan(plan)[i, ]
-      x <- rows[[i]]
-      limits <- corrected_interval(x, "population", 0.9)
-      at <- (true[[i]] - ends[[1]]) / diff(ends)
-      c(limits$conf.low <= at && at <= limits$conf.high, x$ratio / x$design)
-    })
+    ends <- ranges_of_plan(plan)
+    x <- gold_metrics(part, unit_slopes(metric_slopes(plan, part$start), ends), plan, ends)
+    limits <- corrected_interval(x, "population", 0.9)
+    at <- (true - ends[, 1L]) / widths(ends)
+    rbind(limits$conf.low <= at & at <= limits$conf.high, x$ratio / x$design)
   })
   coverage <- mean(hits[1L, , ])
   # Metrics of a run go together: as few as `runs` independent ones.
@@ -116,8 +95,29 @@ test_that("what gold says nothing of keeps its estimate, without an interval and
   expect_false(anyNA(found$conf.low[!third]))
   late <- tidy(quiet(estimate_metrics(x, c("accuracy", "mcc", "recall"), known_truth = known,
     gold_sample = "random", interval = "anytime")))
-  expect_match(late$reason[late$metric == "mcc"], "anytime")
-  expect_false(anyNA(late$conf.low[late$metric == "accuracy"]))
+  expect_false(anyNA(late$conf.low[late$metric %in% c("accuracy", "mcc")]))
+})
+
+test_that("gold among the cases with an answer measures its precision only", {
+  x <- metric_panel(300)
+  plan <- plan_gold(x, gold = 60, of = "precision", systems = x$systems[[1L]],
+    category = x$categories[[1L]])
+  sheet <- augment(plan)
+  sheet$truth <- truth(x)$category[match(sheet$case, truth(x)$case)]
+  found <- tidy(quiet(estimate_metrics(x, c("accuracy", "recall", "precision"), average = NULL,
+    known_truth = sheet, interval = "corrected")))
+  measured <- !is.na(found$conf.low) & found$system == x$systems[[1L]]
+  expect_identical(
+    measured, found$system == x$systems[[1L]] & found$metric == "precision" &
+      found$category %in% x$categories[[1L]]
+  )
+})
+
+test_that("nothing seen of a rate leaves the interval of as few cases as have the category", {
+  x <- list(gold = 60, variance = 0.004, ratio = 1, design = 1, at_hand = 1)
+  found <- as_share(x, 0, 0, 5) # a case moves the rate as if there were 12
+  expect_equal(found$variance / found$ratio * 60, 12 * 0.5 * 12.5 / 13^2)
+  expect_equal(gold_size(c(found, cases = Inf), "cases", 0.9), 12)
 })
 
 test_that("an average that no case can move has no interval", {
@@ -132,13 +132,13 @@ test_that("an average that no case can move has no interval", {
 })
 
 test_that("half a case of either kind is small where gold knows a metric as from many cases", {
-  of <- function(value, variance) {
+  of <- function(value, variance, steepest) {
     x <- list(gold = 50, variance = variance, ratio = 1, design = 1, at_hand = 1)
-    as_share(x, value, value, NULL)$variance
+    as_share(x, value, value, steepest)$variance
   }
-  expect_equal(of(0.014, 0.0002), 0.014 * 0.986, tolerance = 0.02) # a logarithmic loss
+  expect_equal(of(0.014, 0.0002, 0.01), 0.014 * 0.986, tolerance = 0.02) # a logarithmic loss
   # The F measure of a category of which one gold case is.
-  expect_equal(of(1, 0.5), 50.5 * 0.5 / 51^2)
+  expect_equal(of(1, 0.5, 25), 50.5 * 0.5 / 51^2)
 })
 
 test_that("a system or a group without gold does not keep others from theirs", {
