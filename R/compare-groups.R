@@ -16,7 +16,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   abort_argument_if(!any(measured), "x", "must have gold cases in each group.",
     x = "Ratings do not show whether raters judge the groups equally.",
     i = "Label random cases of each group: {.arg known_truth} of {.fun estimate_accuracy}.")
-  abort_argument_if(interval_of(first)$anytime, "x",
+  abort_argument_if(isTRUE(interval_of(first)$gold$anytime), "x",
     "must have other intervals than {.val anytime}, which has none of differences of groups.",
     i = "Estimate with {.code interval = \"corrected\"}.")
   pairs <- if (is.null(reference)) utils::combn(groups, 2L) else
@@ -145,7 +145,7 @@ group_comparison_notes <- function(table, estimates, gold, options) {
     if (anyNA(table$estimate)) paste("Whether raters judge a group without gold cases as they",
       "judge the others cannot be seen: label 15 to 25 of its cases"),
     if (options$simultaneous) "The intervals cover all differences at once (Bonferroni)",
-    if (printed != interval_corrected$id) paste0("Differences are those of corrected estimates; ",
+    if (gold_intervals()[[printed]]$gold$believes) paste0("Differences are those of corrected estimates; ",
       "the groups print ", printed, " ones: ", toString(unlist(lapply(estimates, format)))),
     if (length(known) > 0L) paste0("Intervals: ", compared_metric(list(options = options)),
       " in the ", gold$settings$target, "; errors of groups correlate by ",

@@ -28,7 +28,6 @@ zero_by_zero <- "its denominator is 0"
 no_such_case <- "no case is of this category"
 no_such_answer <- "the system never gives this answer"
 of_one_kind <- "no case, or every case, is of this category"
-likelihood_ratios <- "Simel, Samsa and Matchar (1991), Journal of Clinical Epidemiology 44, 763-770"
 
 # A metric of one category against the rest: `kernel`, a formula of true and false positives and
 # negatives, in any unit, and of its `settings`.
@@ -181,22 +180,6 @@ built_in_metrics <- by_id(list(
     "j_index", "Youden's J", ~ ratio_of(tp, tp + fn) + ratio_of(tn, tn + fp) - 1,
     reference = "Youden (1950), Cancer 3, 32-35", lower = -1, drops = "undefined",
     undefined = of_one_kind
-  ),
-  category_metric(
-    "lr_positive", "Positive likelihood ratio",
-    ~ ratio_of(ratio_of(tp, tp + fn), ratio_of(fp, fp + tn)), reference = likelihood_ratios,
-    upper = Inf, undefined = paste0("no answer of this category is wrong, or ", of_one_kind)
-  ),
-  category_metric(
-    "lr_negative", "Negative likelihood ratio",
-    ~ ratio_of(ratio_of(fn, tp + fn), ratio_of(tn, tn + fp)), reference = likelihood_ratios,
-    upper = Inf, better = "low",
-    undefined = paste0("no other answer is right, or ", of_one_kind)
-  ),
-  category_metric(
-    "diagnostic_odds_ratio", "Diagnostic odds ratio", ~ ratio_of(tp * tn, fp * fn),
-    reference = "Glas et al. (2003), Journal of Clinical Epidemiology 56, 1129-1135", upper = Inf,
-    undefined = "no answer of a kind is wrong"
   ),
   category_metric(
     "detection_prevalence", "Share of answers", ~ ratio_of(tp + fp, tp + fn + fp + tn), better = ""

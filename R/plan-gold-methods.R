@@ -126,7 +126,7 @@ gold_plan_notes <- function(x, settled) {
       paste0("Planned from the accuracy and worth in the gold cases at hand",
         if (settled$more %in% 0) ", which are enough" else ": label these cases, and plan again")
     } else if (settled$labelled > 0) {
-      "This is a first guess from ratings: only an accuracy is planned from what gold cases measured"
+      "This is a first guess from ratings: gold cases serve only plans of an accuracy"
     } else if (x$raters == 1L) {
       "This is a first guess: label 30 random cases first, and plan again. In 139 tables of a rater
        and a real data set, a label with the rater's verdict was worth 1.58 labels (median;

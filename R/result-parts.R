@@ -63,9 +63,9 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   shown[c("headings", "left", "total", "most")] <- list(
     c(column, shown$headings), c(1L, shown$left + 1L), nrow(shown$table), max(shown$most, 30L)
   )
-  words <- function(which) lapply(schemas, function(schema) {
-    vapply(Filter(which, schema$notes), `[[`, "", "text")
-  })
+  words <- function(which) {
+    lapply(schemas, function(schema) vapply(Filter(which, schema$notes), `[[`, "", "text"))
+  }
   common <- Reduce(intersect, words(function(note) note$kind == "note"))
   # Notes without words for a report explain columns, which only common notes may do.
   particular <- lapply(words(function(note) length(note$report) > 0L), setdiff, common)
@@ -81,7 +81,9 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     shown = shown,
     notes = c(
       attr(x, "note"),
-      paste0(rep(names(particular), lengths(particular)), ": ", unlist(particular), recycle0 = TRUE),
+      paste0(
+        rep(names(particular), lengths(particular)), ": ", unlist(particular), recycle0 = TRUE
+      ),
       common
     ),
     more = paste0("x[[\"", names(x)[[1L]], "\"]] for one ", column, ", tidy(), glance()")

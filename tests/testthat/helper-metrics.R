@@ -23,9 +23,6 @@ slow_binary_metric <- function(id, tp, fn, fp, tn, beta = 1) {
       (1 + beta^2) * precision * recall / (beta^2 * precision + recall)
     },
     bal_accuracy = (recall + spec) / 2, j_index = recall + spec - 1,
-    lr_positive = if (spec %in% 1) NaN else recall / (1 - spec),
-    lr_negative = if (spec %in% 0) NaN else (1 - recall) / spec,
-    diagnostic_odds_ratio = if (fp * fn > 0) tp * tn / (fp * fn) else NaN,
     detection_prevalence = (tp + fp) / total, prevalence = share
   )
 }
@@ -66,9 +63,8 @@ slow_table_metric <- function(id, table, cost) {
 
 category_ids <- c(
   "recall", "sens", "spec", "precision", "ppv", "npv", "f_meas", "bal_accuracy", "j_index",
-  "lr_positive", "lr_negative", "diagnostic_odds_ratio", "detection_prevalence", "prevalence"
+  "detection_prevalence", "prevalence"
 )
-ratio_ids <- c("lr_positive", "lr_negative", "diagnostic_odds_ratio")
 table_ids <- c("accuracy", "kap", "mcc", "loss")
 ordered_ids <- c("kap_linear", "kap_quadratic", "mae", "within_one")
 

@@ -14,7 +14,7 @@ test_that("estimates by one judge and random gold are those of the table", {
   for (name in names(judge_oracles)) {
     row <- judge_oracles[[name]]
     estimate <- quiet(estimate_once(judged_once(row[[1]], row[[2]], row[[3]])))
-    x <- estimate$gold$measured[[1]]
+    x <- measured_of(estimate$gold, 1)
     expect_lt(max(abs(c(x$slope, x$ratio, numbers_of(estimate)) - row[[4]])), 1e-6, label = name)
   }
   row <- judge_oracles$A1
@@ -202,9 +202,9 @@ test_that("a classifier that one rater judges has metrics, a confusion matrix an
   expect_equal(unname(numbers_of(estimate)), unname(slow[c("estimate", "low", "high")]))
   metrics <- tidy(estimate_metrics(estimate, c("accuracy", "recall", "precision", "f_meas")))
   expect_false(anyNA(metrics$conf.low))
-  known <- estimate$gold$evidence
-  recall <- corrected_interval(gold_recall(known, 1L, 2L), "population", 0.9)
   row <- metrics[metrics$system == "one" & metrics$metric == "recall" & metrics$category %in% "b", ]
+  cells <- tidy(confusion(estimate, systems = "one"), "categories")
+  recall <- cells[cells$measure == "recall" & cells$category == "b", ]
   expect_equal(row$estimate, recall$estimate)
   expect_equal(row$conf.low, recall$conf.low)
   expect_identical(metrics$estimate[metrics$metric == "accuracy"], tidy(estimate)$estimate)
