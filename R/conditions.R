@@ -53,6 +53,7 @@
 #' | `known_independent` | models or programs with calibration samples are taken as independent |
 #' | `weakly_identified` | data leave parameters, or shares of categories, almost open |
 #' | `dependence` | shared errors are part of a model, or models that fit equally well differ |
+#' | `differential` | a test finds that errors of raters depend on covariates, see [regression] |
 #' | `switched` | classes of a fit seem to have changed names |
 #' | `boundary` | estimated base rates were negative and were set to zero |
 #' | `unrated` | some cases of a system have no rating; they are left out of its `n` |

@@ -133,10 +133,14 @@ rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
 # By coefficients of unscaled covariates.
 rates_of_cases.rater_fit <- function(fit, data) {
   if (!has_formula(fit$model)) return(t(matrix(fit$base_rates, length(fit$base_rates), nrow(data))))
-  base <- replace(fit$known$base, c("centre", "scale"), list(0, 1))
-  design <- formula_design(fit$model$base_rates, data, base)$matrix
-  terms <- coefficient_terms(base$names, fit$x$categories)
+  design <- unscaled_design(fit, data)
+  terms <- coefficient_terms(fit$known$base$names, fit$x$categories)
   exp(log_base_rates(design, matrix(fit$coefficients[terms], ncol(design))))
+}
+
+unscaled_design <- function(fit, data) {
+  base <- replace(fit$known$base, c("centre", "scale"), list(0, 1))
+  formula_design(fit$model$base_rates, data, base)$matrix
 }
 
 # Rows of a design x categories.

@@ -6,7 +6,8 @@
 #' @param object,x A [fit_raters()] result.
 #' @param newdata [ratings()] of other cases into the same categories, by the same raters; by any
 #'   raters where the model has one accuracy for all. `NULL` is the data of the fit. Weights do not
-#'   matter, nor do answers of systems.
+#'   matter, nor do answers of systems. For `predict()` of a model whose base rates are by formula,
+#'   it may be a data frame of covariates; the value is then that of [base_rates()].
 #' @param type `"category"` for the most probable category of each case, or `"probability"` for the
 #'   same as [ground_truth()].
 #' @param ... Not used.
@@ -33,6 +34,7 @@
 predict.rater_fit <- function(object, newdata = NULL, type = c("category", "probability"), ...) {
   check_dots_empty(...)
   type <- check_choice(type)
+  if (is.data.frame(newdata) && has_formula(object$model)) return(base_rates(object, newdata))
   judged <- judge(object, newdata)
   if (type == "probability") return(new_ground_truth(judged$x, judged$posterior))
   best <- most_probable(judged$posterior)

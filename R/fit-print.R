@@ -7,7 +7,8 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
   title <- title_of_fit(x)
   next_step <- if (x$method == "algebraic") "estimate_accuracy()" else "confusion()"
   new_schema(
-    class = "rater_fit", tables = list(parameters = tidy_fit), facts = facts_of_fit(x),
+    class = "rater_fit", tables = c(list(parameters = tidy_fit), regression_tables(x)),
+    facts = facts_of_fit(x),
     line = line_of_fit(x, title),
     head = c(title, lines_of_fit(x)), shown = function(x) view(utils::head(tidy(x), 20L)),
     summary = summary_of_fit,
@@ -18,7 +19,8 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
       },
       format_votes(x$x), format_known(x), if (is_k_model(x$model) && !has_counts(x$x)) {
         "For labels take ground_truth(ratings), which averages over models"
-      }, if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x)
+      }, if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
+      note_of_regression(x)
     ),
     more = if (identified) c(Next = paste0("ground_truth(), ", next_step, ", tidy(), plot()"))
   )

@@ -76,7 +76,8 @@ is_probability_term <- function(terms, fit) {
 coef.rater_fit <- function(object, ...) object$coefficients
 
 #' @export
-vcov.rater_fit <- function(object, ...) {
+vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
+  if (of_regression(what)) return(regression_errors(object, cluster)$covariance)
   terms <- names(stats::coef(object))
   known <- covariance_of(object)
   out <- known$covariance
@@ -89,9 +90,16 @@ vcov.rater_fit <- function(object, ...) {
 }
 
 #' @export
-confint.rater_fit <- function(object, parm, level = 0.95, ...) {
+confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster = NULL, ...) {
   check_level(level, "level")
   out <- stats::confint.default(object, level = level, ...)
+  if (of_regression(what)) {
+    table <- tidy_regression(object, cluster = cluster, conf_level = level)
+    ends <- as.matrix(table[c("conf.low", "conf.high")])
+    terms <- coefficient_terms(object$known$base$names, object$x$categories)
+    out <- structure(ends, dimnames = list(terms, colnames(out)))
+    return(if (missing(parm)) out else out[parm, , drop = FALSE])
+  }
   shares <- is_probability_term(rownames(out), object)
   out[shares, ] <- probability_interval(
     object$coefficients[shares], sqrt(variances(object)[shares]), normal_quantile(level),

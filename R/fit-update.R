@@ -7,7 +7,8 @@
 #' more on many cost a small part of the first fit. Cases and raters may be those of the fit or new;
 #' systems must be those of the fit. A new category makes the whole model be refitted, and so does a
 #' fit that was not identified. Ratings whose raters form groups, reruns, counts, weighted cases,
-#' those with covariates and those in a database cannot be added to: collect all of them in `x`.
+#' those with covariates and those in a database cannot be added to: collect all of them in `x`. A
+#'   survey design is kept unless `x` is given.
 #'
 #' @param object A [fit_raters()] result.
 #' @param model,method,x,known_truth,known_raters What is to be different; see [fit_raters()]. If
@@ -43,8 +44,9 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
     i = "Other fits have priors in {.fun rater_model}.")
   fit <- fit_again(object, x, model, method, known_truth, known_raters, prior,
     if (warm) start_of(object))
+  if (missing(x) && is.null(new)) fit$design <- object$design
   warn_unchecked(fit)
-  fit
+  with_differential(fit)
 }
 
 # Fits a model again, for other ratings or with other settings. Whatever is not given is as it was

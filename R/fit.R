@@ -128,6 +128,10 @@
 #' @param sampling For `"bayes"`: a list of `draws`, their number in all (4000); `chains` (4);
 #'   `warmup`, sweeps of a chain that are thrown away (1000); `thin`, of how many sweeps one is kept
 #'   (by default as many as it takes until draws are worth 1000 independent ones); and `threads`.
+#' @param design A [survey::svydesign()] with a row per case: in the order of the cases of `x`, which
+#'   must then be from data with a row per case, or with a column `case`. The log likelihood of each
+#'   case is multiplied by its weight, scaled to the number of cases. Standard errors of the
+#'   [regression] use strata and clusters. Only for models with a formula of base rates.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
 #'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()` and those of [predict.rater_fit()],
@@ -155,17 +159,20 @@
 #' fit_raters(x, known_truth = c("1" = "C", "7" = "A"), known_raters = list(rater2 = 0.7))
 #' @export
 fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
-                       known_raters = NULL, prior = NULL, sampling = list(), ...) {
+                       known_raters = NULL, prior = NULL, sampling = list(), design = NULL, ...) {
   check_given()
   x <- with_votes(as_ratings(x))
+  surveyed <- if (!is.null(design)) with_design(x, design, model, method)
   check_dots_empty(...)
   if (missing(model)) model <- model_for_known(known_raters)
   of_bayes <- c("prior", "sampling")[c(!is.null(prior), length(sampling) > 0L)]
   abort_argument_if(length(of_bayes) > 0L && !identical(method, "bayes"), of_bayes[1L],
     "{.arg {of_bayes[1L]}} is for {.code method = \"bayes\"}.")
-  fit <- fit_checked(x, model, method, known_truth, known_raters, NULL, prior, sampling)
+  fit <- fit_checked(surveyed$x %||% x, model, method, known_truth, known_raters, NULL, prior,
+    sampling)
+  fit$design <- surveyed$design
   warn_unchecked(fit)
-  fit
+  with_differential(fit)
 }
 
 # `start`: see start_of().
