@@ -117,6 +117,10 @@ core_latent_hessian <- function(patterns, weight, known, model, theta) {
     .Call(`_fallible_core_latent_hessian`, patterns, weight, known, model, theta)
 }
 
+core_latent_influence <- function(patterns, weight, known, model, theta) {
+    .Call(`_fallible_core_latent_influence`, patterns, weight, known, model, theta)
+}
+
 core_latent_probabilities <- function(patterns, weight, known, model, theta) {
     .Call(`_fallible_core_latent_probabilities`, patterns, weight, known, model, theta)
 }

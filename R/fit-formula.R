@@ -134,9 +134,10 @@ rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
 rates_of_cases.rater_fit <- function(fit, data) {
   if (!has_formula(fit$model)) return(t(matrix(fit$base_rates, length(fit$base_rates), nrow(data))))
   design <- unscaled_design(fit, data)
-  terms <- coefficient_terms(fit$known$base$names, fit$x$categories)
-  exp(log_base_rates(design, matrix(fit$coefficients[terms], ncol(design))))
+  exp(log_base_rates(design, matrix(fit$coefficients[terms_of_rates(fit)], ncol(design))))
 }
+
+terms_of_rates <- function(fit) coefficient_terms(fit$known$base$names, fit$x$categories)
 
 unscaled_design <- function(fit, data) {
   base <- replace(fit$known$base, c("centre", "scale"), list(0, 1))

@@ -7,8 +7,9 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
   title <- title_of_fit(x)
   next_step <- if (x$method == "algebraic") "estimate_accuracy()" else "confusion()"
   new_schema(
-    class = "rater_fit", tables = c(list(parameters = tidy_fit), regression_tables(x)),
-    facts = facts_of_fit(x),
+    class = "rater_fit", tables = c(list(parameters = tidy_fit), if (is_regression(x)) list(
+      regression = tidy_regression, margins = tidy_margins, differential = tidy_differential
+    )), facts = facts_of_fit(x),
     line = line_of_fit(x, title),
     head = c(title, lines_of_fit(x)), shown = function(x) view(utils::head(tidy(x), 20L)),
     summary = summary_of_fit,

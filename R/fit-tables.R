@@ -93,13 +93,6 @@ vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
 confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster = NULL, ...) {
   check_level(level, "level")
   out <- stats::confint.default(object, level = level, ...)
-  if (of_regression(what)) {
-    table <- tidy_regression(object, cluster = cluster, conf_level = level)
-    ends <- as.matrix(table[c("conf.low", "conf.high")])
-    terms <- coefficient_terms(object$known$base$names, object$x$categories)
-    out <- structure(ends, dimnames = list(terms, colnames(out)))
-    return(if (missing(parm)) out else out[parm, , drop = FALSE])
-  }
   shares <- is_probability_term(rownames(out), object)
   out[shares, ] <- probability_interval(
     object$coefficients[shares], sqrt(variances(object)[shares]), normal_quantile(level),
@@ -107,6 +100,10 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
   )
   if (!is.null(object$calibrated) && object$identified == "yes") {
     out[rate_terms(object$x), ] <- calibrated_interval(object$calibrated, level)
+  }
+  if (of_regression(what)) {
+    out <- out[terms_of_rates(object), ]
+    out[] <- unlist(tidy_regression(object, FALSE, cluster, level)[c("conf.low", "conf.high")])
   }
   if (missing(parm)) out else out[parm, , drop = FALSE]
 }
@@ -157,6 +154,9 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   Where abstentions are modelled, `logLik` is that of all replies, `rater_accuracy` is among
 #'   answers, rows `answered[rater: category]` have the probability that a rater answers a case of a
 #'   category, and standard errors are `NA`.
+#'
+#'   Of a fit with a formula of base rates by likelihood, `tidy(x, "regression")` has robust
+#'   standard errors, odds ratios and intervals of the coefficients, see [regression].
 #'
 #'   Of a fit by `"bayes"` `tidy()` has a row per parameter of [draws()]: `term`; `rater`, `truth`,
 #'   `rating` and `population`, what it is about; the posterior median `estimate`, standard

@@ -128,10 +128,11 @@
 #' @param sampling For `"bayes"`: a list of `draws`, their number in all (4000); `chains` (4);
 #'   `warmup`, sweeps of a chain that are thrown away (1000); `thin`, of how many sweeps one is kept
 #'   (by default as many as it takes until draws are worth 1000 independent ones); and `threads`.
-#' @param design A [survey::svydesign()] with a row per case: in the order of the cases of `x`, which
-#'   must then be from data with a row per case, or with a column `case`. The log likelihood of each
-#'   case is multiplied by its weight, scaled to the number of cases. Standard errors of the
-#'   [regression] use strata and clusters. Only for models with a formula of base rates.
+#' @param design A `survey::svydesign()` with a row per case. The rows are in the order of the cases
+#'   of `x`, which must then be from data with a row per case, or there is a column `case`. The log
+#'   likelihood of each case is multiplied by its weight, scaled to the number of cases. Standard
+#'   errors of the [regression] use strata and clusters. Only for models with a formula of base
+#'   rates.
 #' @param ... Not used.
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
 #'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()` and those of [predict.rater_fit()],
@@ -162,7 +163,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, prior = NULL, sampling = list(), design = NULL, ...) {
   check_given()
   x <- with_votes(as_ratings(x))
-  surveyed <- if (!is.null(design)) with_design(x, design, model, method)
+  surveyed <- if (!is.null(design)) with_design(x, design)
   check_dots_empty(...)
   if (missing(model)) model <- model_for_known(known_raters)
   of_bayes <- c("prior", "sampling")[c(!is.null(prior), length(sampling) > 0L)]
@@ -170,6 +171,9 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
     "{.arg {of_bayes[1L]}} is for {.code method = \"bayes\"}.")
   fit <- fit_checked(surveyed$x %||% x, model, method, known_truth, known_raters, NULL, prior,
     sampling)
+  abort_argument_if(!is.null(design) && !is_regression(fit), "design",
+    "A survey design is for models with a formula of base rates, fitted by likelihood.",
+    x = "{.arg model} is the {format(model)}.")
   fit$design <- surveyed$design
   warn_unchecked(fit)
   with_differential(fit)

@@ -110,8 +110,9 @@ k_model <- function() plain_k_model
 #' [coef()][stats::coef] contains the coefficients in the units of the covariates, as
 #' `base_rate[category]:column`, for the logit of the category against the first one. The terms
 #' `rater_accuracy` and `base_rate` are means over the cases at hand. [base_rates()] with `newdata`
-#' returns the base rates of other cases. By `method = "bayes"` of [fit_raters()] each combination
-#' of factors is a population with base rates of its own, and numbers are refused.
+#' returns the base rates of other cases; [regression] has robust standard errors, odds ratios and
+#' marginal differences. By `method = "bayes"` of [fit_raters()] each combination of factors is a
+#' population with base rates of its own, and numbers are refused.
 #'
 #' Argument `by` of [estimate_accuracy()] fits each group of cases separately, and each must be
 #' large enough by itself. A formula fits all cases at once: base rates differ, accuracies are

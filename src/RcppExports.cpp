@@ -392,6 +392,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// core_latent_influence
+List core_latent_influence(List patterns, NumericVector weight, List known, List model, NumericVector theta);
+RcppExport SEXP _fallible_core_latent_influence(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP thetaSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
+    Rcpp::traits::input_parameter< List >::type known(knownSEXP);
+    Rcpp::traits::input_parameter< List >::type model(modelSEXP);
+    Rcpp::traits::input_parameter< NumericVector >::type theta(thetaSEXP);
+    rcpp_result_gen = Rcpp::wrap(core_latent_influence(patterns, weight, known, model, theta));
+    return rcpp_result_gen;
+END_RCPP
+}
 // core_latent_probabilities
 List core_latent_probabilities(List patterns, NumericVector weight, List known, List model, NumericVector theta);
 RcppExport SEXP _fallible_core_latent_probabilities(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP thetaSEXP) {
@@ -702,6 +716,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_reply_association", (DL_FUNC) &_fallible_core_reply_association, 4},
     {"_fallible_core_latent_covariance", (DL_FUNC) &_fallible_core_latent_covariance, 6},
     {"_fallible_core_latent_hessian", (DL_FUNC) &_fallible_core_latent_hessian, 5},
+    {"_fallible_core_latent_influence", (DL_FUNC) &_fallible_core_latent_influence, 5},
     {"_fallible_core_latent_probabilities", (DL_FUNC) &_fallible_core_latent_probabilities, 5},
     {"_fallible_core_latent_profile", (DL_FUNC) &_fallible_core_latent_profile, 7},
     {"_fallible_core_max_ratings", (DL_FUNC) &_fallible_core_max_ratings, 0},

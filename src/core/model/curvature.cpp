@@ -185,8 +185,12 @@ Eigen::MatrixXd Curvature::covariance() const {
 }
 
 Eigen::MatrixXd Curvature::sandwich(const Eigen::MatrixXd& spread) const {
-  const Eigen::MatrixXd outside = root_ * inverse_.asDiagonal() * vectors_.transpose();
+  const Eigen::MatrixXd outside = response();
   return outside * spread * outside.transpose();
+}
+
+Eigen::MatrixXd Curvature::response() const {
+  return root_ * inverse_.asDiagonal() * vectors_.transpose();
 }
 
 Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x) {

@@ -31,6 +31,8 @@ class Curvature {
   // the covariance of the slopes of the objective.
   Eigen::MatrixXd covariance() const;
   Eigen::MatrixXd sandwich(const Eigen::MatrixXd& spread) const;
+  // Naturals x parameters: by how much a unit of slope of the objective moves the naturals.
+  Eigen::MatrixXd response() const;
 
  private:
   Eigen::MatrixXd vectors_, root_;
