@@ -92,9 +92,8 @@ class CongerKernel : public SumKernel<CongerSums> {
 
  protected:
   CongerSums none() const override {
-    return {&ratings_,
-            {&rows_, pooling_},
-            Eigen::MatrixXd::Zero(ratings_.judges, ratings_.categories)};
+    return {
+        &ratings_, {&rows_, pooling_}, Eigen::MatrixXd::Zero(ratings_.judges, ratings_.categories)};
   }
 
  private:
