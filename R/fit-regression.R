@@ -35,9 +35,9 @@
 #' formula, in each true category. If one of the p-values, adjusted by Holm's method, is below .05,
 #' there is a warning of class `fallible_warning_differential`. It does not look for errors that
 #' differ in the same way for all raters, and is not made for fits with weights that are not counts.
-#' In simulations of 500 cases and three raters of accuracy .75 to .85 it found a difference of .2 in
-#' one rater's sensitivity between two equal groups in 51% to 66% of panels, and rejected in 5% to
-#' 7% of panels without any.
+#' In simulations of 500 cases and three raters of accuracy .75 to .85 it found a difference of .2
+#' in one rater's sensitivity between two equal groups in 51% to 66% of panels, and rejected in 5%
+#' to 7% of panels without any.
 #'
 #' @section Tables:
 #' * `tidy(fit, "regression", exponentiate = FALSE, cluster = NULL, conf_level = 0.95)` has a row
