@@ -3,8 +3,8 @@
 #'
 #' Start with `vignette("which-method")` and `vignette("your-data")`, a recipe for every kind of
 #' file. `vignette("fallible")` goes from a file to a first number; `vignette("questions")` says
-#' when to believe it; `vignette("llm-judges")` is for raters that are language models,
-#' `vignette("gold")` for a few cases with known truth.
+#' when to believe it; `vignette("one-judge")` is for one language model as a judge,
+#' `vignette("llm-judges")` for several, `vignette("gold")` for a few cases with known truth.
 #'
 #' 1. [ratings()] or [read_ratings()] takes ratings and predictions of systems; [data_check()] shows
 #'    which questions they can answer.

@@ -225,7 +225,10 @@ rowsum_rows <- function(code, values, n) {
 
 next_step <- function(x) {
   if (has_labels(x)) return("crowdtruth(), as.data.frame()")
-  if (n_raters(x) < 2L) return("fit_raters() with known_truth or known_raters")
+  if (n_raters(x) < 2L) {
+    verb <- if (n_systems(x) > 0L) "estimate_accuracy()" else "fit_raters()"
+    return(paste(verb, "with known_truth or known_raters"))
+  }
   then <- if (n_systems(x) > 0L) "estimate_accuracy()" else "summary()"
   paste0("fit_raters(), ground_truth(), ", then, ", plot()")
 }

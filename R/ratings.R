@@ -4,8 +4,8 @@
 #'
 #' Collects what raters said about cases, and what automated systems predicted for them, in one
 #' checked object on which everything else in the package works. Systems never count as raters. A
-#' single rater is enough for [fit_raters()] with `known_truth` or `known_raters`; all else needs
-#' two.
+#' single rater is enough for [estimate_accuracy()] and [fit_raters()] if some cases have a known
+#' truth, or if the errors of the rater are known; all else needs two.
 #'
 #' @section Layouts:
 #' * **Wide**: a data frame with a row per case, `raters` the columns of the raters, and perhaps
@@ -167,6 +167,10 @@
 #'   )
 #' )
 #' ratings(verdicts, case = item, rater = who, rating = label, systems = "gpt-4o")
+#'
+#' # One judge of the answers of an application: the accuracy of `app` is its pass rate
+#' judged <- data.frame(answer = 1:4, judge = "gpt-4o", verdict = c("pass", "fail", "pass", "pass"))
+#' ratings(judged, case = answer, rater = judge, rating = verdict, systems = c(app = "pass"))
 #'
 #' # Counts: raters are not identified
 #' ratings(fleiss1971, case = case, counts = depression:other)

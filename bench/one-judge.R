@@ -4,8 +4,9 @@
 #   Rscript bench/one-judge.R TASK PANELS FILE
 #
 # TASK: grid (theta x judges x gold cases), differences (eight designs), gate (thresholds x judges x
-# gold cases) or all. Writes a row per cell to FILE, with Monte Carlo errors, and prints whether the
-# targets are met. Coverage is of the pass rate in the population, of nominal 90% intervals.
+# gold cases), calibration (theta x judges x calibration cases from elsewhere: the interval of
+# known_raters and judgy's bootstrap) or all. Writes a row per cell to FILE, with Monte Carlo errors,
+# and prints whether the targets are met. Coverage is of the pass rate in the population, of nominal 90% intervals.
 
 library(fallible)
 internal <- asNamespace("fallible")
@@ -216,9 +217,56 @@ report_gates <- function(table) {
     all(own <= 0.11), mean(own) <= 0.055))
 }
 
+# Percentiles of the estimate of Rogan and Gladen, of resampled calibration cases, the first `of` of
+# which pass, with the share of verdicts as it is: judgy, src/judgy/core.py.
+judgy_interval <- function(right, of, share, conf_level, draws = 500) {
+  cells <- rmultinom(draws, sum(of), c(right, of - right))
+  rates <- cells[1:2, ] / (cells[1:2, ] + cells[3:4, ])
+  better <- which(colSums(rates) > 1)
+  theta <- (share + rates[2, better] - 1) / (colSums(rates[, better, drop = FALSE]) - 1)
+  quantile(pmin(pmax(theta, 0), 1), (1 + c(-1, 1) * conf_level) / 2, names = FALSE)
+}
+
+calibration <- function(panels, n = 500, conf_level = 0.9) {
+  cells <- expand.grid(theta = thetas[-1], judge = 2:6, gold = c(25, 50, 100))
+  do.call(rbind, lapply(seq_len(nrow(cells)), function(i) {
+    cell <- cells[i, ]
+    judge <- judges[cell$judge, ]
+    of <- c(cell$gold, cell$gold)
+    found <- replicate(panels, {
+      right <- rbinom(2, of, judge)
+      passes <- rbinom(1, n, cell$theta * judge[[1]] + (1 - cell$theta) * (1 - judge[[2]]))
+      if (sum(right / of) <= 1) return(rep(NA_real_, 5)) # no better than chance: no estimate
+      counts <- rbind(c(right[[2]], of[[2]] - right[[2]]), c(of[[1]] - right[[1]], right[[1]]))
+      sample <- list(counts = counts, verdicts = c(n - passes, passes))
+      theta <- (passes / n + right[[2]] / of[[2]] - 1) / (sum(right / of) - 1)
+      c(min(max(theta, 0), 1), internal$calibrated_interval(sample, conf_level)[2, ],
+        judgy_interval(right, of, passes / n, conf_level))
+    })
+    found <- found[, !is.na(found[1, ]), drop = FALSE]
+    of_rows <- function(k) {
+      list(estimate = found[1, ], conf.low = found[k, ], conf.high = found[k + 1, ])
+    }
+    rows <- rbind(summarise(of_rows(2), cell$theta), summarise(of_rows(4), cell$theta))
+    data.frame(task = "calibration", cell = sprintf("theta %s, judge %s", cell$theta,
+      toString(judge)), gold = cell$gold, method = c("known_raters", "judgy"), rows,
+      row.names = NULL)
+  }))
+}
+
+report_calibration <- function(table) {
+  for (of in split(table, list(table$method, table$gold))) {
+    cat(sprintf("%-12s %3d a class: cover %.3f (worst %.3f, se %.3f), width %.3f, rmse %.4f\n",
+      of$method[[1]], of$gold[[1]], mean(of$cover), min(of$cover), of$cover_se[which.min(of$cover)],
+      mean(of$width), mean(of$rmse)))
+  }
+  own <- table$cover[table$method == "known_raters"]
+  cat(sprintf("Cover of known_raters at least .88 in every cell: %s\n", all(own >= 0.88)))
+}
+
 tasks <- list(
   grid = list(grid, report_grid), differences = list(differences, report_differences),
-  gate = list(gates, report_gates)
+  gate = list(gates, report_gates), calibration = list(calibration, report_calibration)
 )
 arguments <- commandArgs(TRUE)
 if (arguments[[1]] != "all") tasks <- tasks[arguments[[1]]]
