@@ -393,7 +393,7 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_latent_influence
-List core_latent_influence(List patterns, NumericVector weight, List known, List model, NumericVector theta);
+NumericMatrix core_latent_influence(List patterns, NumericVector weight, List known, List model, NumericVector theta);
 RcppExport SEXP _fallible_core_latent_influence(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP thetaSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;

@@ -260,34 +260,24 @@ NumericMatrix core_latent_hessian(List patterns, NumericVector weight, List know
   return wrap(log_posterior_hessian(of.latent, as<Eigen::VectorXd>(theta)));
 }
 
-// For a case of each pattern, at the top `theta`: `score`, slopes of its log likelihood by all
-// parameters, and `influence`, by how much it moves the naturals. `place` (judges x truths): which
-// column of scores belongs to the logit of an accuracy, NA where there is none.
+// Patterns x naturals, at the top `theta`: by how much a case of a pattern moves the naturals.
 // [[Rcpp::export(rng = false)]]
-List core_latent_influence(List patterns, NumericVector weight, List known, List model,
-                           NumericVector theta) {
+NumericMatrix core_latent_influence(List patterns, NumericVector weight, List known, List model,
+                                    NumericVector theta) {
   const glue::Interruptible here;
   const RatedClass of(patterns, weight, known, model);
   const auto& latent = of.latent;
   const Eigen::VectorXd x = as<Eigen::VectorXd>(theta);
-  const Eigen::MatrixXd of_rows = latent.scores(x);
-  Eigen::MatrixXd score = Eigen::MatrixXd::Zero(of.rows.of_pattern.size(), x.size());
-  for (Eigen::Index p = 0; p < score.rows(); ++p) {
-    const auto row = of.rows.of_pattern[p];
-    if (row >= 0) score.row(p) = of_rows.row(row);
-  }
   const Eigen::MatrixXd response =
       Curvature(latent, log_posterior_hessian(latent, x), x).response();
-  IntegerMatrix place(of.rows.judges, latent.categories);
-  for (int u = 0; u < of.rows.judges; ++u) {
-    for (int k = 0; k < latent.categories; ++k) {
-      const bool none = latent.is_known(u) || latent.ordinal_at >= 0;
-      place(u, k) = none ? NA_INTEGER : latent.accuracy_at(u, k) + 1;
-    }
+  const Eigen::MatrixXd of_rows = latent.scores(x) * response.transpose();
+  const auto& row = of.rows.of_pattern;
+  Eigen::MatrixXd out =
+      Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(row.size()), of_rows.cols());
+  for (std::size_t p = 0; p < row.size(); ++p) {
+    if (row[p] >= 0) out.row(static_cast<Eigen::Index>(p)) = of_rows.row(row[p]);
   }
-  return List::create(_["score"] = score,
-                      _["influence"] = Eigen::MatrixXd(score * response.transpose()),
-                      _["place"] = place);
+  return wrap(out);
 }
 
 // Posteriors of any patterns of the same raters under parameters `theta`, and the probability of
