@@ -40,7 +40,7 @@ coincidences <- function(view) {
 
 # Shares of all cases: rated, rated by another rater as well, and rated differently by another.
 overlap_of_raters <- function(view) {
-  check_named_raters(view$x, "what", "There are no raters to tell apart.", i = NULL)
+  check_named_raters(view$x, "what", "The raters are not identified.", i = NULL)
   answers <- answers_by_pattern(view$x)
   counts <- pattern_counts(view$x)
   cases <- pattern_cases(view$x)

@@ -105,11 +105,16 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
                       counts = NULL, pairwise = FALSE, by_category = FALSE, systems = pairwise,
                       pooling = c("pairs", "cases", "fleiss-cuzick"), resampling = list()) {
   check_dots_empty(..., .but = "by")
-  if (!missing(x) && is_variables(x)) return(each_variable(lapply(x, function(x) list(x = x))))
   by <- rlang::enquos(...)$by
-  if (!is.null(by)) {
+  grouped <- !is.null(by) && !rlang::quo_is_null(by)
+  if (!missing(x) && is_variables(x)) {
+    abort_argument_if(grouped, "by", "is for one variable.",
+      i = "Take one of them: {.code x[[\"{names(x)[[1L]]}\"]]}.")
+    return(each_variable(lapply(x, function(x) list(x = x))))
+  }
+  if (grouped) {
     x <- as_ratings(x)
-    groups <- split(seq_along(x$cases), by_of_cases(by, x))
+    groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
     return(each_variable(lapply(groups, function(at) list(x = x[at, ])), "group"))
   }
   counts <- rlang::enquo(counts)

@@ -144,7 +144,11 @@ tested <- function(fit, rates, both, conf_level, group = NULL) UseMethod("tested
 
 tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
   of_group <- if (is.null(group)) fit$base_rates else drop(rates_of_cases(fit, group))
-  at <- test_numbers(with_combined(fit$matrices, both), of_group, rates)
+  answered <- fit$answered
+  if (length(both) > 0L && !is.null(answered)) {
+    answered <- rbind(answered, answered[rep(both[[1L]], 2L), ] * answered[rep(both[[2L]], 2L), ])
+  }
+  at <- test_numbers(with_combined(fit$matrices, both), of_group, rates, answered)
   error <- test_errors(fit, at, rates, both, group)
   z <- normal_quantile(conf_level)
   value <- off_scale(at)
@@ -243,11 +247,16 @@ of_each_test <- function(raters, categories, f) {
   array(values, c(8L, categories, raters))
 }
 
-# Measures x categories x raters, on the scale of intervals.
-test_numbers <- function(matrices, base_rates, rates) {
+# Measures x categories x raters, on the scale of intervals. `answered`: raters x categories, how
+# often a rater answers; measures are then those of the cases with an answer.
+test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
   of_each_test(nrow(matrices), length(base_rates), function(j, k) {
-    rate <- (rates %||% whole_on_boundary(base_rates))[[k]]
-    one_test(against_the_rest(matrices, base_rates, j, k), rate)
+    rate <- rates %||% whole_on_boundary(base_rates)
+    if (!is.null(answered)) {
+      rate <- rate * answered[j, ] / sum(rate * answered[j, ])
+      base_rates <- base_rates * answered[j, ]
+    }
+    one_test(against_the_rest(matrices, base_rates, j, k), rate[[k]])
   })
 }
 

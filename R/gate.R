@@ -118,7 +118,9 @@ gate_rows.system_comparison <- function(x, at_least) {
   abort_argument_if(is.null(x$gold) && isTRUE(x$options$machines), "x", no_gate_of_machines,
     i = "Label random cases: {.arg known_truth} of {.fun estimate_accuracy}.")
   table <- x$differences
-  rows <- decided(table, paste(table[[1L]], "-", table[[2L]]), at_least)
+  pair <- paste(table[[1L]], "-", table[[2L]])
+  if (has_columns(table, "group1")) pair <- paste0(table$system, ", ", pair)
+  rows <- decided(table, pair, at_least)
   rows$gold <- x$gold$cases %||% NA_integer_
   gate_words(rows, paste0("the difference ", rows$system, " is "), at_least)
 }
@@ -136,7 +138,8 @@ decided <- function(table, system, at_least) {
 
 gate_words <- function(rows, claim, at_least) {
   share <- whole_percent(rows$estimate)
-  more <- sprintf("; %s more gold cases would show it if %s is right", rows$needed, share)
+  more <- sprintf("; %s more gold %s would show it if %s is right", rows$needed,
+    ifelse(rows$needed %in% 1L, "case", "cases"), share)
   rows$words <- paste0(rows$decision, ": ", claim, share, " [", whole_percent(rows$conf.low), ", ",
     whole_percent(rows$conf.high), "], at least ", threshold_words(at_least), " is asked",
     ifelse(rows$needed %in% c(0, NA), "", more))
@@ -148,6 +151,8 @@ gate_words <- function(rows, claim, at_least) {
 # The least number of further gold cases after which Wilson's interval would exclude the threshold,
 # if share and worth of predictions stayed as they are; NA if all cases are not enough.
 needed_labels <- function(measured, share, at_least, estimate) {
+  # The ends of a confidence sequence are not Wilson's.
+  if (interval_of(estimate)$gold$anytime) return(NA_integer_)
   labels <- seq_len(max(0, measured$cases - measured$gold))
   measured$gold <- measured$gold + labels
   size <- 1 / gold_error(measured, estimate$gold$settings$target)

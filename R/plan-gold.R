@@ -23,7 +23,7 @@
 #'
 #' If pilot and draw are both random, so are all of them together:
 #' `update(estimate, known_truth = new)`, with columns `case` and `truth`, adds them to the
-#' estimate. Otherwise, or if the pilot has a column `probability`, estimate anew, with
+#' estimate. Otherwise, or if the pilot has a column `probability`, estimate again, with
 #' `rbind(tidy(plan, "labelled"), new)` as `known_truth`, where `new` is `augment(plan)` with its
 #' truths. It has the probability of each case to be drawn in either round:
 #' `1 - (1 - m0 / N) (1 - p)` after `m0` random ones of `N` cases.

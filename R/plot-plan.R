@@ -53,7 +53,7 @@ plot_agreement_plan <- function(object) {
   points <- data.frame(n = curve$cases, value = curve$half_width, group = factor(1L))
   plan_picture(points, object$settings$half_width) +
     ggplot2::geom_point(size = 1.6, show.legend = FALSE) +
-    category_scale("1", guide = "none") +
+    category_scale("1") +
     titled("Half-width of intervals", schema_of(object)$line, "cases", "half-width")
 }
 

@@ -20,6 +20,9 @@ variables_of_columns <- function(data, columns, repeats) {
   rating <- columns$rating
   if (rlang::quo_is_call(columns$raters, "list")) {
     roles <- rlang::call_args(columns$raters)
+    names <- rlang::names2(roles)
+    abort_argument_if(any(names == "") || anyDuplicated(names) > 0L, "raters",
+      "must have a different name for each variable.", x = "Its names are {.val {names}}.")
     return(lapply(roles, function(role) list(raters = role)))
   }
   if (!is.data.frame(data) || repeats == "labels" || !rlang::quo_is_call(rating, c("c", ":"))) {
@@ -35,6 +38,14 @@ variables_of_columns <- function(data, columns, repeats) {
 # Calls ratings() for each variable.
 ratings_of_variables <- function(variables, options, call, env = parent.frame(2L)) {
   call[[1L]] <- ratings
+  named <- list(
+    categories = if (is.list(options$categories)) options$categories, ordered = options$ordered
+  )
+  for (arg in names(named)) {
+    unknown <- setdiff(names(named[[arg]]), names(variables))
+    abort_argument_if(unknown, arg, "must have names of variables.",
+      x = "There is no variable {.val {unknown}}.", i = near_values(unknown, names(variables)))
+  }
   Map(function(role, name) {
     call[names(role)] <- role
     if (is.list(options$categories)) call["categories"] <- list(options$categories[[name]])

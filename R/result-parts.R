@@ -6,10 +6,12 @@ each_variable <- function(given, column = "variable", call = rlang::caller_call(
                           fn = rlang::caller_fn(), env = rlang::caller_env(2L)) {
   call <- match.call(fn, call, envir = env)
   call[[1L]] <- fn
-  call$by <- NULL
+  if (column == "group") call$by <- NULL
   with_one_seed(stack_results(lapply(given, function(arguments) {
-    call[names(arguments)] <- lapply(names(arguments), as.name)
-    eval(call, list2env(arguments, parent = env))
+    # Names that no variable of the user has.
+    reserved <- paste0(".fallible_", names(arguments))
+    call[names(arguments)] <- lapply(reserved, as.name)
+    eval(call, list2env(stats::setNames(arguments, reserved), parent = env))
   }), column))
 }
 

@@ -5,8 +5,9 @@
 #
 # TASK: grid (theta x judges x gold cases), differences (eight designs), gate (thresholds x judges x
 # gold cases), calibration (theta x judges x calibration cases from elsewhere: the interval of
-# known_raters and judgy's bootstrap) or all. Writes a row per cell to FILE, with Monte Carlo errors,
-# and prints whether the targets are met. Coverage is of the pass rate in the population, of nominal 90% intervals.
+# known_raters and judgy's bootstrap) or all. Writes a row per cell to FILE, with Monte Carlo
+# errors, and prints whether the targets are met. Coverage is of the pass rate in the population, of
+# nominal 90% intervals.
 
 library(fallible)
 internal <- asNamespace("fallible")

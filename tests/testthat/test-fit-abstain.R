@@ -320,3 +320,23 @@ test_that("models that cannot use abstentions say so", {
       coef(quiet(fit_raters(without_abstentions(x), model))))
   }
 })
+
+test_that("predictive values are those of cases with an answer", {
+  set.seed(4)
+  n <- 4000
+  truth <- rbinom(n, 1, 0.5)
+  d <- data.frame(case = seq_len(n))
+  for (rater in c("a", "b", "c")) {
+    d[[rater]] <- as.character(ifelse(runif(n) < 0.8, truth, 1 - truth))
+    d[[rater]][runif(n) < ifelse(truth == 1, 0.55, 0.05)] <- "?"
+  }
+  x <- ratings(d, raters = a:c, case = case, abstain = "?", rater_kind = "expert")
+  table <- test_accuracy(quiet(fit_raters(x, dawid_skene())), combine = c("a", "b"))
+  ppv <- table[table$measure == "ppv", ]
+  # A share of about 1000 cases has a standard error of .015.
+  expect_equal(ppv$estimate[ppv$rater == "a"], c(mean(truth[d$a == "0"] == 0), mean(truth[d$a == "1"] == 1)),
+    tolerance = 0.06)
+  both <- d$a == "1" & d$b == "1"
+  found <- ppv$estimate[grepl("and|both", ppv$rater) & ppv$category == "1"]
+  expect_equal(found[[1]], mean(truth[both] == 1), tolerance = 0.06)
+})

@@ -61,6 +61,23 @@ test_that("verbs take a list of variables, and do not depend on the order of its
   expect_equal(tidy(estimates[["tone"]]), tidy(estimates)[2, -1])
 })
 
+test_that("what names variables must name them, and by is for one variable", {
+  long <- coded()
+  read <- function(...) ratings(long, case = case, rater = rater, rating = c(topic, tone), ...)
+  expect_error(read(categories = list(tonne = "low")), "tonne", class = "fallible_error_argument")
+  expect_error(read(ordered = c(tonne = TRUE)), "tonne", class = "fallible_error_argument")
+  wide <- reshape(long, idvar = "case", timevar = "rater", direction = "wide")
+  expect_error(ratings(wide, raters = list(starts_with("topic"), starts_with("tone")), case = case),
+    "name", class = "fallible_error_argument")
+  expect_error(agreement(read(), by = stats::setNames(rep(1:2, 20), 1:40)), class = "fallible_error_argument")
+  x <- 0.8
+  expect_identical(glance(agreement(read(), "fleiss_kappa", conf_level = x))$conf_level, 0.8)
+  one <- lehner_ratings()
+  expect_equal(agreement(one, "gwet_ac", by = NULL), agreement(one, "gwet_ac"))
+  halves <- factor(rep(c("u", "v"), 5), c("z", "u", "v"))
+  expect_identical(agreement(one, "gwet_ac", by = stats::setNames(halves, one$cases))$group, c("u", "v"))
+})
+
 test_that("lists that hold anything but ratings are refused, by name", {
   x <- lehner_ratings()
   for (verb in list(agreement, data_check, estimate_accuracy, compare_agreement)) {
@@ -137,6 +154,8 @@ test_that("plans for agreement find the number of cases whose interval is so wid
   expect_equal(mean(widths), 0.05, tolerance = 0.1)
   expect_lt(answer$std.error, answer$cases / 10)
   expect_output(print(plan), "half-width of 0.05")
+  skip_if_not_installed("ggplot2")
+  expect_s3_class(ggplot2::autoplot(plan), "ggplot")
   expect_lt(tidy(update(plan, half_width = 0.1))$cases, answer$cases / 3)
   expect_identical(tidy(plan_cases(x, half_width = 0.01, agreement = "fleiss_kappa", cases = c(2, 100), runs = 20))$cases, NA_real_)
   expect_error(plan_cases(x, margin = 0.1), "half_width", class = "fallible_error_argument")
