@@ -143,7 +143,7 @@ no_members <- tibble::tibble(
 #' narrower than if the group were all there is. [compare_systems()] of the whole list compares the
 #' groups, if gold cases measure them.
 #'
-#' @param x,object An [estimate_accuracy()] result with `by`.
+#' @param object An [estimate_accuracy()] result with `by`.
 #' @param ... Passed on to `format()` of each estimate.
 #' @return `tidy()`: the tables of [tidy.accuracy_estimate()], one below another, with `group` as
 #'   their first column; `tidy(x, "groups")`: the `glance()` of each group. `glance()`: a tibble

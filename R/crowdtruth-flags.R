@@ -50,7 +50,7 @@ spam_sign <- c(
 #' @template ref-crowdtruth
 #' @examples
 #' set.seed(1)
-#' x <- simulate_crowd(spammers = c(random = 3, constant = 2))
+#' x <- simulate_crowd(spammers = c(random = 6, constant = 4))
 #' flag_workers(crowdtruth(x))
 #'
 #' # Quality known for half of the workers

@@ -131,7 +131,7 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 
 #' Tables of a fit
 #'
-#' @param x A [fit_raters()] result.
+#' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error` (`NA` for
 #'   base rates if one of them is zero, for all if raters agree perfectly, and where weights do not
 #'   count cases).

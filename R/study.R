@@ -40,7 +40,7 @@
 #' an empty file beside it whose name ends in `.lock`: a second study that asks for it gets an error
 #' of class `fallible_error_file`.
 #'
-#' @srrstats {G5.7} errors by cases and raters: `vignette("simulation-figures")` stops if they do
+#' @srrstats {G5.7} errors by cases and raters: article `simulation-figures` stops if they do
 #'   not fall
 #' @param designs A [rater_design()] with systems, or a function of the number of cases (see Worlds
 #'   of your own); or a list of these with names.

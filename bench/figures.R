@@ -1,5 +1,5 @@
 # Errors of the published method in the settings of the paper's fourteen figures, which
-# vignette("simulation-figures") holds its own, fewer, panels against:
+# article simulation-figures holds its own, fewer, panels against:
 #
 #   Rscript bench/figures.R inst/extdata/results/paper-figures.csv
 #
