@@ -135,7 +135,7 @@ accuracy_notes <- function(x, record) {
     if (has_range) {
       note(paste(c(
         "Range: if errors are shared with the raters, or independent (not bounds).", assumed
-      ), collapse = " "), report = NULL)
+      ), collapse = " "), "assumption", report = NULL)
     } else {
       assumed
     },

@@ -68,9 +68,12 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   words <- function(which) {
     lapply(schemas, function(schema) vapply(Filter(which, schema$notes), `[[`, "", "text"))
   }
-  common <- Reduce(intersect, words(function(note) note$kind == "note"))
-  # Notes without words for a report explain columns, which only common notes may do.
-  particular <- lapply(words(function(note) length(note$report) > 0L), setdiff, common)
+  common <- Reduce(intersect, words(function(note) note$kind != "heading"))
+  # Notes without words for a report explain columns, which only common notes may do. Assumptions are
+  # always shown.
+  particular <- lapply(words(function(note) {
+    note$kind == "assumption" || note$kind != "heading" && length(note$report) > 0L
+  }), setdiff, common)
   # Facts that hold for all parts; cases are added up.
   facts <- first$facts[vapply(names(first$facts), function(name) {
     length(unique(lapply(schemas, function(schema) schema$facts[[name]]))) == 1L

@@ -84,7 +84,7 @@ TEST_CASE("measures that count are sums over pairs of ratings by different judge
        {"percent_agreement", "chance_kappa", "fleiss_kappa", "gwet_ac", "specific_agreement"}) {
     CAPTURE(name);
     for (const bool pool : {true, false}) {
-      const auto kernel = make_kernel(rows, {name, scale, pool});
+      const auto kernel = make_kernel(rows, {name, scale, pool ? Pooling::pairs : Pooling::cases});
       const Slow slow(rows, rows.weight, pool);
       CHECK(kernel->estimate(rows.weight).value == Approx(slow.value(name)).epsilon(1e-12));
       const auto influence = kernel->influence(rows.weight);
@@ -114,6 +114,7 @@ TEST_CASE("the error without agreement beyond chance is that of all ways to rate
   const std::vector<int> ends{2, 4, 7};
   for (const bool pool : {true, false}) {
     const Slow slow(rows, rows.weight, pool);
+    const Pooling pooling = pool ? Pooling::pairs : Pooling::cases;
     // What is left of observed less expected agreement where shares are nearly those of the law.
     const auto left = [&](const std::vector<int>& answer) {
       double agreeing = 0, chance = 0;
@@ -145,8 +146,8 @@ TEST_CASE("the error without agreement beyond chance is that of all ways to rate
       square += probability * left(answer) * left(answer);
     }
     const double error = std::sqrt(square - mean * mean) / (1 - slow.expected("fleiss_kappa"));
-    const auto kernel = make_kernel(rows, {"fleiss_kappa", scale, pool});
+    const auto kernel = make_kernel(rows, {"fleiss_kappa", scale, pooling});
     CHECK(kernel->null_error(rows.weight) == Approx(error).epsilon(1e-10));
-    CHECK(std::isnan(make_kernel(rows, {"gwet_ac", scale, pool})->null_error(rows.weight)));
+    CHECK(std::isnan(make_kernel(rows, {"gwet_ac", scale, pooling})->null_error(rows.weight)));
   }
 }

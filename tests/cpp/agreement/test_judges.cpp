@@ -128,7 +128,7 @@ double alpha(const RatedRows& rows, const Weights& weight, bool ordinal, double 
 void compare(const std::string& name, const RatedRows& rows, const Measure& slow,
              const Measure& limit) {
   CAPTURE(name);
-  const auto kernel = make_kernel(rows, {name, scale, true});
+  const auto kernel = make_kernel(rows, {name, scale, Pooling::pairs});
   CHECK(kernel->estimate(rows.weight).value == Approx(slow(rows.weight)).epsilon(1e-12));
   const auto influence = kernel->influence(rows.weight);
   const auto without = kernel->without_one(rows.weight, Host());
@@ -154,7 +154,7 @@ TEST_CASE("kappas of raters and alphas are what their definitions say") {
   compare("conger_kappa", rows, of(conger), of(conger));
   compare("krippendorff_alpha", rows, of(alpha, false, 1.0), of(alpha, false, 0.0));
   compare("krippendorff_alpha_ordinal", rows, of(alpha, true, 1.0), of(alpha, true, 0.0));
-  CHECK(make_kernel(rows, {"light_kappa", scale, true})->estimate(rows.weight).why ==
+  CHECK(make_kernel(rows, {"light_kappa", scale, Pooling::pairs})->estimate(rows.weight).why ==
         Undefined::unshared);
   rows.judges = 3;
   compare("light_kappa", rows, of(light), of(light));
@@ -187,10 +187,10 @@ TEST_CASE("the error of two raters without agreement beyond chance is that of al
     mean += probability * left;
     square += probability * left * left;
   }
-  const auto kernel = make_kernel(rows, {"conger_kappa", scale, true});
+  const auto kernel = make_kernel(rows, {"conger_kappa", scale, Pooling::pairs});
   CHECK(kernel->null_error(rows.weight) ==
         Approx(std::sqrt(square - mean * mean) / (1 - by_chance(first, second))).epsilon(1e-10));
-  CHECK(std::isnan(make_kernel(ratings(), {"conger_kappa", scale, true})
+  CHECK(std::isnan(make_kernel(ratings(), {"conger_kappa", scale, Pooling::pairs})
                        ->null_error(ratings().weight)));
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("measures of a table of two raters") {
   }
   rows.weight = {4, 2, 1, 3};
   const auto value = [&](const char* name) {
-    return make_kernel(rows, {name, {1, 0, 0, 1}, true})->estimate(rows.weight).value;
+    return make_kernel(rows, {name, {1, 0, 0, 1}, Pooling::pairs})->estimate(rows.weight).value;
   };
   CHECK(value("bangdiwala_b") == Approx((16 + 9) / (6 * 5 + 4 * 5.0)));
   CHECK(value("yule_y") ==
@@ -227,7 +227,7 @@ TEST_CASE("measures of a table of two raters") {
     Selection both{{1, 2}, {}, 2, {1, 2, 3}, 3, false, 2};
     const RatedRows some = select_rows(panel.view(), panel.weights(), both);
     const double used = raters[0] == "AAAA" ? 2 : 3;
-    CHECK(make_kernel(some, {"information_agreement", scale, true})->estimate(some.weight).value ==
+    CHECK(make_kernel(some, {"information_agreement", scale, Pooling::pairs})->estimate(some.weight).value ==
           Approx(1 - used / 3));
   }
 }
