@@ -69,8 +69,8 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     lapply(schemas, function(schema) vapply(Filter(which, schema$notes), `[[`, "", "text"))
   }
   common <- Reduce(intersect, words(function(note) note$kind != "heading"))
-  # Notes without words for a report explain columns, which only common notes may do. Assumptions are
-  # always shown.
+  # Notes without words for a report explain columns, which only common notes may do.
+  # Assumptions are always shown.
   particular <- lapply(words(function(note) {
     note$kind == "assumption" || note$kind != "heading" && length(note$report) > 0L
   }), setdiff, common)
