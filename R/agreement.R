@@ -214,3 +214,132 @@ header_of_agreement <- function(view) {
   cases <- count_noun(nrow(x), "case")
   c(sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE), header[[2L]])
 }
+
+# What agreement() and the functions of single measures compare.
+
+# Counts of ratings: columns of x, or a matrix or data frame of their own.
+counts_ratings <- function(x, counts) {
+  if (!missing(x)) return(as_ratings(x, counts = !!counts))
+  counts <- rlang::eval_tidy(counts)
+  abort_argument_if(!is.data.frame(counts) && !is.matrix(counts), "counts",
+    "must be a matrix or data frame of cases x categories, or columns of {.arg x}.", not = counts)
+  as_ratings(counts, counts = tidyselect::everything())
+}
+
+# What is compared: the judges (raters, and systems if these count as raters) and the categories.
+# Fields: x, weight and cases (of each pattern), counted (are weights counts?), rater and system
+# (number of the judge of each, 0 if left out), judges, names, category (new number of each),
+# labels, binary (a category against the others), repeaters (raters who rated a case
+# more than once), repeated (is one of them among the judges?).
+new_view <- function(x, systems = FALSE) {
+  raters <- seq_along(x$raters)
+  names <- c(x$raters, if (systems) x$systems)
+  repeaters <- unique(repeated_ratings(x$patterns)$rater)
+  list(
+    x = x, weight = pattern_weights(x), cases = pattern_cases(x),
+    counted = weights_are_counts(x), rater = raters,
+    system = (length(raters) + seq_along(x$systems)) * systems, judges = length(names),
+    names = names, category = seq_along(x$categories), labels = x$categories, binary = FALSE,
+    repeaters = repeaters, repeated = length(repeaters) > 0L
+  )
+}
+
+# One pair of its judges.
+view_pair <- function(view, pair) {
+  view$rater <- match(view$rater, pair, nomatch = 0L)
+  view$system <- match(view$system, pair, nomatch = 0L)
+  view$judges <- 2L
+  view$names <- view$names[pair]
+  view$repeated <- any(view$rater[view$repeaters] > 0L)
+  view
+}
+
+# Each category against the others.
+views_of_categories <- function(view) {
+  view$binary <- TRUE
+  lapply(seq_along(view$labels), function(k) {
+    label <- view$labels[[k]]
+    view$category <- ifelse(view$category == k, 1L, 2L)
+    view$labels <- c(label, if (label == "others") "all others" else "others")
+    view
+  })
+}
+
+selection_of <- function(view, measure) {
+  place <- seq_along(view$labels)
+  if (measure$scale == "ordinal") place <- as.integer(rank(label_values(view$labels)))
+  list(
+    rater = view$rater, system = view$system, judges = view$judges,
+    category = place[view$category],
+    categories = length(view$labels), exchangeable = measure$form == "counts",
+    least = measure$least
+  )
+}
+
+# Cases have different numbers of ratings, so that it matters what agreement is pooled over.
+unequal_ratings <- function(view) {
+  x <- view$x
+  rated <- tabulate(
+    rating_pattern(x)[view$rater[rating_rater(x)] > 0L], n_patterns(x)
+  ) + rowSums(pattern_answers(x)[, view$system > 0L, drop = FALSE] > 0L)
+  length(unique(rated[view$weight > 0 & rated > 1L])) > 1L
+}
+
+# Tables that annotators ask for: agreement per case, coincidences of categories, and how each rater
+# overlaps with the others.
+
+# A table of each of the ratings that were compared.
+of_views <- function(x, table) {
+  views <- attr(x, "about")$views
+  if (length(views) == 1L) return(table(views[[1L]]))
+  bind_parts(structure(views, column = intersect(part_columns, names(x))), table)
+}
+
+# Cases x categories: how many judges chose each category. Field `case` is the row of each case.
+judged_counts <- function(view) {
+  rows <- kernel_rows(built_in_measures$fleiss_kappa, view)
+  c(rows, list(case = rows$of_pattern[pattern_of_case(view$x)]))
+}
+
+agreement_by_case <- function(view) {
+  counted <- judged_counts(view)
+  n <- rowSums(counted$data)
+  agreeing <- ratio(rowSums(counted$data * (counted$data - 1)), n * (n - 1))
+  at <- replace(counted$case, counted$case == 0L, NA)
+  tibble::tibble(
+    case = view$x$cases, ratings = replace(n[at], is.na(at), 0), agreement = agreeing[at],
+    category = view$labels[max.col(counted$data, "first")][at]
+  )
+}
+
+# Krippendorff's coincidences: each ordered pair of ratings of a case with m ratings counts
+# 1 / (m - 1).
+coincidences <- function(view) {
+  counted <- judged_counts(view)
+  n <- rowSums(counted$data)
+  weighted <- counted$data * ifelse(n > 1, counted$weight / (n - 1), 0)
+  both <- crossprod(weighted, counted$data) - diag(colSums(weighted), ncol(weighted))
+  tibble::tibble(
+    category1 = rep(view$labels, length(view$labels)),
+    category2 = rep(view$labels, each = length(view$labels)), n = as.vector(both)
+  )
+}
+
+# Shares of all cases: rated, rated by another rater as well, and rated differently by another.
+overlap_of_raters <- function(view) {
+  check_named_raters(view$x, "what", "The raters are not identified.", i = NULL)
+  answers <- answers_by_pattern(view$x)
+  counts <- pattern_counts(view$x)
+  cases <- pattern_cases(view$x)
+  share <- function(of) sum(cases[of]) / sum(cases)
+  tables <- lapply(seq_along(view$x$raters), function(rater) {
+    rated <- !is.na(answers[, rater])
+    same <- counts[cbind(seq_along(rated), replace(answers[, rater], !rated, 1L))]
+    all <- rowSums(counts)
+    tibble::tibble(
+      rater = view$x$raters[[rater]], ratings = sum(cases[rated]), coverage = share(rated),
+      overlap = share(rated & all > 1), conflict = share(rated & all > same)
+    )
+  })
+  stack_rows(tables)
+}

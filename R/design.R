@@ -261,3 +261,118 @@ keep_system <- function(design, system) {
 }
 
 is_world <- function(design) inherits(design, "rater_world")
+
+# Covariates of designed cases: kinds of cases, on which accuracy may depend.
+
+# A list: strata (see check_strata()), covariates (a tibble, a row per kind), matrices (a list by
+# judge, of a matrix for each kind) and judges (whose accuracy depends on the kind). Empty without
+# covariates.
+design_kinds <- function(covariates, difficulty, judges, labels, dispersion, given) {
+  if (is.null(covariates)) return(list(strata = difficulty))
+  check_kinds(covariates, difficulty, judges, given)
+  by_kind <- intersect(judges, names(covariates))
+  kept <- covariates[setdiff(names(covariates), c("weight", by_kind))]
+  for (name in names(kept)) check_covariate(kept[[name]], name)
+  list(
+    strata = data.frame(shift = 0, weight = covariates$weight),
+    covariates = tibble::as_tibble(kept), judges = by_kind,
+    matrices = lapply(covariates[by_kind], lapply, even_matrix, length(labels), dispersion)
+  )
+}
+
+# Right with the same probability whatever is true; errors by distance.
+even_matrix <- function(accuracy, n, dispersion) {
+  out <- dispersion^-abs(outer(seq_len(n), seq_len(n), `-`))
+  diag(out) <- 0
+  out <- out * (1 - accuracy) / rowSums(out)
+  diag(out) <- accuracy
+  out
+}
+
+check_kinds <- function(covariates, difficulty, judges, given) {
+  weight <- if (is.data.frame(covariates)) covariates[["weight"]]
+  others <- setdiff(names(covariates), "weight")
+  reserved <- intersect(others, reserved_names)
+  ok <- is.numeric(weight) && isTRUE(all(weight >= 0)) && abs(sum(weight) - 1) <= 1e-8 &&
+    !all(others %in% judges) && length(reserved) == 0L
+  abort_argument_if(!ok, "covariates",
+    "must be a data frame with a row per kind of case: {.val weight}, probabilities that sum to one,
+        columns of covariates, and columns with names of raters or systems.",
+    x = if (length(reserved) > 0L) "A covariate cannot be called {reserved[[1L]]}." else
+      if (is.numeric(weight)) "Weights are {format(weight, digits = 4L)}." else
+        "It is {describe(covariates)}.")
+  for (judge in intersect(judges, others)) check_probabilities(covariates[[judge]], judge, 1L)
+  abort_argument_if(!identical(difficulty, 0), "difficulty",
+    "{.arg difficulty} cannot be combined with {.arg covariates}.",
+    i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
+  twice <- intersect(others, given)
+  abort_argument_if(twice, "matrices",
+    "{.arg matrices} and {.arg covariates} must name different raters and systems.",
+    x = "Both have {.val {twice}}.")
+}
+
+# Words and tables of what is not a result but says what to do: models, designs, estimators.
+
+#' Tables of models, designs and estimators
+#'
+#' @return `tidy()`: a tibble. Of a [rater_model()], a row per argument of [rater_model()] but
+#'   `prior`: `property`, `value`, and `holds`, whether that is a K-property that the model keeps
+#'   (`NA` for `system`, and for `base_rates` by formula). Of a [rater_design()], a row per rater
+#'   and system: `name`, `kind` (`"rater"` or `"system"`) and `accuracy`, `NA` where a confusion
+#'   matrix is given. Of an [accuracy_estimator()], a row per option: `option` and `value`, a
+#'   string.
+#'
+#'   `glance()`: a tibble with one row: the arguments of a model, with `prior` as `"weak"`, `"none"`
+#'   or `"own"`; of a design the numbers of `cases`, `raters`, `systems` and `categories`, the law
+#'   of its `base_rates`, `dispersion`, `error_range`, the largest shift by `difficulty`, the share
+#'   of `missing` ratings, and whether the `k_properties` hold; the options of an estimator.
+#'   `format()`: a line of words.
+#' @name design_tables
+#' @family simulation
+#' @examples
+#' tidy(rater_model(accuracy = "rater"))
+#' tidy(lehner_design(8))
+#' glance(lehner_design(8))
+#' format(accuracy_estimator("joint"))
+NULL
+
+schema_of.rater_model <- function(x) { # nolint: object_name.
+  property <- c("accuracy", "errors", "difficulty", "system")
+  value <- unlist(x[property], use.names = FALSE)
+  origin <- c("common", "uniform", "none", NA)
+  if (has_formula(x)) {
+    property <- c(property, "base_rates")
+    value <- c(value, formula_text(x))
+    origin <- c(origin, NA)
+  }
+  prior <- if (length(x$prior) == 0L) "none" else if (is_pooled(x)) "pooled" else
+    if (identical(x$prior, weak_prior)) "weak" else "own"
+  new_schema(
+    list(table = tibble::tibble(property = property, value = value, holds = value == origin)),
+    c(x[c("accuracy", "errors", "difficulty", "system")], prior = prior), format(x)
+  )
+}
+
+schema_of.rater_design <- function(x) { # nolint: object_name.
+  accuracy <- c(x$raters, x$systems)
+  table <- tibble::tibble(
+    name = names(accuracy), kind = rep(c("rater", "system"), c(n_raters(x), n_systems(x))),
+    accuracy = unname(replace(accuracy, lengths(x$matrices) > 0L, NA))
+  )
+  broken <- design_violations(x)
+  line <- paste0(
+    count_noun(x$n, "case"), ", ", count_noun(n_raters(x), "rater"), ", ",
+    count_noun(n_systems(x), "system"), ", ",
+    count_noun(n_categories(x), "category", "categories")
+  )
+  new_schema(
+    list(table = table),
+    list(
+      cases = x$n, raters = n_raters(x), systems = n_systems(x), categories = n_categories(x),
+      base_rates = x$law, dispersion = x$dispersion, error_range = x$error_range,
+      difficulty = max(abs(x$strata$shift)), missing = mean(x$missing),
+      k_properties = length(broken) == 0L
+    ),
+    line, head = c(line, design_lines(x, table$kind, broken))
+  )
+}

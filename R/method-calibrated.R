@@ -98,3 +98,128 @@ interval_calibrated <- new_interval(
     })
   }
 )
+
+# Accuracy by one rater, or by the one vote of a group. There is no agreement to learn from: gold
+# cases measure the accuracy, corrected by what the rater gives on the other cases.
+
+check_one_rater <- function(x, gold, method, interval) {
+  if (!is_one_rater(x)) return(invisible())
+  check_has_systems(x)
+  abort_if(is.null(gold), "raters",
+    "One rater has no agreement to learn from, so {.fun estimate_accuracy} needs known truths.",
+    x = if (n_raters(x) > 1L) "All raters are in one group, which counts as one vote." else
+      "Found only {.val {x$raters}}. Systems do not count as raters.",
+    i = c(
+      "Label about 30 random cases:
+       {.code estimate_accuracy(x, known_truth = labels, gold_sample = \"random\")}.",
+      "If there is a calibration sample from elsewhere, use
+       {.arg known_raters}."
+    ), raters = x$raters)
+  why <- "With one rater, accuracy is measured by gold cases."
+  abort_argument_if(accuracy_methods()[[method]]$model != "own", "method", why,
+    x = "{.arg method} is {.val {method}}.", i = "Leave out {.arg method} and {.arg model}.")
+  having <- names(gold_intervals())
+  abort_argument_if(!is.null(interval) && !interval %in% having, "interval", why,
+    not = interval, i = "Use {.or {.val {having}}}, or leave it out.")
+}
+
+check_no_fit_of_one_rater <- function(fit) {
+  abort_argument_if(is_one_rater(fit$x) && any(known_patterns(fit)), "x",
+    "must be ratings, not a fit with known truths, if there is one rater.",
+    i = "Give {.fun estimate_accuracy} the ratings, with {.arg known_truth} and
+      {.code gold_sample = \"random\"}.")
+}
+
+# Nothing is identified from one rater. Its reruns, which keep their shares, agree with themselves.
+fit_one_rater <- function(x, model) {
+  if (!is.null(x$rater_groups)) x <- with_votes(x)
+  fit <- fit_algebraic(x, model)
+  fit$identified <- "no_pairs"
+  unknown <- c("agreement", "kappa", "rater_accuracy", "base_rates", "covariance", "coefficients")
+  fit[unknown] <- lapply(fit[unknown], function(value) replace(value, TRUE, NA_real_))
+  fit
+}
+
+reason_one_rater <- paste(
+  "one rater has no agreement to learn from; only gold cases that are a random sample measure it"
+)
+
+# Heading of the accuracy of constant systems. They have no answers that could be accurate: cases
+# pass or fail.
+passes <- "passes"
+
+is_pass_rate <- function(estimate) {
+  x <- estimate$fit$x
+  length(x$constant) > 0L && all(estimate$table$system %in% x$constant)
+}
+
+# How often the rater was right on gold cases, for each truth if there are two. Reruns count if more
+# than half of them are right.
+note_of_one_rater <- function(estimate) {
+  evidence <- estimate$gold$evidence
+  x <- estimate$fit$x
+  if (is.null(evidence) || !is_one_rater(x)) return(NULL)
+  right <- predict_answer(evidence$predicted[evidence$at, , drop = FALSE], evidence$truth) > 0.5
+  of <- function(which) {
+    paste(number(sum(right[which], na.rm = TRUE)), "of", number(sum(which)))
+  }
+  words <- if (n_categories(x) > 2L) paste("was right on", of(right | TRUE)) else paste0(
+    "said ", paste(vapply(2:1, function(k) {
+      label <- x$categories[[k]]
+      paste(label, "for", of(evidence$truth == k), "with truth", label)
+    }, ""), collapse = ", and ")
+  )
+  paste0("On gold cases ", x$raters, " ", words, ".")
+}
+
+# Share of ratings by which each constant system passes, without correction; empty unless one rater
+# and gold cases measure them.
+raw_pass_rate <- function(estimate) {
+  evidence <- estimate$gold$evidence
+  if (is.null(evidence) || !is_one_rater(estimate$fit$x)) return(numeric())
+  q <- predict_answer(evidence$predicted, evidence$answer)
+  rate <- colSums(evidence$weight * q, na.rm = TRUE) / colSums(evidence$weight * !is.na(q))
+  names(rate) <- estimate$table$system
+  rate[names(rate) %in% estimate$fit$x$constant]
+}
+
+# How the estimates were made, in a caption.
+estimator_words <- function(estimate, model = NULL) {
+  x <- estimate$fit$x
+  if (is_one_rater(x)) return(toString(c(
+    paste("judged by", x$raters),
+    if (inherits(estimate$fit, "judge_fit")) "calibrated on other cases"
+  )))
+  method_words(estimate$options$method, model)
+}
+
+# Reliability of single runs of one rater, as signs of the answer of a system: 1 if runs of a case
+# agree, 0 if they agree no more than runs of other cases, NA without reruns.
+rerun_reliability <- function(x, s = 1L) {
+  if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
+  runs <- pattern_lengths(x)
+  weight <- pattern_weights(x) * (x$patterns$answer[, s] > 0L)
+  same <- predict_answer(pattern_counts(x), x$patterns$answer[, s])
+  same[weight == 0] <- 0
+  share <- sum(weight * same) / sum(weight * runs)
+  differ <- sum(weight * same * (runs - same)) / sum(weight * runs * (runs - 1) / 2)
+  na_real(1 - differ / (2 * share * (1 - share)))
+}
+
+# Number of labels that one label replaces, by the number of runs (Spearman-Brown). `square`:
+# squared correlation of the truth and one run.
+worth_of_runs <- function(runs, square, reliability) {
+  1 / (1 - pmin(square * runs / (1 + (runs - 1) * reliability), most_explained))
+}
+
+rerun_words <- function(estimate) {
+  x <- estimate$fit$x
+  reliability <- rerun_reliability(x)
+  measured <- measured_of(estimate$gold, 1L)
+  if (is.na(reliability) || is.null(measured)) return(NULL)
+  runs <- sum(pattern_weights(x) * pattern_lengths(x)) / sum(pattern_weights(x) * rated_patterns(x))
+  square <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs
+  worth <- decimals(worth_of_runs(runs + 0:1, square, reliability), 2L)
+  paste0("Reliability of runs: ", decimals(reliability, 2L), ". With one more run for each case, ",
+    "a label would be worth ", worth[[2L]], " instead of ", worth[[1L]])
+}

@@ -1,3 +1,143 @@
+# How metrics move with the joint table of truth and answer: with a little more probability in a
+# cell, at the cost of all others, the derivative of value((1 - h) table + h cell) at h = 0. The
+# mean over the table is 0. Nothing is said of cells of truths, or answers, that are not there.
+#
+# Metrics of categories hang on what a table has of each truth, of each answer and of right answers,
+# so that their slope of a cell is a sum of three numbers. Metrics of the whole table have a number
+# per cell.
+
+# n: the number of categories; there: is it, for each cell; whole: of rows of the plan, are they
+# metrics of the whole table; cells: cells x these; sums: (truths, answers, right answers) x others.
+metric_slopes <- function(plan, table) {
+  n <- n_categories(plan)
+  square <- matrix(table, n, byrow = TRUE)
+  there <- as.vector(t(outer(rowSums(square) > 0, colSums(square) > 0, `&`)))
+  parts <- lapply(against_rest(matrix(table, 1L), n), as.vector)
+  whole <- vapply(plan$records, function(record) record$form != "category", NA)
+  list(
+    n = n, there = there, whole = unname(whole[plan$rows$metric]),
+    cells = do.call(cbind, lapply(plan$records[whole], slopes_of_table, plan, square, there)),
+    sums = do.call(cbind, lapply(plan$records[!whole], slopes_of_categories, plan, parts))
+  )
+}
+
+# The slopes of a row of the plan, a number per cell; `all`: also of cells where metrics of
+# categories could get cases, though nobody has given such an answer.
+slope_of <- function(slopes, i, all = FALSE) {
+  at <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
+  if (slopes$whole[[i]]) return(slopes$cells[, at])
+  of <- matrix(slopes$sums[, at], ncol = 3L)
+  square <- outer(of[, 1L], of[, 2L], `+`) + diag(of[, 3L], slopes$n)
+  replace(as.vector(t(square)), !all & !slopes$there, 0)
+}
+
+# Sums over cells of tables times slopes, tables x rows of the plan.
+along_slopes <- function(slopes, tables) {
+  tables[, !slopes$there] <- 0
+  out <- matrix(0, nrow(tables), length(slopes$whole))
+  if (any(slopes$whole)) out[, slopes$whole] <- tables %*% slopes$cells
+  if (!all(slopes$whole)) {
+    out[, !slopes$whole] <- do.call(cbind, table_sums(tables, slopes$n)) %*% slopes$sums
+  }
+  out
+}
+
+# Of each answer the sum of slopes times `weight` (answers x truths), answers x rows of the plan.
+slopes_by_answer <- function(slopes, weight) {
+  vapply(seq_along(slopes$whole), function(i) {
+    rowSums(weight * matrix(slope_of(slopes, i), slopes$n))
+  }, numeric(slopes$n))
+}
+
+slopes_of_table <- function(record, plan, square, there) {
+  table <- as.vector(t(square))
+  if (record$form == "cell") return(slopes_of_cells(record, plan, table))
+  slope <- if (is.na(values_of_tables(record, plan, matrix(table, 1L)))) {
+    NA_real_ * table
+  } else if (is.null(record$gradient)) {
+    numeric_slopes(record, plan, table, which(there))
+  } else {
+    gradient <- do.call(record$gradient, c(list(square), plan$settings[record$settings]))
+    as.vector(t(gradient - sum(square * gradient)))
+  }
+  replace(slope, !there, 0)
+}
+
+# A share of the cases with a truth does not move with other cases.
+slopes_of_cells <- function(record, plan, table) {
+  truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
+  cells <- record$cells
+  whole <- rowsum(table, truth)[truth[cells]]
+  off <- outer(seq_along(table), cells, `==`) - rep(table[cells] / whole, each = length(table))
+  off * outer(truth, truth[cells], `==`) / rep(whole, each = length(table))
+}
+
+# Of values at no step, half a step and a step.
+one_sided <- function(value) (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
+
+# Of kernels of users, table by table.
+numeric_slopes <- function(record, plan, table, there) {
+  slope <- numeric(length(table))
+  size <- ceiling(most_in_block / length(table))
+  for (cells in split(there, ceiling(seq_along(there) / size))) {
+    more <- outer(cells, seq_along(table), `==`)
+    values <- lapply(c(0, 0.5, 1) * slope_step, function(h) {
+      values_of_tables(record, plan, (1 - h) * rep(table, each = length(cells)) + h * more)
+    })
+    slope[cells] <- one_sided(do.call(cbind, values))
+  }
+  slope
+}
+
+# Averages, then categories. Kernels see little more of one kind of case in each category at a time.
+slopes_of_categories <- function(record, plan, parts) {
+  n <- length(parts$tp)
+  of <- kernel_slopes(record, plan, parts, diag(4L))
+  slope <- replace(of$slope, !is.na(of$value) & !is.finite(of$slope), 0)
+  each <- rbind(
+    diag(slope[, 2L] - slope[, 4L], n) + rep(slope[, 4L], each = n),
+    diag(slope[, 3L] - slope[, 4L], n),
+    diag(slope[, 1L] - slope[, 2L] - slope[, 3L] + slope[, 4L], n)
+  )
+  averages <- lapply(plan$averages, function(average) {
+    if (average == "micro") return(micro_slope(record, plan, parts))
+    mean_slope(each, of$value, average == "macro_weighted", parts$tp + parts$fn, record$drops)
+  })
+  do.call(cbind, c(averages, list(each)))
+}
+
+# `more`, a column per kind of case: what one more adds to tp, fn, fp and tn.
+kernel_slopes <- function(record, plan, parts, more) {
+  n <- length(parts$tp)
+  steps <- rep(c(0, 0.5, 1) * slope_step, each = n * ncol(more))
+  moved <- lapply(seq_len(4L), function(i) {
+    (1 - steps) * parts[[i]] + steps * rep(more[i, ], each = n)
+  })
+  value <- matrix(run_kernel(record, list(moved), length(steps), plan$settings), ncol = 3L)
+  list(value = value[seq_len(n), 1L], slope = matrix(one_sided(value), n))
+}
+
+# See averages_of(). Weights are shares of truths, which move, too.
+mean_slope <- function(each, value, weighted, cases, drops) {
+  weight <- weights_in_mean(value, weighted, cases, drops)
+  still <- weight == 0 | (drops == "caseless" & is.na(value))
+  each[, still] <- 0
+  value[still] <- 0
+  slope <- as.vector(each %*% weight) / sum(weight)
+  if (weighted) {
+    off <- (value - sum(value * weight) / sum(weight)) / sum(weight)
+    slope <- slope + c(replace(off, weight == 0, 0), numeric(2L * length(value)))
+  }
+  slope
+}
+
+# Right cases are true positives of one category, and true negatives of all others.
+micro_slope <- function(record, plan, parts) {
+  n <- length(parts$tp)
+  of <- kernel_slopes(record, plan, lapply(parts, sum), cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2)))
+  rep(c(of$slope[[2L]], 0, of$slope[[1L]] - of$slope[[2L]]), each = n)
+}
+
 # How much of a metric of scores each case has: n times its derivative by the weight of the case for
 # each category, cases x categories. Like the kernels of metric-scores.R these give a list of
 # `whole` and `each`.

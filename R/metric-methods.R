@@ -108,3 +108,125 @@ weighted_answers <- function(estimate, system) {
     prediction = level(rep(answer[at], each = n)), weight = as.vector(t(posterior * weight))
   )
 }
+
+# Systems compared by a metric: an estimate of accuracy turned into one of that metric, of which
+# compare_systems() makes what it makes of accuracies. On the unit scale, 1 is the best.
+
+# A plan of one row; NULL for accuracy.
+check_compared_metric <- function(metric, category, cost, estimate) {
+  if (is.null(metric) || identical(metric, built_in_metrics$accuracy$id)) return(NULL)
+  check_string(metric, "metric")
+  plan <- settle_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x)
+  check_derived(plan$records[[1L]], estimate)
+  by_category <- plan$records[[1L]]$form == "category"
+  abort_argument_if(!is.null(category) && !by_category, "category",
+    "{.arg category} goes with metrics of one category.",
+    x = "{.val {metric}} is about all of them.")
+  if (!is.null(category)) check_choice(category, plan$categories, "category")
+  plan$row <- if (is.null(category)) 1L else match(category, plan$rows$category)
+  plan
+}
+
+check_derived <- function(record, estimate) {
+  gold <- length(estimate$gold$case) > 0L
+  why <- if (record$needs != "table" || record$better == "") {
+    "systems are not compared by this metric"
+  } else if (!has_posterior(estimate)) {
+    accuracy_only(estimate)
+  } else if (gold) {
+    "gold cases measure differences of accuracy only"
+  } else {
+    lack_of_kind(draws_interval(estimate))
+  }
+  abort_if(!is.null(why), "metric",
+    "Differences of {.val {record$id}} are not derived here: {why}.",
+    i = "Use {.fun estimate_metrics}, or
+        {.code metric = \"accuracy\"}{if (gold) ', or an estimate without gold cases'}.",
+    metric = record$id)
+}
+
+# The estimate with values, replicates and errors of the metric in the place of those of accuracy.
+# What is hidden is a column of its details.
+in_metric <- function(estimate, plan) {
+  if (is.null(plan)) return(estimate)
+  draws <- confusion_draws(estimate)
+  delta <- draws_interval(estimate)$spread == "delta"
+  counts <- confusion_counts(estimate)
+  rows <- stack_rows(seq_along(counts), function(s) {
+    found <- point_rows(estimate, plan, counts[[s]], s)
+    if (delta && !is.null(draws$values)) {
+      found <- delta_rows(found, estimate, plan, counts[[s]], draws, s, 0.9)
+    }
+    found[plan$row, ]
+  })
+  value <- good_unit(rows$estimate, plan)
+  estimate$replicates <- if (!is.null(draws$values) && !anyNA(value)) {
+    vapply(seq_along(counts), function(s) {
+      metric_replicates(estimate, plan, counts[[s]], draws, value[[s]], delta, s)
+    }, double(nrow(draws$values)))
+  }
+  estimate$table$estimate <- estimate$details$centre <- value
+  if (plan$rows$metric[[plan$row]] != "accuracy") estimate$compared <- plan
+  lacks <- is.na(value)
+  estimate$table$reason[lacks] <- rows$reason[lacks]
+  errors <- c("sampling", "hidden")
+  estimate$details[errors] <- lapply(rows[errors], `/`, diff(ends_of_compared(plan)))
+  estimate
+}
+
+# The worst and the best value.
+ends_of_compared <- function(plan) ranges_of_plan(plan)[plan$row, ]
+
+is_low_good <- function(plan) plan$records[[1L]]$better == "low"
+
+good_unit <- function(value, plan) {
+  unit <- to_unit(value, t(ends_of_compared(plan)))
+  if (is_low_good(plan)) 1 - unit else unit
+}
+
+# Around the estimate: of first order where the interval is, otherwise the metric itself.
+metric_replicates <- function(estimate, plan, counts, draws, centre, delta, s) {
+  shares <- function(counts) as_shares(counts, n_categories(plan))
+  values <- function(f) in_blocks(draws, s, function(counts) f(shares(counts)))[, plan$row]
+  if (delta) {
+    slopes <- metric_slopes(plan, shares(counts))
+    off <- values(function(tables) along_slopes(slopes, tables))
+    wide <- diff(ends_of_compared(plan)) * if (is_low_good(plan)) -1 else 1
+    return(centre + (off - mean(off, na.rm = TRUE)) / wide)
+  }
+  found <- good_unit(values(function(tables) metric_values(plan, tables)), plan)
+  if (has_stand_in(estimate)) as.vector(moved_to(matrix(found), centre)) else found
+}
+
+# A comparison on the scale of the metric. Who is better stays as it is.
+from_unit <- function(found, plan) {
+  if (is.null(plan)) return(found)
+  ends <- ends_of_compared(plan)
+  low <- is_low_good(plan)
+  if (low) ends <- rev(ends)
+  found$accuracy$estimate <- ends[[1L]] + diff(ends) * found$accuracy$estimate
+  table <- found$differences
+  columns <- c("estimate", "conf.low", "conf.high")
+  turned <- if (low) columns[c(1L, 3L, 2L)] else columns
+  found$differences[columns] <- lapply(table[turned], `*`, diff(ends))
+  found$differences$std.error <- abs(diff(ends)) * table$std.error
+  found$options$metric <- row_names(plan$rows[plan$row, ])
+  found$options$low <- low
+  found
+}
+
+# In words.
+compared_metric <- function(comparison) comparison$options$metric %||% "accuracy"
+
+low_is_good <- function(comparison) isTRUE(comparison$options$low)
+
+# Is the first of each pair better, or the second, beyond doubt?
+surely_better <- function(comparison, table, who = "system1") {
+  lower <- low_is_good(comparison) == (who == "system1")
+  if (lower) table$conf.high < 0 else table$conf.low > 0
+}
+
+best_by <- function(comparison) {
+  metric <- comparison$options$metric
+  if (is.null(metric)) "most accurate" else paste("best by", metric)
+}

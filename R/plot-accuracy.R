@@ -155,3 +155,146 @@ draw_reliability <- function(table, object) {
       "score, mean of a bin", "share that is right", colour = NULL
     )
 }
+
+#' @rdname tidy.system_comparison
+#' @param object A [compare_systems()] result.
+#' @param ... Not used.
+#' @param type `"differences"`: the difference of each pair with its interval, which tells the two
+#'   apart if it does not reach over zero; of more than 40, the first of those that are printed.
+#'   `"ranks"`: the probability of each rank of each system that has ranks.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @return `autoplot()`: a ggplot.
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(comparison)
+#' plot(comparison, type = "ranks")
+#' @rawNamespace S3method(ggplot2::autoplot,system_comparison)
+autoplot.system_comparison <- function(object, # nolint: object_name.
+                                       type = c("differences", "ranks"), ...) {
+  check_dots_empty(...)
+  type <- check_choice(type)
+  abort_argument_if(type == "ranks" && nrow(tidy(object, "ranks")) == 0L, "type",
+    "There are no ranks of systems that are compared with one reference.",
+    i = "Draw {.val differences}, or compare with the {.arg best}.")
+  check_drawn(tidy(object)$probability, "The comparison is", tidy(object)$reason)
+  if (type == "differences") plot_differences(object) else plot_ranks(object)
+}
+
+most_pairs <- 40L # that a picture holds
+
+plot_differences <- function(object) {
+  table <- utils::head(shown_pairs(object), most_pairs)
+  grouped <- inherits(object, "group_comparison")
+  pair <- paste(table[[1L]], "-", table[[2L]])
+  table$pair <- from_top(if (grouped) paste(pair, table$system) else pair)
+  decided <- !is.na(table$conf.low) & (table$conf.low > 0 | table$conf.high < 0)
+  table$verdict <- ifelse(decided, "different", "undecided")
+  hidden <- nrow(tidy(object)) - nrow(table)
+  picture(table, "estimate", "pair", colour = "verdict") +
+    ggplot2::geom_vline(xintercept = 0, colour = "grey35") +
+    interval_lines(main = FALSE) +
+    ggplot2::geom_point(size = 2.6) +
+    ggplot2::scale_colour_manual(
+      values = c(different = plot_colours[["main"]], undecided = plot_colours[["muted"]]),
+      name = NULL
+    ) +
+    titled(
+      paste("Differences of", compared_metric(object), if (grouped) "between groups" else
+        "on the same cases"),
+      paste0(
+        interval_title(object$options$conf_level), "s",
+        if (object$options$simultaneous) ", all at once" else ", each for its pair alone"
+      ),
+      paste(compared_metric(object), "of the first less that of the second"),
+      caption = if (hidden > 0L) {
+        smaller <- if (is.null(object$options$against)) "smaller" else "more"
+        paste(number(hidden), smaller, "differences are not shown")
+      }
+    )
+}
+
+plot_ranks <- function(object) {
+  ranks <- tidy(object, "ranks")
+  best <- object$accuracy$system[order(-object$accuracy$estimate)]
+  small <- ranks$probability < 0.005
+  heat_map(
+    data.frame(
+      judge1 = ranks$rank, judge2 = ranks$system, value = ranks$probability,
+      label = ifelse(small, "", decimals(ranks$probability, 2L))
+    ),
+    sort(unique(ranks$rank)), "Ranks of systems", paste("1 is the", best_by(object)),
+    rows = intersect(best, ranks$system), top = TRUE
+  )
+}
+
+#' @rdname metric_estimate
+#' @param object An `estimate_metrics()` result.
+#' @return `autoplot()`: a ggplot with a panel for each metric of categories, with a row per
+#'   category and average, and one for those of the whole table; points are estimates, lines their
+#'   intervals.
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(found)
+#' @rawNamespace S3method(ggplot2::autoplot,metric_estimate)
+autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
+  check_dots_empty(...)
+  table <- tidy(object)
+  check_drawn(table$estimate, "All metrics are", table$reason)
+  table <- panels_of_metrics(table, object$plan)
+  dodge <- ggplot2::position_dodge(width = if (nlevels(table$who) > 1L) 0.6 else 0)
+  shares <- all(abs(ranges_of_plan(object$plan)) <= 1)
+  picture(
+    drop_missing(table, "estimate"), "estimate", "row", colour = "who", group = "from_top"
+  ) +
+    interval_lines(main = FALSE, position = dodge) +
+    ggplot2::geom_point(mapped(shape = "kind"), position = dodge, size = 2.4) +
+    ggplot2::facet_wrap("panel", scales = if (shares) "free_y" else "free", labeller = wrapped()) +
+    category_scale(levels(table$who)) +
+    ggplot2::scale_shape_manual(values = c(category = 19, overall = 18), guide = "none") +
+    ggplot2::scale_x_continuous(breaks = scales_of_share) +
+    (if (shares) ggplot2::expand_limits(x = 1)) +
+    titled(
+      "Metrics of systems", truth_subtitle(table, object$options$conf_level), colour = NULL,
+      caption = lacking_words(table)
+    ) +
+    room_between(14)
+}
+
+# Who, in which panel and row; the first row is at the top.
+panels_of_metrics <- function(table, plan) {
+  titles <- vapply(plan$records, `[[`, "", "title")
+  title <- titles[table$metric]
+  whole <- is.na(table$category) & is.na(table$average)
+  row <- ifelse(is.na(table$category), average_words(table$average), table$category)
+  averages <- average_words(c(metric_averages, "hand_till"))
+  table$row <- factor(
+    ifelse(whole, title, row), rev(unique(c(titles, plan$categories, averages)))
+  )
+  together <- "All categories"
+  table$panel <- factor(ifelse(whole, together, title), unique(c(together, titles)))
+  table$kind <- ifelse(is.na(table$category), "overall", "category")
+  table$who <- in_order(
+    if (has_columns(table, "group")) paste0(table$system, ", ", table$group) else table$system
+  )
+  table$from_top <- -as.integer(table$who)
+  table
+}
+
+# At most three numbers, so that labels of neighbours do not meet.
+scales_of_share <- function(limits) {
+  at <- pretty(limits, 3L)
+  at[at >= limits[[1L]] & at <= limits[[2L]]]
+}
+
+#' @rdname confusion_matrix
+#' @param object A `confusion_matrix`.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @return `autoplot()`: a ggplot, the matrix as a heat map.
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(confusion_matrix(LETTERS[1:5], accuracy = 0.6, difficulty = -0.2, dispersion = 2))
+#' @rawNamespace S3method(ggplot2::autoplot,confusion_matrix)
+autoplot.confusion_matrix <- function(object, ...) { # nolint: object_name.
+  check_dots_empty(...)
+  heat_map(
+    matrix_cells(unclass(object)), rownames(object), "Confusion matrix", x = "category given",
+    y = "true category"
+  )
+}

@@ -64,3 +64,210 @@ true_and_estimated <- function(rows) {
   })
   drop_missing(points, "truth")
 }
+
+#' @rdname tidy.case_plan
+#' @param type `"probability"`: that an estimate is within the margin, against the number of cases;
+#'   `"half_width"`: the margin that is kept with probability `conf_level`. The target is
+#'   grey and dashed. Bands are two Monte Carlo standard errors either way.
+#' @return `autoplot()`: a ggplot.
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(plan)
+#' plot(plan, type = "half_width")
+#' @rawNamespace S3method(ggplot2::autoplot,case_plan)
+autoplot.case_plan <- function(object, type = c("probability", "half_width"), # nolint: object_name.
+                               ...) {
+  check_dots_empty(...)
+  type <- check_choice(type)
+  if (has_columns(object$answer, "measure")) return(plot_agreement_plan(object))
+  shares <- type == "probability"
+  raters <- sort(unique(tidy(object)$raters))
+  points <- function(table) {
+    value <- table[[type]]
+    reach <- 2 * table[[paste0(type, "_mcse")]]
+    data.frame(
+      n = table$cases, value = value, group = factor(table$raters, raters),
+      low = pmax(value - reach, 0), high = pmin(value + reach, 1)
+    )
+  }
+  curve <- points(tidy(object, "curve"))
+  curve <- drop_missing(curve, "value")
+  settings <- glance(object)
+  plan_picture(
+    curve, if (shares) settings$conf_level else settings$half_width, "raters",
+    below = ggplot2::geom_ribbon(
+      mapped(ymin = "low", ymax = "high", fill = "group"), alpha = 0.18, colour = NA
+    ),
+    limits = if (shares) c(min(0.5, curve$value), 1) else c(0, NA)
+  ) +
+    ggplot2::geom_point(size = 1.6) +
+    ggplot2::geom_segment(
+      ggplot2::aes(xend = .data$n, yend = if (shares) 0 else Inf), points(tidy(object)),
+      na.rm = TRUE, linetype = "13", show.legend = FALSE
+    ) +
+    category_scale(levels(curve$group), name = "raters", aesthetics = c("colour", "fill")) +
+    titled(
+      if (shares) {
+        paste("Probability of an estimate within", format(settings$half_width), "of the truth")
+      } else {
+        paste("Margin that is kept with probability", format(settings$conf_level))
+      },
+      plan_subtitle(settings), "cases", if (shares) "probability" else "margin"
+    )
+}
+
+plot_agreement_plan <- function(object) {
+  curve <- tidy(object, "curve")
+  points <- data.frame(n = curve$cases, value = curve$half_width, group = factor(1L))
+  plan_picture(points, object$settings$half_width) +
+    ggplot2::geom_point(size = 1.6, show.legend = FALSE) +
+    category_scale("1") +
+    titled("Half-width of intervals", schema_of(object)$line, "cases", "half-width")
+}
+
+# What all plans draw: `value` against the number `n` of cases, for each `group`, and the target.
+plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0, NA)) {
+  groups <- nlevels(curve$group)
+  picture(curve, "n", "value", colour = "group") +
+    ggplot2::geom_hline(
+      yintercept = target, linetype = "dashed", colour = plot_colours[["muted"]]
+    ) +
+    below +
+    ggplot2::geom_line(mapped(linetype = "group")) +
+    ggplot2::scale_x_log10(labels = function(x) trimws(number(x))) +
+    # Bands that leave the limits are cut by the panel, not dropped.
+    ggplot2::scale_y_continuous(limits = limits, oob = function(x, range) x) +
+    # So that curves are told apart without colours, too.
+    ggplot2::scale_linetype_manual(
+      values = rep_len(c("solid", "42", "12", "6212"), groups), name = name,
+      guide = if (groups > 1L) "legend" else "none"
+    )
+}
+
+plan_subtitle <- function(settings) {
+  paste0(
+    if (!is.na(settings$chance_kappa)) {
+      paste0(
+        "Rater accuracy ", decimals(settings$rater_accuracy, 2L), " (chance kappa ",
+        decimals(settings$chance_kappa, 2L), "), "
+      )
+    },
+    count_noun(settings$categories, "category", "categories"),
+    "; ", number(settings$runs), " panels a point"
+  )
+}
+
+#' @rdname tidy.gold_plan
+#' @param object A [plan_gold()] result.
+#' @return `autoplot()`: a ggplot of the half-width of intervals against the number of gold cases:
+#'   gold alone, corrected by ratings, and combined with what ratings alone say. The half-width that
+#'   is wanted is grey and dashed.
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(plan)
+#' @rawNamespace S3method(ggplot2::autoplot,gold_plan)
+autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
+  check_dots_empty(...)
+  kinds <- unique(tidy(object)$interval)
+  points <- function(table) {
+    data.frame(
+      n = table$gold, value = table$half_width, group = factor(table$interval, kinds),
+      system = table$system
+    )
+  }
+  plan_picture(points(tidy(object, "curve")), glance(object)$half_width) +
+    ggplot2::geom_point(data = points(tidy(object)), na.rm = TRUE, size = 2) +
+    ggplot2::facet_wrap("system") +
+    ggplot2::scale_colour_manual(
+      values = stats::setNames(
+        plot_colours[c("muted", "accent", "main")], c("gold alone", "corrected", "combined")
+      ), name = NULL
+    ) +
+    titled("Half-width of intervals", schema_of(object)$caption, "gold cases", "half-width")
+}
+
+#' @rdname tidy.k_check
+#' @param object A [check_k_properties()] result.
+#' @param ... Not used.
+#' @param type `"tests"`: the p-value of each test, against the level. `"pairs"`: how often each
+#'   pair of raters agrees, against what the fitted model expects; pairs above the line agree more
+#'   than their accuracies explain. `"disagreements"`: the same for pairs of ratings that disagree,
+#'   by their categories, against equally probable errors.
+#' @param ... For `plot()`, passed on to `autoplot()`.
+#' @return `autoplot()`: a ggplot.
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(checks)
+#' @rawNamespace S3method(ggplot2::autoplot,k_check)
+autoplot.k_check <- function(object, # nolint: object_name.
+                             type = c("tests", "pairs", "disagreements"), ...) {
+  check_dots_empty(...)
+  type <- check_choice(type)
+  abort_argument_if(is.null(schema_of(object)), "object",
+    "must have all columns that {.fun check_k_properties} gave it.")
+  rows <- tidy(object, what = type)
+  if (type == "tests") rows <- drop_missing(rows, "p.value")
+  abort_argument_if(nrow(rows) == 0L, "type", "There is nothing to draw: no such test was done.",
+    i = "The column {.code reason} says why.")
+  alpha <- attr(object, "about")$alpha
+  switch(type,
+    tests = plot_p_values(rows, alpha),
+    pairs = plot_excess(
+      rows, paste(rows$rater1, "-", rows$rater2), rows$p.value <= alpha,
+      "Agreement of pairs of raters", "expected if errors are independent", "observed agreement"
+    ),
+    disagreements = plot_excess(
+      rows, paste(rows$category1, "-", rows$category2), FALSE, "Which categories raters confuse",
+      "expected if errors are equally probable", "observed pairs of ratings"
+    )
+  )
+}
+
+plot_p_values <- function(rows, alpha) {
+  rows$label <- from_top(paste0(k_labels[rows$property], "\n", rows$test))
+  rows$bad <- rows$verdict %in% c("violated", "contradiction")
+  lowest <- min(rows$p.adjusted, alpha / 10)
+  picture(rows, "p.adjusted", "label", colour = "bad") +
+    ggplot2::annotate(
+      "rect", xmin = lowest / 1.5, xmax = alpha, ymin = -Inf, ymax = Inf,
+      fill = plot_colours[["accent"]], alpha = 0.1
+    ) +
+    ggplot2::geom_linerange(
+      ggplot2::aes(xmin = .data$p.adjusted, xmax = 1), linewidth = 1, alpha = 0.5
+    ) +
+    ggplot2::geom_point(size = 3.4) +
+    ggplot2::geom_text(
+      ggplot2::aes(label = show_p(.data$p.adjusted)), vjust = -1.1, size = 3.2
+    ) +
+    flag_colours() +
+    ggplot2::scale_x_log10(
+      breaks = c(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1), labels = format,
+      limits = c(lowest / 1.5, 1.3), expand = c(0, 0)
+    ) +
+    roomy_rows(0.7) +
+    titled(
+      "Checks of the K-properties",
+      paste0(
+        "Shaded: the ratings contradict the property at level ", format(alpha),
+        ". Elsewhere they do not prove it"
+      ),
+      "adjusted p-value"
+    )
+}
+
+# Observed against expected; those that are `odd` are named, or else the three furthest off.
+plot_excess <- function(rows, label, odd, title, x, y) {
+  rows$label <- label
+  rows$odd <- odd
+  off <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
+  named <- rows[if (any(odd)) odd else rank(-off, ties.method = "first") <= 3L, ]
+  ends <- range(rows$observed, rows$expected)
+  ends <- ends + c(-1, 1) * max(diff(ends), 0.02) * 0.12 # room for the names
+  many <- nrow(rows) > 200L
+  picture(rows, "expected", "observed", colour = "odd") +
+    diagonal() +
+    ggplot2::geom_point(size = if (many) 1 else 2.6, alpha = if (many) 0.4 else 0.9) +
+    ggplot2::geom_text(
+      mapped(label = "label"), named, size = 3.1, vjust = -0.9, check_overlap = TRUE
+    ) +
+    flag_colours() +
+    ggplot2::coord_equal(xlim = ends, ylim = ends) +
+    titled(title, "Above the line: more often than the fitted model says", x, y)
+}

@@ -1,3 +1,246 @@
+# The door of every verb: what a user has, as ratings.
+
+#' Ratings from what you have
+#'
+#' Every function that works on ratings passes its first argument through `as_ratings()`. Where
+#' columns must be named, because there are systems, weights or other layouts, call [ratings()].
+#'
+#' * **[ratings()]** stay what they are, and a **[crowdtruth()]** result gives those it measured.
+#' * A **matrix** has cases in rows and raters in columns.
+#' * A **data frame** with the columns `case`, `rater` and `rating` has a row per rating, as
+#'   [as.data.frame()][as.data.frame.ratings] makes it and [read_ratings()] reads it. Any other has
+#'   a row per case: columns whose names begin with `system` are systems, all others are raters.
+#'   Columns called `case` and `weight` are what their names say, in both. A warning names
+#'   columns that look like something else. See Identifiers.
+#' * A **[table][base::table]** is the agreement matrix of two raters, whose categories stand in
+#'   rows and columns alike; its cells count cases.
+#' * A **lazy table** of \pkg{dbplyr} is read like a data frame, by its database; see
+#'   [ratings-database].
+#' * **Counts** of ratings, cases x categories, are distinguished from ratings by `counts`: in
+#'   `as_ratings(x, counts = everything())` every column of a matrix, table or data frame is a
+#'   category.
+#'
+#' Answers with several labels are refused; [single_label()] makes ratings of them.
+#'
+#' @section Identifiers:
+#' Without a column `case`, a column called `id`, `.id`, `item`, `unit`, `doc_id`, `text_id` or
+#' similar identifies the case, whatever its capitals. In data with a row per case its values must
+#' differ in all rows. If another identifier groups these cases, it becomes a covariate. A column
+#' called `epoch`, `run`, `model` or `population` is a rater if its values are labels of the other
+#' raters, as in data with the columns `human` and `model`. Where names and values do not decide,
+#' the call stops, and the error shows calls of [ratings()] that name its role. [ratings()]
+#' does the same where `raters` is a range or a pattern, such as `everything()`; raters that are
+#' named one by one stay raters.
+#'
+#' A data frame with the column `Population` in which all other columns have two values is a table
+#' of diagnostic tests, as \pkg{runjags} takes it. The population becomes a covariate, for
+#' `base_rates = ~ Population` of [rater_model()].
+#'
+#' @section Objects of other packages:
+#' * **\pkg{quallmer}**: Each run (class `qlm_coded`) is a rater, as in
+#'   `as_ratings(run1, run2, rating = sentiment)`. Names of arguments, or else of runs, are names of
+#'   raters; human coders are experts and other runs are models. A run that is marked as gold
+#'   becomes the `truth`, if there are others.
+#' * **\pkg{vitals}**: A `Task`, its samples and what `vitals_bind()` returns have a row per answer
+#'   of the system that was evaluated. Each answer is a case, so that epochs are separate cases,
+#'   and the scorer is the rater. In `as_ratings(task1, task2)` the scorers are raters of the same
+#'   cases if both tasks have the same answers to all samples.
+#' * **\pkg{haven}**: Columns with value labels are read as factors of these labels, with a message.
+#'   Values that are declared to be missing are missing ratings.
+#' * **\pkg{evaluatellm}**: Refused, because its scores are not answers.
+#'
+#' @srrstats {G2.4, G2.4a, G2.4b, G2.4c, G2.4d, G2.4e, G2.6} labels of any type are strings, with
+#'   codes
+#' @srrstats {G2.7, G2.8, G2.9} a generic; what cannot be converted, or loses something, is said
+#' @param x See above.
+#' @param ... Passed on to [ratings()]: `counts`, `categories`, `ordered` and others. Of objects of
+#'   other packages also more of them.
+#' @param rating The variable of the codebook, where the runs have several. For several variables,
+#'   such as `everything()`, the value is a list with ratings of each.
+#' @param votes Of [ratings()]: one vote for each group of raters, and for the reruns of each rater?
+#'   See [rater_groups]. What fits use.
+#' @param arg For functions that call this one: the name of the argument that errors are to name.
+#' @return A [ratings()] object.
+#' @family data
+#' @examples
+#' as_ratings(cbind(r1 = c("a", "b", "a"), r2 = c("a", "b", "b")))
+#' as_ratings(dawid1979[dawid1979$rater != "A1", ])
+#' as_ratings(fleiss1971[-1], counts = everything())
+#'
+#' # An agreement matrix, here of two of the raters
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' as_ratings(agreement_matrix(x, "rater1", "rater2"))
+#' @export
+as_ratings <- function(x, ...) {
+  check_given()
+  UseMethod("as_ratings")
+}
+
+#' @rdname as_ratings
+#' @export
+as_ratings.default <- function(x, ..., arg = "x") {
+  refuse_scores(x, arg)
+  abort_argument(arg, "must be ratings, a data frame or matrix of cases x raters, or an agreement
+                       matrix of class {.cls table}.", not = x,
+    i = how_to_ratings(x) %||% "Make ratings with {.fun ratings}.")
+}
+
+#' @rdname as_ratings
+#' @export
+as_ratings.ratings <- function(x, ..., votes = FALSE, arg = "x") {
+  x <- check_whole_ratings(x, arg)
+  if (check_flag(votes, "votes")) with_votes(x) else x
+}
+
+#' @export
+as_ratings.ratings_labels <- function(x, ..., arg = "x") {
+  abort_fallible("labels",
+    "{.arg {arg}} has answers with several labels; this method needs one category per rating.",
+    i = c(
+      "{.fun crowdtruth} works on several labels. {.fun single_label} makes ratings with one
+       category each: {.code single_label(x)} where every answer has one label,
+       {.code single_label(x, label = \"{x$categories[[1L]]}\")} to ask about a single one.",
+      "If the rows are independent repeats, call {.fun ratings} again with
+       {.code repeats = \"ratings\"}."
+    ))
+}
+
+#' @export
+as_ratings.crowdtruth <- function(x, ..., arg = "x") {
+  as_ratings(x$ratings, arg = arg)
+}
+
+#' @export
+as_ratings.matrix <- function(x, ..., arg = "x") {
+  if (is.object(x)) return(as_ratings.default(x, arg = arg))
+  if (!names_columns(...)) warn_counts(x)
+  ratings(x, ...)
+}
+
+#' @export
+as_ratings.table <- function(x, ..., arg = "x") {
+  if (...length() > 0L) ratings(x, ...) else table_ratings(x, arg)
+}
+
+#' @export
+as_ratings.data.frame <- function(x, ..., arg = "x") {
+  refuse_scores(x, arg)
+  if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg))
+  if (names_columns(...)) return(ratings(x, ...))
+  if (is_vitals(x)) return(ratings_of_samples(list(x, ...), arg))
+  x <- plain_columns(x)
+  roles <- guess_roles(x, arg)
+  warn_counts(x[roles$raters])
+  for (name in roles$covariates) x[[name]] <- factor(x[[name]]) # populations
+  rlang::inject(ratings(x, !!!roles, ...))
+}
+
+#' @rdname as_ratings
+#' @export
+as_ratings.qlm_coded <- function(x, ..., rating = NULL, arg = "x") {
+  if (names_columns(...)) return(ratings(x, ..., rating = {{ rating }}))
+  ratings_of_runs(list(x, ...), rlang::enquo(rating), arg)
+}
+
+#' @export
+as_ratings.Task <- function(x, ..., arg = "x") {
+  if (is_vitals(x)) ratings_of_samples(list(x, ...), arg) else as_ratings.default(x, arg = arg)
+}
+
+#' @export
+as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
+  roles <- if (!names_columns(...)) {
+    guess_roles(ask_database(dplyr::collect(utils::head(x, 0L))), "x")
+  }
+  rlang::inject(ratings(x, !!!roles, ...))
+}
+
+# Has a user said which columns are what? Looks at names alone, since columns have no values here.
+names_columns <- function(...) {
+  any(c("raters", "case", "rater", "rating", "counts") %in% names(substitute(list(...))))
+}
+
+# Ratings rarely have the same sum in all rows, with zeros among them; counts often do.
+warn_counts <- function(columns) {
+  whole <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
+  columns <- as.list(as.data.frame(columns))
+  if (length(columns) < 2L || !all(vapply(columns, whole, NA))) return(invisible())
+  sums <- Reduce(`+`, columns)
+  warn_if(length(sums) > 2L && all(sums == sums[[1L]]) && sums[[1L]] > 1 && 0 %in% unlist(columns),
+    "labels", "Every row sums to {sums[[1L]]}, as if it had counts of ratings.",
+    i = "If so, use {.code as_ratings(x, counts = everything())}; here the columns are taken for
+        raters.", labels = names(columns))
+}
+
+# Results of this package that are data frames, but not of ratings.
+own_tables <- c("ground_truth", "calibration", "agreement", "agreement_benchmark", "k_check")
+
+# For verbs that learn from agreement, which a single rater has none of.
+as_ratings_of_several <- function(x, arg = "x") {
+  check_several_raters(as_ratings(x, arg = arg))
+}
+
+check_several_raters <- function(x) {
+  abort_if(n_raters(x) < 2L,
+    "raters", "At least two raters are needed to learn from their agreement.",
+    x = if (is.null(x$voted$groups)) "Found only {.val {x$raters}}." else
+      "All raters are in {.val {x$raters}}, which counts as one vote.",
+    i = c(
+      "Systems do not count as raters.",
+      "For one rater, {.fun fit_raters} needs {.arg known_truth} or
+       {.arg known_raters}, a calibration sample."
+    ), raters = x$raters)
+  x
+}
+
+# The same for verbs that take answers with several labels as they are.
+as_answers <- function(x, arg = "x") {
+  if (inherits(x, "crowdtruth")) x <- x$ratings
+  if (has_labels(x)) x else as_ratings_of_several(x, arg)
+}
+
+# An agreement matrix as ratings: a row per cell, weighted by its count.
+table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
+  check_text(c(unlist(dimnames(x)), names(dimnames(x))), arg)
+  abort_if(length(dim(x)) != 2L || nrow(x) != ncol(x) || !identical(rownames(x), colnames(x)),
+    "table", "An agreement matrix must have the same categories in rows and columns.",
+    x = "{.arg {arg}} is {paste(dim(x), collapse = ' x ')}.",
+    i = c(
+      "Give both raters the same levels: {.code table(factor(a, levels), factor(b, levels))}.
+       A matrix of cases x raters must not be a {.cls table}.",
+      "If it has counts of ratings, cases x categories, say so:
+       {.code as_ratings(x, counts = everything())}."
+    ))
+  abort_if(!is.numeric(x) || !all(is.finite(x)) || any(x < 0) || sum(x) == 0, "table",
+    "The cells of an agreement matrix must be finite numbers of at least zero, not all zero.",
+    i = "Look at {.arg {arg}}.")
+  labels <- rownames(x) %||% as.character(seq_len(nrow(x)))
+  cells <- expand.grid(rater1 = labels, rater2 = labels, stringsAsFactors = FALSE)
+  cells$weight <- as.vector(unclass(x))
+  out <- ratings(
+    cells, raters = 1:2, weights = "weight", categories = categories %||% labels, ordered = ordered
+  )
+  names <- names(dimnames(x))
+  if (length(names) == 2L && all(nzchar(names)) && anyDuplicated(names) == 0L) out$raters <- names
+  out
+}
+
+# What to do with something that is no data, for messages.
+how_to_ratings <- function(x) {
+  if (inherits(x, "formula")) {
+    "Arguments name the columns, not a formula: {.code ratings(data, raters = r1:r4)}."
+  } else if (is.function(x)) {
+    "Where an object does not exist, R finds a function of that name. Make ratings with
+     {.fun ratings}."
+  } else if (inherits(x, c("arrow_dplyr_query", "ArrowTabular", "Dataset", "dtplyr_step"))) {
+    "Fetch the rows with {.fun dplyr::collect}, or hand those of arrow to a database, with
+     {.fun arrow::to_duckdb}."
+  } else if (is.list(x) && !is.object(x)) {
+    "Make a data frame of the list, with {.fun as.data.frame}, and ratings of that, with
+     {.fun ratings}."
+  }
+}
+
 # Makes ratings of objects of other packages, which are recognised by classes and columns.
 
 # Results of evaluatellm (called evalkit before).

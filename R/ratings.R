@@ -269,24 +269,20 @@ check_long <- function(is_long, repeats) {
     i = "Give {.arg case}, {.arg rater} and {.arg rating}.")
 }
 
-# Fields: patterns (see patterns.R), index (pattern of each case), cases (identifiers), rows (of the
-# data: "cases" if they are the cases in this order, otherwise "ratings"; NULL once cases have been
-# left out or reordered), weights (NULL if every case counts once), raters (labels), categories,
-# systems, ordered, repeats,
-# empty (case and rater of empty answers, where
-# answers have labels); each NULL where nobody said: rater_groups (the group of each rater),
-# rater_kind, voted (what with_votes() did: groups, by rater, and reruns), truth (see simulate.R
-# and ratings-truth.R), covariates (a tibble with a row per case, see covariates.R), scores (see
-# scores-read.R), confidence (see ratings-confidence.R), abstained and silent_systems (see
-# ratings-abstain.R), keys (of cases with several columns, see key_columns()), constant (names of
-# systems that raters judge, see ratings-systems.R), times and database (see ratings-database.R),
-# panel (what a group of cases takes from all cases: the number of categories
-# in `used`, the raters who are `constant`, how raters lean, see core_rater_leans(), and the
-# decision `abstain`, see decide_abstain()), whole (ratings with the constant raters that were left
-# out, where there are abstentions); simulated ones may have kinds (of their workers, see
-# crowdtruth-simulate.R).
-# Counts are ratings of a class of their own (see ratings-counts.R). Answers with several labels are
-# no ratings, so that only what is meant for them takes them; methods for both have both classes.
+# Fields, each NULL if it was not given:
+# * patterns, index (pattern of each case), cases (identifiers), weights (NULL if every case counts
+#   once), raters (labels), categories, systems, ordered, repeats; rows (of the data: "cases" if they
+#   are the cases in this order, otherwise "ratings"; NULL after cases were left out or reordered);
+# * empty (case and rater of empty answers, where answers have labels); keys (of cases with several
+#   columns); constant (names of systems that raters judge); times and database (lazy tables);
+# * rater_groups, rater_kind, voted (what with_votes() did: groups, by rater, and reruns); truth;
+#   covariates (a tibble with a row per case); scores; confidence; abstained and silent_systems;
+# * panel: what a group of cases takes from all cases: the number of categories in `used`, the raters
+#   who are `constant`, how raters lean (core_rater_leans()), the decision `abstain`; whole: ratings
+#   with the constant raters that were left out, where there are abstentions;
+# * kinds of the workers of a simulated crowd.
+# Counts are ratings of a separate class. Answers with several labels are not ratings, so that only
+# functions for them accept them; methods for both have both classes.
 new_ratings <- function(fields, class = "ratings") {
   class <- if (fields$repeats == "labels") "ratings_labels" else unique(c(class, "ratings"))
   structure(fields, class = class)

@@ -112,3 +112,158 @@ read_doccano <- function(input) {
   }
   got
 }
+
+# Labels as people write them: what stands for no answer, and what is written in several ways.
+
+# Without blanks around and in the middle, and capitals.
+plain_label <- function(x) fold_case(trimws(gsub("[[:space:]\u00a0]+", " ", x)))
+
+# Letters of other alphabets that look like Latin ones, and characters that cannot be seen.
+latin_lookalike <- function(x) {
+  x <- gsub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", x)
+  chartr(
+    paste0(
+      "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405",
+      "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455",
+      "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7",
+      "\u03bf\u03bd"
+    ),
+    "ABEKMHOPCTXIJSaeopcyxijsABEZHIKMNOPTYXov", x
+  )
+}
+
+# Letters with their accents as one character. R has no normal forms, and iconv() has them on some
+# systems only; package utf8 comes with tibble.
+composed <- function(x) {
+  known <- length(x) > 0L && requireNamespace("utf8", quietly = TRUE)
+  if (known) utf8::utf8_normalize(enc2utf8(x)) else x
+}
+
+# Labels that differ and look the same, or are the same number.
+lookalikes <- function(labels) {
+  same <- plain_label(latin_lookalike(composed(labels)))
+  number <- suppressWarnings(as.numeric(same))
+  same <- ifelse(is.na(number), same, as_label(number))
+  own <- plain_label(labels)
+  twins <- labels[same %in% same[duplicated(same)]]
+  Filter(function(label) length(unique(own[same == same[match(label, labels)]])) > 1L, twins)
+}
+
+usual_missing <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", "?", ".", "")
+
+# Labels that look like codes for missing ratings, of all those that were found. "None" is a word of
+# Python, and "none" may be a category.
+missing_codes <- function(labels) {
+  plain <- plain_label(labels)
+  code <- plain %in% without_minus(usual_missing, labels) |
+    labels %in% c("None", number_codes(labels)) |
+    grepl(unreadable_verdict, trimws(chartr("_", " ", plain)))
+  labels[code]
+}
+
+# 9, 99, 999 and their negatives, where all other labels are consecutive whole numbers.
+number_codes <- function(labels) {
+  numbers <- suppressWarnings(as.numeric(labels))
+  grades <- sort(numbers[!abs(numbers) %in% c(9, 99, 999)])
+  graded <- !anyNA(numbers) && length(grades) > 1L && all(diff(grades) == 1, grades %% 1 == 0)
+  if (graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
+}
+
+# What programs write where a judge gave no verdict that they could read, and spreadsheets where a
+# formula failed.
+unreadable_verdict <- paste0(
+  "^#(n/a|value!|ref!|div/0!|name[?]|null!|num!)$|",
+  "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to parse$|",
+  "^invalid( (answer|response|format|json|output))?$|^time ?out$|^no (answer|response|verdict)$"
+)
+
+# Labels of five letters or more that are one letter away from one that is used ten times as often,
+# or have two letters swapped; the names are those labels, the values the frequent ones.
+misspelt_labels <- function(labels, columns) {
+  words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
+  if (length(words) < 2L) return(NULL)
+  found <- lapply(columns, function(x) match(as.character(x), words))
+  used <- tabulate(unlist(found), length(words))
+  folded <- fold_case(words)
+  letters <- vapply(folded, function(word) intToUtf8(sort(utf8ToInt(word))), "")
+  edits <- utils::adist(folded)
+  near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
+  # A letter in front is a prefix: symmetric, asymmetric.
+  prefixed <- outer(folded, folded, function(a, b) endsWith(a, b) | endsWith(b, a))
+  near <- near & !prefixed & outer(used, used, function(a, b) a > 0L & 10L * a <= b)
+  rare <- which(rowSums(near) > 0L)
+  of <- vapply(rare, function(row) which(near[row, ])[[which.max(used[near[row, ]])]], 0L)
+  stats::setNames(words[of], words[rare])
+}
+
+# Next to a plus a minus is an answer.
+without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
+
+# Each column without the labels in `na`, whatever their blanks and capitals. An empty field is a
+# missing one wherever there are tables, and so is NA in R; what else is taken is reported. `given`:
+# did the user give `na`?
+take_missing <- function(columns, na, given) {
+  na <- plain_label(na)
+  simple <- !vapply(columns, is.list, NA)
+  found <- unique(unlist(columns[simple], use.names = FALSE))
+  found <- found[!is.na(found) & plain_label(found) %in% na]
+  taken <- unlist(lapply(columns[simple], function(x) x[x %in% found]))
+  taken <- table(factor(taken, sort_strings(as.character(found))))
+  columns[simple] <- lapply(columns[simple], function(x) replace(x, x %in% found, NA))
+  taken <- taken[!trimws(names(taken)) %in% c("", "NA")]
+  each <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
+  warn_if(taken, "missing",
+    c("Some labels were taken for missing ratings.", bullets(each)),
+    i = if (!given) "If they are categories, say with {.arg na} what is missing, for example
+         {.code na = \"\"}.", labels = names(taken), times = as.integer(taken))
+  columns
+}
+
+# Lines of a list below a message; of many the first five.
+bullets <- function(each, most = length(each)) {
+  rest <- length(each) - most
+  each <- c(utils::head(each, most), if (rest > 0L) paste("and", rest, "more"))
+  stats::setNames(each, rep("*", length(each)))
+}
+
+# One way of writing for labels that differ in blanks and capitals only: the most frequent.
+clean_columns <- function(columns) {
+  labels <- labels_by_frequency(columns)
+  best <- clean_label(labels)
+  inform_changed("Labels were cleaned.", labels, best)
+  lapply(columns, function(column) {
+    if (!is.list(column)) return(best[match(column, labels)])
+    lapply(column, function(answer) unique(best[match(answer, labels)]))
+  })
+}
+
+labels_by_frequency <- function(columns) {
+  used <- table(as.character(unlist(columns)))
+  labels <- as.character(names(used))
+  labels[order(-used, labels, method = "radix")]
+}
+
+# `labels` are sorted by frequency.
+clean_label <- function(labels) {
+  plain <- plain_label(labels)
+  trimws(labels[match(plain, plain)])
+}
+
+inform_changed <- function(message, from, to) {
+  changed <- from != to
+  each <- verbatim(dQuote(from[changed], FALSE), " is now ", dQuote(to[changed], FALSE))
+  if (any(changed)) inform_fallible(c(message, bullets(each)))
+}
+
+# Names are not changed: "aB" and "ab" may be two cases.
+warn_similar <- function(ids, what) {
+  if (!any(grepl("[[:alpha:][:space:]]", ids))) return(invisible())
+  plain <- plain_label(ids)
+  similar <- plain %in% plain[duplicated(plain)]
+  groups <- split(dQuote(ids[similar], FALSE), factor(plain[similar], unique(plain[similar])))
+  each <- verbatim(vapply(groups, paste, "", collapse = " and "))
+  warn_if(any(similar), "names", c(
+    paste0("Some ", what, "s have names that differ in capitals or blanks only."), bullets(each, 5L)
+  ), i = paste0("They are taken for different ", what, "s; if they are not, mend the file."),
+  ids = ids[similar], what = what)
+}

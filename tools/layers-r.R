@@ -1,8 +1,11 @@
 # Functions of R/ call downwards through the layers that CONTRIBUTING.md lists, or within their own:
 #   Rscript tools/layers-r.R
 # Prints the calls that go upwards, and names that two files define, of which there must be none.
-rows <- grep("^[|] [1-9] .*[|] `", readLines("CONTRIBUTING.md"), value = TRUE)
-names_of <- function(row) regmatches(row, gregexpr("(?<=`)[^` ]+(?=`)", row, perl = TRUE))[[1]]
+rows <- grep("^[|] [1-9] [|]", readLines("CONTRIBUTING.md"), value = TRUE)
+names_of <- function(row) {
+  files <- strsplit(row, " | ", fixed = TRUE)[[1]][[3]]
+  regmatches(files, gregexpr("(?<=`)[^` ]+(?=`)", files, perl = TRUE))[[1]]
+}
 layer <- do.call(rbind, lapply(rows, function(row) {
   data.frame(layer = as.integer(substr(row, 3, 3)), pattern = names_of(row))
 }))

@@ -112,7 +112,8 @@ change <- function(site, lines) {
 
 own_tests <- function(file) {
   tests <- sub("^test-(.*)[.]R$", "\\1", dir(file.path("tests", "testthat"), "^test-"))
-  stem <- sub("[.]R$", "", basename(file))
+  stem <- sub("^base-", "", sub("[.]R$", "", basename(file)))
+  stem <- sub("^database", "ratings-database", sub("^prior", "rater-prior", stem))
   family <- stem
   repeat {
     own <- tests[tests == family]

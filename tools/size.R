@@ -11,16 +11,13 @@ foreign <- c("augment", "autoplot", "glance", "tidy")
 
 # A file belongs to the first subsystem whose pattern its name has, and else to `base`.
 subsystems <- c(
-  gold = "\\bgold\\b", plots = "^plot", bayes = "^(draw|fit-draws|rater-prior)",
-  database = "^ratings-database", "check fit" = "^(check-fit|compare-models|fit-tests)",
-  "check k" = "^check-k", compare = "^compare", accuracy = "^(accuracy|interval|method|breakdown)",
-  agreement = "^(agreement|measures|register-measure)", crowdtruth = "^crowdtruth",
-  family = "^family",
-  fit = "^(fit|truth|with-truth|known|own-fit|covariates|confusion|dependence|rater-model)",
-  metrics = "^(metric|estimate-metrics)", plan = "^plan", read = "^read", scores = "^scores",
-  report = "^(report|explore)", sensitivity = "^(bounds|shared|alt-test)",
-  ratings = "^(ratings|as-ratings|case|data|patterns|rater|single)",
-  study = "^(design|exact|estimator|simulate|study|world|replicates)"
+  gold = "\\bgold\\b", plots = "^plot", bayes = "^(fit-diagnostics|fit-draws|prior)",
+  database = "^database", "check fit" = "^(check-fit|compare-models|fit-tests)",
+  "check k" = "^check-k", metrics = "^(metric|accuracy-(cells|tables))", compare = "^(compare|gate)",
+  accuracy = "^(accuracy|interval|method)", agreement = "^(agreement|data-check)",
+  crowdtruth = "^crowdtruth", family = "^family", fit = "^(fit|truth|own-fit|confusion)",
+  plan = "^plan", read = "^read", scores = "^scores", report = "^(report|explore)",
+  sensitivity = "^(bounds|shared|alt-test)", ratings = "^ratings", study = "^(design|study|replicates)"
 )
 subsystem_of <- function(files) {
   hit <- vapply(subsystems, grepl, logical(length(files)), sub("[.]R$", "", basename(files)))

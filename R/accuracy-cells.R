@@ -1,0 +1,306 @@
+#' Confusion matrix of a system
+#'
+#' Which categories a system confuses, without knowing the correct ones: the probability of each
+#' answer given the true category, how often each category is recognised (recall), and how often an
+#' answer is right (precision).
+#'
+#' Each case counts for every category with its posterior probability of being true, under the
+#' method that the estimate was made with. Under methods `"joint"` and `"average"` that probability
+#' uses the system's own answer, and a model that gives a system one accuracy for all categories
+#' draws its categories towards each other; with `errors = "free"` in the [rater_model()] of
+#' `"joint"` each has its own. Under `"shared"` the system is taken to err where the raters err, so
+#' that what raters confuse the system seems to confuse.
+#'
+#' Recall and precision are those of [estimate_metrics()], with the same intervals, and a cell has
+#' an interval as recall has. Of one estimate intervals are the same at every call: what is drawn
+#' for them hangs on the ratings alone. Bootstrap intervals contain sampling error alone: they are
+#' percentiles over cases (or clusters, if the estimate was given clusters) that are resampled and
+#' fitted again. For `"average"` they are those of the joint model that `model` of the estimate
+#' names, moved to the averaged values on the logit scale, and do not contain how far the models
+#' differ. Without any case that is thought to be of a category its row is `NA`.
+#'
+#' @section Known truths:
+#' Of an estimate with gold cases (`known_truth` of [estimate_accuracy()]) they measure every cell,
+#' recall and precision, each by itself, so that rows need not sum to one exactly. What a case adds
+#' to a cell is the derivative of the cell by the joint table of truth and answer. Its mean is
+#' predicted from ratings and corrected by gold cases, as an accuracy is; a precision is corrected
+#' as the accuracy of the cases with the answer. With `"combined"` intervals the prior is the
+#' estimate from ratings, with the sampling error of the cell and an allowance for shared errors,
+#' as in [estimate_metrics()]. The allowance is larger for answers on which more
+#' ratings are probably wrong. Where no gold case has the truth (for precision: the answer), the
+#' estimate is from ratings only, and has no interval.
+#'
+#' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
+#' @param interval `NULL` for that of the estimate, `"bootstrap"`, `"none"` or, of an estimate with
+#'   gold cases, one of `r list_ids(gold_intervals())`. `"profile"` intervals are for accuracy
+#'   only.
+#' @param systems Names of the systems whose matrices to make; `NULL` for all.
+#' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
+#'   of the estimate.
+#' @param ... Not used.
+#' @return An object of class `confusion_estimate`. `as.matrix()` gives the matrix of a system (or a
+#'   list of matrices, for several): probabilities, truth in rows, answers in columns. `tidy()`: a
+#'   tibble with a row per system, true category and answer: `system`, `truth`, `prediction`,
+#'   `estimate` (probability of the answer given the truth), `std.error`, `conf.low`, `conf.high`,
+#'   `n` (expected number of cases) and `reason`, why something is `NA`. `tidy(x, "categories")`: a
+#'   row per system, category and measure: `system`, `category`, `measure` (`"recall"`, the
+#'   probability that a case of the category is recognised, or `"precision"`, that an answer of the
+#'   category is right), `estimate`, `std.error`, `conf.low`, `conf.high`, `n` (expected number of
+#'   cases of the category, or number of answers) and `reason`. `glance()`: a tibble with one row:
+#'   the numbers of `systems` and `categories`, mean `recall` and `precision` over these; `method`,
+#'   `interval`, `conf_level`, `replicates`. `format()`: the same in a line.
+#' @family estimation
+#' @examples
+#' set.seed(1)
+#' x <- simulate_ratings(lehner_design(3, system = 0.7))
+#' estimate <- estimate_accuracy(x)
+#' matrices <- confusion(estimate)
+#' matrices
+#' tidy(matrices, what = "categories")
+#' as.matrix(matrices)
+#' @name confusion_estimate
+#' @export
+confusion.accuracy_estimate <- function(x, # nolint: object_name.
+                                        interval = NULL, conf_level = NULL, systems = NULL,
+                                        ...) {
+  check_dots_empty(...)
+  systems <- check_system_names(systems, x$table$system)
+  interval <- check_metric_interval(interval, x)
+  conf_level <- check_level(conf_level %||% x$options$conf_level)
+  abort_argument_if(!has_posterior(x), "x",
+    "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
+    i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
+  counts <- confusion_counts(without_gold(x))
+  draws <- table_draws(x, interval)
+  at <- match(systems, x$fit$x$systems)
+  cells <- confusion_cells(x, counts[at], draws, at, interval, conf_level)
+  known <- !is.null(draws$values) || measures_by_gold(x, interval)
+  found <- if (known) interval else interval_none$id
+  new_confusion_estimate(
+    cells, confusion_categories(x, counts[at], draws, at, interval, conf_level),
+    c(x$options[c("method", "replicates")], list(interval = found, conf_level = conf_level)),
+    if (known) metric_interval_note(interval, conf_level, x)
+  )
+}
+
+# Expected numbers of cases: a vector per system, answers within truths.
+confusion_counts <- function(estimate) {
+  x <- estimate$fit$x
+  n <- n_categories(x)
+  if (!is.null(estimate$cells)) {
+    return(unname(split(colMeans(estimate$cells$values), rep(seq_along(x$systems), each = n^2))))
+  }
+  weight <- pattern_weights(x) * judged_patterns(estimate$fit)
+  lapply(seq_along(x$systems), function(s) {
+    posterior <- estimate$posterior[[s]]
+    if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) return(rep(NA_real_, n * n))
+    answer <- outer(pattern_answers(x)[, s], seq_len(n), `==`) * weight
+    as.vector(crossprod(answer, posterior))
+  })
+}
+
+# A list of values, replicates x counts of all systems, or of the reason why there are none.
+confusion_draws <- function(estimate) {
+  if (!is.null(estimate$cells)) return(estimate$cells)
+  cells <- n_categories(estimate$fit$x)^2
+  replicates <- estimate$options$replicates
+  reason <- lack_of_interval(interval_bootstrap, estimate)
+  if (is.null(reason) && cells * nrow(estimate$table) * replicates > most_numbers) {
+    reason <- paste0(
+      "so many cells take too much memory (use fewer replicates than ", number(replicates), ")"
+    )
+  }
+  unknown <- !is.null(reason) || anyNA(estimate$fit$base_rates)
+  if (unknown) return(list(values = NULL, reason = reason))
+  list(values = stand_in_replicates(estimate, "counts"), cells = cells, reason = NULL)
+}
+
+most_in_block <- 1e6 # numbers of tables that are handled at a time
+
+# Rows that `f` makes of replicates of the counts of a system, a block at a time.
+in_blocks <- function(draws, s, f) {
+  columns <- (s - 1L) * draws$cells + seq_len(draws$cells)
+  rows <- seq_len(nrow(draws$values))
+  blocks <- split(rows, ceiling(rows / ceiling(most_in_block / draws$cells)))
+  stack_rows(unname(blocks), function(at) f(draws$values[at, columns, drop = FALSE]))
+}
+
+# A row per system (of numbers `at`), truth and answer. Tables are for some truths at a time.
+confusion_cells <- function(estimate, counts, draws, at, interval, conf_level) {
+  categories <- estimate$fit$x$categories
+  n <- length(categories)
+  block <- ceiling(seq_len(n) / max(1, most_in_block %/% n^3))
+  found <- stack_rows(unname(split(seq_len(n), block)), function(truth) {
+    metrics_of_table(estimate, cell_plan(categories, truth), interval, conf_level, draws, at)
+  })
+  found <- found[order(match(found$system, estimate$table$system[at])), ]
+  columns_tibble(
+    system = found$system, truth = found$category,
+    prediction = rep(categories, nrow(found) / n), !!!found[c("estimate", interval_columns)],
+    n = unlist(counts), reason = found$reason
+  )
+}
+
+# Recall and precision as metrics are.
+confusion_categories <- function(estimate, counts, draws, at, interval, conf_level) {
+  categories <- estimate$fit$x$categories
+  plan <- metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
+  found <- metrics_of_table(estimate, plan, interval, conf_level, draws, at)
+  columns_tibble(
+    !!!found[c("system", "category")], measure = found$metric,
+    !!!found[c("estimate", interval_columns)],
+    n = unlist(lapply(counts, function(of) {
+      table_sums(matrix(of, 1L), length(categories))[c("truth", "answer")]
+    })), reason = found$reason
+  )
+}
+
+# Tables x categories: what they have of each truth, of each answer, and of right answers.
+table_sums <- function(tables, n) {
+  cube <- array(tables, c(nrow(tables), n, n))
+  list(
+    truth = rowSums(aperm(cube, c(1L, 3L, 2L)), dims = 2L), answer = rowSums(cube, dims = 2L),
+    right = tables[, (seq_len(n) - 1L) * n + seq_len(n), drop = FALSE]
+  )
+}
+
+few_cases <- 1e-6 # expected, in a row that says nothing
+
+# Of each table, shares of the cases with the truth; a plan of them for some truths.
+cell_shares <- function(tables, n) {
+  ratio_of(tables, table_sums(tables, n)$truth[, rep(seq_len(n), each = n), drop = FALSE])
+}
+
+cell_plan <- function(categories, truth) {
+  n <- length(categories)
+  record <- new_metric("cell", "", "", cell_shares, "cell", undefined = no_such_case)
+  record$cells <- (rep(truth, each = n) - 1L) * n + rep(seq_len(n), length(truth))
+  list(
+    records = list(cell = record), categories = categories, averages = NULL, settings = list(),
+    rows = data.frame(
+      metric = "cell", average = NA_character_, category = rep(categories[truth], each = n)
+    )
+  )
+}
+
+# Replicates of one estimator, around the value of another.
+moved_to <- function(values, estimate) {
+  inside <- function(p) stats::qlogis(pmin(pmax(p, 1e-9), 1 - 1e-9))
+  centre <- apply(values, 2L, stats::median, na.rm = TRUE)
+  off <- inside(estimate) - inside(centre)
+  out <- stats::plogis(sweep(inside(values), 2L, off, `+`))
+  out[values %in% c(0, 1)] <- values[values %in% c(0, 1)]
+  out
+}
+
+# Words and tables of the confusion matrices of systems, which are estimated.
+
+# `note`: what its intervals contain; NULL without any.
+new_confusion_estimate <- function(cells, categories, options, note) {
+  mean_of <- function(measure) mean_known(categories$estimate[categories$measure == measure])
+  has_interval <- has_interval(list(options = options))
+  systems <- unique(cells$system)
+  facts <- list(
+    systems = length(systems), categories = length(unique(cells$truth)),
+    recall = mean_of("recall"), precision = mean_of("precision"), method = options$method,
+    interval = options$interval, conf_level = if (has_interval) options$conf_level else NA_real_,
+    replicates = if (has_interval) options$replicates else NA_integer_
+  )
+  size <- paste0(
+    count_noun(facts$systems, "system"), ", ",
+    count_noun(facts$categories, "category", "categories")
+  )
+  by_category <- stack_rows(systems, function(system) {
+    data.frame(system = system, category_columns(categories, system))
+  })
+  new_result("confusion_estimate",
+    tables = list(cells = cells, categories = categories), facts = facts, options = options,
+    line = sprintf("%s: mean recall %s, mean precision %s", size,
+      decimals(facts$recall, 2L), decimals(facts$precision, 2L)),
+    caption = paste0(size, ", ", method_words(options$method)),
+    shown = views_of_confusion(matrices_of(cells), by_category),
+    document = view(by_category, names(by_category)[c(length(systems) > 1L, rep(TRUE, 5L))]),
+    notes = c(
+      "Recall: a case of the category is recognised; precision: an answer of the category is right;
+       cases: expected number",
+      reason_notes(categories, paste(
+        categories$measure, "of", categories$category, "in", categories$system
+      ), 3L),
+      if (length(systems) > 4L) {
+        paste("Shown: the first 4 of", number(length(systems)), "systems; see tidy()")
+      },
+      note
+    ),
+    more = "tidy(what = \"categories\"), as.matrix(), plot()"
+  )
+}
+
+# Of the first systems the matrix, unless it is large, and recall and precision.
+views_of_confusion <- function(matrices, by_category) {
+  unlist(lapply(utils::head(names(matrices), 4L), function(system) {
+    matrix <- matrices[[system]]
+    drop_null(list(
+      if (ncol(matrix) <= 12L) view_of_matrix(matrix, "truth",
+        title = paste0(system, ": probability of the answer, truth in rows")),
+      view(by_category[by_category$system == system, -1L],
+        most = 30L, title = paste0(system, ", by category"))
+    ))
+  }), recursive = FALSE)
+}
+
+#' @rdname confusion_estimate
+#' @export
+as.matrix.confusion_estimate <- function(x, ...) {
+  check_dots_empty(...)
+  matrices <- matrices_of(x$cells)
+  if (length(matrices) == 1L) matrices[[1L]] else matrices
+}
+
+matrices_of <- function(cells) {
+  lapply(split(cells, factor(cells$system, unique(cells$system))), function(of) {
+    labels <- unique(of$truth)
+    matrix(
+      of$estimate, length(labels), byrow = TRUE,
+      dimnames = list(truth = labels, prediction = labels)
+    )
+  })
+}
+
+# Recall and precision of a system, a row per category.
+category_columns <- function(table, system) {
+  table <- table[table$system == system, ]
+  recall <- table[table$measure == "recall", ]
+  precision <- table[table$measure == "precision", ]
+  data.frame(
+    category = recall$category, recall = with_interval(recall),
+    precision = with_interval(precision), cases = decimals(recall$n, 1L),
+    answers = number(round(precision$n, 1L))
+  )
+}
+
+#' @export
+confusion.accuracy_by_group <- function(x, ...) { # nolint: object_name.
+  check_estimate(x, "x")
+}
+
+#' @rdname confusion_estimate
+#' @param object A `confusion()` result for an estimate of accuracy.
+#' @return `autoplot()`: a ggplot, the matrix of each system as a heat map.
+#' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
+#' plot(matrices)
+#' @rawNamespace S3method(ggplot2::autoplot,confusion_estimate)
+autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
+  check_dots_empty(...)
+  cells <- tidy(object)
+  check_drawn(cells$estimate, "The matrix is", cells$reason)
+  pairs <- data.frame(
+    judge1 = cells$prediction, judge2 = cells$truth, value = cells$estimate,
+    system = in_order(cells$system)
+  )
+  heat_map(
+    pairs, unique(cells$truth), "Answers by true category",
+    "Probability of the answer given the truth, which is estimated", "answer of the system",
+    "true category"
+  ) +
+    panels_of(pairs, "system")
+}

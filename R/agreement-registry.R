@@ -1,0 +1,223 @@
+# The registry of agreement measures: what agreement() can compute. Those of the package are in
+# agreement-measures.R; here are those that users register, and what suits which ratings.
+
+all_measures <- function() c(built_in_measures, registered("measure"))
+
+# Titles of measures, by which they can be told apart, with the name of their scale weights; names
+# are ids.
+measure_titles <- function(ids, scale_weights = unweighted) {
+  weighted <- scale_weights != unweighted
+  known <- all_measures()
+  ids <- unique(as.character(ids))
+  titles <- vapply(ids, function(id) {
+    (if (weighted) known[[id]]$weighted) %||% known[[id]]$title %||% id
+  }, "")
+  if (weighted) titles[] <- paste0(titles, ", ", scale_weights, " weights")
+  shared <- titles %in% titles[duplicated(titles)]
+  titles[shared] <- paste0(titles[shared], " (", ids[shared], ")")
+  titles
+}
+
+# The measures asked for, or those that suit what is compared if nobody asked. In some views a
+# measure may be undefined, but not in all.
+find_measures <- function(ids, views, settings) {
+  known <- all_measures()
+  misfit_of_all <- function(measure) {
+    for (view in views) {
+      why <- misfit(measure, view, settings)
+      if (is.null(why)) return(NULL)
+    }
+    why
+  }
+  if (is.null(ids)) {
+    one <- views[[1L]]
+    panel <- if (one$judges == 2L) "two" else "many"
+    shown <- c("always", panel, if (one$binary) "category" else if (one$x$ordered) "ordered")
+    defaults <- Filter(function(m) {
+      all(m$default %in% shown) && is.null(misfit_of_all(m))
+    }, known)
+    ordered <- vapply(defaults, function(m) "ordered" %in% m$default, NA)
+    if (length(defaults) > 0L) return(c(defaults[ordered], defaults[!ordered]))
+    ids <- "percent_agreement"
+  }
+  found <- find_records("measure", ids, known)
+  for (measure in found) {
+    why <- misfit_of_all(measure)
+    # Without an order such a measure is NA among others.
+    if (length(found) > 1L && "order" %in% names(why)) next
+    abort_if(!is.null(why), "measure",
+      paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
+      measure = measure$id)
+  }
+  found
+}
+
+# Why a measure is not defined for what is compared, and what to do instead; NULL if it is.
+misfit <- function(measure, view, settings) {
+  if (measure$raters == 2 && view$judges != 2L) {
+    c(
+      paste0("it compares two raters, and there are ", view$judges, "."),
+      "Use {.code agreement(pairwise = TRUE)}, take two raters with {.code x[, c(\"a\", \"b\")]}, or
+       choose a measure for many raters, such as {.val fleiss_kappa}."
+    )
+  } else if (measure$form != "counts" && has_counts(view$x)) {
+    c(
+      "it needs identified raters, and there are only counts.",
+      "Measures for exchangeable raters are {.val fleiss_kappa}, {.val gwet_ac} and
+       {.val krippendorff_alpha}."
+    )
+  } else if (!measure$repeats && view$repeated) {
+    c(
+      "a rater rated a case more than once.",
+      "Repeats are no problem for {.val fleiss_kappa}, {.val chance_kappa} and
+       {.val gwet_ac}; or keep one rating per rater and case."
+    )
+  } else if (measure$of_category && !view$binary) {
+    c("it belongs to one category.", "Use {.code agreement(by_category = TRUE)}.")
+  } else if (measure$scale == "binary" && length(view$labels) != 2L) {
+    c(
+      paste0("it needs two categories, and there are ", length(view$labels), "."),
+      "Use {.code agreement(by_category = TRUE)} for each category against the others."
+    )
+  } else if (!measure$weights && !is.null(settings$scale_weights)) {
+    c(
+      "it takes no {.arg scale_weights}.",
+      "{.code measures()$weights} shows which do."
+    )
+  } else if (lacks_order(measure, view, settings)) {
+    c(
+      order = "it needs an order of the categories, and none was declared.",
+      "Give a factor whose levels are in order, {.code factor(x, levels = c(\"low\", \"high\"))},
+       or {.arg categories} in their order, and {.code ordered = TRUE} in {.fun ratings}."
+    )
+  }
+}
+
+# Distances between categories need their order. Numbers have one, and two categories need none.
+lacks_order <- function(measure, view, settings) {
+  scaled <- measure$scale %in% c("ordinal", "interval", "ratio") ||
+    (measure$weights && settings$scale_name %in% scale_names[-1L])
+  scaled && length(view$labels) > 2L && !view$x$ordered &&
+    anyNA(suppressWarnings(as.numeric(view$labels)))
+}
+
+# Weights of pairs of categories: what an answer counts that is not the same but near.
+
+scale_names <- c(
+  "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
+)
+
+# Of none, and what they are called, as users gave them.
+unweighted <- scale_names[[1L]]
+
+name_of_weights <- function(weights) {
+  if (is.null(weights)) unweighted else if (is.character(weights)) weights[[1L]] else "own"
+}
+
+check_scale_weights <- function(weights, labels) {
+  if (is.null(weights)) return(NULL)
+  if (is.character(weights)) {
+    name <- check_choice(weights, scale_names, "scale_weights")
+    return(scale_matrix(name, labels))
+  }
+  n <- length(labels)
+  ok <- is.matrix(weights) && is.numeric(weights) && all(dim(weights) == n) &&
+    all(is.finite(weights)) && all(weights <= 1) && all(diag(weights) == 1) &&
+    isSymmetric(unname(weights))
+  abort_argument_if(!ok, "scale_weights",
+    "must be one of {.or {.val {scale_names}}}, or a symmetric {n} x {n} matrix of agreement
+        weights: 1 on the diagonal, nowhere more.", not = weights,
+    i = if (is.numeric(weights) && is.matrix(weights) && all(diag(weights) %in% 0)) "Are these
+        weights of disagreement? Give {.code 1 - weights / max(weights)}.")
+  for (side in seq_along(dimnames(weights))) {
+    named <- dimnames(weights)[[side]]
+    abort_argument_if(!is.null(named) && !identical(named, labels), "scale_weights",
+      "must have the categories in their order.",
+      x = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories {.val {labels}}.")
+  }
+  unname(weights)
+}
+
+# What categories are worth: their labels if these are numbers that differ, otherwise positions.
+label_values <- function(labels) {
+  x <- suppressWarnings(as.numeric(labels))
+  if (anyNA(x) || anyDuplicated(x) > 0L) seq_along(labels) else x
+}
+
+# Distances of category values, divided by the largest.
+scale_matrix <- function(name, labels) {
+  n <- length(labels)
+  x <- label_values(labels)
+  abort_argument_if(name == "ratio" && any(x < 0), "scale_weights",
+    "A ratio scale has no negative values.",
+    x = "Among the categories is {.val {labels[x < 0][[1L]]}}.")
+  difference <- abs(outer(x, x, `-`))
+  total <- outer(x, x, `+`)
+  distance <- switch(name,
+    identity = 1 - diag(n),
+    linear = difference,
+    quadratic = difference^2,
+    ordinal = choose(abs(outer(rank(x), rank(x), `-`)) + 1, 2),
+    radical = sqrt(difference),
+    ratio = (difference / total)^2,
+    circular = sin(pi * difference / (max(x) - min(x) + 1))^2,
+    bipolar = difference^2 / ((total - 2 * min(x)) * (2 * max(x) - total))
+  )
+  diag(distance) <- 0 # also where it is 0 / 0
+  1 - distance / max(distance)
+}
+
+# Agreement of answers with several labels: each set of labels that occurs is a category, and what
+# two of them count is said by their overlap.
+
+set_scales <- c("masi", "jaccard", "identity")
+
+# A list: x with one category each, and what pairs of these count. Ratings that are no sets of
+# labels go as they came.
+as_compared <- function(x, scale_weights) {
+  if (!has_labels(x)) {
+    x <- as_ratings_of_several(x)
+    return(list(x = x, scale_weights = check_scale_weights(scale_weights, x$categories)))
+  }
+  abort_if(!rlang::is_string(scale_weights, set_scales), "labels",
+    "Answers with several labels need a scale for sets.",
+    x = "{.arg scale_weights} is {describe(scale_weights)}.",
+    i = "Give one of {.or {.val {set_scales}}}, or ask about one label at a time with
+        {.fun single_label}.", arg = "scale_weights")
+  check_single_answers(x, "x", "Sets of labels need one answer of each rater on a case.")
+  found <- label_sets(x)
+  list(x = found$x, scale_weights = set_weights(found$has, scale_weights))
+}
+
+# x with a category per set; `has`: sets x labels, is the label in the set. Systems give one label.
+label_sets <- function(x) {
+  entries <- judgements(x)
+  answer <- answer_number(entries)
+  first <- !duplicated(answer)
+  labels <- seq_along(x$categories)
+  of_answer <- unname(lapply(split(entries$label, answer), function(given) sort(given[given > 0L])))
+  alone <- if (n_systems(x) > 0L) as.list(labels)
+  sets <- unique(c(of_answer, alone))
+  has <- t(vapply(sets, function(set) labels %in% set, labels > 0L))
+  if (length(alone) > 0L) x <- recode_answers(x, match(alone, sets))
+  names <- vapply(sets, function(set) paste(x$categories[set], collapse = " + "), "")
+  names[names == ""] <- "no label"
+  answers <- list(
+    unit = entries$unit[first], worker = entries$worker[first], label = match(of_answer, sets)
+  )
+  list(x = rebuild(x, answers, make.unique(names)), has = has)
+}
+
+# Jaccard's index; times, for MASI, 1 of the same sets, 2/3 where one is part of the other, 1/3
+# where they overlap. Two empty sets are the same.
+set_weights <- function(has, scale) {
+  both <- tcrossprod(has + 0)
+  size <- diag(both)
+  either <- outer(size, size, `+`) - both
+  same <- both == either
+  jaccard <- ifelse(same, 1, both / pmax(either, 1))
+  part <- both == outer(size, size, pmin)
+  switch(scale,
+    identity = same + 0, jaccard = jaccard, masi = jaccard * (1 + part + same) / 3
+  )
+}

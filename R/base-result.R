@@ -1,0 +1,335 @@
+# A result is a set of tables with a schema. The verb that makes a result computes everything that
+# is shown of it. The methods of the parent class `fallible_result` read the schema, an attribute of
+# the result, and compute nothing.
+
+# What is shown of an object.
+# tables: data frames by name, the first is that of tidy(); or functions of the object, for tables
+#   that are long or have arguments.
+# facts: list of the columns of glance().
+# line: format(). caption: the line above a table in a document. head: lines of the printed header.
+# shown: a view() of a table, a list of several, or a function of the object that makes one, for
+#   documents only. document: the view that a document shows, by default the first of these.
+# class: its name in print(), by default the first class.
+# notes: strings or note()s, printed below the table. more: verbs that show more, or, named Next,
+#   that take the object.
+# summary: a function of the object that gives views, which summary() shows below the print;
+#   by default all tables.
+new_schema <- function(tables, facts, line, caption = line, head = caption, shown = NULL,
+                       notes = NULL, more = NULL, class = NULL, summary = NULL, document = NULL) {
+  if (is.list(shown) && is.data.frame(shown$table)) shown <- list(shown)
+  list(
+    class = class,
+    tables = tables, facts = facts, line = line, caption = caption, head = head,
+    shown = shown,
+    document = document %||% if (is.list(shown) && length(shown) > 0L) shown[[1L]],
+    notes = unlist(lapply(notes, as_note), recursive = FALSE), more = more, summary = summary
+  )
+}
+
+# A result with the fields `...`, its tables and its schema (see above).
+# again: makes the result of its `tibble`, by default the first table, and its field `about`. Such a
+#   result is that tibble, whose attributes are the fields; rows of it are a result of their own.
+# Without `tables`, the class has methods of its own.
+new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
+                       head = caption, shown = NULL, notes = NULL,
+                       more = "tidy(), glance(), plot()", document = NULL, again = NULL,
+                       tibble = tables[[1L]]) {
+  class <- c(class, "fallible_result")
+  if (is.null(tables)) return(structure(list(...), class = class))
+  made <- vapply(tables, is.function, NA)
+  # Tables that are fields of the result are kept there only.
+  kept <- if (is.null(again)) !made else vapply(tables, identical, NA, tibble)
+  schema <- new_schema(
+    replace(tables, kept, list(NULL)), facts, line, caption, head, shown, notes, more,
+    document = document
+  )
+  if (is.null(again)) {
+    return(structure(c(tables[kept], list(...)), schema = schema, class = class))
+  }
+  schema$again <- again
+  schema$size <- list(length(tibble[[1L]]), names(tibble))
+  tibble::new_tibble(as.list(tibble), nrow = schema$size[[1L]], ..., schema = schema, class = class)
+}
+
+# Models, designs and other instructions, whose fields may be changed, have methods that make it.
+schema_of <- function(x) UseMethod("schema_of")
+
+# Some of the rows of a tibble have a schema as if they were the result. A part of its columns, or
+# none of its rows, has none.
+schema_of.default <- function(x) {
+  schema <- attr(x, "schema", exact = TRUE)
+  if (!is.data.frame(x) || identical(schema$size, list(nrow(x), names(x)))) return(schema)
+  if (nrow(x) == 0L || !identical(schema$size[[2L]], names(x))) return(NULL)
+  attr(schema$again(plain_tibble(x), attr(x, "about")), "schema")
+}
+
+# Notes; a report shows them in the words `report`, by default without names of arguments and
+# functions, or not at all (NULL). A "heading" is for the console only.
+note <- function(text, kind = "note", report = if (kind != "heading") plain_words(text)) {
+  lapply(seq_along(text), function(i) list(kind = kind, text = text[[i]], report = report[i]))
+}
+
+# Words for readers who use no R: clauses that name arguments or functions are left out.
+plain_words <- function(words) {
+  clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
+  out <- trimws(gsub("[ \t]+", " ", gsub(clause, "", words)))
+  gsub("gold cases", "known cases", ifelse(is.na(out), "", out), fixed = TRUE)
+}
+
+as_note <- function(note) if (is.list(note)) list(note) else note(note)
+
+# How a table is shown: `columns`, named after their headings where these are others; doubles with
+# `digits`, a number or several with names of columns. Columns conf.low and conf.high become one, an
+# interval of this `level`. Errors and intervals that are NA are blank. At most `most` rows are
+# printed, and `longest_view` are kept.
+view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
+                 title = NULL, total = nrow(table)) {
+  headings <- ifelse(rlang::names2(columns) == "", columns, names(columns))
+  force(total)
+  table <- plain_data_frame(table)[seq_len(min(nrow(table), longest_view)), columns, drop = FALSE]
+  list(table = table, headings = headings, digits = digits, level = level, left = left,
+    most = most, title = title, total = total)
+}
+
+longest_view <- 1000L
+
+# A matrix, whose names may be any labels; `side` is the heading of the names of its rows.
+view_of_matrix <- function(matrix, side, ...) {
+  columns <- stats::setNames(seq_len(ncol(matrix) + 1L), c(side, colnames(matrix)))
+  view(data.frame(rownames(matrix), unname(unclass(matrix))), columns, ...)
+}
+
+# Cells as strings, by the name of the column or else by its type.
+format_column <- function(name, view) {
+  x <- view$table[[name]]
+  digits <- if (name %in% names(view$digits)) view$digits[[name]] else view$digits[[1L]]
+  if (name %in% c("p.value", "p.adjusted")) return(show_p(x))
+  if (name == "conf.low") return(bracketed(x, view$table$conf.high, ""))
+  if (is.logical(x)) return(c("no", "yes")[1L + x])
+  if (!is.numeric(x)) return(as.character(x))
+  words <- if (is.integer(x) || name %in% c("n", "cases")) number(x) else decimals(x, digits)
+  replace(words, is.na(x), if (name == "std.error") "" else "NA")
+}
+
+# A data frame of strings.
+shown_view <- function(view, most = Inf) {
+  view$table <- utils::head(view$table, most)
+  interval <- names(view$table) == "conf.low"
+  headings <- replace(view$headings, interval, interval_title(view$level %||% NA))
+  at <- names(view$table) != "conf.high"
+  out <- lapply(names(view$table)[at], format_column, view)
+  list2DF(stats::setNames(out, headings[at]))
+}
+
+print_view <- function(view, most = view$most) {
+  if (view$total == 0L || most == 0) return(invisible())
+  cat("", if (!is.null(view$title)) printable(view$title), sep = "\n")
+  print(align_left(shown_view(view, most), view$left), row.names = FALSE)
+  more <- view$total - min(most, longest_view)
+  if (more > 0L) cat("... and", number(more), "more; see tidy()\n")
+}
+
+class_name <- function(x) schema_of(x)$class %||% class(x)[[1L]]
+
+is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(format(x)) != 1L
+
+#' What all results can do
+#'
+#' Every result of this package has the class `fallible_result` behind its own. `tidy()` gives a
+#' tibble of it, `glance()` one row, `format()` one line, and `ggplot2::autoplot()` a picture where
+#' there is something to draw. The methods here are the same for all.
+#'
+#' @param x,object A result.
+#' @param row.names,optional Not used.
+#' @param n Number of rows of each table to print, at most 1000; `NULL` is the number of the class.
+#' @param what Name of a table of the result, by default its first. The page of each verb lists its
+#'   tables.
+#' @param ... Passed on: by `as.data.frame()` to `tidy()`, by `plot()` to `autoplot()`, but for
+#'   `title` and `subtitle`; by `tidy()` to tables that have arguments.
+#' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before text that
+#'   begins with `=`, `+`, `-`, `@`, a tab or a line break, which would be taken for a formula: a
+#'   label may be any text.
+#' @param parm Names or numbers of the estimates wanted; all, if missing.
+#' @param level Confidence level of the intervals of `object`, a probability: others need a result
+#'   made with that `conf_level`.
+#' @return `coef()`: the estimates of `tidy()`, named after their rows. `vcov()`: their covariances,
+#'   from bootstrap replicates where there are some, otherwise `NA` beside the variances.
+#'   `confint()`: a matrix of their intervals. `as.data.frame()`: what `tidy()` gives, as a plain
+#'   data frame. `summary()`: an object that prints all tables of the result. `plot()`: the ggplot
+#'   of `autoplot()`, which it draws, invisibly. `tidy()`: a tibble. `glance()`: a tibble with one
+#'   row. `format()`: a string.
+#' @name fallible_result
+#' @family systems
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' as.data.frame(fit_raters(x))
+#' utils::write.csv(as.data.frame(fit_raters(x), spreadsheet = TRUE), row.names = FALSE)
+NULL
+
+#' @rdname fallible_result
+#' @export
+print.fallible_result <- function(x, ..., n = NULL) {
+  abort_argument_if(!is.null(n) && !(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0), "n",
+    "must be a number of rows, or Inf for all.", not = n)
+  schema <- schema_of(x)
+  if (is.null(schema)) return(NextMethod())
+  print_schema(x, schema, n)
+  invisible(x)
+}
+
+# `details`: views below the notes, for summary().
+print_schema <- function(x, schema, n = NULL, details = NULL) {
+  cat_lines(paste0("<", class_name(x), "> ", schema$head[[1L]]), schema$head[-1L])
+  if (is.list(schema$shown)) for (view in schema$shown) print_view(view, n %||% view$most)
+  notes <- vapply(schema$notes, `[[`, "", "text")
+  last <- length(details) == 0L
+  if (last) notes <- c(notes, words_of_more(schema$more))
+  if (length(notes) > 0L) cat_lines("", notes)
+  for (view in details) print_view(view)
+  if (!last) cat_lines("", words_of_more(schema$more))
+}
+
+words_of_more <- function(more) {
+  label <- if (is.null(names(more))) "More" else names(more)
+  paste0(label, ": ", more, ".", recycle0 = TRUE)
+}
+
+#' @rdname fallible_result
+#' @export
+format.fallible_result <- function(x, ...) {
+  schema_of(x)$line %||% NextMethod()
+}
+
+#' @rdname fallible_result
+#' @export
+tidy.fallible_result <- function(x, what = NULL, ...) {
+  tables <- (schema_of(x) %||% attr(x, "schema"))$tables
+  what <- check_choice(what %||% names(tables)[[1L]], names(tables), "what")
+  table <- tables[[what]]
+  if (has_arguments(table)) {
+    check_known_dots(setdiff(names(formals(table)), "x"), ...)
+    return(table(x, ...))
+  }
+  check_dots_empty(...)
+  if (is.function(table)) table <- table(x)
+  table <- table %||% if (is.data.frame(x)) plain_tibble(x) else x[[what]]
+  table[names(table) != "why"] # a code for `reason`, which is in words
+}
+
+# `...` of tables that take arguments: all named, and known, unless the table checks them itself.
+check_known_dots <- function(known, ...) {
+  off <- if (!"..." %in% known) setdiff(rlang::names2(list(...)), known)
+  abort_argument_if(off, "...",
+    if (any(off == "")) "Arguments in {.arg ...} must be named." else "There is no argument
+        {.arg {off}} here.", i = "They are {.arg {known}}.")
+}
+
+# Is a table made on request, with arguments of its own?
+has_arguments <- function(table) is.function(table) && length(formals(table)) > 1L
+
+#' @rdname fallible_result
+#' @export
+glance.fallible_result <- function(x, ...) {
+  check_dots_empty(...)
+  tibble::as_tibble(schema_of(x)$facts)
+}
+
+# Results for each of several variables or groups of cases, as one result.
+
+# Calls the function that called this one again for each element of `given`, a named list of lists
+# of arguments, and stacks the results. Together they draw one seed.
+each_variable <- function(given, column = "variable", call = rlang::caller_call(),
+                          fn = rlang::caller_fn(), env = rlang::caller_env(2L)) {
+  call <- match.call(fn, call, envir = env)
+  call[[1L]] <- fn
+  if (column == "group") call$by <- NULL
+  with_one_seed(stack_results(lapply(given, function(arguments) {
+    # Names that no variable of the user has.
+    reserved <- paste0(".fallible_", names(arguments))
+    call[names(arguments)] <- lapply(reserved, as.name)
+    eval(call, list2env(stats::setNames(arguments, reserved), parent = env))
+  }), column))
+}
+
+# One result. Its tables begin with a column that names the variable or the group.
+stack_results <- function(results, column, class = "results_by_variable", note = NULL) {
+  if (!is.data.frame(results[[1L]])) {
+    return(structure(results,
+      column = column, note = note, class = c(class, "result_parts", "fallible_result")
+    ))
+  }
+  about <- attr(results[[1L]], "about")
+  if (!is.null(about$header)) about$header <- c(count_noun(length(results), column), paste0(
+    names(results), ": ", vapply(results, function(x) attr(x, "about")$header[[1L]], "")
+  ))
+  about$views <- unlist(lapply(results, function(x) attr(x, "about")$views), recursive = FALSE)
+  table <- bind_parts(structure(results, column = column), plain_tibble)
+  attr(results[[1L]], "schema")$again(table, about)
+}
+
+part_columns <- c("variable", "group")
+
+bind_parts <- function(parts, table, ...) {
+  tables <- lapply(unclass(parts), table, ...)
+  names <- rep(names(parts), vapply(tables, nrow, 0L))
+  first <- stats::setNames(list(names), attr(parts, "column") %||% "group")
+  tibble::tibble(!!!first, stack_rows(unname(tables)))
+}
+
+schema_of.result_parts <- function(x) { # nolint: object_name.
+  column <- attr(x, "column") %||% "group"
+  schemas <- lapply(unclass(x), function(part) schema_of(part))
+  first <- schemas[[1L]]
+  tables <- Map(function(table, what) {
+    if (has_arguments(table)) return(function(x, ...) bind_parts(x, tidy, what, ...))
+    function(x) bind_parts(x, tidy, what)
+  }, first$tables, names(first$tables))
+  tables[[paste0(column, "s")]] <- function(x) bind_parts(x, glance)
+  captions <- unique(vapply(schemas, function(schema) schema$caption, ""))
+  caption <- c(count_noun(length(x), column), if (length(captions) == 1L) captions)
+  shown <- first$shown[[1L]]
+  views <- lapply(schemas, function(schema) schema$shown[[1L]]$table)
+  # Columns that all parts show. Long text is left to tidy().
+  columns <- Filter(function(name) {
+    values <- unlist(lapply(views, `[[`, name))
+    !is.character(values) || max(0L, nchar(values)) <= 40L
+  }, Reduce(intersect, lapply(views, names)))
+  shown$headings <- shown$headings[match(columns, names(shown$table))]
+  shown$table <- plain_data_frame(bind_parts(
+    structure(views, column = column), function(view) tibble::as_tibble(view[columns])
+  ))
+  shown[c("headings", "left", "total", "most")] <- list(
+    c(column, shown$headings), c(1L, shown$left + 1L), nrow(shown$table), max(shown$most, 30L)
+  )
+  words <- function(which) {
+    lapply(schemas, function(schema) vapply(Filter(which, schema$notes), `[[`, "", "text"))
+  }
+  common <- Reduce(intersect, words(function(note) note$kind != "heading"))
+  # Notes without words for a report explain columns, which only common notes may do.
+  # Assumptions are always shown.
+  particular <- lapply(words(function(note) {
+    note$kind == "assumption" || note$kind != "heading" && length(note$report) > 0L
+  }), setdiff, common)
+  # Facts that hold for all parts; cases are added up.
+  facts <- first$facts[vapply(names(first$facts), function(name) {
+    length(unique(lapply(schemas, function(schema) schema$facts[[name]]))) == 1L
+  }, NA)]
+  facts$cases <- sum(vapply(schemas, function(schema) schema$facts$cases, 0))
+  facts$missing <- sum(is.na(shown$table$estimate))
+  new_schema(
+    tables, c(stats::setNames(list(length(x)), paste0(column, "s")), facts), format(x),
+    toString(caption),
+    shown = shown,
+    notes = c(
+      attr(x, "note"),
+      paste0(
+        rep(names(particular), lengths(particular)), ": ", unlist(particular), recycle0 = TRUE
+      ),
+      common
+    ),
+    more = paste0("x[[\"", names(x)[[1L]], "\"]] for one ", column, ", tidy(), glance()")
+  )
+}
+
+#' @export
+format.result_parts <- function(x, ...) unlist(lapply(unclass(x), format, ...))

@@ -1,0 +1,193 @@
+# Tables on the way to their users: lists of columns, and what a document shows.
+
+# One below another; all have the same columns, lists among them.
+stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
+
+# Sizes of ratings, and of designs and plans, which have fields of the same names.
+n_raters <- function(x) length(x$raters)
+
+n_categories <- function(x) length(x$categories)
+
+n_systems <- function(x) length(x$systems)
+
+# Binds the rows of the tables or vectors `f(x[[1]], ...)`, `f(x[[2]], ...)` and so on.
+stack_rows <- function(x, f = identity, ...) do.call(rbind, lapply(x, f, ...))
+
+# The rows of a table that have a value in a column.
+drop_missing <- function(table, column) table[!is.na(table[[column]]), ]
+
+drop_null <- function(x) Filter(Negate(is.null), x)
+
+repeated_values <- function(x) unique(x[duplicated(x)])
+
+# Much faster than tibble(), which looks at what columns may be. Each has as many entries as the
+# first, or one.
+columns_tibble <- function(...) {
+  columns <- rlang::list2(...)
+  n <- length(columns[[1L]])
+  tibble::new_tibble(lapply(columns, rep_len, n), nrow = n)
+}
+
+# What a document shows of a result, a data frame of strings; NULL for what is shown in words.
+shown_table <- function(x) {
+  schema <- schema_of(x)
+  if (is.function(schema$shown)) return(shown_view(schema$shown(x)))
+  if (!is.null(schema$document)) shown_view(schema$document)
+}
+
+used_columns <- function(table) {
+  table[!vapply(table, function(column) is.list(column) || all(is.na(column)), NA)]
+}
+
+# A whole number for each distinct row, in order of appearance.
+keys <- function(table) {
+  key <- do.call(paste, c(unname(as.list(table)), sep = "\r"))
+  match(key, unique(key))
+}
+
+interval_columns <- c("std.error", "conf.low", "conf.high")
+
+# Results are lists of columns until a study is complete.
+result_table <- function(estimate, n = length(estimate), reason = NA_character_) {
+  none <- rep_len(NA_real_, n)
+  list(
+    estimate = rep_len(as.double(estimate), n), std.error = none, conf.low = none,
+    conf.high = none, reason = rep_len(reason, n)
+  )
+}
+
+# Names of systems, where there are any, must be those of the panel; the order is not important.
+as_result <- function(value, systems, arg = "estimators") {
+  if (inherits(value, "accuracy_estimate")) value <- tidy(value)
+  table <- if (is.data.frame(value)) as.list(value) else list(estimate = value)
+  if (!is.data.frame(value) && length(systems) > 1L) table$system <- names(value)
+  named <- as.character(table[["system"]])
+  place <- if (length(named) > 0L) match(systems, named) else seq_along(systems)
+  numbers <- table[c("estimate", intersect(interval_columns, names(table)))]
+  numeric <- vapply(numbers, function(x) is.numeric(x) || (is.logical(x) && all(is.na(x))), NA)
+  ok <- all(numeric) && length(table[["estimate"]]) == length(systems) && !anyNA(place) &&
+    !any(is.infinite(table[["estimate"]]))
+  abort_argument_if(!ok, arg, "An estimator must return {length(systems)} finite number{?s}, one per
+                       system, or a data frame with a column {.val estimate} and a row per
+                       system.",
+    x = c(
+      "It returned {describe(value)}.",
+      if (length(named) > 0L) "It names {.val {named}}; systems are {.val {systems}}."
+    ), call = NULL)
+  out <- result_table(NA, length(systems))
+  out[names(numbers)] <- lapply(numbers, function(x) as.double(x[place]))
+  out$estimate <- na_real(out$estimate)
+  if (!is.null(table[["reason"]])) out$reason <- as.character(table[["reason"]][place])
+  out
+}
+
+# NaN, the core's "nothing can be said", is NA in R; of a list, in all its vectors.
+na_real <- function(x) {
+  known <- function(x) if (is.double(x)) replace(x, is.nan(x), NA_real_) else x
+  if (is.list(x)) x[] <- lapply(x, known) else x <- known(x)
+  x
+}
+
+clip01 <- function(x) pmin(pmax(x, 0), 1)
+
+# Steps of differences: with them what a slope leaves out, and rounding, are both about 1e-10.
+slope_step <- 1e-5
+
+steps_of <- function(at, step = slope_step) step * pmax(abs(at), 1)
+
+# Central differences of a function; a column per parameter where it gives several numbers.
+differences <- function(f, at, step = slope_step) {
+  h <- steps_of(at, step)
+  vapply(seq_along(at), function(i) {
+    move <- replace(h * 0, i, h[[i]])
+    (f(at + move) - f(at - move)) / (2 * h[[i]])
+  }, f(at) * 0)
+}
+
+# Standard errors on either side of a normal interval.
+normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)
+
+# Wilson's intervals of shares that are known as well as from `n` independent cases: columns of
+# lower and upper ends.
+wilson_interval <- function(share, n, z) {
+  centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
+  half <- wilson_half(share, n, z)
+  cbind(pmax(0, centre - half), pmin(1, centre + half))
+}
+
+# Wilson's intervals of probabilities with standard errors: the size is that of a sample whose share
+# has this error. On a boundary, where the error is 0 or not known, it is `n`; NA gives no interval.
+probability_interval <- function(p, error, z, n = NA_real_) {
+  p <- clip01(p)
+  size <- p * (1 - p) / error^2
+  wilson_interval(p, ifelse(on_boundary(p), n, size), z)
+}
+
+# Nothing about the error of an estimate so near to 0 or 1 follows from the curvature there.
+on_boundary <- function(p) p < 1e-6 | p > 1 - 1e-6
+
+wilson_half <- function(share, n, z) {
+  z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
+}
+
+# How far an end of an interval is from its `middle` once an independent error is added.
+reach_with <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
+
+# Independent pieces of work on other processes, or machines, by package future.
+
+# Has the user planned for other processes?
+has_workers <- function() isNamespaceLoaded("future") && !inherits(future::plan(), "sequential")
+
+# Are they on other machines, as far as a plan tells?
+has_remote_workers <- function() {
+  has_workers() && !inherits(future::plan(), c("multisession", "multicore"))
+}
+
+# The values of some `tasks`: functions without arguments that carry what they need, since on a
+# worker other names belong to the user. `names` tell which is which when one is lost; those that
+# are finished are then in the error.
+run_pieces <- function(tasks, names, globals = list(), packages = character()) {
+  lost_or <- function(code) tryCatch(code, FutureError = identity)
+  futures <- lapply(tasks, function(task) {
+    lost_or(future::future(
+      .fallible_task(), globals = c(list(.fallible_task = task), globals), packages = packages,
+      seed = NULL
+    ))
+  })
+  found <- lapply(futures, function(future) {
+    if (inherits(future, "FutureError")) future else lost_or(list(future::value(future)))
+  })
+  lost <- vapply(found, inherits, NA, "FutureError")
+  values <- unlist(replace(found, lost, list(list(NULL))), recursive = FALSE)
+  if (any(lost)) abort_lost(names, lost, values, found[[which(lost)[[1L]]]])
+  values
+}
+utils::globalVariables(".fallible_task")
+
+# `finished` is a list with the value of each piece, NULL where it is lost.
+abort_lost <- function(names, lost, finished, parent) {
+  abort_fallible("worker", "A worker process died, or cannot be reached.",
+    x = verbatim("Lost with it: ", shorten(names[lost], most = 6L), "."),
+    i = c(
+      "{sum(!lost)} of {length(lost)} piece{?s} {?is/are} finished, in field {.field finished} of
+       this error.",
+      "{.fun future::plan} restarts workers; random results are the same if
+       {.fun set.seed} is called as before."
+    ), pieces = names[lost],
+    finished = stats::setNames(finished, names), parent = parent)
+}
+
+# Whatever the user's generator is, a run has its own numbers.
+with_run_seed <- function(seed, code) {
+  withr::with_seed(
+    seed, code,
+    .rng_kind = "Mersenne-Twister", .rng_normal_kind = "Inversion",
+    .rng_sample_kind = "Rejection"
+  )
+}
+
+# R's generator decides, once, so that set.seed() works whatever the number of threads.
+draw_seed <- function() sample.int(.Machine$integer.max, 2L)
+
+# The value of some code whose draws, however many, move the user's stream by one seed.
+with_one_seed <- function(code) with_run_seed(draw_seed(), code)

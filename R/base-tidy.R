@@ -1,0 +1,237 @@
+# What all results can do besides being shown (base-result.R): estimates, documents, spreadsheets.
+
+#' @rdname fallible_result
+#' @export
+as.data.frame.fallible_result <- function(x, row.names = NULL, # nolint: object_name.
+                                          optional = FALSE, ..., spreadsheet = FALSE) {
+  as_table <- is.data.frame(x) && is.null(list(...)$what)
+  for_spreadsheet(plain_data_frame(if (as_table) x else tidy(x, ...)), spreadsheet)
+}
+
+#' @rdname fallible_result
+#' @export
+summary.fallible_result <- function(object, ...) {
+  if (is_part(object)) return(summary(plain_data_frame(object)))
+  schema <- schema_of(object)
+  structure(
+    list(
+      object = object, schema = schema,
+      views = if (!is.null(schema$summary)) schema$summary(object)
+    ),
+    class = "result_summary"
+  )
+}
+
+#' @rdname fallible_result
+#' @export
+plot.fallible_result <- function(x, ...) draw(x, ...)
+
+#' @rdname fallible_result
+#' @export
+coef.fallible_result <- function(object, ...) { # nolint: object_name.
+  table <- estimates_of(object)
+  stats::setNames(table$estimate, names_of_rows(table))
+}
+
+#' @rdname fallible_result
+#' @export
+vcov.fallible_result <- function(object, ...) { # nolint: object_name.
+  table <- estimates_of(object)
+  names <- names_of_rows(table)
+  out <- matrix(NA_real_, length(names), length(names), dimnames = list(names, names))
+  replicates <- unclass(object)[["replicates"]]
+  if (is.matrix(replicates) && ncol(replicates) == length(names)) {
+    out[] <- stats::cov(replicates, use = "complete.obs")
+  }
+  diag(out) <- table$std.error^2
+  out
+}
+
+#' @rdname fallible_result
+#' @export
+confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint: object_name.
+  table <- estimates_of(object)
+  own <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
+  abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, own)), "level",
+    "must be that of the intervals of {.arg object}.", not = level,
+    i = "It has intervals of level {own}. Make it again with another {.arg conf_level}.")
+  ends <- as.matrix(table[c("conf.low", "conf.high")])
+  tail <- (1 + c(-1, 1) * (own %||% NA_real_)) / 2
+  dimnames(ends) <- list(names_of_rows(table), paste(format(100 * tail, trim = TRUE), "%"))
+  if (missing(parm)) ends else ends[parm, , drop = FALSE]
+}
+
+# The main table of a result with estimates, intervals and standard errors, where it has them.
+estimates_of <- function(object) {
+  table <- tidy(object)
+  abort_argument_if(!is.numeric(table[["estimate"]]), "object",
+    "A result of class {.cls {class(object)[[1L]]}} has no estimates.", i = "See {.fun tidy}.")
+  table[setdiff(interval_columns, names(table))] <- NA_real_
+  table
+}
+
+# What a row is about: all that stands before its estimate.
+names_of_rows <- function(table) {
+  about <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
+  about$scale_weights <- NULL # one for all measures
+  about <- Filter(function(x) is.character(x) || is.factor(x), unname(about))
+  words <- lapply(about, function(x) replace(as.character(x), is.na(x), ""))
+  trimws(do.call(paste, words))
+}
+
+# Words, and not the insides of an object, for text that is pasted together.
+#' @export
+toString.fallible_result <- function(x, ...) toString(format(x), ...) # nolint: object_name.
+
+#' @export
+as.character.fallible_result <- function(x, ...) { # nolint: object_name.
+  if (is_part(x)) as.character(plain_data_frame(x), ...) else unname(format(x))
+}
+
+# Results that are tables carry with them what print() and plots tell; these do not.
+plain_data_frame <- function(table) list2DF(lapply(table, identity))
+
+plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
+
+has_columns <- function(x, columns) all(columns %in% names(x))
+
+# Tables that are long, or that need arguments or draws of their own.
+not_shown_unasked <- c(
+  "replicates", "roc", "reliability", "threshold", "breakdown", "benchmark", "patterns", "counts",
+  "workers", "labels", "kinds", "cases", "coincidence", "overlap"
+)
+
+# All tables of a result that have rows, by their names.
+tables_of <- function(x) {
+  tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
+  names <- setdiff(names(tables), not_shown_unasked)
+  Filter(NROW, lapply(stats::setNames(nm = names), tidy_if_any, x = x))
+}
+
+# NULL for tables that the result does not have.
+tidy_if_any <- function(x, what) {
+  tryCatch(tidy(x, what = what), fallible_error = function(e) NULL)
+}
+
+# The summary of all results that have no other: what they rest on, and all their tables.
+#' @export
+print.result_summary <- function(x, ...) {
+  object <- x$object
+  if (!is.null(x$views)) {
+    print_schema(object, x$schema, details = x$views)
+    return(invisible(x))
+  }
+  cat_lines(paste0("<summary of ", class_name(object), "> ", x$schema$caption))
+  print_facts(glance(object))
+  tables <- tables_of(object)
+  for (name in names(tables)) print_table(capitalised(name), used_columns(tables[[name]]))
+  invisible(x)
+}
+
+most_shown <- 40L # rows in a document
+
+# In R Markdown a result is a table of the document, and in the middle of a sentence its format().
+knit_result <- function(x, ..., options = list(), inline = FALSE) {
+  if (inline) {
+    words <- format(x)
+    if (!is.null(names(words))) words <- paste0(names(words), ": ", words)
+    return(knitr::asis_output(literal(toString(words))))
+  }
+  table <- if (!isFALSE(options$fallible.table) && !is_part(x)) shown_table(x)
+  if (is.null(table)) return(knitr::normal_print(x))
+  more <- nrow(table) - most_shown
+  notes <- c(if (more > 0L) paste("... and", more, "rows more"), document_notes(x))
+  right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
+  text <- c(
+    "", knitr::kable(
+      table_as_text(utils::head(table, most_shown)), caption = literal(schema_of(x)$caption),
+      row.names = FALSE, align = ifelse(right, "r", "l")
+    ), "", paste0("* ", literal(notes), recycle0 = TRUE), ""
+  )
+  knitr::asis_output(paste(text, collapse = "\n"))
+}
+
+# Further lines of the header, and notes without their bullets and headings; each in one line.
+document_notes <- function(x) {
+  schema <- schema_of(x)
+  notes <- Filter(function(note) note$kind != "heading", schema$notes)
+  words <- c(setdiff(schema$head[-1L], schema$caption), vapply(notes, `[[`, "", "text"))
+  gsub("\\s+", " ", sub("^ *[-*] ", "", words))
+}
+
+# Labels are data: in a document they are text, and neither markup nor code. Pandoc turns entities
+# into characters whatever it writes; documents that are not Markdown are left alone.
+literal <- function(words) {
+  document <- knitr::opts_knit$get("out.format")
+  if (is.null(document) || document == "markdown") escape_markdown(words) else words
+}
+
+escape_markdown <- function(words) {
+  words <- gsub("&", "&amp;", printable(as.character(words)), fixed = TRUE)
+  for (mark in c("#", "!", "<", "`", "*", "$", "|", "\\")) {
+    words <- gsub(mark, sprintf("&#%d;", utf8ToInt(mark)), words, fixed = TRUE)
+  }
+  words <- gsub("](", "]&#40;", gsub("]{", "]&#123;", words, fixed = TRUE), fixed = TRUE)
+  # These are markup in some places only: around words, and where a block begins.
+  some <- c(
+    "_" = "(?<![[:alnum:]])_|_(?![[:alnum:]])", "~" = "~", "^" = "\\^",
+    "." = "^\\w+\\K[.](?=\\s)|(?i:www)\\K[.]",
+    ")" = "^\\w+\\K[)](?=\\s)", ">" = "^>", "-" = "^-(?=\\s|-)",
+    "+" = "^[+](?=\\s)",
+    # What looks like an address or like the name of a section would be a link.
+    ":" = "^:(?=:)|(?<=[[:alnum:]+.-]):(?=\\S)|(?<=\\]):", "@" = "@", "[" = "\\[(?![-0-9.])"
+  )
+  for (mark in names(some)) {
+    words <- gsub(some[[mark]], sprintf("&#%d;", utf8ToInt(mark)), words, perl = TRUE)
+  }
+  words
+}
+
+# Words for a document, in which what would be markup is written as entities, or lines of a table.
+# Labels and names are data: they are to be read as they are, and neither as markup nor as code.
+as_markdown <- function(x, digits = 3L) {
+  if (!is.data.frame(x)) return(escape_markdown(x))
+  as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
+}
+
+# An apostrophe before cells and names of columns that spreadsheets take for formulas makes them
+# text; numbers, also as text ("-1"), stay as they are.
+for_spreadsheet <- function(table, wanted) {
+  if (!check_flag(wanted, "spreadsheet")) return(table)
+  table[] <- lapply(table, function(column) {
+    if (is.factor(column)) levels(column) <- without_formulas(levels(column))
+    if (is.character(column)) without_formulas(column) else column
+  })
+  stats::setNames(table, without_formulas(names(table)))
+}
+
+without_formulas <- function(words) {
+  number <- "^[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?$"
+  formula <- grepl("^[-=+@\t\r\n\uff1d\uff0b\uff0d\uff20]", words) & !grepl(number, words)
+  replace(words, formula, paste0("'", words[formula]))
+}
+
+table_as_text <- function(table) {
+  for (column in which(!vapply(table, is.numeric, NA))) {
+    table[[column]] <- literal(as.character(table[[column]]))
+  }
+  stats::setNames(table, literal(names(table)))
+}
+
+#' Results in R Markdown
+#'
+#' The value of a chunk of R Markdown or Quarto is shown as a table of the document, with a caption
+#' and what must be told beside it; objects that are no tables ([ratings()], designs and models) are
+#' printed as in the console. In the middle of a sentence, in an inline expression, any result is
+#' the line of words that `format()` gives, for an estimate such as `78% (90% interval 67% to 90%)`.
+#'
+#' Chunks with the option `fallible.table = FALSE` show what the console shows.
+#'
+#' @name knit_print
+#' @return Text for the document; see [knitr::knit_print()].
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' format(estimate_accuracy(x, interval = "none"))
+#' format(estimate_accuracy(x))
+#' @rawNamespace S3method(knitr::knit_print,fallible_result,knit_result)
+NULL

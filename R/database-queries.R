@@ -1,0 +1,223 @@
+# Verbs of ratings in a database. All others work on patterns, as with any ratings, or stop at their
+# first question about cases.
+
+#' @export
+`$.ratings_database` <- function(x, name) {
+  value <- .subset2(x, name)
+  if (is.null(value) && name == "cases") abort_no_cases("This asks for the cases")
+  value
+}
+
+#' @export
+dimnames.ratings_database <- function(x) list(NULL, x$raters)
+
+abort_no_cases <- function(what, hint = NULL, .envir = parent.frame()) {
+  abort_fallible("database", paste0(what, "; they are in the database, where they were counted."),
+    i = c(hint, "{.code dplyr::collect()} of the ratings fetches them."), .envir = .envir)
+}
+
+in_database <- function(x) inherits(x, "ratings_database")
+
+# Ratings with cases of their own, in memory.
+leave_database <- function(x) {
+  x$times <- x$database <- NULL
+  class(x) <- setdiff(class(x), "ratings_database")
+  x
+}
+
+# A row per case of `x`, with `columns` of its pattern (a list, with an entry per pattern): a tibble
+# or, of ratings in a database, a lazy table.
+case_table <- function(x, columns) {
+  if (in_database(x)) return(match_cases(x, lapply(columns, `[`, pattern_of_case(x))))
+  index <- pattern_of_case(x)
+  tibble::new_tibble(
+    c(list(case = x$cases), lapply(columns, `[`, index)), nrow = length(index)
+  )
+}
+
+# `columns` have an entry per row of the keys; `kept` are columns of the cases.
+match_cases <- function(x, columns, kept = "case") {
+  origin <- x$database
+  abort_argument_if(!origin$has_cases, "case", "The cases of these ratings have no identifiers.",
+    i = "Give {.arg case} to {.fun ratings}.")
+  now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()))
+  check_same_rows(as.double(now$rows), origin$rows)
+  columns <- lapply(columns, unfactor)
+  place <- stats::setNames(numbered("p", length(columns)), names(columns)) # any category's name
+  names(columns) <- place
+  table <- data.frame(origin$keys, list2DF(columns))
+  keys <- names(origin$keys)
+  table <- table[!duplicated(table[keys]), ]
+  patterns <- ask_database(upload(table, origin$cases))
+  joined <- dplyr::left_join(origin$cases, patterns, by = keys)
+  take_columns(joined, c(kept, place))
+}
+
+# A table in the database of a lazy one: temporary or, as package RPostgreSQL writes none (and
+# dbplyr::copy_inline() fails with it), part of the query.
+upload <- function(table, like) {
+  con <- dbplyr::remote_con(like)
+  if (inherits(con, "PostgreSQLConnection")) {
+    rows <- do.call(paste, c(lapply(table, DBI::dbQuoteLiteral, conn = con), sep = ", "))
+    names <- toString(DBI::dbQuoteIdentifier(con, names(table)))
+    return(dplyr::tbl(con, dbplyr::sql(paste0(
+      "SELECT * FROM (VALUES (", paste(rows, collapse = "), ("), ")) AS uploaded (", names, ")"
+    ))))
+  }
+  name <- basename(tempfile("fallible_"))
+  dplyr::copy_to(con, table, name = name, temporary = TRUE, in_transaction = FALSE)
+}
+
+#' @exportS3Method dplyr::collect
+collect.ratings_database <- function(x, ...) { # nolint: object_name.
+  check_dots_empty(...)
+  weight <- if (x$database$weighted) "weight"
+  query <- match_cases(x, list(pattern_ = pattern_of_case(x)), c("case", weight))
+  cases <- fetch_exact(query)
+  check_same_rows(sum(!is.na(cases$pattern_)), sum(x$times))
+  out <- leave_database(x)
+  out$index <- as.integer(cases$pattern_)
+  out$cases <- cases$case
+  weigh_patterns(out, if (!is.null(weight)) as.double(cases$weight))
+}
+
+# What a database is asked: lazy tables, made of others by dplyr's verbs. Columns have names of our
+# own here: `case`, `weight`, `r1`, `r2`, ... for raters (or categories) and `s1`, ... for systems.
+
+utils::globalVariables(c("case", "rater", "rating", "times"))
+
+# What a value is compared by: how the database writes it. A missing one is "", which is no
+# category.
+key_of <- function(column) rlang::expr(dplyr::coalesce(as.character(!!rlang::sym(column)), ""))
+
+one_if <- function(condition) {
+  rlang::expr(sum(ifelse(!!condition, 1L, 0L), na.rm = TRUE)) # nolint: redundant_ifelse.
+}
+
+numbered <- function(prefix, n) paste0(rep(prefix, n), seq_len(n))
+
+# Columns by their new names.
+take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(columns))
+
+# One row: the number of rows, and how many lack one of the `keys` (columns that identify cases and
+# raters).
+census_query <- function(data, keys) {
+  asked <- lapply(keys, function(key) one_if(rlang::expr(is.na(!!rlang::sym(key)))))
+  dplyr::summarise(data, rows = dplyr::n(), !!!asked)
+}
+
+# One row: the number of distinct values of a column. dplyr::n_distinct() fails where the package of
+# a database expects another version of dbplyr.
+distinct_query <- function(data, column) {
+  dplyr::summarise(dplyr::distinct(take_columns(data, column)), rows = dplyr::n())
+}
+
+# The distinct values of a column, with their keys; at most `most` of them.
+values_query <- function(data, column, most) {
+  values <- dplyr::distinct(take_columns(data, c(value = column)))
+  dplyr::mutate(utils::head(values, most), key = !!key_of("value"))
+}
+
+# Wide data and counts: a row per case, with its ratings and answers.
+rows_query <- function(origin) {
+  roles <- origin$roles
+  take_columns(origin$data, c(
+    case = roles$case, weight = roles$weights,
+    stats::setNames(roles$raters, numbered("r", length(roles$raters))),
+    stats::setNames(roles$systems, numbered("s", length(roles$systems)))
+  ))
+}
+
+# Long data: a row per case. Each of the `cells`, whose columns are numbered behind `prefix`, has a
+# `rater` and perhaps a `rating`, both keys: it holds the key of the rating by that rater or, with a
+# rating, how often the rater gives it. `also` are more columns.
+pivot_query <- function(data, columns, cells, prefix, also) {
+  rows <- dplyr::transmute(
+    data, case = !!rlang::sym(columns[["case"]]), rater = !!key_of(columns[["rater"]]),
+    rating = as.character(!!rlang::sym(columns[["rating"]])),
+    !!!rlang::syms(columns[names(columns) == "weight"])
+  )
+  values <- lapply(cells, function(cell) {
+    if (is.null(cell$rating)) {
+      rlang::expr(max(ifelse(rater == !!cell$rater, rating, NA), na.rm = TRUE))
+    } else {
+      one_if(rlang::expr(rater == !!cell$rater & rating == !!cell$rating))
+    }
+  })
+  names(values) <- numbered(prefix, length(cells))
+  dplyr::summarise(dplyr::group_by(rows, case), !!!values, !!!also)
+}
+
+# `rows` and `given` count the case's rows and ratings, weights are the highest and the lowest.
+cases_query <- function(origin, cells) {
+  roles <- origin$roles
+  weights <- if (!is.null(roles$weights)) {
+    list(
+      lacking = one_if(quote(is.na(weight))), lightest = quote(min(weight, na.rm = TRUE)),
+      weight = quote(max(weight, na.rm = TRUE))
+    )
+  }
+  columns <- c(
+    case = roles$case, rater = roles$rater, rating = roles$raters, weight = roles$weights
+  )
+  also <- list(rows = quote(dplyr::n()), given = one_if(quote(!is.na(rating))))
+  pivot_query(origin$data, columns, cells, "r", c(also, weights))
+}
+
+# Ratings and predictions, and how many of these there are; a case may be known to systems only.
+all_cases_query <- function(origin, cells, systems) {
+  cases <- cases_query(origin, cells)
+  if (is.null(systems)) return(cases)
+  predictions <- pivot_query(
+    origin$systems, c(case = "case", rater = "system", rating = "prediction"),
+    list_cells(systems, NULL), "s", list(predictions = one_if(quote(!is.na(rating))))
+  )
+  dplyr::full_join(cases, predictions, by = "case")
+}
+
+long_count_query <- function(cases, columns) {
+  given <- colnames(cases)
+  also <- list(
+    uneven = if ("weight" %in% given) {
+      one_if(quote(weight != lightest | lacking > 0 & lacking < rows))
+    },
+    predictions = if ("predictions" %in% given) quote(sum(predictions, na.rm = TRUE)),
+    rows = quote(sum(rows, na.rm = TRUE)), given = quote(sum(given, na.rm = TRUE))
+  )
+  count_query(cases, columns, drop_null(also))
+}
+
+# A case that one rater rated more than once.
+repeat_query <- function(origin) {
+  roles <- origin$roles
+  rows <- take_columns(
+    origin$data, c(case = roles$case, rater = roles$rater, rating = roles$raters)
+  )
+  pairs <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
+  utils::head(dplyr::filter(pairs, times > 1L), 1L)
+}
+
+# How many cases have the same `columns`, with sums over them, and what is wrong with some of them.
+count_query <- function(cases, columns, also = list()) {
+  weights <- if ("weight" %in% colnames(cases)) {
+    list( # sums that take a column's name come after those that use it
+      off = one_if(quote(is.na(weight) | weight < 0 | weight != floor(weight))),
+      weight = quote(sum(weight, na.rm = TRUE))
+    )
+  }
+  dplyr::summarise(
+    dplyr::group_by(cases, !!!rlang::syms(columns)),
+    times = dplyr::n(), !!!also, !!!weights, .groups = "drop"
+  )
+}
+
+with_keys <- function(table, columns) {
+  keys <- stats::setNames(lapply(columns, key_of), paste0("key_", columns))
+  dplyr::mutate(table, !!!keys)
+}
+
+# Only what identifies a case: its identifier, its weight and the keys of its columns.
+keyed_cases <- function(cases, columns) {
+  kept <- intersect(c("case", "weight"), colnames(cases))
+  take_columns(with_keys(cases, columns), c(kept, paste0("key_", columns)))
+}

@@ -1,0 +1,171 @@
+# How well chains of draws have mixed: the formulas of Vehtari, Gelman, Simpson, Carpenter and
+# Buerkner (2021), Bayesian Analysis 16(2), 667-718, as package posterior has them.
+
+#' @srrstats {BS1.4, BS1.5, BS4.7, BS5.4} Rhat and effective sizes, by rank, and what each is for
+#' @noRd
+NULL
+
+# A row for each column of `draws`, chain after chain.
+diagnose_all <- function(draws, chains) {
+  numbers <- c(rhat = 0, ess_bulk = 0, ess_tail = 0, mcse = 0)
+  t(vapply(colnames(draws), function(term) {
+    diagnose(matrix(draws[, term], ncol = chains))
+  }, numbers))
+}
+
+# `x`: draws x chains, of one number. NA where it is the same in all draws.
+diagnose <- function(x) {
+  if (anyNA(x) || max(x) - min(x) < 1e-300) {
+    return(c(rhat = NA_real_, ess_bulk = NA_real_, ess_tail = NA_real_, mcse = NA_real_))
+  }
+  halves <- split_chains(x)
+  bulk <- z_scale(halves)
+  folded <- split_chains(abs(x - stats::median(x)))
+  tails <- stats::quantile(x, c(0.05, 0.95), names = FALSE)
+  c(
+    rhat = max(plain_rhat(bulk), plain_rhat(z_scale(folded))),
+    ess_bulk = plain_ess(bulk),
+    ess_tail = min(vapply(tails, function(q) plain_ess(split_chains(1 * (x <= q))), 0)),
+    mcse = stats::sd(x) / sqrt(plain_ess(halves))
+  )
+}
+
+# Each chain in two halves; of an odd number of draws the middle one is left out.
+split_chains <- function(x) {
+  half <- nrow(x) %/% 2L
+  cbind(utils::head(x, half), utils::tail(x, half, keepnums = FALSE))
+}
+
+# Normal scores of average ranks over all draws.
+z_scale <- function(x) {
+  rank <- rank(as.vector(x), ties.method = "average")
+  array(stats::qnorm((rank - 3 / 8) / (length(x) + 1 / 4)), dim(x))
+}
+
+plain_rhat <- function(x) {
+  n <- nrow(x)
+  means <- colMeans(x)
+  within <- mean(apply(x, 2L, stats::var))
+  sqrt((n * stats::var(means) / within + n - 1) / n)
+}
+
+# Columns: autocovariances of lags 0, 1, ... of a chain, divided by its length.
+autocovariance <- function(x) {
+  n <- nrow(x)
+  size <- stats::nextn(2L * n)
+  apply(x, 2L, function(chain) {
+    padded <- c(chain - mean(chain), rep(0, size - n))
+    Re(stats::fft(Mod(stats::fft(padded))^2, inverse = TRUE))[seq_len(n)] / size / n
+  })
+}
+
+plain_ess <- function(x) {
+  n <- nrow(x)
+  all <- length(x)
+  if (n < 3L || max(x) - min(x) < 1e-300) return(NA_real_)
+  covariance <- rowMeans(autocovariance(x))
+  within <- covariance[[1L]] * n / (n - 1)
+  total <- within * (n - 1) / n + if (ncol(x) > 1L) stats::var(colMeans(x)) else 0
+  rho <- 1 - (within - covariance) / total
+  rho[[1L]] <- 1
+  tau <- integrated_time(rho, n)
+  all / max(tau, 1 / log10(all))
+}
+
+# Geyer's initial monotone sequence: sums of pairs of lags, as long as they are positive, none
+# larger than the one before; and half of the next lag, if it is positive too.
+integrated_time <- function(rho, n) {
+  pair <- seq.int(1L, n - 1L, by = 2L)
+  sums <- rho[pair] + rho[pair + 1L]
+  most <- sum(2L * (seq_along(sums) - 1L) < n - 5L)
+  ends <- which(!sums > 0)
+  last <- min(ends, most + 1L)
+  even <- rho[pair[[last]]]
+  -1 + 2 * sum(cummin(sums[seq_len(last - 1L)])) + if (even > 0 || sums[[last]] >= 0) even else 0
+}
+
+# How well posterior draws predict a case that they have not seen: WAIC, and leave-one-out by
+# package loo. Cases of a row (the same ratings, population and known truth) are alike, so that all
+# is computed once for each row.
+
+# values: draws x rows, log likelihood of one case of each; weight: cases of each row; row: that of
+# each pattern. Drawn again from the same seed.
+log_likelihood_draws <- function(fit) {
+  check_memory(
+    as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
+    "Fit with fewer {.field draws} in {.arg sampling}.")
+  options <- c(fit$sampling[c(run_options, "thin")], list(seed = fit$seed))
+  found <- run_sampler(fit$x, fit$task, options, log_likelihood = TRUE)
+  list(values = found$log_likelihood, weight = found$weight, row = found$row)
+}
+
+# Of each row the expected log predictive density of a case, and the effective parameters in it.
+waic_rows <- function(values) {
+  most <- apply(values, 2L, max)
+  p <- apply(values, 2L, stats::var)
+  cbind(elpd = log(colMeans(exp(values - rep(most, each = nrow(values))))) + most - p, p = p)
+}
+
+# Sum over cases and its standard error, of a column with an entry per row.
+sum_over_cases <- function(value, weight) {
+  n <- sum(weight)
+  sum <- sum(weight * value)
+  c(estimate = sum, std.error = sqrt(n / (n - 1) * sum(weight * (value - sum / n)^2)))
+}
+
+# A table of both criteria (leave-one-out where package loo is installed), and `of_case`, the
+# expected log predictive density of each case, NA where nothing is known of it.
+criteria_of_fit <- function(fit) {
+  found <- log_likelihood_draws(fit)
+  waic <- waic_rows(found$values)
+  row <- function(criterion, elpd, p, worst_k) {
+    total <- sum_over_cases(elpd, found$weight)
+    tibble::tibble(
+      criterion = criterion, elpd = total[["estimate"]], std.error = total[["std.error"]],
+      parameters = sum(found$weight * p), worst_k = worst_k
+    )
+  }
+  loo <- if (rlang::is_installed("loo")) {
+    of <- loo_rows(fit, found)
+    row("loo", of$pointwise[, "elpd_loo"], of$pointwise[, "p_loo"], max(of$diagnostics$pareto_k))
+  } else {
+    row("loo", NA_real_, NA_real_, NA_real_)
+  }
+  table <- rbind(row("waic", waic[, "elpd"], waic[, "p"], NA_real_), loo)
+  row <- replace(found$row, found$row == 0L, NA)
+  list(table = table, of_case = waic[row[fit$x$index], "elpd"])
+}
+
+loo_rows <- function(fit, found, ...) {
+  chain <- rep(seq_len(fit$sampling$chains), each = fit$sampling$kept)
+  size <- loo::relative_eff(exp(found$values - max(found$values)), chain_id = chain)
+  suppressWarnings(loo::loo(found$values, r_eff = size, ...))
+}
+
+# Rows become cases, in their order, as package loo wants them: it subtracts cases of other models.
+by_case <- function(result, found, fit) {
+  row <- found$row[fit$x$index]
+  at <- rep(row, weights_of_cases(fit$x) * (row > 0L))
+  result$pointwise <- result$pointwise[at, , drop = FALSE]
+  result$diagnostics <- lapply(result$diagnostics, `[`, at)
+  columns <- rownames(result$estimates)
+  result$estimates[] <- t(vapply(columns, function(column) {
+    sum_over_cases(result$pointwise[, column], rep(1, length(at)))
+  }, c(0, 0)))
+  result[columns] <- result$estimates[, 1L]
+  result[paste0("se_", columns)] <- result$estimates[, 2L]
+  result["psis_object"] <- list(NULL)
+  structure(result, dims = c(nrow(fit$draws), length(at)))
+}
+
+#' @rawNamespace S3method(loo::loo,draws_fit)
+loo.draws_fit <- function(x, ...) { # nolint: object_name.
+  found <- log_likelihood_draws(x)
+  by_case(loo_rows(x, found, ...), found, x)
+}
+
+#' @rawNamespace S3method(loo::waic,draws_fit)
+waic.draws_fit <- function(x, ...) { # nolint: object_name.
+  found <- log_likelihood_draws(x)
+  by_case(suppressWarnings(loo::waic(found$values, ...)), found, x)
+}

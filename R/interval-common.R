@@ -1,0 +1,203 @@
+# Bootstrap of an accuracy estimate, over cases or clusters of cases: standard errors, percentile
+# intervals, and the reasons where there are none.
+
+bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
+  check_memory(
+    as.double(options$replicates) * n_systems(fit$x), "replicates of estimates",
+    "Ask for fewer {.arg replicates}, or choose {.arg systems}."
+  )
+  bar <- progress_bar("Bootstrap", options$replicates)
+  unit <- if (inherits(estimator, "case_estimator")) "case" else "pattern"
+  drawn <- resampling(fit$x, options, unit)
+  out <- replicates_of(estimator, what, drawn, bar$tick)
+  bar$close()
+  structure(out, seed = drawn$seed)
+}
+
+# Replicates by the method that stands in for that of an estimate, to show how its systems (or its
+# categories) go together; of the same draws as its own. Of one that drew nothing, ratings give the
+# seed: what is made of one estimate does not vary by chance, and other data have other draws.
+stand_in_replicates <- function(estimate, what) {
+  fit <- estimate$fit
+  options <- estimate$options
+  options$seed <- attr(estimate$replicates, "seed") %||% seed_of(fit$x)
+  method <- method_of(estimate)
+  if (!is.null(options$record)) {
+    return(bootstrap_replicates(function_estimator(fit$x, method$run), fit, options, what))
+  }
+  borrowed <- has_stand_in(estimate)
+  method <- accuracy_methods()[[method$stand_in]]
+  paired <- what == "accuracy" && borrowed
+  if (paired && n_systems(fit$x) <= many_systems) {
+    options$replicates <- max(options$replicates, paired_replicates)
+  }
+  estimator <- if (what == "accuracy") {
+    replicating_estimator(fit, method, options, paired)
+  } else {
+    make_estimator(fit, method, options)
+  }
+  back <- estimate$details$common
+  if (!borrowed && !is.null(method$common) && is_corrected(back)) {
+    estimator <- mixed_estimator(estimator, make_estimator(fit, method_shared, options), back)
+  }
+  bootstrap_replicates(estimator, fit, options, what)
+}
+
+seed_of <- function(x) {
+  weight <- sort(pattern_weights(x)) # whatever the order of cases
+  place <- seq_along(weight) %% 997
+  as.integer(c(sum(weight * place), sum(weight * place^2)) %% .Machine$integer.max)
+}
+
+# So many that correlations of systems do not hang on chance; nothing is fitted anew for them.
+paired_replicates <- 2000L
+
+# Other machines take blocks of replicates; on this one threads are quicker, which fit nothing anew.
+count_pieces <- function(replicates) {
+  if (has_remote_workers()) min(future::nbrOfWorkers(), replicates %/% 10L) else 1L
+}
+
+# A pointer means nothing to a worker, which makes the estimator again of what it was made of. Every
+# replicate has random numbers of its own, whoever draws it.
+replicates_in_pieces <- function(estimator, what, resampling, tick,
+                                 pieces = count_pieces(resampling$replicates)) {
+  if (pieces <= 1L) return(core_replicates(estimator, what, resampling, tick))
+  made_of <- attr(estimator, "made_of")
+  rm(estimator, tick) # are of this process
+  ends <- round(seq(0, resampling$replicates, length.out = pieces + 1L))
+  tasks <- Map(function(first, replicates) {
+    resampling[c("first", "replicates")] <- list(first, replicates)
+    force(what)
+    function() core_replicates(do.call(make_estimator, made_of), what, resampling, no_tick)
+  }, ends[-length(ends)], diff(ends))
+  names <- paste0("replicates ", ends[-length(ends)] + 1, " to ", ends[-1L])
+  stack_rows(run_pieces(tasks, names))
+}
+
+# Percentiles of replicates, for cases or clusters of cases drawn anew.
+
+interval_bootstrap <- new_interval(
+  "bootstrap",
+  spread = "percentile", compiled = TRUE, own_fit = TRUE,
+  uncounted = "so there are no cases to resample",
+  find = function(draft, table) bootstrap_interval(draft, table),
+  draws = function(estimate, replicates) replicates,
+  note = function(estimate) bootstrap_note(estimate),
+  explain = function(estimate) {
+    paste(
+      "The {interval} is from percentiles of", number(estimate$options$replicates),
+      "bootstrap samples of", if (!is.null(estimate$options$cluster)) "clusters of",
+      "cases (Efron and Tibshirani 1993); it covers sampling error only."
+    )
+  }
+)
+
+bootstrap_interval <- function(draft, table) {
+  options <- draft$options
+  replicates <- na_real(bootstrap_replicates(draft$point$estimator, draft$fit, options))
+  intervals <- core_percentile_intervals(replicates, options$conf_level, method_of(draft)$iterated)
+  known <- !is.na(table$estimate)
+  warn_failed(
+    draft$fit$x$systems[known], colMeans(is.na(replicates))[known], options$conf_level,
+    if (is.null(options$record)) "Raters agree too little for so few cases."
+  )
+  found <- add_intervals(table, intervals)
+  within <- replace(found, "estimate", list(pmin(found$estimate, 1))) # as limits are
+  warn_outside(draft$fit$x$systems, within, 'Use {.code "profile"} or {.code "robust"}.')
+  new_interval_found(found, replicates)
+}
+
+bootstrap_note <- function(x) {
+  failed <- range(x$details$failed)
+  paste0(
+    "sampling error alone; ", resampling_note(x), ", ",
+    number(x$options$replicates), " replicates",
+    if (failed[[2L]] > 0L) {
+      paste0(
+        ", ", paste(unique(failed), collapse = " to "), " of them without an estimate",
+        if (failed[[2L]] > (1 - x$options$conf_level) / 2 * x$options$replicates) " (too short)"
+      )
+    }
+  )
+}
+
+# Quantiles of posterior draws of accuracy; see accuracy-draws.R.
+
+interval_posterior <- new_interval(
+  "posterior",
+  words = "posterior interval", spread = "percentile", drawn = TRUE, clusters = FALSE,
+  uncounted = "so there are no cases to draw the truth of",
+  find = function(draft, table) new_interval_found(table),
+  draws = function(estimate, replicates) replicates,
+  note = function(estimate) posterior_note(estimate),
+  explain = function(estimate) {
+    paste0("The {interval}s are quantiles of draws from the posterior",
+      if (!is_stated(estimate$options)) {
+        ", in which the errors that systems share with raters have a prior"
+      }, ".")
+  }
+)
+
+# What the width is made of.
+posterior_note <- function(x) {
+  if (x$drawn_gold > 0L) {
+    return(paste0("quantiles of posterior draws, weighted by ",
+      count_noun(x$drawn_gold, "case"), " with known truth"))
+  }
+  parts <- colMeans(x$parts)
+  share <- paste0(round(100 * parts / sum(parts)), "%")
+  if (is.null(x$options$common) || is_stated(x$options)) {
+    return("quantiles of posterior draws; sampling error alone, given what is assumed")
+  }
+  paste0(
+    "quantiles of posterior draws. Of its variance ", share[[1L]], " is sampling, ",
+    share[[2L]], " shared errors and ", share[[3L]],
+    " cases that deceive all; the ratings cannot change the last two"
+  )
+}
+
+# Profile intervals of joint estimates; for the mathematics see profile_interval.cpp in the core.
+
+interval_profile <- new_interval(
+  "profile",
+  likelihood = TRUE, clusters = FALSE, uncounted = "so the likelihood has no scale",
+  find = function(draft, table) profile_interval(draft, table),
+  note = function(estimate) "sampling error alone, from the log posterior.",
+  explain = "The {interval} is from the profile of the log posterior; it covers sampling error
+    only."
+)
+
+profile_interval <- function(draft, table) {
+  why <- lack_of_profile(draft$fit)
+  if (!is.null(why)) return(new_interval_found(without_interval(table, why)))
+  known <- !is.na(table$estimate)
+  bar <- progress_bar("Profiles", length(known))
+  deviance <- stats::qchisq(draft$options$conf_level, 1)
+  ends <- profile_ends(draft$fit, deviance, draft$options$threads, bar$tick)
+  bar$close()
+  # The climb to the estimate ended below another top.
+  if (any(known & ends$moved) && is.null(draft$options$deviance)) {
+    better <- draft_estimate(draft$fit, c(draft$options, deviance = deviance))
+    found <- profile_interval(better, result_table(better$point$value, reason = better$reason))
+    return(c(found, list(draft = better)))
+  }
+  found <- known & ends$converged
+  table$conf.low[found] <- ends$low[found]
+  table$conf.high[found] <- ends$high[found]
+  # Curvature would have nothing to say where another parameter lies on its boundary.
+  table$std.error[found] <- ((ends$high - ends$low) / (2 * sqrt(deviance)))[found]
+  table$reason[known & !found] <- paste0(no_interval, "a fit did not converge")
+  if (any(known & !found)) warn_convergence("profile")
+  new_interval_found(table)
+}
+
+lack_of_profile <- function(fit) {
+  if (is_pooled(fit$model)) {
+    paste0(
+      "the prior of the ", format(fit$model), " is estimated from the same ratings (use ",
+      "prior = \"none\", or interval = \"bootstrap\")"
+    )
+  } else if (fit$method == "pairs") {
+    "a fit to pairs of ratings has no likelihood"
+  }
+}

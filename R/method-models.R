@@ -1,0 +1,371 @@
+# Methods that rest on the K-model as fitted by algebra; the mathematics is in src/core/accuracy.
+
+method_binned <- new_method(
+  "binned", "binned method",
+  model = "k", clips = TRUE, bins = TRUE, iterated = FALSE,
+  estimate = function(fit, options, average) estimate_k_model(fit, options),
+  of_posterior = function(fit, options) {
+    own_fit_point(fit, options, binned_of_posterior, bins = bins_of_posterior)
+  },
+  explain = "Cases were grouped by the highest posterior probability of a category, under a model in
+    which raters are equally accurate, errors equally probable and cases equally difficult; in each
+    group the accuracy follows from that probability and from how often the system gives the most
+    probable category (Lehner 2015, equation 7)."
+)
+
+method_unbinned <- new_method(
+  "unbinned", "unbinned method",
+  model = "k", clips = TRUE, iterated = FALSE,
+  estimate = function(fit, options, average) estimate_k_model(fit, options),
+  of_posterior = function(fit, options) own_fit_point(fit, options, unbinned_of_posterior),
+  explain = "The accuracy follows from the mean posterior probability of the system's answers, under
+    a model in which raters are equally accurate, errors equally probable and cases equally
+    difficult (a variant of Lehner 2015 without bins)."
+)
+
+estimate_k_model <- function(fit, options) {
+  estimator <- make_estimator(fit, method_of(list(options = options)), options)
+  point <- point_of(estimator)
+  of <- point$numbers
+  value <- of$estimate
+  known <- of$cases > 0 & fit$identified == "yes"
+  uninformative <- ifelse(known, of$uninformative / of$cases, NA_real_)
+  warn_uninformative(fit$x$systems, ifelse(is.na(value), NA, uninformative))
+  new_point(
+    value, estimator,
+    bins = lapply(point$systems, `[[`, "bins"), uninformative = uninformative,
+    mean_posterior = of$mean_posterior
+  )
+}
+
+warn_uninformative <- function(systems, share) {
+  warn_of_each("uninformative", "Bins in which no category stands out do not count in the mean.",
+    systems, share, " of its cases")
+}
+
+# Accuracy of systems under latent class models, if their errors are independent of those of raters
+# or all shared; the mathematics is in src/core/accuracy/latent.cpp.
+
+method_joint <- new_method(
+  "joint", "joint method",
+  model = "any", posterior = TRUE, likelihood = TRUE, common = "none",
+  estimate = function(fit, options, average) estimate_latent(fit, options, average),
+  of_family = function(fit, options) family_ends(fit, options, "independent"),
+  explain = "The system was taken as one more rater in a latent class model, the {model}, fitted to
+    all answers (Dawid and Skene 1979). {common}"
+)
+
+method_shared <- new_method(
+  "shared", "shared method",
+  model = "any", posterior = TRUE,
+  estimate = function(fit, options, average) estimate_latent(fit, options, average),
+  of_posterior = function(fit, options) {
+    own_fit_point(fit, options, shared_of_posterior, posterior = TRUE)
+  },
+  of_family = function(fit, options) family_ends(fit, options, "shared"),
+  explain = "The accuracy is the mean posterior probability of the system's answers under the
+    {model}, fitted to the raters alone (Dawid and Skene 1979), which takes the system to err where
+    the raters err."
+)
+
+# Both ends of the range are told, whichever is asked for.
+estimate_latent <- function(fit, options, average) {
+  lacking <- rep(NA_real_, n_systems(fit$x))
+  if (fit$identified %in% c("chance", "unrelated", "no_pairs", "labels_only")) {
+    return(new_point(lacking, shared = lacking, independent = lacking))
+  }
+  check_model_size(fit$x)
+  ends <- by_id(list(method_shared, method_joint))
+  estimators <- lapply(ends, make_estimator, fit = fit, options = options)
+  found <- lapply(estimators, point_of)
+  values <- lapply(found, function(of) if (of$identified) of$numbers$estimate else lacking)
+  own <- found[[options$method]]
+  if (!own$converged) warn_convergence(options$method)
+  back <- correction_share(options, of_average(average, "typical", length(lacking)))
+  posterior <- named_posteriors(own, fit$x)
+  if (is_corrected(back)) {
+    other <- named_posteriors(found[[method_shared$id]], fit$x)
+    posterior <- Map(between_ends, posterior, other, back)
+  }
+  new_point(
+    between_ends(values[[options$method]], values[[method_shared$id]], back),
+    mixed_estimator(estimators[[options$method]], estimators[[method_shared$id]], back),
+    shared = values[[method_shared$id]], independent = values[[method_joint$id]],
+    reason = if (!own$identified) {
+      rep(reason_of_parameters(fit$model, n_categories(fit$x)), length(lacking))
+    },
+    posterior = posterior
+  )
+}
+
+# Patterns x categories of each system.
+named_posteriors <- function(point, x) {
+  stats::setNames(lapply(point$systems, function(system) {
+    colnames(system$posterior) <- x$categories
+    system$posterior
+  }), x$systems)
+}
+
+no_bins <- data.frame(
+  lower = double(), upper = double(), probability = double(), cases = double(),
+  agreement = double(), estimate_raw = double(), estimate = double()
+)
+
+# What methods make of a posterior that was given: estimates, and the same for other weights of
+# patterns. `rule` is a function of answers, posterior, weights and options that gives the accuracy
+# of one system.
+
+own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
+  if (!is.null(fit$model$family)) {
+    return(family_point(fit, options, rule, posterior = posterior, bins = bins))
+  }
+  own <- pattern_weights(fit$x)
+  refit <- refitting(fit)
+  beliefs <- function(weight) {
+    anew <- !is.null(refit) && !identical(weight, own)
+    rep(list(if (anew) refit(weight) else fit$posterior), n_systems(fit$x))
+  }
+  posterior_point(fit, options, rule, beliefs, posterior, bins)
+}
+
+# `beliefs`: a function of weights of patterns that gives the posterior by which each system is to
+# be judged.
+posterior_point <- function(fit, options, rule, beliefs, posterior = FALSE, bins = NULL) {
+  estimator <- posterior_estimator(fit, options, rule, beliefs)
+  weight <- pattern_weights(fit$x)
+  now <- beliefs(weight)
+  by_system <- if (posterior) {
+    stats::setNames(lapply(now, `colnames<-`, fit$x$categories), fit$x$systems)
+  }
+  point <- new_point(estimator(weight, "accuracy"), estimator, posterior = by_system)
+  if (!is.null(bins)) {
+    point$bins <- each_system(fit, weight, now, function(...) bins(..., options))
+    point$uninformative <- na_real(vapply(point$bins, function(table) {
+      sum(table$cases[is.na(table$estimate)]) / sum(table$cases)
+    }, 0))
+  }
+  point
+}
+
+# What `run` makes of each system's answers, the posterior and the weight of these.
+each_system <- function(fit, weight, beliefs, run) {
+  answers <- pattern_answers(fit$x)
+  counts <- judged_patterns(fit) & weight > 0
+  lapply(seq_along(fit$x$systems), function(s) {
+    use <- which(counts & answers[, s] > 0L)
+    run(answers[use, s], beliefs[[s]][use, , drop = FALSE], weight[use])
+  })
+}
+
+# A function of weights of patterns, in the place of an estimator of the core.
+posterior_estimator <- function(fit, options, rule, beliefs) {
+  force(list(fit, options, rule, beliefs))
+  n <- n_categories(fit$x)
+  function(weight, what) {
+    unlist(each_system(fit, weight, beliefs(weight), function(answer, posterior, weight) {
+      if (what == "counts") {
+        as.vector(crossprod(outer(answer, seq_len(n), `==`) * weight, posterior))
+      } else if (length(answer) > 0L) {
+        rule(answer, posterior, weight, options)
+      } else {
+        NA_real_
+      }
+    }))
+  }
+}
+
+# The mean probability of the answers.
+shared_of_posterior <- function(answer, posterior, weight, ...) {
+  stats::weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
+}
+
+# Lehner's rule for an agreement with categories of this probability; NA where they say nothing.
+accuracy_of_agreement <- function(agreement, probability, n) {
+  out <- ((n - 1) * agreement - 1 + probability) / (n * probability - 1)
+  ifelse(n * probability - 1 < 1e-6, NA_real_, out)
+}
+
+unbinned_of_posterior <- function(answer, posterior, weight, options) {
+  answered <- shared_of_posterior(answer, posterior, weight)
+  sure <- stats::weighted.mean(rowSums(posterior^2), weight)
+  value <- accuracy_of_agreement(answered, sure, ncol(posterior))
+  if (options$clip == "none") value else clip01(value)
+}
+
+binned_of_posterior <- function(answer, posterior, weight, options) {
+  table <- bins_of_posterior(answer, posterior, weight, options)
+  known <- drop_missing(table, "estimate")
+  if (nrow(known) == 0L) return(NA_real_)
+  value <- stats::weighted.mean(known$estimate, known$cases)
+  if (options$clip == "overall") clip01(value) else value
+}
+
+# Bins count from the top; an edge belongs to the bin below it. Tied categories share the credit.
+bins_of_posterior <- function(answer, posterior, weight, options) {
+  if (length(answer) == 0L) return(no_bins)
+  width <- options$bin_width
+  best <- most_probable(posterior)
+  of_answer <- posterior[cbind(seq_along(answer), answer)]
+  credit <- (of_answer >= best$probability * (1 - tie_tolerance)) / best$tied
+  last <- ceiling(1 / width - 1e-9) - 1
+  bin <- pmin(pmax(floor((1 - best$probability) / width + 1e-9 / width), 0), last)
+  sums <- rowsum(weight * cbind(1, best$probability, credit), bin)
+  at <- as.double(rownames(sums))
+  cases <- unname(sums[, 1L])
+  probability <- sums[, 2L] / cases
+  agreement <- sums[, 3L] / cases
+  raw <- accuracy_of_agreement(agreement, probability, ncol(posterior))
+  data.frame(
+    lower = pmax(1 - (at + 1) * width, 0), upper = 1 - at * width, probability = probability,
+    cases = cases, agreement = agreement, estimate_raw = raw,
+    estimate = if (options$clip == "bin") clip01(raw) else raw, row.names = NULL
+  )
+}
+
+# A function of the user's in the place of a method: what it says, and what it says of cases drawn
+# anew. Its record is made on the fly and travels with the options of the estimate.
+
+function_method <- function(run) {
+  record <- new_method("own function", "function of the user's", model = "none", estimate = NULL)
+  record$run <- run
+  record$estimate <- function(fit, options, average) {
+    estimator <- function_estimator(fit$x, run)
+    result <- estimator(NULL, NULL)
+    lacking <- is.na(result$estimate) & is.na(result$reason)
+    new_point(
+      result$estimate, estimator,
+      reason = replace(result$reason, lacking, "the function gave no estimate")
+    )
+  }
+  record
+}
+
+# A function of how often each case was drawn (NULL: the ratings as they are) that says what the
+# user's function says; it gets the weights of cases where it has an argument for them.
+function_estimator <- function(x, run) {
+  weighted <- "weights" %in% names(formals(args(run)))
+  own <- weights_of_cases(x)
+  structure(function(times, what) {
+    value <- if (weighted) {
+      run(x, weights = times %||% own)
+    } else if (is.null(times)) {
+      run(x)
+    } else {
+      run(weigh_patterns(x[rep(seq_along(times), times), ], NULL))
+    }
+    result <- as_result(value, x$systems, "method")
+    if (is.null(times)) result else result$estimate
+  }, class = "case_estimator")
+}
+
+# A row per replicate; NA where the function fails, and its first message is shown.
+case_replicates <- function(estimator, resampling, tick) {
+  systems <- length(estimator(NULL, NULL)$estimate)
+  rows <- resampled(tick = tick, resampling = resampling, run = function(times) {
+    suppressWarnings(
+      tryCatch(estimator(times, NULL), error = identity), classes = "fallible_warning"
+    )
+  })
+  stopped <- vapply(rows, inherits, NA, "error")
+  stops <- rows[stopped]
+  warn_if(any(stopped), "bootstrap",
+    "The function given as {.arg method} stopped in {length(stops)} bootstrap replicate{?s}.",
+    x = verbatim("First: ", in_one_line(stops[[1L]])), error = stops[[1L]])
+  rows[stopped] <- list(rep(NA_real_, systems))
+  stack_rows(rows)
+}
+
+# What estimate_accuracy() gives for a function; `given` are its other arguments.
+estimate_by_function <- function(x, run, given, by) {
+  if (in_database(x)) abort_no_cases("A function as {.arg method} is given cases")
+  options <- function_options(given)
+  options$record <- function_method(run)
+  estimate_by(x, by, function(x, cluster, gold) {
+    options["cluster"] <- list(number_clusters(cluster))
+    function_estimate(x, options)
+  }, given$cluster, NULL)
+}
+
+# Of the raters the K-model tells agreement; whether it can be identified is not for it to say.
+function_estimate <- function(x, options) {
+  fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
+  check_has_systems(fit$x)
+  draft <- draft_estimate(fit, options)
+  show_accuracy(new_accuracy_estimate(draft, interval_of_draft(draft)))
+}
+
+function_options <- function(given) {
+  set <- names(drop_null(given[c("model", "common", "known_truth", "gold_sample")]))
+  interval <- given$interval %||% interval_bootstrap$id
+  ok <- interval %in% ids_with("own_fit", accuracy_intervals())
+  abort_argument_if(length(set) > 0L || !ok, c(set, "interval")[[1L]],
+    "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
+    x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else "{.arg interval} is
+        {describe(interval)}.")
+  given$method <- method_shared$id # has no options of its own
+  given$interval <- interval
+  options <- check_accuracy_options(given)
+  options$method <- "own function"
+  options$threads <- check_threads(given$threads)
+  options
+}
+
+# Accuracy of systems under laws that users write: the posterior of raters (shared), or of raters
+# and system (joint), treated as that of any fit; and the same for resampled cases.
+
+# Both ends are given, whichever is asked for.
+family_ends <- function(fit, options, which) {
+  ends <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
+    family_point(fit, options, shared_of_posterior, joint, posterior = TRUE)
+  })
+  replace(ends[[which]], names(ends), lapply(ends, `[[`, "value"))
+}
+
+# What is assumed of shared errors is one of the two ends.
+family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
+  abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
+    "{.arg common} is not for families of models.",
+    i = "Use methods {.val joint} and {.val shared}, the two ends of the range.", call = NULL)
+  x <- fit$x
+  systems <- seq_along(x$systems)
+  if (fit$identified != "yes") {
+    reason <- if (fit$identified == "parameters") rep(reason_of_fit(fit), length(systems))
+    return(new_point(rep(NA_real_, length(systems)), reason = reason))
+  }
+  problems <- if (joint) {
+    lapply(systems, function(system) {
+      problem <- family_problem(x, fit$model, fit$known$truth, system, fit$known$base)
+      if (identifies_parameters(problem)) maximise_family(problem) else
+        c(problem, list(lost = TRUE))
+    })
+  } else {
+    list(problem_for(fit, x, fit$known$truth))
+  }
+  judges <- lapply(problems, moved_posterior)
+  beliefs <- function(weight) {
+    rep_len(lapply(judges, function(judge) judge(weight)), length(systems))
+  }
+  point <- posterior_point(fit, options, rule, beliefs, posterior, bins)
+  lost <- lengths(lapply(problems, `[[`, "lost")) > 0L
+  if (any(lost)) {
+    point$value[lost] <- NA_real_
+    reason <- reason_of_parameters(fit$model, length(x$categories))
+    point$reason <- ifelse(lost, reason, NA_character_)
+  }
+  if (any(vapply(problems, function(p) isFALSE(p$converged), NA))) warn_convergence(options$method)
+  point
+}
+
+# A function of weights of patterns: the posterior where these weights pull the parameters.
+moved_posterior <- function(problem) {
+  theta <- problem$theta
+  # Parameters x patterns: how far a weight of one more would move the parameters. Only a bootstrap
+  # asks for it.
+  delayedAssign("pull", (problem$inverse %||% inverse_curvature(problem, theta)) %*%
+    t(pattern_scores(problem, theta)))
+  function(weight) {
+    change <- (weight - problem$weight) * (problem$weight > 0)
+    if (any(change != 0)) theta <- theta + drop(pull %*% change)
+    expect(problem, theta)$posterior
+  }
+}

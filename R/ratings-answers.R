@@ -1,0 +1,293 @@
+# How sure raters say they are: `confidence` of ratings(). Kept by case and rater beside the
+# patterns, which know nothing of it. A list of `levels`, labels in their order, and vectors `case`,
+# `rater` and `code`, an entry per rating of which a level is known, by cases and raters.
+
+max_levels <- 5L
+
+# Not those of cut(), whose limits are sums: .6 would be below 3 * .2.
+fifths <- c("[0, 0.2)" = 0, "[0.2, 0.4)" = 0.2, "[0.4, 0.6)" = 0.4, "[0.6, 0.8)" = 0.6,
+  "[0.8, 1]" = 0.8)
+
+# `x` with `confidence`, if `input` has columns of it.
+with_confidence <- function(x, input) {
+  columns <- input$confidence
+  if (is.null(columns)) return(x)
+  check_takes_confidence(x, input)
+  rows <- input$source %||% seq_along(columns[[1L]])
+  coded <- code_confidence(columns, rows)
+  Map(function(column, rating, name) {
+    check_values(column, is.na(column) | !is.na(rating), name, "confidence",
+      "{.arg confidence} must stand beside a rating.",
+      i = "Set these to {.code NA}, or see whether the columns are in the order of the raters.",
+      rows = rows)
+  }, columns, input$columns, names(columns))
+  code <- unlist(coded$codes, use.names = FALSE)
+  place <- place_of_ratings(input, x)
+  at <- which(!is.na(code))
+  at <- at[order(place$case[at], place$rater[at])]
+  x$confidence <- list(
+    levels = coded$levels, case = place$case[at], rater = place$rater[at], code = code[at]
+  )
+  x
+}
+
+check_takes_confidence <- function(x, input) {
+  raters <- names(input$columns)
+  given <- names(input$confidence)
+  must <- "{.arg confidence} is of one rating of one rater on a case."
+  check_named_raters(x, "confidence", must)
+  abort_argument_if(x$repeats != "error", "confidence", must,
+    x = "{.code repeats = \"{x$repeats}\"} allows several on a case.",
+    i = if (x$repeats == "labels") "Make one category of each answer." else
+      "Keep one rating of each rater on a case, or leave {.arg confidence} out.")
+  abort_argument_if(length(raters) != length(given), "confidence", must,
+    x = "There are {length(raters)} rater{?s}, and {length(given)} column{?s} of confidence:
+         {.val {given}}.",
+    i = "Name a column for each rater, in the order of {.arg raters}.")
+}
+
+# What all columns say, in the same levels: `levels`, and `codes`, an integer vector for each.
+code_confidence <- function(columns, rows) {
+  empty <- vapply(columns, function(column) all(is.na(column)), NA)
+  abort_if(all(empty), "confidence", "There is not a single {.arg confidence}.",
+    x = "All of {.val {names(columns)}} is missing.", row = integer(),
+    column = names(columns)[[1L]])
+  given <- columns[!empty]
+  kind <- unique(vapply(given, confidence_kind, ""))
+  abort_if(length(kind) > 1L || !kind %in% c("ordered", "logical", "numeric"), "columns",
+    "{.arg confidence} must be ordered factors, logicals or numbers in [0, 1], all alike.",
+    x = paste("It is", verbatim(paste(kind, collapse = " and in another column "))),
+    i = "Say which level is higher: {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
+    arg = "confidence")
+  if (kind == "numeric") for (name in names(given)) check_shares(given[[name]], name, rows)
+  given <- lapply(given, function(v) {
+    switch(kind, ordered = v, logical = factor(v, c(FALSE, TRUE)),
+      numeric = factor(names(fifths)[findInterval(v, fifths)], names(fifths)))
+  })
+  columns[!empty] <- lapply(given, as.integer)
+  columns[empty] <- lapply(columns[empty], function(v) rep(NA_integer_, length(v)))
+  list(levels = shared_levels(given), codes = columns)
+}
+
+confidence_kind <- function(column) {
+  plain <- Find(function(mode) is_plain(column, mode), c("logical", "numeric"))
+  if (is.ordered(column)) "ordered" else if (is.factor(column)) "a factor without an order" else
+    plain %||% describe(column)
+}
+
+shared_levels <- function(columns) {
+  levels <- unique(lapply(columns, levels))
+  abort_if(length(levels) > 1L, "columns",
+    "Columns of {.arg confidence} must have the same levels.",
+    x = "One has {.val {levels[[1L]]}}, another {.val {levels[[2L]]}}.", arg = "confidence")
+  levels <- levels[[1L]]
+  abort_if(!length(levels) %in% 2:max_levels, "columns",
+    "{.arg confidence} must have two to {max_levels} levels.",
+    x = "It has {length(levels)}: {.val {levels}}.",
+    i = if (length(levels) > max_levels) "Join neighbours until five are left.", arg = "confidence")
+  levels
+}
+
+check_shares <- function(x, column, rows) {
+  check_values(x, is.na(x) | (x >= 0 & x <= 1), column, "confidence",
+    "Numbers of {.arg confidence} must be in [0, 1].",
+    i = "Divide what goes from 0 to 100 by 100. Make an ordered factor of steps such as 1 to 5:
+        {.code factor(x, 1:5, ordered = TRUE)}.", rows = rows)
+}
+
+# Systems tell how sure they are by scores.
+warn_sure_systems <- function(systems) {
+  warn_if(systems, "confidence",
+    "{.arg confidence} is of raters; that of {.val {systems}}, which {cli::qty(length(systems))}
+        {?is a system/are systems}, is not used.",
+    i = "What systems say in numbers are {.arg scores}.", systems = systems)
+}
+
+# ---- Its use -------------------------------------------------------------------------------------
+
+# The level of ratings of these cases by these raters, 0 where none is known.
+level_of_ratings <- function(x, case, rater) {
+  stated <- x$confidence
+  raters <- n_raters(x)
+  at <- match((case - 1) * raters + rater, (stated$case - 1) * raters + stated$rater)
+  replace(stated$code[at], is.na(at), 0L)
+}
+
+# Entries of some cases, by their place, and raters, by their new number, 0 for none: by cases and
+# raters. A case may be kept several times.
+subset_entries <- function(entries, cases, rater) {
+  entries <- lapply(entries, `[`, order(entries$case))
+  lengths <- tabulate(entries$case, max(cases, entries$case, 0L))
+  at <- sequence(lengths[cases], from = cumsum(lengths)[cases] - lengths[cases] + 1L)
+  entries <- lapply(entries, `[`, at)
+  entries$case <- rep.int(seq_along(cases), lengths[cases])
+  entries$rater <- rater[entries$rater]
+  kept <- order(entries$case, entries$rater)
+  lapply(entries, `[`, kept[entries$rater[kept] > 0L])
+}
+
+# Of confidence or abstentions; NULL where none is left, unless it may be `empty`.
+subset_stated <- function(stated, cases, rater = seq_len(max(stated$rater)), empty = FALSE) {
+  if (is.null(stated)) return(NULL)
+  each <- intersect(c("case", "rater", "code"), names(stated))
+  stated[each] <- subset_entries(stated[each], cases, rater)
+  if (length(stated$case) > 0L || empty) stated
+}
+
+format_confidence <- function(x) {
+  stated <- x$confidence
+  if (is.null(stated)) return(NULL)
+  each <- tabulate(stated$code, length(stated$levels))
+  without <- n_ratings(x) - sum(each)
+  paste0(
+    "Confidence: ", paste0(stated$levels, " (", percent(each / sum(each)), ")", collapse = " < "),
+    if (without > 0) paste0("; ", count_noun(without, "rating"), " without")
+  )
+}
+
+# Replies that are no categories: `abstain` of ratings(). Patterns have ratings only; `abstained` is
+# a list of `label` and vectors `case` and `rater`, an entry per abstention, by cases and raters.
+# `silent_systems` has those of systems, whose numbers are in `rater`.
+
+# `input` with abstentions as missing ratings. `abstained`: for each column a code per row, 1 for a
+# label of `abstain`, 2 for an empty cell that is one. `silent`: the same of columns of systems.
+take_abstentions <- function(input, options) {
+  if (is.null(options$abstain)) return(input)
+  check_takes_abstain(input, options)
+  label <- as_label(options$abstain)
+  words <- label[!is.na(label)]
+  codes <- function(x) {
+    values <- unique(x)
+    code <- ifelse(as_label(values) %in% label, 1L + is.na(values), 0L)
+    code[match(x, values)]
+  }
+  input$abstained <- lapply(input$columns, codes)
+  input$silent <- lapply(input$systems, codes)
+  table <- input$system_table
+  if (!is.null(table)) input$system_table$silent <- codes(table$prediction)
+  found <- list_labels(c(input$columns, input$systems, table["prediction"]))
+  abort_argument_if(length(words) > 0L && !any(words %in% found), "abstain",
+    "must be labels that raters or systems use.", x = "They use {.val {found}}.")
+  relabel_input(input, words, rep(NA, length(words)))
+}
+
+check_takes_abstain <- function(input, options) {
+  words <- setdiff(as_label(options$abstain), NA)
+  declared <- list(
+    categories = c(as_label(options$categories), names(options$categories)),
+    truth = as_label(unfactor(input$truth[[1L]]))
+  )
+  for (arg in names(declared)) {
+    both <- intersect(words, declared[[arg]])
+    abort_argument_if(both, arg, "must not have labels of {.arg abstain}.",
+      x = "{.val {both}} {?is/are} in both.",
+      i = "An abstention is a reply, but no category of the truth.")
+  }
+  why <- c(
+    "Counts of ratings do not show which rater abstained." = !input$layout$labels,
+    "{.code repeats = \"{options$repeats}\"} allows several on a case." =
+      options$repeats != "error",
+    "Raters of a group count as one vote." = !is.null(input$groups),
+    "{.arg confidence} cannot be used together with it." = !is.null(input$confidence)
+  )
+  abort_argument_if(any(why), "abstain", "{.arg abstain} needs one reply of each rater on a case.",
+    x = names(which(why))[1L], i = "Leave one of these arguments out.")
+}
+
+with_abstentions <- function(x, input) {
+  if (is.null(input$abstained)) return(x)
+  x$abstained <- new_abstentions(input$abstained, place_of_ratings(input, x), input)
+  if (!is.null(x$abstained)) check_one_reply(x)
+  table <- input$system_table
+  place <- if (is.null(table)) {
+    expand.grid(case = seq_len(input$rows), rater = seq_along(x$systems))
+  } else {
+    list(case = match(table$case, x$cases), rater = match(as_label(table$system), x$systems))
+  }
+  # An empty cell of a system is a case that it was not asked.
+  silent <- lapply(c(input$silent, table["silent"]), function(code) code == 1L)
+  x$silent_systems <- new_abstentions(silent, place, input)
+  x
+}
+
+# The case and the rater of each value of the columns of ratings.
+place_of_ratings <- function(input, x) {
+  if (!input$layout$by_rating) {
+    return(expand.grid(case = seq_len(input$rows), rater = seq_along(input$columns)))
+  }
+  list(case = match(input$case, x$cases), rater = match(as_label(input$rater), x$raters))
+}
+
+# NULL where there is none.
+new_abstentions <- function(codes, place, input) {
+  at <- which(unlist(codes, use.names = FALSE) > 0L)
+  at <- at[order(place$case[at], place$rater[at])]
+  if (length(at) == 0L) return(NULL)
+  list(label = input$abstain, case = place$case[at], rater = place$rater[at])
+}
+
+# As if abstentions were ratings.
+check_one_reply <- function(x) {
+  given <- Map(c, unfold_ratings(x), x$abstained[c("case", "rater", "rater")])
+  core <- core_patterns_long(
+    given$row, given$rater, given$category, list(), length(x$index)
+  )
+  check_repeats(with_patterns(x, core))
+}
+
+# ---- Their use ----------------------------------------------------------------------------------
+
+has_abstentions <- function(x) !is.null(x$abstained)
+
+# Patterns whose cases also have the same abstentions.
+split_by_abstention <- function(x) {
+  if (!has_abstentions(x)) return(x)
+  silent <- x$abstained
+  same <- core_patterns_long(silent$case, silent$rater, rep(1L, length(silent$case)), list(),
+    length(x$index))$index
+  split_patterns(x, list(.abstained = same))
+}
+
+# Who abstained in each pattern that was split by it, like the ratings of patterns: `start`, and
+# `rater`.
+abstaining_raters <- function(x) {
+  silent <- x$abstained
+  at <- split(silent$rater, factor(silent$case, first_cases(x)))
+  list(start = as.integer(c(0L, cumsum(lengths(at)))), rater = as.integer(unlist(at)))
+}
+
+without_abstentions <- function(x) {
+  x["abstained"] <- list(NULL)
+  x
+}
+
+# Total weight of the abstentions of each of `n` raters, or systems.
+weight_of_abstentions <- function(x, silent = x$abstained, n = n_raters(x)) {
+  rowsum_codes(silent$rater, weights_of_cases(x)[silent$case], n)
+}
+
+format_abstentions <- function(x) {
+  if (!has_abstentions(x)) return(NULL)
+  silent <- weight_of_abstentions(x)
+  some <- silent > 0
+  share <- percent(range((silent / (silent + ratings_of_raters(x)))[some]))
+  given <- unique(cbind(rating_rater(x), rating_category(x)))
+  one <- sum(tabulate(given[, 1L], n_raters(x))[some] == 1L)
+  paste0(
+    "Abstentions: ", sum(some), " of ", count_noun(n_raters(x), "rater"), ", ",
+    paste(unique(share), collapse = " to "), " of their replies",
+    if (one > 0L) paste0("; ", count_noun(one, "rater"), if (one > 1L) " give" else " gives",
+      " one category only")
+  )
+}
+
+# The share of the cases that each system was asked and that it answered; NA for one without any.
+share_answered <- function(x) {
+  given <- colSums((pattern_answers(x) > 0L) * pattern_weights(x))
+  ratio(given, given + weight_of_abstentions(x, x$silent_systems, n_systems(x)))
+}
+
+# For results that do not use abstentions.
+abstain_note <- function(x) {
+  if (has_abstentions(x)) "Abstentions count as missing ratings"
+}

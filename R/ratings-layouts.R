@@ -1,0 +1,301 @@
+# Finds the roles of columns from their names and values, where the user does not specify them.
+
+id_names <- "^([.]?id|(case|item|unit|doc|text|sample)[._]?id|case|item|unit)$"
+key_names <- "^(epoch|run|model|population)$"
+
+# Returns arguments of ratings(). If `data` has no rows, only names are used.
+guess_roles <- function(data, arg) {
+  columns <- names(data)
+  folded <- fold_case(columns)
+  ids <- columns[grepl(id_names, folded)]
+  long <- match(c("rater", "rating"), folded)
+  roles <- list(case = intersect("case", columns), weights = intersect("weight", columns))
+  if (length(ids) > 0L && !anyNA(long)) {
+    repeated <- vapply(unclass(data)[ids], anyDuplicated, 0L) > 0L
+    if (length(roles$case) == 0L) roles$case <- if (any(repeated)) ids[repeated] else ids[[1L]]
+    return(Filter(length, c(roles, rater = columns[long[[1L]]], rating = columns[long[[2L]]])))
+  }
+  roles$systems <- grep("^system", columns, value = TRUE)
+  roles$raters <- setdiff(columns, unlist(roles))
+  check_labels_shared(data[roles$raters], arg)
+  Filter(length, settle_raters(roles, data, arg))
+}
+
+# Removes columns from the raters in `roles` that identify cases, or that are populations of
+# diagnostic tests with two results (as in data of template_huiwalter() of runjags).
+settle_raters <- function(roles, data, arg) {
+  folded <- fold_case(roles$raters)
+  odd <- grepl(paste0(id_names, "|", key_names), folded)
+  if (!any(odd)) return(roles)
+  labels <- lapply(as.list(data)[roles$raters], distinct_labels)
+  kind <- vapply(seq_along(odd), function(at) {
+    others <- if (all(odd)) labels[-at] else labels[!odd]
+    kind_of_column(data[[roles$raters[[at]]]], labels[[at]], unlist(others), folded[[at]])
+  }, "")
+  if (sum(!odd) > 1L && all(lengths(labels[!odd]) <= 2L)) kind[folded == "population"] <- "about"
+  of <- split(roles$raters, ifelse(odd, kind, "rater"))
+  if (length(roles$case) == 0L) roles$case <- utils::head(of$case, 1L)
+  unclear <- c(if (length(roles$case) == 0L) of$repeated, of$unclear)
+  roles$covariates <- c(roles$covariates, of$about, setdiff(of$repeated, unclear))
+  roles$raters <- of$rater
+  if (length(unclear) > 0L) abort_unclear(unclear, roles, arg)
+  roles
+}
+
+# Labels of a column, cut off where there are too many for categories.
+distinct_labels <- function(x) {
+  if (is.atomic(x)) plain_label(as_label(utils::head(unique(x[!is.na(x)]), max_categories + 1L)))
+}
+
+# Kind of a column with an unusual name: "case" (identifier, different in all rows), "repeated"
+# (identifier with repeated values), "rater" (values are labels of other raters) or "unclear".
+kind_of_column <- function(x, found, others, name) {
+  once <- anyDuplicated(x) == 0L
+  words <- anyNA(suppressWarnings(as.numeric(found)))
+  shared <- sum(found %in% others) >= length(found) * if (words) 0.5 else 1
+  number <- setequal(found, seq_along(found))
+  if (grepl(id_names, name)) {
+    if (!shared || !name %in% c("item", "unit")) return(if (once) "case" else "repeated")
+    if (once || (number && length(unique(table(x))) == 1L)) return("unclear")
+  } else if (number && name != "model") {
+    return("unclear")
+  }
+  if (shared) "rater" else "unclear"
+}
+
+abort_unclear <- function(unclear, roles, arg) {
+  given <- function(role, columns) {
+    of <- toString(dQuote(verbatim(columns), FALSE))
+    if (length(columns) > 0L) paste0(", ", role, " = c(", of, ")")
+  }
+  call <- function(...) paste0("{.code ratings(data", given("raters", roles$raters), ..., ")}.")
+  case <- c(roles$case, unclear[grepl(id_names, fold_case(unclear))])
+  about <- setdiff(unclear, case)
+  if (length(about) == 0L) about <- unclear
+  abort_argument(arg, "{.arg {arg}} has {cli::qty(unclear)}{?a column that may be no rater/columns
+      that may be no raters}: {.val {unclear}}.",
+    i = c(
+      paste("If they identify cases:", call(given("case", unique(c(case, unclear))))),
+      paste("If they describe cases:",
+        call(given("case", setdiff(case, about)), given("covariates", about))),
+      "If they are raters, name all raters in {.arg raters}."
+    ), columns = unclear)
+}
+
+# Data with a row per rating, whose columns have other names, have no two columns of ratings.
+check_labels_shared <- function(columns, arg) {
+  if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
+  labels <- unlist(lapply(lapply(columns, column_labels), unique))
+  abort_argument_if(length(labels) > 0L && anyDuplicated(labels) == 0L, arg,
+    "must have a column for each rater, and no two of its columns have a label in common.",
+    x = "The columns are {.val {names(columns)}}.",
+    i = "Of data with a row per rating say which columns are what:
+        {.code ratings(data, case = , rater = , rating = )}.")
+}
+
+#' Ratings and predictions as tables
+#'
+#' @param x A [ratings()] object.
+#' @param row.names,optional For consistency with the generic. Tables have no row names; a second
+#'   argument without a name is taken as `what`, as in `as.data.frame(x, "covariates")`.
+#' @param what `"ratings"`: one row per rating. `"systems"`: one row per prediction. `"answers"`:
+#'   one row per case and rater, with all labels of the answer. `"scores"`: one row per case, system
+#'   and category.
+#'
+#'   `"counts"`, the classification matrix: `case`, and for each category how many raters chose it.
+#'
+#'   `"patterns"`, one row per distinct row of ratings: cases with the same ratings, the same
+#'   answers of systems and the same covariates are one pattern. This is all that the package's fits
+#'   see, and what a model of your own needs: its cost then grows with the number of patterns, not
+#'   of cases.
+#'
+#'   `"covariates"`: one row per case, with `case`, the columns of its key where that has several
+#'   (see [ratings()]), and its covariates. Join this table with others by `case`.
+#'
+#'   `"workers"`: one row per worker of a crowd that [simulate_crowd()] drew, with its `kind`.
+#'
+#'   `"raters"`: one row per rater, with the number of `ratings`, `agreement` (the share of pairs
+#'   with a rating of another rater that agree), `rerun_agreement` where there are reruns, and
+#'   `group` where there are groups. `"categories"`: one row per category, with the number of
+#'   `ratings` and their `share`. `"groups"`: one row per group of several raters.
+#'   `"system_agreement"`: one row per system, with the number of `cases` that it answered, how many
+#'   of these are `unrated`, and its `agreement` with the ratings.
+#' @param ... Not used.
+#' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before labels that
+#'   it would take for formulas.
+#' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. For ratings, columns
+#'   `case`, `rater` (missing where raters are not identified), `rating` (a factor with all
+#'   categories as levels), `confidence` (an ordered factor), `abstained` (is the row an abstention,
+#'   whose `rating` is `NA`?), `rater_group`, `weight` and covariates of cases, if there are any.
+#'   For systems, columns `case`, `system` and `prediction`; for scores `case`, `system`, `category`
+#'   and `score`. For answers, columns `case`, `rater` and `labels`, a
+#'   list of factors, empty for an answer without labels; the other tables do not show such answers.
+#'   For patterns, a factor for each rater, or, where raters are exchangeable or rate a case more
+#'   than once, an integer for each category, the number of ratings; then a factor for each system,
+#'   a column for each covariate, and `n`, the number of cases, or their total weight. Where raters
+#'   have names, `ratings()` makes the same object from the tables again, save for cases and raters
+#'   without any rating.
+#'
+#'   `glance()`: a tibble with one row: the numbers of `cases`, `raters`, `ratings`, `categories`,
+#'   `systems` and `patterns` (distinct rows); `agreement`, the share of pairs of raters that agree,
+#'   Fleiss' `kappa`, and `chance_kappa`, against chance 1 / number of categories, which is that of
+#'   Lehner (2015); all `NA` for answers with several labels.
+#'   `format()`: these in a line.
+#' @family data
+#' @examples
+#' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
+#' tidy(x)
+#' as.data.frame(x, what = "systems")
+#' tidy(x, "counts")
+#' tidy(ratings(fleiss1971, case = case, counts = depression:other), "patterns")
+#' glance(x)
+#' @export
+as.data.frame.ratings <- function(x, row.names = NULL, optional = FALSE, # nolint: object_name.
+                                  what = NULL, ..., spreadsheet = FALSE) {
+  for_spreadsheet(plain_data_frame(tidy(x, row.names %||% what, ...)), spreadsheet)
+}
+
+count_table <- function(x) {
+  counts <- category_counts(x)
+  abort_argument_if("case" %in% x$categories, "x",
+    "No category can be called {.val case}, the name of the column of cases.",
+    i = "Give that category another name.")
+  tibble::new_tibble(
+    c(list(case = x$cases), split_columns(unname(counts), x$categories)), nrow = nrow(counts)
+  )
+}
+
+drawn_workers <- function(x) {
+  abort_argument_if(is.null(x$kinds), "x", "The kinds of the workers of {.arg x} are not known.",
+    i = "Those of a crowd from {.fun simulate_crowd} are.")
+  tibble::tibble(worker = x$raters, kind = unname(x$kinds[x$raters]))
+}
+
+answers_of_systems <- function(x) {
+  answer <- case_answers(x)
+  at <- which(answer > 0L, arr.ind = TRUE)
+  tibble::tibble(
+    case = x$cases[at[, 1L]],
+    system = x$systems[at[, 2L]],
+    prediction = category_factor(answer[at], x)
+  )
+}
+
+one_by_one <- function(x) {
+  given <- unfold_ratings(x)
+  if (has_abstentions(x)) {
+    silent <- x$abstained
+    given <- Map(c, given, list(silent$case, silent$rater, rep(NA, length(silent$case))))
+    given <- lapply(given, `[`, order(given$row, given$rater))
+  }
+  out <- tibble::tibble(
+    case = x$cases[given$row], rater = named_raters(x)[given$rater],
+    rating = category_factor(given$category, x)
+  )
+  if (!is.null(x$confidence)) {
+    levels <- x$confidence$levels
+    level <- level_of_ratings(x, given$row, given$rater)
+    out$confidence <- factor(levels[replace(level, level == 0L, NA)], levels, ordered = TRUE)
+  }
+  if (has_abstentions(x)) out$abstained <- is.na(given$category)
+  out$rater_group <- x$rater_groups[given$rater] # NULL stays NULL
+  out$weight <- x$weights[given$row]
+  for (name in names(x$covariates)) out[[name]] <- x$covariates[[name]][given$row]
+  out
+}
+
+category_factor <- function(code, x) {
+  factor(x$categories[code], levels = x$categories, ordered = x$ordered)
+}
+
+facts_of_ratings <- function(x) {
+  votes <- one_vote_each(x)
+  fit <- if (!has_labels(x)) core_fit_algebraic(votes$patterns, pattern_weights(votes))
+  list(
+    cases = nrow(x), raters = n_raters(x),
+    ratings = n_ratings(x), categories = n_categories(x),
+    systems = n_systems(x), patterns = n_patterns(x),
+    agreement = fit$agreement %||% NA_real_,
+    kappa = if (is.null(fit)) NA_real_ else kappa_of_agreement(votes, fit$agreement),
+    chance_kappa = fit$kappa %||% NA_real_
+  )
+}
+
+# What it means if that is not above 0.
+chance_beyond_shares <- "agree no better than by chance, given how often they use each category"
+
+# Fleiss' kappa, where such a share of the pairs of raters agree.
+kappa_of_agreement <- function(x, agreement) {
+  weight <- pattern_weights(x)[rating_pattern(x)]
+  answers <- rowsum_codes(rating_category(x), weight, n_categories(x))
+  by_chance <- sum((answers / sum(answers))^2)
+  na_real(ratio(agreement - by_chance, 1 - by_chance))
+}
+
+line_of_ratings <- function(facts, size) {
+  paste0(
+    size, if (facts$systems > 0L) paste0(", ", count_noun(facts$systems, "system")),
+    if (!is.na(facts$agreement)) {
+      paste0(": pairs of raters agree in ", percent(facts$agreement), " (kappa ",
+        decimals(facts$kappa, 2L), ")")
+    }
+  )
+}
+
+# Variables of a codebook: a named list with ratings of each.
+
+# Is `x` a plain list of ratings? A list that also holds anything else is refused.
+is_variables <- function(x, arg = "x") {
+  if (!is.list(x) || is.object(x) || !any(vapply(x, is_ratings, NA))) return(FALSE)
+  names <- rlang::names2(x)
+  abort_argument_if(any(names == "") || anyDuplicated(names) > 0L, arg,
+    "must have a different name for each variable.", x = "Its names are {.val {names}}.")
+  other <- names[!vapply(x, is_ratings, NA)]
+  abort_argument_if(other, arg, "must hold ratings of each variable, and nothing else.",
+    x = "{.val {other[[1L]]}} is {describe(x[[other[[1L]]]])}.",
+    i = "Make ratings with {.fun ratings}.")
+  TRUE
+}
+
+# The variables of a codebook that columns of `data` hold: for each the argument of ratings() that
+# selects its columns. Long data have a column per variable, `rating = c(topic, tone)`. Wide data
+# have columns of raters for each, `raters = list(topic = t1:t3, tone = s1:s3)`.
+variables_of_columns <- function(data, columns, repeats) {
+  rating <- columns$rating
+  if (rlang::quo_is_call(columns$raters, "list")) {
+    roles <- rlang::call_args(columns$raters)
+    names <- rlang::names2(roles)
+    abort_argument_if(any(names == "") || anyDuplicated(names) > 0L, "raters",
+      "must have a different name for each variable.", x = "Its names are {.val {names}}.")
+    return(lapply(roles, function(role) list(raters = role)))
+  }
+  if (!is.data.frame(data) || repeats == "labels" || !rlang::quo_is_call(rating, c("c", ":"))) {
+    return(NULL)
+  }
+  names <- select_columns(data, rating, "rating")
+  flags <- length(names) > 1L && all(vapply(data[names], function(x) all(x %in% c(0, 1, NA)), NA))
+  if (flags) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
+    i = "If they are labels of one answer, say {.code repeats = \"labels\"}.")
+  stats::setNames(lapply(names, function(name) list(rating = name)), names)
+}
+
+# Calls ratings() for each variable.
+ratings_of_variables <- function(variables, options, call, env = parent.frame(2L)) {
+  call[[1L]] <- ratings
+  named <- list(
+    categories = if (is.list(options$categories)) options$categories, ordered = options$ordered
+  )
+  for (arg in names(named)) {
+    unknown <- setdiff(names(named[[arg]]), names(variables))
+    abort_argument_if(unknown, arg, "must have names of variables.",
+      x = "There is no variable {.val {unknown}}.", i = near_values(unknown, names(variables)))
+  }
+  Map(function(role, name) {
+    call[names(role)] <- role
+    if (is.list(options$categories)) call["categories"] <- list(options$categories[[name]])
+    if (!is.null(names(options$ordered))) {
+      call["ordered"] <- list(name %in% names(which(options$ordered)))
+    }
+    eval(call, env)
+  }, variables, names(variables))
+}

@@ -1,0 +1,291 @@
+# Answers that are parts of other records: of judges in logs of evaluations of language models
+# (scorers, assertions, metrics), and of annotators.
+
+# A table of the answers to `items`, with notes of how many have none and how many answers failed,
+# which are missing. `about` returns the fields of an item, the first of which is the case and `key`
+# what identifies the case in any file; `parts` its answers, with the raters as names; `value` the
+# fields of an answer.
+nested_answers <- function(input, items, noun, answers, about, parts, rater, value, rating = NULL,
+                           ...) {
+  each <- lapply(unname(items), parts)
+  none <- lengths(each) == 0L
+  answer <- unlist(each, recursive = FALSE)
+  failed <- vapply(answer, input$failed, NA)
+  if (all(failed)) abort_file(input$path, sprintf("holds no %s with %s.", noun, answers))
+  item <- rep(lapply(items, about), lengths(each))
+  table <- record_table(Map(function(item, who, answer, failed) {
+    c(item, stats::setNames(list(who), rater), if (!failed) value(answer))
+  }, item, names(answer), answer, failed), input)
+  choices <- setdiff(names(table), c(names(item[[1L]]), rater))
+  list(
+    table = table[names(table) != "key"], key = table$key, choices = choices,
+    map = list(
+      case = names(table)[[1L]], rater = rater,
+      rating = rating %||% if (length(choices) == 1L) choices
+    ),
+    notes = c(left_out(none, noun, paste("without", answers)), taken_missing(
+      failed, "answer", "without a verdict that could be read, or not submitted"
+    )), ...
+  )
+}
+
+# ---- Inspect --------------------------------------------------------------------------------
+
+# A run that was broken off has no header yet.
+inspect_headers <- c("header.json", file.path("_journal", "start.json"))
+
+has_log <- function(input) any(inspect_headers %in% input$entries$name)
+
+# A log is of one model; its samples, of each epoch, are cases and scorers raters.
+read_inspect <- function(input) {
+  log <- if (input$kind == "zip") unzip_inspect(input) else input$document
+  run <- log$eval
+  got <- nested_answers(input, log$samples, "sample", "scores", function(sample) {
+    case <- paste(c(run$model, sample$id, sample$epoch), collapse = "/")
+    key <- c(run$task, run$eval_id)
+    list(
+      result = case, sample = sample$id, epoch = sample$epoch, model = run$model, task = run$task,
+      target = unlist(sample$target),
+      key = sample$uuid %||% if (length(key) > 0L) paste(c(key, case), collapse = "/")
+    )
+  }, function(sample) sample[["scores"]] %||% sample["score"][is.list(sample[["score"]])],
+  "scorer", function(score) score["value"], covariates = "sample")
+  if (length(unique(got$table$epoch)) > 1L) {
+    inform_fallible("Samples were run in several epochs. Cases of one sample are dependent:
+        {.code cluster = sample} of {.fun estimate_accuracy} allows for it.")
+  }
+  got
+}
+
+unzip_inspect <- function(input) {
+  folder <- tempfile(tmpdir = dirname(tempfile()))
+  on.exit(unlink(folder, recursive = TRUE))
+  if (!has_log(input)) abort_file(input$path, "is not a log of Inspect.")
+  inside <- input$entries$name
+  # All, since to find each by its name takes the square of their number.
+  got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
+  whole <- file.size(file.path(folder, inside)) == input$entries$size
+  if (length(got) == 0L || !all(whole %in% TRUE | endsWith(inside, "/"))) {
+    abort_file(input$path, "cannot be unpacked.",
+      "i" = "Convert it to JSON: `inspect log convert --to json`.")
+  }
+  read <- function(file) {
+    text <- readLines(file.path(folder, file), warn = FALSE, encoding = "UTF-8")
+    parse_json(paste(text, collapse = "\n"), input)
+  }
+  samples <- grep("^samples/.*[.]json$", inside, value = TRUE)
+  list(eval = read(intersect(inspect_headers, inside)[[1L]])$eval, samples = lapply(samples, read))
+}
+
+# ---- promptfoo ------------------------------------------------------------------------------
+
+# Versions differ in how deep results are in the file.
+promptfoo_results <- function(file) {
+  results <- as.list(file)$results
+  if (is.null(names(results))) results else results$results
+}
+
+# The answer of a provider to a prompt with the variables of a test is a case, assertions raters.
+read_promptfoo <- function(input) {
+  results <- promptfoo_results(input$record) %||% json_records(input)
+  results <- Map(function(result, at) {
+    result$testIdx <- result$testIdx %||% paste0("#", at) # old versions number no tests
+    result
+  }, results, seq_along(results))
+  nested_answers(input, results, "result", "graded assertions", function(result) {
+    provider <- id_of(result$provider)
+    case <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
+    run <- result$evalId %||% as.list(input$record)$evalId
+    list(
+      result = case, test = result$testIdx, prompt = result$promptIdx, provider = provider,
+      key = if (length(run) > 0L) paste(run, case)
+    )
+  }, function(result) {
+    # Sets of assertions stand beside the assertions in them, which alone are verdicts.
+    name_parts(Filter(
+      function(one) length(one$componentResults) == 0L, result$gradingResult$componentResults
+    ), assertion_name)
+  }, "assertion", function(verdict) {
+    list(verdict = pass_or_fail(verdict$pass), score = verdict$score)
+  }, "verdict")
+}
+
+name_parts <- function(parts, name) {
+  stats::setNames(as.list(parts), make.unique(vapply(parts, name, ""), "#"))
+}
+
+pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
+
+# Its metric, where it has one; or what it asks, and whom.
+assertion_name <- function(component) {
+  assertion <- component$assertion
+  assertion$metric %||%
+    paste(c(assertion$type %||% "assertion", id_of(assertion$provider)), collapse = " ")
+}
+
+id_of <- function(who) if (is.list(who)) who$id else who
+
+# ---- DeepEval -------------------------------------------------------------------------------
+
+# Test cases of a run, which some versions wrap, or of the result of evaluate().
+deepeval_cases <- function(run) {
+  run <- as.list(as.list(run)$testRunData %||% run)
+  c(run$testCases, run$conversationalTestCases, run$test_results)
+}
+
+deepeval_metrics <- function(case) {
+  case <- as.list(case)
+  case$metricsData %||% case$metricsMetadata %||% case$metrics_data
+}
+
+# A file is a run.
+read_deepeval <- function(input) {
+  nested_answers(input, deepeval_cases(input$document), "test case", "metrics", function(case) {
+    id <- paste(c(case$name, case$order), collapse = "/")
+    list(result = id, key = paste(input$path, id))
+  }, function(case) {
+    name_parts(deepeval_metrics(case), function(one) one$name %||% one$metric %||% "metric")
+  }, "metric", function(metric) {
+    list(verdict = pass_or_fail(metric$success), score = metric$score)
+  }, "verdict")
+}
+
+# ---- OpenAI evals ---------------------------------------------------------------------------
+
+# Events about samples of one eval: grades of a model, or matches that a program found.
+read_openai_evals <- function(input) {
+  spec <- input$record$spec
+  verdicts <- Filter(function(event) length(c(event$data$choice, event$data$correct)) > 0L,
+    json_records(input))
+  nested_answers(input, verdicts, "event", "verdicts", function(event) {
+    list(result = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
+  }, function(event) {
+    name <- paste0(spec$eval_name, if (is.null(event$data$choice)) " match")
+    stats::setNames(list(event$data), name)
+  }, "eval", function(data) list(value = data$choice %||% data$correct))
+}
+
+# ---- lm-evaluation-harness ------------------------------------------------------------------
+
+# Metrics that are 0 or 1 are raters of a model's answer. A file is a run of a task.
+read_lm_eval <- function(input) {
+  table <- record_table(lapply(json_records(input), function(sample) {
+    sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
+  }), input)
+  binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1, TRUE, FALSE)), NA)
+  binary <- setdiff(names(table)[binary], "doc_id")
+  if (length(binary) == 0L) abort_file(input$path, "holds no metric of 0 and 1 only.")
+  filter <- if (length(unique(table$filter)) > 1L) table$filter
+  list(
+    table = list(
+      result = rep(table$doc_id, length(binary)), value = unlist(table[binary], use.names = FALSE),
+      metric = trimws(paste(rep(binary, each = length(table$doc_id)), filter %||% ""))
+    ),
+    key = rep(paste(input$path, table$doc_id), length(binary)),
+    map = list(case = "result", rater = "metric", rating = "value"),
+    notes = left_out(!unique(unlist(table$metrics)) %in% binary, "metric", "not only of 0 and 1")
+  )
+}
+
+# Exports of Label Studio: JSON, with all about every annotation, and JSON-MIN, a flat object each.
+
+read_label_studio <- function(input) {
+  tasks <- input$document
+  if (!is.null(names(tasks))) tasks <- list(tasks)
+  answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
+  cancelled <- vapply(answers, `[[`, NA, "cancelled")
+  kept <- answers[!cancelled]
+  if (length(kept) == 0L) {
+    abort_file(input$path, "holds no annotation.", "i" = "Export it after the first annotation.")
+  }
+  controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
+  other <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
+  table <- record_table(lapply(kept, function(a) c(a$fields, a$labels)), input)
+  list(
+    table = table,
+    map = list(
+      case = "id", rater = "completed_by", rating = if (length(controls) == 1L) controls,
+      systems = unique(table$completed_by[vapply(kept, `[[`, NA, "predicted")])
+    ),
+    choices = controls,
+    notes = c(
+      left_out(cancelled, "annotation", "that an annotator cancelled"),
+      if (length(other) > 0L) {
+        paste0("Left out: ", toString(sort_strings(other)), ", which marks regions or holds text.")
+      }
+    )
+  )
+}
+
+# Annotations, and full predictions; short exports give only numbers of these.
+task_records <- function(task) {
+  data <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
+  fields <- c(list(id = task$id), stats::setNames(data, sprintf("data.%s", names(data))))
+  record <- function(answer, who, predicted) {
+    # Relations of regions come from no control.
+    results <- Filter(function(result) !is.null(result$from_name), answer$result)
+    name <- vapply(results, `[[`, "", "from_name")
+    labels <- lapply(results, function(result) {
+      value_label(c(as.list(result$value), result["selected"]))
+    })
+    given <- lengths(labels) > 0L
+    of <- factor(name[given], unique(name[given]))
+    list(
+      fields = append(fields, list(completed_by = who), 1L),
+      labels = lapply(split(labels[given], of), unlist), other = name[!given],
+      predicted = predicted, cancelled = isTRUE(answer$was_cancelled)
+    )
+  }
+  c(
+    lapply(task$annotations %||% task$completions, function(answer) {
+      by <- answer$completed_by
+      record(answer, if (is.list(by)) by$email %||% by$id else by, FALSE)
+    }),
+    lapply(Filter(is.list, task$predictions), function(answer) {
+      record(answer, answer$model_version %||% "model", TRUE)
+    })
+  )
+}
+
+# What the controls give of which the answers are categories; of a category in a tree, its path.
+value_label <- function(value) {
+  if (!is.null(value$taxonomy)) {
+    return(vapply(value$taxonomy, function(path) paste(unlist(path), collapse = " / "), ""))
+  }
+  label <- unlist(value$choices %||% value$rating %||% value$number %||% value$selected)
+  if (!is.null(label)) as_label(label)
+}
+
+# Single choices are strings, several an object, and what other controls give is in an array.
+flat_label <- function(value) {
+  if (!is.list(value)) return(value)
+  values <- if (is.null(names(value))) value else list(value)
+  unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
+}
+
+# A column of a table whose cells hold such objects as text.
+choices_of_cells <- function(x, input) {
+  coded <- grepl(
+    "^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, perl = TRUE, useBytes = TRUE
+  )
+  if (!any(coded)) return(x)
+  x <- as.list(x)
+  x[coded] <- lapply(x[coded], function(cell) {
+    or_null(flat_label(parse_json(cell, input))) %||% cell # cells may hold the words of others
+  })
+  as_text(x)
+}
+
+read_label_studio_min <- function(input) {
+  table <- if (input$kind == "text") read_csv(input) else
+    record_table(lapply(input$document, lapply, flat_label), input)
+  choices <- setdiff(names(table), c(
+    "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement"
+  ))
+  several <- choices[input$kind == "text" & vapply(table[choices], is.list, NA)]
+  list(
+    table = table, choices = choices, map = list(
+      case = "id", rater = "annotator", rating = if (length(several) == 1L) several
+    )
+  )
+}

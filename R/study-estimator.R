@@ -1,0 +1,221 @@
+#' An estimator for simulation studies
+#'
+#' [estimate_accuracy()] with its options settled: a function of a `ratings` object, which
+#' [simulation_study()] mostly runs without leaving compiled code.
+#'
+#' @inheritParams estimate_accuracy
+#' @param method A method of [estimate_accuracy()].
+#' @param gold Number of gold cases, whose truth is drawn from that of the (simulated) ratings; 0
+#'   for none. They are a random sample of the cases with ratings, all of them where these are
+#'   fewer.
+#' @param gold_sample How the estimator is told that they were chosen: `"random"` or `"given"`.
+#' @param target,widen See [gold_cases()].
+#' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
+#'   [estimate_accuracy()] result.
+#' @family simulation
+#' @examples
+#' unclipped <- accuracy_estimator("binned", bins = list(clip = "none"))
+#' unclipped(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
+#' accuracy_estimator("joint", rater_model(errors = "distance"))
+#' @export
+accuracy_estimator <- function(method = "binned", model = k_model(), interval = "none",
+                               conf_level = default_conf_level(), bins = list(), common = NULL,
+                               resampling = list(), gold = 0, gold_sample = c("random", "given"),
+                               target = c("population", "cases"), widen = NULL) {
+  resampling <- check_resampling(resampling, known = "replicates")
+  given <- c(mget(settled), check_bins(bins), resampling["replicates"])
+  options <- check_accuracy_options(given)
+  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
+  number <- check_count(gold, "gold", min = 0L)
+  known <- list(check_choice(gold_sample), check_choice(target), check_widen(widen))
+  names(known) <- c("gold_sample", "target", "widen")
+  kind <- if (number > 0L) c(random = "sample", given = "picked")[[known$gold_sample]]
+  check_pair(options, model, NULL, list(kind = kind, case = seq_len(number)))
+  options <- append(options, list(model = model), 1L)
+  structure(
+    function(x) {
+      gold <- if (number > 0L) do.call(gold_cases, c(list(random_gold(x, number)), unname(known)))
+      do.call(estimate_accuracy, c(
+        list(x, model = options$model, known_truth = gold), as_arguments(options)
+      ))
+    },
+    class = c("accuracy_estimator", "fallible_result", "function"),
+    options = c(options, if (number > 0L) c(gold = number, known))
+  )
+}
+
+# Known truths of some of the rated cases.
+random_gold <- function(x, number) {
+  all <- truth(x)
+  rated <- which(rated_patterns(x)[pattern_of_case(x)] & !is.na(all$category))
+  all[rated[sample.int(length(rated), min(number, length(rated)))], ]
+}
+
+schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
+  options <- drop_null(attr(x, "options"))
+  options$model <- format(options$model)
+  options$common <- as.character(common_of(options) %||% NA) # a word or a share
+  given <- options[!vapply(options, is.na, NA)]
+  new_schema(
+    list(options = tibble::tibble(
+      option = names(options), value = vapply(options, format, "", USE.NAMES = FALSE)
+    )),
+    options, paste(names(given), given, collapse = ", ")
+  )
+}
+
+# A named list of functions, from what a user may give.
+as_estimators <- function(x, arg = "estimators") {
+  if (is.function(x)) x <- list(estimator = x)
+  if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
+  names <- rlang::names2(x)
+  methods <- vapply(as.list(x), rlang::is_string, NA)
+  off <- which(!methods & !vapply(as.list(x), is.function, NA))
+  listed <- is.list(x) && !is.object(x) && length(off) > 0L
+  of <- if (listed && nzchar(names[[off[[1L]]]])) dQuote(names[[off[[1L]]]], FALSE)
+  abort_argument_if(!is.list(x) || length(x) == 0L || length(off) > 0L, arg,
+    "must be names of methods, or a list of functions of ratings.",
+    x = verbatim(if (listed) of %||% paste("Element", off[[1L]]) else "It", " is ",
+      describe(if (listed) x[[off[[1L]]]] else x), "."))
+  names[names == "" & methods] <- unlist(x[names == "" & methods])
+  check_names(names, arg)
+  x[methods] <- lapply(x[methods], function(method) {
+    accuracy_estimator(check_accuracy_method(method, arg))
+  })
+  stats::setNames(x, names)
+}
+
+# A list of one.
+as_estimator <- function(x) {
+  x <- as_estimators(x, "estimator")
+  abort_argument_if(length(x) != 1L, "estimator", "must be one estimator.",
+    x = "There are {length(x)}.")
+  x
+}
+
+check_names <- function(names, arg) {
+  bad <- if (any(names == "")) "" else names[duplicated(names)]
+  abort_argument_if(bad, arg, "must have names that differ.",
+    x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.")
+}
+
+# What an estimator says of one panel (or of the error in drawing it): columns with an entry per
+# system, estimate, std.error, conf.low, conf.high, reason, and condition, if it failed.
+apply_estimator <- function(estimator, x, systems, seed) {
+  conditions <- function(condition) list(condition = rep(list(condition), length(systems)))
+  tryCatch(
+    withCallingHandlers(
+      {
+        if (inherits(x, "error")) stop(x)
+        c(with_run_seed(seed, as_result(estimator(x), systems)), conditions(NULL))
+      },
+      # What they say is in the results: missing estimates with their reasons.
+      fallible_warning = function(w) tryInvokeRestart("muffleWarning")
+    ),
+    error = function(e) {
+      lacking <- result_table(NA_real_, length(systems), reason = in_one_line(e))
+      c(lacking, conditions(without_trace(e)))
+    }
+  )
+}
+
+# Worlds: functions of a user's that return ratings with truth, in the place of a design.
+
+# Fields: draw (the function), label, systems (whose accuracy nobody tells beforehand, by name; so
+# that a study finds them where those of a design are; some of them, where each has panels of its
+# own), and of the panel that was drawn to learn them: all (names of systems), categories, raters
+# (their number), missing (the share of ratings that are).
+new_world <- function(draw, label, n) {
+  world <- structure(list(draw = draw, label = label), class = "rater_world")
+  x <- first_panel(world, n)
+  if (inherits(x, "error")) {
+    x$call <- rlang::error_call(user_frame())
+    rlang::cnd_signal(x)
+  }
+  given <- sum(pattern_lengths(x)[pattern_of_case(x)])
+  world$systems <- stats::setNames(rep(NA_real_, n_systems(x)), x$systems)
+  world$all <- x$systems
+  world$categories <- x$categories
+  world$raters <- n_raters(x)
+  world$missing <- 1 - given / (nrow(x) * n_raters(x))
+  world
+}
+
+# A world may fail now and then, which a study bears; one that fails always is no world.
+first_panel <- function(world, n) {
+  for (seed in 1:5) {
+    x <- tryCatch(
+      suppressWarnings(world_panel(world, n, seed), classes = "fallible_warning"),
+      fallible_error = identity
+    )
+    if (!inherits(x, "error")) break
+  }
+  x
+}
+
+# A panel of so many cases, with the systems that are asked for.
+world_panel <- function(world, n, seed) {
+  x <- tryCatch(with_run_seed(seed, world$draw(n)), error = function(e) {
+    abort_world(world, "stopped with an error", in_one_line(e), error = without_trace(e))
+  })
+  check_panel(x, world, n)
+  keep <- match(names(world$systems) %||% x$systems, x$systems)
+  if (identical(keep, seq_along(x$systems))) x else join_patterns(keep_systems(x, keep))
+}
+
+check_panel <- function(x, world, n) {
+  must <- function(ok, what, found) if (!ok) abort_world(world, paste("must", what), found)
+  must(is_ratings(x), "return ratings", paste0("It returned ", describe(x), "."))
+  must(
+    nrow(x) == n, paste0("return ratings of ", count_noun(n, "case"), ", as it was asked to"),
+    paste0("It returned ", count_noun(nrow(x), "case"), ".")
+  )
+  must(
+    !is.null(x$truth), "return ratings with truth", "It returned ratings whose truth is not known."
+  )
+  unknown <- sum(is.na(x$truth$category))
+  must(
+    unknown == 0L, "know the truth of every case",
+    paste("It is missing in", count_noun(unknown, "case"))
+  )
+  must(
+    n_systems(x) > 0L, "return ratings with the answers of a system", "There is no system."
+  )
+  before <- world$all %||% x$systems
+  same <- all(names(world$systems) %in% x$systems) && all(x$systems %in% before)
+  must(same, "return the same systems every time", paste0(
+    "They were ", toString(before), "; now they are ", toString(x$systems), "."
+  ))
+}
+
+abort_world <- function(world, must, found, ...) {
+  abort_fallible("design", verbatim("Design \"", world$label, "\" ", must, "."),
+    x = verbatim(found),
+    i = "A design may be a function of the number of cases that returns {.fun ratings} with the
+        answers of systems, and with the truth of each case by {.fun with_truth}.",
+    design = world$label, ..., call = NULL)
+}
+
+# Seeds of a world's own, in a lane beside those of estimators: the two must not go together.
+world_seed <- function(seed, item) core_run_seeds(seed, item + 2^31, 1L)
+
+# What is true of a panel, and how its raters agree; NA where there is no panel.
+panel_facts <- function(x, systems) {
+  if (inherits(x, "error")) {
+    lacking <- rep(NA_real_, length(systems))
+    none <- list(agreement = NA_real_, kappa = NA_real_, rater_accuracy = NA_real_)
+    return(c(list(expected = lacking, sample = lacking), none))
+  }
+  fit <- fit_algebraic(with_votes(x), k_model())
+  c(
+    list(expected = unname(x$truth$expected), sample = sample_accuracy(x)),
+    fit[c("agreement", "kappa", "rater_accuracy")]
+  )
+}
+
+# Those of many runs, laid out as the core lays out its own: runs x systems, and by run.
+stack_facts <- function(facts) {
+  of <- function(name) stack_rows(facts, `[[`, name)
+  names <- c("expected", "sample", "agreement", "kappa", "rater_accuracy")
+  lapply(stats::setNames(nm = names), of)
+}
