@@ -1,5 +1,6 @@
 # Metrics of scores. Each case counts for every category with a weight, as it is believed to be its
-# truth; these may be below 0 or above 1 where beliefs were corrected (see scores-metrics.R). With all
+# truth; these may be below 0 or above 1 where beliefs were corrected (see
+# scores-metrics.R). With all
 # truths known they are those of R package yardstick.
 
 #' Metrics of scores

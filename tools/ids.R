@@ -13,7 +13,7 @@ package <- asNamespace("fallible")
 ids <- c(names(package$accuracy_methods()), setdiff(names(package$accuracy_intervals()), "none"))
 stopifnot(c("average", "binned", "robust", "combined", "anytime") %in% ids)
 own <- "^(accuracy-registry|method-.*|interval-.*)[.]R$"
-other_intervals <- "^(agreement.*|bounds.*|plot-sensitivity)[.]R$" # these have intervals of their own
+other_intervals <- "^(agreement.*|bounds.*|plot-sensitivity)[.]R$" # these have other intervals
 comparing <- c("EQ", "NE", "SPECIAL")
 asking <- c(
   "identical", "match", "setdiff", "intersect", "setequal", "startsWith", "grepl", "switch"

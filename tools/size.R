@@ -13,11 +13,13 @@ foreign <- c("augment", "autoplot", "glance", "tidy")
 subsystems <- c(
   gold = "\\bgold\\b", plots = "^plot", bayes = "^(fit-diagnostics|fit-draws|prior)",
   database = "^database", "check fit" = "^(check-fit|compare-models|fit-tests)",
-  "check k" = "^check-k", metrics = "^(metric|accuracy-(cells|tables))", compare = "^(compare|gate)",
+  "check k" = "^check-k", metrics = "^(metric|accuracy-(cells|tables))",
+  compare = "^(compare|gate)",
   accuracy = "^(accuracy|interval|method)", agreement = "^(agreement|data-check)",
   crowdtruth = "^crowdtruth", family = "^family", fit = "^(fit|truth|own-fit|confusion)",
   plan = "^plan", read = "^read", scores = "^scores", report = "^(report|explore)",
-  sensitivity = "^(bounds|shared|alt-test)", ratings = "^ratings", study = "^(design|study|replicates)"
+  sensitivity = "^(bounds|shared|alt-test)", ratings = "^ratings",
+  study = "^(design|study|replicates)"
 )
 subsystem_of <- function(files) {
   hit <- vapply(subsystems, grepl, logical(length(files)), sub("[.]R$", "", basename(files)))
