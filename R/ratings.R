@@ -272,14 +272,15 @@ check_long <- function(is_long, repeats) {
 # Fields, each NULL if it was not given:
 # * patterns, index (pattern of each case), cases (identifiers), weights (NULL if every case counts
 #   once), raters (labels), categories, systems, ordered, repeats; rows (of the data: "cases" if
-#   they are the cases in this order, otherwise "ratings"; NULL after cases were left out or reordered);
+#   they are the cases in this order, otherwise "ratings"; NULL after cases were left out or
+#   reordered);
 # * empty (case and rater of empty answers, where answers have labels); keys (of cases with several
 #   columns); constant (names of systems that raters judge); times and database (lazy tables);
 # * rater_groups, rater_kind, voted (what with_votes() did: groups, by rater, and reruns); truth;
 #   covariates (a tibble with a row per case); scores; confidence; abstained and silent_systems;
 # * panel: what a group of cases takes from all cases: the number of categories in `used`, the
-#   raters who are `constant`, how raters lean (core_rater_leans()), the decision `abstain`; whole: ratings
-#   with the constant raters that were left out, where there are abstentions;
+#   raters who are `constant`, how raters lean (core_rater_leans()), the decision `abstain`; whole:
+#   ratings with the constant raters that were left out, where there are abstentions;
 # * kinds of the workers of a simulated crowd.
 # Counts are ratings of a separate class. Answers with several labels are not ratings, so that only
 # functions for them accept them; methods for both have both classes.
