@@ -76,14 +76,47 @@ comments <- function(file) {
   gsub("`[^`]*`", "", sub("^ *[#/]+'?", "", text))
 }
 
+# The third count is of sentences of more than 30 words in the same comments and help. A sentence
+# ends with a blank line, an item of a list, a tag of roxygen, a colon or a semicolon. Code in
+# examples, references and tables are not counted.
+allowed_long <- 136L
+most_words <- 30L
+long_sentences <- function(lines) {
+  tag <- sub("^ *@([A-Za-z]+).*", "\\1", lines)
+  tagged <- grepl("^ *@[A-Za-z]", lines)
+  # The tag that a line belongs to; a line that is not a comment ends it.
+  part <- cumsum(tagged | lines == "")
+  current <- c("", tag[tagged | lines == ""])[part + 1L]
+  code <- current %in% c("examples", "examplesIf", "references", "usage", "importFrom", "rdname") |
+    grepl("\\\\t[a]b|^ *[|]", lines)
+  begins <- tagged | code | grepl("^ *([*-]|[0-9]+[.]) |^ *\\\\item|^ *$", lines)
+  lines <- gsub("\\[[^]]*\\](\\([^)]*\\))?|\\\\[a-z]+[{]", " x ", lines)
+  pieces <- split(ifelse(code, "", lines), cumsum(begins))
+  starts <- split(seq_along(lines), cumsum(begins))
+  do.call(rbind, Map(function(piece, at) {
+    sentences <- strsplit(paste(trimws(piece), collapse = " "), "[.:;?!]+(?=[ )]|$)", perl = TRUE)[[1L]]
+    words <- lengths(regmatches(sentences, gregexpr("[A-Za-z][A-Za-z'-]*", sentences)))
+    long <- which(words > most_words)
+    data.frame(line = rep(at[[1L]], length(long)), words = words[long], text = sentences[long])
+  }, pieces, starts))
+}
+
 files <- c(
   list.files(c("R", "man-roxygen"), "[.]R$", full.names = TRUE),
   list.files("src", "[.][ch](pp)?$", full.names = TRUE, recursive = TRUE)
 )
 files <- files[!startsWith(basename(files), "RcppExports")]
 counts <- 0L * seq_along(avoided)
+long <- 0L
 for (file in files) {
   lines <- comments(file)
+  sentences <- long_sentences(lines)
+  long <- long + nrow(sentences)
+  if (file %in% commandArgs(TRUE) && nrow(sentences)) {
+    cat(sprintf(
+      "%s:%d: %d words\n   %s\n", file, sentences$line, sentences$words, trimws(sentences$text)
+    ), sep = "")
+  }
   text <- paste(lines, collapse = "\n")
   for (i in seq_along(avoided)) {
     pattern <- gsub(" ", "(?: +|\\n *)", avoided[[i]], fixed = TRUE) # also over the end of a line
@@ -98,6 +131,9 @@ for (file in files) {
 }
 cat(sprintf("%5d %s\n", counts, names(avoided)), sep = "")
 cat(sum(counts), "words to avoid in comments and help,", allowed, "allowed\n")
-if (sum(counts) < allowed) cat("Fewer than allowed: lower the number in this script.\n")
-quit(status = as.integer(found > 0L || sum(counts) != allowed))
+cat(long, "sentences of more than", most_words, "words,", allowed_long, "allowed\n")
+if (sum(counts) < allowed || long < allowed_long) {
+  cat("Fewer than allowed: lower the number in this script.\n")
+}
+quit(status = as.integer(found > 0L || sum(counts) != allowed || long != allowed_long))
 # nolint end
