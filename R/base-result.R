@@ -72,7 +72,7 @@ note <- function(text, kind = "note", report = if (kind != "heading") plain_word
 # Words for readers who use no R: clauses that name arguments or functions are left out.
 plain_words <- function(words) {
   clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
-  out <- trimws(gsub("[ \t]+", " ", gsub(clause, "", words)))
+  out <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", gsub(clause, "", words))))
   gsub("gold cases", "known cases", ifelse(is.na(out), "", out), fixed = TRUE)
 }
 

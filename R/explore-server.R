@@ -29,6 +29,13 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
     needed(length(chosen()$systems), "These ratings have no systems.")
     estimate_accuracy(chosen(), common = page_common(input, known()), known_truth = known())
   })
+  grouped <- noted("groups", function() {
+    by <- names(shiny::req(chosen()$covariates))
+    shiny::req(length(by) > 0L, chosen()$systems)
+    estimate_accuracy(
+      chosen(), by = by[[1L]], common = page_common(input, known()), known_truth = known()
+    )
+  })
   compared <- noted("comparison", function() {
     needed(length(chosen()$systems) > 1L, "These ratings have no two systems.")
     compare_systems(shiny::req(judged()))
@@ -44,6 +51,13 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   output$names <- shiny::renderUI(
     system_field(shiny::req(file()), layout_sent(), input$rater, input$case)
   )
+  labels <- shiny::reactive(
+    labels_found(shiny::req(file()), if (layout_sent() == "long") input$rating else input$raters)
+  )
+  output$labels <- shiny::renderText(
+    paste0("Labels: ", toString(sprintf("%s (%d)", names(labels()), labels())))
+  )
+  output$more <- shiny::renderUI(more_fields(shiny::req(file()), names(labels())))
   output$known <- shiny::renderUI(known_fields(shiny::req(gold())))
   output$messages <- shiny::renderUI(message_boxes(messages(), list(input$file, input$gold)))
   output$facts <- shiny::renderText(format(chosen()))
@@ -52,6 +66,11 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   show_result(output, "accuracy", judged, "Accuracy of each system with its interval", 260)
   show_result(output, "comparison", compared, "Differences of systems with their intervals", 260)
   output$best <- shiny::renderText(plain_words(format(shiny::req(compared()))))
+  output$groups_table <- shiny::renderTable(short_table(shiny::req(grouped())))
+  output$gate_table <- shiny::renderTable({
+    shiny::req(is.numeric(input$least), !is.na(input$least), judged())
+    short_table(gate(judged(), at_least = input$least))
+  })
   output$sentences <- shiny::renderUI(sentences_of(shiny::req(judged())))
   output$plan <- shiny::renderUI(
     lapply(plain_words(document_notes(shiny::req(planned()))), shiny::tags$p)
@@ -97,7 +116,14 @@ page_code <- function(read, input, known) {
       quoted(input$gold_sample)
     ),
     "data_check(x)", "agreement(x)", paste0("estimate <- estimate_accuracy(x", common, used, ")"),
-    "estimate", "may_say(estimate)", if (length(input$systems) > 1L) "compare_systems(estimate)",
+    "estimate",
+    if (is_read && !is.null(read$covariates)) {
+      paste0("estimate_accuracy(x, by = ", quoted(read$covariates), common, used, ")")
+    },
+    if (is.numeric(input$least) && !is.na(input$least)) {
+      sprintf("gate(estimate, at_least = %s)", format(input$least))
+    },
+    "may_say(estimate)", if (length(input$systems) > 1L) "compare_systems(estimate)",
     paste0("plan <- plan_gold(x, half_width = ", format(input$half_width %||% 0.05), ")"),
     "augment(plan)", paste0("accuracy_report(x, \"report.html\"", used, ")")
   )
@@ -135,7 +161,7 @@ message_boxes <- function(messages, files) {
     for (file in Filter(is_upload, files)) {
       x$text <- gsub(file$datapath, file$name, x$text, fixed = TRUE)
     }
-    if (x$kind == "warning") x$text <- plain_words(x$text)
+    x$text <- if (x$kind == "warning") plain_words(x$text) else page_words(x$text)
     shiny::tags$div(
       class = paste0("alert alert-", x$kind),
       style = "white-space: pre-line; overflow-wrap: anywhere", x$text
@@ -147,6 +173,20 @@ message_boxes <- function(messages, files) {
   list(lapply(boxes[wrong], box), if (length(notes) > 0L) shiny::tags$details(
     class = "mb-3", shiny::tags$summary(paste("Notes on these ratings:", length(notes))), notes
   ))
+}
+
+# Errors name the fields of the page in place of arguments.
+page_words <- function(text) {
+  fields <- c(
+    case = "\"Case\"", rater = "\"Rater\"", rating = "\"Rating\"", raters = "\"Columns of raters\"",
+    systems = "\"Systems to evaluate\"", data = "the file", file = "the file",
+    known_truth = "\"Cases of known truth\"", categories = "\"Labels to join\"",
+    covariates = "\"Groups of cases\"", na = "\"Words for a missing answer\""
+  )
+  for (name in names(fields)) {
+    text <- gsub(paste0("`", name, "`"), fields[[name]], text, fixed = TRUE)
+  }
+  text
 }
 
 # A value; NULL where it cannot be had. What conditions say is told on the page, until the next call
@@ -213,51 +253,21 @@ file_columns <- function(file, limits = page_limits()) {
   )
 }
 
-page_select <- function(...) shiny::selectInput(..., selectize = FALSE)
-
-layout_field <- function(file) {
-  shiny::tagList(
-    shiny::tags$p(paste0("This looks like ", file$words, ".")),
-    shiny::radioButtons(
-      "layout", "A row holds", c("one rating" = "long", "one case" = "wide"),
-      selected = if (is.null(file$map$rater)) "wide" else "long"
-    ),
-    shiny::uiOutput("columns"), shiny::uiOutput("names")
-  )
+# Counts of the labels in the columns of ratings, the most frequent first; at most 30.
+labels_found <- function(file, columns) {
+  columns <- intersect(columns, file$columns)
+  labels <- unlist(lapply(file$table[columns], as_label), use.names = FALSE)
+  utils::head(sort(table(labels[!is.na(labels) & nzchar(labels)]), decreasing = TRUE), 30L)
 }
 
-column_fields <- function(file, layout) {
-  lapply(c("case", if (layout == "long") c("rater", "rating")), function(id) {
-    page_select(id, capitalised(id), file$columns, file$map[[id]])
-  })
-}
-
-system_field <- function(file, layout, rater, case) {
-  boxes <- shiny::checkboxGroupInput
-  if (layout == "wide") {
-    columns <- setdiff(file$columns, case)
-    list(
-      boxes("raters", "Columns of raters", columns),
-      boxes("systems", "Columns of systems to evaluate", columns)
-    )
-  } else if (rlang::is_string(rater) && rater %in% file$columns) {
-    names <- utils::head(rater_names(file, rater), 50L) # nobody ticks more
-    boxes("systems", "Systems to evaluate", names)
-  }
-}
-
-chosen_how <- c("At random" = "random", "By hand" = "given")
-
-known_fields <- function(file) {
-  column <- function(id, label, likely) {
-    page_select(id, label, file$columns, c(intersect(likely, file$columns), file$columns)[[1L]])
-  }
-  list(
-    column("gold_case", "Case", "case"), column("gold_truth", "Truth", c("truth", "category")),
-    if (!"probability" %in% file$columns) {
-      page_select("gold_sample", "How were they chosen?", chosen_how)
-    }
-  )
+# "postive = positive, pos = positive" as `categories`, whose names replace its values.
+labels_to_join <- function(text) {
+  pairs <- strsplit(trimws(strsplit(text %||% "", ",", fixed = TRUE)[[1L]]), " *= *")
+  abort_if(any(lengths(pairs) != 2L), "page", call = NULL, field = "join", c(
+    "\"Labels to join\" has pairs, separated by commas.",
+    i = "Write the label that was found, an equals sign, and the label that replaces it."
+  ))
+  stats::setNames(vapply(pairs, `[[`, "", 1L), vapply(pairs, `[[`, "", 2L))
 }
 
 # The list that the page gives says in a column how probable it was that each case was chosen.
@@ -299,15 +309,25 @@ chosen_ratings <- function(input, file) {
     usual_na()
   }
   clean <- isTRUE(input$clean)
+  labels <- names(labels_found(read, if (long) mapping$rating else mapping$raters))
+  right <- sent(input$right %||% "", c("", labels), "right")
+  if (nzchar(right)) systems <- c(application = right)
+  groups <- sent(input$groups %||% "", c("", read$columns), "groups")
+  join <- labels_to_join(input$join)
+  more <- c(
+    if (length(join) > 0L) list(categories = join), if (nzchar(groups)) list(covariates = groups)
+  )
   code <- rlang::call2(
     "read_ratings", input$file$name, !!!mapping, systems = systems,
-    !!!(if (!setequal(na, usual_na())) list(na = na)), !!!(if (clean) list(clean_labels = TRUE))
+    !!!(if (!setequal(na, usual_na())) list(na = na)), !!!(if (clean) list(clean_labels = TRUE)),
+    !!!more
   )
   # The file was read when its columns were asked for.
   none <- list(case = NULL, rater = NULL, rating = NULL, raters = NULL, counts = NULL)
   mapping <- lapply(utils::modifyList(none, mapping, keep.null = TRUE), rlang::new_quosure)
   systems <- rlang::new_quosure(if (long) systems %||% FALSE else systems)
-  list(x = ratings_of(read$got, mapping, systems, read$how, na, clean), code = code)
+  x <- rlang::inject(ratings_of(read$got, mapping, systems, read$how, na, clean, !!!more))
+  list(x = x, code = code)
 }
 
 # ---- What is shown ------------------------------------------------------------------------------
@@ -318,7 +338,8 @@ short_table <- function(x) {
   if (!is.null(table$n)) table$n <- number(table$n)
   table[] <- lapply(table, function(column) if (is.double(column)) decimals(column) else column)
   words <- c(
-    std.error = "standard error", conf.low = "from", conf.high = "to",
+    std.error = "standard error", conf.low = "from", conf.high = "to", at_least = "to be reached",
+    needed = "labels needed",
     shared = "if it shares the raters' errors", independent = "if it errs independently"
   )
   names(table) <- ifelse(names(table) %in% names(words), words[names(table)], names(table))

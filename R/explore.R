@@ -108,7 +108,9 @@ explore_data <- function() {
         shiny::textInput(
           "na", "Words for a missing answer, separated by commas", toString(usual_na()[-1L])
         ),
-        shiny::checkboxInput("clean", "Join labels that differ only in capitals and blanks")
+        shiny::checkboxInput("clean", "Join labels that differ only in capitals and blanks"),
+        shiny::textOutput("labels"),
+        shiny::textInput("join", "Labels to join, such as: postive = positive, pos = positive")
       ),
       shiny::actionButton("use", "Use these ratings", class = "btn-primary mb-3"),
       page_select("kind", "Who rates?", page_kinds),
@@ -118,10 +120,19 @@ explore_data <- function() {
       shiny::fileInput("gold", "Cases of known truth, if there are any (CSV, Excel, JSON)"),
       shiny::uiOutput("known")
     ),
+    explore_title("What is this?"), shiny::tags$p(page_purpose),
     explore_title("What these ratings can show"), shiny::textOutput("facts"),
     explore_table("data")
   )
 }
+
+page_purpose <- paste(
+  "This page estimates how accurate a system (a classifier, a language model, a test) is when no",
+  "true answers are known, only the ratings of people or programs who disagree. Agreement between",
+  "the raters shows how accurate they are, and how often the system agrees with the most probable",
+  "answer shows how accurate it is. Choose a file with ratings, or the example, and press \"Use",
+  "these ratings\". The file stays on this machine."
+)
 
 page_kinds <- c(
   "Not declared (or as in the ratings)" = "", "Trained people" = "expert",
@@ -142,8 +153,9 @@ explore_accuracy <- function() {
         "known truth measure the accuracy, and no share need be assumed."
       )
     ),
-    explore_plot("accuracy"), explore_table("accuracy_table"), explore_title("Sentences"),
-    shiny::uiOutput("sentences")
+    explore_plot("accuracy"), explore_table("accuracy_table"), explore_table("groups_table"),
+    shiny::numericInput("least", "Accuracy (or pass rate) to be reached", NA, 0, 1, 0.01),
+    explore_table("gate_table"), explore_title("Sentences"), shiny::uiOutput("sentences")
   )
 }
 
@@ -190,4 +202,63 @@ explore_plot <- function(id) {
 
 explore_table <- function(id) {
   shiny::tags$div(class = "table-responsive", tabindex = "0", shiny::tableOutput(id))
+}
+
+# ---- Fields that depend on a file ----------------------------------------------------------------
+
+page_select <- function(...) shiny::selectInput(..., selectize = FALSE)
+
+layout_field <- function(file) {
+  shiny::tagList(
+    shiny::tags$p(paste0("This looks like ", file$words, ".")),
+    shiny::radioButtons(
+      "layout", "A row holds", c("one rating" = "long", "one case" = "wide"),
+      selected = if (is.null(file$map$rater)) "wide" else "long"
+    ),
+    shiny::uiOutput("columns"), shiny::uiOutput("names"), shiny::uiOutput("more")
+  )
+}
+
+column_fields <- function(file, layout) {
+  lapply(c("case", if (layout == "long") c("rater", "rating")), function(id) {
+    page_select(id, capitalised(id), file$columns, file$map[[id]])
+  })
+}
+
+system_field <- function(file, layout, rater, case) {
+  boxes <- shiny::checkboxGroupInput
+  if (layout == "wide") {
+    columns <- setdiff(file$columns, case)
+    list(
+      boxes("raters", "Columns of raters", columns),
+      boxes("systems", "Columns of systems to evaluate", columns)
+    )
+  } else if (rlang::is_string(rater) && rater %in% file$columns) {
+    names <- utils::head(rater_names(file, rater), 50L) # nobody ticks more
+    boxes("systems", "Systems to evaluate", names)
+  }
+}
+
+more_fields <- function(file, labels) {
+  list(
+    page_select("groups", "Groups of cases", c("none" = "", file$columns)),
+    page_select(
+      "right", "If raters judge the answers of one application: the label that means right",
+      c("they do not" = "", labels)
+    )
+  )
+}
+
+chosen_how <- c("At random" = "random", "By hand" = "given")
+
+known_fields <- function(file) {
+  column <- function(id, label, likely) {
+    page_select(id, label, file$columns, c(intersect(likely, file$columns), file$columns)[[1L]])
+  }
+  list(
+    column("gold_case", "Case", "case"), column("gold_truth", "Truth", c("truth", "category")),
+    if (!"probability" %in% file$columns) {
+      page_select("gold_sample", "How were they chosen?", chosen_how)
+    }
+  )
 }

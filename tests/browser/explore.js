@@ -54,6 +54,7 @@ async function walk(browser, width) {
   page.on("request", (r) => /^https?:/.test(r.url()) && !r.url().startsWith(url) && outside.push(r.url()));
   await page.goto(url);
   await settled(page);
+  must(await comes(page.getByText("What is this?")), `the start page says what it is (${width})`);
   await picture("1-start");
 
   await page.setInputFiles("#file", path.join(folder, "page.html"));
@@ -86,11 +87,13 @@ async function walk(browser, width) {
   must(await comes(page.locator("#sentences", { hasText: "the accuracy of" })), `accuracy is told (${width})`);
   await page.locator("#choose").check();
   await settled(page);
+  await page.fill("#least", "0.6");
+  must(await comes(page.locator("#gate_table td")), `a threshold gives a decision (${width})`);
   await picture("5-accuracy");
   await open(page, "Comparison");
   await picture("6-comparison");
   await open(page, "Plan");
-  must(await comes(page.locator("#plan", { hasText: "half-width" })), `a plan is made (${width})`);
+  must(await comes(page.locator("#plan", { hasText: "Cases to label" })), `a plan is made (${width})`);
   await picture("7-plan");
   const [cases] = await Promise.all([
     page.waitForEvent("download", { timeout: 120000 }),
