@@ -164,6 +164,34 @@ test_that("published values are reproduced", {
   expect_lt(abs(agreement(sas, "cohen_kappa")$std.error * sqrt(18 / 19) - .1380), 5e-5)
 })
 
+test_that("tables of several variables have the published values", {
+  # Krippendorff (2011), "Computing Krippendorff's alpha-reliability": 12 units, 4 observers; also
+  # `cac.raw4raters` of irrCAC, whose README has the values of Gwet (2014).
+  twelve <- cbind(
+    a = c(1, 2, 3, 3, 2, 1, 4, 1, 2, NA, NA, NA), b = c(1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NA, NA),
+    c = c(NA, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 3), d = c(1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NA)
+  )
+  # The sample of the Python package krippendorff: 15 units, 3 coders.
+  fifteen <- cbind(
+    a = c(NA, NA, NA, NA, NA, 3, 4, 1, 2, 1, 1, 3, 3, NA, 3),
+    b = c(1, NA, 2, 1, 3, 3, 4, 3, NA, NA, NA, NA, NA, NA, NA),
+    c = c(NA, NA, 2, 1, 3, 4, 4, NA, 2, 1, 1, 3, 3, NA, 4)
+  )
+  x <- list(twelve = ratings(twelve), fifteen = quiet(ratings(fifteen)))
+  alphas <- paste0("krippendorff_alpha", c("", "_ordinal", "_interval", "_ratio"))
+  gwet <- c("percent_agreement", "gwet_ac", "fleiss_kappa", "conger_kappa", "chance_kappa")
+  found <- tidy(agreement(x, c(alphas, gwet), pooling = "cases"))
+  value <- function(name, measures, column = "estimate") {
+    rows <- found[found$variable == name, ]
+    rows[[column]][match(measures, rows$measure)]
+  }
+  expect_lt(max(abs(value("twelve", alphas) - c(0.743, 0.815, 0.849, 0.797))), 5e-4)
+  expect_lt(max(abs(value("fifteen", alphas[c(1, 3)]) - c(0.691, 0.811))), 5e-4)
+  irrcac <- c(0.8181818, 0.77544, 0.76117, 0.76282, 0.77273)
+  expect_lt(max(abs(value("twelve", gwet) - irrcac)), 5e-6)
+  expect_lt(abs(value("twelve", alphas[[1]]) - 0.74342), 5e-6)
+})
+
 test_that("information agreement takes its symbolic limits", {
   # Written so that nothing large cancels: terms that are lost are smaller than those that count.
   near_limit <- function(a, eps) {
