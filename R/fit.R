@@ -351,7 +351,7 @@ reason_not_identified <- function(identified, agreement, categories) {
     constant_raters = paste0(reason_constant,
       "; if an empty cell means that a rater abstained, say `abstain = NA`"),
     unrelated = "raters agree no better than by chance, given how often each uses each category",
-    labels_only = "labels are given; accuracies need known truth",
+    labels_only = "ratings identify labels, but accuracies only with known truth",
     replies = paste("raters agree no better than by chance, given how often each answers and",
       "abstains"),
     few_sources = paste("too few raters for", categories,

@@ -235,6 +235,10 @@ how_to_ratings <- function(x) {
   } else if (inherits(x, c("arrow_dplyr_query", "ArrowTabular", "Dataset", "dtplyr_step"))) {
     "Fetch the rows with {.fun dplyr::collect}, or hand those of arrow to a database, with
      {.fun arrow::to_duckdb}."
+  } else if (is.list(x) && any(vapply(x, is_ratings, NA))) {
+    paste0("Give one variable of the list, such as {.code x[[", encodeString(
+      names(x)[[1L]], quote = "\""
+    ), "]]}.")
   } else if (is.list(x) && !is.object(x)) {
     "Make a data frame of the list, with {.fun as.data.frame}, and ratings of that, with
      {.fun ratings}."

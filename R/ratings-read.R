@@ -172,10 +172,12 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
     list2DF(tables$ratings), na_given = na_given, no_key = if (length(got$key) > 0L) "file"
   )
   x <- rlang::inject(ratings(data, !!!mapping, systems = !!systems, !!!known, ...))
-  x$rows <- "ratings" # users have no data with rows in the order of the file
-  warn_similar(as_label(x$cases), "case")
-  warn_similar(x$raters, "rater")
-  x
+  variables <- if (is.object(x)) list(x) else x
+  warn_similar(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
+  warn_similar(unique(unlist(lapply(variables, `[[`, "raters"))), "rater")
+  # Users have no data with rows in the order of the file.
+  variables <- lapply(variables, function(x) replace(x, "rows", "ratings"))
+  if (is.object(x)) variables[[1L]] else variables
 }
 
 # The empty one first.
@@ -310,7 +312,13 @@ check_files <- function(got, mapping, systems) {
   }
 }
 
-selected <- function(table, quo, arg) select_columns(list2DF(table), quo, arg)
+# The columns of all variables of `raters = list(topic = t1:t3, tone = s1:s3)`.
+selected <- function(table, quo, arg) {
+  if (rlang::quo_is_call(quo, "list")) {
+    quo <- rlang::quo_set_expr(quo, rlang::call2("c", !!!unname(rlang::call_args(quo))))
+  }
+  select_columns(list2DF(table), quo, arg)
+}
 
 # The table of several files, in which an identifier is a case: by the key of its rows, if the
 # format has one, or if nothing says that an identifier may be two cases. `own`: is the column of

@@ -283,3 +283,29 @@ test_that("counts are read", {
   utils::write.csv(bad, path, row.names = FALSE)
   expect_error(read_ratings(path, counts = depression:more), class = "fallible_error_counts")
 })
+
+test_that("a file of several variables is read as ratings() reads its table", {
+  long <- expand.grid(id = 1:12, coder = c("a", "b", "c"), stringsAsFactors = FALSE)
+  long$topic <- rep_len(c("x", "y", "x", "z"), 36)
+  long$tone <- rep_len(c(1, 2, 3, 2, 1), 36)
+  wide <- data.frame(
+    id = 1:12, topic = split(long$topic, long$coder), tone = split(long$tone, long$coder)
+  )
+  file <- withr::local_tempfile(fileext = c(".csv", ".csv"))
+  write.csv(long, file[[1]], row.names = FALSE)
+  write.csv(wide, file[[2]], row.names = FALSE)
+  from_long <- read_ratings(
+    file[[1]], case = id, rater = coder, rating = c(topic, tone), systems = FALSE
+  )
+  from_wide <- read_ratings(
+    file[[2]], case = id, systems = FALSE,
+    raters = list(topic = topic.a:topic.c, tone = c(tone.a, tone.b, tone.c))
+  )
+  expect_named(from_long, c("topic", "tone"))
+  expect_named(from_wide, c("topic", "tone"))
+  direct <- ratings(long, case = id, rater = coder, rating = c(topic, tone))
+  measures <- c("fleiss_kappa", "krippendorff_alpha")
+  expect_identical(tidy(agreement(from_long, measures)), tidy(agreement(direct, measures)))
+  expect_identical(tidy(agreement(from_wide, measures)), tidy(agreement(direct, measures)))
+  expect_error(fit_raters(from_long), "[[\"topic\"]]", fixed = TRUE)
+})
