@@ -86,21 +86,23 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   )
   of_rater <- ifelse(prior, "mostly prior", NA)
   note <- of_rater[match(table$rater, raters)]
-  out <- tested_table(table, fit$x$categories, found, note)
+  lack <- if (is.null(fit$answered)) NA_character_ else reason_abstain_errors
+  out <- tested_table(table, fit$x$categories, found, note, lack)
   out <- rbind(out, yield_table(fit, rates %||% fit$base_rates, of_rater))
   # Predictive values differ between populations, if the base rates are those of the fit.
   groups <- if (is.null(rates)) population_table(fit$model, fit$x)
   if (is.null(groups)) return(out)
   of_groups <- lapply(seq_len(nrow(groups)), function(g) {
     found <- lapply(tested(fit, NULL, both, conf_level, groups[g, ]), na_real)
-    rows <- tested_table(table, fit$x$categories, found, note)
+    rows <- tested_table(table, fit$x$categories, found, note, lack)
     tibble::as_tibble(c(groups[g, ], rows[rows$measure %in% c("ppv", "npv"), ]))
   })
   all <- lapply(as.list(groups), function(column) column[NA_integer_])
   rbind(tibble::as_tibble(c(all, out)), do.call(rbind, of_groups))
 }
 
-tested_table <- function(table, categories, found, note) {
+# `lack`: why there are no standard errors at all, NA if there are.
+tested_table <- function(table, categories, found, note, lack) {
   # Youden's index is twice a probability less one.
   times <- ifelse(table$measure == "youden", 2, 1)
   column <- function(x) times * as.vector(x) - (times - 1)
@@ -109,9 +111,11 @@ tested_table <- function(table, categories, found, note) {
     estimate = column(found$value), std.error = times * as.vector(found$error),
     conf.low = column(found$low), conf.high = column(found$high), note = note,
     reason = ifelse(as.vector(is.na(found$error)) & found$value %in% c(0, 1, Inf),
-      "the estimate is on a boundary", NA)
+      "the estimate is on a boundary", ifelse(is.na(found$value), NA, lack))
   )
 }
+
+reason_abstain_errors <- "standard errors of fits with abstentions are not computed"
 
 # How often tests of two categories are determinate, and their accuracy if all other results were
 # wrong, or right (Simel et al., 1987; Shinkins et al., 2013). `note`: of each rater.
@@ -132,7 +136,7 @@ yield_table <- function(fit, rates, note) {
       rater = fit$x$raters[row(value)], category = category_factor(k, fit$x),
       measure = colnames(value)[col(value)], estimate = as.vector(value), std.error = NA_real_,
       conf.low = NA_real_, conf.high = NA_real_, note = note[row(value)],
-      reason = NA_character_
+      reason = ifelse(is.na(value), NA, reason_abstain_errors)[seq_along(value)]
     )
   })
 }

@@ -258,7 +258,7 @@ test_that("accuracies are not estimated where labels rest on abstentions", {
   expect_warning(estimate <- estimate_accuracy(x), "accuracies need known truth",
     class = "fallible_warning_not_identified")
   expect_true(is.na(tidy(estimate)$estimate))
-  expect_match(tidy(estimate)$reason, "labels are given")
+  expect_match(tidy(estimate)$reason, "ratings identify labels")
   expect_equal(as.matrix(ground_truth(estimate)[-1]), as.matrix(ground_truth(x)[-1]))
   groups <- quiet(estimate_accuracy(x, by = rep(c("u", "v"), 150)))
   expect_true(all(is.na(tidy(groups)$estimate)))
@@ -269,7 +269,7 @@ test_that("accuracies are not estimated where labels rest on abstentions", {
   expect_identical(unname(as.matrix(labels[1:40, -1])), diag(2)[truth[1:40], ])
   fit <- quiet(fit_raters(x, dawid_skene()))
   expect_identical(fit$model$abstain, "depends")
-  expect_match(tidy(quiet(estimate_accuracy(fit)))$reason, "labels are given")
+  expect_match(tidy(quiet(estimate_accuracy(fit)))$reason, "ratings identify labels")
 })
 
 test_that("accuracies of systems rest on answers only", {
@@ -332,10 +332,14 @@ test_that("predictive values are those of cases with an answer", {
   }
   x <- ratings(d, raters = a:c, case = case, abstain = "?", rater_kind = "expert")
   table <- test_accuracy(quiet(fit_raters(x, dawid_skene())), combine = c("a", "b"))
+  expect_setequal(is.na(table$reason), is.na(table$estimate))
+  expect_match(table$reason[!is.na(table$estimate)], "with abstentions are not computed")
   ppv <- table[table$measure == "ppv", ]
   # A share of about 1000 cases has a standard error of .015.
-  expect_equal(ppv$estimate[ppv$rater == "a"], c(mean(truth[d$a == "0"] == 0), mean(truth[d$a == "1"] == 1)),
-    tolerance = 0.06)
+  expect_equal(
+    ppv$estimate[ppv$rater == "a"], c(mean(truth[d$a == "0"] == 0), mean(truth[d$a == "1"] == 1)),
+    tolerance = 0.06
+  )
   both <- d$a == "1" & d$b == "1"
   found <- ppv$estimate[grepl("and|both", ppv$rater) & ppv$category == "1"]
   expect_equal(found[[1]], mean(truth[both] == 1), tolerance = 0.06)
