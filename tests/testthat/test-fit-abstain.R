@@ -255,7 +255,7 @@ test_that("accuracies are not estimated where labels rest on abstentions", {
   colnames(replies) <- paste0("f", 1:5)
   data <- data.frame(replies, s = ifelse(runif(300) < 0.8, truth, 3 - truth))
   x <- quiet(ratings(data, raters = f1:f5, systems = s, abstain = NA, rater_kind = "tool"))
-  expect_warning(estimate <- estimate_accuracy(x), "ratings identify\\s+labels",
+  expect_warning(estimate <- estimate_accuracy(x), "accuracies only",
     class = "fallible_warning_not_identified")
   expect_true(is.na(tidy(estimate)$estimate))
   expect_match(tidy(estimate)$reason, "ratings identify labels")
