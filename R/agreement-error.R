@@ -1,13 +1,13 @@
-# Estimates of measures and their errors: by the core for measures of the package, by calling the
-# user's function for those that were registered.
+# Estimates of measures and their standard errors. The core computes measures of the package; for
+# registered measures the user's function is called.
 
-# A list: estimate; std.error, conf.low and conf.high; n, the cases used; method of the error;
-# reason, why something is NA, or NULL; influence of a case of each pattern; null_error.
+# Returns a list: estimate; std.error, conf.low and conf.high; n, the number of cases used; method
+# of the error; reason why a value is NA, or NULL; influence of a case of each pattern; null_error.
 evaluate <- function(measure, view, settings) {
   own <- is.function(measure$kernel)
   method <- if (own && settings$interval == "analytic") "jackknife" else settings$interval
   why <- misfit(measure, view, settings)
-  # Without counts there are no cases to leave out.
+  # Influences need weights that are counts. The bootstrap does not use influences.
   influence <- if (view$counted && method != "bootstrap") method else "none"
   raw <- if (!is.null(why)) {
     list(estimate = NA_real_, reason = why[[1L]], used = FALSE, null_error = NA_real_)
@@ -44,13 +44,13 @@ undefined_reasons <- c(
   unshared = "some raters have no case in common"
 )
 
-# Weights that are not counts mean nothing by themselves, and their products may be too small for a
-# number. Dividing by a power of two rounds nothing.
+# Weights that are not counts have no scale, and their products could underflow. Dividing by a power
+# of two causes no rounding.
 safe_weight <- function(view) {
   if (view$counted) view$weight else view$weight / 2^floor(log2(max(view$weight)))
 }
 
-# Is agreement by chance certain though more than one category is in use?
+# Is agreement by chance certain although more than one category is in use?
 by_weights <- function(raw, measure, view) {
   if (raw$undefined != "certain") return(FALSE)
   rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
@@ -65,7 +65,8 @@ kernel_options <- function(measure, view, settings) {
   )
 }
 
-# Influences are derivatives by the weight of a case, so that n times their mean square is a sum.
+# Influences are derivatives with respect to the weight of a case. The variance is therefore their
+# weighted sum of squares.
 error_of_measure <- function(raw, method, measure, view, conf_level) {
   n <- as.double(sum(view$cases[raw$used]))
   error <- if (n < 2 || length(raw$influence) == 0L) NA_real_ else
@@ -81,7 +82,7 @@ error_of_measure <- function(raw, method, measure, view, conf_level) {
   }
   if (!is.null(lack)) error <- NA_real_
   limits <- raw$estimate + c(-1, 1) * t_quantile(conf_level, n) * error
-  # Weights of one's own may lead out of the range.
+  # Weights that the user defined may give estimates outside the range.
   if (!is.na(raw$estimate) && raw$estimate >= measure$lower) limits <- pmax(limits, measure$lower)
   if (!is.na(raw$estimate) && raw$estimate <= measure$upper) limits <- pmin(limits, measure$upper)
   list(
@@ -102,7 +103,7 @@ lack_of_error <- function(error, method) {
 
 t_quantile <- function(conf_level, n) stats::qt((1 + conf_level) / 2, max(n - 1, 1))
 
-# The estimate of each replicate.
+# Estimates of all replicates.
 bootstrap_task <- function(measure, view, settings, seed, tick) {
   if (is.function(measure$kernel)) {
     rows <- kernel_rows(measure, view)
@@ -116,9 +117,10 @@ bootstrap_task <- function(measure, view, settings, seed, tick) {
   ))
 }
 
-# Kernels of R -----------------------------------------------------------------------------------
+# Kernels written in R ---------------------------------------------------------------------------
 
-# Distinct cases as a kernel of R sees them: data, a matrix; weight of its rows; of_pattern.
+# Input of an R kernel: `data`, a matrix with a row per distinct case; `weight` of the rows;
+# `of_pattern`, the row of each pattern.
 kernel_rows <- function(measure, view) {
   rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
   n <- length(rows$weight)
@@ -165,7 +167,7 @@ value_of_kernel <- function(measure, view, influence) {
   )
 }
 
-# As the core's jackknife; NA where it is undefined.
+# Jackknife influences, as in the core. NA where the measure is undefined.
 jackknife_function <- function(measure, rows) {
   n <- sum(rows$weight)
   there <- rows$weight > 0

@@ -1,13 +1,19 @@
-# The measures of the package: a record for each, and for those in common use a function.
+# The measures of the package: a record for each measure, and functions for the common ones.
 
-# A measure is a list. kernel: its name in the core, or a function of R; form: what the kernel sees
-# ("counts" of ratings, "ratings" by rater, the "table" of two raters); lower and upper: its range;
-# raters: 2 or Inf; least: how many raters a case needs to enter; weights: does it take
-# scale_weights; metric: weights that it always uses; repeats: may a rater rate a case twice;
-# of_category:
-# is it of one category against the others; counted: does it depend on the number of ratings, so
-# that weights must count cases; same_as: the measure of which it is another name; default: when
-# agreement() shows it unasked; weighted: its title with scale weights.
+# A measure is a list with the fields
+# kernel: its name in the core, or an R function;
+# form: input of the kernel ("counts" of ratings, "ratings" by rater, or the "table" of two raters);
+# lower and upper: its range;
+# raters: 2 or Inf;
+# least: smallest number of raters for a case to be used;
+# weights: does it take scale_weights?
+# metric: the weights that it always uses;
+# repeats: may a rater rate a case twice?
+# of_category: does it compare one category with the others?
+# counted: does it depend on the number of ratings, so that weights must be counts?
+# same_as: the measure of which it is another name;
+# default: kinds of ratings for which agreement() reports it by default;
+# weighted: its title with scale weights.
 new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1, upper = 1,
                         scale = "nominal", raters = Inf, least = 2L, weights = FALSE,
                         metric = "identity", repeats = FALSE, of_category = FALSE,
@@ -31,8 +37,8 @@ alpha_family <- function(scale, metric, kernel = "krippendorff_alpha", ...) {
   )
 }
 
-# With quadratic weights Cohen's kappa is an intraclass correlation (Fleiss and Cohen 1973).
-# Therefore it is shown for ordered categories.
+# With quadratic weights, Cohen's kappa is an intraclass correlation (Fleiss and Cohen 1973).
+# agreement() therefore reports it for ordered categories.
 quadratic_kappa <- function(id, title, ...) {
   new_measure(
     paste0(id, "_quadratic"), paste0(title, ", quadratic weights"),
@@ -147,48 +153,52 @@ largest_kappa <- function(table) {
 
 names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 
-#' Measures of agreement, one by one
+#' Single measures of agreement
 #'
-#' Each function gives one measure as a bare number, for any ratings that [agreement()] takes. That
-#' function gives standard errors, intervals and several measures at once.
+#' Each function returns one measure of agreement as a number. [agreement()] computes several
+#' measures, with standard errors and intervals.
 #'
-#' In what follows `Po` is observed agreement, the share of pairs of ratings that agree (with
-#' `scale_weights`, what they agree on average), `Pe` what chance would give, `N` the number of
-#' categories and `p` the share of each category. Chance-corrected measures are
+#' Notation: `Po` is observed agreement, the share of pairs of ratings that agree, or with
+#' `scale_weights` the mean weight of these pairs. `Pe` is agreement expected by chance, `N` the
+#' number of categories and `p` the share of each category. Chance-corrected measures are
 #' `(Po - Pe) / (1 - Pe)`.
 #'
 #' * `percent_agreement()`: `Po`.
-#' * `chance_kappa()`: `Pe = 1/N`, as in Lehner (2015); with weights, their mean. `bennett_s()` is
-#'   another name, and so are Brennan and Prediger's kappa and PABAK.
-#' * `scott_pi()`, `fleiss_kappa()`: `Pe = sum(p^2)`, `p` over all raters; for two raters Scott's,
-#'   for any number Fleiss'.
+#' * `chance_kappa()`: `Pe = 1/N` (Lehner 2015); with weights, the mean of the weight matrix.
+#'   `bennett_s()` is the same measure, and so are Brennan and Prediger's kappa and PABAK.
+#' * `scott_pi()`, `fleiss_kappa()`: `Pe = sum(p^2)`, with `p` over all raters. Scott's pi is for
+#'   two raters, Fleiss' kappa for any number.
 #' * `cohen_kappa()`, `conger_kappa()`: `Pe` is the mean over pairs of raters of `sum(p1 * p2)`,
-#'   with each rater's own shares `p1` and `p2`; for two raters Cohen's, for any number Conger's.
+#'   with the shares `p1` of the first and `p2` of the second rater. Cohen's kappa is for two
+#'   raters, Conger's for any number.
 #' * `light_kappa()`: the mean of Cohen's kappa over all pairs of raters.
-#' * `gwet_ac()`: `Pe = sum(p * (1 - p)) / (N - 1)`: AC1; with weights, times their mean sum per
-#'   category: AC2.
-#' * `krippendorff_alpha()`: one less observed over expected disagreement, both over the pairs of
-#'   ratings within a case, with a correction for small samples.
-#' * `bangdiwala_b()`: `sum(A_ii^2) / sum(A_i. * A_.i)` for the agreement matrix `A` of two raters:
-#'   the part of the rectangles of the marginals that the squares of agreement fill.
+#' * `gwet_ac()`: AC1 has `Pe = sum(p * (1 - p)) / (N - 1)`. With weights, AC2 multiplies this `Pe`
+#'   by the mean row sum of the weight matrix.
+#' * `krippendorff_alpha()`: 1 minus observed divided by expected disagreement. Both are over
+#'   ratings of cases with two or more ratings, with a correction for small samples.
+#' * `bangdiwala_b()`: `sum(A_ii^2) / sum(A_i. * A_.i)` for the agreement matrix `A` of two raters.
+#'   In the agreement chart it is the area of the squares of agreement divided by the area of the
+#'   rectangles of the margins.
 #' * `yule_y()`: for two raters and two categories, `(sqrt(OR) - 1) / (sqrt(OR) + 1)` with the odds
-#'   ratio `OR`. With a zero off the diagonal the limit is 1, with one on it -1.
-#' * `information_agreement()`: mutual information of two raters over the smaller of the entropies.
-#'   Where a rater used one category that is 0 / 0; with `continuity`, the limit of matrices whose
-#'   zeros are replaced by a vanishing number: `1 - m / N`, `m` the number of categories that the
-#'   other rater used. Like all estimates of mutual information it is too high in small samples.
+#'   ratio `OR`. If a cell off the diagonal is zero, the value is the limit 1; if a cell on the
+#'   diagonal is zero, it is -1.
+#' * `information_agreement()`: mutual information of two raters divided by the smaller of their
+#'   entropies. If a rater used only one category, the ratio is 0 / 0. With `continuity`, the value
+#'   is then the limit of matrices in which the zeros are replaced by a vanishing number:
+#'   `1 - m / N`, where the other rater used `m` categories. Like all estimates of mutual
+#'   information, it is biased upwards in small samples.
 #'
 #' @inheritParams agreement
-#' @param level How Krippendorff's alpha measures disagreement: `"nominal"`, by the squared
-#'   difference of ranks among all ratings (`"ordinal"`) or of values (`"interval"`), or by squared
-#'   relative difference (`"ratio"`). Values are the labels if these are numbers, otherwise
-#'   positions; categories are in the order of their values. (With `scale_weights = "ordinal"`
-#'   distances are Gwet's, not these.) Levels above `"nominal"` need numbers or a declared order, as
-#'   weights do. At the level `"interval"` `x` may be a matrix or data frame of cases x raters with
-#'   any number of distinct numbers.
-#' @param continuity Extend information agreement by continuity?
-#' @return One number; `NA`, with a warning of class `fallible_warning_undefined` that says why,
-#'   where the measure is undefined.
+#' @param level How Krippendorff's alpha measures disagreement: `"nominal"` (the default);
+#'   `"ordinal"`, squared differences of ranks among all ratings; `"interval"`, squared differences
+#'   of values; or `"ratio"`, squared relative differences. Values are the labels if all are
+#'   numbers, and otherwise the positions of the categories. Categories are in the order of their
+#'   values. (`scale_weights = "ordinal"` uses Gwet's distances instead.) Like weights, levels above
+#'   `"nominal"` need labels that are numbers, or a declared order. For `"interval"`, `x` may be a
+#'   matrix or data frame of cases x raters with any number of distinct numbers.
+#' @param continuity If `TRUE`, the default, extends information agreement by continuity.
+#' @return One number. If the measure is undefined, `NA` with a warning of class
+#'   `fallible_warning_undefined` that gives the reason.
 #' @family agreement
 #' @seealso [measures()] for references.
 #' @examples
@@ -222,7 +232,7 @@ bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs") {
   found$estimate
 }
 
-# How a measure of ordered categories counts answers that are near each other.
+# Informs how the measure treats near misses between ordered categories.
 inform_level <- function(measure, scale_name) {
   level <- if (scale_name == unweighted) measure$scale else paste(scale_name, "weights")
   inform_fallible("Level of measurement of {measure$title}: {level}.",
@@ -230,7 +240,7 @@ inform_level <- function(measure, scale_name) {
         {.arg scale_weights}, or {.arg level} of {.fun krippendorff_alpha}.")
 }
 
-# The function of a measure that takes scale weights, and `pooling` where numbers of ratings differ.
+# Makes the function of a measure that takes scale weights. `pooled`: it also takes `pooling`.
 measure_function <- function(id, pooled = TRUE) {
   given <- if (pooled) quote(pooling) else "pairs"
   rlang::new_function(
@@ -291,13 +301,13 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
   bare_measure(x, id, scale_weights)
 }
 
-# Cases x raters with more distinct numbers than there may be categories?
+# Is x cases x raters, with more distinct numbers than the largest number of categories?
 has_many_numbers <- function(x) {
   (is.matrix(x) && is.numeric(x) || is.data.frame(x) && all(vapply(x, is.numeric, NA))) &&
     length(unique(as.vector(as.matrix(x)))) > max_categories
 }
 
-# Interval alpha from sums of squares, in one pass (Krippendorff 2004).
+# Alpha at the interval level, from sums of squares in one pass (Krippendorff 2004).
 alpha_of_numbers <- function(x) {
   x <- x[rowSums(!is.na(x)) > 1L, , drop = FALSE]
   x <- x - mean(x, na.rm = TRUE)
@@ -323,17 +333,17 @@ information_agreement <- function(x, continuity = TRUE) {
   bare_measure(x, paste0("information_agreement", if (plain) "_plain"))
 }
 
-# How far each rating is that of the plurality of the others of its case. Who counts a rating itself
-# among those that it is held against takes raters for better than they are.
+# Agreement of each rating with the plurality of the other ratings of its case. The rating itself is
+# excluded, since including it overestimates raters.
 
-# The share of ratings that are not, by the number of cases; categories that lead together share the
-# credit, and cases with a single rating are left out. NA if there are no others.
+# Share of ratings that differ from the plurality, weighted by cases. Tied categories share the
+# credit, and cases with a single rating are left out. NA if no case has two ratings.
 disagreement_error <- function(x) {
   at <- compared_ratings(x)
   1 - ratio(sum(at$weight * at$credit), sum(at$weight))
 }
 
-# A row per rating with others: its credit, weight and rater.
+# A row per rating of a case with other ratings: its credit, weight and rater.
 compared_ratings <- function(x) {
   pattern <- rating_pattern(x)
   own <- cbind(seq_along(pattern), rating_category(x))
@@ -347,7 +357,7 @@ compared_ratings <- function(x) {
   )[with_others, ]
 }
 
-# Patterns x categories: numbers of ratings.
+# Numbers of ratings, patterns x categories.
 pattern_ratings <- function(x) {
   at <- rating_pattern(x) + (rating_category(x) - 1) * n_patterns(x)
   matrix(tabulate(at, n_patterns(x) * n_categories(x)), n_patterns(x))
@@ -355,8 +365,8 @@ pattern_ratings <- function(x) {
 
 row_top <- function(n) n[cbind(seq_len(nrow(n)), max.col(n, "first"))]
 
-# How often each rater and each system is with the plurality of (other) raters, NA where there are
-# none.
+# Share of cases in which each rater and each system agrees with the plurality of the (other)
+# raters. NA for raters without such cases.
 plurality_shares <- function(x) {
   at <- compared_ratings(x)
   of_raters <- ratio(

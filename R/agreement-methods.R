@@ -1,29 +1,40 @@
-#' Tables and words of agreement
+#' Tables and benchmarks of agreement results
 #'
-#' Benchmark scales call a kappa of .65 "substantial". As Gwet (2014) proposes, an estimate belongs
-#' to each level with some probability, from a normal distribution with the estimate as mean and its
-#' standard error as standard deviation, cut off at -1 and 1; the level reached is the highest for
-#' which the probability to be there or above is at least the `conf_level` of `x`. On the scale of
-#' Landis and Koch it is column `benchmark` of `x`.
+#' Tables of an [agreement()] result, among them benchmark levels with their probabilities.
 #'
-#' @return `tidy()`: the columns of `x`, as a tibble and nothing else. `tidy(x, "cases")`: a row per
-#'   case, with the number of `ratings`, `agreement` (the share of pairs of ratings that agree) and
-#'   the most frequent `category` (the first of those that tie). `tidy(x, "coincidence")`:
-#'   Krippendorff's coincidence matrix over all raters, a row per `category1` and `category2`.
+#' Benchmark scales give ranges of kappa a name, such as "substantial" for .65. The probability of
+#' each level comes from a normal distribution, truncated to \[-1, 1\] (Gwet 2014). Its mean is the
+#' estimate, and its standard deviation the standard error. The level reached is the highest level
+#' for which the probability of this or a higher level is at least the `conf_level` of `x`. The
+#' column `benchmark` of `x` is the level reached on the scale of Landis and Koch.
+#'
+#' @return `tidy()`: a tibble with the columns of `x`.
+#'
+#'   `tidy(x, "cases")`: a row per case, with the number of `ratings`, `agreement` (the share of
+#'   pairs of ratings that agree) and the most frequent `category` (the first of tied categories).
+#'
+#'   `tidy(x, "coincidence")`: Krippendorff's coincidence matrix over all raters, a row per
+#'   `category1` and `category2`.
+#'
 #'   `tidy(x, "overlap")`: a row per rater, with the number of `ratings` and three shares of all
-#'   cases: `coverage` (rated by this rater), `overlap` (rated by another rater as well) and
-#'   `conflict` (another rater gave another category).
-#'   `tidy(x, "benchmark", scale = "landis-koch")`, where `scale` may also be `"fleiss"` (Fleiss
-#'   1981) or `"altman"` (Altman 1991): a row per row of `x` and level, highest first: the labels
-#'   of `x`, `estimate`, `scale`, `level`, its `lower` and `upper` bound, its `membership` and
-#'   `cumulative` probability, and `reached`, true for the level that is reached. Probabilities are
-#'   `NA`, and `reason` says why, without a standard error, and for measures for which the scales
-#'   were not made: those that are not corrected for chance or cannot be negative, and registered
-#'   ones with another largest value than 1. `glance()`: a tibble with one row: the numbers of
-#'   `measures`, `raters` and `cases` (the largest number that entered an estimate), of `estimates`
-#'   and of those that are `missing`; `pairwise` and `by_category`; `interval`, `conf_level`,
-#'   `pooling`, `scale_weights`, `replicates`. `format()`: for one estimate `Fleiss' kappa 0.43 (90%
-#'   interval 0.34 to 0.52)`, for several a line of them.
+#'   cases: `coverage` (rated by this rater), `overlap` (also rated by another rater) and `conflict`
+#'   (another rater chose another category).
+#'
+#'   `tidy(x, "benchmark", scale = "landis-koch")`: a row per row of `x` and level, highest level
+#'   first. `scale` may also be `"fleiss"` (Fleiss 1981) or `"altman"` (Altman 1991). Columns: the
+#'   labels of `x`; `estimate`; `scale`; `level` and its bounds `lower` and `upper`; `membership`,
+#'   the probability of the level; `cumulative`, the probability of this or a higher level;
+#'   `reached`, `TRUE` for the level that is reached; `reason`. Probabilities are `NA` if there is
+#'   no standard error, and for measures that the scales were not made for. These are measures that
+#'   are not corrected for chance or cannot be negative, and registered measures whose largest value
+#'   is not 1.
+#'
+#'   `glance()`: a tibble with one row: the numbers of `measures`, `raters` and `cases` (the largest
+#'   number used for an estimate), of `estimates` and of `missing` estimates; `pairwise`,
+#'   `by_category`, `interval`, `conf_level`, `pooling`, `scale_weights`, `replicates`.
+#'
+#'   `format()`: for one estimate `Fleiss' kappa 0.43 (90% interval 0.34 to 0.52)`, for several a
+#'   line with all of them.
 #' @family agreement
 #' @references Landis, J. R. and Koch, G. G. (1977). The measurement of observer agreement for
 #'   categorical data. *Biometrics*, 33(1), 159--174. \doi{10.2307/2529310}
@@ -44,7 +55,7 @@
 #' @name tidy.agreement
 NULL
 
-# `about`: a list of what plots and sentences need besides the columns.
+# `about`: list of further data for plots and sentences.
 new_agreement <- function(table, about) {
   labels <- agreement_labels(table)
   errors <- if (!all(is.na(table$std.error))) interval_columns
@@ -85,12 +96,12 @@ agreement_line <- function(table, about) {
   paste(names_of_agreement(table, title), estimate_words(table, about$conf_level, two))
 }
 
-# Columns that say what was compared.
+# Columns that identify what was compared.
 agreement_labels <- function(x) {
   intersect(c(part_columns, "rater1", "rater2", "category", "measure"), names(x))
 }
 
-# Of each row: "cohen_kappa (rater1, rater2)".
+# Name of each row, such as "cohen_kappa (rater1, rater2)".
 names_of_agreement <- function(x, measure = x$measure) {
   labels <- plain_data_frame(x)[setdiff(agreement_labels(x), "measure")]
   if (length(labels) == 0L) return(as.character(measure))
@@ -115,7 +126,7 @@ agreement_notes <- function(table, about) {
   )
 }
 
-# Which scale weights were used, and what measures are called with them.
+# Names the scale weights and the measures whose names they change.
 weights_note <- function(measures, about) {
   name <- about$scale_name
   if (name != unweighted) {
@@ -131,7 +142,7 @@ weights_note <- function(measures, about) {
   }
 }
 
-# Names that people have given to ranges of agreement; from the lower bound on.
+# Published names for ranges of agreement, with the lower bound of each range.
 benchmark_scales <- list(
   "landis-koch" = c(
     poor = -1, slight = 0, fair = 0.2, moderate = 0.4, substantial = 0.6, `almost perfect` = 0.8
@@ -140,7 +151,7 @@ benchmark_scales <- list(
   altman = c(poor = -1, fair = 0.2, moderate = 0.4, good = 0.6, `very good` = 0.8)
 )
 
-# Of tidy(): on a scale, at the level of the intervals of an agreement result.
+# Method of tidy(): benchmark levels at the confidence level of the agreement result.
 benchmark_of <- function(x, ..., scale = names(benchmark_scales)) {
   check_dots_empty(...)
   scale <- check_choice(scale)
@@ -149,7 +160,7 @@ benchmark_of <- function(x, ..., scale = names(benchmark_scales)) {
   benchmark_table(x, scale, attr(x, "about")$conf_level)
 }
 
-# A row per row of an agreement result and level, highest first.
+# A row per row of the agreement result and level, highest level first.
 benchmark_table <- function(x, scale, conf_level) {
   lower <- rev(benchmark_scales[[scale]])
   row <- rep(seq_len(nrow(x)), each = length(lower))
@@ -169,14 +180,15 @@ benchmark_table <- function(x, scale, conf_level) {
   )
 }
 
-# The level that each row reaches, NA where there is none.
+# Level that each row reaches, or NA.
 level_reached <- function(x, conf_level) {
   table <- benchmark_table(x, "landis-koch", conf_level)
   row <- rep(seq_len(nrow(x)), each = length(benchmark_scales[["landis-koch"]]))
   table$level[table$reached][match(seq_len(nrow(x)), row[table$reached])]
 }
 
-# Levels are words for values from -1 to 1. A measure may not be known any more.
+# Reasons why a row has no benchmark. The scales are for values from -1 to 1. A registered measure
+# may have been removed since.
 why_no_benchmark <- function(x) {
   known <- all_measures()[as.character(x$measure)]
   end <- function(name, otherwise) vapply(known, function(m) m[[name]] %||% otherwise, 0)

@@ -1,10 +1,9 @@
-# The registry of agreement measures: what agreement() can compute. Those of the package are in
-# agreement-measures.R; here are those that users register, and what suits which ratings.
+# Registry of agreement measures: those of the package (agreement-measures.R) and those that users
+# register, and the check which measures suit which ratings.
 
 all_measures <- function() c(built_in_measures, registered("measure"))
 
-# Titles of measures, by which they can be told apart, with the name of their scale weights; names
-# are ids.
+# Titles of measures, unique and with the name of their scale weights. Names are ids.
 measure_titles <- function(ids, scale_weights = unweighted) {
   weighted <- scale_weights != unweighted
   known <- all_measures()
@@ -18,8 +17,8 @@ measure_titles <- function(ids, scale_weights = unweighted) {
   titles
 }
 
-# The measures asked for, or those that suit what is compared if nobody asked. In some views a
-# measure may be undefined, but not in all.
+# Measures with the given ids or, if ids is NULL, those that suit the data. A measure may be
+# undefined in some views, but not in all.
 find_measures <- function(ids, views, settings) {
   known <- all_measures()
   misfit_of_all <- function(measure) {
@@ -43,7 +42,7 @@ find_measures <- function(ids, views, settings) {
   found <- find_records("measure", ids, known)
   for (measure in found) {
     why <- misfit_of_all(measure)
-    # Without an order such a measure is NA among others.
+    # Without an order, the measure is NA if others were requested as well.
     if (length(found) > 1L && "order" %in% names(why)) next
     abort_if(!is.null(why), "measure",
       paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
@@ -52,7 +51,7 @@ find_measures <- function(ids, views, settings) {
   found
 }
 
-# Why a measure is not defined for what is compared, and what to do instead; NULL if it is.
+# Reason why a measure is not defined for these ratings, and a hint; NULL if it is defined.
 misfit <- function(measure, view, settings) {
   if (measure$raters == 2 && view$judges != 2L) {
     c(
@@ -93,7 +92,7 @@ misfit <- function(measure, view, settings) {
   }
 }
 
-# Distances between categories need their order. Numbers have one, and two categories need none.
+# Distances between categories need an order. Numbers have one, and two categories need none.
 lacks_order <- function(measure, view, settings) {
   scaled <- measure$scale %in% c("ordinal", "interval", "ratio") ||
     (measure$weights && settings$scale_name %in% scale_names[-1L])
@@ -101,13 +100,13 @@ lacks_order <- function(measure, view, settings) {
     anyNA(suppressWarnings(as.numeric(view$labels)))
 }
 
-# Weights of pairs of categories: what an answer counts that is not the same but near.
+# Weights of pairs of categories: credit for answers that are near each other.
 
 scale_names <- c(
   "identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"
 )
 
-# Of none, and what they are called, as users gave them.
+# Name of the weights if there are none.
 unweighted <- scale_names[[1L]]
 
 name_of_weights <- function(weights) {
@@ -138,13 +137,13 @@ check_scale_weights <- function(weights, labels) {
   unname(weights)
 }
 
-# What categories are worth: their labels if these are numbers that differ, otherwise positions.
+# Values of categories: labels if they are distinct numbers, otherwise positions.
 label_values <- function(labels) {
   x <- suppressWarnings(as.numeric(labels))
   if (anyNA(x) || anyDuplicated(x) > 0L) seq_along(labels) else x
 }
 
-# Distances of category values, divided by the largest.
+# Agreement weights: 1 minus distance of category values, divided by the largest distance.
 scale_matrix <- function(name, labels) {
   n <- length(labels)
   x <- label_values(labels)
@@ -167,13 +166,13 @@ scale_matrix <- function(name, labels) {
   1 - distance / max(distance)
 }
 
-# Agreement of answers with several labels: each set of labels that occurs is a category, and what
-# two of them count is said by their overlap.
+# Answers with several labels: each set of labels that occurs is a category, and the weight of two
+# sets follows from their overlap.
 
 set_scales <- c("masi", "jaccard", "identity")
 
-# A list: x with one category each, and what pairs of these count. Ratings that are no sets of
-# labels go as they came.
+# Returns a list: x with one category per answer, and the scale weights. Ratings with single labels
+# are not changed.
 as_compared <- function(x, scale_weights) {
   if (!has_labels(x)) {
     x <- as_ratings_of_several(x)
@@ -189,7 +188,8 @@ as_compared <- function(x, scale_weights) {
   list(x = found$x, scale_weights = set_weights(found$has, scale_weights))
 }
 
-# x with a category per set; `has`: sets x labels, is the label in the set. Systems give one label.
+# x with a category per set of labels. `has` (sets x labels): is the label in the set? Systems give
+# one label each.
 label_sets <- function(x) {
   entries <- judgements(x)
   answer <- answer_number(entries)
@@ -208,8 +208,8 @@ label_sets <- function(x) {
   list(x = rebuild(x, answers, make.unique(names)), has = has)
 }
 
-# Jaccard's index; times, for MASI, 1 of the same sets, 2/3 where one is part of the other, 1/3
-# where they overlap. Two empty sets are the same.
+# Jaccard's index. MASI multiplies it by 1 if the sets are equal, 2/3 if one contains the other, and
+# 1/3 if they only overlap. Two empty sets are equal.
 set_weights <- function(has, scale) {
   both <- tcrossprod(has + 0)
   size <- diag(both)

@@ -1,36 +1,41 @@
 #' Tests of agreement
 #'
-#' Tests whether agreement is no better than by chance, or any other value; or compares two panels
-#' of raters on the same cases, for example two pairs of raters, or the same raters before and after
-#' training.
+#' Tests whether agreement equals a given value, by default agreement by chance. Or compares the
+#' agreement of two panels of raters on the same cases: two pairs of raters, say, or the same raters
+#' before and after training.
 #'
 #' @section Standard errors:
-#' At `null = 0` Scott's pi and Fleiss' kappa are tested with the standard error that holds if
-#' ratings are independent (Fleiss, Nee and Landis 1979, here also for weights and unequal numbers
-#' of ratings), and so is Cohen's kappa (Fleiss, Cohen and Everitt 1969), against the normal
-#' distribution: method `"null"`. Never use these errors for intervals. All else is compared with
-#' its ordinary standard error and Student's t with `n - 1` degrees of freedom.
+#' With `null = 0`, Scott's pi, Fleiss' kappa and Cohen's kappa are tested with the standard error
+#' under independent ratings and the normal distribution (method `"null"`). For Scott's pi and
+#' Fleiss' kappa it is the error of Fleiss, Nee and Landis (1979), here extended to weights and
+#' unequal numbers of ratings. For Cohen's kappa it is that of Fleiss, Cohen and Everitt (1969). Do
+#' not use these errors for intervals. All other tests use the ordinary standard error and Student's
+#' t with `n - 1` degrees of freedom.
 #'
 #' @section Dependent measures:
-#' Of measures of the same cases the influences of each case are subtracted, so that what the
-#' estimates share cancels; this holds for any two measures, with any raters in common. Cases are
-#' matched by their identifiers (matrices without row names: by row), and those of only one panel
-#' count as they should. Degrees of freedom are those of the smaller panel.
+#' The standard error of a difference comes from the influence of each case on both measures. The
+#' two influences of a case are subtracted, so that the shared variation cancels. This holds for any
+#' two measures and for panels with raters in common. Cases are matched by their identifiers, or by
+#' row in matrices without row names. A case of only one panel contributes its influence on that
+#' panel's measure. The degrees of freedom are those of the smaller panel.
 #'
 #' @inheritParams agreement
-#' @param x As in [agreement()]; also a named list of ratings, one for each variable of a codebook.
-#' @param y What to compare with `x`, in any form that `x` may have but agreement matrices, which
-#'   do not say which case is which; `NULL` to compare the agreement of `x` with `null`.
-#' @param null The value to test: of the agreement, or with `y` of the difference.
-#' @param alternative `"two.sided"`, `"greater"` or `"less"`.
-#' @param interval `"analytic"` or `"jackknife"`: where influences come from.
+#' @param x As in [agreement()]; also a named list of ratings, with an element for each variable of
+#'   a codebook.
+#' @param y Ratings to compare with `x`, in any form that `x` may have except agreement matrices,
+#'   which do not identify cases. If `NULL`, the default, the agreement of `x` is compared with
+#'   `null`.
+#' @param null Value to test: of the agreement or, with `y`, of the difference. In \[-1, 1), by
+#'   default 0.
+#' @param alternative `"two.sided"` (the default), `"greater"` or `"less"`.
+#' @param interval How influences are computed: `"analytic"` (the default) or `"jackknife"`.
 #' @return A tibble of class `agreement_test`. Without `y` its columns are `measure`,
 #'   `scale_weights`, `estimate`, `null`, `std.error`, `statistic`, `p.value`, `alternative`, `n`,
 #'   `method`, `reason`.
 #'
-#'   With `y`, they are `measure`, `scale_weights`,
-#'   `estimate` (the measure of `x` less that of `y`), `estimate1`, `estimate2`, `std.error`,
-#'   `conf.low`, `conf.high`, `statistic`, `p.value`, `n` (cases of both), `method`, `reason`.
+#'   With `y`, they are `measure`, `scale_weights`; `estimate`, the measure of `x` minus the measure
+#'   of `y`; `estimate1`, `estimate2`, `std.error`, `conf.low`, `conf.high`, `statistic`, `p.value`;
+#'   `n`, the number of common cases; `method`, `reason`.
 #'
 #'   It has methods for `print()`, [tidy()][agreement_tests], [glance()][agreement_tests],
 #'   [format()][agreement_tests] and [autoplot()][autoplot.agreement_test].
@@ -88,7 +93,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
       difference = "estimate", "conf.low", "conf.high", p = "p.value")
     return(new_agreement_test(tibble::as_tibble(stack_tables(rows)), about))
   }
-  if (is.null(measures)) { # those for which zero is what chance gives
+  if (is.null(measures)) { # measures whose value under chance is zero
     found$x <- Filter(function(measure) measure$lower < 0, found$x)
   }
   sign <- c(two.sided = "different from", greater = "above", less = "below")[[about$alternative]]
@@ -162,7 +167,8 @@ compare_row <- function(measure, samples, about) {
   )
 }
 
-# Influences of cases that both have are subtracted, so that what they share cancels.
+# Standard error of the difference. Influences of common cases are subtracted, so that shared
+# variation cancels.
 difference_error <- function(samples, of, cases) {
   influence <- Map(function(s, one) {
     one$influence[pattern_of_case(s$view$x)] * sqrt(one$n / (one$n - 1))
@@ -173,14 +179,14 @@ difference_error <- function(samples, of, cases) {
   sqrt(sum(influence$x^2, influence$y[!cases$y %in% cases$x]^2))
 }
 
-# What tests and comparisons of agreement show.
+# Tables and printed form of tests and comparisons of agreement.
 
 #' Tables of tests of agreement
 #'
-#' @return `tidy()`: the columns of the [compare_agreement()] result, as a tibble and nothing else.
-#'   `glance()`: a tibble with one row: the numbers of `measures` and `cases` (the largest number
-#'   that entered), the smallest `p.value`, and `null` and `alternative` of tests or `conf_level` of
-#'   comparisons. `format()`: for one measure `Fleiss' kappa 0.43, p < .001`, for several a line of
+#' @return `tidy()`: a tibble with the columns of the [compare_agreement()] result. `glance()`: a
+#'   tibble with one row: the numbers of `measures` and `cases` (the largest number used), the
+#'   smallest `p.value`, and `null` and `alternative` of tests or `conf_level` of comparisons.
+#'   `format()`: for one measure `Fleiss' kappa 0.43, p < .001`, for several a line with all of
 #'   them.
 #' @family agreement
 #' @name agreement_tests
@@ -191,7 +197,7 @@ difference_error <- function(samples, of, cases) {
 #' glance(test)
 NULL
 
-# `table` has two more estimates for a comparison. Field `columns` of `about`: the shown ones.
+# For a comparison, `table` also has both estimates. `about$columns`: the printed columns.
 new_agreement_test <- function(table, about) {
   compared <- has_columns(table, "estimate1")
   cases <- max(0, table$n)

@@ -1,78 +1,93 @@
 #' Agreement between raters
 #'
-#' Measures how much raters agree, beyond agreement by chance, with standard errors and intervals.
-#' Takes any ratings that [ratings()] takes, or an agreement matrix.
+#' Computes measures of agreement between raters, most of them corrected for agreement by chance,
+#' with standard errors and confidence intervals.
 #'
 #' @section Measures:
-#' [measures()] lists them. Without `measures`, those that suit the data are shown. With two raters
-#' Conger's and Light's kappa are Cohen's, and Fleiss' kappa is Scott's pi; Bennett, Alpert and
-#' Goldstein's S, Brennan and Prediger's kappa and PABAK are other names of the kappa against chance
-#' 1 / number of categories, the one of Lehner's method.
+#' [measures()] lists the measures, and [agreement_measures] has their formulas. By default,
+#' agreement() reports the measures that suit the data. Some measures coincide:
+#' * With two raters, Conger's and Light's kappa equal Cohen's kappa, and Fleiss' kappa equals
+#'   Scott's pi.
+#' * Bennett, Alpert and Goldstein's S, Brennan and Prediger's kappa and PABAK are other names of
+#'   `chance_kappa`, the kappa with chance agreement 1 / number of categories. Lehner's method uses
+#'   it.
 #'
 #' @section Missing ratings:
-#' Measures for two raters use the cases that both rated. Fleiss', Conger's and Gwet's measures take
-#' agreement from cases with two or more ratings, and the shares of categories from all ratings, as
-#' Gwet (2014) does; Krippendorff's alpha uses cases with two or more ratings; Light's kappa is the
-#' mean of Cohen's kappas, each over the cases that both raters rated.
+#' Measures for two raters use the cases that both rated. Fleiss', Conger's and Gwet's measures
+#' compute observed agreement from cases with two or more ratings, and the shares of categories from
+#' all ratings (Gwet 2014). Krippendorff's alpha uses cases with two or more ratings. Light's kappa
+#' is the mean of Cohen's kappas over all pairs of raters, each from the cases that the pair rated.
 #'
-#' Where numbers of ratings differ, `pooling = "pairs"` lets every pair of ratings count the same,
-#' as Lehner (2015) and [fit_raters()] do (and in shares of categories every rating); `"cases"` lets
-#' every case count the same, as Gwet (2014) does. With `"fleiss-cuzick"` a case with `n` ratings
-#' has weight `n - 1` (Fleiss and Cuzick 1979, for two categories; here for any number), and every
-#' rating counts the same in shares of categories. Krippendorff's alpha and measures for two raters
-#' have no such choice.
+#' If cases have different numbers of ratings, `pooling` sets the weight of a case with `n` ratings:
+#' * `"pairs"`: every pair of ratings has the same weight in observed agreement, and every rating in
+#'   the shares of categories. Lehner (2015) and [fit_raters()] do the same.
+#' * `"cases"`: every case has the same weight, as in Gwet (2014).
+#' * `"fleiss-cuzick"`: the weight in observed agreement is `n - 1`, and every rating has the same
+#'   weight in the shares of categories. Fleiss and Cuzick (1979) define it for two categories; here
+#'   it may be used with any number.
+#'
+#' `pooling` has no effect on Krippendorff's alpha, Light's kappa and measures for two raters.
 #'
 #' @section Intervals:
-#' * `"analytic"`: by linearisation. Each case's influence on the estimate is its derivative; the
-#'   standard error is the square root of `n / (n - 1)` times the sum of squared influences. These
-#'   are Gwet's (2014) variances (where cases with a single rating occur, he holds the number of
-#'   cases with several ratings fixed, which is not done here), for Cohen's kappa Fleiss, Cohen and
-#'   Everitt's (1969) with `n - 1` for `n`, for Yule's Y Yule's (1912).
-#' * `"jackknife"`: leaves out one case at a time, one per distinct case.
-#' * `"bootstrap"`: resamples cases; percentiles. With few cases resamples may be biased by more
-#'   than they vary, so that the interval does not contain the estimate; then there is a warning.
-#' * `"none"`.
+#' * `"analytic"`: by linearisation. The influence of a case is the derivative of the estimate with
+#'   respect to the weight of the case. The standard error is the square root of `n / (n - 1)` times
+#'   the sum of squared influences, with `n` cases. These are the variances of Gwet (2014), with one
+#'   exception: if some cases have a single rating, Gwet treats the number of cases with several
+#'   ratings as fixed. For Cohen's kappa the variance is that of Fleiss, Cohen and Everitt (1969),
+#'   with `n - 1` in place of `n`; for Yule's Y that of Yule (1912).
+#' * `"jackknife"`: leaves out one case at a time.
+#' * `"bootstrap"`: percentiles of resamples of cases. With few cases, resamples can be so biased
+#'   that the interval does not contain the estimate. Then there is a warning.
+#' * `"none"`: no interval.
 #'
-#' The first two are the estimate plus and minus standard errors times the quantile of Student's t
-#' with `n - 1` degrees of freedom, cut at the measure's range. For a measure that you registered
-#' the jackknife replaces the analytic error, and the column `method` says so. Where weights are not
-#' counts, or no case makes a difference, there is no interval, and `reason` says so.
+#' The analytic and the jackknife interval are the estimate plus and minus `t` standard errors, cut
+#' at the range of the measure. Here `t` is a quantile of Student's t with `n - 1` degrees of
+#' freedom. Measures that you registered have no analytic error. The jackknife replaces it, and the
+#' column `method` says so. There is no interval if weights are not counts or if no case changes the
+#' estimate; `reason` gives the reason.
 #'
-#' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, beside five other packages
+#' @srrstats {G1.6} `bench/agreement.R` and `bench/speed.R`, compared with five other packages
 #' @param x A [ratings()] object, a data frame or matrix of cases x raters, or an agreement matrix
-#'   of class [table][base::table]; see [as_ratings()]. Or a named list of ratings, one for each
-#'   variable of a codebook.
-#' @param measures Names from [measures()]; `NULL` for those that suit the data.
-#' @param scale_weights How much pairs of different categories count as agreement. `NULL` or
-#'   `"identity"`: nothing, as for nominal categories; `"linear"`, `"quadratic"`, `"ordinal"`,
-#'   `"radical"`, `"ratio"`, `"circular"` or `"bipolar"`, as in Gwet (2014), from the values of the
-#'   categories if their labels are numbers and otherwise from their order; or a symmetric matrix
-#'   with 1 on the diagonal. For answers with several labels (`repeats = "labels"` of [ratings()]):
-#'   `"jaccard"`, the number of labels in both answers divided by that in either; `"masi"`, the
-#'   same times 2/3 where one answer is part of the other and 1/3 where neither is (Passonneau,
+#'   of class [table][base::table]; see [as_ratings()]. Or a named list of ratings, with an element
+#'   for each variable of a codebook.
+#' @param measures Names of measures, see [measures()]. By default `NULL`, the measures that suit
+#'   the data.
+#' @param scale_weights Weights of pairs of categories, from 0 (full disagreement) to 1 (agreement).
+#'   `NULL`, the default, or `"identity"`: different categories count as disagreement. `"linear"`,
+#'   `"quadratic"`, `"ordinal"`, `"radical"`, `"ratio"`, `"circular"` or `"bipolar"`: weights of
+#'   Gwet (2014). They are computed from the labels of the categories if all are numbers, and
+#'   otherwise from their order. Or a symmetric matrix with 1 on the diagonal and no larger value.
+#'   For answers with several labels (`repeats = "labels"` of [ratings()]): `"jaccard"`, the number
+#'   of labels in both answers divided by the number of labels in either; `"masi"`, the Jaccard
+#'   index times 2/3 if one answer is part of the other, and times 1/3 if neither is (Passonneau,
 #'   2006); or `"identity"`.
-#' @param conf_level Probability with which intervals are meant to cover, in (0, 1); see
-#'   [fallible-options].
-#' @param interval `"analytic"`, `"jackknife"`, `"bootstrap"` or `"none"`; see Intervals.
-#' @param ... `by`: groups of cases, each of which has rows of its own. The name of a covariate of
-#'   `x`, a vector with the names of cases, or a data frame with the column `case`.
-#' @param counts Counts of ratings: columns of the data frame `x`, one per category, or, without
-#'   `x`, a matrix or data frame of cases x categories.
-#' @param pairwise Compare each pair of raters, instead of all?
-#' @param by_category Take each category in turn against all others?
-#' @param systems Do the systems of `x` count as raters?
-#' @param pooling What has equal weight where numbers of ratings differ: `"pairs"`, `"cases"` or
-#'   `"fleiss-cuzick"`, see Missing ratings.
-#' @param resampling A list of what concerns the bootstrap: `replicates`, by default 1000;
-#'   `threads`, see [estimate_accuracy()].
-#' @return A tibble of class `agreement`, with a row per measure: `measure`; `scale_weights`, their
-#'   name (`"own"` for a matrix); `estimate`; `std.error`, `conf.low`, `conf.high`; `n`, the number
-#'   of cases used; `method` of the interval; `benchmark`, the word for it on the scale of
-#'   Landis and Koch, see [tidy()][tidy.agreement]; `reason`, why something is `NA`. The first
-#'   columns are `variable` or `group` where there are several, `rater1` and `rater2` if `pairwise`,
-#'   and `category` if `by_category`. Methods:
-#'   `print()`, [tidy()][tidy.agreement], [glance()][tidy.agreement], [format()][tidy.agreement],
-#'   [autoplot()][autoplot.agreement].
+#' @param conf_level Confidence level of the intervals, in (0, 1); see [fallible-options].
+#' @param interval Kind of interval: `"analytic"` (the default), `"jackknife"`, `"bootstrap"` or
+#'   `"none"`; see Intervals.
+#' @param ... `by`: groups of cases; the measures are computed in each group. The name of a
+#'   covariate of `x`, a vector with the names of cases, or a data frame with the column `case`.
+#' @param counts Counts of ratings: columns of the data frame `x`, one per category. Without `x`, a
+#'   matrix or data frame of cases x categories.
+#' @param pairwise If `TRUE`, computes the measures for each pair of raters. If `FALSE`, the
+#'   default, for all raters together.
+#' @param by_category If `TRUE`, computes the measures for each category against all others. By
+#'   default `FALSE`.
+#' @param systems If `TRUE`, systems of `x` count as raters. By default the value of `pairwise`.
+#' @param pooling Unit that has the same weight everywhere if cases have different numbers of
+#'   ratings: `"pairs"` (the default), `"cases"` or `"fleiss-cuzick"`; see Missing ratings.
+#' @param resampling A list of settings of the bootstrap: `replicates`, their number, by default
+#'   1000; `threads`, see [estimate_accuracy()].
+#' @return A tibble of class `agreement` with a row per measure and the columns
+#'   * `variable` or `group` if there are several; `rater1` and `rater2` if `pairwise`; `category`
+#'     if `by_category`;
+#'   * `measure`; `scale_weights`, the name of the weights (`"own"` for a matrix);
+#'   * `estimate`; `std.error`, `conf.low` and `conf.high`; `n`, the number of cases used; `method`
+#'     of the interval;
+#'   * `benchmark`, the level on the scale of Landis and Koch, see [tidy()][tidy.agreement];
+#'     `reason`, why a value is `NA`.
+#'
+#'   Methods: `print()`, [tidy()][tidy.agreement], [glance()][tidy.agreement],
+#'   [format()][tidy.agreement], [autoplot()][autoplot.agreement].
 #' @family agreement
 #' @seealso [compare_agreement()] for tests; the article *Agreement*.
 #' @references Gwet, K. L. (2014). *Handbook of Inter-Rater Reliability*, 4th edition. Advanced
@@ -164,7 +179,7 @@ pair_views <- function(view) {
   utils::combn(view$judges, 2L, function(pair) view_pair(view, pair), simplify = FALSE)
 }
 
-# The bootstrap of all tasks shows its progress.
+# Runs the bootstrap of all tasks with one progress bar.
 with_bootstrap <- function(table, tasks, settings) {
   known <- which(is.na(table$reason))
   check_memory(
@@ -191,7 +206,7 @@ with_bootstrap <- function(table, tasks, settings) {
   table
 }
 
-# Labels of a task, then its estimate with what can be said of its error.
+# A row of the result: labels of the task, estimate, standard error and interval.
 result_row <- function(task, settings) {
   view <- task$view
   of <- evaluate(task$measure, view, settings)
@@ -205,7 +220,8 @@ result_row <- function(task, settings) {
   )
 }
 
-# As of ratings, but rows with weights are not cases.
+# Header lines of the ratings. Rows with count weights stand for several cases, so the weights are
+# summed.
 header_of_agreement <- function(view) {
   x <- view$x
   header <- format_header(x)
@@ -215,9 +231,9 @@ header_of_agreement <- function(view) {
   c(sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE), header[[2L]])
 }
 
-# What agreement() and the functions of single measures compare.
+# Input of agreement() and of the functions for single measures.
 
-# Counts of ratings: columns of x, or a matrix or data frame of their own.
+# Ratings from counts: columns of x or, without x, a matrix or data frame.
 counts_ratings <- function(x, counts) {
   if (!missing(x)) return(as_ratings(x, counts = !!counts))
   counts <- rlang::eval_tidy(counts)
@@ -226,11 +242,11 @@ counts_ratings <- function(x, counts) {
   as_ratings(counts, counts = tidyselect::everything())
 }
 
-# What is compared: the judges (raters, and systems if these count as raters) and the categories.
-# Fields: x, weight and cases (of each pattern), counted (are weights counts?), rater and system
-# (number of the judge of each, 0 if left out), judges, names, category (new number of each),
-# labels, binary (a category against the others), repeaters (raters who rated a case
-# more than once), repeated (is one of them among the judges?).
+# Judges (raters, and systems if they count as raters) and categories to compare. Fields: x; weight
+# and cases (per pattern); counted (are weights counts?); rater and system (number of the judge for
+# each rater and system, 0 if left out); judges (their number); names; category (new number of each
+# category); labels; binary (one category against the others?); repeaters (raters who rated a case
+# more than once); repeated (is a repeater among the judges?).
 new_view <- function(x, systems = FALSE) {
   raters <- seq_along(x$raters)
   names <- c(x$raters, if (systems) x$systems)
@@ -244,7 +260,7 @@ new_view <- function(x, systems = FALSE) {
   )
 }
 
-# One pair of its judges.
+# The view with only two of its judges.
 view_pair <- function(view, pair) {
   view$rater <- match(view$rater, pair, nomatch = 0L)
   view$system <- match(view$system, pair, nomatch = 0L)
@@ -254,7 +270,7 @@ view_pair <- function(view, pair) {
   view
 }
 
-# Each category against the others.
+# Views of each category against the others.
 views_of_categories <- function(view) {
   view$binary <- TRUE
   lapply(seq_along(view$labels), function(k) {
@@ -276,7 +292,7 @@ selection_of <- function(view, measure) {
   )
 }
 
-# Cases have different numbers of ratings, so that it matters what agreement is pooled over.
+# Do cases have different numbers of ratings? Then results depend on `pooling`.
 unequal_ratings <- function(view) {
   x <- view$x
   rated <- tabulate(
@@ -285,17 +301,17 @@ unequal_ratings <- function(view) {
   length(unique(rated[view$weight > 0 & rated > 1L])) > 1L
 }
 
-# Tables that annotators ask for: agreement per case, coincidences of categories, and how each rater
-# overlaps with the others.
+# Tables of tidy(): agreement per case, coincidences of categories, and overlap of each rater with
+# the others.
 
-# A table of each of the ratings that were compared.
+# Applies `table` to each of the compared views and binds the rows.
 of_views <- function(x, table) {
   views <- attr(x, "about")$views
   if (length(views) == 1L) return(table(views[[1L]]))
   bind_parts(structure(views, column = intersect(part_columns, names(x))), table)
 }
 
-# Cases x categories: how many judges chose each category. Field `case` is the row of each case.
+# Counts of judges per category. `data`: distinct rows x categories. `case`: the row of each case.
 judged_counts <- function(view) {
   rows <- kernel_rows(built_in_measures$fleiss_kappa, view)
   c(rows, list(case = rows$of_pattern[pattern_of_case(view$x)]))
@@ -312,8 +328,7 @@ agreement_by_case <- function(view) {
   )
 }
 
-# Krippendorff's coincidences: each ordered pair of ratings of a case with m ratings counts
-# 1 / (m - 1).
+# Krippendorff's coincidences. In a case with m ratings, each ordered pair counts 1 / (m - 1).
 coincidences <- function(view) {
   counted <- judged_counts(view)
   n <- rowSums(counted$data)
@@ -325,7 +340,8 @@ coincidences <- function(view) {
   )
 }
 
-# Shares of all cases: rated, rated by another rater as well, and rated differently by another.
+# Shares of all cases that the rater rated, that another rater rated as well, and that another rater
+# rated differently.
 overlap_of_raters <- function(view) {
   check_named_raters(view$x, "what", "The raters are not identified.", i = NULL)
   answers <- answers_by_pattern(view$x)

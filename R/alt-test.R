@@ -1,42 +1,43 @@
-#' Does a model represent the raters as well as one of them does?
+#' Test whether a model can replace a rater
 #'
-#' The alternative annotator test of Calderon, Reichart and Dror (2025): each rater in turn is left
-#' out, and the others of each case are asked whether they agree more with the system or with the
-#' rater who was left out. A system that wins against half of the raters or more passes, and may
-#' take the place of a rater. This says nothing of accuracy: where raters err together, a system
-#' passes that errs with them.
+#' Runs the alternative annotator test of Calderon, Reichart and Dror (2025). Each rater in turn is
+#' compared with the system: which of the two agrees more with the other raters? A system that wins
+#' against at least half of the raters passes and may replace a rater. The test does not measure
+#' accuracy. If raters make the same errors, a system that makes them too passes.
 #'
-#' @section What is computed: For rater j and case i, the score of an answer is its agreement with
-#' the other raters of the case: the share of them who say the same (`score = "accuracy"`), or minus
-#' the root of the mean squared difference from them (`"neg_rmse"`), of labels that are numbers or
-#' else of the numbers of ordered categories. The *advantage* of the system over rater j is the
-#' share of cases in which its score is at least that of the rater; the share in which the rater
-#' scores at least as high, less the advantage, is the rater's *lead*. The system *wins* against the
-#' raters of whom one-sided t-tests say, after the procedure of Benjamini and Yekutieli at the false
-#' discovery rate `q`, that the lead is below `epsilon`. Its *winning rate* is the share of raters
-#' against whom it wins; the mean of its advantages is the number to compare systems by.
+#' @section Method:
+#' For rater j and case i, the score of an answer is its agreement with the other raters of the
+#' case. With `score = "accuracy"` it is the share of the other raters with the same answer. With
+#' `"neg_rmse"` it is minus the root of the mean squared difference from their answers. Answers are
+#' then labels that are numbers, or the positions of ordered categories.
 #'
-#' @param x A [ratings()] object with systems, each rater giving one rating per case at most, and
-#'   without weights.
+#' The *advantage* of the system over rater j is the share of cases in which its score is at least
+#' that of the rater. The rater's *lead* is the share of cases in which the rater's score is at
+#' least that of the system, minus the advantage. A one-sided t-test per rater tests whether the
+#' lead is below `epsilon`. The system *wins* against the raters with significant tests, by the
+#' procedure of Benjamini and Yekutieli with false discovery rate `q`. Its *winning rate* is the
+#' share of raters against whom it wins. To compare systems, use the mean of the advantages.
+#'
+#' @param x A [ratings()] object with systems and without weights, with at most one rating per rater
+#'   and case.
 #' @param ... Not used; catches misspelt arguments.
-#' @param epsilon What a rater's lead may be, in \[0, 1\], for the system to be preferred since it
-#'   costs less. The authors suggest 0.2 where raters are experts, 0.15 where they are skilled and
-#'   0.1 for crowds.
-#' @param score How an answer is compared with those of others, see What is computed.
-#' @param q False discovery rate, in (0, 1).
-#' @param min_raters Cases with fewer ratings are left out; at least 2.
-#' @param min_cases Raters with fewer such cases, that the system answered, are left out.
+#' @param epsilon Largest lead of a rater, in \[0, 1\], at which the cheaper system is still
+#'   preferred; by default 0.2. The authors suggest 0.2 for experts, 0.15 for skilled raters and 0.1
+#'   for crowds.
+#' @param score Score of an answer: `"accuracy"` (the default) or `"neg_rmse"`, see Method.
+#' @param q False discovery rate, in (0, 1); by default 0.05.
+#' @param min_raters Cases with fewer ratings are left out; at least and by default 2.
+#' @param min_cases Raters with fewer cases that the system answered are left out; by default 30.
 #' @param systems Names of systems; by default, all.
 #' @return An object of class `alt_test`. `tidy()` has a row per system: `winning_rate`,
-#'   `advantage`, `passed` (is the winning rate at least a half?), `raters` and `cases` that
-#'   entered, and the `reason` where it is `NA`; with `what = "raters"` a row per system and rater:
-#'   `advantage`, `lead`, `p.value`, `won`, `n` cases and `reason`.
+#'   `advantage`, `passed` (is the winning rate at least 0.5?), the numbers of `raters` and `cases`
+#'   used, and `reason`, why a value is `NA`. `tidy(what = "raters")` has a row per system and
+#'   rater: `advantage`, `lead`, `p.value`, `won`, `n` (number of cases) and `reason`.
 #' @references Calderon, N., Reichart, R. and Dror, R. (2025). The alternative annotator test for
 #'   LLM-as-a-judge: How to statistically justify replacing human annotators with LLMs. *Proceedings
 #'   of ACL 2025*. \doi{10.48550/arXiv.2501.10970}.
 #' @family systems
-#' @seealso [estimate_accuracy()] for how accurate a system is; [shared_errors()] for shared
-#'   errors.
+#' @seealso [estimate_accuracy()] for the accuracy of a system; [shared_errors()] for shared errors.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.75, 0.8), c(good = 0.9, poor = 0.5), 3, n = 100))
@@ -77,8 +78,8 @@ check_alt_ratings <- function(x) {
     "must have one rating of each rater on a case, and cases without weights.", x = why)
 }
 
-# Categories x categories: how near the answer in a row is to that in a column. Means over the same
-# raters are in the order of their sums, and roots of means of squares too.
+# Closeness of answers, categories x categories. Means over the same raters have the same order as
+# their sums, and so have roots of means of squares.
 closeness <- function(x, score) {
   k <- n_categories(x)
   if (score == "accuracy") return(diag(k))
@@ -91,7 +92,8 @@ closeness <- function(x, score) {
   -outer(value, value, `-`)^2
 }
 
-# A list of two tables, of system number `s`: system and raters. Cases of one pattern are alike.
+# Tables for system number `s`: the system, and its raters. Cases of a pattern have the same
+# answers.
 test_against_raters <- function(s, x, near, options) {
   keep <- pattern_answers(x)[, s] > 0L & pattern_lengths(x) >= options$min_raters
   cases <- pattern_times(x) * keep
@@ -122,17 +124,18 @@ test_against_raters <- function(s, x, near, options) {
   ))
 }
 
-# In memory there are never more cases than integers can count.
+# Number of cases; an integer in memory, where there are never more cases than integers can count.
 counted <- function(n, x) if (in_database(x)) n else as.integer(n)
 
-# The p-value of a lead of epsilon or more; certain where all cases are alike.
+# P-value of the null hypothesis that the lead is epsilon or more. It is 0 or 1 if all cases are
+# equal.
 lead_test <- function(lead, nearer, farther, n, epsilon) {
   squares <- nearer * (1 + lead)^2 + farther * (1 - lead)^2 + (n - nearer - farther) * lead^2
   statistic <- (lead - epsilon) / sqrt(squares / (n - 1) / n)
   ifelse(squares == 0, as.numeric(lead >= epsilon), stats::pt(statistic, n - 1))
 }
 
-# What an alternative annotator test shows.
+# Printed form and plot of the alternative annotator test.
 
 new_alt_test <- function(systems, raters, options) {
   rated <- length(unique(raters$rater))
@@ -174,9 +177,9 @@ new_alt_test <- function(systems, raters, options) {
 #' @rdname alt_test
 #' @order 2
 #' @param object An `alt_test()` result.
-#' @return `autoplot()`: a ggplot of the advantage of each system over each rater, filled where the
-#'   system wins. Above a half the others agree more often with the system than with the rater, or
-#'   as often.
+#' @return `autoplot()`: a ggplot of the advantage of each system over each rater. Points are filled
+#'   if the system wins. If the advantage is above 0.5, the other raters agree with the system at
+#'   least as much as with the rater in most cases.
 #' @rawNamespace S3method(ggplot2::autoplot,alt_test)
 autoplot.alt_test <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)

@@ -1,53 +1,52 @@
-#' Lowest and highest accuracy that ratings allow
+#' Bounds of accuracy under any shared errors
 #'
-#' Agreement cannot show how many errors a system shares with the raters. This gives the lowest and
-#' the highest accuracy that it may have, however many it shares, if a fit is right about truth and
-#' raters.
+#' Computes the lowest and the highest accuracy that a system may have, whatever errors it shares
+#' with the raters. Agreement does not identify the number of shared errors. The bounds assume that
+#' a fit has the right posterior probabilities of the truth.
 #'
 #' @section Method:
-#' The fit says how probable each category is given the ratings, `P(k | R)`; the data say how often
-#' the system answers each category given the ratings, `P(S = k | R)`. Whatever truth and answers
-#' have in common beyond the ratings, accuracy lies between
+#' The fit gives the posterior probability of each category given the ratings, `P(k | R)`. The data
+#' give the share of the system's answers in each category given the ratings, `P(S = k | R)`. For
+#' any dependence between truth and answers given the ratings, accuracy is between
 #'
 #' `lowest = sum_R P(R) max(0, max_k (P(k | R) + P(S = k | R)) - 1)` and
 #' `highest = sum_R P(R) sum_k min(P(k | R), P(S = k | R))`,
 #'
-#' and both ends are reached by some joint law (the bounds of Frechet in each pattern of ratings; of
-#' the kind of Manski, 2003). Column `shared`, the mean posterior probability of the system's
-#' answers, is the accuracy of a system that shares all errors of the raters; it lies between.
+#' and both ends are reached by some joint distribution. These are the bounds of Frechet for each
+#' pattern of ratings, as in the partial identification of Manski (2003). Column `shared`, the mean
+#' posterior probability of the system's answers, is the accuracy of a system that shares all errors
+#' of the raters. It is between both ends.
 #'
-#' *The fit may be too sure.* It takes raters to err independently of each other given the truth. On
-#' real panels they err together, and the range is too narrow: on 25 public data sets with known
-#' truth the range given the K-model had the share of right answers of 30 of 76 systems in it. For
-#' what raters' errors have in common with each other see [shared_errors()]; known truths in the fit
-#' reduce the error.
+#' *The fit may be too certain.* It assumes that raters' errors are independent given the truth. In
+#' real panels they are correlated, and the range is too narrow: on 25 public data sets with known
+#' truth, the range from the K-model contained the accuracy of 30 of 76 systems. See
+#' [shared_errors()] for errors that raters share with each other. Known truths in the fit reduce
+#' the problem.
 #'
-#' *Few cases of a pattern.* The shares of a system's answers among a handful of cases are near 0
-#' or 1 by chance, and ranges within single patterns are then too narrow: with one case per pattern
-#' both ends are `shared`. So patterns of fewer than `group_size` cases are joined, in the order of
-#' their highest posterior probability, and the sums are over the groups. Within a group categories
-#' are counted by their rank in each case, from the most to the least probable. Neither ranks nor
-#' groups depend on the answers, so this cannot make the range of a law narrower. In simulated
-#' panels of three raters the highest accuracy is then found too low by .00 to .04 (200 to 1000
-#' cases; by .02 to .27 within single patterns), which the confidence set makes good.
+#' *Patterns with few cases.* Among a few cases, the shares of a system's answers are near 0 or 1 by
+#' chance. Ranges within single patterns are then too narrow. With one case per pattern, both ends
+#' equal `shared`. Therefore patterns of fewer than `group_size` cases are joined, in the order of
+#' their highest posterior probability, and the sums are over the groups. Within a group, categories
+#' are replaced by their rank in each case, from the most to the least probable. Ranks and groups do
+#' not depend on the answers, so they cannot make the range of a distribution narrower. In simulated
+#' panels of three raters (200 to 1000 cases), the highest accuracy is then too low by .00 to .04.
+#' Within single patterns it is too low by .02 to .27. The confidence set accounts for this bias.
 #'
 #' @section Confidence set:
-#' `conf.low` and `conf.high` are meant to contain the whole range from lowest to highest, and
-#' so any accuracy in it, with probability `conf_level`. Cases, or the clusters of an
-#' [estimate_accuracy()] result, are resampled, raters refitted each time, and each end is given
-#' half of the remaining probability (Bonferroni). Limits are basic bootstrap limits (twice the
-#' value less a quantile of the replicates), which make good the bias of the ends as found. In
-#' simulated panels of the K-model (200 and 1000 cases) nominal 90% sets covered the whole range in
-#' .85 to .93 (`bench/bounds.R`).
+#' `conf.low` and `conf.high` contain the whole range from lowest to highest, and so any accuracy in
+#' it, with probability `conf_level`. Cases, or the clusters of an [estimate_accuracy()] result, are
+#' resampled, and raters are refitted each time. Each end has half of the error probability
+#' (Bonferroni). Limits are basic bootstrap limits (twice the value minus a quantile of the
+#' replicates), which correct the bias of the ends. In simulated panels of the K-model (200 and 1000
+#' cases), nominal 90% sets covered the whole range in .85 to .93 of panels (`bench/bounds.R`).
 #'
 #' @param x A [ratings()] object with systems, to which the K-model is fitted; or a [fit_raters()]
 #'   result; or an [estimate_accuracy()] result, whose fit is used.
-#' @param systems Names of systems; `NULL` for all.
-#' @param group_size Patterns of fewer cases are joined; `NULL` is four times the square root of the
-#'   number of cases, or 0 where weights are probabilities. 1 keeps every pattern apart.
-#' @param interval `"bootstrap"` or `"none"`.
-#' @param conf_level Probability with which the confidence set is meant to cover the range, in
-#'   (0, 1).
+#' @param systems Names of systems; `NULL`, the default, for all.
+#' @param group_size Patterns of fewer cases are joined. By default `NULL`, four times the square
+#'   root of the number of cases, or 0 if weights are probabilities. With 1 no patterns are joined.
+#' @param interval `"bootstrap"` (the default) or `"none"`.
+#' @param conf_level Probability, in (0, 1), that the confidence set contains the range.
 #' @param resampling A list: `replicates`, the number of bootstrap replicates, by default 200.
 #' @param ... Not used.
 #' @return An object of class `accuracy_bounds`; see [tidy()][tidy.accuracy_bounds] and
@@ -55,8 +54,8 @@
 #' @references Manski, C. F. (2003). *Partial identification of probability distributions*.
 #'   Springer. \doi{10.1007/b97478}
 #' @family shared errors
-#' @seealso `tidy(x, "breakdown")` for how much shared errors a claim survives, [shared_errors()]
-#'   for how much raters and systems have in common.
+#' @seealso `tidy(x, "breakdown")` for the amount of shared errors at which a claim fails,
+#'   [shared_errors()] for estimates of errors that raters and systems share.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.9, b = 0.6), 3, n = 300))
@@ -119,7 +118,7 @@ bounds_table <- function(fit, at, found) {
   )
 }
 
-# Lowest and highest accuracy of the systems `at`, and the reason where there are none.
+# Lowest and highest accuracy of the systems with numbers `at`, or the reason why there is none.
 bounds_of_fit <- function(fit, at, size) {
   if (fit$identified != "yes") {
     none <- rep(NA_real_, length(at))
@@ -153,19 +152,19 @@ accuracy_if_shared <- function(fit, at) {
   }, 0)
 }
 
-# A fit's ratings with one row per pattern, whose weight is to be drawn.
+# Ratings of a fit with one case per pattern, for resampled weights.
 patterns_as_cases <- function(x) {
   x$weights <- pattern_weights(x)
   first <- match(seq_along(x$weights), x$index)
   x$covariates <- x$covariates[first, ] # NULL stays NULL
-  x$confidence <- subset_stated(x$confidence, first) # likewise
+  x$confidence <- subset_stated(x$confidence, first) # NULL stays NULL
   x$abstained <- subset_stated(x$abstained, first)
   x$index <- x$cases <- seq_along(x$weights)
   x$truth <- NULL
   leave_database(x)
 }
 
-# A function of the weights of patterns, which refits and returns the ends.
+# Returns a function of the weights of patterns that refits and returns both ends.
 refitted_ends <- function(fit, at, size) {
   panel <- patterns_as_cases(fit$x)
   known <- which(fit$known$truth > 0L)
@@ -182,7 +181,7 @@ refitted_ends <- function(fit, at, size) {
   }
 }
 
-# The limits of the confidence set, or the reason why there are none.
+# Adds the limits of the confidence set, or the reason why there are none.
 add_set <- function(bounds, again) {
   table <- bounds$bounds
   known <- !is.na(table$lowest)
@@ -213,8 +212,8 @@ add_set <- function(bounds, again) {
   bounds
 }
 
-# Lowest and highest ends, replicates x systems of each. What is drawn does not depend on the order
-# of patterns: that of cases, or of a database. Patterns without ratings are never drawn.
+# Lowest and highest ends, each replicates x systems. Draws do not depend on the order of patterns,
+# which differs between memory and a database. Patterns without ratings are never drawn.
 resampled_ends <- function(bounds, weight, again) {
   x <- bounds$fit$x
   order <- order_of_patterns(x, bounds$fit$known$truth)
@@ -233,19 +232,20 @@ resampled_ends <- function(bounds, weight, again) {
 #' Tables of bounds
 #'
 #' @section Breakdown points:
-#' Where a system errs on its own its accuracy is column `independent` of an estimate; where it errs
-#' with the raters, column `shared`. In between, `independent - c (independent - shared)`, for a
-#' share `c` of the distance. The breakdown point of a claim is the largest `c` in \[0, 1\] at which
-#' it holds.
+#' A system with independent errors has the accuracy in column `independent` of an estimate, a
+#' system that shares the raters' errors that in column `shared`. In between it is
+#' `independent - c (independent - shared)`, where `c` is the share of the distance. The breakdown
+#' point of a claim is the largest `c` in \[0, 1\] for which the claim holds.
 #'
-#' A breakdown point of 1 means that the claim holds whatever `c`. Accuracy can be lower than
-#' `shared` still, where a system errs even on cases that the raters get right; columns `lowest` and
-#' `holds_at_lowest` say whether the claim holds at the lowest accuracy. For two systems that is
-#' their difference, over cases that both answered: with the same `c` for both, and with a lowest
-#' difference that holds but may be below what can be reached.
+#' If the breakdown point is 1, the claim holds for every `c`. Accuracy can still be lower than
+#' `shared` if a system errs on cases that the raters get right. Columns `lowest` and
+#' `holds_at_lowest` show whether the claim holds at the lowest accuracy. For two systems, the
+#' compared quantity is their difference over cases that both answered, with the same `c` for both.
+#' Its lowest value is a valid bound, but may be lower than the lowest possible difference.
 #'
-#' Raters' accuracies are those of the fit behind the estimate, or, if that has one accuracy for
-#' all, those of a fit of `rater_model("rater")`. They too assume that raters err independently.
+#' Accuracies of raters are those of the fit behind the estimate. If that fit has one accuracy for
+#' all raters, they come from a fit of `rater_model("rater")`. Both assume that raters err
+#' independently.
 #'
 #' @param x An [accuracy_bounds()] result.
 #' @param digits Number of decimals.
@@ -253,21 +253,21 @@ resampled_ends <- function(bounds, weight, again) {
 #' @return `tidy()`: a tibble with a row per system: `system`; `lowest` and `highest`, the ends of
 #'   the range of its accuracy, probabilities; `conf.low` and `conf.high`, the confidence set of the
 #'   range; `shared`, its accuracy if it shares all errors of the raters; `n`, the number of its
-#'   cases that raters saw; `reason`, why something is `NA`.
+#'   cases with ratings; `reason`, why a value is `NA`.
 #'
-#'   `tidy(x, "breakdown", better_than =, systems = NULL)`, how much shared errors a claim survives,
-#'   for bounds of an estimate with columns `shared` and `independent`. The claim is that the
-#'   `systems` (names; `NULL` for all others) are better than `better_than`: an accuracy in
-#'   \[0, 1\], or the name of a rater or of a system. A row per system: `system`; `better_than`;
-#'   `independent` and `shared`, its accuracy at both ends less what it is claimed to be better
-#'   than; `breakdown`, the largest `c` at which the claim holds, `NA` where it holds for none;
-#'   `from`, the smallest, which is above 0 only where `shared` is above `independent`; `lowest`,
-#'   the lowest accuracy less what it is compared with; `holds_at_lowest`; `reason`.
+#'   `tidy(x, "breakdown", better_than =, systems = NULL)`: breakdown points of a claim, for bounds
+#'   of an estimate with columns `shared` and `independent`. The claim is that the `systems` (names;
+#'   `NULL` for all others) are better than `better_than`: an accuracy in \[0, 1\], or the name of a
+#'   rater or of a system. A row per system: `system`; `better_than`; `independent` and `shared`,
+#'   its accuracy at both ends minus the compared accuracy; `breakdown`, the largest `c` for which
+#'   the claim holds, `NA` if there is none; `from`, the smallest `c`, above 0 only if `shared` is
+#'   above `independent`; `lowest`, the lowest accuracy minus the compared accuracy;
+#'   `holds_at_lowest`; `reason`.
 #'
-#'   `glance()`: a tibble with one row: the numbers of `systems` and cases (`n`, the most that a
-#'   system has); `model`, the model that was fitted; `group_size` and `groups`, the least
-#'   size of groups of patterns and their number; `interval`, `conf_level`, `replicates` and
-#'   `failed`, the most replicates of a system without bounds.
+#'   `glance()`: a tibble with one row: the number of `systems`; `n`, the largest number of cases of
+#'   a system; `model`, the fitted model; `group_size` and `groups`, the smallest size of groups of
+#'   patterns and their number; `interval`, `conf_level`, `replicates`; `failed`, the largest number
+#'   of replicates without bounds for a system.
 #'
 #'   `format()`: a string for each system.
 #' @family shared errors

@@ -1,33 +1,44 @@
-# Checks of a fit by posterior draws.
+# Checks of a Bayesian fit.
 
-#' Checks of a posterior
+#' Checks of a Bayesian fit
 #'
-#' Have the chains mixed, do the ratings look like those that the model makes, how well does it
-#' predict, what do the ratings say beyond the priors, and what would other priors say?
+#' Checks a fit with posterior draws: convergence of the chains, posterior predictive checks,
+#' predictive accuracy, information in the ratings beyond the priors, and sensitivity to the priors.
 #'
-#' Posterior predictive checks compare the ratings with new ones, drawn from the model with the
-#' parameters of each draw: for each pair of raters in how many of their common cases they agree;
-#' and, where every case has a rating by all raters and there are no more than 4096 possible rows,
-#' how far the frequencies of rows are from what is expected (Pearson's X2). A small p-value says
-#' that two raters agree too often for errors that are independent given the truth; a large one does
-#' not say that they are. WAIC and leave-one-out (by package \pkg{loo}, where it is installed) are
-#' of one case left out; `loo::loo(fit)` and `loo::waic(fit)` give the objects of that package.
+#' @section Checks:
+#' * *Convergence*: Rhat and effective sample size of each parameter.
+#' * *Posterior predictive checks* compare the ratings with ratings simulated from the model with
+#'   the parameters of each draw. The statistic of a pair of raters is the number of common cases in
+#'   which they agree. Pearson's X2 compares the frequencies of rows of ratings with their expected
+#'   values. It needs cases that all raters rated, and at most 4096 possible rows. A small p-value
+#'   shows that two raters agree more often than the model allows, so that their errors are not
+#'   independent given the truth. A large p-value does not show that errors are independent.
+#' * *Prediction*: WAIC and leave-one-out cross-validation, both for one case left out. The latter
+#'   needs package \pkg{loo}; `loo::loo(fit)` and `loo::waic(fit)` return the objects of that
+#'   package.
+#' * *Priors*: contraction from prior to posterior, and shifts of posterior means under other
+#'   priors.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
-#' @param priors What to fit again, to see how much depends on the priors: powers, to which all
-#'   priors but the centre of a panel are raised (Beta(a, b) with power 0.5 is Beta(1 + (a - 1) / 2,
-#'   1 + (b - 1) / 2)), or a list of [rater_prior()]s with names; `NULL` for none.
-#' @return An object of class `fit_check` with `print()`, `plot()` and `glance()` (a row with the
-#'   worst of each table). `tidy(x, what)` gives the tables: for `"terms"` a row per parameter with
-#'   its `prior_mean`, `estimate` (posterior mean), `contraction` (1 - variance / prior variance;
-#'   below 0.3 it is `mostly_prior`), `rhat` and `ess`; for `"sensitivity"` a row per parameter and
-#'   prior with the `shift` of the mean, in posterior standard deviations, and whether it is above
-#'   0.3 (`flagged`); for `"pairs"` a row per pair of raters with common `cases`, how many of them
-#'   they agreed on (`observed`), the mean and the ends of the middle 90% of what is `expected`, and
-#'   `p.value`; for `"patterns"` the same of X2; for `"criteria"` `elpd`, `std.error`, `parameters`
-#'   (the effective number) and `worst_k` (the largest Pareto shape), of `waic` and `loo`.
+#' @param priors Alternative priors for refits. Either positive powers, by default 0.5 and 2, to
+#'   which all priors except the centre of a panel are raised: `Beta(a, b)` with power 0.5 is
+#'   `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`. Or a named list of [rater_prior()]s; or `NULL` for no
+#'   refits.
+#' @return An object of class `fit_check` with `print()`, `plot()` and `glance()` (one row with the
+#'   worst value of each table). `tidy(x, what)` returns the tables:
+#' * `"terms"`, a row per parameter: `prior_mean`; `estimate`, the posterior mean; `contraction`,
+#'   `1 - variance / prior variance`; `mostly_prior`, is the contraction below 0.3? `rhat`; `ess`,
+#'   the effective sample size.
+#' * `"sensitivity"`, a row per parameter and prior: `shift` of the posterior mean, in posterior
+#'   standard deviations; `flagged`, is its absolute value above 0.3?
+#' * `"pairs"`, a row per pair of raters: common `cases`; `observed`, the number of cases in which
+#'   they agree; `expected`, the mean over simulated ratings; `low` and `high`, the ends of their
+#'   middle 90%; `p.value`.
+#' * `"patterns"`: the same columns for X2, from `observed` on.
+#' * `"criteria"`, a row for `waic` and for `loo`: `elpd`, `std.error`, `parameters` (their
+#'   effective number) and `worst_k` (the largest Pareto shape).
 #' @family estimation
-#' @seealso [compare_models()]
+#' @seealso [compare_models()] for comparisons of models.
 #' @references Gelman, A., Meng, X.-L. and Stern, H. (1996). Posterior predictive assessment of
 #'   model fitness via realized discrepancies. *Statistica Sinica*, 6, 733-760.
 #'
@@ -47,7 +58,7 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
   others <- settle_priors(priors, fit)
   laws <- laws_of_draws(fit, 400L)
-  # Cases whose truth is known are no draws from base rates.
+  # Cases of known truth are not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), known_patterns(fit), 0)
   table <- tidy(fit)
   terms <- tibble::tibble(
@@ -67,7 +78,8 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
 
 # ---- New ratings --------------------------------------------------------------------------------
 
-# What is observed (in each draw, or in all) beside what is drawn.
+# A row with the observed value (the mean over draws if it depends on the draw) and the simulated
+# values.
 predictive_row <- function(observed, new) {
   ends <- stats::quantile(new, c(0.05, 0.95), names = FALSE)
   row <- tibble::tibble(
@@ -87,7 +99,7 @@ pair_checks <- function(fit, laws, weight) {
     common <- weight * (codes[, a] > 0L & codes[, b] > 0L)
     cases <- rowsum_codes(population, common, nrow(laws[[1L]]$base_rates))
     if (sum(cases) == 0) return(NULL)
-    # Probability that the two agree, in each population.
+    # Probability that both raters agree, in each population.
     both <- matrix(0L, n_categories(x), n)
     both[, c(a, b)] <- seq_along(x$categories)
     agree <- vapply(laws, function(law) {
@@ -106,7 +118,7 @@ pair_checks <- function(fit, laws, weight) {
   stack_rows(c(list(none), Map(row, at[, 2L], at[, 1L])))
 }
 
-# Pearson's X2 of rows, against that of new ones; without a row where some are not complete.
+# Pearson's X2 of rows of ratings and of simulated rows. No row if some cases lack ratings.
 pattern_check <- function(fit, laws, weight) {
   x <- fit$x
   all <- all_codes(x)
@@ -134,7 +146,7 @@ pattern_check <- function(fit, laws, weight) {
 
 # ---- Other priors -------------------------------------------------------------------------------
 
-# A list with names of priors as settle_prior() gives them.
+# A named list of priors in the form of settle_prior().
 settle_priors <- function(priors, fit) {
   if (is.null(priors)) return(list())
   if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
@@ -157,7 +169,7 @@ raised_prior <- function(prior, power) {
   prior
 }
 
-# Means under other priors, from the same random numbers.
+# Shifts of posterior means under other priors, with the same random numbers.
 prior_shifts <- function(fit, others) {
   spread <- apply(fit$draws, 2L, stats::sd)
   rows <- Map(function(prior, name) {
@@ -177,7 +189,7 @@ prior_shifts <- function(fit, others) {
 
 most_shift <- 0.3
 
-# ---- What is said -------------------------------------------------------------------------------
+# ---- Printed form -------------------------------------------------------------------------------
 
 new_fit_check <- function(fit, x) {
   worst <- worst_mixing(fit)
@@ -249,9 +261,9 @@ fit_check_notes <- function(fit, worst, x) {
   )
 }
 
-# Models of a user's own as alternatives in check_k_properties().
+# User-defined models as alternatives in check_k_properties().
 
-# A named list of models, from one or several.
+# A named list of models, from one model or a list.
 check_alternatives <- function(alternative, x) {
   if (inherits(alternative, "rater_model")) alternative <- list(alternative)
   ok <- is.null(alternative) || (is.list(alternative) &&
@@ -269,11 +281,12 @@ check_alternatives <- function(alternative, x) {
   stats::setNames(lapply(alternative, without_prior), names)
 }
 
-# What is compared is likelihood.
+# Drops the prior, since likelihoods are compared.
 without_prior <- function(model) replace(model, "prior", list(list()))
 
-# A row per model: twice its gain in log-likelihood on the model with equal errors and difficulty,
-# and an accuracy for each rater if these can be told apart. Systems do not join.
+# A row per model. The statistic is twice the gain in log likelihood over the model with equal
+# errors and difficulty. This model has an accuracy for each rater if these are identified. Systems
+# are left out.
 alternative_rows <- function(x, alternative, settings) {
   if (length(alternative) == 0L) return(list())
   row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)

@@ -1,12 +1,15 @@
 #' Tables of checks of the K-properties
 #'
 #' @return `tidy()`: a tibble with a row per test, as in the [check_k_properties()] result.
-#'   `tidy(x, "pairs")`: a row per pair of raters (and the system that joined them) with 10 or more
-#'   common cases: `rater1`, `rater2`; `n`, the number of these; `observed` and `expected`, the
-#'   shares of them in which the two agree, in the data and under the fitted model; `excess`, the
-#'   standardised difference; `p.value`, how often the largest excess of all pairs is as large in
-#'   panels drawn from the model. `tidy(x, "disagreements")`: `category1`, `category2`, and the
-#'   `observed` and `expected` numbers of pairs of ratings.
+#'
+#'   `tidy(x, "pairs")`: a row per pair of raters with at least 10 common cases; the system that
+#'   joined counts as a rater. Columns: `rater1`, `rater2`; `n`, the number of common cases;
+#'   `observed` and `expected`, the share of these cases in which the two agree, in the data and
+#'   under the fitted model; `excess`, the standardised difference; `p.value`, the share of panels
+#'   from the model whose largest excess is at least as large.
+#'
+#'   `tidy(x, "disagreements")`: `category1`, `category2`, and the `observed` and `expected` numbers
+#'   of pairs of ratings.
 #'
 #'   `glance()`: a tibble with one row: `cases`, `raters`, `categories`, the `system` that joined;
 #'   the numbers of `tests` done and of those `violated` (contradictions included); `p.value`, the
@@ -75,7 +78,7 @@ reasons_of <- function(x) {
   paste0("Not tested (", short, "): ", names(short), recycle0 = TRUE)
 }
 
-# What follows from the verdicts: which model to fit, which estimates to distrust.
+# Advice from the verdicts: which model to fit, and which estimates not to use.
 advice_of <- function(x, about) {
   bad <- x$verdict %in% bad_verdicts
   dropped <- vapply(c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"),
@@ -148,10 +151,10 @@ caveats_of <- function(x, about) {
 
 # Checks of raters that need no model.
 
-least_ratings <- 10 # of a rater, or common cases of a pair, to be judged
-nearly_always <- 0.95 # share of a rater's ratings that are one category
+least_ratings <- 10 # least number of ratings of a rater, or of common cases of a pair
+nearly_always <- 0.95 # share of a rater's ratings in one category
 
-# Raters who always or nearly always say the same, where others do not.
+# Raters who nearly always choose one category although other raters do not.
 one_category_row <- function(x) {
   row <- function(...) k_row("one category", "share of one category", ...)
   if (has_counts(x)) return(row(reason = no_identity))
@@ -172,8 +175,8 @@ one_category_row <- function(x) {
   )
 }
 
-# A row per rater: most frequent category, its share, and how probable a share so large would be if
-# the rater used it as others do in the same cases.
+# A row per rater: most frequent category, its share and a p-value. It is the probability of a share
+# at least as large if the rater used the category like others in the same cases.
 favourites <- function(x) {
   pattern <- rating_pattern(x)
   rater <- rating_rater(x)
@@ -183,7 +186,7 @@ favourites <- function(x) {
   counts <- rowsum_codes((rater - 1L) * n + rating_category(x), weight, length(raters) * n)
   counts <- matrix(counts, length(raters), n, byrow = TRUE)
   top <- max.col(counts, "first")
-  # Of the same cases by others: all ratings, and those in the rater's favourite category.
+  # Ratings of the same cases by others: all of them, and those in the rater's favourite category.
   once <- paste(pattern, rater)
   own <- function(of) stats::ave(as.double(of), once, FUN = sum)
   total <- function(of) rowsum_codes(rater, weight * of, length(raters))
@@ -199,7 +202,7 @@ favourites <- function(x) {
   )
 }
 
-# Under the K-properties no two raters agree less than by chance.
+# Under the K-properties no pair of raters agrees less than by chance.
 below_chance_row <- function(x, alpha) {
   row <- function(...) k_row("chance", "agreement below chance", ...)
   chance <- 1 / n_categories(x)
@@ -224,7 +227,8 @@ below_chance_row <- function(x, alpha) {
   )
 }
 
-# A row per pair with enough common cases: raters, and perhaps a system behind them.
+# A row per pair of judges with enough common cases. Judges are raters and, if `system` is given,
+# that system as the last one.
 judge_pairs <- function(x, system = 0L) {
   n <- n_raters(x)
   patterns <- pick_systems(x$patterns, system)

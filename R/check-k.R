@@ -1,67 +1,77 @@
-#' Do the K-properties hold?
+#' Tests of the assumptions of the K-model (K-properties)
 #'
-#' Agreement measures accuracy exactly where raters are equally accurate, their errors equally
-#' probable and cases equally difficult, and where raters err independently. `check_k_properties()`
-#' tests what of this the ratings contradict, and says what to do about it. No truth is needed.
+#' Tests whether the ratings contradict the K-properties, and recommends a model if they do. The
+#' K-properties are equal accuracy of raters, equally probable errors, equally difficult cases and
+#' independent errors. Under these properties, agreement determines accuracy exactly. The tests need
+#' no known truth.
 #'
 #' @section Tests:
-#' * `accuracy`, `likelihood ratio`: one accuracy for all raters, or one for each.
-#' * `errors`, `likelihood ratio, distance`: errors equally probable, or by distance, for ordered
-#'   categories. `errors`, `likelihood ratio, free`: or any probabilities, of each rater.
-#' * `errors`, `disagreeing pairs`: how many pairs of ratings disagree, by their two categories,
-#'   against what equally probable errors give; the chi-squared distance (Lehner's proposal).
-#' * `difficulty`, `likelihood ratio`: cases equally difficult, or a third easier, a third harder.
-#' * `independence`, `residual agreement`: the pair of raters that agrees most beyond what the model
-#'   without any K-property gives them; the standardised excess. Of four, system included, two pairs
-#'   leave the same traces, and both are named.
-#' * `one category`, `share of one category`: raters with 95% of 10 or more ratings in one category,
-#'   against the other ratings of the same cases.
-#' * `chance`, `agreement below chance`: the pair of raters with 10 or more common cases that agrees
-#'   least, against one in as many as there are categories.
-#' * `chance`, `negative base rates`: the lowest base rate by Lehner's equation 5, unclipped.
-#' * `alternative`, `likelihood ratio` and the name of each model in `alternative`: against a model
-#'   with an accuracy of each rater (or one for all, where raters cannot be distinguished), errors
-#'   equally probable and cases equally difficult; both without priors, systems aside.
+#' * `accuracy`, `likelihood ratio`: one accuracy for all raters against an accuracy for each rater.
+#' * `errors`, `likelihood ratio, distance`: equally probable errors against errors that depend on
+#'   the distance of ordered categories. `errors`, `likelihood ratio, free`: against free error
+#'   probabilities for each rater.
+#' * `errors`, `disagreeing pairs`: numbers of pairs of ratings that disagree, by their two
+#'   categories. The statistic is the chi-squared distance from the numbers expected under equally
+#'   probable errors (Lehner's proposal).
+#' * `difficulty`, `likelihood ratio`: equally difficult cases against three strata: a third of the
+#'   cases is easier and a third is harder.
+#' * `independence`, `residual agreement`: the largest standardised excess of agreement of a pair of
+#'   raters over the model without the other K-properties. Among four raters, a system included, a
+#'   pair and the other two raters give the same excess; both pairs are then named.
+#' * `one category`, `share of one category`: raters with at least 10 ratings and at least 95% of
+#'   them in one category, compared with the other ratings of the same cases.
+#' * `chance`, `agreement below chance`: the lowest agreement of a pair with at least 10 common
+#'   cases, against 1 / number of categories.
+#' * `chance`, `negative base rates`: the lowest base rate by Lehner's equation 5, not truncated at
+#'   0.
+#' * `alternative`, `likelihood ratio` and the name of the model: each model in `alternative`
+#'   against a model with equally probable errors and equally difficult cases. The latter has an
+#'   accuracy for each rater, or one for all if raters cannot be distinguished. Neither model has
+#'   priors, and systems are not used.
 #'
-#' Each likelihood ratio lets the other properties go in both models, which are [rater_model()]s
-#' with weak priors; the statistic is twice the gain in log-likelihood. Errors are by distance there
-#' if categories are ordered. Where so few raters cannot distinguish all parameters, difficulty and
-#' then errors are held equal; columns `null` and `alternative` name what was compared. One system
-#' joins as one more rater with an accuracy of its own, since its answers are evidence too.
+#' In each likelihood ratio, both models are free in the other properties. The models are
+#' [rater_model()]s with weak priors, and the statistic is twice the gain in log likelihood. If
+#' categories are ordered, free errors depend on distance. If the raters are too few to identify all
+#' parameters, first difficulty and then errors are kept equal. The columns `null` and `alternative`
+#' name the models compared. One system joins the raters, with a separate accuracy, since its
+#' answers are evidence too.
 #'
 #' @section P-values:
-#' By parametric bootstrap: `replicates` panels are drawn from the fitted null model, with the
-#' ratings missing that are missing in `x`, and fitted in the same way; the p-value is
-#' `(1 + b) / (replicates + 1)`, where `b` of them have a statistic at least as large. P-values for
-#' one category and agreement below chance are binomial, times the number of raters or pairs.
-#' Verdicts, prints and pictures go by `p.adjusted`, which is Holm's for all tests of the table.
+#' P-values come from a parametric bootstrap. `replicates` panels are drawn from the fitted null
+#' model, with the same missing ratings as `x`, and are fitted in the same way. The p-value is
+#' `(1 + b) / (replicates + 1)`, where `b` is the number of panels with a statistic at least as
+#' large. P-values for one category and for agreement below chance are binomial, times the number of
+#' raters or pairs. Verdicts, printed tables and plots use `p.adjusted`, the p-value adjusted for
+#' all tests of the table by Holm's method.
 #'
-#' @section What it cannot see:
-#' That a test does not reject is no proof that the property holds: with few cases or weak raters
-#' violations stay unseen. Errors that raters share with each other alike look like accuracy, and
-#' errors that the system shares with the raters leave no trace at all; see
+#' @section Limitations:
+#' A test that is not significant does not prove a property: with few cases or weak raters,
+#' violations remain undetected. Errors that all raters share equally look like accuracy, and errors
+#' that the system shares with the raters have no effect on the tests; see
 #' `vignette("how-far-to-trust")`.
 #'
 #' @srrstats {UL7.1} tests of what models assume
-#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of. Repeated ratings count as
+#' @param x A [ratings()] object, or anything that [as_ratings()] accepts. Repeated ratings count as
 #'   independent.
-#' @param properties Which properties to check; all by default.
-#' @param system Name of the system that joins the raters: by default the one with most answers to
-#'   rated cases, the first of these; `NA` for none.
+#' @param properties Properties to check; by default all.
+#' @param system Name of the system that joins the raters. By default the system with most answers
+#'   to rated cases (the first of tied systems); `NA` for none.
 #' @param errors Alternatives to equally probable errors: `"distance"`, `"free"` or both. By default
-#'   `"distance"` if the categories of `x` are ordered, and `"free"` if there are no more than 20
-#'   raters, since it takes long for many. Disagreeing pairs are looked at in any case.
-#' @param alpha Level of the tests, a probability in (0, 1).
+#'   `"distance"` if the categories of `x` are ordered, and `"free"` if there are at most 20 raters,
+#'   since it is slow for more. Disagreeing pairs are tested in any case.
+#' @param alpha Level of the tests, a probability in (0, 1); by default 0.05.
 #' @param resampling A list: `replicates`, the number of panels drawn for each test, by default 199;
 #'   `threads`, see [estimate_accuracy()].
-#' @param alternative A [rater_model()], or a list of them, to be compared besides: a family of your
-#'   own ([rater_family()]), a model by formula of covariates, or any other.
+#' @param alternative A [rater_model()] or a list of them, for further tests. It may be a
+#'   user-defined family ([rater_family()]), a model with a formula of covariates, or any other
+#'   model.
 #' @param ... Not used.
 #' @return A tibble of class `k_check` with a row per test: `property`; `test`; `null` and
-#'   `alternative`, the models compared; `statistic`; `df`, the parameters by which they differ;
-#'   `p.value` and `p.adjusted`; `verdict`: `"violated"`, `"contradiction"` (what the K-model makes
-#'   impossible), `"not significant"` or `"not tested"`; `concerns`, the raters or categories that
-#'   stand out; `reason`, why something was not tested. See [tidy.k_check()] for its methods.
+#'   `alternative`, the models compared; `statistic`; `df`, the difference of their numbers of
+#'   parameters; `p.value` and `p.adjusted`; `verdict`; `concerns`, the raters or categories with
+#'   the largest deviation; `reason`, why a property was not tested. The verdict is `"violated"`,
+#'   `"contradiction"` (impossible under the K-model), `"not significant"` or `"not tested"`. See
+#'   [tidy.k_check()] for its methods.
 #' @family estimation
 #' @templateVar where Robustness
 #' @template ref-lehner
@@ -123,7 +133,7 @@ check_joined <- function(system, x) {
 # Raters, then the system that joined.
 judge_names <- function(x, settings) c(x$raters, x$systems[settings$system])
 
-# Of each entry of the plan that has a null model, what the core found; NULL for the others.
+# Results of the core for each entry of the plan that has a null model; NULL for the others.
 run_k <- function(x, plan, settings) {
   testable <- lengths(lapply(plan, `[[`, "null")) > 0L
   out <- vector("list", length(plan))
@@ -161,18 +171,18 @@ label_axes <- function(model) {
   paste(model$accuracy, model$errors, model$difficulty, sep = ", ")
 }
 
-# Share of draws at least as extreme; those without a statistic count as extreme.
+# P-value: share of draws at least as extreme. Draws without a statistic count as extreme.
 bootstrap_p <- function(observed, drawn, slack = 1e-6) {
   (1 + sum(is.na(drawn) | drawn >= observed - slack)) / (length(drawn) + 1)
 }
 
-# Without what rounding leaves, and for ratios what is left where an optimum was not quite reached.
+# Removes rounding errors, and negative ratios of fits that did not quite reach an optimum.
 reported_statistic <- function(statistic, which) {
   if (which == "ratio") statistic <- max(statistic, 0)
   if (abs(statistic) < 1e-6) 0 else statistic
 }
 
-# What one entry of the plan says; `found` is NULL where there was nothing to fit.
+# Rows of one entry of the plan; `found` is NULL if no model was fitted.
 model_rows <- function(test, found, x, settings) {
   row <- function(property, name, which, ..., extreme = identity) {
     if (is.null(found)) return(k_row(property, name, reason = test$reason))
@@ -194,21 +204,21 @@ model_rows <- function(test, found, x, settings) {
       row("independence", "residual agreement", "residual",
         concerns = closest_pair(found$agreement, judge_names(x, settings)))
     },
-    # A lowest base rate that is not negative is nothing unusual.
+    # Only negative base rates are unusual, so positive ones count as 0.
     if (test$pairs && "chance" %in% settings$properties) {
       row("chance", "negative base rates", "lowest_rate", extreme = function(rate) -pmin(rate, 0))
     }
   )
 }
 
-# The two categories that raters confuse most beyond what is expected.
+# The two categories with the largest excess of disagreements.
 odd_categories <- function(found, x) {
   cells <- disagreement_cells(found, x)
   worst <- which.max((cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12)))
   paste(cells$category1[[worst]], "and", cells$category2[[worst]])
 }
 
-# Without rows where nothing was found, as in pair_table().
+# Numbers of disagreements by pair of categories. No rows if there is no result, as in pair_table().
 disagreement_cells <- function(found, x) {
   observed <- as.double(found$cells$observed)
   pairs <- utils::combn(x$categories, 2L)[, seq_along(observed), drop = FALSE]
@@ -218,7 +228,7 @@ disagreement_cells <- function(found, x) {
   )
 }
 
-# Of four judges a pair that agrees too often leaves the same traces as one of the other two.
+# Among four judges, excess agreement of a pair cannot be distinguished from that of the other two.
 closest_pair <- function(pairs, judges) {
   worst <- which.max(pairs$excess)
   pair <- c(pairs$judge1[[worst]], pairs$judge2[[worst]])
@@ -226,7 +236,7 @@ closest_pair <- function(pairs, judges) {
   paste(vapply(both, function(at) paste(judges[at], collapse = " and "), ""), collapse = ", or ")
 }
 
-# The result of all rows: in which order, with which p-values and verdicts.
+# Orders the rows, adjusts p-values and adds verdicts.
 result_of_rows <- function(rows, plan, ran, x, settings) {
   rows <- rows[order(match(vapply(rows, `[[`, "", "property"), k_properties))]
   table <- stack_tables(rows)
@@ -257,7 +267,7 @@ result_of_rows <- function(rows, plan, ran, x, settings) {
 
 bad_verdicts <- c("violated", "contradiction")
 
-# Each pair's p-value is against the largest excess of all pairs.
+# The p-value of each pair is from the distribution of the largest excess of all pairs.
 pair_table <- function(found, judges) {
   pairs <- lapply(found$agreement, as.double)
   largest <- found$replicates[, match("residual", names(found$statistic))]
@@ -270,13 +280,14 @@ pair_table <- function(found, judges) {
   )
 }
 
-# Which models are compared for which property, and why some cannot be.
+# Models to compare for each property, and reasons why some are not identified.
 
-# A list of tests: property, name (NULL where nothing but the null is fitted), null and alternative
-# (models), pairs and residual (what else is looked at), reason where null is NULL.
+# A list of tests with the fields property; name (NULL if only the null model is fitted); null and
+# alternative (models); pairs and residual (are disagreeing pairs and residual agreement computed?);
+# reason, if null is NULL.
 plan_k <- function(x, settings) {
   untestable <- reason_untestable(x)
-  # Errors beside the property that is tested: by distance only where distance means something.
+  # Errors in tests of other properties depend on distance only if categories are ordered.
   other <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
   others <- c(other, other, "uniform")
   strata <- c("strata", "none", "none")
@@ -309,7 +320,7 @@ plan_k <- function(x, settings) {
     independence = list(test("independence", NULL, axes("rater", others, strata),
       reason = reason_no_pairs(x, settings), residual = TRUE))
   ))
-  # Disagreeing pairs and base rates look at panels in which errors are equally probable.
+  # Disagreeing pairs and base rates need a null model with equally probable errors.
   if (!any(c("errors", "chance") %in% settings$properties)) return(plan)
   first <- Position(function(test) test$property == "errors" && !is.null(test$null), plan)
   if (is.na(first)) return(c(plan, list(test("errors", NULL, equal, pairs = TRUE))))
@@ -317,7 +328,7 @@ plan_k <- function(x, settings) {
   plan
 }
 
-# Why no model can be tested at all; NA if some can.
+# Reason why no model can be tested; NA if some can.
 reason_untestable <- function(x) {
   fit <- fit_algebraic(x, k_model())
   if (!weights_are_counts(x)) {
@@ -331,8 +342,8 @@ reason_untestable <- function(x) {
   }
 }
 
-# The first pair of models whose larger one these raters identify. `choices` has a row per pair, the
-# richest first: axes of the null model, of which `to` has what the alternative has instead.
+# First pair of models whose larger model is identified. `choices` has a row per null model, with
+# its axes, richest first; `to` has the axes in which the alternative differs.
 first_identified <- function(x, settings, choices, to = NULL) {
   if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
   for (i in seq_len(nrow(choices))) {
@@ -351,10 +362,10 @@ axes <- function(accuracy, errors, difficulty) {
   data.frame(accuracy = accuracy, errors = errors, difficulty = difficulty)
 }
 
-most_judges <- 2000L # whose pairs are looked at one by one
+most_judges <- 2000L # largest number of judges to compare in pairs
 no_identity <- "raters are not identified: there are only counts"
 
-# Why no pairs can be looked at; NULL if some can.
+# Reason why pairs cannot be compared; NULL if some can.
 reason_no_pairs <- function(x, settings) {
   judges <- length(judge_names(x, settings))
   if (has_counts(x)) {

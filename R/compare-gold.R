@@ -1,8 +1,7 @@
-# Differences of systems with gold: what gold cases and ratings say of each pair, and from these of
-# all systems together.
+# Differences of systems with gold cases, for each pair and for all systems together.
 
-# What gold measures, on top of a comparison `found` by ratings alone of `pairs` of systems. The
-# estimate has gold, on the common cases.
+# Adds the measurements by gold to `found`, a comparison of `pairs` of systems from ratings only.
+# The estimate has gold among the common cases.
 compare_with_gold <- function(found, estimate, pairs) {
   gold <- estimate$gold
   options <- found$options
@@ -28,7 +27,7 @@ compare_with_gold <- function(found, estimate, pairs) {
   found
 }
 
-# See gold_accuracy(); `known` alone where there is no gold.
+# See gold_accuracy(). Only `known` if there is no gold.
 gold_of_pairs <- function(estimate, pairs) {
   evidence <- estimate$gold$evidence
   if (!is.null(evidence) && counts_too_many(evidence)) evidence <- NULL
@@ -38,7 +37,7 @@ gold_of_pairs <- function(estimate, pairs) {
   })
 }
 
-# `table` is what ratings alone say, `x` what gold does.
+# `table`: results from ratings only. `x`: measurements by gold.
 sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
   centre <- estimate$details$centre
   alone <- list(
@@ -58,8 +57,8 @@ sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
   )
 }
 
-# See ratings_alone(). What shared errors may hide of two systems goes together as their answers
-# do.
+# See ratings_alone(). The hidden errors of two systems are correlated according to their share of
+# equal answers.
 bias_of_pairs <- function(estimate, first, second) {
   bias <- ratings_alone(estimate, seq_along(estimate$table$system))$bias
   answer <- pattern_answers(estimate$fit$x)
@@ -80,9 +79,9 @@ no_pair_sources <- tibble::tibble(
   reason = ""
 )[0L, ]
 
-# Draws of the accuracies of all systems (about their mean) whose differences vary as each pair says
-# of itself: the errors whose squared distances are the variances of differences, as far as there
-# are such (classical scaling). None where a pair has no interval.
+# Draws of the accuracies of all systems (around their mean) with the variances of differences of
+# the pairs. Squared distances of the errors are these variances, as far as possible (classical
+# scaling). None if a pair has no interval.
 draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   n <- length(systems)
   if (n < 2L) return(matrix(0, draws, n))
@@ -97,7 +96,7 @@ draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   squared <- squared + t(squared)
   centred <- diag(n) - 1 / n
   parts <- eigen(-centred %*% squared %*% centred / 2, symmetric = TRUE)
-  # Vectors have no sign of their own: rounding must not choose the draws.
+  # Eigenvectors have no sign, so it is fixed: rounding must not change the draws.
   largest <- max.col(t(abs(parts$vectors)), "first")
   parts$vectors <- parts$vectors %*% diag(sign(parts$vectors[cbind(largest, seq_len(n))]), n)
   noise <- matrix(stats::rnorm(draws * n), draws)
@@ -105,15 +104,15 @@ draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   sweep(noise, 2L, rowMeans(difference - t(difference)), `+`)
 }
 
-# Standard deviations of normal errors with intervals as wide. Equals do not differ.
+# Standard deviations of normal errors with intervals of the same width. It is 0 for equal answers.
 error_of_pairs <- function(table, conf_level) {
   error <- (table$conf.high - table$conf.low) / 2 / normal_quantile(conf_level)
   equal <- table$estimate %in% 0 & table$why %in% "same_answers"
   replace(error, is.na(error) & equal, 0)
 }
 
-# Who is better, and intervals for all pairs at once, if that was asked: as many times as wide as
-# the worst of all pairs needs, or none.
+# Probabilities to be better, and simultaneous intervals if requested. These multiply the width of
+# all intervals by the factor that the worst pair needs; NA if a pair has no interval.
 pairs_together <- function(table, together, options) {
   level <- options$conf_level
   error <- error_of_pairs(table, level)
@@ -140,7 +139,7 @@ pairs_together <- function(table, together, options) {
   table
 }
 
-# What gold did, in words.
+# Sentence about the use of gold.
 gold_pair_note <- function(x) {
   paste0(
     "Gold: ", count_noun(x$gold$cases, "case"), " whose truth is known",

@@ -1,7 +1,7 @@
 # Differences of accuracy between groups of cases, such as two versions of an application. Groups
-# have different cases, so gold cases must measure each group.
+# have different cases, so each group needs gold cases.
 
-# Differences for all pairs of groups, or of all groups from `reference`, and for each system.
+# Differences for all pairs of groups, or from `reference`, for each system.
 compare_groups <- function(x, systems, conf_level, simultaneous, reference, refused) {
   x <- unclass(x)
   first <- x[[1L]]
@@ -48,8 +48,8 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   new_group_comparison(tibble::tibble(table[1:3], found), x, gold, options)
 }
 
-# What gold measures of a system in a group: `x`, see correct_mean(), NULL for nothing; an interval;
-# and the `influence` of cases on the estimate, summed within clusters, whose names it has.
+# Measurement of a system in a group: `x`, see correct_mean(), NULL without gold; an interval; and
+# the `influence` of cases on the estimate, summed within clusters and named by cluster.
 group_side <- function(estimate, s, level) {
   x <- measured_of(estimate$gold, s)
   known <- !is.null(x)
@@ -63,7 +63,8 @@ group_side <- function(estimate, s, level) {
   )
 }
 
-# Of every case, slope (q - mean(q)) / N; of gold cases, also their deviation by their number.
+# For every case, slope (q - mean(q)) / N; for gold cases, also their deviation divided by their
+# number.
 influence_of_clusters <- function(estimate, measured, s) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
@@ -76,8 +77,8 @@ influence_of_clusters <- function(estimate, measured, s) {
   rowsum(influence, cluster)[, 1L]
 }
 
-# The first less the second. The interval is that of Zou and Donner (2008) from both intervals and
-# the correlation of errors over common clusters.
+# Difference between the first and the second group. The interval is that of Zou and Donner (2008),
+# from both intervals and the correlation of errors over common clusters.
 difference_of_sides <- function(one, two, row) {
   lack <- stack_rows(list(one$lack, two$lack))
   lacks <- which(!is.na(lack$reason))[1L]
@@ -90,7 +91,7 @@ difference_of_sides <- function(one, two, row) {
   )
 }
 
-# Drawn towards 0 as slopes are.
+# Correlation of errors over common clusters, shrunk towards 0 like slopes.
 correlation_of_sides <- function(one, two) {
   common <- intersect(names(one$influence), names(two$influence))
   size <- sum(one$influence^2) * sum(two$influence^2)

@@ -1,25 +1,30 @@
 #' Tables of a comparison
 #'
 #' @return `tidy()`: a tibble with a row per pair of systems, `system1` and `system2`; `estimate`,
-#'   the accuracy of the first less that of the second, in \[-1, 1\]; its `std.error`, `conf.low`
-#'   and `conf.high`; `probability` that the first is the more accurate; `n`, the number of cases;
-#'   `method`; `order_known`, `FALSE` if estimates by the average without gold and agreement with
-#'   the plurality of raters order the two systems differently, or either is equal (`NA` for other
-#'   estimates); `reason`, why something is `NA`. `tidy(x, "ranks")`: `system`, `rank` (1 is the
-#'   most accurate), `probability` of this rank and `known`, whether the order of the system is
-#'   known in all its pairs. `tidy(x, "sources")`, a row per pair and source: `system1`, `system2`,
-#'   `interval` (`"gold alone"`, `"ratings alone"`, or an interval with both), `estimate`,
-#'   `std.error`, `conf.low`, `conf.high`, `weight` of gold in the estimate, in \[0, 1\], and
-#'   `reason`; no rows without gold. With a `reference` it is always `system2`, and there are no
-#'   ranks; with `best`, `system1` is one of the best and not the worse of the two, and ranks are
-#'   those of the best among themselves.
+#'   the accuracy of the first minus that of the second, in \[-1, 1\]; its `std.error`, `conf.low`
+#'   and `conf.high`; `probability` that the first is more accurate; `n`, the number of cases;
+#'   `method`; `order_known`; `reason`, why a value is `NA`. `order_known` is for averages without
+#'   gold, and `NA` for other estimates. It is `FALSE` if the estimate and the agreement with the
+#'   plurality of raters order the two systems differently. It is also `FALSE` if one of the two is
+#'   equal for both systems. With a `reference`, `system2` is always the reference. With `best`,
+#'   `system1` is one of the best and not the worse of the two.
 #'
-#'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and `cases`, `left_out`, the
-#'   cases that not all systems answered; `best`, the system that is most accurate with the highest
-#'   `probability`, `NA` with a `reference`; `method`, `conf_level`, `simultaneous`.
+#'   `tidy(x, "ranks")`: `system`, `rank` (1 is the most accurate), `probability` of this rank and
+#'   `known`, whether the order of the system is known in all its pairs. There are no ranks with a
+#'   `reference`; with `best`, ranks are those of the best among themselves.
 #'
-#'   `format()`: which system is most accurate, with which probability; or how many differ from the
-#'   reference by more than their intervals.
+#'   `tidy(x, "sources")`: a row per pair and source: `system1`, `system2`, `interval`
+#'   (`"gold alone"`, `"ratings alone"`, or an interval with both), `estimate`, `std.error`,
+#'   `conf.low`, `conf.high`, `weight` of gold in the estimate, in \[0, 1\], and `reason`. It has no
+#'   rows without gold.
+#'
+#'   `glance()`: a tibble with one row: numbers of `systems`, `pairs` and `cases`; `left_out`, the
+#'   number of cases that not all systems answered; `best`, the system with the highest
+#'   `probability` to be most accurate, `NA` with a `reference`; `method`, `conf_level`,
+#'   `simultaneous`.
+#'
+#'   `format()`: the most accurate system with its probability; or the number of systems that differ
+#'   from the reference by more than their intervals.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -30,7 +35,7 @@
 #' @name tidy.system_comparison
 NULL
 
-# `x`: the tables differences, ranks, sources (or NULL) and accuracy, left_out, gold (or NULL) and
+# `x`: the tables differences, ranks, sources (or NULL) and accuracy; left_out, gold (or NULL) and
 # options.
 new_comparison <- function(x) {
   options <- x$options
@@ -83,7 +88,7 @@ comparison_line <- function(x, facts) {
   )
 }
 
-# From which systems the reference, or the best one, differs by more than its interval.
+# Sentence: how many systems differ from the reference, or the best one, beyond their intervals.
 against_words <- function(x) {
   reference <- x$options$against$reference
   table <- x$differences
@@ -106,9 +111,9 @@ against_words <- function(x) {
   )
 }
 
-most_pairs_shown <- 6L # of more, print() shows the differences from the best system
+most_pairs_shown <- 6L # with more, print() shows differences from the best system
 
-# A row per system that has ranks, the best first; with `behind`, how far it is from that.
+# A row per system with ranks, the best first. `behind`: difference from the best system.
 view_of_ranks <- function(x, behind) {
   ranks <- x$ranks
   first <- ranks[ranks$rank == 1L, ]
@@ -142,12 +147,12 @@ view_of_pairs_compared <- function(x) {
   )
 }
 
-# All pairs, the largest differences first; or from the best system downwards.
+# All pairs, the largest differences first; or in the order of comparisons with one system.
 shown_pairs <- function(x) {
   if (is.null(x$options$against)) better_first(x$differences) else x$differences
 }
 
-# Pairs turned so that no difference is negative, the largest first.
+# Swaps pairs so that no difference is negative, and sorts them, the largest first.
 better_first <- function(table) {
   turn <- which(table$estimate < 0)
   sides <- names(table)[1:2] # systems, or groups
@@ -186,7 +191,7 @@ comparison_notes <- function(x) {
   )
 }
 
-# Of two systems the model and the votes name different ones as the better one.
+# Note on pairs that the model and the votes order differently.
 unknown_order_note <- function(table) {
   open <- which(!table$order_known)
   if (length(open) == 0L) return(NULL)

@@ -1,22 +1,22 @@
-#' Compare models of posterior draws
+#' Compare Bayesian models of the same ratings
 #'
-#' Models of shared errors, or other models, of the same ratings: how well each predicts
-#' a case that it has not seen, and what each says of base rates and raters. Ratings often cannot
-#' tell models apart that disagree about accuracy (Albert and Dodd, 2004); a warning of class
-#' `fallible_warning_dependence` then says how far. Report all of them. A model that predicts better
-#' need not be nearer the truth: of systems' accuracies on public data with known truth, dependence
-#' that was chosen by its fit made estimates worse.
+#' Compares how well models predict a new case, and their estimates of base rates and raters. The
+#' models may differ in the dependence of errors (shared errors) or otherwise. Ratings often cannot
+#' distinguish models with different accuracies (Albert and Dodd, 2004). A warning of class
+#' `fallible_warning_dependence` then reports how far they differ; report all of them. A model that
+#' predicts better need not be more accurate: on public data with known truth, choosing the
+#' dependence by its fit made estimates of systems' accuracies worse.
 #'
-#' @param ... [fit_raters()] results with `method = "bayes"` for the same ratings, with names or
-#'   without. A single one is fitted again under all laws of dependence that go with its ratings and
-#'   priors: none, `"easy"`, and the pairs that it has.
+#' @param ... [fit_raters()] results with `method = "bayes"` for the same ratings, with or without
+#'   names. A single fit is refitted under all forms of dependence that its ratings and priors
+#'   allow: none, `"easy"`, and the pairs of its model.
 #' @return An object of class `model_comparison`. `tidy()` has a row per model, the best first:
 #'   `model`; `elpd`, the expected log predictive density of all cases by WAIC, with `std.error`;
-#'   `parameters`, their effective number; `difference` from the best and its standard error
-#'   `difference.error`, by cases; `undecided`, whether that is within 4 units or two standard
-#'   errors of the best. `tidy(x, "terms")` has a row per parameter that all models have: `term`,
-#'   and the posterior median under each, with `lowest` and `highest` of those that are undecided.
-#'   `glance()`: the numbers of `models`, of `undecided` ones, and the `best`.
+#'   `parameters`, their effective number; `difference` from the best and its standard error over
+#'   cases, `difference.error`; `undecided`, whether the difference is within 4 units or two
+#'   standard errors. `tidy(x, "terms")` has a row per parameter common to all models: `term`, its
+#'   posterior median under each model, and `lowest` and `highest` over undecided models.
+#'   `glance()`: the numbers of `models` and of `undecided` models, and the `best`.
 #' @family estimation
 #' @inherit rater_model references
 #' @examples
@@ -44,7 +44,7 @@ compare_models <- function(...) {
   new_model_comparison(models, terms, fits)
 }
 
-# From the same priors; those that cannot be fitted are left out.
+# Fits with the same priors; models that cannot be fitted are left out.
 fits_of_all_laws <- function(fit) {
   own <- fit$model$dependence
   laws <- list(NULL, list(type = "easy"))
@@ -77,7 +77,7 @@ compared_table <- function(fits) {
   criteria <- lapply(fits, criteria_of_fit)
   waic <- stack_rows(criteria, function(one) one$table[1L, ])
   best <- criteria[[which.max(waic$elpd)]]
-  # By case: models may distinguish cases that others do not.
+  # Differences by case; models may divide the cases into different patterns.
   gaps <- vapply(criteria, function(one) {
     known <- !is.na(best$of_case) & !is.na(one$of_case)
     sum_over_cases((one$of_case - best$of_case)[known], weights_of_cases(fits[[1L]]$x)[known])
@@ -92,7 +92,7 @@ compared_table <- function(fits) {
   table[order(-table$elpd), ]
 }
 
-# `fits` in the order of `models`.
+# `fits`: in the order of `models`.
 compared_terms <- function(fits, models) {
   terms <- Reduce(intersect, lapply(fits, function(fit) {
     fit$terms$term[is_watched(fit$terms) & !is_shared_term(fit$terms$term)]
@@ -106,7 +106,7 @@ compared_terms <- function(fits, models) {
   )
 }
 
-# Where models that ratings cannot tell apart differ by more than what is flagged of priors.
+# Warns if undecided models differ by more than the threshold for prior sensitivity.
 warn_undecided <- function(open, terms) {
   if (length(open) < 2L) return(invisible())
   spread <- do.call(pmax, lapply(unname(open), function(fit) {

@@ -1,8 +1,7 @@
-# Which pairs of systems are compared, what their errors may have been together, and the tables of
-# differences and ranks.
+# Pairs of systems to compare, joint draws of their errors, and tables of differences and ranks.
 
-# NULL for all pairs; or list(reference =), the place of a system, 0 for the best, or list(best =),
-# with how many all others are compared.
+# Returns NULL for all pairs; list(reference =), the position of a system (0 for the best); or
+# list(best =), the number of systems that all others are compared with.
 check_against <- function(reference, best, systems) {
   abort_argument_if(!is.null(reference) && !is.null(best), "best",
     "Systems are compared with {.arg reference} or with the {.arg best}.", x = "Both are given.",
@@ -21,7 +20,7 @@ check_against <- function(reference, best, systems) {
   against
 }
 
-most_of_pairs <- 2e5 # that are compared
+most_of_pairs <- 2e5 # largest number of pairs to compare
 
 check_reference <- function(reference, systems) {
   check_string(reference, "reference")
@@ -32,8 +31,8 @@ check_reference <- function(reference, systems) {
   match(reference, systems, 0L)
 }
 
-# first, second: places of the systems of each pair; with: of those with which all are compared, and
-# ranked: of those that have ranks; against: as results have it.
+# first, second: positions of the systems of each pair; with: of the systems that all others are
+# compared with; ranked: of systems that have ranks; against: as stored in results.
 compared_pairs <- function(value, systems, against = NULL) {
   n <- length(systems)
   if (is.null(against)) check_pair_numbers(n, columns_of_pairs)
@@ -54,9 +53,9 @@ compared_pairs <- function(value, systems, against = NULL) {
   )
 }
 
-# What the errors of systems together may have been. parts: a list, each with systems `at` (places)
-# and `values` (draws x these systems, around the estimates), so that every pair is within a part;
-# ranked: values of those that have ranks; or none, and the reason.
+# Joint draws of the errors of systems. parts: a list, each with systems `at` (positions) and
+# `values` (draws x systems, around the estimates); every pair is within a part. ranked: values of
+# the ranked systems. If there are no draws, reason.
 comparison_draws <- function(estimate, pairs) {
   out <- list(
     parts = list(), ranked = matrix(NA_real_, 0L, length(pairs$ranked)), reason = NA_character_,
@@ -87,8 +86,8 @@ comparison_draws <- function(estimate, pairs) {
   out
 }
 
-# All systems together, or many in blocks, each beside those with which all are compared; or, as a
-# text, why there are none.
+# Draws of all systems together. Many systems are divided into blocks that all contain the systems
+# `with`. Returns a text if there are no draws.
 draw_parts <- function(estimate, replicates, with) {
   n <- ncol(replicates)
   draws <- draws_interval(estimate)$draws
@@ -97,7 +96,7 @@ draw_parts <- function(estimate, replicates, with) {
     others <- setdiff(seq_len(n), with)
     block <- ceiling(seq_along(others) / max(many_systems, length(with)))
     ats <- lapply(unname(split(others, block)), function(rest) c(with, rest))
-    # What clusters widen is the same in every block.
+    # The widening by clusters is the same in every block.
     if (!has_interval(estimate)) {
       estimate$details$sampling <- estimate$details$sampling * cluster_widening(estimate)
     }
@@ -110,7 +109,7 @@ draw_parts <- function(estimate, replicates, with) {
   if (is.character(parts[[1L]])) parts[[1L]] else parts
 }
 
-# The same of some systems.
+# The estimate for systems `at` only.
 estimate_of <- function(estimate, at) {
   estimate$table <- estimate$table[at, ]
   estimate$details <- estimate$details[at, ]
@@ -118,7 +117,7 @@ estimate_of <- function(estimate, at) {
   estimate
 }
 
-# The interval whose draws are taken: that of the estimate, if it has any.
+# Interval whose draws are used: that of the estimate if it has draws.
 draws_interval <- function(estimate) {
   own <- interval_of(estimate)
   if (is.null(own$draws)) accuracy_intervals()[[method_of(estimate)$draws]] else own
@@ -167,11 +166,11 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
   simultaneous_intervals(table, blocks, conf_level, around)
 }
 
-most_differences <- 4e6 # in memory at a time, of differences
+most_differences <- 4e6 # number of differences in memory at a time
 
-# Pairs whose draws are handled together: `pairs`, their numbers, and `values`, draws of systems, of
-# which they take columns `first` and `second`; `error`, standard errors of differences as estimates
-# tell them, without the heavy tails of draws around `centre`, if these have any.
+# Blocks of pairs whose draws are processed together. `pairs`: their numbers. `values`: draws of
+# systems; `first` and `second`: columns of the pairs. `error`: standard errors of differences
+# without the heavy tails of the draws around `centre`, if these have any.
 pair_blocks <- function(pairs, parts, centre = NULL) {
   seen <- logical(length(pairs$first))
   blocks <- list()
@@ -206,7 +205,7 @@ same_answers <- function(fit, first, second) {
   })$same
 }
 
-# What `f` says of pairs `at`, a list of vectors, for a block of pairs at a time.
+# Evaluates `f`, which returns a list of vectors for pairs `at`, block by block.
 over_pairs <- function(answer, first, f) {
   size <- ceiling(most_differences / 4 / max(nrow(answer), 1L))
   found <- lapply(unname(split(seq_along(first), ceiling(seq_along(first) / size))), f)
@@ -214,7 +213,7 @@ over_pairs <- function(answer, first, f) {
   lapply(fields, function(field) unlist(lapply(found, `[[`, field)))
 }
 
-# As many standard errors wide as the worst of all pairs needs.
+# Intervals with the number of standard errors that the worst of all pairs needs.
 simultaneous_intervals <- function(table, blocks, conf_level, centre) {
   known <- !is.na(table$conf.low)
   if (!any(known)) return(table)
@@ -225,7 +224,7 @@ simultaneous_intervals <- function(table, blocks, conf_level, centre) {
   table
 }
 
-# Of each draw, by how many standard errors the pair is off that is so most, of those that have any.
+# Largest deviation of a pair in each draw, in standard errors, over pairs with a standard error.
 worst_of_pairs <- function(blocks, error) {
   draws <- min(vapply(blocks, function(block) nrow(block$values), 0L))
   worst <- numeric(draws)
@@ -241,9 +240,8 @@ worst_of_pairs <- function(blocks, error) {
   worst
 }
 
-# Do averages of accuracies and agreement with the plurality of raters order two systems in the same
-# way? In public data sets the average was no better than chance where they do not. NA for other
-# estimates.
+# Do the average estimates and agreement with the plurality of raters order two systems in the same
+# way? If not, the estimate was no better than chance in public data sets. NA for other estimates.
 order_known <- function(estimate, first, second) {
   if (!is_averaged(estimate) || !is.null(estimate$compared)) return(rep(NA, length(first)))
   x <- estimate$fit$x
@@ -261,7 +259,7 @@ known_ranks <- function(systems, table) {
   }, NA, USE.NAMES = FALSE)
 }
 
-# A row per system and rank. Systems that are equal in a draw share the ranks that they take.
+# A row per system and rank. Systems that are equal in a draw share their ranks.
 rank_table <- function(systems, values) {
   n <- length(systems)
   ranks <- function(ahead) {
@@ -269,7 +267,7 @@ rank_table <- function(systems, values) {
   }
   best <- 1 + ranks(`>`)
   worst <- ranks(`>=`)
-  share <- matrix(0, n + 1L, n) # one more than ranks, after the worst
+  share <- matrix(0, n + 1L, n) # one more row, for positions after the worst rank
   system <- (n + 1L) * (rep(seq_len(n), each = nrow(values)) - 1L)
   for (equals in unique(worst - best)) {
     of <- worst - best == equals

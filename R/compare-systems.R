@@ -1,108 +1,110 @@
 #' Compare systems on the same cases
 #'
-#' Differences of accuracy between all pairs of systems, with intervals, and how probable it is that
-#' each system is the most accurate. Systems are evaluated by the same raters on the same cases, so
-#' that part of their error is common and cancels: a difference is known better than from separate
-#' studies.
+#' Estimates differences of accuracy between pairs of systems, with intervals, and the probability
+#' that each system is the most accurate. The same raters evaluate all systems on the same cases, so
+#' part of the error is common and cancels. A difference is therefore more precise than one from
+#' separate studies.
 #'
 #' @section Cases:
-#' Systems are compared on the cases that all of them answered and a rater saw; other cases may be
-#' easier or harder. Where that leaves out cases, accuracies are estimated again on the remaining
-#' ones (the raters stay fitted to all cases), which takes as long as the estimate did, and the
-#' result says how many.
+#' Systems are compared on rated cases that all of them answered; other cases may be easier or
+#' harder. If this leaves out cases, accuracies are estimated again on the remaining cases, and the
+#' result reports their number. Raters are not refitted. This takes as long as the original
+#' estimate.
 #'
 #' @section Errors of differences:
-#' Cases (or the clusters that the estimate was given) are resampled, the same for all systems, and
-#' everything is estimated again each time: replicates of the estimate are used if it has some, and
-#' made if not. Intervals are percentiles of the differences, probabilities of ranks are shares of
-#' replicates; equals share a rank. They cover sampling error only.
+#' Cases (or the clusters of the estimate) are resampled, with the same resamples for all systems,
+#' and everything is estimated again. If the estimate has replicates, they are used. Intervals are
+#' percentiles of the differences, and probabilities of ranks are shares of replicates; equal
+#' systems share a rank. They cover sampling error only.
 #'
 #' For method `"average"`, and for robust intervals, each system has the sampling error of its
-#' estimate; the correlation of the errors of two systems is that of replicates of the joint
-#' estimate (or of the method's own). An allowance for errors shared with the raters is added as in
-#' robust intervals. Its correlation between two systems is the third power of the share of cases on
-#' which they gave the same answer: .73 where nine of ten answers are the same, .13 where half of
-#' them are. This rule was chosen on public data with known truth; few of these have several
-#' systems, so it is a rough guide. Assuming that shared errors cancel gave intervals that covered
-#' too seldom.
+#' estimate. The correlation between the errors of two systems is that of replicates of the joint
+#' estimate (or of the method's replicates). An allowance for errors shared with the raters is added
+#' as in robust intervals. Its correlation between two systems is the third power of the share of
+#' cases with equal answers: .73 if nine of ten answers are equal, .13 if half are. This rule was
+#' chosen on public data with known truth. Few of these have several systems, so it is approximate.
+#' Under the assumption that shared errors cancel, coverage was too low.
 #'
 #' @section Order of systems:
-#' Where two systems are ordered differently by this estimate and by how often they agree with most
-#' raters, the estimate was right in 4 of 10 pairs (14 public sources). Column `order_known` of
-#' [tidy()][tidy.system_comparison] is `FALSE` for such pairs: take their order for unknown.
+#' If the estimate and the agreement with most raters order two systems differently, the estimate
+#' was right in 4 of 10 pairs (14 public sources). Column `order_known` of
+#' [tidy()][tidy.system_comparison] is `FALSE` for these pairs: treat their order as unknown.
 #'
 #' @section Known truths:
-#' Of an estimate with gold cases (`known_truth` of [estimate_accuracy()]) differences are measured
-#' on them, too, with the interval of the estimate. Where two systems gave the same answer the
-#' difference is zero whatever the truth, so only gold cases on which they differ count. The
-#' predictions of ratings, which system is right on them, are corrected as for accuracies;
-#' `"corrected"` has Student's interval, `"combined"` uses the difference from ratings alone as a
-#' prior (normal, with a flat part between minus and plus the share of cases on which the answers
-#' differ), whose error for shared errors is at least .1 of that share. Each pair is measured by
-#' itself. Ranks, and intervals for all differences at once, are from errors of systems whose
-#' differences vary as those of the pairs do (by classical scaling); both are `NA` where a pair
-#' has no interval. A pair without gold cases keeps the difference from ratings alone.
+#' If the estimate has gold cases (`known_truth` of [estimate_accuracy()]), these also measure the
+#' differences, with the interval of the estimate. If two systems gave the same answer, the
+#' difference is zero whatever the truth. So only gold cases on which they differ are informative.
+#' Ratings predict which system is right on these cases, and gold corrects the predictions as for
+#' accuracies. `"corrected"` has Student's interval. `"combined"` uses the difference from ratings
+#' only as a prior. The prior is normal, with a flat part between minus and plus the share of cases
+#' with different answers; its standard error for shared errors is at least .1 of that share. Each
+#' pair is measured separately. Ranks, and intervals for all differences at once, come from errors
+#' of systems with the variances of the pairs' differences (by classical scaling). Both are `NA` if
+#' a pair has no interval. A pair without gold cases keeps the difference from ratings only.
 #'
-#' Let [plan_gold()] draw the cases where answers differ, if you want a difference only: in
-#' public and simulated panels 50 gold cases at random gave 90% intervals .76 as wide as gold alone
-#' (those of `"corrected"`; coverage .92), and 50 where answers differ .49 as wide (coverage .91).
+#' If only a difference matters, let [plan_gold()] draw cases with different answers. In public and
+#' simulated panels, 50 random gold cases gave 90% intervals .76 as wide as intervals from gold only
+#' (`"corrected"`; coverage .92). With 50 gold cases with different answers they were .49 as wide
+#' (coverage .91).
 #'
 #' @section Groups:
-#' A result of [estimate_accuracy()] with `by` is compared group by group: two versions of an
-#' application, say, with different answers. Gold cases must measure both groups; a difference of
-#' uncorrected ratings is never reported, since raters may judge one version more kindly than the
-#' other. Estimates are the `"corrected"` ones. The interval of the difference is constructed from
-#' both intervals (Zou and Donner 2008). If the estimate has clusters (`resampling =
-#' list(cluster = "prompt")`), clusters that groups have in common are paired: the correlation of
-#' errors over them, drawn towards 0 as if ten gold cases showed none, narrows the interval.
-#' Results are of class `group_comparison`: `tidy()` has columns `group1`, `group2`, `system`,
-#' `estimate` (the first group less the second), `std.error`, `conf.low`, `conf.high`,
-#' `probability` that the first is better, `correlation`, `n`, `method` and `reason`. `reference` is
-#' a group, and `simultaneous` is by Bonferroni. In simulations (50 gold cases in each of two
-#' versions, 2000 panels) 90% intervals covered .91 of unpaired and .92 of paired differences.
+#' A result of [estimate_accuracy()] with `by` is compared group by group, for example two versions
+#' of an application with different answers. Both groups need gold cases. Differences from
+#' uncorrected ratings are not reported, since raters may rate one version more favourably.
+#' Estimates are the `"corrected"` ones. The interval of the difference is constructed from both
+#' intervals (Zou and Donner 2008). If the estimate has clusters
+#' (`resampling = list(cluster = "prompt")`), clusters that groups have in common are paired. The
+#' correlation of errors over these clusters narrows the interval; it is shrunk towards 0 with the
+#' weight of ten gold cases. Results are of class `group_comparison`: `tidy()` has columns `group1`,
+#' `group2`, `system`, `estimate` (the first group minus the second), `std.error`, `conf.low`,
+#' `conf.high`, `probability` that the first is better, `correlation`, `n`, `method` and `reason`.
+#' `reference` is a group, and `simultaneous` is by Bonferroni. In simulations (50 gold cases in
+#' each of two versions, 2000 panels) 90% intervals covered .91 of unpaired and .92 of paired
+#' differences.
 #'
 #' @section All pairs at once:
-#' More than two systems are compared, so some intervals of pairs miss by chance, and the system
-#' that looks best is likely to look better than it is. With `simultaneous = TRUE` the intervals
-#' cover all differences at once with probability `conf_level` (the largest studentised deviation
-#' of the replicates sets their width); the ranks need no such correction. There are no p-values:
-#' an interval that excludes zero says the same and more.
+#' With more than two systems, some intervals of pairs miss by chance, and the best estimate is
+#' likely to be too high. With `simultaneous = TRUE` the intervals cover all differences at once
+#' with probability `conf_level`. The largest studentised deviation of the replicates sets their
+#' width. Ranks need no such correction. There are no p-values: a difference is significant if its
+#' interval excludes zero.
 #'
 #' @section Many systems:
-#' All pairs of three thousand systems are millions. A leaderboard asks two other things, and for
-#' more than some 600 systems one of them must be chosen. Is a system better than a certain one:
-#' `reference` takes that from each of the others, and there are no ranks. And which systems may be
-#' the best: `best = k` compares the `k` systems with the highest estimates with each other and
-#' with all the rest, the better one (by estimate) first; ranks are those of the `k` among
-#' themselves. Choose `k` before you look. The leader has been chosen for its estimate, which is
-#' likely to be too high, the more so the more systems there are; `simultaneous = TRUE` allows for
+#' Three thousand systems have millions of pairs. For more than about 600 systems, one of two other
+#' comparisons must be chosen. `reference` compares each system with one system; there are no ranks.
+#' `best = k` compares the `k` systems with the highest estimates with each other and with all the
+#' rest, the better one (by estimate) first. Ranks are those of the `k` systems among themselves.
+#' Choose `k` before you look at results. The leader is chosen for its estimate, which is therefore
+#' likely to be too high, the more so the more systems there are. `simultaneous = TRUE` allows for
 #' that.
 #'
-#' With more than 100 systems the replicates of joint estimates, which also give the correlations of
-#' averages, are of first order: how far each case moves an estimate is found once, and nothing is
-#' refitted (the infinitesimal jackknife, Efron 1982). Systems are then taken in blocks. The
-#' allowances for shared errors of two systems of different blocks are correlated only if the two
-#' are compared, which makes simultaneous intervals a little wider.
+#' With more than 100 systems, replicates of joint estimates, which also give the correlations of
+#' averages, are of first order. The influence of each case on an estimate is computed once, and
+#' nothing is refitted (the infinitesimal jackknife, Efron 1982). Systems are then processed in
+#' blocks. The allowances for shared errors of two systems in different blocks are correlated only
+#' if the two are compared, which makes simultaneous intervals slightly wider.
 #'
 #' @references Efron, B. (1982). *The Jackknife, the Bootstrap and Other Resampling Plans*. SIAM.
 #'
 #'   Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
 #'   general approach. *Statistics in Medicine*, 27(10), 1693-1702. \doi{10.1002/sim.3095}
-#' @param x An [estimate_accuracy()] result with at least two systems, or with groups (`by`); or
-#'   [ratings()] or a [fit_raters()] result, of which one is made.
-#' @param systems Names of the systems to compare; `NULL` for all.
-#' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
-#'   of the estimate.
-#' @param simultaneous Should intervals cover all differences at once?
-#' @param reference With which system all others are compared: its name, or `"best"` for the one
-#'   with the highest estimate (unless a system has that name). `NULL` compares all pairs.
-#' @param best With so many systems, those with the highest estimates, all others are compared, and
-#'   they among themselves. Not together with `reference`.
-#' @param metric By which of [system_metrics] systems are compared, `NULL` for accuracy: differences
-#'   are of it, and the best (the most accurate, in words of results) is who has it highest or, of
-#'   costs, lowest. For methods with a joint table of truth and answer, by robust intervals or the
-#'   bootstrap (see [estimate_metrics()]).
-#' @param category For a metric of categories: of which one; `NULL` for the macro average.
+#' @param x An [estimate_accuracy()] result with at least two systems, or with groups (`by`). Or
+#'   [ratings()] or a [fit_raters()] result, from which accuracies are estimated.
+#' @param systems Names of the systems to compare; `NULL`, the default, for all.
+#' @param conf_level Confidence level of the intervals, in (0, 1); `NULL`, the default, for that of
+#'   the estimate.
+#' @param simultaneous Should intervals cover all differences at once? By default `FALSE`.
+#' @param reference System that all others are compared with: its name, or `"best"` for the system
+#'   with the highest estimate (unless a system has that name). `NULL`, the default, compares all
+#'   pairs.
+#' @param best Number of systems with the highest estimates that are compared with each other and
+#'   with all others. Not together with `reference`.
+#' @param metric One of [system_metrics]; `NULL`, the default, for accuracy. Differences are then
+#'   differences of the metric, and the best system (the most accurate, in results) has its highest
+#'   value or, for costs, its lowest. For methods with a joint table of truth and answer, with
+#'   robust or bootstrap intervals (see [estimate_metrics()]).
+#' @param category For a metric of categories: the category; `NULL`, the default, for the macro
+#'   average.
 #' @param cost For `metric = "loss"`: see [estimate_metrics()].
 #' @param ... For ratings and fits, arguments of [estimate_accuracy()]; otherwise not used.
 #' @return An object of class `system_comparison` with methods for `print()`,
@@ -118,13 +120,13 @@
 #' comparison
 #' tidy(comparison, what = "ranks")
 #'
-#' # Is anything better than system a?
+#' # Compare all systems with system a
 #' compare_systems(estimate, reference = "a")
 #'
 #' # By the macro average of F
 #' compare_systems(estimate, metric = "f_meas")
 #'
-#' # Two versions of an application, judged by one language model; the truth of 120 answers is known
+#' # Two versions of an application, rated by one language model, with 120 gold cases
 #' data <- data.frame(
 #'   id = 1:800, version = rep(c("old", "new"), each = 400), prompt = rep(1:400, 2),
 #'   right = runif(800) < rep(c(0.7, 0.8), each = 400)
@@ -160,7 +162,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   against <- check_against(reference, best, systems)
   plan <- check_compared_metric(metric, category, cost, estimate)
   gold <- estimate$gold
-  # Of gold each pair has an interval of its own.
+  # With gold each pair has a separate interval.
   abort_argument_if(!is.null(gold) && simultaneous && !is.null(against), "simultaneous",
     "Of an estimate with gold cases, {.arg simultaneous} needs all pairs.",
     i = "Leave out {.arg reference} and {.arg best}, or choose {.arg systems}.")
@@ -222,7 +224,7 @@ check_estimate <- function(x, arg = "x") {
 }
 
 # The estimate of these systems on the cases that all of them answered, with the number of cases
-# that leaves out.
+# left out.
 on_common_cases <- function(estimate, systems) {
   x <- estimate$fit$x
   at <- match(systems, x$systems)
@@ -243,13 +245,13 @@ on_common_cases <- function(estimate, systems) {
   estimate
 }
 
-# The same for other answers by systems.
+# The same estimate for other answers by systems.
 estimate_again <- function(estimate, x) {
   if (!is.null(estimate$cells)) return(draws_estimate(estimate$fit, x, estimate$options))
   fit <- fit_with(estimate$fit, x)
   options <- estimate$options
   if (!is.null(options$record)) return(function_estimate(x, options))
-  # Not needed, but to find the top that the estimate is from.
+  # Intervals without draws are computed only to find the maximum of the estimate.
   if (is.null(interval_of(estimate)$draws) && is.null(options$deviance)) {
     options$interval <- interval_none$id
   }

@@ -1,18 +1,18 @@
-# Units, workers and annotations that are left out, and measuring again without them.
+# Leave out units, workers and annotations, and measure the rest again.
 
 #' Leave out unclear units or weak workers
 #'
-#' Leaves out units or workers and measures the rest again; print() says what was done.
+#' Leaves out units or workers and measures the rest again. print() reports what was left out.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
-#' @param what `"workers"`: leave out workers by `min_units` and `flagged`. `"units"`: leave out
-#'   units by `below` and `sd`.
-#' @param min_units Leave out workers who judged fewer units.
-#' @param flagged Leave out these workers too: a [flag_workers()] result, or names.
-#' @param below Leave out units with a clarity (version 2.0: a UQS), in \[0, 1\], below this. By
-#'   default the mean over units less `sd` standard deviations (with the number of units as
-#'   divisor), as in the paper.
-#' @param sd How many standard deviations.
+#' @param what `"workers"` (the default): leave out workers by `min_units` and `flagged`. `"units"`:
+#'   leave out units by `below` and `sd`.
+#' @param min_units Workers who judged fewer units are left out; by default 3.
+#' @param flagged Further workers to leave out: a [flag_workers()] result, or names.
+#' @param below Units with a clarity (version 2.0: a UQS) below this value in \[0, 1\] are left out.
+#'   By default the mean over units minus `sd` standard deviations, as in the paper. The standard
+#'   deviation has the number of units as divisor.
+#' @param sd Number of standard deviations for the default of `below`; by default 1.
 #' @return A [crowdtruth()] result, with the same version and options. Workers who lose all their
 #'   units stay in the table, with `NA` and a reason; so do units that lose all their workers.
 #' @family CrowdTruth
@@ -32,7 +32,7 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
   )
   x <- as_crowdtruth(x)
   what <- check_choice(what)
-  # An argument of the other kind of filter would do nothing.
+  # Arguments of the other kind of filter would have no effect.
   other <- setdiff(c("workers", "units"), what)
   unused <- names(given)[given & rep(c("workers", "units"), each = 2L) == other]
   abort_argument_if(unused, unused[[1L]],
@@ -106,26 +106,26 @@ flagged_names <- function(flagged, x) {
 
 #' Merge annotations that are vague or mean the same
 #'
-#' Moves the votes of some annotations to others and measures again; where an answer then has an
-#' annotation twice, the second vote is dropped. `tidy(x, "kinds")` says which annotations are
+#' Moves the votes of some annotations to others and measures again. If an answer then contains an
+#' annotation twice, the second vote is dropped. `tidy(x, "kinds")` shows which annotations are
 #' vague, useless or ambiguous.
 #'
 #' @inheritParams filter_crowd
-#' @param into What to merge: a named vector, `c(from = "into")`. A target that is itself merged is
-#'   followed to the end. By default vague annotations go into `other`, and of two ambiguous
-#'   annotations the less frequent into the more frequent one (what is already merged does not count
-#'   again); useless ones are left alone.
-#' @param other The annotation that stands for anything else and takes the vague ones; `NULL`
-#'   leaves them alone.
-#' @param frequent A probability: annotations on at least this share of the units are frequent.
-#' @param clear Annotations whose clarity, in \[0, 1\], is below this are clear nowhere.
-#' @param similar An annotation with an ambiguity of at least this, at most 1, is ambiguous.
+#' @param into What to merge: a named vector, `c(from = "into")`. If a target is itself merged, the
+#'   votes move on to its target. By default, vague annotations are merged into `other`, and the
+#'   less frequent of two ambiguous annotations into the more frequent one. Useless annotations are
+#'   not merged, and an annotation is merged only once.
+#' @param other The annotation for anything else. Vague annotations are merged into it; `NULL`, the
+#'   default, does not merge them.
+#' @param frequent Annotations on at least this share of the units, in \[0, 1\], are frequent.
+#' @param clear Annotations with a clarity below this value in \[0, 1\] are clear on no unit.
+#' @param similar Annotations with an ambiguity of at least this value, at most 1, are ambiguous.
 #' @return A [crowdtruth()] result, with the same version and options.
 #' @family CrowdTruth
 #' @templateVar where Section 5.4
 #' @template ref-crowdtruth
 #' @examples
-#' # As the paper does
+#' # The merges of the paper
 #' figure2 <- crowdtruth(ratings(crowdtruth2014, case = unit, counts = sT:sOTH))
 #' merge_annotations(figure2, c(sAW = "sOTH", sP = "sT", sS = "sCA", sM = "sCA"))
 #' @export
@@ -145,7 +145,7 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   measure_again(x, merge_labels(x$ratings, target), paste("Merged", toString(did)))
 }
 
-# The number of the category that each category becomes.
+# Number of the category that each category is merged into.
 merge_targets <- function(into, categories) {
   names <- names(into)
   abort_argument_if(!is.atomic(into) && !is.list(into), "into",
@@ -197,9 +197,10 @@ annotation_kinds <- function(x, other = NULL, frequent = 0.5, clear = 0.6, simil
     vague = unclear & table$probability >= frequent, useless = unclear,
     ambiguous = !is.na(table$ambiguity) & table$ambiguity >= similar
   )
-  kind[names %in% other] <- NA # it is meant to be vague
+  kind[names %in% other] <- NA # `other` is vague by purpose
   into <- ifelse(kind %in% "vague", other %||% NA_character_, NA_character_)
-  # Of two the rarer one moves; of two as frequent, the later one.
+  # Merge the less frequent annotation into the more frequent one. If both are equally frequent,
+  # merge the later one.
   partner <- match(table$similar_to, names)
   rank <- order(order(-table$frequency))
   mergeable <- kind[partner] %in% c("ambiguous", NA) & !table$similar_to %in% other

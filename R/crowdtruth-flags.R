@@ -1,6 +1,6 @@
-# Workers whose metrics look like those of spam.
+# Workers with metrics like those of spammers.
 
-# What speaks against a worker: 1 if much of it does, -1 if little does.
+# Sign of each metric: 1 if large values indicate a spammer, -1 if small values do.
 spam_sign <- c(
   unit_disagreement = 1, worker_disagreement = 1, overlap_disagreement = 1,
   annotations_per_unit = 1, wqs = -1, wwa = -1, wua = -1
@@ -8,43 +8,46 @@ spam_sign <- c(
 
 #' Flag workers of low quality
 #'
-#' A rule on the metrics of the workers tells likely spammers from the others.
+#' Flags likely spammers by a rule on the metrics of the workers.
 #'
-#' * Without `weights` and `known`, the **standard-deviation rule**: a metric speaks against a
-#'   worker if it is more than `sd` standard deviations beyond the mean over workers, on the side of
-#'   disagreement, low quality or many annotations; a worker is flagged if at least `votes` metrics
-#'   do. The score is their number less `votes` plus one half. The more spammers there are, the
-#'   fewer stand out.
-#' * With `weights`, a **linear rule**: the score is their sum of products with the metrics, plus
-#'   the weight `(Intercept)`; a worker with a score above 0 is flagged.
-#' * With `known`, a linear rule **fitted** to workers whose quality is known, by logistic
-#'   regression on standardised metrics with a weak normal prior (standard deviation 2.5), which
-#'   stays finite where a line separates the two kinds. Each known worker also gets a score from a
-#'   rule fitted without the fold of workers that it is in; accuracy is measured with these.
+#' * Without `weights` and `known`, the **standard-deviation rule**: a metric counts against a
+#'   worker if it is more than `sd` standard deviations beyond the mean over workers. The direction
+#'   is that of disagreement, low quality or many annotations. A worker is flagged if at least
+#'   `votes` metrics do. The score is the number of these metrics minus `votes` plus one half. The
+#'   more spammers there are, the less they differ from the mean.
+#' * With `weights`, a **linear rule**: the score is the weighted sum of the metrics plus the weight
+#'   `(Intercept)`. A worker with a score above 0 is flagged.
+#' * With `known`, a linear rule **fitted** to workers of known quality, by logistic regression on
+#'   standardised metrics. Slopes have a weak normal prior (standard deviation 2.5), so that they
+#'   stay finite if a line separates the two kinds. Each known worker also gets a held-out score,
+#'   from a rule fitted without the worker's fold. Accuracy is measured with the held-out scores.
 #'
 #' @inheritParams filter_crowd
 #' @param metrics Names of columns of `x$workers`. By default `unit_disagreement`,
 #'   `worker_disagreement` and `annotations_per_unit`; in version 2.0 `wwa`, `wua` and
 #'   `annotations_per_unit`.
-#' @param weights Named vector: the weight of each metric and perhaps of `(Intercept)`. Its names
-#'   are the metrics; `metrics` need not be given.
-#' @param known Named logical vector: for some workers, by name, whether they are of low quality. At
-#'   least two of each kind.
-#' @param folds How many folds, each with its share of both kinds; as many as known workers, or
-#'   more, leaves out one at a time. Folds are drawn with R's random numbers.
-#' @param sd,votes For the standard-deviation rule, see above.
+#' @param weights Named numeric vector: the weight of each metric and, optionally, of `(Intercept)`.
+#'   Its names are the metrics, so that `metrics` can be left out.
+#' @param known Named logical vector: for some workers, by name, whether they are of low quality. It
+#'   must contain at least two workers of each kind.
+#' @param folds Number of folds, by default 10; each has its share of both kinds. If it is not below
+#'   the number of known workers, one worker is left out at a time. Folds are drawn with R's random
+#'   number generator.
+#' @param sd,votes Settings of the standard-deviation rule, see above. By default 1 and 2, or 1 vote
+#'   for a single metric.
 #' @return An object of class `worker_flags`, a list with
-#'   * `workers`: a tibble with `worker`, `units`, the metrics, `score`, `flagged`, where quality is
-#'     known `known` and `held_out` (the score from the other folds), and `reason`. The score is
-#'     `NA` where a metric is.
-#'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), `metrics`, `weights` (of the linear rules),
-#'     `thresholds` (of the other) and `folds`.
+#'   * `workers`: a tibble with `worker`, `units`, the metrics, `score`, `flagged` and `reason`. If
+#'     quality is known, also `known` and `held_out` (the score from the other folds). The score is
+#'     `NA` if a metric is `NA`.
+#'   * `rule` (`"sd"`, `"weights"` or `"fitted"`), `metrics`, `weights` (of linear rules),
+#'     `thresholds` (of the standard-deviation rule) and `folds`.
 #'
-#'   `tidy()` gives the workers; `glance()` a tibble with one row: `rule`, `workers`, `flagged`,
-#'   `undefined`; where quality is known `known`, `low` (how many are of low quality)
-#'   and, from held-out scores, `accuracy`, `precision`, `recall`, `auc` (the probability that the
-#'   score of a worker of low quality is above that of another) and `separation` (the distance
-#'   between the mean scores of the kinds in pooled standard deviations).
+#'   `tidy()` returns `workers`. `glance()` returns a tibble with one row: `rule`, `workers`,
+#'   `flagged` and `undefined`. If quality is known, it also has `known`, `low` (the number of
+#'   workers of low quality) and statistics of the held-out scores: `accuracy`, `precision`,
+#'   `recall`; `auc`, the probability that a worker of low quality has a higher score than another
+#'   worker; `separation`, the difference of the mean scores of both kinds, in pooled standard
+#'   deviations.
 #' @family CrowdTruth
 #' @templateVar where Sections 4.1 and 5.2
 #' @template ref-crowdtruth
@@ -78,7 +81,7 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   table <- x$workers[c("worker", "units", metrics)]
   table$score <- rule$score
   table$flagged <- rule$score > 0
-  table$known <- rule$known # NULL adds none
+  table$known <- rule$known # NULL adds no column
   table$held_out <- rule$held_out
   lacking <- apply(is.na(value), 1L, function(lacks) toString(metrics[lacks]))
   table$reason <- ifelse(nzchar(lacking), paste(lacking, "undefined"), NA_character_)
@@ -106,7 +109,7 @@ check_metrics <- function(metrics, weights, x) {
   given
 }
 
-# For every worker of low quality or not, or NA.
+# For each worker: TRUE if of low quality, FALSE if not, NA if not known.
 check_known <- function(known, x) {
   names <- names(known)
   unknown <- setdiff(names, x$workers$worker)
@@ -123,7 +126,7 @@ sd_rule <- function(value, sd, votes) {
   spread <- apply(value, 2L, stats::sd, na.rm = TRUE)
   limit <- colMeans(value, na.rm = TRUE) + side * sd * spread
   beyond <- (t(value) - limit) * side
-  against <- colSums(beyond > 1e-9) # not a metric that is the same for all
+  against <- colSums(beyond > 1e-9) # the tolerance ignores metrics that are constant
   list(rule = "sd", thresholds = limit, votes = votes, score = against - votes + 0.5)
 }
 
@@ -137,7 +140,7 @@ fitted_rule <- function(value, known, folds) {
   abort_argument_if(any(kinds < 2L), "known",
     "must hold at least two workers of each kind whose metrics are defined.",
     x = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
-  # The second kind goes on where the first stopped, so that folds are of one size.
+  # The second kind continues where the first stopped, so that folds have equal sizes.
   shuffled <- with_one_seed({
     unlist(lapply(split(use, known[use]), function(of) of[sample.int(length(of))]))
   })
@@ -156,7 +159,7 @@ fitted_rule <- function(value, known, folds) {
   )
 }
 
-# Logistic regression by Newton's method; slopes of standardised metrics have a normal prior.
+# Logistic regression by Newton's method. Slopes of standardised metrics have a normal prior.
 fit_linear <- function(value, low, prior_sd = 2.5) {
   centre <- colMeans(value)
   scale <- apply(value, 2L, stats::sd)
@@ -180,7 +183,7 @@ fit_linear <- function(value, low, prior_sd = 2.5) {
   c(`(Intercept)` = beta[[1L]] - sum(slope * centre), slope)
 }
 
-# How held-out scores tell workers of low quality from others.
+# How well held-out scores separate workers of low quality from the others.
 score_quality <- function(score, low) {
   use <- !is.na(score) & !is.na(low)
   score <- score[use]
@@ -197,7 +200,7 @@ score_quality <- function(score, low) {
   )
 }
 
-# ---- What is shown ------------------------------------------------------------------------------
+# ---- Printed form -------------------------------------------------------------------------------
 
 # `rule`: metrics, version, and the fields of the rule.
 new_flags <- function(workers, rule) {
@@ -232,7 +235,7 @@ rule_note <- function(x) {
   paste("Rule: at least", x$votes, "of", toString(limits))
 }
 
-# How the rule did on workers whose quality is known.
+# Performance of the rule on workers of known quality.
 quality_note <- function(quality, folds) {
   shown <- c(accuracy = "accuracy", precision = "precision", recall = "recall", AUC = "auc")
   paste0(

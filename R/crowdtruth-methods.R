@@ -1,32 +1,34 @@
 #' Tables of CrowdTruth
 #'
 #' @section Tables:
-#'   `tidy(x, what)` gives a table; `"workers"`, `"units"`, `"annotations"`, `"scores"` and
-#'   `"convergence"` are described with [crowdtruth()].
+#'   `tidy(x, what)` returns a table. `"workers"`, `"units"`, `"annotations"`, `"scores"` and
+#'   `"convergence"` are described in [crowdtruth()].
 #'
-#'   `"similarity"` has a row per pair of different annotations: `annotation`, `other` and
+#'   `"similarity"`: a row per pair of different annotations, with `annotation`, `other` and
 #'   `similarity`.
 #'
 #'   `"labels"`: soft labels, in the form of [ground_truth()]: `case`, then a column for each
-#'   annotation, with shares that sum to one on each unit. In version 2014 they are the shares of
-#'   the votes, in version 2.0 the same with workers weighted by their quality. They are no
-#'   posterior probabilities: nothing is assumed about one true annotation. `NA` for a unit without
-#'   labels, or whose workers all have no quality.
+#'   annotation, with shares that sum to one on each unit. In version 2014 they are shares of votes.
+#'   In version 2.0 votes are weighted by the quality of the workers. They are not posterior
+#'   probabilities, since no true annotation is assumed. `NA` for a unit without labels, or if all
+#'   its workers have quality 0.
 #'
-#'   `"kinds"`: which annotations [merge_annotations()] would merge, with its arguments `other`,
-#'   `frequent`, `clear` and `similar`: `annotation`, `kind`,
-#'   `into` (or `NA`), `probability`, `clarity`, `ambiguity` and `similar_to`. The `kind` is
-#'   `"vague"` (frequent, but clear nowhere), `"useless"` (rare, and clear nowhere), `"ambiguous"`
-#'   (on units where another annotation is nearly always given too) or `NA`.
+#'   `"kinds"`: the annotations that [merge_annotations()] would merge, with its arguments `other`,
+#'   `frequent`, `clear` and `similar`. Columns: `annotation`, `kind`, `into` (or `NA`),
+#'   `probability`, `clarity`, `ambiguity` and `similar_to`. The `kind` is `"vague"` (frequent, but
+#'   clear on no unit), `"useless"` (rare, and clear on no unit), `"ambiguous"` (on units where
+#'   another annotation is nearly always given too) or `NA`.
 #' @param x A [crowdtruth()] result.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
-#' @return `as.matrix()`: the scores of all annotations on all units, units x
-#'   annotations, numbers in \[0, 1\]; `NA` for a
-#'   unit without labels (version 2.0: without judgements). `glance()`: a tibble with one row:
-#'   `version`; the numbers of `units`, `workers`, `annotations`, `judgements` and `labels` (given
-#'   in all); the means `clarity`, `unit_disagreement` and `worker_disagreement` (version 2014) or
-#'   `uqs`, `wqs` and `aqs` (2.0), over what is defined; `steps` and `converged` (2.0). `format()`:
-#'   a line of words.
+#' @return `as.matrix()`: scores, units x annotations, numbers in \[0, 1\]; `NA` for a unit without
+#'   labels (version 2.0: without judgements).
+#'
+#'   `glance()`: a tibble with one row: `version`; the numbers of `units`, `workers`, `annotations`,
+#'   `judgements` and `labels` (total number given); the means `clarity`, `unit_disagreement` and
+#'   `worker_disagreement` (version 2014) or `uqs`, `wqs` and `aqs` (2.0), over defined values;
+#'   `steps` and `converged` (2.0).
+#'
+#'   `format()`: a string with one line.
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)
@@ -75,7 +77,7 @@ crowd_line <- function(version, sizes) {
   )
 }
 
-# Row by row: the transpose is column by column.
+# Pairs in the order of rows. The transpose is needed since matrices are stored by column.
 similarity_table <- function(x) {
   similarity <- t(x$similarity)
   names <- rownames(similarity)
@@ -86,7 +88,7 @@ similarity_table <- function(x) {
   )
 }
 
-# What says how clear a unit is.
+# Column that measures how clear a unit is.
 unit_measure <- function(x) if (x$options$version == "2.0") "uqs" else "clarity"
 
 mean_known <- function(x) if (all(is.na(x))) NA_real_ else mean(x, na.rm = TRUE)
@@ -113,7 +115,7 @@ crowd_notes <- function(x) {
   )
 }
 
-# "Units: clarity .61 to 1.00, mean .85; lowest 225527736, 225527737"
+# A line such as "Units: clarity .61 to 1.00, mean .85; lowest 225527736, 225527737".
 describe_spread <- function(what, table, measure, high = FALSE) {
   value <- table[[measure]]
   if (all(is.na(value))) return(paste0(what, ": ", measure, " is undefined"))
@@ -133,7 +135,7 @@ as.matrix.crowdtruth <- function(x, ...) {
   categories <- x$ratings$categories
   out <- matrix(0, nrow(x$units), length(categories),
     dimnames = list(as_label(x$units$unit), categories))
-  # The unit of each score, by its votes: names need not be unique.
+  # Scores are matched to units by counts of votes, since names need not be unique.
   unit <- findInterval(cumsum(x$scores$votes), cumsum(x$units$votes), left.open = TRUE) + 1L
   out[cbind(unit, as.integer(x$scores$annotation))] <- x$scores$score
   out[is.na(x$units[[unit_measure(x)]]), ] <- NA_real_
@@ -152,35 +154,37 @@ label_shares <- function(x) {
   tibble::new_tibble(c(list(case = x$units$unit), columns), nrow = nrow(scores))
 }
 
-# What verbs on CrowdTruth take: a result, or ratings that are then measured.
+# Input of CrowdTruth functions: a result, or ratings that are then measured.
 as_crowdtruth <- function(x) {
   if (inherits(x, "crowdtruth")) x else crowdtruth(as_answers(x))
 }
 
-# Crowds whose spammers are known.
+# Simulated crowds with known spammers.
 
 #' Simulated crowds with planted spammers
 #'
-#' Draws the judgements of a crowd that may give several labels to a unit, among them spammers.
+#' Draws the judgements of a crowd in which a worker may give a unit several labels and some workers
+#' are spammers.
 #'
-#' Every unit has a main label, and a clarity drawn uniformly between .3 and 1: the probability that
-#' a faithful worker gives the main label. The rest of the probability goes in half to the label's
-#' neighbour (the first and the second label are neighbours, the third and the fourth, and so on),
-#' and in half to any other. With probability .15 a faithful worker adds the neighbour of what was
-#' given. Workers judge as nearly equally many units as possible, drawn at random.
+#' Every unit has a main label and a clarity, drawn uniformly between .3 and 1: the probability that
+#' a faithful worker gives the main label. Half of the remaining probability is that of the
+#' neighbour of the main label. The first and second label are neighbours, the third and fourth, and
+#' so on. The other half is that of a label drawn at random. With probability .15 a faithful worker
+#' adds the neighbour of the label given. Workers are drawn at random, and their numbers of units
+#' are as equal as possible.
 #'
-#' Spammers take the places of faithful workers:
-#' * `random`: any label, and with probability .3 a second, whatever the unit.
-#' * `constant`: always the same label, drawn for each such worker.
-#' * `copy`: like `random`, but all of them give the same answer on a unit.
+#' Spammers replace faithful workers:
+#' * `random`: a random label and, with probability .3, a second one, independent of the unit.
+#' * `constant`: always the same label, drawn for each constant worker.
+#' * `copy`: like `random`, but all copying workers give the same answer on a unit.
 #'
-#' @param units,workers,per_unit Numbers of units, of workers and of judgements for each unit, at
-#'   most as many as workers.
-#' @param labels Number of labels, 2 to 26, called by letters.
-#' @param spammers Named vector: how many workers are of each kind.
-#' @return A [ratings()] object with `repeats = "labels"` that also carries the kinds of its
-#'   workers: `tidy(x, "workers")` is a tibble with `worker` and `kind`, which is `"faithful"`,
-#'   `"random"`, `"constant"` or `"copy"`.
+#' @param units,workers,per_unit Numbers of units, of workers, and of judgements per unit.
+#'   `per_unit` is at most `workers`.
+#' @param labels Number of labels, from 2 to 26; their names are capital letters.
+#' @param spammers Named vector: number of spammers of each kind.
+#' @return A [ratings()] object with `repeats = "labels"` and the kinds of its workers:
+#'   `tidy(x, "workers")` is a tibble with `worker` and `kind`, which is `"faithful"`, `"random"`,
+#'   `"constant"` or `"copy"`.
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)
@@ -220,7 +224,7 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
   x
 }
 
-# The first and perhaps a second label of each answer, as the kind of its worker gives them.
+# First label and, if given, second label of each answer, drawn by the kind of its worker.
 draw_answers <- function(unit, worker, kinds, labels) {
   n <- length(unit)
   units <- max(unit)
@@ -256,8 +260,8 @@ draw_kinds <- function(spammers, workers) {
   replace(rep("faithful", workers), sample.int(workers, length(bad)), bad)
 }
 
-# The workers of each unit in a column. They come in turn, in a new random order each turn; where a
-# unit spans two turns, those it has already come last in the second.
+# Workers of each unit, one unit per column. Workers take turns in random order, newly drawn for
+# each round. If a unit spans two rounds, its workers of the first round come last in the second.
 assign_workers <- function(units, workers, per_unit) {
   out <- matrix(0L, per_unit, units)
   turn <- sample.int(workers)

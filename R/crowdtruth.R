@@ -2,72 +2,77 @@
 
 #' Measure units, workers and annotations by their disagreement
 #'
-#' Where several answers can be right, disagreement is no error but a sign: of an unclear unit, of a
-#' worker who did not care, of annotations that mean nearly the same. CrowdTruth measures all three
-#' from the same judgements. In its words, which the results keep, a *unit* is a case, a *worker* a
-#' rater, an *annotation* a label, and a *judgement* the answer of a worker on a unit.
+#' Measures the clarity of units, the quality of workers and the ambiguity of annotations. If
+#' several answers can be right, disagreement is not only error. It may come from an unclear unit, a
+#' careless worker, or annotations with nearly the same meaning. CrowdTruth measures all three from
+#' the same judgements. A *unit* is a case, a *worker* a rater, an *annotation* a label, and a
+#' *judgement* the answer of a worker on a unit.
 #'
 #' @section Version 2014:
-#' With `V` the votes of a unit, the sum of its workers' 0/1 answers `w`:
+#' Let `V` be the votes of a unit, the sum of the 0/1 answers `w` of its workers.
 #' * The **unit-annotation score** is the cosine between `V` and the annotation: its votes divided
-#'   by the length of `V`. The **clarity** of a unit is its largest score, that of an annotation its
-#'   largest score on any unit (0 if no worker used it). All are in \[0, 1\].
+#'   by the length of `V`. The **clarity** of a unit is its largest score. The clarity of an
+#'   annotation is its largest score on any unit (0 if no worker used it). All are in \[0, 1\].
 #' * The **disagreement of a worker with units** is the mean of `1 - cos(V - w, w)` over the
-#'   worker's units, in \[0, 1\]: own votes are taken off first.
-#' * The **disagreement of a worker with workers** is one minus the mean, over all others with a
-#'   unit in common, of Cohen's kappa between the two; each kappa is over the cells units x
-#'   annotations of the common units, and weighs by their number. The authors' programs use an
-#'   overlap instead: the mean share of the worker's annotations that the other gave too. Both are
-#'   given.
-#' * An annotation i is **similar** to j by causal power, `(p - q) / (1 - q)`, where p is the share
-#'   of units with j among those with i, and q among those without. **Ambiguity** is the largest
-#'   similarity to another annotation. Similarity is at most 1 and can be far below 0.
+#'   worker's units, in \[0, 1\]. The worker's votes are subtracted from `V`.
+#' * The **disagreement of a worker with workers** is 1 minus the mean of Cohen's kappa with each
+#'   other worker who shares a unit. Each kappa is over the cells units x annotations of the common
+#'   units, and is weighted by the number of these units. The authors' programs use an overlap
+#'   instead of kappa: the share of the worker's annotations that the other worker gave too. Both
+#'   are returned.
+#' * The **similarity** of annotation i to j is their causal power, `(p - q) / (1 - q)`. Here p is
+#'   the share of units with j among units with i, and q the share among units without i.
+#'   **Ambiguity** is the largest similarity to another annotation. Similarity is at most 1 and can
+#'   be far below 0.
 #'
 #' @section Version 2.0:
-#' The quality of units (`uqs`), workers (`wqs`, the product of their agreement with workers, `wwa`,
-#' and with units, `wua`) and annotations (`aqs`) are weighted means of the same cosines, and each
-#' weighs the others. In `wua` the votes that a worker is compared with are those of the others on
-#' the unit, each weighted by its `wqs`, as in the authors' program. All start at 1; a step takes
-#' all of them from those of the step before. It stops when none changes by `tolerance` or more.
-#' Scores are in \[0, 1\]. With the authors' published results all agree to 1e-12, but for `wua` of
-#' a worker of quality 0, which is 1e-8 there and 0 here.
+#' The qualities of units (`uqs`), workers (`wqs`) and annotations (`aqs`) are weighted means of the
+#' same cosines. Each kind of quality is a weight for the others. `wqs` is the product of the
+#' agreement with workers, `wwa`, and with units, `wua`. In `wua` a worker is compared with the
+#' votes of the other workers on the unit, weighted by their `wqs`, as in the authors' program. All
+#' qualities start at 1, and each step computes all of them from those of the step before. The steps
+#' stop when no quality changes by `tolerance` or more. Scores are in \[0, 1\]. All values agree
+#' with the authors' published results to 1e-12, except that `wua` of a worker of quality 0 is 1e-8
+#' there and 0 here.
 #'
-#' With the tolerance of the reference, .001, qualities are not quite settled: going on to 1e-12
-#' takes some 60 steps and moves them by up to .002. A quality of 0 stays 0: a worker who agrees
-#' with no other in the first step has no say afterwards.
+#' The default tolerance, .001, is that of the authors' program. Qualities have then not fully
+#' converged: with 1e-12 there are some 60 steps, and qualities change by up to .002. A quality of 0
+#' stays 0: a worker who agrees with no other worker in the first step has no weight afterwards.
 #'
-#' @section What is undefined:
-#' is `NA`, and the column `reason` says why: the similarity of an annotation that is on no unit or
-#' on all, the disagreement of a worker who is alone or whose answers are empty. In a worker's mean,
-#' units where the distance is undefined are left out. In version 2.0, as in its reference, no
-#' denominator and no annotation quality is below 1e-8; where this floor was reached, `reason` says
-#' so. A unit whose answers are all empty has a `uqs` of 0.
+#' @section Undefined values:
+#' Undefined values are `NA`, and the column `reason` gives the reason. An example is the similarity
+#' of an annotation that is on no unit or on all units. Another is the disagreement of a worker who
+#' shares no unit or gives only empty answers. The mean of a worker leaves out units with an
+#' undefined distance. In version 2.0, as in the authors' program, denominators and annotation
+#' qualities are at least 1e-8; if this floor was reached, `reason` says so. A unit with only empty
+#' answers has a `uqs` of 0.
 #'
-#' @param x [ratings()], as a rule with `repeats = "labels"`. From counts, units and annotations are
-#'   measured in version 2014; workers are unknown.
-#' @param version `"2014"` or `"2.0"`.
-#' @param task For version 2.0: `"closed"`, workers choose among given annotations; or `"open"`,
-#'   they write their own, and annotations have no quality (it is taken as 1).
-#' @param tolerance,max_steps For version 2.0: stop when no quality changes by as much in a step, at
-#'   the latest after so many steps, then with a warning of class `fallible_warning_no_convergence`.
+#' @param x [ratings()], usually with `repeats = "labels"`. From counts, version 2014 measures units
+#'   and annotations but not workers.
+#' @param version `"2014"` (the default) or `"2.0"`.
+#' @param task For version 2.0: `"closed"` (the default) if workers choose among given annotations;
+#'   `"open"` if they write annotations. Then annotations have no quality (it is set to 1).
+#' @param tolerance,max_steps For version 2.0: stop when no quality changes by `tolerance` or more
+#'   in a step, or after `max_steps` steps, then with a warning of class
+#'   `fallible_warning_no_convergence`. By default 0.001 and 1000.
 #' @param ... Not used.
 #' @return An object of class `crowdtruth`, a list with
 #'   * `units`: `unit`; `workers`, the number of judgements; `votes`, the number of labels given;
-#'     `annotation`, the one with most votes (several joined by "|" if tied); `clarity` or `uqs`;
+#'     `annotation`, the annotation with most votes (several joined by "|" if tied); `clarity` or
+#'     `uqs`; `reason`.
+#'   * `workers`: `worker`; `units`, the number judged; `unit_disagreement`, `worker_disagreement`
+#'     (kappa) and `overlap_disagreement`, or `wqs`, `wwa` and `wua`; `annotations_per_unit`;
 #'     `reason`.
-#'   * `workers`: `worker`; `units`, how many they judged; `unit_disagreement`,
-#'     `worker_disagreement` (kappa) and `overlap_disagreement`, or `wqs`, `wwa` and `wua`;
-#'     `annotations_per_unit`; `reason`.
-#'   * `annotations`: `annotation`; `frequency`, on how many units it was given at least once, and
-#'     `probability`, their share; `clarity`; `ambiguity`; `similar_to`, the (first) annotation
-#'     behind it; in version 2.0 `aqs`; `reason`.
-#'   * `scores`: `unit`, `annotation`, `votes` and `score` for each annotation with votes on a unit:
-#'     the unit-annotation score, in version 2.0 the share of the workers who gave the annotation,
-#'     weighted by `wqs`.
+#'   * `annotations`: `annotation`; `frequency`, the number of units with the annotation, and
+#'     `probability`, their share; `clarity`; `ambiguity`; `similar_to`, the (first) annotation that
+#'     it is most similar to; in version 2.0 `aqs`; `reason`.
+#'   * `scores`: `unit`, `annotation`, `votes` and `score` for each annotation with votes on a unit.
+#'     The score is the unit-annotation score. In version 2.0 it is the share of workers who gave
+#'     the annotation, weighted by `wqs`.
 #'   * `similarity`: a matrix, annotation i in rows, j in columns.
-#'   * `convergence` (version 2.0): `step` and the largest change of `units`, `workers` and
+#'   * `convergence` (version 2.0): `step` and the largest changes of `units`, `workers` and
 #'     `annotations` in it; and `converged`.
-#'   * `ratings`, what was measured; `history`, what was filtered or merged before.
+#'   * `ratings`, the ratings measured; `history`, previous filters and merges.
 #' @family CrowdTruth
 #' @templateVar where Section 4
 #' @template ref-crowdtruth
@@ -107,7 +112,7 @@ check_judgements <- function(x, version) {
     i = "Make {.arg x} without {.arg weights}.", row = NULL)
 }
 
-# Fields as documented above, and options. `history` is what was done before.
+# Computes the fields of crowdtruth(). `history`: previous filters and merges.
 measure_crowd <- function(x, options, history = character()) {
   entries <- judgements(x)
   found <- na_real(core_crowd_units(entries))
@@ -140,7 +145,7 @@ measure_crowd <- function(x, options, history = character()) {
   ))
 }
 
-# The same again on other ratings.
+# Measures other ratings with the options of `object`.
 measure_again <- function(object, x, did) {
   measure_crowd(x, object$options, c(object$history, did))
 }
@@ -190,7 +195,7 @@ unit_table <- function(x, entries, found, measured) {
   out
 }
 
-# The largest value of each group of 1 ... n and where it stands; NA for a group without values.
+# Largest value of each group 1 ... n and its position; NA for a group without values.
 largest <- function(value, group, n) {
   order <- order(group, -value)
   first <- order[!duplicated(group[order])]
@@ -239,7 +244,7 @@ worker_reasons <- function(table, measured) {
   replace(notes, table$units == 0L, "no unit judged")
 }
 
-# The first reason that applies in each row; arguments are named after reasons.
+# First reason that applies in each row. The names of the arguments are the reasons.
 first_reason <- function(...) {
   applies <- list(...)
   out <- rep(NA_character_, length(applies[[1L]]))
@@ -264,7 +269,7 @@ annotation_table <- function(x, found, similarity, measured) {
     clarity = replace(clarity, is.na(clarity), 0), ambiguity = near$value,
     similar_to = x$categories[col(similarity)[near$at]]
   )
-  out$aqs <- measured$aqs # NULL adds none
+  out$aqs <- measured$aqs # NULL adds no column
   out$reason <- first_reason(
     "no worker used it" = frequency == 0L, "it is on every unit" = frequency == units,
     "every other annotation is on all units without it" = is.na(near$value)

@@ -1,11 +1,11 @@
-# What questions the ratings answer, and how checks and questions are shown.
+# Questions that the ratings can answer, and the printed form of checks and questions.
 
 answer_words <- c(
   yes = "Yes", assumption = "Under an assumption", gold = "Only with gold cases", no = "No"
 )
 
-# What people ask of ratings: answered by them ("yes"), if something is assumed ("assumption"), only
-# with cases of known truth ("gold"), or not at all ("no").
+# Typical questions and whether the ratings answer them: "yes", "assumption" (only under an
+# assumption), "gold" (only with gold cases) or "no".
 list_questions <- function(x, agreed) {
   silent <- is.na(agreed$kappa) || agreed$at_chance && !agreed$unequal
   only_gold <- !silent && agreed$kappa <= 0 && !agreed$unequal
@@ -41,7 +41,7 @@ list_questions <- function(x, agreed) {
   )
 }
 
-# A document shows the table, the console sentences.
+# Documents show the table, the console shows sentences.
 new_data_check <- function(checks, questions, facts) {
   line <- toString(vapply(c("problem", "doubt"), function(status) {
     found <- checks$check[checks$status == status]
@@ -81,9 +81,9 @@ new_data_check <- function(checks, questions, facts) {
   )
 }
 
-#' Picture of a data check
+#' Plot of a data check
 #'
-#' A row per check, in the colour of its status, with what was found.
+#' Draws a row per check, with the finding, coloured by status.
 #'
 #' @param object A [data_check()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.

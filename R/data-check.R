@@ -1,39 +1,43 @@
-#' What can these ratings say?
+#' Check ratings before an analysis
 #'
-#' A first look before anything is estimated: what in the data weakens every result, and which
-#' questions they can answer, can answer under an assumption, or cannot answer without cases of
-#' known truth.
+#' Reports properties of the data that weaken every result. Lists the questions that the ratings can
+#' answer, can answer under an assumption, or cannot answer without cases of known truth.
 #'
-#' @section What is looked at:
-#' * *Cases*: what sampling error alone makes of a share. Below 50 cases is a problem, below 200 a
-#'   doubt, as Lehner (2015) advises at least 200 where agreement is weak.
-#' * *Raters*: two raters fix the K-model only; a case needs two ratings to say something.
-#' * *Agreement*: Fleiss' kappa; at or below 0 nothing can be learnt from it, below 0.2 is a
-#'   problem, below 0.4 a doubt. Where pairs agree in no more than one case of as many as there are
-#'   categories, raters with equal errors give no information; models in which raters differ may.
-#' * *Constant raters*, who give only one category, and more often than chance would make probable.
-#'   The method `"average"` and [ground_truth()] of ratings leave them out.
-#' * *Duplicated raters or systems*: pairs who differ in at most 1 of 100 of at least 20 common
-#'   cases, which would be improbable if each erred by itself (below .01 for all pairs together; how
-#'   often each errs is estimated from the plurality of the others). They may be one source. So may
-#'   all, if half of all pairs of raters agree in more than 95% of their cases.
-#' * *Categories*: unused ones, rare ones (fewer than 5 ratings), or one that has 95%
-#'   of ratings.
-#' * *Missing ratings*: how many, whether raters share cases, whether systems answer all.
-#' * *Who rates*: whether it was declared by `rater_kind` of [ratings()]. Machines err together.
+#' @section Checks:
+#' * *Cases*: the sampling error of a share. Fewer than 50 cases with two or more ratings are a
+#'   problem, fewer than 200 a doubt. Lehner (2015) advises at least 200 if agreement is weak.
+#' * *Raters*: fewer than three raters are a doubt, since two raters determine only the K-model. A
+#'   case is informative only if it has two ratings.
+#' * *Agreement*: a Fleiss' kappa below 0.2 is a problem, below 0.4 a doubt. At or below 0, accuracy
+#'   is not identified without gold cases. The same holds for raters with equal errors if the share
+#'   of agreeing pairs is at most 1 / number of categories. Models with different errors of raters
+#'   may still be identified.
+#' * *Constant raters*: raters who always choose the same category, more often than is probable by
+#'   chance. The method `"average"` and [ground_truth()] of ratings leave them out.
+#' * *Duplicated raters or systems*: pairs that share at least 20 cases and differ in at most 1% of
+#'   them. The check reports pairs whose similarity is improbable if errors are independent (p below
+#'   .01 for all pairs together). Error rates are estimated from the plurality of the other raters.
+#'   Such pairs may be one source. The whole panel may be one source if half of all pairs of raters
+#'   agree in more than 95% of their cases.
+#' * *Categories*: categories that are unused, are rare (fewer than 5 ratings) or have more than 95%
+#'   of the ratings.
+#' * *Missing ratings*: the share of missing ratings, and whether raters share cases.
+#' * *Systems*: whether every system has an answer for every case.
+#' * *Who rates*: whether `rater_kind` of [ratings()] was declared. Machines tend to make the same
+#'   errors.
 #'
-#' @param x A [ratings()] object, or what [as_ratings()] takes; or a named list of ratings, one for
-#'   each variable of a codebook.
+#' @param x A [ratings()] object, or anything that [as_ratings()] accepts; or a named list of
+#'   ratings, with an element for each variable of a codebook.
 #' @param ... Not used; catches misspelt arguments.
-#' @return An object of class `data_check`; for several variables, a list of them whose tables have
-#'   a column `variable`. `tidy()` has a row per check: `check`, `status` (`"ok"`,
-#'   `"doubt"` or `"problem"`), `found` and `advice`; with `what = "questions"` a row per question:
-#'   `question`, `answer` (`"yes"`, `"assumption"`, `"gold"` or `"no"`) and `reason`.
+#' @return An object of class `data_check`. `tidy()` has a row per check: `check`, `status` (`"ok"`,
+#'   `"doubt"` or `"problem"`), `found` and `advice`. `tidy(what = "questions")` has a row per
+#'   question: `question`, `answer` (`"yes"`, `"assumption"`, `"gold"` or `"no"`) and `reason`. For
+#'   several variables, a list of such objects; their tables have a column `variable`.
 #' @templateVar where Advice on numbers of cases is
 #' @template ref-lehner
 #' @family data
-#' @seealso [check_k_properties()] for tests of what models assume, [plan_cases()] and [plan_gold()]
-#'   for how many cases.
+#' @seealso [check_k_properties()] for tests of model assumptions, [plan_cases()] and [plan_gold()]
+#'   for numbers of cases.
 #' @examples
 #' data_check(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
 #' @export
@@ -44,7 +48,7 @@ data_check <- function(x, ...) {
   x <- as_ratings_of_several(x)
   facts <- glance(x)
   agreed <- list(share = facts$agreement, kappa = facts$kappa)
-  agreed$at_chance <- isTRUE(agreed$share <= 1 / n_categories(x)) # as guesses do
+  agreed$at_chance <- isTRUE(agreed$share <= 1 / n_categories(x)) # guesses have this agreement
   agreed$unequal <- agreed$at_chance && shows_unequal_raters(x)
   checks <- rbind(
     look_at_cases(x), look_at_raters(x), look_at_agreement(agreed), look_at_constant(x),
@@ -60,7 +64,7 @@ finding <- function(check, status, found, advice = NULL) {
   )
 }
 
-# The status for a number that should be large.
+# Status of a number that should be large.
 grade <- function(value, problem, doubt) {
   if (value < problem) "problem" else if (value < doubt) "doubt" else "ok"
 }
@@ -125,12 +129,13 @@ look_at_constant <- function(x) {
     ))
 }
 
-# How many ratings each rater gives.
+# Number of ratings by each rater.
 rater_totals <- function(x) {
   rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], n_raters(x))
 }
 
-# Raters and systems side by side, patterns in rows; without raters that have no single answer.
+# Answers of raters and systems, patterns x judges. Without raters that have several or unnamed
+# answers.
 all_answers <- function(x) {
   named <- !has_counts(x) && !has_repeats(x)
   answers <- if (named) answers_by_pattern(x) else
@@ -143,7 +148,7 @@ most_compared <- 200L # raters and systems
 look_at_copies <- function(x) {
   pairs <- if (n_raters(x) + n_systems(x) <= most_compared) compared_answers(x)
   if (is.null(pairs)) return(NULL)
-  constant <- constant_raters(x) # equal without a common source
+  constant <- constant_raters(x) # they agree without a common source
   pairs <- pairs[!(pairs$raters & pairs$first %in% constant & pairs$second %in% constant), ]
   if (all_nearly_copies(pairs[pairs$raters, ], n_raters(x))) {
     return(finding("duplicates", "doubt", near_copies,
@@ -161,9 +166,9 @@ near_copies <- paste(
   "do, and copies"
 )
 
-# A row per pair of raters or systems with 20 common cases: the share of these with the same answer,
-# and how probable so many would be by how often each is with the plurality of the (other) raters,
-# errors being independent. NULL where raters have no single answers.
+# A row per pair of raters or systems with at least 20 common cases. `same`: share of equal answers.
+# `chance`: probability of at least this share if errors are independent, given how often each rater
+# agrees with the plurality of the (other) raters. NULL if no two judges have single answers.
 compared_answers <- function(x) {
   answers <- all_answers(x)
   if (ncol(answers) < 2L) return(NULL)
@@ -194,8 +199,9 @@ all_nearly_copies <- function(pairs, raters) {
   compared > max(1, raters / 2) && stats::median(pairs$same) > 0.95
 }
 
-# What estimates say of a panel, as data_check() does: problems of agreement and of raters, and
-# whether all nearly coincide, which good people do and copies.
+# Problems of a panel for results of a fit, as in data_check(): weak agreement, constant raters and
+# duplicates. Near duplicates of all raters are reported only if the kind of raters is not declared,
+# since accurate people also agree nearly always.
 panel_problems <- function(fit) {
   x <- fit$x
   agreed <- list(
@@ -247,7 +253,7 @@ look_at_missing <- function(x) {
   )
 }
 
-# Raters are in one part if chains of common cases join them.
+# Number of parts of the panel. Raters are in the same part if chains of common cases connect them.
 count_parts <- function(x) {
   part <- seq_along(x$raters)
   by_pattern <- split(rating_rater(x), rating_pattern(x))

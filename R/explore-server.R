@@ -1,7 +1,7 @@
-# What the interactive page does: one reactive chain from a file to ratings and from these to all
-# that is shown.
+# Server of the interactive page: a reactive chain from a file to ratings, and from ratings to all
+# outputs.
 
-# A function, for the ratings to begin with.
+# Returns a server function that starts with the ratings `x`.
 explore_server <- function(x, limits = page_limits()) function(input, output, session) { # nolint
   current <- shiny::reactiveVal(x)
   messages <- shiny::reactiveVal(list())
@@ -45,7 +45,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   })
   checked <- noted("check", function() data_check(chosen()))
 
-  # Fields are made anew only for what stands above them, so that they never chase each other.
+  # Fields depend only on fields above them, so that updates do not trigger each other.
   output$mapping <- shiny::renderUI(layout_field(shiny::req(file())))
   output$columns <- shiny::renderUI(column_fields(shiny::req(file()), layout_sent()))
   output$names <- shiny::renderUI(
@@ -90,12 +90,12 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   output$word <- report(".docx")
 }
 
-# With cases of known truth no share of shared errors need be assumed.
+# With cases of known truth, no share of shared errors needs to be assumed.
 page_common <- function(input, known) {
   if (isTRUE(input$choose) && is.null(known)) input$common
 }
 
-# What was read, and what was chosen, as R would have it: text, which the page only shows.
+# R code for the choices on the page, as text that is only displayed.
 page_code <- function(read, input, known) {
   is_read <- is.call(read)
   if (is_read && nzchar(input$kind %||% "")) read$rater_kind <- input$kind
@@ -130,14 +130,14 @@ page_code <- function(read, input, known) {
   paste(lines, collapse = "\n")
 }
 
-# Ratings by the raters that were chosen on the page, if any were.
+# Ratings with the kind of raters chosen on the page, if any.
 of_kind <- function(x, kind) {
   kind <- sent(kind %||% "", page_kinds, "kind")
   if (nzchar(kind)) x$rater_kind <- kind
   x
 }
 
-# A picture and its numbers. What a narrow page has no room for is drawn wider, and shown smaller.
+# A plot and its table. If the page is narrow, the plot is drawn wider and scaled down.
 show_result <- function(output, id, result, alt, height) {
   plot <- paste0(id, "_plot")
   output[[plot]] <- shiny::renderPlot(
@@ -148,14 +148,14 @@ show_result <- function(output, id, result, alt, height) {
   output[[paste0(id, "_table")]] <- shiny::renderTable(short_table(shiny::req(result())))
 }
 
-# No screen is wider than 5000 pixels.
+# Widths above 5000 pixels are not realistic.
 shown_width <- function(id) {
   width <- shiny::getDefaultReactiveDomain()$clientData[[paste0("output_", id, "_width")]]
   if (is.numeric(width) && length(width) == 1L) min(width, 5000)
 }
 
-# Errors first; notes are folded, and speak of the fields of the page and not of arguments. Files
-# have the name that they were uploaded by.
+# Errors first; warnings are folded, and name fields of the page instead of arguments. Files have
+# their original names.
 message_boxes <- function(messages, files) {
   box <- function(x) {
     for (file in Filter(is_upload, files)) {
@@ -175,7 +175,7 @@ message_boxes <- function(messages, files) {
   ))
 }
 
-# Errors name the fields of the page in place of arguments.
+# Errors name the fields of the page instead of arguments.
 page_words <- function(text) {
   fields <- c(
     case = "\"Case\"", rater = "\"Rater\"", rating = "\"Rating\"", raters = "\"Columns of raters\"",
@@ -189,8 +189,8 @@ page_words <- function(text) {
   text
 }
 
-# A value; NULL where it cannot be had. What conditions say is told on the page, until the next call
-# of this name.
+# Value of `code`, or NULL after an error. Errors and warnings are shown on the page until the next
+# call with the same name.
 noting <- function(messages, name, code) {
   notes <- new.env()
   note <- function(kind, cnd) {
@@ -213,7 +213,7 @@ noting <- function(messages, name, code) {
 
 # ---- A file and its columns ---------------------------------------------------------------------
 
-# Whoever else uses the page waits while a file is read, and should not have to for a second.
+# Other users of the page wait while a file is read, so reading should take less than a second.
 page_limits <- function(max_size = 5, max_cells = 2e5) {
   list(
     most = c(
@@ -222,15 +222,15 @@ page_limits <- function(max_size = 5, max_cells = 2e5) {
   )
 }
 
-# A browser may send anything in the place of a file that was uploaded, such as the path of another:
-# uploads are in the temporary folder of this process, whose name no browser knows.
+# A browser may send anything in place of an uploaded file, such as the path of another file.
+# Uploads are in the temporary folder of this process, whose name browsers do not have.
 is_upload <- function(file) {
   folder <- paste0(normalizePath(tempdir(), "/"), "/")
   is.list(file) && rlang::is_string(file$name) && rlang::is_string(file$datapath) &&
     startsWith(normalizePath(file$datapath, "/", mustWork = FALSE), folder)
 }
 
-# `value`, if it is among the choices that the page gives; of `several` there may be none.
+# Returns `value` if it is among the choices of the page. With `several` it may be NULL.
 sent <- function(value, choices, field, several = FALSE) {
   ok <- is.character(value) && all(value %in% choices) && (several || length(value) == 1L)
   if (!ok && !(several && is.null(value))) abort_page(field)
@@ -242,7 +242,8 @@ abort_page <- function(field) {
   abort_fallible("page", words, field = field, call = NULL)
 }
 
-# A list: what was read, words for its format, columns, what the format knows of them, their values.
+# Returns a list: contents of the file, words for its format, columns, the mapping of columns that
+# the format implies, and the table.
 file_columns <- function(file, limits = page_limits()) {
   if (!is_upload(file)) abort_page("file")
   how <- list(scratch = withr::local_tempdir(), keep = identity, limits = limits)
@@ -253,14 +254,14 @@ file_columns <- function(file, limits = page_limits()) {
   )
 }
 
-# Counts of the labels in the columns of ratings, the most frequent first; at most 30.
+# Counts of the labels in the columns of ratings, at most 30, the most frequent first.
 labels_found <- function(file, columns) {
   columns <- intersect(columns, file$columns)
   labels <- unlist(lapply(file$table[columns], as_label), use.names = FALSE)
   utils::head(sort(table(labels[!is.na(labels) & nzchar(labels)]), decreasing = TRUE), 30L)
 }
 
-# "postive = positive, pos = positive" as `categories`, whose names replace its values.
+# Turns "postive = positive, pos = positive" into `categories`: the names replace the values.
 labels_to_join <- function(text) {
   pairs <- strsplit(trimws(strsplit(text %||% "", ",", fixed = TRUE)[[1L]]), " *= *")
   abort_if(any(lengths(pairs) != 2L), "page", call = NULL, field = "join", c(
@@ -270,7 +271,7 @@ labels_to_join <- function(text) {
   stats::setNames(vapply(pairs, `[[`, "", 1L), vapply(pairs, `[[`, "", 2L))
 }
 
-# The list that the page gives says in a column how probable it was that each case was chosen.
+# The list of cases from the page has a column with the sampling probability of each case.
 known_cases <- function(input, file) {
   read <- if (!is.null(input$gold) && !is.null(input$gold_case)) file()
   if (is.null(read)) return(NULL)
@@ -322,7 +323,7 @@ chosen_ratings <- function(input, file) {
     !!!(if (!setequal(na, usual_na())) list(na = na)), !!!(if (clean) list(clean_labels = TRUE)),
     !!!more
   )
-  # The file was read when its columns were asked for.
+  # The file was read when its columns were requested.
   none <- list(case = NULL, rater = NULL, rating = NULL, raters = NULL, counts = NULL)
   mapping <- lapply(utils::modifyList(none, mapping, keep.null = TRUE), rlang::new_quosure)
   systems <- rlang::new_quosure(if (long) systems %||% FALSE else systems)
@@ -330,7 +331,7 @@ chosen_ratings <- function(input, file) {
   list(x = x, code = code)
 }
 
-# ---- What is shown ------------------------------------------------------------------------------
+# ---- Output ------------------------------------------------------------------------------------
 
 short_table <- function(x) {
   table <- used_columns(as.data.frame(tidy(x)))

@@ -1,24 +1,25 @@
-#' An interactive page
+#' Interactive page
 #'
-#' Opens a page in the browser for work without code: choose a file and its columns (or an example),
-#' say who rates and which truths are known, look at the ratings and at agreement, estimate
-#' accuracy, compare systems, see how many cases of known truth a study would need, and download the
-#' list of cases to label, the report of [accuracy_report()], and the R code that does the same.
+#' Opens a page in the browser for work without code. Choose a file and its columns (or an example),
+#' and declare the kind of raters and known truths. The page shows checks of the ratings, agreement,
+#' accuracy, comparisons of systems, and the number of gold cases that a study needs. You can
+#' download the list of cases to label, the report of [accuracy_report()], and R code for the same
+#' analysis.
 #'
-#' The page is served on this machine alone (127.0.0.1). Files are read as [read_ratings()] reads
-#' them; nothing in them is run, nothing is written outside a temporary folder of the session, and
-#' no file is read but those that were uploaded. Files with more than 200 columns or `max_cells`
-#' cells are refused before they are read.
+#' The page is served only on this machine (127.0.0.1). Files are read as by [read_ratings()].
+#' Nothing in them is executed, nothing is written outside a temporary folder of the session, and
+#' only uploaded files are read. Files with more than 200 columns or `max_cells` cells are refused
+#' before they are read.
 #'
-#' @param x A [ratings()] object to begin with; `NULL` to choose a file on the page.
+#' @param x A [ratings()] object to start with; `NULL`, the default, to choose a file on the page.
 #' @param ... Not used; catches misspelt arguments.
-#' @param port The port to listen at, a whole number; `NULL` for one that is free.
-#' @param max_size The largest file that may be chosen, in megabytes; larger ones are refused, and
-#'   so are those that unpack to more than twice as much.
-#' @param max_cells The most cells of such a file: rows times columns of a table; of JSON, fields,
-#'   and ten for each object and array.
+#' @param port Port of the server, a whole number; `NULL`, the default, for a free port.
+#' @param max_size Size of the largest file, in megabytes, by default 5. Larger files are refused,
+#'   and also files that unpack to more than twice this size.
+#' @param max_cells Largest number of cells of a file, by default 200000: rows times columns of a
+#'   table; for JSON, fields, and ten for each object and array.
 #' @return A Shiny app, which runs when it is printed. Without \pkg{shiny}, \pkg{bslib} and
-#'   \pkg{ggplot2} an error of class `fallible_error_package`.
+#'   \pkg{ggplot2}, an error of class `fallible_error_package`.
 #' @family systems
 #' @examplesIf interactive()
 #' explore()
@@ -42,7 +43,7 @@ explore <- function(x = NULL, ..., port = NULL, max_size = 5, max_cells = 2e5) {
   )
 }
 
-# ---- What is on the page ------------------------------------------------------------------------
+# ---- Page --------------------------------------------------------------------------------------
 
 explore_page <- function(x) {
   shiny::navbarPage(
@@ -54,7 +55,7 @@ explore_page <- function(x) {
         shiny::tags$style(
           ".explore-plot img { max-width: 100%; height: auto; } pre { overflow-x: auto; }"
         ),
-        # On narrow screens tabs are a menu, which has done its work when one was chosen.
+        # On narrow screens tabs are a menu, which is closed after a choice.
         shiny::tags$script(shiny::HTML(
           "document.addEventListener('shown.bs.tab', () => {
             const menu = document.querySelector('.navbar-collapse.show');
@@ -85,7 +86,7 @@ explore_page <- function(x) {
   )
 }
 
-# A tab: what is asked beside what is answered, below it on narrow screens.
+# A tab with input on the left and results on the right, or below it on narrow screens.
 explore_tab <- function(title, asked, ...) {
   shiny::tabPanel(title, shiny::fluidRow(
     shiny::column(4, shiny::tags$div(class = "card card-body mb-3", asked)),
@@ -234,7 +235,7 @@ system_field <- function(file, layout, rater, case) {
       boxes("systems", "Columns of systems to evaluate", columns)
     )
   } else if (rlang::is_string(rater) && rater %in% file$columns) {
-    names <- utils::head(rater_names(file, rater), 50L) # nobody ticks more
+    names <- utils::head(rater_names(file, rater), 50L) # more boxes are not useful
     boxes("systems", "Systems to evaluate", names)
   }
 }

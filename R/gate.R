@@ -15,30 +15,30 @@
 #' @section Errors:
 #' A system whose accuracy is exactly `at_least` passes with probability (1 - `conf_level`) / 2: 5%
 #' with 90% intervals. In simulations (20 000 panels per setting, 20 to 200 gold cases, six judges)
-#' this rate was .02 to .05 on average, and .11 in the worst setting. A gate on the estimate would
-#' let half of such systems pass.
+#' this rate was .02 to .05 on average. In the worst setting it was .11. If the gate used the
+#' estimate instead of the interval, half of such systems would pass.
 #'
-#' This holds for one look. If labels are added until the system passes, a system at the threshold
-#' passes far more often (.12 to .17 after eight looks). Fix the number of labels beforehand, or
+#' This holds for one test. If labels are added until the system passes, a system at the threshold
+#' passes far more often (.12 to .17 after eight tests). Fix the number of labels beforehand, or
 #' estimate with `interval = "anytime"`.
 #'
-#' Gold cases belong to the answers that were labelled. After a change of the application its
-#' answers are new, and old labels do not measure them.
+#' Gold cases are valid only for the answers that were labelled. If the application changes, its
+#' answers are new and need new labels.
 #'
 #' @param x A result of [estimate_accuracy()], also with `by`, or of [compare_systems()]. Estimates
-#'   of language models' ratings without gold cases are refused.
+#'   from ratings by language models without gold cases are refused.
 #' @param at_least The threshold. For accuracies and pass rates, a number in \[0, 1\]. For
 #'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority).
 #' @return An object of class `gate` with the field `status`. `tidy()`: a tibble with a row per
 #'   system (or per group and system, with column `group`, or per pair): `system`, `estimate`,
 #'   `conf.low`, `conf.high`, `at_least`, `decision` (`"pass"`, `"fail"` or `"undecided"`), `needed`
-#'   and `reason`, why there is no interval. `needed` is the number of further gold cases that would
-#'   decide if the estimate and the worth of the ratings stayed as they are. It is 0 for decisions,
-#'   and `NA` if the cases are too few, for comparisons, and without gold cases. `glance()`: one row
-#'   with `status`, `at_least` and the numbers `passed`, `failed` and `undecided`. `format()`: the
-#'   decisions in one line.
+#'   and `reason`, why there is no interval. `needed` is the number of further gold cases for a
+#'   decision if the estimate and the precision per gold case do not change. It is 0 for decisions,
+#'   and `NA` if there are too few cases, for comparisons, and without gold cases. `glance()`: one
+#'   row with `status`, `at_least` and the numbers `passed`, `failed` and `undecided`. `format()`:
+#'   the decisions in one line.
 #' @family estimation
-#' @seealso [plan_gold()] for the number of labels that a wanted precision needs.
+#' @seealso [plan_gold()] for the number of labels needed for a given precision.
 #' @examples
 #' set.seed(1)
 #' data <- data.frame(case = 1:400, good = runif(400) < 0.85)
@@ -148,8 +148,8 @@ gate_words <- function(rows, claim, at_least) {
   rows
 }
 
-# The least number of further gold cases after which Wilson's interval would exclude the threshold,
-# if share and worth of predictions stayed as they are; NA if all cases are not enough.
+# Smallest number of further gold cases for which Wilson's interval excludes the threshold, if the
+# accuracy and the precision per gold case do not change. NA if all cases are not enough.
 needed_labels <- function(measured, share, at_least, estimate) {
   # The ends of a confidence sequence are not Wilson's.
   if (interval_of(estimate)$gold$anytime) return(NA_integer_)

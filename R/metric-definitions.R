@@ -1,18 +1,22 @@
-# The metrics of the package: a record for each, and the functions that compute them. Names and
-# definitions are those of R package yardstick.
+# The metrics of the package: a record for each, and functions to compute them. Names and
+# definitions are those of the R package yardstick.
 
-# A metric is a list. needs: what it is computed from, "table", the joint table of truth and answer
-# (metrics of scores bring records with other needs, and metric_engines() a function for these);
-# form: what its kernel sees, the whole "table", or the numbers of one "category" against the rest;
-# kernel: that function; gradient: of a table, the derivative of its kernel by each cell, on tables
-# that sum to 1, or NULL to find it in small steps; settings: which settings of estimate_metrics()
-# it takes besides; lower and upper: its range, or a function of the settings that gives both;
-# better: "high" or "low", "" where neither is; drops: which categories leave its averages, those of
-# which it is "undefined", or those "caseless", without cases (of others it counts as 0 where it is
-# undefined), or none, "never", so that they undo them; same_as: the metric of which it is another
-# name; share: is it the share of right answers of all "cases" or of those with the "answer";
-# undefined: why it is 0 / 0 where it is; default: is it shown unasked; ordered: does
-# it mean something only where categories are ordered.
+# A metric is a list with the fields
+# needs: "table", the joint table of truth and answer, or another input (see metric_engines());
+# form: input of the kernel, the whole "table" or the numbers of one "category" against the rest;
+# kernel: the function that computes it;
+# gradient: derivative of the kernel with respect to each cell of a table that sums to 1, or NULL
+#   for a numerical derivative;
+# settings: further arguments from estimate_metrics();
+# lower and upper: its range, or a function of the settings that returns both;
+# better: "high" or "low", or "" if neither is better;
+# drops: categories left out of averages: those for which it is "undefined"; those that are
+#   "caseless" (in other categories it counts as 0 if undefined); or "never";
+# same_as: the metric of which it is another name;
+# share: if it is the share of right answers, among all "cases" or cases with the "answer";
+# undefined: reason why it is 0 / 0;
+# default: is it reported by default?
+# ordered: does it need ordered categories?
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = "never", same_as = NA_character_, share = "",
@@ -29,8 +33,8 @@ no_such_case <- "no case is of this category"
 no_such_answer <- "the system never gives this answer"
 of_one_kind <- "no case, or every case, is of this category"
 
-# A metric of one category against the rest: `kernel`, a formula of true and false positives and
-# negatives, in any unit, and of its `settings`.
+# A metric of one category against the rest. `kernel`: a formula of tp, fn, fp and tn, in any unit,
+# and of the `settings`.
 category_metric <- function(id, title, kernel, ..., reference = by_name, settings = character()) {
   given <- c("tp", "fn", "fp", "tn", settings)
   arguments <- stats::setNames(rep(list(rlang::missing_arg()), length(given)), given)
@@ -40,10 +44,10 @@ category_metric <- function(id, title, kernel, ..., reference = by_name, setting
 
 ratio_of <- function(part, whole) part / replace(whole, whole <= 0, NaN)
 
-# For what is undefined where one of several ratios is.
+# Makes a value undefined if one of several ratios is.
 where_known <- function(value, ...) value + 0 * Reduce(`*`, list(...))
 
-# ---- Of the whole table: probabilities, truth in rows --------------------------------------------
+# ---- Metrics of the whole table: probabilities, truth in rows -----------------------------------
 
 # For any number of categories: Gorodkin (2004), Computational Biology and Chemistry 28, 367-374.
 mcc_of_table <- function(table) {
@@ -62,7 +66,7 @@ mcc_gradient <- function(table) {
   (diag(length(truth)) - by_chance) / sqrt(prod(left)) + mcc_of_table(table) * shared
 }
 
-# Of categories in their order: how many steps answers are from the truth.
+# Number of steps from the truth to the answer, for ordered categories.
 steps_of_table <- function(table) abs(row(table) - col(table))
 
 kappa_of_costs <- function(table, cost) {
@@ -78,7 +82,7 @@ kappa_gradient <- function(table, cost) {
   (by_chance * sum(cost * table) / chance - cost) / chance
 }
 
-# `cost`: of a table, what each of its cells is off.
+# `cost`: a function of a table that returns the cost of each cell.
 kappa_metric <- function(id, title, reference, cost, ...) {
   new_metric(
     id, title, reference, function(table) kappa_of_costs(table, cost(table)), "table",
@@ -87,7 +91,7 @@ kappa_metric <- function(id, title, reference, cost, ...) {
   )
 }
 
-# What rounding has left of nothing.
+# Removes rounding errors around 0.
 snap <- function(x) replace(x, abs(x) < 1e-13, 0)
 
 by_name <- "R package yardstick"
@@ -150,7 +154,7 @@ built_in_metrics <- by_id(list(
     "precision", "Precision", ~ ratio_of(tp, tp + fp), drops = "caseless", share = "answer",
     default = TRUE, undefined = no_such_answer
   ),
-  # By the theorem of Bayes from sensitivity and specificity.
+  # By Bayes' theorem it needs sensitivity and specificity, so it is undefined if one of them is.
   category_metric(
     "ppv", "Positive predictive value",
     ~ where_known(ratio_of(tp, tp + fp), ratio_of(tp, tp + fn), ratio_of(tn, tn + fp)),
@@ -189,54 +193,57 @@ built_in_metrics <- by_id(list(
   )
 ))
 
-# What agreement() can compute and estimate_metrics() can estimate, and how users add to it.
+# List of agreement measures and metrics, and registration of user-defined ones.
 
 #' Measures of agreement and metrics of systems
 #'
-#' `measures()` lists what [agreement()] can compute, and `measures("metric")` what
-#' [estimate_metrics()] can estimate (see [system_metrics]). `register_measure()` adds a measure or
-#' a metric of your own for the rest of the session, with all errors and intervals.
+#' `measures()` lists the measures that [agreement()] computes, and `measures("metric")` the metrics
+#' that [estimate_metrics()] estimates (see [system_metrics]). `register_measure()` adds a
+#' user-defined measure or metric for the rest of the session, with standard errors and intervals.
 #'
 #' @section Kernels:
-#' What a kernel is given depends on `form`. Those of agreement see distinct cases, and as `weights`
-#' the number of cases that each stands for, which may be zero:
-#' * `"counts"`, the default: `kernel(counts, weights)`, `counts` a matrix of distinct cases x
-#'   categories that holds numbers of ratings. Raters are exchangeable.
-#' * `"ratings"`: `kernel(ratings, weights)`, `ratings` a matrix of distinct cases x raters that
-#'   holds numbers of categories, `NA` where a rating is missing.
-#' * `"table"`: `kernel(table)`, the agreement matrix of two raters, over the cases that both rated.
+#' The arguments of a kernel depend on `form`. For agreement, a kernel gets distinct cases and
+#' `weights`, the number of cases that each stands for, which may be zero:
+#' * `"counts"`, the default: `kernel(counts, weights)`, with numbers of ratings in a matrix
+#'   `counts` of distinct cases x categories. Raters are exchangeable.
+#' * `"ratings"`: `kernel(ratings, weights)`, with numbers of categories in a matrix `ratings` of
+#'   distinct cases x raters, `NA` if a rating is missing.
+#' * `"table"`: `kernel(table)`, with the agreement matrix of two raters, over the cases that both
+#'   rated.
 #'
-#' Those of metrics see probabilities that sum to one:
-#' * `"category"`, the default: `kernel(tp, fn, fp, tn)`, true positives, false negatives, false
-#'   positives and true negatives of one category against the rest: vectors with an element per
-#'   table; it returns as many numbers. Averages over categories follow by themselves.
-#' * `"table"`: `kernel(table)`, the joint table of truth and answer, a row per true category.
+#' For metrics, a kernel gets probabilities that sum to one:
+#' * `"category"`, the default: `kernel(tp, fn, fp, tn)`, with the true positives, false negatives,
+#'   false positives and true negatives of one category against the rest. They are vectors with an
+#'   element per table, and the kernel returns a vector of the same length. Averages over categories
+#'   are computed from it.
+#' * `"table"`: `kernel(table)`, with the joint table of truth and answer, true categories in rows.
 #'
-#' Arguments are given by place; what else the function takes needs defaults. It returns `NA` or
-#' `NaN` where it is undefined. Errors come from calling it again: with a case less (jackknife), or
-#' with other weights (bootstrap). The delta method of metrics needs it to be smooth.
+#' Arguments are passed by position; further arguments of the kernel need defaults. The kernel
+#' returns `NA` or `NaN` if the value is undefined. For standard errors it is called again without a
+#' case (jackknife) or with other weights (bootstrap). The delta method for metrics needs a smooth
+#' kernel.
 #'
-#' @param kind `"agreement"`, of raters, or `"metric"`, of systems.
+#' @param kind `"agreement"` (the default) for measures of raters, or `"metric"` for metrics of
+#'   systems.
 #' @param id A name.
 #' @param title A title.
-#' @param kernel A function; see Kernels. `NULL` removes one that was registered.
-#' @param form What the kernel is given.
-#' @param range The smallest and the largest value, by default -1 and 1, for metrics 0 and 1;
-#'   intervals end there. Those of a metric are finite.
+#' @param kernel A function; see Kernels. `NULL` removes a registered measure or metric.
+#' @param form Input of the kernel; see Kernels.
+#' @param range Smallest and largest value, at which intervals are cut. By default -1 and 1 for
+#'   measures, 0 and 1 for metrics. The range of a metric must be finite.
 #' @param raters Of a measure of agreement: `2`, or `Inf` for two or more.
-#' @param better Of a metric, which values are better: `"high"` or `"low"`.
-#' @param reference Where it is published.
-#' @return `measures()`: a tibble with columns `id`, `title`, `range` (with `scale_weights`, or
-#'   where cases have a single rating, those from -1 can be lower still), `scale` (of categories:
+#' @param better Of a metric: which values are better, `"high"` (the default) or `"low"`.
+#' @param reference The publication.
+#' @return `measures()`: a tibble with columns `id`, `title`, `range`, `scale` (of categories:
 #'   `"nominal"`, `"ordinal"`, `"interval"`, `"ratio"` or, for measures of two categories,
-#'   `"binary"`), `raters`, `weights` (does it take `scale_weights`?), `same_as` (of which measure
-#'   it is another name, or `NA`), `reference`.
+#'   `"binary"`), `raters`, `weights` (does it take `scale_weights`?), `same_as` (the measure of
+#'   which it is another name, or `NA`), `reference`. With `scale_weights`, or if cases have a
+#'   single rating, values can be lower than a range from -1.
 #'
 #'   `measures("metric")`: columns `id`, `title`, `form`, `range`, `better` (`"high"`, `"low"`, or
-#'   `""` where neither is better), `settings` (arguments of [estimate_metrics()] that it takes),
-#'   `needs` (what an estimate must give: `"table"`, the joint table of truth and answer;
-#'   `"scores"`, see [score_metrics]), `same_as`,
-#'   `default` (is it shown unasked?), `reference`.
+#'   `""` if neither is better), `settings` (arguments of [estimate_metrics()] that it takes),
+#'   `needs` (`"table"`, the joint table of truth and answer; or `"scores"`, see [score_metrics]),
+#'   `same_as`, `default` (is it reported by default?), `reference`.
 #'
 #'   `register_measure()`: its `id`, invisibly.
 #' @family agreement

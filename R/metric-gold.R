@@ -1,7 +1,7 @@
-# Quantities with gold: metrics of the joint table, cells of confusion matrices, metrics of scores.
-# A case adds to a metric the slope of the cell that it is in; of gold cases the cell is known, of
-# all others ratings predict it. The mean of that over all cases, corrected by gold as any other
-# mean, has the variance of the metric, which is that of the corrected table.
+# Quantities measured with gold cases: metrics of the joint table, cells of confusion matrices,
+# metrics of scores. The contribution of a case to a metric is the slope of its cell. For gold cases
+# the cell is known, for other cases ratings predict it. The mean contribution over all cases,
+# corrected by gold like any other mean, has the variance of the metric of the corrected table.
 
 # `found`: rows of system `s` from ratings only, with `sampling` and `hidden` errors.
 metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
@@ -40,9 +40,8 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
   measured_rows(found, x, alone, lack, ends, estimate, interval, conf_level, still)
 }
 
-# Rows of the plan that are shares of cases, whose number is known: 1 for the accuracy, a share of
-# all cases, and a number above 1 for the precision of each category, a share of the cases with the
-# answer. NA for other rows.
+# Rows of the plan that are shares of a known number of cases: 1 for accuracy, a share of all cases;
+# above 1 for the precision of each category, a share of cases with the answer. NA for other rows.
 columns_of_shares <- function(plan) {
   share <- vapply(plan$records, `[[`, "", "share")[plan$rows$metric]
   place <- match(plan$rows$category, plan$categories)
@@ -57,12 +56,12 @@ gold_shares <- function(evidence, s, column, n) {
   gold_accuracy(evidence, column)
 }
 
-# `x`: what gold cases measure of each row (see correct_mean()), and `alone`, what ratings predict
-# without gold, both on the unit scale; `lack`: why gold measures nothing of a row, NA where it
-# measures; `still`: rows that need no gold.
+# `x`: measurement of each row by gold cases (see correct_mean()). `alone`: prediction from ratings
+# without gold. Both are on the unit scale. `lack`: reason why gold does not measure a row, or NA.
+# `still`: rows that need no gold.
 measured_rows <- function(found, x, alone, lack, ends, estimate, interval, conf_level,
                           still = FALSE) {
-  # Gold also measures what the ratings of one rater cannot show.
+  # Gold also measures quantities that are not identified from one rater.
   rows <- (!is.na(found$estimate) | is_one_rater(estimate$fit$x)) & !still
   lack <- rep_len(unname(lack), nrow(found))
   found[rows, interval_columns] <- NA_real_
@@ -80,9 +79,9 @@ measured_rows <- function(found, x, alone, lack, ends, estimate, interval, conf_
   found
 }
 
-# Metrics that can be negative, of two categories: no lower than where truths and answers, each as
-# frequent as they are, agree as little as they can. Where a category is rare that is nearly 0, and
-# the scale of errors ends there.
+# Smallest value of metrics that can be negative, for two categories: truths and answers agree as
+# little as their frequencies allow. If a category is rare, this is nearly 0, and the scale of
+# errors ends at this value.
 ranges_of_margins <- function(ends, table, plan) {
   if (n_categories(plan) != 2L) return(ends)
   table <- matrix(table, 2L, byrow = TRUE)
@@ -101,11 +100,11 @@ unit_rows <- function(found, ends) {
   )
 }
 
-# Gold cases that system `s` answered, see gold_part(), with `predicted`, the probability of each
-# category as ratings predict it, and `answer`, both by pattern; `mean`, the probability of each
-# cell over all cases, and `off`, how far that of gold cases is from it; `gold_table`, the table of
-# gold cases only; and `start`, a table to find slopes at, in which no cell is quite empty that
-# ratings expect a case in. NULL without gold.
+# Gold cases that system `s` answered, see gold_part(). Further fields: `predicted`, probability of
+# each category from ratings, and `answer`, both by pattern; `mean`, probability of each cell over
+# all cases, and `off`, its difference for gold cases; `gold_table`, the table of gold cases only;
+# `start`, the table at which slopes are computed. In `start` no cell is empty if ratings expect a
+# case in it. NULL without gold.
 gold_tables <- function(evidence, s, n) {
   part <- if (!is.null(evidence)) gold_of_system(evidence, s)
   if (is.null(part)) return(NULL)
@@ -121,29 +120,29 @@ gold_tables <- function(evidence, s, n) {
   part
 }
 
-# Mean probability of each cell over patterns `at` with weights `w`, as ratings predict it.
+# Mean probability of each cell over patterns `at` with weights `w`, predicted from ratings.
 predicted_table <- function(part, at, w) {
   of_answer <- outer(part$answer[at], seq_len(ncol(part$predicted)), `==`)
   as.vector(crossprod(of_answer * w, part$predicted[at, , drop = FALSE])) / sum(w)
 }
 
-# Which metrics, of which `slope` has a column, hang on answers alone?
+# Which metrics (columns of `slope`) depend only on the answers?
 of_answers_alone <- function(slope) {
   n <- sqrt(nrow(slope))
   of_answer <- slope[rep(seq_len(n), n), , drop = FALSE]
   colSums(abs(slope - of_answer) >= 1e-9) %in% 0 & colSums(abs(slope) >= 1e-9) > 0
 }
 
-# Cells x rows of the plan.
+# Slopes on the unit scale, cells x rows of the plan.
 unit_slopes <- function(slopes, ends) {
   slope <- vapply(seq_along(slopes$whole), slope_of, numeric(slopes$n^2), slopes = slopes)
   slope / rep(widths(ends), each = nrow(slope))
 }
 
-# Rows of the plan on the unit scale; NA where gold is not informative, or no case moves the metric.
+# Rows of the plan on the unit scale. NA if gold is not informative or no case changes the metric.
 # `slope`: see unit_slopes().
 gold_metrics <- function(part, slope, plan, ends) {
-  varies <- colSums(part$start * slope^2) # few gold cases may not show it
+  varies <- colSums(part$start * slope^2) # few gold cases may not show this variation
   influence <- function(i) { # 0 without an answer
     rbind(0, matrix(slope[, i], ncol(part$predicted)))[part$answer + 1L, , drop = FALSE]
   }
@@ -155,10 +154,10 @@ gold_metrics <- function(part, slope, plan, ends) {
   })
 }
 
-# Quantities by the influence of cases. `influence`: a function of the number of a quantity that
-# gives a matrix like that of `predicted` probabilities, the influence of each pattern of cases (or
-# case) by its truth; `scale`: see correct_mean(); `steepest`: see as_share(); `value`: a function
-# of corrected means and slopes that gives the quantities on the unit scale.
+# Measures quantities by the influence of cases. `influence`: a function of the number of a
+# quantity. It returns the influence of each pattern (or case) by its truth, a matrix in the form of
+# `predicted`. `scale`: see correct_mean(). `steepest`: see as_share(). `value`: a function of
+# corrected means and slopes that returns the quantities on the unit scale.
 gold_influence <- function(part, predicted, influence, scale, steepest, value) {
   columns <- lapply(seq_along(steepest), function(i) {
     g <- influence(i)
@@ -172,7 +171,7 @@ gold_influence <- function(part, predicted, influence, scale, steepest, value) {
   x[setdiff(names(x), c("rest", "answers"))]
 }
 
-# Each row of the plan of a table of its own.
+# Values of the rows of a plan, each for a separate table.
 values_by_row <- function(plan, tables) {
   unlist(lapply(unique(plan$rows$metric), function(id) {
     plan$records <- plan$records[id]
@@ -180,11 +179,13 @@ values_by_row <- function(plan, tables) {
   }))
 }
 
-# In units of the variance of a share, with half a case of either kind where that would be 0. Where
-# gold tells as much of the share as far more cases would, half of one of these. Where less than
-# half a case of one kind was seen, or cases are very few, next to nothing varies among gold cases.
-# The error is then at least that of a share of so few cases that one of them would move it as far
-# as the case that moves the quantity most (`steepest`, 0 for no such bound), see with_errors().
+# Expresses variances in units of the variance of a share. The share has the number of gold cases
+# or, if larger, the number of cases with the information in gold. Half a case of each kind is
+# added, so that the variance is not 0. If less than half a case of one kind was seen, or cases are
+# very few, gold cases hardly vary. The error is then at least the error of a share of a small
+# number of cases. The number is such that one of them changes the share as much as the most
+# influential case changes the quantity. This change is `steepest`; 0 means no such bound. See
+# with_errors().
 as_share <- function(x, value, alone, steepest) {
   variance_of_share <- function(cases) {
     share <- (cases * value + 0.5) / (cases + 1)
@@ -208,10 +209,10 @@ as_share <- function(x, value, alone, steepest) {
   x
 }
 
-# Why gold says nothing of a row, NA if it does. A row of a category, and an average, needs gold
-# cases of the category; and gold cases with it as their answer, unless only cases of the category
-# move it (as a recall). Metrics of the whole table rest on all categories together; but there is no
-# agreement beyond chance with gold of one category.
+# Reason why gold does not measure a row, or NA. A row of a category, and an average, needs gold
+# cases of the category. It also needs gold cases with the category as answer, unless only cases of
+# the category change it (such as recall). Metrics of the whole table use all categories together,
+# but agreement beyond chance is undefined if gold has one category.
 lack_of_metrics <- function(part, slope, plan, x) {
   n <- n_categories(plan)
   gold <- table_sums(matrix(part$gold_table, 1L), n)
@@ -226,8 +227,8 @@ lack_of_metrics <- function(part, slope, plan, x) {
   })
 }
 
-# `absent`: a function of the number of a row that gives the categories that gold lacks for it, of
-# its category or, without one, of those that are `expected`.
+# `absent`: a function of the number of a row that returns the categories without gold. They matter
+# for the category of the row or, if it has none, for all `expected` categories.
 lack_of_rows <- function(plan, x, expected, words, absent) {
   vapply(seq_along(x$estimate), function(i) {
     category <- plan$rows$category[[i]]
@@ -244,8 +245,8 @@ lack_of_rows <- function(plan, x, expected, words, absent) {
 }
 
 # ---- Metrics of scores ---------------------------------------------------------------------------
-# The influence of each gold case on the metric, by its truth (see metric-influence.R), against what
-# ratings predict of it.
+# Compares the influence of each gold case on the metric, given its truth (see metric-influence.R),
+# with the prediction from ratings.
 
 # `found`: rows of a system from ratings only, with `hidden` errors.
 scores_with_gold <- function(found, estimate, plan, judge, interval, conf_level) {
@@ -262,7 +263,7 @@ scores_with_gold <- function(found, estimate, plan, judge, interval, conf_level)
   with_slack(found, plan, judge, normal_quantile(conf_level))
 }
 
-# Gold among the cases of a judge: `at`, which of them; the rest as gold_part() gives.
+# Gold among the scored cases of a system: `at`, their positions; other fields as in gold_part().
 scored_gold <- function(estimate, judge) {
   gold <- estimate$gold
   place <- match(gold$case, judge$at)
@@ -283,7 +284,7 @@ gold_scores <- function(part, plan, judge, start, ends) {
   varies <- vapply(influence, function(g) mean_of(judge$p * (g - mean_of(judge$w * g))^2), 0)
   linear <- vapply(plan$records, `[[`, NA, "linear")[plan$rows$metric]
   by_row <- function(i) influence[[i]]
-  # Few gold cases may not show how much it varies.
+  # Few gold cases may not show how much the influence varies.
   scale <- function(mean, spread, gold) {
     (gold * spread + prior_cases * varies) / (gold + prior_cases)
   }
@@ -297,7 +298,7 @@ gold_scores <- function(part, plan, judge, start, ends) {
   })
 }
 
-# Weights of truths of which those of gold cases have corrected the others.
+# Weights of truths, with the correction by the truths of gold cases.
 gold_weights <- function(part, judge, slope) {
   out <- slope * judge$p
   rest <- -out[part$at, , drop = FALSE]

@@ -1,13 +1,14 @@
-# How metrics move with the joint table of truth and answer: with a little more probability in a
-# cell, at the cost of all others, the derivative of value((1 - h) table + h cell) at h = 0. The
-# mean over the table is 0. Nothing is said of cells of truths, or answers, that are not there.
-#
-# Metrics of categories hang on what a table has of each truth, of each answer and of right answers,
-# so that their slope of a cell is a sum of three numbers. Metrics of the whole table have a number
-# per cell.
+# Slopes of metrics: derivatives with respect to the cells of the joint table of truth and answer.
+# The slope of a cell is the derivative of value((1 - h) table + h cell) at h = 0. The mean slope
+# over the table is 0. Cells of unused truths or answers have no slope.
 
-# n: the number of categories; there: is it, for each cell; whole: of rows of the plan, are they
-# metrics of the whole table; cells: cells x these; sums: (truths, answers, right answers) x others.
+# Metrics of categories depend only on the totals of truths, of answers and of right answers. Their
+# slope of a cell is therefore a sum of three numbers. Metrics of the whole table have a number per
+# cell.
+
+# Returns a list. n: number of categories; there: are the truth and the answer of each cell in use?
+# whole: is the row of the plan a metric of the whole table? cells: slopes of these metrics, cells x
+# metrics; sums: (truths, answers, right answers) x other metrics.
 metric_slopes <- function(plan, table) {
   n <- n_categories(plan)
   square <- matrix(table, n, byrow = TRUE)
@@ -21,8 +22,8 @@ metric_slopes <- function(plan, table) {
   )
 }
 
-# The slopes of a row of the plan, a number per cell; `all`: also of cells where metrics of
-# categories could get cases, though nobody has given such an answer.
+# Slopes of a row of the plan, a number per cell. `all`: also for unused cells, in which metrics of
+# categories could get cases.
 slope_of <- function(slopes, i, all = FALSE) {
   at <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
   if (slopes$whole[[i]]) return(slopes$cells[, at])
@@ -42,7 +43,7 @@ along_slopes <- function(slopes, tables) {
   out
 }
 
-# Of each answer the sum of slopes times `weight` (answers x truths), answers x rows of the plan.
+# For each answer, the sum of slopes times `weight` (answers x truths): answers x rows of the plan.
 slopes_by_answer <- function(slopes, weight) {
   vapply(seq_along(slopes$whole), function(i) {
     rowSums(weight * matrix(slope_of(slopes, i), slopes$n))
@@ -63,7 +64,7 @@ slopes_of_table <- function(record, plan, square, there) {
   replace(slope, !there, 0)
 }
 
-# A share of the cases with a truth does not move with other cases.
+# A share of the cases with a truth does not depend on the other cases.
 slopes_of_cells <- function(record, plan, table) {
   truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
   cells <- record$cells
@@ -72,10 +73,10 @@ slopes_of_cells <- function(record, plan, table) {
   off * outer(truth, truth[cells], `==`) / rep(whole, each = length(table))
 }
 
-# Of values at no step, half a step and a step.
+# Derivative from the values at 0, half a step and a step.
 one_sided <- function(value) (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
 
-# Of kernels of users, table by table.
+# Numerical slopes of user-defined kernels, table by table.
 numeric_slopes <- function(record, plan, table, there) {
   slope <- numeric(length(table))
   size <- ceiling(most_in_block / length(table))
@@ -89,7 +90,8 @@ numeric_slopes <- function(record, plan, table, there) {
   slope
 }
 
-# Averages, then categories. Kernels see little more of one kind of case in each category at a time.
+# Slopes of averages, then of categories. Kernels are evaluated with slightly more of one kind of
+# case in each category at a time.
 slopes_of_categories <- function(record, plan, parts) {
   n <- length(parts$tp)
   of <- kernel_slopes(record, plan, parts, diag(4L))
@@ -106,7 +108,8 @@ slopes_of_categories <- function(record, plan, parts) {
   do.call(cbind, c(averages, list(each)))
 }
 
-# `more`, a column per kind of case: what one more adds to tp, fn, fp and tn.
+# Slopes for one more case of each kind. `more`: what it adds to tp, fn, fp and tn, a column per
+# kind.
 kernel_slopes <- function(record, plan, parts, more) {
   n <- length(parts$tp)
   steps <- rep(c(0, 0.5, 1) * slope_step, each = n * ncol(more))
@@ -117,7 +120,7 @@ kernel_slopes <- function(record, plan, parts, more) {
   list(value = value[seq_len(n), 1L], slope = matrix(one_sided(value), n))
 }
 
-# See averages_of(). Weights are shares of truths, which move, too.
+# See averages_of(). Weights are shares of truths, which also depend on the table.
 mean_slope <- function(each, value, weighted, cases, drops) {
   weight <- weights_in_mean(value, weighted, cases, drops)
   still <- weight == 0 | (drops == "caseless" & is.na(value))
@@ -131,18 +134,18 @@ mean_slope <- function(each, value, weighted, cases, drops) {
   slope
 }
 
-# Right cases are true positives of one category, and true negatives of all others.
+# Right cases are true positives of one category and true negatives of all others.
 micro_slope <- function(record, plan, parts) {
   n <- length(parts$tp)
   of <- kernel_slopes(record, plan, lapply(parts, sum), cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2)))
   rep(c(of$slope[[2L]], 0, of$slope[[1L]] - of$slope[[2L]]), each = n)
 }
 
-# How much of a metric of scores each case has: n times its derivative by the weight of the case for
-# each category, cases x categories. Like the kernels of metric-scores.R these give a list of
-# `whole` and `each`.
+# Influence of each case on a metric of scores: n times its derivative with respect to the weight of
+# the case for each category, cases x categories. Like the kernels of metric-scores.R, these
+# functions return a list of `whole` and `each`.
 
-# Of auc_of_weights(): `a` by the weights of one kind, `b` by those of the other.
+# Influence on auc_of_weights(): `a` by the weights of one kind, `b` by those of the other.
 auc_influence <- function(order, a, b, v) {
   sums <- c(sum(a * v), sum(b * v))
   ties <- diff(c(0L, order$end))
@@ -176,8 +179,8 @@ roc_auc_influence <- function(book, w, v, settings) {
   }))
 }
 
-# How many cases are above does not depend on their truth, but on there being a case.
-# `average`: between thresholds, does the curve keep the lower precision, or is it a straight line?
+# The number of cases above a score depends on the weights of cases, but not on their truth.
+# `average`: is precision constant between thresholds (average precision) or linear?
 precision_influence <- function(average) {
   function(book, w, v, settings) {
     list(each = lapply(seq_len(ncol(w)), function(k) {
@@ -211,7 +214,7 @@ brier_influence <- function(book, w, v, settings) of_losses(brier_losses(book$sc
 
 log_loss_influence <- function(book, w, v, settings) of_losses(log_losses(book$scores), w, v)
 
-# While gaps keep their signs.
+# The derivative holds as long as gaps keep their signs.
 ece_influence <- function(book, w, v, settings) {
   table <- top_reliability(book, w, v, settings$bins)
   score <- book$scores[cbind(seq_along(book$top), book$top)]
@@ -220,9 +223,9 @@ ece_influence <- function(book, w, v, settings) {
   of_losses(side * (hit - score), w, v)
 }
 
-# A list of such matrices, one per row of a plan.
+# A list of influence matrices, one per row of a plan.
 score_influence <- function(plan, book, w, v) {
-  share <- colSums(w * v) / sum(v) # of one, as weights of a case are
+  share <- colSums(w * v) / sum(v) # the weights of a case sum to 1
   unlist(lapply(plan$records, function(record) {
     of <- record$influence(book, w, v, plan$settings)
     value <- record$kernel(book, w, v, plan$settings)$each

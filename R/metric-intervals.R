@@ -1,5 +1,5 @@
-# Metrics of the joint table of truth and answer: estimates, and their intervals without gold. Ends
-# of intervals are found on the unit scale, from the lowest value of a metric to the highest.
+# Metrics of the joint table of truth and answer: estimates, and intervals without gold. Limits are
+# computed on the unit scale, from the lowest to the highest value of a metric.
 
 metrics_of_table <- function(estimate, plan, interval, conf_level,
                              draws = table_draws(estimate, interval),
@@ -26,18 +26,18 @@ measures_by_gold <- function(estimate, interval) {
   !is.null(estimate$gold) && !is.null(accuracy_intervals()[[interval]]$gold)
 }
 
-# The record of the interval that ratings alone have.
+# Interval that is computed from ratings only.
 interval_alone <- function(estimate, interval) {
   if (measures_by_gold(estimate, interval)) interval <- without_gold(estimate)$options$interval
   accuracy_intervals()[[interval]]
 }
 
-# Why a kind of interval is not one of metrics; NULL if it is.
+# Reason why a kind of interval does not exist for metrics, or NULL.
 lack_of_kind <- function(record) {
   if (record$spread == "") paste0("a ", record$words, " is for accuracy only")
 }
 
-# Replicates of the tables of all systems, see confusion_draws(); NULL where no interval needs them.
+# Replicates of the tables of all systems, see confusion_draws(). NULL if no interval needs them.
 table_draws <- function(estimate, interval) {
   record <- interval_alone(estimate, interval)
   needed <- has_posterior(estimate) && !is.null(record$find) && is.null(lack_of_kind(record))
@@ -84,7 +84,7 @@ point_rows <- function(estimate, plan, counts, s) {
   found
 }
 
-# Rows of a system as tidy() has them, without intervals.
+# Rows of a system in the form of tidy(), without intervals.
 metric_rows <- function(estimate, plan, system, value, n, reason) {
   rows <- plan$rows
   columns_tibble(
@@ -103,8 +103,8 @@ undefined_reason <- function(plan) {
   unname(replace(of, averaged, "it is undefined for a category that it rests on"))
 }
 
-# The accuracy and its interval are those of the estimate, if the interval is; all of it, where no
-# truth is open.
+# Accuracy is that of the estimate, also if the truth of all cases is known. Its interval is that of
+# the estimate if the kind and level are the same.
 own_accuracy <- function(found, estimate, interval, s, conf_level) {
   at <- which(found$metric == built_in_metrics$accuracy$id)
   if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(found)
@@ -123,7 +123,7 @@ own_accuracy <- function(found, estimate, interval, s, conf_level) {
   found
 }
 
-# Replicates of the metric itself.
+# Percentiles of replicates of the metric.
 percentile_rows <- function(found, estimate, plan, draws, s, conf_level) {
   values <- in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, n_categories(plan))
@@ -134,12 +134,12 @@ percentile_rows <- function(found, estimate, plan, draws, s, conf_level) {
   })
   ends <- ranges_of_plan(plan)
   values <- to_unit(values, ends)
-  # To the estimate, from that of the method that stands in for its own.
+  # Replicates of a substitute method are moved to the estimate.
   if (has_stand_in(estimate)) values <- moved_to(values, to_unit(found$estimate, ends))
   unit_percentiles(found, values, ends, conf_level)
 }
 
-# Of replicates on the unit scale, from the lowest value of each metric to its highest.
+# Percentiles of replicates on the unit scale, from the lowest to the highest value of each metric.
 unit_percentiles <- function(found, values, ends, conf_level) {
   found <- add_intervals(found, core_percentile_intervals(values, conf_level, TRUE))
   wide <- widths(ends)
@@ -149,16 +149,16 @@ unit_percentiles <- function(found, values, ends, conf_level) {
   found
 }
 
-# From the ends of the range of each column to 0 and 1.
+# Maps the range of each column to [0, 1].
 to_unit <- function(value, ends) {
   if (is.matrix(value)) ends <- ends[rep(seq_len(nrow(ends)), each = nrow(value)), , drop = FALSE]
   (value - ends[, 1L]) / widths(ends)
 }
 
-# The delta method, and what shared errors could hide.
+# The delta method, with the allowance for shared errors.
 delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
   table <- as_shares(counts, n_categories(plan))
-  if (anyNA(table)) return(found) # its reason says why
+  if (anyNA(table)) return(found) # `reason` is given already
   slopes <- metric_slopes(plan, table)
   ends <- ranges_of_plan(plan)
   # Sums of cells times slopes, a column per quantity.
@@ -174,13 +174,13 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
   interval_rows(found, ends, robust_quantile(estimate$options, conf_level))
 }
 
-cases_of_a_share <- 2.7 # z^2 of a 90% interval: fewer cases say nothing about a share
+cases_of_a_share <- 2.7 # z^2 of a 90% interval: a share of fewer cases could be any
 
-# Where less than half a case of one kind was seen, next to nothing varies in replicates, and a
-# share of fewer cases than z^2 (2.7 for 90%) could be any. The error is then at least that of as
-# many cases as one more of which, of the worst kind, would move the estimate as far (`steepest`:
-# how far a share of cases may move it at most), with half a case of either kind. What lies between
-# two ends has no standard deviation above half their distance, however steep its slopes are.
+# Adds standard errors. If less than half a case of one kind was seen, replicates hardly vary. A
+# share of fewer than z^2 cases (2.7 for 90%) is not informative. The error is then at least the
+# error of a share of a small number of cases, with half a case of each kind added. The number is
+# such that one case changes the share as much as the most influential case changes the estimate
+# (`steepest`: the largest slope). A standard deviation is at most half the width of the range.
 with_errors <- function(found, errors, steepest, ends) {
   wide <- widths(ends)
   found$cases <- found$n * wide / steepest
@@ -196,9 +196,9 @@ with_errors <- function(found, errors, steepest, ends) {
   found
 }
 
-# Standard deviation of what sampling does to each quantity: of replicates of the table. Where these
-# vary less in the accuracy than the estimate of it does, they vary too little in all; where more,
-# that is no reason to believe less of them.
+# Standard deviation of the sampling error of each quantity, over replicates of the table. If the
+# accuracy varies less in these than its standard error, all errors are scaled up. If it varies
+# more, they are not scaled down.
 table_errors <- function(draws, along, estimate, s) {
   n <- n_categories(estimate$fit$x)
   moved <- in_blocks(draws, s, function(counts) {
@@ -210,13 +210,13 @@ table_errors <- function(draws, along, estimate, s) {
   error[-1L] * if (is.finite(scale)) max(1, scale) else 1
 }
 
-# Standard deviation of what shared errors hide of each quantity. Of two parts. One is the line
-# between the ends of what system and raters may have in common. The other is how far raters are
-# wrong together: what it hides of the accuracy moves cases with the same answer from the other
-# truths to that which agrees with the answer. It may be the same for all answers, or differ, so
-# that the accuracy stays and truths change places. As far as it differs, it is of the size that
-# raters' errors on the cases with that answer have: these tell what may hide among them, and where
-# an answer is rare they are not like those on all cases.
+# Standard deviation of the error that shared errors may hide in each quantity. It has two parts.
+# The first is along the line between both ends: errors of system and raters independent or shared.
+# The second is due to raters who are wrong together. The hidden error of the accuracy then moves
+# cases with an answer from other truths to the truth equal to the answer. It may be the same for
+# all answers, or differ, so that accuracy stays the same but truths change. The differing part is
+# computed from the raters' errors on the cases with the answer. If an answer is rare, these are
+# unlike the errors on all cases.
 hidden_errors <- function(estimate, table, s, along, by_answer) {
   n <- n_categories(estimate$fit$x)
   line <- along(t(end_direction(estimate, table, s, n)))[1L, ]
@@ -229,9 +229,10 @@ hidden_errors <- function(estimate, table, s, along, by_answer) {
   hidden_in_all(estimate, s, line, shift, of_answer, own)
 }
 
-# Of both parts: `line`, how far each quantity is from one end to the other; and `shift`, how far it
-# moves with each answer (of which there is the share `of_answer`), by what hides among raters for
-# all answers and by `own` where they differ.
+# Standard deviation of the hidden error. `line`: distance of each quantity between the two ends of
+# the range. `shift` (answers x quantities): change of the quantity per unit of error in an answer.
+# `of_answer`: share of each answer. `own`: hidden error per answer, for the part that differs
+# between answers.
 hidden_in_all <- function(estimate, s, line, shift, of_answer, own = raters) {
   raters <- hidden_of_gap(estimate, 0)[[s]]
   range <- hidden_of_gap(estimate, 1)[[s]]^2 - raters^2
@@ -240,8 +241,7 @@ hidden_in_all <- function(estimate, s, line, shift, of_answer, own = raters) {
   sqrt(pmax(range * line^2 + raters^2 * level^2 + own_bias_share(estimate) * squares, 0))
 }
 
-# Share of ratings that are thought to be wrong, among those of cases with each answer; of all where
-# there are none.
+# Estimated share of wrong ratings among cases with each answer; among all cases if there are none.
 wrong_by_answer <- function(estimate, s) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
@@ -254,12 +254,12 @@ wrong_by_answer <- function(estimate, s) {
   ifelse(is.na(share), estimate$details$rater_error[[s]], share)
 }
 
-# How much more is hidden if it differs between answers. Machines are off as in other data sets,
-# which are about accuracies alone.
+# Additional hidden variance if errors differ between answers. The allowance for machines comes from
+# other data sets, which concern accuracies only.
 own_bias_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
 
-# From the table of shared errors to that of errors of their own, or to that of the estimate,
-# where it is a model's.
+# Direction from the table under shared errors to the table under independent errors. If the
+# estimate is from a single model, to the table of the estimate.
 end_direction <- function(estimate, table, s, n) {
   ends <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
   if (length(ends$shared_counts) == 0L) return(rep(0, length(table)))
@@ -268,12 +268,13 @@ end_direction <- function(estimate, table, s, n) {
   own - share(ends$shared_counts)
 }
 
-# So many standard errors wide. What sampling of cases does has the shape of Wilson's interval, for
-# all `cases` (or more, if the error is smaller); the rest is added to both sides, as if it were the
-# same wherever the truth is. Or it is less near the ends of the scale, as errors of shares are:
-# then the interval is Wilson's of as many cases as would give that error. Nothing tells which of
-# these shared errors do, so that the interval holds both; but Wilson's of fewer than z^2 cases
-# stands around one half rather than around the estimate. `ends`: of the range of each row.
+# Limits `z` standard errors around the estimate. The part for sampling has the shape of Wilson's
+# interval, for all `cases` (or more, if the error is smaller). The rest of the error is added on
+# both sides, as if it did not depend on the value. Alternatively, all of the error is smaller near
+# the ends of the scale, like errors of shares. Then the interval is Wilson's for the number of
+# cases with this error. The data do not distinguish the two, so the interval contains both. The
+# second is left out for fewer than z^2 cases, since it would be centred near one half. `ends`:
+# range of each row.
 interval_rows <- function(found, ends, z) {
   at <- which(!is.na(found$estimate) & !is.na(found$std.error))
   ends <- ends[at, , drop = FALSE]
@@ -281,7 +282,7 @@ interval_rows <- function(found, ends, z) {
   value <- clip01(to_unit(found$estimate[at], ends))
   error <- found$std.error[at] / wide
   cases <- (found[["cases"]] %||% found$n)[at]
-  # As with_errors() has it.
+  # The share as in with_errors().
   share <- ifelse(is.finite(cases), (value * cases + 0.5) / (cases + 1), value)
   own <- share * (1 - share)
   size <- own / error^2

@@ -1,6 +1,6 @@
-# Words and tables of metrics.
+# Printed form and tables of metrics.
 
-# Of each row: "f_meas (macro)", "recall of A".
+# Name of each row, such as "f_meas (macro)" or "recall of A".
 row_names <- function(table) {
   average <- paste0(" (", average_words(table$average), ")")
   paste0(
@@ -20,8 +20,8 @@ with_interval <- function(table) {
 
 average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 
-# A column per system, or, where there are many, a row each, with the metrics that are of no
-# category and without room for intervals.
+# A column per system. With many systems, a row per system, only metrics without a category, and no
+# intervals.
 view_of_metrics <- function(table) {
   table <- table[order(!is.na(table$category)), ]
   who <- who_of(table)
@@ -34,7 +34,7 @@ view_of_metrics <- function(table) {
   view_of_matrix(cells, names(sides)[[1L]], most = 45L)
 }
 
-# Rows that prints have: of constant systems only the accuracy, which is a pass rate.
+# Rows to print. For constant systems only the accuracy, which is a pass rate.
 shown_metrics <- function(table, estimate) {
   constant <- table$system %in% estimate$fit$x$constant
   accuracy <- table$metric == built_in_metrics$accuracy$id
@@ -51,7 +51,7 @@ metric_notes <- function(table, one, interval, conf_level) {
   )
 }
 
-# What such intervals of an estimate contain; NULL for none.
+# Describes the intervals of an estimate; NULL if it has none.
 metric_interval_note <- function(interval, conf_level, estimate) {
   record <- accuracy_intervals()[[interval]]
   if (is.null(record$find)) return(NULL)
@@ -92,7 +92,7 @@ over_groups <- function(estimates, grouped, f, ...) {
   })
 }
 
-# A row per case that the system answered and raters saw, and true category.
+# A row per true category and case that the system answered and raters rated.
 weighted_answers <- function(estimate, system) {
   x <- estimate$fit$x
   n <- n_categories(x)
@@ -109,10 +109,11 @@ weighted_answers <- function(estimate, system) {
   )
 }
 
-# Systems compared by a metric: an estimate of accuracy turned into one of that metric, of which
-# compare_systems() makes what it makes of accuracies. On the unit scale, 1 is the best.
+# Comparisons of systems by a metric. The estimate of accuracy is replaced by an estimate of the
+# metric, on the unit scale with 1 as the best value. compare_systems() then treats it like an
+# accuracy.
 
-# A plan of one row; NULL for accuracy.
+# A plan with one row; NULL for accuracy.
 check_compared_metric <- function(metric, category, cost, estimate) {
   if (is.null(metric) || identical(metric, built_in_metrics$accuracy$id)) return(NULL)
   check_string(metric, "metric")
@@ -145,8 +146,8 @@ check_derived <- function(record, estimate) {
     metric = record$id)
 }
 
-# The estimate with values, replicates and errors of the metric in the place of those of accuracy.
-# What is hidden is a column of its details.
+# Replaces accuracies by values, replicates and errors of the metric. The hidden error is a column
+# of `details`.
 in_metric <- function(estimate, plan) {
   if (is.null(plan)) return(estimate)
   draws <- confusion_draws(estimate)
@@ -174,7 +175,7 @@ in_metric <- function(estimate, plan) {
   estimate
 }
 
-# The worst and the best value.
+# Smallest and largest value of the compared metric.
 ends_of_compared <- function(plan) ranges_of_plan(plan)[plan$row, ]
 
 is_low_good <- function(plan) plan$records[[1L]]$better == "low"
@@ -184,7 +185,8 @@ good_unit <- function(value, plan) {
   if (is_low_good(plan)) 1 - unit else unit
 }
 
-# Around the estimate: of first order where the interval is, otherwise the metric itself.
+# Replicates around the estimate: first-order changes for delta intervals, otherwise the metric
+# itself.
 metric_replicates <- function(estimate, plan, counts, draws, centre, delta, s) {
   shares <- function(counts) as_shares(counts, n_categories(plan))
   values <- function(f) in_blocks(draws, s, function(counts) f(shares(counts)))[, plan$row]
@@ -198,7 +200,7 @@ metric_replicates <- function(estimate, plan, counts, draws, centre, delta, s) {
   if (has_stand_in(estimate)) as.vector(moved_to(matrix(found), centre)) else found
 }
 
-# A comparison on the scale of the metric. Who is better stays as it is.
+# Transforms a comparison to the scale of the metric. The order of systems does not change.
 from_unit <- function(found, plan) {
   if (is.null(plan)) return(found)
   ends <- ends_of_compared(plan)
@@ -215,12 +217,12 @@ from_unit <- function(found, plan) {
   found
 }
 
-# In words.
+# Name of the compared metric.
 compared_metric <- function(comparison) comparison$options$metric %||% "accuracy"
 
 low_is_good <- function(comparison) isTRUE(comparison$options$low)
 
-# Is the first of each pair better, or the second, beyond doubt?
+# Does the interval show that the first (or second) system of each pair is better?
 surely_better <- function(comparison, table, who = "system1") {
   lower <- low_is_good(comparison) == (who == "system1")
   if (lower) table$conf.high < 0 else table$conf.low > 0

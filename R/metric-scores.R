@@ -1,63 +1,63 @@
-# Metrics of scores. Each case counts for every category with a weight, as it is believed to be its
-# truth; these may be below 0 or above 1 where beliefs were corrected (see
-# scores-metrics.R). With all
-# truths known they are those of R package yardstick.
+# Metrics of scores. Each case counts for every category with a weight, the estimated probability of
+# the category. Corrected weights may be below 0 or above 1 (see scores-metrics.R). If all truths
+# are known, the metrics are those of the R package yardstick.
 
-#' Metrics of scores
+#' Metrics of scores without known truth
 #'
-#' Systems that say how probable each category is, or put cases in an order, are judged by more than
-#' their answers: areas under curves, Brier score, logarithmic loss and calibration. Give `scores`
-#' to [ratings()] and ask [estimate_metrics()].
+#' Metrics for systems with scores, either probabilities of categories or an order of cases: areas
+#' under curves, Brier score, logarithmic loss and calibration. Pass `scores` to [ratings()] and
+#' call [estimate_metrics()].
 #'
-#' With all truths known these are the metrics of R package yardstick:
+#' If all truths are known, these metrics equal those of the R package yardstick:
 #'
-#' * `roc_auc`: how often a case of a category has a higher score of it than one that is not, ties
-#'   counting half. Of more than two categories also between pairs of categories and averaged
-#'   (`average` is `"hand_till"`). Needs the order of scores only.
-#' * `pr_auc`: the area under precision against recall, by trapezoids, of each category.
-#'   `average_precision`: the same by steps, without interpolation. They need the order only.
-#' * `brier_class`: half the mean squared distance from scores to truth. `mn_log_loss`: the mean of
-#'   minus the logarithm of the score of the truth.
-#' * `ece`: expected calibration error of the highest score of each case. Scores are put into `bins`
-#'   of equal width from 0 to 1 (limits belong to the bin below); the mean over cases of the
-#'   distance between how often answers of a bin are right and what scores say. Chance makes such
-#'   distances where there are none; what it adds is taken off as Kumar, Liang and Ma do, which
-#'   leaves about half of it where a bin is calibrated. `ece_plugin` takes nothing off, and is too
-#'   high; with all truths known it is the usual number.
+#' * `roc_auc`: probability that a case of a category has a higher score for it than another case;
+#'   ties count half. With more than two categories, also the mean over pairs of categories
+#'   (`average` is `"hand_till"`). Needs only the order of scores.
+#' * `pr_auc`: area under precision against recall for each category, by trapezoids.
+#'   `average_precision`: the same by steps, without interpolation. Both need only the order of
+#'   scores.
+#' * `brier_class`: half the mean squared distance between scores and truth. `mn_log_loss`: mean of
+#'   minus the logarithm of the score of the true category.
+#' * `ece`: expected calibration error of the highest score of each case. Scores are grouped into
+#'   `bins` of equal width from 0 to 1 (limits belong to the lower bin). The error is the mean over
+#'   cases of the absolute gap between the share of right answers and the mean score of the bin.
+#'   Chance causes gaps even in calibrated bins. Their expected size is subtracted as in Kumar,
+#'   Liang and Ma, which leaves about half of it if a bin is calibrated. `ece_plugin` subtracts
+#'   nothing and is too high; if all truths are known it is the usual estimate.
 #'
-#' @section How the truth is replaced:
-#' [fit_scores()] takes scores as evidence of the truth. Otherwise neither scores nor answers have a
-#' part in it, so that no system judges itself: raters alone say how probable each category of a
-#' case is, under the model of the estimate or, where it averages over models, [dawid_skene()] if
-#' models whose errors depend on the category have more than half of the weight, and otherwise
-#' raters with an accuracy each.
+#' @section Replacing the truth:
+#' For [fit_scores()] results, scores are evidence about the truth. Otherwise neither scores nor
+#' answers are used, so that no system evaluates itself: probabilities of categories are computed
+#' from the raters only. The model is that of the estimate. An estimate that averages over models
+#' uses [dawid_skene()] if models whose errors depend on the category have more than half of the
+#' weight. Otherwise it uses a model with an accuracy for each rater.
 #'
-#' * Method `"shared"` weighs each case by these probabilities. That is right if a score tells no
-#'   more of the truth than the ratings do; otherwise every metric is drawn towards that of a system
-#'   that knows nothing.
-#' * Methods `"joint"` and `"average"` take scores and ratings to have the truth alone in common,
-#'   and undo the mixing of categories: with `p` the probabilities of a case, `M` the mean of their
-#'   products and `D` the diagonal of base rates, cases have weights `D M^-1 p`, which may be below
-#'   0 or above 1. Where raters hardly separate the categories (the smallest eigenvalue of `M`,
-#'   scaled to 1 for certainty, is below .01) metrics are `NA`.
-#' * A stated share of shared errors (`common`) moves the weights from the second to the first;
-#'   `"typical"` moves nothing, since scores that are wrong are not the same.
-#' * Known truths count as they are.
+#' * Method `"shared"` weights each case by these probabilities. This is right if a score contains
+#'   no information about the truth beyond the ratings. Otherwise every metric is biased towards
+#'   that of an uninformative system.
+#' * Methods `"joint"` and `"average"` assume that scores and ratings are independent given the
+#'   truth, and undo the mixing of categories. Let `p` be the probabilities of a case, `M` the mean
+#'   of their products and `D` the diagonal matrix of base rates. Cases then have weights
+#'   `D M^-1 p`, which may be below 0 or above 1. If raters hardly separate the categories, metrics
+#'   are `NA`. This is the case if the smallest eigenvalue of `M`, scaled to 1 for certainty, is
+#'   below .01.
+#' * A given share of shared errors (`common`) moves the weights from the second to the first.
+#'   `"typical"` does not move them, since wrong scores are not the same.
+#' * Known truths count with weight 1.
 #'
 #' @section Intervals:
-#' Cases, or clusters, are resampled, and raters fitted again to each drawing (as they are, where
-#' ratings of patterns times categories are more than 1e5). `"bootstrap"` takes percentiles;
-#' `"robust"` adds what is not known
-#' of shared errors and of errors that raters have among themselves, as for other metrics, but
-#' as much as if the weight of dependence were 1, since answers that look independent vouch for no
-#' score. Those
-#' of `ece` are moved to the estimate, since every drawing adds to it; from the lower end all that
-#' chance could have added is taken off. With gold, `"combined"` and `"corrected"` hold what each
-#' gold case has of the metric by its truth against what ratings predict of it. Robust intervals are
-#' too wide where scores do not err as raters do, which ratings cannot show: there `"bootstrap"`
-#' covers. In simulations where the model holds (`bench/scores.R`), 90% bootstrap intervals of
-#' method `"joint"` covered .84 to .87 for `roc_auc`, and those of [fit_scores()] .87 to .88, with
-#' biases of at most .004; that of method `"shared"` was -.09 to -.13.
+#' Cases, or clusters, are resampled, and raters are refitted to each replicate. They are not
+#' refitted if the number of ratings of patterns times categories is above 1e5. `"bootstrap"` uses
+#' percentiles. `"robust"` adds an allowance for shared errors and for errors that raters share with
+#' each other, as for other metrics. The weight of dependence is set to 1, since answers with
+#' independent errors are no evidence about scores. Intervals of `ece` are moved to the estimate,
+#' since every replicate increases it; at the lower end, all that chance could have added is
+#' subtracted. With gold, `"combined"` and `"corrected"` compare the influence of each gold case,
+#' given its truth, with its prediction from ratings. Robust intervals are too wide if scores do not
+#' share the raters' errors, which ratings cannot show. Bootstrap intervals then cover. In
+#' simulations from the model (`bench/scores.R`), 90% bootstrap intervals of `roc_auc` covered .84
+#' to .87 with method `"joint"`, and .87 to .88 with [fit_scores()]. Biases were at most .004. The
+#' bias of method `"shared"` was -.09 to -.13.
 #'
 #' @references Guo, C., Pleiss, G., Sun, Y. and Weinberger, K. Q. (2017). On calibration of modern
 #'   neural networks. *ICML*, 1321-1330.
@@ -74,7 +74,7 @@
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.8, 0.7, 0.75), c(new = 0.8), n = 300, categories = 2))
-#' # Scores that are drawn from the truth, which is not known otherwise
+#' # Scores simulated from the true categories
 #' p <- plogis(rnorm(300, ifelse(truth(x)$category == "2", 1, -1), 1.4))
 #' y <- ratings(
 #'   as.data.frame(x), case = case, rater = rater, rating = rating,
@@ -85,14 +85,14 @@
 #' @name score_metrics
 NULL
 
-# The kernel of such a metric is a function of a book (see score_book()), w (cases x categories, the
-# weights of truths), v (how often each case counts) and settings, and gives a list of numbers:
-# `whole` for all categories together, `each` for every one; what it lacks it does not have. Metrics
-# of form "table" have only the first.
+# The kernel of a score metric is a function of book, w, v and settings. book: see score_book(); w:
+# weights of truths, cases x categories; v: number of times that each case counts. It returns a list
+# of numbers: `whole` for all categories together, `each` for every category, or one of them.
+# Metrics of form "table" return only `whole`.
 
-# The scored cases of a system, in the order of each column, with ties. Fields: scores; top, the
-# category of the highest score; order, per column a list of `at` (from the highest) and `end` (the
-# last of each tie).
+# Scored cases of a system, ordered by each column, with ties. Fields: scores; top, the category
+# with the highest score; order, a list per column of `at` (cases from the highest score) and `end`
+# (last position of each tie).
 score_book <- function(scores) {
   list(
     scores = scores, top = max.col(scores, "first"),
@@ -109,8 +109,8 @@ score_order <- function(score) {
 # Weight at or above each distinct score, from the highest.
 weight_above <- function(order, weight) cumsum(weight[order$at])[order$end]
 
-# How often a case of one kind is put before one of the other, ties counting half. `a` and `b` are
-# the weights of cases to be of either kind; no case is compared with itself.
+# Probability that a case of one kind has a higher score than a case of the other; ties count half.
+# `a` and `b`: weights of cases to be of either kind. A case is not compared with itself.
 auc_of_weights <- function(order, a, b, v) {
   above <- weight_above(order, a * v)
   tied <- diff(c(0, above))
@@ -120,7 +120,7 @@ auc_of_weights <- function(order, a, b, v) {
   if (pairs > 0) clip01((before - own / 2) / pairs) else NA_real_
 }
 
-# Of more than two categories the mean over pairs of categories, each way round (Hand and Till).
+# With more than two categories, the mean over ordered pairs of categories (Hand and Till).
 roc_auc_of_scores <- function(book, w, v, settings) {
   n <- ncol(w)
   of <- vapply(pairs_there(w, v), function(ij) {
@@ -131,14 +131,14 @@ roc_auc_of_scores <- function(book, w, v, settings) {
   })
 }
 
-# Pairs of different categories of which there are cases, each way round.
+# Ordered pairs of different categories with cases.
 pairs_there <- function(w, v) {
   there <- colSums(w * v) > 0
   pairs <- which(outer(there, there, `&`) & !diag(length(there)), arr.ind = TRUE)
   unname(split(pairs, row(pairs)))
 }
 
-# Recall and precision at each distinct score, from the highest; the first point is yardstick's.
+# Recall and precision at each distinct score, from the highest. The first point is as in yardstick.
 pr_points <- function(order, a, v) {
   hits <- weight_above(order, a * v)
   cases <- weight_above(order, v)
@@ -161,7 +161,7 @@ precision_of_scores <- function(average) {
   }
 }
 
-# The mean over cases of a loss that each truth would be, cases x categories.
+# Mean loss over cases. `loss`: loss for each possible truth, cases x categories.
 mean_loss <- function(loss, w, v) sum(v * rowSums(w * loss)) / sum(v)
 
 brier_losses <- function(scores) rowSums(scores^2) / 2 + (1 - 2 * scores) / 2
@@ -179,8 +179,8 @@ log_loss_of_scores <- function(book, w, v, settings) {
   list(whole = max(0, mean_loss(log_losses(book$scores), w, v)))
 }
 
-# Of bins of equal width: share of cases, mean of what the scores say, and share that is right, with
-# its variance. `hit`: how far each case is right.
+# Bins of equal width: share of cases, mean score, share of right answers and its variance. `hit`:
+# weight of each case to be right.
 reliability_of <- function(score, hit, v, bins) {
   bin <- bin_of_score(score, bins)
   off <- hit - score
@@ -204,11 +204,11 @@ top_reliability <- function(book, w, v, bins) {
 
 ece_of_scores <- function(book, w, v, settings) gaps_of(book, w, v, settings, FALSE)
 
-# Chance makes gaps where there are none. What it adds to their size, were the gaps those that are
-# seen, is taken off (Kumar, Liang and Ma).
+# Chance causes gaps even under calibration. Its expected contribution, given gaps as large as the
+# observed ones, is subtracted (Kumar, Liang and Ma).
 debiased_ece_of_scores <- function(book, w, v, settings) gaps_of(book, w, v, settings, TRUE)
 
-# `slack`: what chance makes of gaps where there are none, as far as it is not taken off.
+# `slack`: expected size of gaps under calibration, minus what is already subtracted.
 gaps_of <- function(book, w, v, settings, debiased) {
   table <- top_reliability(book, w, v, settings$bins)
   error <- sqrt(table$variance)
@@ -217,7 +217,7 @@ gaps_of <- function(book, w, v, settings, debiased) {
   list(whole = clip01(size - off), slack = max(sum(table$share * folded_mean(0, error)) - off, 0))
 }
 
-# The mean of the absolute value of a normal variable.
+# Mean of the absolute value of a normal variable.
 folded_mean <- function(mean, sd) {
   z <- ifelse(sd > 0, mean / sd, Inf * sign(mean))
   ifelse(
@@ -239,16 +239,16 @@ score_values <- function(plan, book, w, v) {
   }), use.names = FALSE)
 }
 
-# Rows of a metric that are of no category: "whole" where they are no averages either.
+# Averages in the rows of a metric without category; "whole" if the row is not an average.
 score_averages <- function(plan, record) {
   rows <- plan$rows[plan$rows$metric == record$id & is.na(plan$rows$category), ]
   replace(rows$average, is.na(rows$average), "whole")
 }
 
-# pairs: is there a value for all categories together, over pairs of them; probabilities: must
-# scores be such; gaps: is it a sum of sizes of gaps, which chance adds to.
-# influence: how much of the metric each case has, by its truth (see metric-influence.R); linear: is
-# it corrected by these alone, since weights far from [0, 1] would not do.
+# Further fields. pairs: does it have a value for all categories together, over pairs of them?
+# probabilities: must scores be probabilities? gaps: is it a sum of absolute gaps, which chance
+# increases? influence: influence of each case by its truth (see metric-influence.R); linear: is it
+# corrected only by influences, since it is not defined for weights far from [0, 1]?
 score_metric <- function(id, title, reference, kernel, influence, form = "table", pairs = FALSE,
                          probabilities = TRUE, gaps = FALSE, linear = gaps, ...) {
   record <- new_metric(id, title, reference, kernel, form, needs = "scores", ...)

@@ -1,12 +1,12 @@
-# Values of metrics for joint tables of truth and answer, and how they move with the tables.
-#
-# Tables come as a matrix: a row per table, a column per cell, answers within truths. Values go as a
-# matrix: a row per table, a column per row of a plan.
+# Values of metrics for joint tables of truth and answer.
+
+# Tables are a matrix with a row per table and a column per cell, answers within truths. Values are
+# a matrix with a row per table and a column per row of a plan.
 
 metric_averages <- c("macro", "macro_weighted", "micro")
 
-# What is to be computed: `rows`, a metric each, of a category or an average over categories (both
-# NA for metrics of all together); and of each metric its record and place.
+# A plan. `rows`: a row per metric and category or average over categories (both NA for metrics of
+# the whole table). `records`: the record of each metric.
 metric_plan <- function(records, categories, averages, settings) {
   rows <- lapply(records, plan_rows, categories, averages)
   list(
@@ -58,7 +58,7 @@ values_of_categories <- function(record, plan, parts) {
   cbind(averages_of(each, micro, parts$tp + parts$fn, plan$averages, record$drops), each)
 }
 
-# Averages of rows, of categories with so many `cases`.
+# Averages of each row of `each` over categories. `cases`: number of cases per category.
 averages_of <- function(each, micro, cases, averages, drops) {
   do.call(cbind, lapply(averages, function(average) {
     if (average == "micro") return(micro)
@@ -68,13 +68,13 @@ averages_of <- function(each, micro, cases, averages, drops) {
   }))
 }
 
-# Categories that leave the mean have weight 0.
+# Categories that are left out of the mean have weight 0.
 weights_in_mean <- function(each, weighted, cases, drops) {
   gone <- switch(drops, undefined = is.na(each), caseless = cases <= 0, never = FALSE)
   replace(if (weighted) cases else cases^0, gone, 0)
 }
 
-# Each category against all others: tables x categories of true positives and so on.
+# Each category against all others: true positives and so on, tables x categories.
 against_rest <- function(tables, n) {
   sums <- table_sums(tables, n)
   tp <- sums$right
@@ -84,8 +84,8 @@ against_rest <- function(tables, n) {
   })
 }
 
-# `each` has the arguments of so many calls, which give `n` numbers each in the range of the metric,
-# NA where it is undefined.
+# Calls the kernel once for each element of `each`, its arguments. Each call must return `n` numbers
+# in the range of the metric, NA if undefined.
 run_kernel <- function(record, each, n, settings) {
   if (record$ordered && !settings$ordered) return(rep(NA_real_, n * length(each)))
   values <- tryCatch(
@@ -117,14 +117,14 @@ range_of_metric <- function(record, settings) {
 
 widths <- function(ends) ends[, 2L] - ends[, 1L]
 
-# Of each row of a plan, a row each: the ends of its range.
+# Range of each row of a plan, rows x 2.
 ranges_of_plan <- function(plan) {
   ends <- vapply(plan$records, range_of_metric, c(0, 0), settings = plan$settings)
   unname(t(ends))[match(plan$rows$metric, names(plan$records)), , drop = FALSE]
 }
 
-# Expected numbers of cases, of one table or several, as shares of all; a category of which hardly a
-# case is expected has none.
+# Expected numbers of cases in one or more tables, as shares of all cases. Categories with hardly
+# any expected case are set to zero.
 as_shares <- function(counts, n) {
   if (!is.matrix(counts)) return(as_shares(matrix(counts, 1L), n)[1L, ])
   few <- table_sums(counts, n)$truth < few_cases

@@ -1,34 +1,34 @@
-# The registry of metrics: what estimate_metrics() can estimate. Those of the package are in
-# metric-definitions.R; here are those that users register, and what is asked of them.
+# Registry of metrics that estimate_metrics() can estimate. Metrics of the package are defined in
+# metric-definitions.R.
 
 all_metrics <- function() c(package_metrics(), registered("metric"))
 
 package_metrics <- function() c(built_in_metrics, score_records)
 
-#' Metrics of systems
+#' Definitions of metrics for systems
 #'
-#' What [estimate_metrics()] can estimate; `measures("metric")` lists them, and [register_measure()]
-#' adds a metric of your own.
+#' Metrics that [estimate_metrics()] estimates. `measures("metric")` lists them, and
+#' [register_measure()] adds a user-defined metric.
 #'
-#' Names and definitions are those of R package yardstick. With `tp`, `fn`, `fp` and `tn` the
+#' Names and definitions are those of the R package yardstick. Let `tp`, `fn`, `fp` and `tn` be the
 #' probabilities of true positives, false negatives, false positives and true negatives of one
 #' category against the rest:
 #'
 #' * `recall`, `sens`: `tp / (tp + fn)`; `spec`: `tn / (tn + fp)`; `bal_accuracy`: their mean;
-#'   `j_index`: their sum less 1; `precision`: `tp / (tp + fp)`.
-#' * `ppv`, `npv`: `tp / (tp + fp)` and `tn / (tn + fn)`, undefined also where sensitivity or
-#'   specificity is, from which the theorem of Bayes has them.
-#' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 where both are.
+#'   `j_index`: their sum minus 1; `precision`: `tp / (tp + fp)`.
+#' * `ppv`, `npv`: `tp / (tp + fp)` and `tn / (tn + fn)`. By Bayes' theorem they depend on
+#'   sensitivity and specificity, so they are undefined if one of these is.
+#' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 if both are 0.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #'
-#' With `p` the joint table of truth and answer: `accuracy` is `sum(diag(p))`; `kap` is Cohen's
-#' kappa of truth and answer; `mcc` Matthews' correlation (Gorodkin's, for more than two
-#' categories); `loss` is `sum(cost * p)`. Of categories in an order (`ordered` of [ratings()], or
-#' two categories; otherwise `NA`): `kap_linear` and `kap_quadratic` are kappa with weights by steps
-#' and by squared steps, `mae` the mean number of steps that answers are off, `within_one` the share
-#' that is off by one at most.
+#' Let `p` be the joint table of truth and answer. `accuracy` is `sum(diag(p))`, `kap` is Cohen's
+#' kappa of truth and answer, `mcc` is Matthews' correlation (Gorodkin's for more than two
+#' categories), and `loss` is `sum(cost * p)`. The following need ordered categories (`ordered` of
+#' [ratings()]) or two categories, and are otherwise `NA`. `kap_linear` and `kap_quadratic` are
+#' kappa with weights by steps and squared steps. `mae` is the mean number of steps between answer
+#' and truth, `within_one` the share of answers with at most one step.
 #'
-#' Of answers with several labels choose one label by [single_label()].
+#' For answers with several labels, choose one label by [single_label()].
 #'
 #' @name system_metrics
 #' @family estimation
@@ -61,7 +61,7 @@ metric_table <- function() {
   ))
 }
 
-# The metrics asked for, or those shown unasked. `scored`: are there scores?
+# The given metrics, or the default metrics. `scored`: are there scores?
 find_metrics <- function(ids, settings, scored) {
   known <- all_metrics()
   if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
@@ -99,79 +99,82 @@ check_cost_matrix <- function(cost, categories) {
 
 #' Metrics of systems without known truth
 #'
-#' Recall, precision, F measure, Matthews' correlation, costs and every other metric that a joint
-#' table of truth and answer gives, of systems whose correct answers are not known. The table is
-#' estimated as [estimate_accuracy()] estimates accuracy, whose methods, `common`, known truths,
-#' groups and clusters all apply.
+#' Estimates recall, precision, F measure, Matthews' correlation, costs and other metrics of systems
+#' whose correct answers are not known. Metrics are computed from the joint table of truth and
+#' answer. The table is estimated like accuracy in [estimate_accuracy()], with the same methods,
+#' `common`, known truths, groups and clusters.
 #'
-#' @section Where the table comes from:
-#' Each case counts for every category with its posterior probability of being true, under the
-#' method of the estimate; cases with known truth count for that category. The assumption on shared
-#' errors (`common`) is applied case by case. With methods that estimate accuracy alone, other
-#' metrics are `NA` with a reason. `accuracy` is that of the estimate; micro averages, which are
-#' taken from the table, can differ from it by as much as a case or two would move it.
+#' @section Joint table:
+#' Each case counts for every category with its posterior probability under the method of the
+#' estimate. Cases with known truth count for their category. The assumption on shared errors
+#' (`common`) is applied case by case. If a method estimates accuracy only, other metrics are `NA`
+#' with a reason. `accuracy` is that of the estimate. Micro averages are computed from the table and
+#' can differ from it by the weight of one or two cases.
 #'
-#' What is 0 / 0 is `NA` with a reason. Macro averages of recall, precision and F are over the
-#' categories that have cases; there a precision that is undefined, since the system never gives
-#' that answer, counts as 0, and so does F, as in scikit-learn. Averages of other metrics leave out
-#' categories where the metric is undefined, or are undefined with it, as those of yardstick do.
+#' Metrics that are 0 / 0 are `NA` with a reason. Macro averages of recall, precision and F measure
+#' are over the categories with cases. Among these, an undefined precision (the system never gives
+#' the answer) counts as 0, and so does F measure, as in scikit-learn. Averages of other metrics
+#' follow yardstick: they leave out categories for which the metric is undefined, or are themselves
+#' undefined.
 #'
 #' @section Intervals:
-#' The kind of interval is that of the estimate, unless `interval` says otherwise.
-#' * `"robust"`: the delta method. The derivatives of a metric by the cells of the table, and the
-#'   covariances of these over replicates of a case bootstrap (of clusters, if there are any), give
-#'   the sampling error; it is scaled up to that of the accuracy where replicates vary less. An
-#'   allowance for shared errors is added: half the distance between the metric if systems err
-#'   where raters err, and if they err independently; and what the rest of the allowance for
-#'   accuracy would do if cases of an answer moved to or from the truth that it names, by the same
-#'   share for all answers, and for each by itself with three times the variance. That is more where
-#'   ratings of cases with the answer are often wrong, as for a rare category, whose recall is
-#'   hardly known. Where less than half a case of one kind is expected, or fewer than 2.7 cases in
-#'   all, the sampling error is at least that of so few cases. Intervals are Wilson's for the number
-#'   of cases, with the rest of the error added to both sides, and also hold Wilson's for as many
-#'   cases as would give all of that error.
+#' By default the kind of interval is that of the estimate.
+#' * `"robust"`: the delta method, with an allowance for shared errors. The sampling error is
+#'   computed from derivatives of the metric with respect to the cells of the table. Covariances of
+#'   the cells come from a bootstrap of cases (or clusters). It is scaled up to the sampling error
+#'   of the accuracy if replicates vary less. The first part of the allowance is half the distance
+#'   between the metric under shared and under independent errors. In the second part, the remaining
+#'   allowance for accuracy changes the truth of cases with an answer: from other categories to the
+#'   answer, or back. The share of these cases is the same for all answers. For panels of people it
+#'   also varies between answers, with three times the variance. The second part is larger if
+#'   ratings of cases with the answer are often wrong. An example is a rare category, whose recall
+#'   is very uncertain. If fewer than 2.7 cases, or less than half a case of one kind, are expected,
+#'   there is a lower limit: the sampling error of a share of so few cases. Intervals are Wilson's
+#'   for the number of cases, with the rest of the error added to both sides. They also contain
+#'   Wilson's interval for the number of cases with the same total error.
 #' * `"bootstrap"`: percentiles of the metric over replicates; sampling error only.
-#' * With gold cases that are a sample, `"combined"`, `"corrected"` and `"anytime"`: gold cases
-#'   measure the mean of the derivative of the metric over cases, as they measure an accuracy; the
-#'   estimate is the metric of the table with the same correction. Cells of [confusion()] are
-#'   measured in the same way, and precision as the accuracy of the cases with the answer. Metrics
-#'   of a category that no gold case has as its truth or its answer, and averages over categories
-#'   that include it, are from ratings only, without an interval; recall needs gold cases of the
-#'   category only, and precision gold cases with it as their answer. The same holds for kappa and
-#'   Matthews' correlation where all gold cases are of one category. Where all gold cases are hits,
-#'   or all misses, intervals reach the end of the scale (`"combined"` ones only if the estimate
-#'   from ratings does not exclude it). Where less than half a gold case of one kind was seen,
-#'   intervals are at least as wide as those of a share of as few cases.
-#' * `"profile"` is for accuracy only; other metrics have no such interval.
+#' * `"combined"`, `"corrected"` and `"anytime"`, with gold cases that are a sample: gold cases
+#'   measure the mean over cases of the derivative of the metric, in the same way as an accuracy.
+#'   The estimate is the metric of the table with the same correction. Cells of [confusion()] are
+#'   measured in the same way, and precision as the accuracy on cases with the answer. A metric of a
+#'   category needs gold cases with the category as truth and as answer. Recall needs only the
+#'   former, precision only the latter. Otherwise the metric, and averages over categories that
+#'   include it, are from ratings only, without an interval. The same holds for kappa and Matthews'
+#'   correlation if all gold cases are of one category. If all gold cases are hits, or all misses,
+#'   intervals reach the end of the scale (unless the estimate from ratings excludes it in
+#'   `"combined"` intervals). If less than half a gold case of one kind was seen, intervals are at
+#'   least as wide as for a share of so few cases.
+#' * `"profile"` exists for accuracy only.
 #'
-#' @param x [ratings()] with systems, the result of [fit_raters()], or of [estimate_accuracy()].
-#' @param metrics Names of metrics, see [system_metrics]; `NULL` for a selection.
-#' @param average How metrics of one category are averaged over categories, any of `"macro"` (the
-#'   mean), `"macro_weighted"` (weighted by the share of cases of each) and `"micro"` (of counts
-#'   summed over categories; not of metrics of scores). `NULL` for no averages.
-#' @param beta Weight of recall against precision in `f_meas`, above 0.
-#' @param cost For `loss`: a matrix of the cost of each answer (columns) given each true category
-#'   (rows); names are those of categories, or rows and columns are in their order.
-#' @param bins For `ece`: number of bins of equal width from 0 to 1; see [score_metrics].
-#' @param interval For an [estimate_accuracy()] result: `NULL` for its own, `"bootstrap"`, `"none"`
-#'   or, with gold cases, one of `r list_ids(gold_intervals())`.
-#' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
-#'   of the estimate.
-#' @param systems Names of the systems; `NULL` for all.
+#' @param x [ratings()] with systems, or the result of [fit_raters()] or [estimate_accuracy()].
+#' @param metrics Names of metrics, see [system_metrics]. By default `NULL`, a selection.
+#' @param average Averages of category metrics: one or more of `"macro"`, the mean (the default);
+#'   `"macro_weighted"`, weighted by the share of cases of each category; and `"micro"`, from counts
+#'   summed over categories (not for metrics of scores). `NULL` for no averages.
+#' @param beta Weight of recall against precision in `f_meas`, above 0; by default 1.
+#' @param cost For `loss`: a matrix of costs, true categories in rows and answers in columns. Names
+#'   are those of categories; without names, rows and columns are in their order.
+#' @param bins For `ece`: number of bins of equal width from 0 to 1, by default 10; see
+#'   [score_metrics].
+#' @param interval For an [estimate_accuracy()] result: `NULL`, the default, for the kind of
+#'   interval of the estimate; `"bootstrap"`, `"none"` or, with gold cases, one of
+#'   `r list_ids(gold_intervals())`.
+#' @param conf_level Confidence level, in (0, 1); by default `NULL`, that of the estimate.
+#' @param systems Names of the systems; by default `NULL`, all.
 #' @param ... For ratings and fits: arguments of [estimate_accuracy()], such as `method`,
 #'   `interval`, `common`, `by`, `resampling` and `known_truth`. Otherwise not used.
 #' @return An object of class `metric_estimate`. `tidy()`: a tibble with a row per system and
-#'   metric, of a category or an average: `group` (of `by` only), `system`, `metric`, `average`
-#'   (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` for what is no average),
-#'   `category` (`NA` for averages, and for metrics of the whole table), `estimate`, `std.error`,
-#'   `conf.low`, `conf.high`, `n` (the number of cases that the system answered and raters saw),
-#'   `method` and `reason`, why something is `NA`. `glance()`: a tibble with one row. `format()`:
-#'   the same in a line. `augment()`: a tibble with a row per case, system and true category:
-#'   `group`, `case`, `system`, `truth` and `prediction` (factors), and `weight`, the posterior
-#'   probability of the truth, times the weight of the case; cases without an answer or a rating are
-#'   left out.
+#'   metric, for a category or an average. Columns: `group` (only with `by`); `system`; `metric`;
+#'   `average` (`"macro"`, `"macro_weighted"`, `"micro"`, `"hand_till"`; `NA` if it is not an
+#'   average); `category` (`NA` for averages and for metrics of the whole table); `estimate`,
+#'   `std.error`, `conf.low`, `conf.high`; `n`, the number of cases with a rating that the system
+#'   answered; `method`; `reason`, why a value is `NA`. `glance()`: a tibble with one row.
+#'   `format()`: a string with one line. `augment()`: a tibble with a row per case, system and true
+#'   category: `group`, `case`, `system`, `truth` and `prediction` (factors), and `weight`, the
+#'   posterior probability of the truth times the weight of the case. Cases without an answer or a
+#'   rating are left out.
 #' @family estimation
-#' @seealso [register_measure()] for metrics of your own; the article *Beyond accuracy*.
+#' @seealso [register_measure()] for user-defined metrics; the article *Beyond accuracy*.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(lehner_design(3, system = c(a = 0.7, b = 0.6)))
@@ -179,7 +182,7 @@ check_cost_matrix <- function(cost, categories) {
 #' found
 #' tidy(found)
 #'
-#' # What wrong answers cost: calling an E an A costs ten times as much as any other error
+#' # Costs of errors: the answer A for a case of category E costs ten times as much as others
 #' cost <- 1 - diag(5)
 #' cost[5, 1] <- 10
 #' estimate_metrics(x, c("accuracy", "loss"), cost = cost)
@@ -228,7 +231,7 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 #' @export
 estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
-# What a user asked for: a plan (see metric_plan()).
+# Checks the arguments of a user and returns a plan (see metric_plan()).
 settle_metrics <- function(metrics, average, beta, cost, bins, x) {
   categories <- x$categories
   average <- check_some(average, metric_averages, "average", none = TRUE)
@@ -241,7 +244,7 @@ settle_metrics <- function(metrics, average, beta, cost, bins, x) {
   metric_plan(records, categories, average, settings)
 }
 
-# Its own, or one that needs nothing but the estimate.
+# The interval of the estimate, or another kind that can be computed from the estimate.
 check_metric_interval <- function(interval, estimate) {
   own <- estimate$options$interval
   if (is.null(interval)) return(own)
@@ -293,7 +296,7 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
   )
 }
 
-# A row per system and row of the plan. An engine knows how metrics that need the same are found.
+# A row per system and row of the plan. Metrics with the same needs are computed by one engine.
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   needs <- vapply(plan$records, `[[`, "", "needs")
   needs <- factor(needs, sort_strings(unique(needs)))
@@ -301,7 +304,7 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
     part <- metric_plan(records, plan$categories, plan$averages, plan$settings)
     metric_engines()[[records[[1L]]$needs]](estimate, part, interval, conf_level)
   })
-  # What raters judge has no answers of its own, which could be of one category or another.
+  # Constant systems (pass rates) have no answers that could be of one category or another.
   none <- table$system %in% estimate$fit$x$constant & table$metric != "accuracy"
   table[none, c("estimate", interval_columns)] <- NA_real_
   table$reason[none] <- "the system has no answers of its own"
@@ -310,6 +313,6 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   table[order[table$system[order] %in% systems], ]
 }
 
-# By what metrics need: functions of an estimate, a plan of such metrics, interval and conf_level
-# that give the rows of tidy().
+# Engines by what metrics need. An engine is a function of an estimate, a plan, interval and
+# conf_level that returns rows of tidy().
 metric_engines <- function() list(table = metrics_of_table, scores = metrics_of_scores)

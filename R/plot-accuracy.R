@@ -1,15 +1,14 @@
-#' Pictures of accuracy
+#' Plots of accuracy
 #'
 #' @param object An [estimate_accuracy()] result.
-#' @param type `"systems"`: estimates with their intervals, beside the accuracy of a rater.
-#'   `"bins"`: for each bin, how often the system gives the most probable category, with the curve
-#'   on which a system of the estimated accuracy would lie. `"sensitivity"`: for each system what
-#'   its accuracy would be against the assumed share of shared errors, from 0 (its errors
-#'   are its own) to 1 (it errs where the raters err), with a band for sampling error alone. The
-#'   shares that `common` has words for are marked, and the estimate has its interval. Methods that
-#'   assume what they assume are a dashed line. `"gold"`: for each system what gold cases and
-#'   ratings say of its accuracy, each alone and together. `"roc"`, `"reliability"`: curves of
-#'   scores, see [score_curves].
+#' @param type `"systems"` (the default): estimates with intervals, and the accuracy of a rater.
+#'   `"bins"`: for each bin, how often the system gives the most probable category, with the
+#'   expected curve at the estimated accuracy. `"sensitivity"`: for each system, accuracy against
+#'   the assumed share of shared errors, with a band for sampling error only. The share is 0 for
+#'   independent errors and 1 if all errors of the raters are shared. Shares with names in `common`
+#'   are marked, and the estimate has its interval. A dashed line shows methods whose estimate is
+#'   not on this range. `"gold"`: for each system, the estimates from gold cases only, from ratings
+#'   only, and from both. `"roc"`, `"reliability"`: curves of scores, see [score_curves].
 #' @param ... For curves, arguments of [score_curves]; for `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -38,7 +37,7 @@ plot_systems <- function(object) {
   picture(seen, "estimate", "system") +
     (if (!is.na(rater)) line_at(rater)) +
     interval_layers(in_percent) +
-    # Room for the labels, also where the interval ends at 1.
+    # Space for the labels, also if an interval ends at 1.
     estimate_axis(seen, labels = in_percent, expand = ggplot2::expansion(add = 0.03)) +
     roomy_rows(limits = order) +
     titled(
@@ -82,7 +81,7 @@ plot_bins <- function(object) {
     )
 }
 
-# Equation 6: agreement of systems of these accuracies with a category of any probability.
+# Equation 6: expected agreement of systems with a category, by the probability of the category.
 expected_agreement <- function(estimates, categories) {
   p <- seq(1 / categories, 1, length.out = 50L)
   stack_rows(Map(function(system, a) {
@@ -90,7 +89,7 @@ expected_agreement <- function(estimates, categories) {
   }, estimates$system, estimates$estimate))
 }
 
-# What gold cases and ratings say of each system, alone and together.
+# Estimates of each system from gold cases only, from ratings only, and from both.
 plot_gold <- function(object) {
   table <- tidy(object, "gold")
   abort_argument_if(is.null(object$gold$evidence), "type", "There are no gold cases to draw.",
@@ -159,9 +158,9 @@ draw_reliability <- function(table, object) {
 #' @rdname tidy.system_comparison
 #' @param object A [compare_systems()] result.
 #' @param ... Not used.
-#' @param type `"differences"`: the difference of each pair with its interval, which tells the two
-#'   apart if it does not reach over zero; of more than 40, the first of those that are printed.
-#'   `"ranks"`: the probability of each rank of each system that has ranks.
+#' @param type `"differences"` (the default): the difference of each pair with its interval; systems
+#'   differ if it excludes zero. If there are more than 40, those that are printed first. `"ranks"`:
+#'   the probability of each rank of each system that has ranks.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -179,7 +178,7 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
   if (type == "differences") plot_differences(object) else plot_ranks(object)
 }
 
-most_pairs <- 40L # that a picture holds
+most_pairs <- 40L # largest number of pairs in a plot
 
 plot_differences <- function(object) {
   table <- utils::head(shown_pairs(object), most_pairs)
@@ -228,9 +227,9 @@ plot_ranks <- function(object) {
 
 #' @rdname metric_estimate
 #' @param object An `estimate_metrics()` result.
-#' @return `autoplot()`: a ggplot with a panel for each metric of categories, with a row per
-#'   category and average, and one for those of the whole table; points are estimates, lines their
-#'   intervals.
+#' @return `autoplot()`: a ggplot of estimates (points) and intervals (lines). It has a panel for
+#'   each metric of categories, with a row per category and average, and a panel for metrics of the
+#'   whole table.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(found)
 #' @rawNamespace S3method(ggplot2::autoplot,metric_estimate)
@@ -258,7 +257,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     room_between(14)
 }
 
-# Who, in which panel and row; the first row is at the top.
+# Labels of systems, panels and rows; the first row is at the top.
 panels_of_metrics <- function(table, plan) {
   titles <- vapply(plan$records, `[[`, "", "title")
   title <- titles[table$metric]
@@ -278,7 +277,7 @@ panels_of_metrics <- function(table, plan) {
   table
 }
 
-# At most three numbers, so that labels of neighbours do not meet.
+# At most three numbers, so that labels do not overlap.
 scales_of_share <- function(limits) {
   at <- pretty(limits, 3L)
   at[at >= limits[[1L]] & at <= limits[[2L]]]

@@ -1,12 +1,13 @@
-#' Pictures of agreement
+#' Plots of agreement
 #'
 #' @param object An [agreement()] result.
-#' @param type `"measures"`: estimates with their intervals; results by category in a panel per
-#'   measure. `"pairs"`: a map of all pairs of raters, for a pairwise result, which is then the
-#'   default. `"chart"`: Bangdiwala's agreement chart of two raters: a rectangle per category, as
-#'   wide as the second rater used it and as high as the first did, with the square of their
-#'   agreement inside. Rectangles that leave the dashed diagonal show that one rater uses categories
-#'   more often than the other; the dark share of the rectangles is Bangdiwala's B.
+#' @param type `"measures"` (the default): estimates with intervals; results by category in a panel
+#'   per measure. `"pairs"` (the default for a pairwise result): a heat map of all pairs of raters.
+#'   `"chart"`: Bangdiwala's agreement chart of two raters. It has a rectangle per category, which
+#'   contains the square of their agreement. Its width is the frequency of the category for the
+#'   second rater, its height that for the first rater. If rectangles leave the dashed diagonal, one
+#'   rater uses some categories more often than the other. The dark share of the rectangles is
+#'   Bangdiwala's B.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -35,7 +36,7 @@ autoplot.agreement <- function(object, # nolint: object_name.
     chart = plot_chart(about))
 }
 
-# The rows with an estimate.
+# Rows with an estimate.
 known_measures <- function(table, arg) {
   seen <- drop_missing(table, "estimate")
   abort_argument_if(nrow(seen) == 0L, arg,
@@ -102,7 +103,7 @@ plot_pairs <- function(object, about) {
     })
 }
 
-# More maps side by side could not be read.
+# Largest number of maps that are readable side by side.
 most_maps <- 4L
 
 plot_chart <- function(about) {
@@ -117,7 +118,7 @@ plot_chart <- function(about) {
   left <- cumsum(wide) - wide
   bottom <- cumsum(high) - high
   same <- diag(crossed)
-  # Within its row and column a square stands behind what they have before the diagonal.
+  # Within its rectangle, a square starts after the cells before the diagonal.
   in_row <- colSums(crossed * upper.tri(crossed))
   in_column <- rowSums(crossed * lower.tri(crossed))
   parts <- c("marginals", "agreement")
@@ -157,8 +158,8 @@ plot_chart <- function(about) {
 #' @rdname agreement_tests
 #' @param object A [compare_agreement()] result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
-#' @return `autoplot()`: a ggplot; of a test, estimates beside the value that was tested; of a
-#'   comparison, differences with their intervals beside zero.
+#' @return `autoplot()`: a ggplot. For a test, estimates and the tested value; for a comparison,
+#'   differences with intervals, and zero.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(test)
 #' @rawNamespace S3method(ggplot2::autoplot,agreement_test)

@@ -1,12 +1,13 @@
-#' Pictures of CrowdTruth
+#' Plots of CrowdTruth
 #'
 #' @param object A [crowdtruth()] or [flag_workers()] result.
-#' @param type For a [crowdtruth()] result, `"scores"`: the votes of each unit for each annotation,
-#'   shaded by score, as in the paper's Figure 2; in version 2.0 the scores. `"similarity"`: which
-#'   annotation goes with which. `"workers"`: the metrics of the workers, with flags.
-#' @param flags For `"workers"`, a [flag_workers()] result; by default that of its
-#'   standard-deviation rule.
-#' @param max_units How many units are drawn at most; of more, an evenly spaced choice.
+#' @param type For a [crowdtruth()] result, `"scores"` (the default): the votes of each unit for
+#'   each annotation, shaded by score, as in the paper's Figure 2; in version 2.0 the scores.
+#'   `"similarity"`: similarity of annotations. `"workers"`: metrics of the workers, with flags.
+#' @param flags For `"workers"`, a [flag_workers()] result; by default from its standard-deviation
+#'   rule.
+#' @param max_units Largest number of units to draw, by default 25. From more units, an evenly
+#'   spaced selection is drawn.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -35,7 +36,7 @@ autoplot.crowdtruth <- function(object, # nolint: object_name.
   )
 }
 
-# Nothing, where there is much of it, should not draw the eye.
+# Colour of small values, which are frequent and should not attract attention.
 nearly_white <- "#F7F4EC"
 
 plot_scores <- function(object, max_units) {
@@ -116,7 +117,7 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     ggplot2::theme(legend.box = "vertical", legend.spacing.y = ggplot2::unit(0, "pt"))
 }
 
-# Metrics of version 2.0 have short names.
+# Axis labels of metrics. Metrics of version 2.0 have short names.
 spaced <- function(name) {
   switch(name,
     wqs = "worker quality (wqs)", wua = "agreement with units (wua)",

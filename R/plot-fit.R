@@ -1,12 +1,12 @@
 #' @rdname tidy.rater_fit
 #' @srrstats {UL6.0, UL6.1, UL6.2} autoplot() and plot(); long labels are shortened
 #' @param object A [fit_raters()] result.
-#' @param type `"parameters"`: with 90% intervals, by their standard errors, the accuracy of a
-#'   rater, or of each, beside chance, the base rates of the categories, and shares of levels where
-#'   the model is one of confidence. `"confusion"`: the confusion matrices ([confusion()]), of each
-#'   rater or of one that stands for all.
-#' @param max_raters Of more raters than this, those with the most ratings have their confusion
-#'   matrices drawn.
+#' @param type `"parameters"` (the default): estimates with 90% intervals from standard errors: the
+#'   accuracy of the raters, compared with chance, the base rates of the categories and, for models
+#'   of confidence, the shares of confidence levels. `"confusion"`: the confusion matrices
+#'   ([confusion()]) of each rater, or one for all raters.
+#' @param max_raters Largest number of confusion matrices to draw, by default 12; if there are more
+#'   raters, those with the most ratings.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(fit)
@@ -77,16 +77,16 @@ plot_confusion <- function(fit, max_raters) {
     (if (!one_for_all) ggplot2::facet_wrap("rater", labeller = wrapped()))
 }
 
-#' Pictures of posterior draws
+#' Plots of posterior draws
 #'
 #' @srrstats {BS6.1, BS6.2, BS6.3, BS6.5} traces and densities
 #' @param object A [fit_raters()] result with `method = "bayes"`.
-#' @param type `"density"`: the posterior of each parameter, with its prior dashed. `"trace"`: draws
-#'   one after the other, by chain. `"rank"`: how often each chain has draws of each rank among all
-#'   chains, which is even where chains have mixed. `"prior"`: 90% of each parameter before and
-#'   after the ratings were seen.
-#' @param terms Names of parameters, as [draws()] has them; `NULL` for base rates and what raters
-#'   get right, at most twelve.
+#' @param type `"density"` (the default): posterior density of each parameter, with its prior
+#'   dashed. `"trace"`: draws in their order, by chain. `"rank"`: histogram of each chain's ranks
+#'   among all draws, uniform if chains have mixed. `"prior"`: middle 90% of each parameter under
+#'   prior and posterior.
+#' @param terms Names of parameters, as in [draws()]; `NULL`, the default, for base rates and
+#'   accuracies of raters, at most twelve.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @inherit autoplot.ratings return
 #' @family plots
@@ -134,7 +134,7 @@ draw_densities <- function(object, table) {
     titled("Posterior and prior", "Posterior densities; dashed: priors")
 }
 
-# Of parameters whose prior is a Beta distribution; its peaks at 0 and 1 are cut off.
+# Densities of Beta priors; their peaks at 0 and 1 are cut off.
 prior_densities <- function(object, terms) {
   of <- object$terms[match(terms, object$terms$term), ]
   of <- drop_missing(of, "a")
@@ -181,12 +181,12 @@ ends_of_draws <- function(fit, terms, of = "posterior") {
   ends_of(apply(fit$draws[, terms, drop = FALSE], 2L, stats::quantile, middle_90), terms, of)
 }
 
-# `ends`: low, middle and high of each term in rows; `of` what they are.
+# `ends`: rows with low, middle and high, a column per term. `of`: name of the distribution.
 ends_of <- function(ends, terms, of) {
   data.frame(term = terms, of = of, low = ends[1L, ], middle = ends[2L, ], high = ends[3L, ])
 }
 
-# A line per term and name of `colours`, the first of which is at the top.
+# A line per term and name of `colours`; the first name is at the top.
 plot_medians <- function(table, terms, colours, width) {
   table$term <- factor(table$term, rev(terms))
   table$of <- factor(table$of, rev(names(colours)))
@@ -221,10 +221,11 @@ autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
 
 #' @rdname tidy.ground_truth
 #' @param object A [ground_truth()] result.
-#' @param max_cases How many cases are drawn at most; of more, an evenly spaced choice.
+#' @param max_cases Largest number of cases to draw, by default 150. From more cases, an evenly
+#'   spaced selection is drawn.
 #' @return `autoplot()`: a ggplot with one column per case, filled by the probabilities of its
-#'   categories. Cases with the same most probable category stand together, those first about which
-#'   the raters leave least doubt.
+#'   categories. Cases are grouped by their most probable category and ordered by its probability,
+#'   the most certain first.
 #' @rawNamespace S3method(ggplot2::autoplot,ground_truth)
 autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: object_name.
   check_dots_empty(...)
@@ -262,8 +263,8 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
 #' @order 2
 #' @param object A `calibration()` result.
 #' @param ... For `plot()`, passed on to `autoplot()`.
-#' @return `autoplot()`: a ggplot with a point and an interval per bin, which lie on the diagonal
-#'   where probabilities are as often right as they say. The area of a point is `n`.
+#' @return `autoplot()`: a ggplot with a point and an interval per bin. Points are on the diagonal
+#'   if probabilities equal the observed shares. The area of a point is `n`.
 #' @rawNamespace S3method(ggplot2::autoplot,calibration)
 autoplot.calibration <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)

@@ -1,12 +1,12 @@
-#' Pictures of ratings
+#' Plots of ratings
 #'
 #' @param object,x A [ratings()] object.
-#' @param type `"ratings"`: who rated what, one tile per rating, cases in columns, raters and
-#'   systems in rows; where raters are not identified, the ratings of each case stacked.
-#'   `"agreement"`: the share of cases on which each pair of raters, or of a rater and a system,
-#'   agrees.
-#' @param max_cases,max_raters How many cases and raters are drawn at most. Of more, an evenly
-#'   spaced choice of cases and the raters with most ratings; the subtitle says so.
+#' @param type `"ratings"` (the default): one tile per rating, cases in columns, raters and systems
+#'   in rows; if raters are not identified, the ratings of each case stacked. `"agreement"`: the
+#'   share of cases on which each pair of raters, or a rater and a system, agrees.
+#' @param max_cases,max_raters Largest numbers of cases and raters to draw, by default 150 and 30.
+#'   From more, an evenly spaced selection of cases and the raters with most ratings are drawn, and
+#'   the subtitle says so.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return A ggplot; `plot()` draws it and returns `x` invisibly. Needs \pkg{ggplot2}.
 #' @family plots
@@ -39,7 +39,8 @@ plot.ratings <- function(x, ...) draw(x, ...)
 #' @export
 plot.ratings_labels <- plot.ratings
 
-# The raters with most ratings, in their own order; counts have no raters to choose from.
+# Numbers of the raters with most ratings, in their original order. Counts have no identified
+# raters, so all are kept.
 busiest <- function(x, most) {
   if (has_counts(x)) return(seq_along(x$raters))
   ratings <- ratings_of_raters(x)
@@ -70,7 +71,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
       finish)
   }
   answers <- as.data.frame(part, what = "systems")
-  # Gaps between tiles would look like missing ratings where tiles are narrow.
+  # Gaps between narrow tiles would look like missing ratings.
   gap <- if (length(cases) <= 60L) 0.92 else 1
   slice <- repeat_slices(table$column, table$rater, gap)
   judges <- c(part$raters, x$systems)
@@ -99,7 +100,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     )
 }
 
-# As many names of cases as there is room for.
+# Axis with the case names that fit.
 case_axis <- function(cases) {
   room <- 80 / (max(nchar(as.character(cases))) + 1)
   step <- ceiling(length(cases) / room)
@@ -110,7 +111,7 @@ case_axis <- function(cases) {
   )
 }
 
-# Repeated ratings of a case by a rater stand side by side within the case's column.
+# Repeated ratings of a case by a rater are next to each other within the column of the case.
 repeat_slices <- function(column, rater, width) {
   cell <- interaction(column, rater, drop = TRUE)
   total <- as.vector(table(cell)[cell])

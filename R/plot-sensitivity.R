@@ -1,11 +1,11 @@
-# What shared errors with the raters would make of an estimate: type "sensitivity" of autoplot() for
-# estimates of accuracy.
+# Accuracy by the share of shared errors: type "sensitivity" of autoplot() for estimates of
+# accuracy.
 
 plot_sensitivity <- function(object) {
   table <- tidy(object)
   drawn <- !is.na(table$shared) & !is.na(table$independent) & !is.na(table$estimate)
   if (!any(drawn)) no_sensitivity(object)
-  # Best first.
+  # Best system first.
   systems <- table$system[drawn][order(-table$estimate[drawn])]
   of_systems <- function(rows) {
     rows <- rows[rows$system %in% systems, ]
@@ -30,7 +30,7 @@ plot_sensitivity <- function(object) {
     room_between(18)
 }
 
-# A range of few points of a percent should not look like a fall.
+# Widens a narrow axis, so that a small range does not look like a large effect.
 no_narrower <- function(limits, least = 0.3) {
   limits <- limits + c(-1, 1) * max(0, least - diff(limits)) / 2
   limits + max(0, -limits[[1L]]) - max(0, limits[[2L]] - 1)
@@ -43,7 +43,7 @@ sensitivity_layers <- function(ends, marks, object, table) {
       mapped(ymin = "low", ymax = "high"), fill = plot_colours[["low"]], alpha = 0.6
     ),
     ggplot2::geom_line(colour = plot_colours[["muted"]], linewidth = 0.8),
-    # What known cases measure holds whatever share is assumed.
+    # The measurement by known cases does not depend on the assumed share.
     if (!is.null(object$gold)) ggplot2::geom_rect(
       ggplot2::aes(xmin = 0, xmax = 1, ymin = .data$conf.low, ymax = .data$conf.high), table,
       fill = plot_colours[["accent"]], alpha = 0.15, inherit.aes = FALSE, na.rm = TRUE
@@ -63,14 +63,14 @@ sensitivity_layers <- function(ends, marks, object, table) {
   )
 }
 
-# Is the estimate between the ends of the range, with shared errors as somebody assumes?
+# Is the estimate on the line between independent and shared errors?
 on_the_line <- function(object) {
   table <- object$table
   is.null(object$gold) &&
     (!is.null(common_of(object$options)) || all(table$estimate == table$shared, na.rm = TRUE))
 }
 
-# Two rows per system, with the interval that a stated share has: sampling error alone.
+# Two rows per system. Their interval is that of a given share: sampling error only.
 sensitivity_ends <- function(object) {
   table <- tidy(object)
   margin <- normal_quantile(object$options$conf_level) * object$details$sampling
@@ -82,8 +82,8 @@ sensitivity_ends <- function(object) {
   )
 }
 
-# The named shares, and that of the estimate if it is another. What is typical has the interval that
-# allows for more or less than that.
+# The named shares, and the given share if it is another. The typical share has the interval that
+# allows for other shares.
 sensitivity_marks <- function(object) {
   table <- tidy(object)
   common <- common_of(object$options)
@@ -135,7 +135,7 @@ no_sensitivity <- function(object) {
 #' @rdname tidy.accuracy_bounds
 #' @param object An [accuracy_bounds()] result.
 #' @return `autoplot()`: a ggplot of the range of each system's accuracy, with its confidence set as
-#'   a thin line, and a mark at the accuracy of a system that shares all errors of the raters.
+#'   a thin line. A mark shows the accuracy of a system that shares all errors of the raters.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(bounds)
 #' @rawNamespace S3method(ggplot2::autoplot,accuracy_bounds)

@@ -1,7 +1,7 @@
 #' @rdname summary.simulation_study
-#' @param estimators Names of estimators to draw; `NULL` for all.
-#' @return `autoplot()`: a ggplot of estimated against true accuracy, a point per panel and system
-#'   for each measure of truth, a panel per design.
+#' @param estimators Names of estimators to draw; `NULL`, the default, for all.
+#' @return `autoplot()`: a ggplot of estimated against true accuracy. It has a point per panel,
+#'   system and measure of truth, and a facet per design.
 #' @rawNamespace S3method(ggplot2::autoplot,simulation_study)
 autoplot.simulation_study <- function(object, estimators = NULL, ...) { # nolint: object_name.
   check_dots_empty(...)
@@ -47,13 +47,13 @@ autoplot.simulation_study <- function(object, estimators = NULL, ...) { # nolint
     room_between(14) # for the numbers below
 }
 
-# Designs in their order, with the number of cases where there are several.
+# Designs in their order, with the number of cases if a design has several.
 label_designs <- function(rows) {
   several <- any(tapply(rows$n, rows$design, function(n) length(unique(n)) > 1L))
   in_order(if (several) paste0(rows$design, ", n = ", number(rows$n)) else rows$design)
 }
 
-# A point for either measure of truth.
+# A point for each measure of truth.
 true_and_estimated <- function(rows) {
   measures <- c(expected = "expected", sample = "in the sample")
   points <- stack_rows(names(measures), function(of) {
@@ -66,9 +66,10 @@ true_and_estimated <- function(rows) {
 }
 
 #' @rdname tidy.case_plan
-#' @param type `"probability"`: that an estimate is within the margin, against the number of cases;
-#'   `"half_width"`: the margin that is kept with probability `conf_level`. The target is
-#'   grey and dashed. Bands are two Monte Carlo standard errors either way.
+#' @param type `"probability"` (the default): probability that an estimate is within the margin,
+#'   against the number of cases. `"half_width"`: the margin that is kept with probability
+#'   `conf_level`. The target is grey and dashed. Bands are plus and minus two Monte Carlo standard
+#'   errors.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(plan)
@@ -124,7 +125,7 @@ plot_agreement_plan <- function(object) {
     titled("Half-width of intervals", schema_of(object)$line, "cases", "half-width")
 }
 
-# What all plans draw: `value` against the number `n` of cases, for each `group`, and the target.
+# Plot of all plans: `value` against the number `n` of cases, for each `group`, and the target.
 plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0, NA)) {
   groups <- nlevels(curve$group)
   picture(curve, "n", "value", colour = "group") +
@@ -134,9 +135,9 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
     below +
     ggplot2::geom_line(mapped(linetype = "group")) +
     ggplot2::scale_x_log10(labels = function(x) trimws(number(x))) +
-    # Bands that leave the limits are cut by the panel, not dropped.
+    # Bands that exceed the limits are cut, not dropped.
     ggplot2::scale_y_continuous(limits = limits, oob = function(x, range) x) +
-    # So that curves are told apart without colours, too.
+    # Line types distinguish curves without colour.
     ggplot2::scale_linetype_manual(
       values = rep_len(c("solid", "42", "12", "6212"), groups), name = name,
       guide = if (groups > 1L) "legend" else "none"
@@ -159,8 +160,8 @@ plan_subtitle <- function(settings) {
 #' @rdname tidy.gold_plan
 #' @param object A [plan_gold()] result.
 #' @return `autoplot()`: a ggplot of the half-width of intervals against the number of gold cases:
-#'   gold alone, corrected by ratings, and combined with what ratings alone say. The half-width that
-#'   is wanted is grey and dashed.
+#'   from gold only, corrected by ratings, and combined with the estimate from ratings only. The
+#'   wanted half-width is grey and dashed.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(plan)
 #' @rawNamespace S3method(ggplot2::autoplot,gold_plan)
@@ -187,10 +188,10 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
 #' @rdname tidy.k_check
 #' @param object A [check_k_properties()] result.
 #' @param ... Not used.
-#' @param type `"tests"`: the p-value of each test, against the level. `"pairs"`: how often each
-#'   pair of raters agrees, against what the fitted model expects; pairs above the line agree more
-#'   than their accuracies explain. `"disagreements"`: the same for pairs of ratings that disagree,
-#'   by their categories, against equally probable errors.
+#' @param type `"tests"` (the default): the p-value of each test, and the level. `"pairs"`: observed
+#'   against expected agreement of each pair of raters; pairs above the line agree more than their
+#'   accuracies explain. `"disagreements"`: the same for disagreeing pairs of ratings, by their
+#'   categories, under equally probable errors.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @return `autoplot()`: a ggplot.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -252,14 +253,15 @@ plot_p_values <- function(rows, alpha) {
     )
 }
 
-# Observed against expected; those that are `odd` are named, or else the three furthest off.
+# Observed against expected values. Labels mark the `odd` ones or, if there are none, the three with
+# the largest deviation.
 plot_excess <- function(rows, label, odd, title, x, y) {
   rows$label <- label
   rows$odd <- odd
   off <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
   named <- rows[if (any(odd)) odd else rank(-off, ties.method = "first") <= 3L, ]
   ends <- range(rows$observed, rows$expected)
-  ends <- ends + c(-1, 1) * max(diff(ends), 0.02) * 0.12 # room for the names
+  ends <- ends + c(-1, 1) * max(diff(ends), 0.02) * 0.12 # space for the labels
   many <- nrow(rows) > 200L
   picture(rows, "expected", "observed", colour = "odd") +
     diagonal() +

@@ -123,7 +123,7 @@ say_methods.system_comparison <- function(x) { # nolint: object_name.
   )
 }
 
-# What a paper must tell of a fit by posterior draws, by STARD-BLCM.
+# Methods paragraph for a Bayesian fit, with the items of STARD-BLCM.
 
 #' @export
 say_methods.fit_check <- function(x) say_draws(x$fit, x) # nolint: object_name.
@@ -187,17 +187,16 @@ shift_sentence <- function(checks) {
   )
 }
 
-# Results in documents of others: tables of flextable, sentences of easystats.
+# Results in documents: tables of flextable, sentences of easystats.
 
 #' Results as tables of flextable, and as sentences of easystats
 #'
-#' `flextable::as_flextable()` makes a table for Word, PowerPoint or a web page of any result: that
-#' which `print()` shows, with its title, and with what must be told beside it as a footer.
-#' `report::report()` gives what [may_say()] says may be said of a result that it knows, with its
-#' paragraph on the method.
+#' `flextable::as_flextable()` makes a table for Word, PowerPoint or a web page from any result. The
+#' table has the rows that `print()` shows, a title, and the notes as a footer. `report::report()`
+#' returns the sentences of [may_say()] that the result supports, and the paragraph on the method.
 #'
 #' @name as_flextable
-#' @return A `flextable`; for `report()`, a `report_text` as the package \pkg{report} makes it.
+#' @return A `flextable`; for `report()`, a `report_text` of the package \pkg{report}.
 #' @family systems
 #' @examplesIf requireNamespace("flextable", quietly = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)

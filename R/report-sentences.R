@@ -1,19 +1,21 @@
-# Sentences about results, and paragraphs on how they came about.
+# Sentences about results, and paragraphs on methods.
 
 #' Sentences about results
 #'
-#' What may be said of a result, with its interval and what it rests on, and what may not, though it
-#' is often said; and a paragraph on the method, with its references. Of tests without a gold
-#' standard that paragraph has what STARD-BLCM asks for (Kostoulas et al., 2017): the priors (item
-#' 14a), what other priors would say (14b), and that the target condition is the latent class.
+#' Writes sentences that a result supports, with intervals and assumptions, and lists common claims
+#' that it does not support. With `what = "methods"`, writes a paragraph on the method, with
+#' references. For fits without a gold standard, this paragraph contains the items of STARD-BLCM
+#' (Kostoulas et al., 2017): the priors (item 14a), the sensitivity to them (14b), and that the
+#' target condition is the latent class.
 #'
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()] or
-#'   [agreement()]; for `"methods"` also a [fit_raters()] result with `method = "bayes"`, or a
-#'   [check_fit()] of it, which adds what other priors say.
-#' @param what `"sentences"` or `"methods"`.
-#' @return For `"sentences"`, a tibble with columns `system` (a pair of them, `"a - b"`, where they
-#'   are compared; `NA` where a sentence is about all), `may` (may it be said?) and `sentence`. For
-#'   `"methods"`, a character vector: the paragraph, and then each of the works that it cites.
+#'   [agreement()]. For `"methods"` also a [fit_raters()] result with `method = "bayes"`, or its
+#'   [check_fit()] result, which adds the sensitivity to the priors.
+#' @param what `"sentences"` (the default) or `"methods"`.
+#' @return For `"sentences"`, a tibble with columns `system` (a pair, `"a - b"`, for comparisons;
+#'   `NA` for sentences about all systems), `may` (does the result support the sentence?) and
+#'   `sentence`. For `"methods"`, a character vector: the paragraph, then the references that it
+#'   cites.
 #' @family systems
 #' @references Kostoulas, P., Nielsen, S. S., Branscum, A. J., Johnson, W. O., Dendukuri, N., Dhand,
 #'   N. K., Toft, N. and Gardner, I. A. (2017). STARD-BLCM: Standards for the Reporting of
@@ -51,7 +53,7 @@ print.said_sentences <- function(x, ...) {
 
 say_sentences <- function(x) UseMethod("say_sentences")
 
-# A paragraph that cites works by the names of `references`, or whole.
+# A paragraph. It cites works by the names of `references`, or in full.
 say_methods <- function(x) UseMethod("say_methods")
 
 with_references <- function(words) {
@@ -88,13 +90,13 @@ references <- c(
 )
 references[] <- gsub("\\s+", " ", references)
 
-# Words that are written over several lines, with values in their places.
+# Joins the lines of a text and inserts values.
 fill <- function(words, ...) sprintf(gsub("\\s+", " ", words), ...)
 
-# Nothing, where a sentence has nothing to say.
+# Words for a part of a sentence that is left out unless `so` is TRUE.
 only_if <- function(so, words) if (isTRUE(so)) words else ""
 
-# Those of `system` that may be said, and then those that may not.
+# A table of the sentences that the result supports (`may`), then of those that it does not (`not`).
 sentence_table <- function(system, may, not, of = rep(NA, length(not))) {
   said <- columns_tibble(
     system = c(system, of), may = rep(c(TRUE, FALSE), c(length(may), length(not))),
@@ -103,7 +105,7 @@ sentence_table <- function(system, may, not, of = rep(NA, length(not))) {
   structure(said, class = c("said_sentences", class(said)))
 }
 
-# Titles that are no names begin small.
+# Titles start with a small letter unless they contain a name.
 in_sentence <- function(titles) {
   small <- grepl("^[A-Z][a-z-]+( |$)", titles) & !grepl("'", titles, fixed = TRUE)
   ifelse(small, sub("^(.)", "\\L\\1", titles, perl = TRUE), titles)
@@ -164,8 +166,8 @@ on_cases <- function(estimate, n) {
   paste("On", cases_words(n), "judged by", raters, truth_words(estimate))
 }
 
-# Number of cases of an estimate with a known truth: gold cases, or those given to the fit. Weights
-# count, as they do in `n`.
+# Number of cases of an estimate with a known truth: gold cases, or those given to the fit. It is a
+# sum of weights, like `n`.
 cases_of_known_truth <- function(estimate) {
   fit <- estimate$fit
   if (!is.null(estimate$gold)) return(sum(weights_of_cases(fit$x)[estimate$gold$case]))
@@ -186,7 +188,7 @@ truth_words <- function(estimate) {
   paste0("with known truth of ", number(gold), " of ", count_noun(cases, "case"), chosen)
 }
 
-# Both ends of what the ratings cannot tell, where they are known.
+# Range between shared and independent errors, if it is known.
 both_ends_words <- function(table) {
   low <- whole_percent(pmin(table$shared, table$independent))
   high <- whole_percent(pmax(table$shared, table$independent))

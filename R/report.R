@@ -1,34 +1,35 @@
-#' A report of accuracy, ready to be sent
+#' Report of the accuracy of systems
 #'
-#' Renders a page about the systems of `x` for readers who use no R: the number, its interval, the
-#' assumption that it rests on with both its ends, sentences that may be copied and such as may not,
-#' raters and their agreement, systems compared in words, metrics, checks, methods with references,
-#' versions and seed. Where raters are language models, also the errors they share, how many
-#' independent ones they are equivalent to, the alternative annotator test, and the cases to read.
+#' Renders a page about the systems of `x` for readers who do not use R. It has estimates with
+#' intervals and assumptions, the range between shared and independent errors, and sentences that
+#' the results support or do not support. It also has raters and their agreement, comparisons of
+#' systems, metrics, checks, methods with references, versions and seed. For language models as
+#' raters, it adds their shared errors, the equivalent number of independent raters, the alternative
+#' annotator test, and cases to read.
 #'
-#' A page in HTML is one file without links to the network; Word can be edited. Its source is the
-#' template `accuracy-report` of this package, for [rmarkdown::draft()].
+#' An HTML report is one file without links to the network; a Word report can be edited. The source
+#' is the template `accuracy-report` of this package, for [rmarkdown::draft()].
 #'
 #' @srrstats {G4.0} `file` must end as one of the formats that can be written
 #' @inheritParams estimate_accuracy
 #' @param x A [ratings()] object with systems.
-#' @param file Where to write: a path that ends in `.html`, in `.docx` for Word or, where LaTeX is
-#'   installed, in `.pdf`.
+#' @param file Path of the report, by default `"accuracy-report.html"`. It ends in `.html`, in
+#'   `.docx` for Word or, if LaTeX is installed, in `.pdf`.
 #' @param title The title of the report.
-#' @param judges Shall it have what concerns language models that judge? By default, if
-#'   `rater_kind` says that raters are machines.
-#' @param rater_kind Who rates, as in [ratings()], which decides the intervals; `NULL` for what the
-#'   ratings say.
-#' @param seed Seed of all that is drawn at random. Two reports in HTML with the same seed and date
-#'   are equal byte for byte.
-#' @param date The date that the report carries, a string or a [Date]; `NULL` for none.
-#' @param known_truth,gold_sample Cases whose truth is known, and how they were chosen, as in
-#'   [estimate_accuracy()]; `known_truth = TRUE` for the truth that `x` holds.
+#' @param judges Should the report have the parts on language models as raters? By default, if
+#'   `rater_kind` declares raters to be machines.
+#' @param rater_kind Kind of raters, as in [ratings()], which affects the intervals; `NULL`, the
+#'   default, for the kind declared in `x`.
+#' @param seed Seed of the random number generator, by default 1. Two HTML reports with the same
+#'   seed and date are identical.
+#' @param date Date of the report, a string or a [Date]; `NULL` for none. By default today.
+#' @param known_truth,gold_sample Cases of known truth, and how they were sampled, as in
+#'   [estimate_accuracy()]. `known_truth = TRUE` uses the truths in `x`.
 #' @param ... Not used; catches misspelt arguments.
 #' @return The path of the report, invisibly. Without \pkg{rmarkdown}, pandoc or, for PDF, LaTeX, an
 #'   error of class `fallible_error_package`.
 #' @family systems
-#' @seealso [may_say()] for the sentences alone; [data_check()], [alt_test()].
+#' @seealso [may_say()] for the sentences; [data_check()], [alt_test()].
 #' @examplesIf requireNamespace("rmarkdown", quietly = TRUE) && rmarkdown::pandoc_available()
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #' accuracy_report(x, tempfile(fileext = ".html"))
@@ -43,7 +44,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   abort_if(n_systems(x) == 0L, "system", "A report of accuracy needs systems.",
     i = "Give {.arg systems} to {.fun ratings}.", system = character())
   if (!is.null(rater_kind)) x$rater_kind <- settle_kinds(check_rater_kind(rater_kind), x)
-  # Refused before pages are made.
+  # Checked before pages are rendered.
   check_one_rater(x, settle_gold(known_truth, gold_sample, x), method_average$id, NULL)
   format <- report_format(file)
   check_string(title, "title")
@@ -61,7 +62,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   title <- paste0("title: ", encodeString(escape_markdown(title), quote = "\""))
   text <- readLines(skeleton, encoding = "UTF-8")
   writeLines(replace(text, startsWith(text, "title: "), title), page, useBytes = TRUE)
-  withr::local_options(knitr.duplicate.label = "allow") # a page may be made while another is
+  withr::local_options(knitr.duplicate.label = "allow") # reports may be nested
   judges <- judges %||% (panel_kind(x) == "machines")
   if (!is.null(date)) date <- format(date)
   given <- c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample")
@@ -81,13 +82,13 @@ put_report <- function(made, file) {
     i = "The folder must be writable and have space for a second copy.", path = file)
 }
 
-# Notes below a table, for readers who do not know it from the console.
+# Notes below a table, for readers who do not use R.
 notes_in_words <- function(estimate) {
   notes <- unlist(lapply(schema_of(estimate)$notes, `[[`, "report"))
   notes[nzchar(notes)]
 }
 
-# The checks of data_check(), for readers who use no R.
+# The checks of data_check(), for readers who do not use R.
 checks_in_words <- function(check) {
   table <- tidy(check)
   verdict <- c(ok = "good", doubt = "doubtful", problem = "a problem")
@@ -100,7 +101,7 @@ checks_in_words <- function(check) {
   )
 }
 
-# The format of R Markdown for a file of that name.
+# Output format of R Markdown for the name of the file.
 report_format <- function(file) {
   check_string(file, "file")
   extension <- fold_case(tools::file_ext(file))
@@ -126,17 +127,17 @@ report_format <- function(file) {
 
 #' Cases to read
 #'
-#' The cases about which raters say least, with all that was said about them: the least probable
-#' labels first, where these are labels of the average (see [ground_truth()]).
+#' Lists the cases with the least certain labels, with all their ratings and answers. Labels come
+#' from the average over models, and the least probable is first (see [ground_truth()]).
 #'
 #' @param x A [ratings()] object.
-#' @param most How many cases at most.
-#' @return A tibble with the columns `case`, `.fitted`, its label, `.probability`, how probable that
-#'   is, `.votes`, how many ratings each category has, and one for each rater (none if they are
-#'   exchangeable or repeat cases) and system, which `print()` leaves out if there are more than
-#'   eight. Where no label follows it is `NA`, and the case with the smallest share of its most
-#'   frequent category is first. Cases on which all agree, or with fewer than two ratings, are left
-#'   out.
+#' @param most Largest number of cases; by default 15.
+#' @return A tibble with the columns `case`; `.fitted`, its label; `.probability`, the posterior
+#'   probability of the label; `.votes`, the numbers of ratings per category; and a column for each
+#'   rater (none if raters are exchangeable or repeat cases) and system. `print()` leaves out the
+#'   latter columns if there are more than eight. The label is `NA` if it is not identified; the
+#'   case with the smallest share of its most frequent category is then first. Cases on which all
+#'   raters agree, or with fewer than two ratings, are left out.
 #' @family data
 #' @examples
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)
@@ -154,7 +155,7 @@ disputed_cases <- function(x, most = 15L) {
   at <- utils::head(at[share[at] < 1], most)
   answers <- as.data.frame(all_answers(x)[pattern_of_case(x)[at], , drop = FALSE])
   answers[] <- lapply(answers, function(code) x$categories[code])
-  # "yes: 3, no: 2": the most frequent first.
+  # Votes such as "yes: 3, no: 2", the most frequent category first.
   votes <- vapply(at, function(case) {
     of <- sort(n[case, n[case, ] > 0], decreasing = TRUE)
     toString(paste0(names(of), ": ", of))

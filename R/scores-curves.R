@@ -1,43 +1,41 @@
 #' Curves and thresholds of scores
 #'
-#' Tables of an [estimate_accuracy()] result (without `by`) whose systems have scores: the ROC
-#' curve, how often answers are right against what scores say, and where to cut; without knowing the
-#' truth, see [score_metrics] for how that is replaced. `autoplot()` draws the first two.
+#' Tables of an [estimate_accuracy()] result (without `by`) for systems with scores: ROC curve,
+#' calibration of scores, and choice of a threshold. No known truth is needed, see [score_metrics].
+#' `autoplot()` draws the first two.
 #'
 #' * `tidy(x, "roc", category = NULL, systems = NULL)`: sensitivity and specificity at every
-#'   distinct score, with columns `system`, `category`, `threshold` (cases count as the category at
-#'   this score or above it; `Inf` for none), `sensitivity` and `specificity`, which never fall, or
-#'   rise, with the threshold's fall.
+#'   distinct score, with columns `system`, `category`, `threshold`, `sensitivity` and
+#'   `specificity`. Cases count as the category at this score or above (`Inf` for none). From the
+#'   highest threshold to the lowest, sensitivity never falls and specificity never rises.
 #' * `tidy(x, "reliability", category = NULL, bins = 10, systems = NULL)`: bins of scores, and how
-#'   often the category is the true one, with columns `system`, `category` (`NA` for that of the
-#'   highest score of each case, the default, as in `ece`), `lower` and `upper`, the limits of a
-#'   bin, which belong to the bin below, `probability`, the mean of its scores, `estimate`, the
-#'   share of cases where the category is true, `std.error`, `conf.low`, `conf.high`, `n`, the
-#'   number of cases, and `reason`, why something is `NA`.
-#' * `tidy(x, "threshold", category, sensitivity = , specificity = , cost = , systems = NULL)`:
-#'   where to cut the scores of a category so that a sensitivity (or specificity) is reached, or
-#'   where the cost is least; and what that threshold then gives, a row per system and metric:
-#'   `system`, `category`, `threshold`, `metric` (`"sensitivity"`, `"specificity"`, `"ppv"`, the
-#'   share of cases at or above the threshold that are of the category, and
-#'   `"detection_prevalence"`, the share of cases at or above it), `estimate`, `std.error`,
-#'   `conf.low`, `conf.high`, `n` and `reason`.
+#'   often the category is the true one. Columns: `system`; `category` (`NA`, the default, for the
+#'   category of the highest score of each case, as in `ece`); `lower` and `upper`, the limits of a
+#'   bin, which belong to the lower bin; `probability`, the mean of its scores; `estimate`, the
+#'   share of cases whose true category it is; `std.error`, `conf.low`, `conf.high`; `n`, the number
+#'   of cases; `reason`, why a value is `NA`.
+#' * `tidy(x, "threshold", category, sensitivity = , specificity = , cost = , systems = NULL)`: the
+#'   threshold for the scores of a category that reaches a sensitivity or specificity, or has the
+#'   lowest cost, and its metrics. A row per system and metric: `system`, `category`, `threshold`,
+#'   `metric`, `estimate`, `std.error`, `conf.low`, `conf.high`, `n` and `reason`. Metrics are
+#'   `"sensitivity"`, `"specificity"`, `"ppv"` (the share of cases of the category among those at or
+#'   above the threshold) and `"detection_prevalence"` (the share of cases at or above it).
 #'
-#' One of three goals is needed. `sensitivity` or `specificity` is the least share in (0, 1] of
-#' cases of the category to be found, or of other cases to be left alone; of the thresholds that
-#' reach it the best for the other of the two is taken. `cost`, `c(missed = , false_alarm = )`, at
-#' least 0 and not both 0, takes the threshold of the least mean cost. Intervals are for what the
-#' threshold gives, not for where another sample would have cut; what was chosen to look good looks
-#' a little too good.
+#' Exactly one goal must be given. `sensitivity` or `specificity` is the smallest acceptable value,
+#' in (0, 1]. Of the thresholds that reach it, the one with the best value of the other is chosen.
+#' `cost`, `c(missed = , false_alarm = )`, at least 0 and not both 0, chooses the threshold with the
+#' lowest mean cost. Intervals are for the metrics of this threshold; they do not include the choice
+#' in other samples. The metrics of a chosen threshold are slightly too good.
 #'
-#' Intervals are a bootstrap of cases, sampling error only; `NA` for estimates with
-#' `interval = "none"`.
+#' Intervals are from a bootstrap of cases and cover sampling error only. They are `NA` for
+#' estimates with `interval = "none"`.
 #'
 #' @name score_curves
 #' @family estimation
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.8, 0.7, 0.75), c(new = 0.8), n = 300, categories = 2))
-#' # Scores that are drawn from the truth, which is not known otherwise
+#' # Scores simulated from the true categories
 #' p <- plogis(rnorm(300, ifelse(truth(x)$category == "2", 1, -1), 1.4))
 #' y <- ratings(
 #'   as.data.frame(x), case = case, rater = rater, rating = rating,
@@ -48,7 +46,7 @@
 #'   y, "joint", interval = "bootstrap", resampling = list(replicates = 50)
 #' )
 #' tidy(estimate, "roc", category = "2")
-#' # Where to cut so that at least 95% of the cases of category 2 are found, and what that costs
+#' # The threshold that finds at least 95% of the cases of category 2, and its specificity
 #' tidy(estimate, "threshold", category = "2", sensitivity = 0.95)
 NULL
 
@@ -84,8 +82,7 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
   })
 }
 
-# What curves rest on: `estimate`, `panel` and `judges` (see score_panel()) of the systems that have
-# scores.
+# Input of curves: `estimate`, `panel` and `judges` (see score_panel()) of the systems with scores.
 judged_scores <- function(x, systems, category) {
   x <- without_gold(x)
   names <- check_system_names(systems, x$table$system)
@@ -99,7 +96,7 @@ judged_scores <- function(x, systems, category) {
   list(estimate = x, panel = panel, judges = usable, categories = categories)
 }
 
-# Of every system and category (NA for that of the highest score), below each other.
+# Binds the tables of all systems and categories (NA for the category of the highest score).
 table_of_judges <- function(judged, categories, f) {
   tables <- lapply(names(judged$judges), function(system) {
     lapply(categories, function(category) {
@@ -123,8 +120,8 @@ roc_points <- function(judge, k) {
   )
 }
 
-# `table` with values of `measure`, a function of weights of truths and of cases, in [0, 1], and
-# percentiles of its replicates.
+# Adds to `table` the values of `measure` and percentiles of its replicates. `measure` is a function
+# of weights of truths and of cases, with values in [0, 1].
 with_score_draws <- function(table, n, judged, judge, measure) {
   estimate <- judged$estimate
   value <- na_real(measure(judge$w, judge$v))
@@ -186,7 +183,7 @@ check_goal <- function(sensitivity, specificity, cost) {
   goal
 }
 
-# Which point.
+# Index of the point that reaches the goal.
 reach_goal <- function(points, goal, share) {
   switch(names(goal),
     sensitivity = which(points$sensitivity >= goal[[1L]] - 1e-12)[[1L]],

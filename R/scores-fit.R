@@ -1,36 +1,38 @@
-# Scores as evidence: the joint model of ratings and scores, and scores taken at their word.
+# Scores as evidence: the joint model of ratings and scores, or scores used as probabilities.
 
 #' Fit ratings and scores together
 #'
-#' Says of each case how probable its categories are, from ratings and the scores of all systems
-#' together, or from scores that are taken at their word. [estimate_metrics()] and
-#' [estimate_accuracy()] of the result judge systems by these probabilities.
+#' Estimates the probability of each category of each case, from ratings and the scores of all
+#' systems together. With `trust`, scores are used as these probabilities. [estimate_metrics()] and
+#' [estimate_accuracy()] then evaluate systems by these probabilities.
 #'
-#' Without `trust` there must be three raters and systems, or known truths. Each rater, and each
-#' system without scores, has a confusion matrix, and each other system a law of its score in each
-#' true category; given the truth they are taken to be independent. A law is one of bins with equal
-#' numbers of cases, `(2 n)^(1/3)` of them for `n` scored cases (the rule of Terrell and Scott; of
-#' more than two categories for the cases of each highest score by themselves), between the middles
-#' of which it changes evenly, so that scores need not be calibrated, nor be probabilities. Tables
-#' are shrunk to what the source says of all cases together, with the weight of one case per
-#' category. The fit (by EM) starts at the mean of ratings, scores and answers.
+#' Without `trust`, at least three raters and systems, or known truths, are needed. Each rater, and
+#' each system without scores, has a confusion matrix. Each other system has a distribution of its
+#' score in each true category. All are assumed independent given the truth. A distribution has bins
+#' with equal numbers of cases, `(2 n)^(1/3)` bins for `n` scored cases (the rule of Terrell and
+#' Scott). With more than two categories, bins are separate for the cases of each highest score.
+#' Between the middles of bins the logarithm changes linearly. Therefore scores need not be
+#' calibrated or be probabilities. Tables are shrunk towards the distribution of the source over all
+#' cases, with the weight of one case per category. The fit (by EM) starts at the mean of ratings,
+#' scores and answers.
 #'
-#' Systems that learnt from the same data, or are copies of each other, err together, and by their
-#' agreement look better than they are; known truths then say how far (`known_truth` here holds
-#' them fixed; they do not correct the others).
+#' Systems that were trained on the same data, or are copies of each other, make the same errors.
+#' Their agreement then makes them look better than they are. Known truths show how far.
+#' `known_truth` holds the truths of these cases fixed; it does not correct other cases.
 #'
-#' `trust` takes for granted that scores are calibrated on these very cases (as confidence-based
-#' estimation does): a system that is sure of itself and wrong looks good, `ece` is about 0 by
-#' construction for a system that is trusted alone, and no interval says so. It is a baseline.
+#' `trust` assumes that scores are calibrated on these cases, as confidence-based estimation does. A
+#' system that is certain and wrong then looks good. If only one system is trusted, its `ece` is
+#' about 0 by construction, and no interval shows this error. It is a baseline.
 #'
 #' @param x [ratings()] with scores.
 #' @param known_truth Cases whose truth is known; see [fit_raters()].
-#' @param raters Names of the raters whose ratings count; `NULL` for all, `character()` for none.
-#' @param trust Names of systems whose scores, probabilities, are the probabilities of the truth:
-#'   their mean. `NULL` for the joint model.
+#' @param raters Names of the raters whose ratings are used; `NULL`, the default, for all,
+#'   `character()` for none.
+#' @param trust Names of systems whose scores are probabilities. Their mean is used as probability
+#'   of the truth. `NULL`, the default, for the joint model.
 #' @param ... Not used.
-#' @return An object of class `rater_fit`, as [as_rater_fit()] makes it, that is fitted again in
-#'   bootstrap replicates, unless ratings and scores times categories are more than 1e5.
+#' @return An object of class `rater_fit`, as made by [as_rater_fit()]. It is refitted in bootstrap
+#'   replicates, unless the number of ratings and scores times categories is above 1e5.
 #' @family estimation
 #' @references Terrell, G. R. and Scott, D. W. (1985). Oversmoothed nonparametric density estimates.
 #'   *Journal of the American Statistical Association*, 80, 209-214.
@@ -57,7 +59,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   used <- seq_along(x$raters) %in% find_subset(raters %||% x$raters, x$raters, "rater")
   if (!joint) check_trust(trust, x)
   sources <- sum(used) + n_systems(x)
-  # Two sources agree as well under other laws.
+  # With two sources, other distributions fit equally well.
   abort_argument_if(joint && is.null(known_truth) && sources < 3L, "x",
     "Without known truths, the accuracy of a source can be estimated only among three or more,
         raters and systems together.", x = "There {?is/are} {sources}.",
@@ -71,7 +73,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   } else {
     do.call(cbind, lapply(x$scores$values[trust], function(v) replace(v, is.na(v), -1)))
   }
-  # Cases with other scores, or another truth, have patterns of their own.
+  # Cases with different scores or known truths get separate patterns.
   columns <- split_columns(values, paste0(".score", seq_len(ncol(values))))
   x <- split_patterns(x, c(list(.truth = truth), columns))
   at <- first_cases(x)
@@ -101,8 +103,8 @@ check_trust <- function(trust, x) {
 
 # ---- Codes ---------------------------------------------------------------------------------------
 
-# Cases x systems. `code`: the bin of the score, or the answer of a system without scores; 0 for
-# none. `place`: where a score lies, in units of bins; 0 without a score.
+# Codes of answers, matrices of cases x systems. `code`: bin of the score, or answer of a system
+# without scores; 0 for none. `place`: position of the score in units of bins; 0 without a score.
 score_codes <- function(x) {
   weight <- weights_of_cases(x)
   answer <- case_answers(x)
@@ -114,8 +116,9 @@ score_codes <- function(x) {
   do.call(Map, c(cbind, each))
 }
 
-# Of two categories bins of the score of the second; of more, bins of the score of what the scores
-# say, where they are comparable, or of the answer. Places of different kinds lie apart.
+# With two categories, bins of the score of the second. With more, bins of the highest score if
+# scores are probabilities, and otherwise of the score of the answer. Places of different kinds are
+# separated.
 bins_of_scores <- function(values, weight, scale, answer) {
   at <- which(!is.na(values[, 1L]) & weight > 0)
   out <- list(code = integer(nrow(values)), place = numeric(nrow(values)))
@@ -137,7 +140,7 @@ bins_of_scores <- function(values, weight, scale, answer) {
 
 bins_between <- 2
 
-# Terrell and Scott's number of bins, with equal numbers of cases; ties stay together.
+# Number of bins by Terrell and Scott, with equal numbers of cases; tied scores are in one bin.
 equal_bins <- function(score, weight) {
   total <- sum(weight)
   bins <- ceiling((2 * total)^(1 / 3))
@@ -149,8 +152,8 @@ equal_bins <- function(score, weight) {
   list(code = match(bin, unique(bin))[tie], place = place[tie])
 }
 
-# Between the middles of neighbouring bins a law changes evenly, in logarithms: what cases of one
-# bin differ in. `shift(tables)` gives for rows x categories by how much.
+# Interpolates the logarithm of a distribution between the middles of neighbouring bins, so that
+# cases of one bin differ. `shift(tables)` returns the change, rows x categories.
 within_bins <- function(codes, weight, first) {
   systems <- lapply(seq_len(ncol(codes$code)), function(s) {
     used <- which(codes$place[, s] > 0)
@@ -175,8 +178,8 @@ within_bins <- function(codes, weight, first) {
   }
 }
 
-# A row per place: the bins that it lies between, and what share of the way from its own bin's
-# middle it is; half a bin beyond the last the way goes on.
+# A row per place: its bin, a neighbouring bin, and the share of the distance between their middles.
+# Half a bin beyond the last middle, the line is extrapolated.
 bin_steps <- function(place, code, centre, kind) {
   n <- length(centre)
   right <- place >= centre[code]
@@ -190,10 +193,10 @@ bin_steps <- function(place, code, centre, kind) {
 
 # ---- Fits ----------------------------------------------------------------------------------------
 
-table_mass <- 1 # cases of each category that what a source says of all cases counts for
+table_mass <- 1 # weight of the shrinkage, in cases of each category
 
 # Fields: posterior (patterns x categories), rates, refit (a function of weights of patterns that
-# gives the posterior), judged (is there any evidence of a pattern?).
+# returns the posterior), judged (is there any evidence for a pattern?).
 fit_evidence <- function(x, codes, truth, used, at) {
   rows <- evidence_rows(x, codes$code, truth, used)
   weight <- pattern_weights(x)
@@ -215,7 +218,7 @@ fit_evidence <- function(x, codes, truth, used, at) {
   )
 }
 
-# What core_fit_tables() takes: raters first, then systems.
+# Input of core_fit_tables(): raters first, then systems.
 evidence_rows <- function(x, codes, truth, used) {
   keep <- used[rating_rater(x)]
   n <- n_categories(x)
@@ -232,7 +235,8 @@ evidence_rows <- function(x, codes, truth, used) {
   )
 }
 
-# The mean of ratings, scores that are probabilities, and answers; `at` is a case of each pattern.
+# Starting values: the mean of ratings, scores that are probabilities, and answers. `at` is a case
+# of each pattern.
 start_of_evidence <- function(x, truth, used, at) {
   n <- n_categories(x)
   keep <- used[rating_rater(x)]
@@ -259,7 +263,7 @@ trusted_scores <- function(x, trust, truth, at) {
   list(posterior = posterior, rates = rates, judged = judged)
 }
 
-# What is known is certain.
+# Sets the probability of known truths to 1.
 with_truths <- function(posterior, truth) {
   known <- truth > 0L
   posterior[known, ] <- outer(truth[known], seq_len(ncol(posterior)), `==`)

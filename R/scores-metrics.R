@@ -1,6 +1,6 @@
 # Metrics of scores in estimate_metrics(): estimates and intervals.
 
-# An entry for metric_engines().
+# Engine for metric_engines().
 metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   alone <- without_gold(estimate)
   panel <- score_panel(alone)
@@ -26,9 +26,10 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   stack_rows(tables)
 }
 
-# What all systems are judged by. judge(s): a list of `s` and `lack`, why it cannot be judged, or of
-# `at`, the cases that are scored and judged, their weights `v`, probabilities `p` and whether they
-# are `known`, `book`, `back`, the share of shared errors, and `w`, weights of truths.
+# Input for all systems. judge(s) returns a list with `s` and `lack`, the reason why it cannot be
+# evaluated. If it can, the fields are: `at`, the cases with scores and ratings; their weights `v`;
+# probabilities `p`; `known` (is the truth known?); `book`; `back`, the share of shared errors; and
+# `w`, weights of truths.
 score_panel <- function(estimate) {
   x <- estimate$fit$x
   judged <- judged_patterns(estimate$fit)[x$index]
@@ -61,9 +62,9 @@ score_panel <- function(estimate) {
   list(beliefs = beliefs, weight = weight, judge = judge)
 }
 
-# From independent (0) to shared errors (1): what the method stands for, or is stated. The typical
-# share is how often two wrong answers are the same, which for two categories
-# they always are; wrong scores are not, so that they are not corrected.
+# Position between independent (0) and shared errors (1): that of the method, or the given share.
+# The typical share is how often two wrong answers are the same, always for two categories. Wrong
+# scores are not the same, so they are not corrected.
 back_of <- function(estimate, s) {
   if (identical(estimate$options$method, method_shared$id)) return(1)
   back <- if (is_stated(estimate$options)) estimate$details$common[[s]] else 0
@@ -92,9 +93,9 @@ score_point <- function(estimate, plan, judge) {
   metric_rows(estimate, plan, system, value, sum(judge$v), reason)
 }
 
-# Of each judge a matrix, replicates by `numbers`, of what `measure` gives for it, weights of truths
-# and of cases; a row of NA where raters tell nothing. Cases, or clusters of them, are drawn anew,
-# and raters fitted again to what was drawn.
+# Replicates of `measure`, a function of a judge and weights of truths and of cases: a matrix of
+# replicates x `numbers` per judge. A row is NA if raters do not separate the categories. Cases, or
+# clusters, are resampled, and raters are refitted.
 draw_scores <- function(estimate, panel, judges, numbers, measure) {
   drawn <- resampling(estimate$fit$x, estimate$options, "case")
   rows <- resampled(name = "Bootstrap of scores", resampling = drawn, run = function(times) {
@@ -125,11 +126,11 @@ score_intervals <- function(found, estimate, plan, judge, draws, record, conf_le
   with_slack(found, plan, judge)
 }
 
-# Which rows of the plan are sums of sizes of gaps?
+# Which rows of the plan are sums of absolute gaps?
 rows_of_gaps <- function(plan) vapply(plan$records, `[[`, NA, "gaps")[plan$rows$metric]
 
-# There may be no gaps, and chance may have made all that it can: the lower end allows for that. It
-# is no nearer than `z` standard errors, since gold cases add chance of their own.
+# Lowers the lower limit by the gaps that chance can cause if there are none. It is at least `z`
+# standard errors below the estimate, since gold cases add chance errors.
 with_slack <- function(found, plan, judge, z = 0) {
   for (i in which(rows_of_gaps(plan))) {
     kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
@@ -140,7 +141,7 @@ with_slack <- function(found, plan, judge, z = 0) {
   found
 }
 
-# Sizes of gaps grow with every drawing, so that replicates of them stand around another value.
+# Sums of absolute gaps increase in every replicate, so replicates are moved to the estimate.
 around_estimate <- function(values, estimate, plan) {
   moved <- rows_of_gaps(plan) & !is.na(estimate)
   if (any(moved)) {
@@ -151,10 +152,10 @@ around_estimate <- function(values, estimate, plan) {
   values
 }
 
-# Standard deviation of what shared errors hide of each metric, as hidden_errors() has it of
-# tables: along the line between the ends of what system and raters may have in common, and where
-# raters are wrong together, which moves cases to the truth that the highest score says. What makes
-# answers of raters and systems look free of shared errors says nothing of scores.
+# Standard deviation of the error that shared errors may hide in each metric, as in hidden_errors().
+# The first part is along the line between shared and independent errors. The second is for raters
+# who are wrong together, which moves cases to the category of the highest score. The weight of
+# dependence is 1, since answers with independent errors are no evidence about scores.
 hidden_of_scores <- function(estimate, plan, judge) {
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
   at_end <- function(back) {
@@ -174,23 +175,26 @@ hidden_of_scores <- function(estimate, plan, judge) {
   )
 }
 
-# How far each case counts for each category when scores are judged.
+# Weight of each case for each category in metrics of scores.
 #
-# Raters alone say p, the probabilities of the categories of a case. Where systems err where raters
-# err, a score tells no more of the truth than the ratings do, and p is the weight of the case.
-# Where scores and ratings have the truth alone in common, E[1(S in A) p_k] = sum_j F_j(A) E[p_j
-# p_k], with F_j the law of the score in category j, since E[1(truth = j) p_k] = E[p_j p_k]:
-# weighted by p the laws of all categories are mixed. With M = E[p p'] and D the diagonal of the
-# base rates E[p], the weights w = D M^-1 p undo this: E[w_j 1(S in A)] = E[p_j] F_j(A). Those of a
-# case sum to one, as base rates are M times a vector of ones, but may be below 0 or above 1.
+# Let p be the probabilities of the categories of a case, from raters only. If systems share the
+# raters' errors, a score contains no information about the truth beyond the ratings, and p is the
+# weight of the case. If scores S and ratings are independent given the truth,
+#   E[1(S in A) p_k] = sum_j F_j(A) E[p_j p_k],
+# since E[1(truth = j) p_k] = E[p_j p_k]. F_j is the distribution of the score in category j. So
+# weights p mix the distributions of all categories. Let M = E[p p'], and D the diagonal matrix of
+# base rates E[p]. The weights w = D M^-1 p undo the mixing:
+#   E[w_j 1(S in A)] = E[p_j] F_j(A).
+# The weights of a case sum to one, as base rates are M times a vector of ones. They may be below 0
+# or above 1.
 
-# Below this raters hardly separate the categories: the smallest eigenvalue of M, scaled to be 1
-# where the truth is known and 0 where nothing is.
+# Smallest eigenvalue of M at which raters separate the categories. M is scaled so that it is 1 if
+# the truth is known and 0 if there is no information.
 least_eigenvalue <- 0.01
 
-# `of`, a function of weights of cases that gives p, cases x categories, fitted anew with these
-# weights; of a posterior that was given, or where fits take long, as it is. NULL are the cases as
-# they are. `known`: is the truth of a case known?
+# `of`: a function of weights of cases that refits and returns p, cases x categories. It returns the
+# original p if the weights are NULL, if the posterior was given, or if fits are slow. `known`: is
+# the truth of a case known?
 rater_beliefs <- function(estimate) {
   fit <- raters_alone(estimate$fit, estimate)
   x <- fit$x
@@ -204,10 +208,11 @@ rater_beliefs <- function(estimate) {
   list(of = of, known = known_patterns(fit)[x$index])
 }
 
-most_refitted <- 1e5 # ratings of patterns times categories
+most_refitted <- 1e5 # number of ratings of patterns times categories
 
-# The raters without the systems: under the model of the estimate, or, where that averages over
-# models, under raters with an accuracy each, which depends on the category if the average says so.
+# Fit of raters without systems, with the model of the estimate. If the estimate averages over
+# models, the fit has an accuracy for each rater. If most weight is on models whose errors depend on
+# the category, the fit has such errors.
 raters_alone <- function(fit, estimate) UseMethod("raters_alone")
 
 raters_alone.rater_fit <- function(fit, estimate) {
@@ -229,8 +234,9 @@ model_of_average <- function(estimate) {
   if (own > 0.5) dawid_skene("weak") else rater_model("rater")
 }
 
-# Weights of truths of some cases: `p` of these, `known` (is the truth known?), `v` how often each
-# counts, `back` the share of the way to shared errors. NULL if raters do not tell.
+# Weights of truths of cases with probabilities `p`. `known`: is the truth known? `v`: number of
+# times that each case counts. `back`: share of the way to shared errors. NULL if raters do not
+# separate the categories.
 truth_weights <- function(p, known, v, back) {
   if (isTRUE(back == 1)) return(p)
   open <- which(!known & v > 0)
@@ -242,7 +248,7 @@ truth_weights <- function(p, known, v, back) {
   own + back * (p - own)
 }
 
-# The transpose of D M^-1; categories of which hardly a case is expected stay as they are.
+# Transpose of D M^-1. Categories with hardly any expected case are left out.
 undo_mixing <- function(p, v) {
   share <- colSums(p * v)
   there <- share >= few_cases

@@ -5,25 +5,26 @@
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `tidy()`: a tibble with a row per pair of raters and systems: `rater1` and `rater2`,
 #'   names of raters or systems; `kind`, `"raters"`, `"rater and system"` or `"systems"`; `n`, the
-#'   number of cases that both answered, and `known`, of those whose truth is known; `estimate`, the
-#'   correlation of their being right, in \[-1, 1\], with `std.error`, `conf.low` and `conf.high`;
-#'   `lowest` and `highest`, the range that the ratings allow, where no truth is known at all;
+#'   number of cases that both answered, and `known`, the number of these with known truth;
+#'   `estimate`, the correlation of being right, in \[-1, 1\], with `std.error`, `conf.low` and
+#'   `conf.high`; `lowest` and `highest`, the range that the ratings allow if no truth is known;
 #'   `both_wrong`, the number of cases on which both are wrong; `coinciding`, the share of these
-#'   with the same answer, `expected`, by chance, and `surplus`; `reason`, why something is `NA`.
+#'   with the same answer, `expected`, the share by chance, and `surplus`, the difference; `reason`,
+#'   why a value is `NA`.
 #'
 #'   `tidy(x, "raters")`: a row per rater: `rater`; `n`, the number of cases with known truth;
-#'   `accuracy` there; `correlation`, the mean with the other raters; `effective`, the effective
-#'   number of the raters without this one, and `change`, how much that is more than with it.
+#'   `accuracy` on these cases; `correlation`, the mean with the other raters; `effective`, the
+#'   effective number of raters without this rater, and `change`, its increase over the number with
+#'   the rater.
 #'
-#'   `glance()`: a tibble with one row: the numbers of `raters` and `systems`, of cases (`n`) and
-#'   those with known truth (`known`); `raters_per_case`, the mean number; `correlation`, the mean
+#'   `glance()`: a tibble with one row: the numbers of `raters` and `systems`, of cases (`n`) and of
+#'   cases with known truth (`known`); `raters_per_case`, the mean number; `correlation`, the mean
 #'   over pairs of raters, with `conf.low` and `conf.high`; `effective`, the effective number of
 #'   raters, with `effective.low` and `effective.high`; `lowest`, `highest`, `effective.lowest` and
-#'   `effective.highest`, the same as the ratings allow where no truth is known; `surplus`, the mean
-#'   over pairs of raters with the weight of the cases on which both are wrong; `conf_level`.
+#'   `effective.highest`, the ranges that the ratings allow if no truth is known; `surplus`, the
+#'   mean over pairs of raters, weighted by cases on which both are wrong; `conf_level`.
 #'
-#'   `format()`: a sentence. `as.matrix()`: the correlations, raters and systems in rows and
-#'   columns.
+#'   `format()`: a sentence. `as.matrix()`: the matrix of correlations between raters and systems.
 #' @family shared errors
 #' @examples
 #' set.seed(1)
@@ -36,8 +37,8 @@
 #' @name tidy.shared_errors
 NULL
 
-# `pairs`: those that share a case. `about`: what is true of all raters together. The table of pairs
-# of tidy() has a row for every pair, and is made on request.
+# `pairs`: pairs that share a case. `about`: results for all raters together. The table of tidy()
+# has a row for every pair and is made on request.
 new_shared_errors <- function(pairs, raters, about, counts, options, judges) {
   facts <- c(as.list(counts), as.list(about), conf_level = options$conf_level)
   known <- facts$known > 0
@@ -106,7 +107,7 @@ shared_line <- function(facts, digits = 2L) {
   )
 }
 
-# The largest correlations first; without known truth, the ranges that the ratings allow.
+# Largest correlations first. Without known truth, the ranges that the ratings allow.
 view_of_pairs <- function(pairs, known, level) {
   size <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
   top <- pairs[utils::head(order(-size), longest_view), ]
@@ -118,7 +119,7 @@ view_of_pairs <- function(pairs, known, level) {
   }
   columns <- if (known) {
     c("pair", correlation = "estimate", "interval",
-      # With two categories wrong answers are the same.
+      # With two categories all wrong answers are the same.
       if (any(pairs$expected < 1, na.rm = TRUE)) {
         c(`same wrong answer` = "coinciding", `by chance` = "expected")
       }, cases = "known")
@@ -162,10 +163,11 @@ limits_in_words <- function(limits) {
   from_to(min(limits[, 1L]), max(limits[, 2L]), 2L)
 }
 
-# Shared errors where the truth is known: correlations, and what they make of a panel.
+# Shared errors if the truth is known: correlations, and the effective number of raters.
 
-# Every answer to the cells of known truth: its row among these, who gave it (raters, then systems),
-# whether it is right, and the weight of the cell; `judges` and `rows` are their numbers.
+# Every answer to the cells of known truth: `row` of the cell, `judge` (raters, then systems),
+# `right` (is it right?) and `weight` of the cell. `judges` is their number, `cells` has the weights
+# of all cells.
 known_answers <- function(x, cells) {
   at <- ratings_in(x, cells$pattern)
   system <- pattern_answers(x)[cells$pattern, , drop = FALSE]
@@ -187,7 +189,7 @@ right_shares <- function(found) {
   cbind(both, first - both, second - both, found$known - first - second + both) / found$known
 }
 
-# The correlation of each row of shares, and its standard error on one case.
+# Correlation of each row of shares, and its standard error for one case.
 phi_of_shares <- function(share) {
   a <- share[, 1L] + share[, 2L]
   b <- share[, 1L] + share[, 3L]
@@ -200,12 +202,12 @@ phi_of_shares <- function(share) {
 
 no_common_truth <- "no common case has a known truth"
 
-# Weights that are no counts (`counted`) are probabilities, which stand for a law, not for cases.
+# Weights that are not counts (`counted`) are probabilities, so that there is no number of cases.
 add_correlations <- function(table, share, counted) {
   fitted <- phi_of_shares(share)
   error <- fitted$error / sqrt(table$known)
   known <- !is.na(error) & error > 1e-9
-  table$estimate <- na_real(pmin(pmax(fitted$phi, -1), 1)) # rounding goes beyond
+  table$estimate <- na_real(pmin(pmax(fitted$phi, -1), 1)) # rounding errors may exceed it
   if (counted) table$std.error[known] <- error[known]
   table[c("conf.low", "conf.high")] <- fisher_limits(
     table$estimate, table$std.error, table$conf_level
@@ -220,15 +222,15 @@ add_correlations <- function(table, share, counted) {
   table
 }
 
-# Limits of correlations on Fisher's scale.
+# Confidence limits of correlations on Fisher's scale.
 fisher_limits <- function(estimate, error, conf_level) {
   half <- normal_quantile(conf_level) * error / (1 - estimate^2)
   tanh(atanh(estimate) + outer(half, c(-1, 1)))
 }
 
-# Of each pair n times the covariance of being right, and n times the product of the standard
-# deviations, with the mean of each rater over all cases, common to the two or not: on the few cases
-# that two raters of a crowd have in common one of them is often always right.
+# For each pair, n times the covariance of being right, and n times the product of the standard
+# deviations. Means are over all cases of a rater. On the few cases that two raters of a crowd have
+# in common, one of them is often always right.
 add_products <- function(table, share, mean) {
   a <- mean[table$one]
   b <- mean[table$two]
@@ -244,7 +246,8 @@ right_rates <- function(answers) {
   total(answers$weight * answers$right) / total(answers$weight)
 }
 
-# Limits of the mean correlation of the raters, from what each case does to both sums.
+# Confidence limits of the mean correlation of the raters, from the influence of each case on both
+# sums.
 mean_correlation_limits <- function(pairs, answers, raters, mean) {
   if (all(is.na(pairs$std.error)) || is.na(mean)) return(c(NA_real_, NA_real_))
   rate <- right_rates(answers)

@@ -1,63 +1,64 @@
-#' Errors that raters and systems share
+#' Correlation of errors between raters and systems
 #'
-#' Raters who err on the same cases count for fewer raters, and a system that errs there too
-#' looks better than it is. With known truth of some cases this measures how far errors go together;
-#' without, it gives the range that the ratings allow.
+#' Estimates how far raters and systems make errors on the same cases ("shared errors", in the
+#' literature often correlated errors). With known truth of some cases it estimates correlations;
+#' without, it computes the range that the ratings allow. Raters with shared errors carry less
+#' information, and a system that shares them looks more accurate than it is.
 #'
 #' @section With known truth:
-#' The correlation of two raters' being right (the phi coefficient), over the cases that both
-#' answered and whose truth is known, with an interval: Fisher's z, with the standard error that two
-#' binary variables have, whatever their law (the delta method over the four cells). It is `NA`
-#' where one of the two is always right or always wrong, and has no interval where the two are right
-#' and wrong always together. In simulated panels with planted correlations 90% intervals covered
-#' .88 to .93 (`bench/shared-errors.R`).
+#' The estimate is the correlation of being right between two raters (the phi coefficient), over
+#' cases of known truth that both answered. The interval uses Fisher's z and the standard error for
+#' two binary variables with any distribution (delta method over the four cells). The correlation is
+#' `NA` if one rater is always right or always wrong. It has no interval if the two are always right
+#' and wrong together. In simulated panels with known correlations, 90% intervals covered .88 to .93
+#' (`bench/shared-errors.R`).
 #'
-#' Where both are wrong they may be so with the same answer. `coinciding` is the share of such cases
-#' among those where both are wrong; `expected` what it would be if the wrong answers of one, given
-#' the truth, had nothing to do with those of the other: how often a wrong answer of the one equals
-#' one of the other on different cases of the same truth. `surplus` is the difference; with two
-#' categories it is 0. Independent errors have none.
+#' If both raters are wrong, their answers may be the same. `coinciding` is the share of cases with
+#' the same answer among cases on which both are wrong. `expected` is this share if wrong answers of
+#' the two are independent given the truth: how often a wrong answer of one rater equals a wrong
+#' answer of the other on different cases of the same truth. `surplus` is the difference. It is 0
+#' with two categories, and for independent errors.
 #'
-#' `m` raters whose errors correlate by `rho` on average are equivalent to `m / (1 + (m - 1) rho)`
-#' independent ones, as far as the variance of their mean goes (the design effect of Kish, 1965).
-#' The mean is the sum of covariances by that of products of standard deviations, with the number of
-#' common cases as weight and each rater's mean over all cases. Where cases lack ratings `m` is the
-#' mean number of ratings of a case.
+#' For the variance of their mean, `m` raters with average correlation `rho` are equivalent to
+#' `m / (1 + (m - 1) rho)` independent raters (the design effect of Kish, 1965). The average is the
+#' sum of covariances divided by the sum of products of standard deviations. Weights are numbers of
+#' common cases, and the mean of each rater is over all its cases. If cases lack ratings, `m` is the
+#' mean number of ratings per case.
 #'
 #' @section Without known truth:
-#' Where two raters agree both may be right or both wrong; where they disagree at most one is right,
-#' and with two categories exactly one. With a share `D` of agreement, accuracies `a` and `b` within
-#' their limits and a share `p` of cases on which both are right, the correlation is
-#' `(p - a b) / sqrt(a (1 - a) b (1 - b))`, and the ratings allow all `a`, `b` and `p` with
+#' If two raters agree, both may be right or both wrong. If they disagree, at most one is right, and
+#' with two categories exactly one. Let `D` be the share of agreement, and `a` and `b` the
+#' accuracies within their limits. Both are right on a share `p` of the cases. The correlation is
+#' then `(p - a b) / sqrt(a (1 - a) b (1 - b))`, and the ratings allow all `a`, `b` and `p` with
 #'
 #' `max(0, (a + b - 1 + D) / 2) <= p <= min(a, b, D, (D - g (1 - a - b)) / (1 + g))`,
 #'
-#' where `g` is the least share of `coinciding` answers among those where both are wrong: 1 with two
-#' categories; otherwise an assumption, by default that of wrong answers given blindly,
-#' `1 / (categories - 1)`, since shared errors make them coincide more often and not less.
-#' Columns `lowest` and `highest` are the extremes over these and over the confidence interval of
-#' `D` (Wilson; in whole percents), so they contain the correlation with probability `conf_level` at
-#' least, if the limits of accuracy do; they are `NA` where no `a`, `b` and `p` will do. They say
-#' little without good limits: two weak raters may be right on the same cases and no others.
+#' where `g` is the smallest share of `coinciding` answers among cases on which both are wrong. It
+#' is 1 with two categories. Otherwise it is an assumption, by default `1 / (categories - 1)`, the
+#' share for random wrong answers, since shared errors increase it. Columns `lowest` and `highest`
+#' are the extremes over `a`, `b`, `p` and the confidence interval of `D` (Wilson's, in whole
+#' percents). They contain the correlation with a probability of at least `conf_level` if the limits
+#' of accuracy hold. They are `NA` if no `a`, `b` and `p` satisfy the conditions. Without good
+#' limits the range is wide: two weak raters may be right on exactly the same cases.
 #'
-#' @param x A [ratings()] object whose raters have names and rated no case twice; or the result of
+#' @param x A [ratings()] object in which raters have names and rate no case twice; or the result of
 #'   [fit_raters()] or [estimate_accuracy()], whose known cases are used.
-#' @param known_truth Cases whose true category is known: a data frame with columns `case` and
-#'   `truth` (or `category`), or categories with the cases as names. `NULL` is what `x` knows itself
-#'   (fits with known cases, simulated ratings); `FALSE` leaves that out.
-#' @param accuracy Limits of the accuracies for the range without truth: `c(lower, upper)` for all
-#'   raters and systems, or a matrix with a row for each of them, named, and two columns. `NULL` is
-#'   no worse than chance, 1 / number of categories.
-#' @param coinciding For the range without truth, the least share of cases with the same answer
-#'   among those where two are wrong, in \[0, 1\]; 0 assumes nothing, `NULL` is
-#'   1 / (number of categories - 1). With two categories it is always 1.
-#' @param conf_level Probability with which intervals are meant to cover, in (0, 1).
+#' @param known_truth Cases of known true category: a data frame with columns `case` and `truth` (or
+#'   `category`), or categories with the cases as names. `NULL`, the default, uses the truths in `x`
+#'   (fits with known cases, simulated ratings); `FALSE` ignores them.
+#' @param accuracy Limits of accuracy for the range without known truth: `c(lower, upper)` for all
+#'   raters and systems, or a matrix with a named row for each of them and two columns. By default
+#'   `NULL`, no worse than chance: from 1 / number of categories to 1.
+#' @param coinciding For the range without known truth: smallest share of equal answers among cases
+#'   on which two are wrong, in \[0, 1\]. 0 assumes nothing; `NULL`, the default, is 1 / (number of
+#'   categories - 1). With two categories it is always 1.
+#' @param conf_level Confidence level of the intervals, in (0, 1).
 #' @param ... Not used.
 #' @return An object of class `shared_errors`; see [tidy()][tidy.shared_errors] and
 #'   [fallible_result].
 #' @references Kish, L. (1965). *Survey sampling*. Wiley.
 #' @family shared errors
-#' @seealso [accuracy_bounds()] for what shared errors may make of a system's accuracy.
+#' @seealso [accuracy_bounds()] for the effect of shared errors on a system's accuracy.
 #' @examples
 #' set.seed(1)
 #' # The second rater copies the first in half of the cases
@@ -67,7 +68,7 @@
 #' errors
 #' tidy(errors, what = "raters")
 #'
-#' # What the ratings alone say, if all are right in 60 to 90 of 100 cases
+#' # The range that ratings allow, if all accuracies are between 0.6 and 0.9
 #' shared_errors(x, known_truth = FALSE, accuracy = c(0.6, 0.9))
 #' @export
 shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = NULL,
@@ -122,7 +123,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
 
 columns_of_pairs <- 20
 
-# Only pairs that share a case are looked at.
+# Memory is needed only for pairs that share a case.
 check_pair_memory <- function(x) {
   judges <- n_raters(x) + n_systems(x)
   answers <- pattern_lengths(x) + rowSums(pattern_answers(x) > 0L)
@@ -130,7 +131,7 @@ check_pair_memory <- function(x) {
   check_pair_numbers(judges, columns_of_pairs, pairs = min(judges * (judges - 1) / 2, met))
 }
 
-# Patterns with each truth that their cases have (0 is unknown), and the weight of such cases.
+# Patterns with each truth of their cases (0 is unknown), and the weight of these cases.
 known_cells <- function(x, known_truth) {
   if (inherits(x, "rater_fit")) {
     own <- x$known$truth
@@ -161,14 +162,14 @@ check_named_once <- function(x) {
   abort_argument_if(!rates_once(x), "x", must, x = "Some raters rated a case more than once.")
 }
 
-# Ratings of a case in the mean of the cases that have some: the number of raters if all rated all.
+# Mean number of ratings over cases with ratings; the number of raters if all rated all cases.
 ratings_per_case <- function(x) {
   ratings <- pattern_lengths(x)
   weight <- pattern_weights(x) * (ratings > 0L)
   sum(weight * ratings) / sum(weight)
 }
 
-# A row for each of the pairs in `found`; the first `raters` of the judges are no systems.
+# A row for each pair in `found`. The first `raters` judges are raters, the others systems.
 shared_table <- function(found, judges, raters, conf_level) {
   systems <- (found$one > raters) + (found$two > raters)
   none <- NA_real_
@@ -182,7 +183,7 @@ shared_table <- function(found, judges, raters, conf_level) {
   )
 }
 
-# A row for each pair; those that share no case are not kept with the result.
+# A row for each pair. Pairs without a common case are not stored with the result.
 pairs_of_all <- function(x) {
   judges <- length(x$judges)
   check_pair_numbers(judges, columns_of_pairs)
@@ -196,13 +197,13 @@ pairs_of_all <- function(x) {
   table
 }
 
-# Range without truth --------------------------------------------------------------------------
+# Range without known truth ---------------------------------------------------------------------
 
-# One table of ranges by share of agreement serves all pairs with the same limits.
+# A table of ranges by share of agreement is computed once for all pairs with the same limits.
 add_open_range <- function(table, agreeing, x, limits, least_same) {
   n <- if (weights_are_counts(x)) table$n else Inf # probabilities have no sampling error
   interval <- wilson_interval(agreeing / table$n, n, normal_quantile(table$conf_level))
-  # Whole percents outwards, so that pairs have most of them in common.
+  # Whole percents, rounded outwards, so that pairs share most of them.
   from <- floor(100 * interval[, 1L] + 1e-9)
   to <- ceiling(100 * interval[, 2L] - 1e-9)
   kind <- keys(data.frame(matrix(limits[c(table$one, table$two), ], nrow(table))))
@@ -222,9 +223,9 @@ add_open_range <- function(table, agreeing, x, limits, least_same) {
   table
 }
 
-# The lowest and highest correlation at a share of agreement, by a grid of accuracies that closes in
-# on the best; `first` and `second` are limits of the accuracies, `alike` the least share of cases
-# with the same answer among those where both are wrong.
+# Lowest and highest correlation for a share of agreement, by a grid of accuracies that is refined
+# around the best. `first` and `second`: limits of the accuracies. `least_same`: smallest share of
+# cases with the same answer among cases on which both are wrong.
 open_range <- function(agreement, first, second, least_same) {
   value <- function(a, b, highest) {
     lower <- pmax(0, (a + b - 1 + agreement) / 2)
@@ -239,8 +240,8 @@ open_range <- function(agreement, first, second, least_same) {
   ) * c(-1, 1)
 }
 
-# The largest value over a rectangle: the best of a grid in each ninth of it, as there may be many
-# hills, then finer grids around these.
+# Largest value over a rectangle. There may be several local maxima, so finer grids start at the
+# best point of each ninth.
 search_range <- function(value, first, second) {
   a <- seq(first[[1L]], first[[2L]], length.out = 121L)
   b <- seq(second[[1L]], second[[2L]], length.out = 121L)
@@ -275,13 +276,13 @@ climb_range <- function(value, centre, step, first, second, rounds = 6L) {
 
 # Effective number of raters -------------------------------------------------------------------
 
-# Raters whose errors correlate so much on average, in independent ones; Kish's design effect.
+# Equivalent number of independent raters for an average correlation (Kish's design effect).
 effective_raters <- function(raters, correlation) {
   spread <- 1 + (raters - 1) * correlation
   ifelse(spread > 0, raters / spread, Inf)
 }
 
-# A row for each rater: `effective` and `change` are of the panel without the rater.
+# A row for each rater. `effective` and `change` are for the panel without the rater.
 rater_rows <- function(table, raters, answers, size) {
   m <- length(raters)
   among <- table[table$kind == "raters", ]
@@ -289,7 +290,7 @@ rater_rows <- function(table, raters, answers, size) {
     core_pattern_weights(among$one, value, m) + core_pattern_weights(among$two, value, m)
   }
   others <- function(value) sum(value) - own(value)
-  defined <- others(as.double(among$spread > 0)) > 0.5 # what is left of 0 may be rounding
+  defined <- others(as.double(among$spread > 0)) > 0.5 # rounding may leave a rest of 0
   rest <- ifelse(defined, others(among$covariance) / others(among$spread), NA_real_)
   without <- as.double(if (m < 3L) 1 else effective_raters(size * (m - 1) / m, rest))
   tibble::tibble(
@@ -301,7 +302,7 @@ rater_rows <- function(table, raters, answers, size) {
   )
 }
 
-# The sum of covariances by that of products of standard deviations.
+# Sum of covariances divided by the sum of products of standard deviations.
 mean_correlation <- function(pairs) {
   total <- sum(pairs$spread)
   if (total > 0) sum(pairs$covariance) / total else NA_real_
@@ -312,7 +313,7 @@ mean_of_known <- function(x, weight) {
   if (any(use)) stats::weighted.mean(x[use], weight[use]) else NA_real_
 }
 
-# What is true of all raters together.
+# Results for all raters together.
 whole_panel <- function(table, answers, raters, size) {
   among <- table[table$kind == "raters", ]
   rho <- mean_correlation(among)

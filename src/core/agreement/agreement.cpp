@@ -37,7 +37,7 @@ int count_judges(const std::vector<Answer>& sorted) {
   return out;
 }
 
-// Judges become slots, in the order of their categories.
+// Replaces judges by slots, in the order of their categories.
 void forget_judges(std::vector<Answer>& answers) {
   std::sort(answers.begin(), answers.end(),
             [](const Answer& a, const Answer& b) { return a.second < b.second; });

@@ -1,7 +1,8 @@
-// Agreement measures: what they see of the ratings, and what can be asked of each.
-//
-// A measure is a kernel: a function of the weights of distinct rows of ratings. Its error follows
-// from what one case more or less would change, row by row: costs grow with rows, not with cases.
+// Agreement measures: selection of ratings, and the interface of a measure.
+
+// A measure is a kernel: a function of the weights of distinct rows of ratings. Its standard error
+// comes from the change of the estimate if a row has one case more or less. Costs grow with the
+// number of distinct rows, not of cases.
 #pragma once
 
 #include <memory>
@@ -15,25 +16,25 @@
 
 namespace fallible {
 
-// Which answers of patterns are compared, and as what. A judge is a rater or a system.
+// Answers of patterns that are compared. A judge is a rater or a system.
 struct Selection {
-  std::vector<int> rater;   // judge of each rater, from 1; 0 leaves it out
+  std::vector<int> rater;   // judge of each rater, from 1; 0 if left out
   std::vector<int> system;  // the same for systems
   int judges = 0;
   std::vector<int> category;  // new number of each category, from 1
   int categories = 0;
-  bool exchangeable = false;  // forget who said what, unless a judge answers twice
-  int least = 1;              // cases that fewer judges answered are left out
+  bool exchangeable = false;  // ignore who gave a rating, unless a judge answers twice
+  int least = 1;              // cases with answers of fewer judges are left out
 };
 
-// Judges are slots where exchangeable.
+// Distinct rows of selected answers. If judges are exchangeable, they are numbered slots.
 RatedRows select_rows(const PatternView& patterns, const std::vector<double>& weight,
                       const Selection& selection);
 
 // Why a measure has no value.
 enum class Undefined { no, no_pairs, certain, unused, zero_cells, no_entropy, unshared };
 
-// What goes by this name in R.
+// Name of the reason in R.
 const char* name(Undefined why);
 
 struct Estimate {
@@ -47,37 +48,37 @@ class Kernel {
 
   virtual Estimate estimate(const std::vector<double>& weight) const = 0;
 
-  // The derivative of the estimate by the weight of each row, rows being as likely as their
-  // weights say: their weighted sum is zero. Empty where there is no derivative.
+  // Derivative of the estimate with respect to the weight of each row. Shares of rows are
+  // proportional to weights, so that the weighted sum is zero. Empty if there is no derivative.
   virtual std::vector<double> influence(const std::vector<double>& weight) const = 0;
 
-  // The estimate with one case of each row left out; NaN where it is undefined and for rows without
-  // a case.
+  // Estimate without one case of each row; NaN if it is undefined, and for rows without a case.
   virtual std::vector<double> without_one(const std::vector<double>& weight,
                                           const Host& host) const = 0;
 
-  // Standard error if ratings were independent of cases and of each other; NaN if not known.
+  // Standard error if ratings are independent of cases and of each other; NaN if not known.
   virtual double null_error(const std::vector<double>& weight) const;
 };
 
-// What counts the same where numbers of ratings differ: every pair of ratings, every case, or, as
-// in Fleiss and Cuzick (1979), every rating of a case but one.
+// Unit of equal weight if cases have different numbers of ratings: pairs of ratings, cases, or, as
+// in Fleiss and Cuzick (1979), all ratings of a case but one.
 enum class Pooling { pairs, cases, fleiss_cuzick };
 
 struct KernelOptions {
   std::string name;
-  std::vector<double> scale;  // categories x categories: what an answer pair counts, 1 if equal
+  std::vector<double> scale;  // categories x categories: weight of a pair of answers, 1 if equal
   Pooling pooling = Pooling::pairs;
 };
 
-// Throws std::invalid_argument for a name that it does not know.
+// Throws std::invalid_argument for an unknown name.
 std::unique_ptr<Kernel> make_kernel(const RatedRows& rows, const KernelOptions& options);
 
-// As `influence`, from leaving out one case at a time. Empty where one of these is undefined.
+// Influences as in `influence`, by leaving out one case at a time. Empty if an estimate is
+// undefined.
 std::vector<double> jackknife_influence(const Kernel& kernel, const std::vector<double>& weight,
                                         const Host& host);
 
-// The estimate of each resample of rows (no clusters of them); NaN where it is undefined.
+// Estimates for resamples of rows (without clusters); NaN if undefined.
 std::vector<double> bootstrap_kernel(const RatedRows& rows, const Kernel& kernel,
                                      const BootstrapOptions& options, const Host& host);
 

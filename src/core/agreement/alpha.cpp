@@ -1,6 +1,6 @@
 // Krippendorff's alpha: 1 - observed / expected disagreement over the coincidences of categories.
-//
-// A case of m ratings gives each pair of them weight 1 / (m - 1), so that it has m coincidences.
+
+// In a case with m ratings each pair has weight 1 / (m - 1), so that the case has m coincidences.
 #include <cmath>
 
 #include "kernels.hpp"
@@ -29,25 +29,25 @@ struct AlphaSums {
     all += w * rows->ratings[i];
   }
 
-  // Middle of the ranks of each category, from the ratings themselves.
+  // Mean rank of each category among all ratings.
   Eigen::VectorXd midranks() const {
     Eigen::VectorXd out = total / 2;
     for (Eigen::Index k = 1; k < out.size(); ++k) out[k] += total.head(k).sum();
     return out;
   }
-  // How far each is above each other.
+  // Difference of midranks for each pair of categories.
   Eigen::MatrixXd steps() const {
     const Eigen::VectorXd middle = midranks();
     return middle.replicate(1, middle.size()).rowwise() - middle.transpose();
   }
 
-  // Squared distance of midranks, or what the scale leaves of full agreement.
+  // Squared distances of midranks, or 1 minus the agreement weights.
   Eigen::MatrixXd distances() const {
     if (ordinal) return steps().cwiseAbs2();
     return 1 - rows->scale.array();
   }
 
-  // Sums of the distances of coincidences, and of those that chance would give, times `all`.
+  // Sum of distances over coincidences; and the sum expected by chance, times `all`.
   double observed(const Eigen::MatrixXd& distance) const {
     return coincidence.cwiseProduct(distance).sum();
   }
@@ -66,15 +66,16 @@ class AlphaKernel : public SumKernel<AlphaSums> {
  public:
   AlphaKernel(RowCounts rows, bool ordinal) : rows_(std::move(rows)), ordinal_(ordinal) {}
 
-  // Of 1 - all * observed / expected; that all - 1 stands for all does not matter in the limit, and
-  // Gwet leaves it out as well.
+  // Influence on 1 - all * observed / expected. The estimate has all - 1 for all, which is equal in
+  // the limit; Gwet ignores the difference as well.
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const AlphaSums sums = total(weight);
     const Eigen::MatrixXd distance = sums.distances();
     const double observed = sums.observed(distance), expected = sums.expected(distance);
     const double ratio = sums.all * observed / expected;
-    // Derivatives of the ratio by the total of each category: of expected, and through midranks of
-    // both, which are moved by half of their own total and by all of those below.
+    // Derivatives of the ratio with respect to the total of each category: through `expected` and,
+    // for the ordinal scale, through the midranks. A midrank changes by half of the change of its
+    // category's total and by the changes of all lower totals.
     Eigen::VectorXd by_total = -2 * ratio / expected * (distance * sums.total);
     if (ordinal_) {
       const Eigen::MatrixXd step = 4 * sums.steps();

@@ -1,7 +1,7 @@
-// Measures that only count ratings per category and case: raters need no identity.
-//
-// Notation: a case has r ratings, d ordered pairs of ratings by different raters and a agreeing
-// pairs (weighted by the scale W); pi are the shares of categories.
+// Measures that use only counts of ratings per category and case, so that raters need not be
+// identified.
+
+// Notation: W is the scale, and pi are the shares of categories.
 #include <algorithm>
 #include <cmath>
 
@@ -29,7 +29,7 @@ RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale) {
         agreeing += scale(out.category[a], out.category[b]) * out.count[a] * out.count[b];
       }
     }
-    // Less the pairs of ratings by one judge, each rating's with itself among them.
+    // Subtracts the pairs of ratings by one judge, including each rating with itself.
     for_each_run(begin, end, rows.judge, [&](int a, int b) {
       for (int u = a; u < b; ++u) {
         for (int v = a; v < b; ++v) agreeing -= scale(rows.category[u], rows.category[v]);
@@ -46,11 +46,11 @@ RowCounts count_rows(const RatedRows& rows, const Eigen::MatrixXd& scale) {
 
 namespace {
 
-// Observed agreement and shares of categories, in which every rating or every case counts the same.
+// Observed agreement and shares of categories, with equal weights of ratings or of cases.
 struct PairSums {
   Observed observed;
   Chance chance = Chance::none;
-  Eigen::VectorXd weight;  // of the categories, of which the shares are
+  Eigen::VectorXd weight;  // per category; the shares are proportional to it
   double ratings = 0;
 
   double rating_weight(int i) const {
@@ -81,7 +81,7 @@ struct PairSums {
     return shares().dot(scaled_shares());
   }
 
-  // Derivative of expected agreement by each share.
+  // Derivative of expected agreement with respect to each share.
   Eigen::VectorXd slope() const {
     if (chance == Chance::shares) return 2 * scaled_shares();
     if (chance == Chance::gwet) return of_gwet() * (1 - 2 * shares().array());
@@ -94,7 +94,7 @@ struct PairSums {
   }
 };
 
-// Percent agreement and the kappas that know raters only by their ratings.
+// Percent agreement and the kappas for raters that are not identified.
 class PairKernel : public SumKernel<PairSums> {
  public:
   PairKernel(RowCounts rows, Chance chance, Pooling pooling)
@@ -117,7 +117,7 @@ class PairKernel : public SumKernel<PairSums> {
     return out;
   }
 
-  // Under independence observed less expected agreement is a degenerate statistic of pairs: its
+  // Under independence, observed minus expected agreement is a degenerate statistic of pairs. Its
   // variance comes from the doubly centred scale. For nominal ratings this is Fleiss, Nee and
   // Landis (1979).
   double null_error(const std::vector<double>& weight) const override {
@@ -130,7 +130,7 @@ class PairKernel : public SumKernel<PairSums> {
     centred.rowwise() -= scaled.transpose();
     const double spread = share.dot(centred.cwiseAbs2() * share);
     const double linear_spread = share.dot((scaled.array() - expected).square().matrix());
-    // Where ratings count for more in the one than in the other, a linear part remains as well.
+    // If ratings have different weights in observed and expected agreement, a linear part remains.
     double squares = 0, linear = 0;
     for (int i = 0; i < rows_.size(); ++i) {
       const double r = rows_.ratings[i];
@@ -159,7 +159,7 @@ class PairKernel : public SumKernel<PairSums> {
   Pooling pooling_;
 };
 
-// Of the pairs of ratings in which the first is the first category, those whose second is too.
+// Among the pairs of ratings whose first is the first category, the pairs whose second is too.
 struct SpecificSums {
   const std::vector<double>* both;
   const std::vector<double>* first;
@@ -178,7 +178,8 @@ struct SpecificSums {
 class SpecificKernel : public SumKernel<SpecificSums> {
  public:
   SpecificKernel(const RatedRows& rows, Pooling pooling) {
-    // With these scales the agreeing pairs are those within a category, and those from it.
+    // With these scales, agreeing pairs are the pairs within the category, and the pairs that start
+    // from it.
     Eigen::MatrixXd within = Eigen::MatrixXd::Zero(rows.categories, rows.categories), from = within;
     within(0, 0) = 1;
     from.row(0).setOnes();

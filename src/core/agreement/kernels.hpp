@@ -1,4 +1,4 @@
-// What the kernels of agreement measures have in common, and the makers of each.
+// Common parts of the kernels of agreement measures, and functions that make kernels.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,7 +11,7 @@
 
 namespace fallible {
 
-constexpr double certain_tolerance = 1e-12;  // of what is one but for rounding
+constexpr double certain_tolerance = 1e-12;  // difference from 1 that is due to rounding
 
 inline Estimate undefined(Undefined why) { return {not_a_number, why}; }
 
@@ -20,8 +20,8 @@ inline Estimate beyond_chance(double observed, double expected) {
   return {chance_corrected(observed, expected), Undefined::no};
 }
 
-// A measure that is a function of sums over cases: `Sums` has add(row, weight), which adds the
-// weight's share of a row, and value().
+// A measure that is a function of sums over cases. `Sums` has add(row, weight), which adds a row
+// with this weight, and value().
 template <class Sums>
 class SumKernel : public Kernel {
  public:
@@ -55,14 +55,14 @@ class SumKernel : public Kernel {
 };
 
 // Ratings of each row per category, and its pairs of ratings by different judges. Pairs are
-// ordered: each counts twice.
+// ordered, so each counts twice.
 struct RowCounts : Ragged {
   Eigen::MatrixXd scale;      // categories x categories, see KernelOptions
   std::vector<int> category;  // from 0, ascending within a row
   std::vector<double> count;
   std::vector<double> ratings;   // of row i
   std::vector<double> pairs;     // of row i
-  std::vector<double> agreeing;  // of row i, each pair counting what the scale says
+  std::vector<double> agreeing;  // of row i, each pair weighted by the scale
 
   int size() const { return static_cast<int>(ratings.size()); }
 };
@@ -73,7 +73,7 @@ inline Eigen::MatrixXd scale_of(const RatedRows& rows, const KernelOptions& opti
   return Eigen::MatrixXd::Map(options.scale.data(), rows.categories, rows.categories).transpose();
 }
 
-// The share of agreeing pairs, a weighted mean over the cases that have pairs.
+// Share of agreeing pairs, a weighted mean over the cases that have pairs.
 struct Observed {
   const RowCounts* rows = nullptr;
   Pooling pooling = Pooling::pairs;
@@ -95,7 +95,7 @@ struct Observed {
   double influence(int i) const { return weight(i) * (of_row(i) - value()) / pairs; }
 };
 
-// What agreement is expected by chance: none, that of guesses, or by the shares of categories.
+// Agreement expected by chance: none, that of random guesses, or from the shares of categories.
 enum class Chance { none, uniform, shares, gwet };
 
 using MadeKernel = std::unique_ptr<Kernel>;

@@ -1,5 +1,5 @@
-// Measures that give every rater shares of categories of its own: Conger's and Light's kappa, which
-// for two raters are Cohen's.
+// Measures with separate shares of categories for each rater: Conger's and Light's kappa. For two
+// raters both are Cohen's kappa.
 #include <cmath>
 
 #include "../base/special.hpp"
@@ -9,7 +9,8 @@ namespace fallible {
 
 namespace {
 
-// Expected agreement is the mean over pairs of raters of what their own shares give.
+// Expected agreement is the mean, over pairs of raters, of the agreement expected from their
+// shares.
 struct CongerSums {
   const RatedRows* ratings;
   Observed observed;
@@ -22,7 +23,7 @@ struct CongerSums {
 
   const Eigen::MatrixXd& scale() const { return observed.rows->scale; }
   Eigen::VectorXd rated() const { return count.rowwise().sum(); }
-  // Of the numbers of ratings, zero where there are none.
+  // Inverse of the numbers of ratings, zero if there are none.
   Eigen::VectorXd inverse() const {
     return rated().unaryExpr([](double n) { return n > 0 ? 1 / n : 0.0; });
   }
@@ -79,7 +80,7 @@ class CongerKernel : public SumKernel<CongerSums> {
     centred.colwise() -= by_first;
     centred.rowwise() -= by_second.transpose();
     const double spread = first.dot(centred.cwiseAbs2() * second);
-    // Shares rest on all ratings of a judge, agreement on the cases that both rated.
+    // Shares are over all ratings of a judge, agreement over the cases that both rated.
     double both = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
       if (ratings_.places(i).size() == 2) both += weight[i];
@@ -97,7 +98,7 @@ class CongerKernel : public SumKernel<CongerSums> {
   }
 
  private:
-  // What one rating more of a judge in a category does to expected agreement.
+  // Derivative of expected agreement with respect to a rating of a judge in a category.
   static Eigen::MatrixXd slopes(const CongerSums& sums) {
     const Eigen::MatrixXd share = sums.shares();
     const Eigen::RowVectorXd sum = share.colwise().sum();
@@ -112,7 +113,7 @@ class CongerKernel : public SumKernel<CongerSums> {
   Pooling pooling_;
 };
 
-// Sums of one pair of raters over the cases that both rated, where LightSums keeps them.
+// Sums of one pair of raters over the cases that both rated, a view of the values in LightSums.
 struct PairOfRaters {
   double agreeing, cases;
   Eigen::VectorXd::ConstMapType first, second;  // per category
@@ -123,7 +124,7 @@ struct PairOfRaters {
   }
 };
 
-// The derivative of a pair's kappa by the weight of a case.
+// Derivative of a pair's kappa with respect to the weight of a case.
 class CohenSlope {
  public:
   CohenSlope(const PairOfRaters& pair, const Eigen::MatrixXd& scale)
@@ -141,7 +142,7 @@ class CohenSlope {
 
  private:
   double cases_, observed_, kappa_;
-  Eigen::VectorXd first_, second_;  // expected agreement by what one of them answered
+  Eigen::VectorXd first_, second_;  // expected agreement, by the answer of one rater
   double expected_;
 };
 
@@ -149,15 +150,15 @@ class CohenSlope {
 struct LightSums {
   const RatedRows* ratings;
   const Eigen::MatrixXd* scale;
-  // Of each pair, one after the other so that a case goes through them in their order: agreeing,
-  // cases, and the weight of each category of the first, and of the second. Empty if some pair
+  // Sums for each pair, one pair after the other so that a case visits them in order: agreeing,
+  // cases, and the weight of each category of the first rater and of the second. Empty if some pair
   // shares no case.
   std::vector<double> sums;
 
   std::size_t width() const { return 2 + 2 * static_cast<std::size_t>(ratings->categories); }
   std::size_t pairs() const { return sums.size() / width(); }
 
-  // Calls visit(number of the pair, category of the first, of the second) for all in a row.
+  // Calls visit(number of the pair, category of the first, of the second) for all pairs in a row.
   template <class Visit>
   void for_each_pair(int i, const Visit& visit) const {
     const auto judges = static_cast<std::size_t>(ratings->judges);
@@ -225,7 +226,7 @@ class LightKernel : public SumKernel<LightSums> {
   LightSums none() const override {
     LightSums out{&ratings_, &scale_, {}};
     const auto judges = static_cast<std::size_t>(ratings_.judges);
-    // With fewer pairs of ratings than pairs of raters some pair has none: no need to look.
+    // With fewer pairs of ratings than pairs of raters, some pair of raters has none.
     std::size_t most = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
       const auto r = static_cast<std::size_t>(ratings_.places(i).size());

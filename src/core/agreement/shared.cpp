@@ -11,11 +11,11 @@ namespace {
 
 constexpr double half_a_case = 0.5;
 
-// All answers, cell by cell and in each by judge; and where those of each judge are.
+// All answers, by cell and within a cell by judge, and the positions of the answers of each judge.
 struct Answers {
   std::vector<int> cell, judge, category;
   Ragged of_cell, of_judge;
-  std::vector<int> place;  // of the answers of each judge
+  std::vector<int> place;  // positions of the answers, by judge
 
   Answers(const PatternView& x, const std::vector<Cell>& cells) {
     std::vector<int> count(x.raters + x.systems, 0);
@@ -43,19 +43,19 @@ struct Answers {
   }
 };
 
-// An answer of each of two judges to a cell.
+// Answers of two judges to a cell.
 struct Meeting {
   int one, two;
 };
 
-// Two answers, one of them at least wrong.
+// Two answers, of which at least one is wrong.
 struct Miss {
   int truth, one, two;
   double weight;
   bool both() const { return one != truth && two != truth; }
 };
 
-// How often wrong answers coincide, and would by chance; truth by truth.
+// How often wrong answers are equal, observed and by chance, for each truth.
 class Coincidence {
  public:
   explicit Coincidence(int categories) : one_(categories + 1), two_(categories + 1) {}
@@ -112,7 +112,7 @@ class Coincidence {
       one_[miss->one] = 0;
     }
     for (Place miss = from; miss != to; ++miss) two_[miss->two] = 0;
-    out.pairs = one * two - out.met;  // of different cases
+    out.pairs = one * two - out.met;  // pairs of answers to different cases
     out.expected = (same - out.equal) / out.pairs;
     return out;
   }
@@ -127,7 +127,7 @@ class PairFinder {
 
   int judges() const { return answers_.of_judge.rows(); }
 
-  // Appends the pairs of a judge with those who come later.
+  // Appends the pairs of a judge with later judges.
   void pairs_of(int one, std::vector<SharedPair>& out) {
     meetings_.clear();
     for (const int at : answers_.of_judge.places(one)) {
@@ -193,7 +193,7 @@ std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vec
   return out;
 }
 
-constexpr double tie = 1e-9;  // sums of what is no whole number
+constexpr double tie = 1e-9;  // sums of products are not exact
 
 std::vector<int> nearer_answers(const PatternView& x, int system, const double* closeness) {
   std::vector<int> out(x.start[x.patterns], 0);

@@ -1,4 +1,4 @@
-// Measures of the agreement matrix of two raters, the first in rows, the second in columns:
+// Measures of the agreement matrix of two raters (first rater in rows, second in columns):
 // Bangdiwala's B, Yule's Y and information agreement.
 #include <algorithm>
 #include <cmath>
@@ -22,8 +22,8 @@ struct Table {
   void add(int i, double w) { cell(first(i), second(i)) += w; }
 };
 
-// A measure has value(table), smooth(table), which says if there is a derivative, and
-// slopes(table), a function that gives it for a cell that is not zero.
+// A measure has value(table), smooth(table) (is there a derivative?), and slopes(table), which
+// returns a function for the derivative at a cell that is not zero.
 template <class Measure>
 struct MeasuredTable : Table {
   Measure measure;
@@ -60,12 +60,12 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
   Measure measure_;
 };
 
-// Squares of agreement over the rectangles of the marginals: Munoz and Bangdiwala (1997).
+// Squares of agreement divided by the rectangles of the margins: Munoz and Bangdiwala (1997).
 struct Bangdiwala {
   static double rectangles(const Table& x) { return x.row().dot(x.column()); }
   Estimate value(const Table& x) const {
     const double all = rectangles(x);
-    if (!(all > 0)) return {0, Undefined::no};  // no category in common: the limit as well
+    if (!(all > 0)) return {0, Undefined::no};  // no common category: also the limit
     return {x.cell.diagonal().squaredNorm() / all, Undefined::no};
   }
   bool smooth(const Table& x) const { return rectangles(x) > 0; }
@@ -77,7 +77,7 @@ struct Bangdiwala {
   }
 };
 
-// (sqrt(ad) - sqrt(bc)) / (sqrt(ad) + sqrt(bc)): one where bc = 0, as in the limit.
+// (sqrt(ad) - sqrt(bc)) / (sqrt(ad) + sqrt(bc)); 1 if bc = 0, which is also the limit.
 struct Yule {
   Estimate value(const Table& x) const {
     const double agreeing = std::sqrt(x.cell(0, 0) * x.cell(1, 1));
@@ -101,10 +101,10 @@ double in_use(const Eigen::VectorXd& count) {
   return static_cast<double>((count.array() > 0).count());
 }
 
-// Mutual information over the smaller entropy. Where a rater uses one category the ratio is 0/0;
-// its continuous extension is the limit of a table whose zeros are positive and vanish:
-// 1 - (categories that the other uses) / k. That limit is written out, since it is approached only
-// like the inverse of a logarithm.
+// Mutual information divided by the smaller entropy. If a rater uses one category, the ratio is
+// 0/0. Its continuous extension is the limit of a table whose zeros are positive and vanish. It is
+// 1 - m / k if the other rater uses m categories. The limit is computed directly, since convergence
+// is only logarithmic.
 struct Information {
   bool continuity;
 
@@ -119,7 +119,7 @@ struct Information {
     const double shared = hx + hy - entropy(x.cell);
     return {std::max(shared, 0.0) / std::min(hx, hy), Undefined::no};
   }
-  // Not where both entropies are the smaller one.
+  // Not smooth if both entropies are equal.
   bool smooth(const Table& x) const {
     if (in_use(x.row()) == 1 || in_use(x.column()) == 1) return false;
     const double hx = entropy(x.row()), hy = entropy(x.column());

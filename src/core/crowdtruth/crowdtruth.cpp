@@ -97,7 +97,7 @@ std::vector<double> unit_annotation_scores(const Votes& votes) {
 
 namespace {
 
-// Labels that two judgements share.
+// Number of labels that two judgements share.
 int shared_labels(const Judgements& x, int a, int b) {
   int shared = 0;
   int i = x.start[a], j = x.start[b];
@@ -118,7 +118,7 @@ struct Together {
   double units = 0, mine = 0, theirs = 0, shared = 0;
 };
 
-// Cohen's kappa over the cells units x labels, each of which a worker marks or does not.
+// Cohen's kappa over the cells units x labels, which a worker marks or not.
 double cell_kappa(const Together& pair, int labels) {
   const double cells = pair.units * labels;
   const double mine = pair.mine / cells, theirs = pair.theirs / cells;
@@ -147,8 +147,8 @@ class Mean {
 WorkerScores worker_scores(const Judgements& x, const Host& host) {
   const Votes votes = count_votes(x);
   const auto squared = squared_lengths(votes);
-  // 1 - cosine of each judgement with the votes of the others: counts, so that nothing is lost
-  // when own votes are taken off.
+  // 1 - cosine of each judgement with the votes of the others. Counts are integers, so that
+  // subtracting the judgement is exact.
   std::vector<int> of_unit(x.labels, 0);
   std::vector<double> distance(x.size(), not_a_number);
   for (int u = 0; u < x.units; ++u) {
@@ -211,7 +211,7 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
 std::vector<double> annotation_similarity(const Votes& votes, int labels) {
   const std::size_t n = labels;
   const double units = votes.rows();
-  std::vector<double> both(n * n, 0.0);  // units that hold i and j; on the diagonal, i
+  std::vector<double> both(n * n, 0.0);  // units with i and j; on the diagonal, units with i
   for (int u = 0; u < votes.rows(); ++u) {
     for (const int a : votes.places(u)) {
       for (const int b : votes.places(u)) {

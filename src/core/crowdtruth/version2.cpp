@@ -10,10 +10,10 @@ namespace {
 
 double ratio(double a, double b) { return a / std::max(b, quality_floor); }
 
-// Which judgements of a unit hold a label: entries by unit and label.
+// Judgements of a unit that contain a label, by unit and label.
 struct Givers : Ragged {  // a row for each entry of the votes
   std::vector<int> worker;
-  std::vector<int> vote;  // the entry of the votes of each label given
+  std::vector<int> vote;  // entry of the votes for each label given
 };
 
 Givers find_givers(const Judgements& x, const Votes& votes) {
@@ -34,7 +34,7 @@ Givers find_givers(const Judgements& x, const Votes& votes) {
   return out;
 }
 
-// The steps. All qualities of a step come from those of the step before.
+// The iteration. All qualities of a step are computed from those of the previous step.
 class Iteration {
  public:
   Iteration(const Judgements& x, const QualityOptions& options)
@@ -103,15 +103,15 @@ class Iteration {
   const QualityOptions& options_;
   const Votes votes_;
   const Givers givers_;
-  std::vector<std::vector<int>> by_label_;  // entries of each label, worker by worker
+  std::vector<std::vector<int>> by_label_;  // entries of each label, ordered by worker
   std::vector<int> judgement_;              // of each entry
   std::vector<double> length_;              // of each answer, weighted by annotation quality
   std::vector<double> before_cosine_, before_vote_, cosine_sum_, vote_sum_;
   std::vector<double> judged_, given_;
 
   // A cosine is the product of two vectors of length one, so that sums over pairs of workers are
-  // products with sums over workers. Those over all others are the sum over the workers before
-  // and that over the workers after, which loses nothing to cancellation.
+  // products with sums over workers. A sum over all other workers is the sum over the workers
+  // before plus the sum over the workers after, which avoids cancellation.
   void measure_units_and_workers(const std::vector<double>& unit, const std::vector<double>& worker,
                                  const std::vector<double>& q) {
     for (int j = 0; j < x_.size(); ++j) {
@@ -207,8 +207,8 @@ class Iteration {
     return out;
   }
 
-  // For each worker k who gave label a: over the units where k did, how much of their quality
-  // every other worker judged, and on how much of it that worker gave a too.
+  // For each worker k who gave label a, over the units where k gave it: the quality of the units
+  // that every other worker judged, and of the units where that worker gave a too.
   void measure_annotations(const std::vector<double>& unit, const std::vector<double>& worker,
                            const Host& host) {
     std::vector<int> met;

@@ -12,9 +12,10 @@ namespace fallible {
 
 namespace {
 
-// The factor on the diagonal that gives the accuracy over base rates after rows are normalised. The
-// logit of what is reached rises with the logarithm of the factor, by at most as much: so the step
-// by the difference never goes too far, and where all rows err alike the first one is exact.
+// Factor of the diagonal for which the accuracy over base rates is reached after rows are
+// normalised. The logit of the accuracy increases with the logarithm of the factor, with a slope of
+// at most 1. So a step by the difference never overshoots, and it is exact if all rows have the
+// same errors.
 double diagonal_factor(double accuracy, const std::vector<double>& base_rates,
                        const std::vector<double>& wrong) {
   double log_factor = 0;
@@ -43,7 +44,7 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
   for (int k = 0; k < N; ++k) {
     double* row = &out[static_cast<std::size_t>(k) * N];
     double spread = 0;
-    // Relative to the likeliest error, so that no dispersion overflows.
+    // Relative to the most probable error, so that large dispersions do not overflow.
     const int likeliest = options.dispersion >= 1 ? 1 : std::max(k, N - 1 - k);
     for (int l = 0; l < N; ++l) {
       if (l != k) spread += row[l] = std::pow(options.dispersion, likeliest - std::abs(k - l));
@@ -70,7 +71,7 @@ std::vector<double> error_factors(int categories, double error_range, Stream& st
   for (int k = 0; k < categories; ++k) {
     for (int l = 0; l < categories; ++l) {
       if (k == l) continue;
-      // Never zero: a row must keep some error to rescale.
+      // Never zero, since a row must keep some error that can be rescaled.
       out[static_cast<std::size_t>(k) * categories + l] += error_range * (1 - 2 * stream.uniform());
     }
   }
@@ -101,7 +102,7 @@ std::vector<double> draw_base_rates(const Design& design, Stream& stream) {
   return out;
 }
 
-// Cumulative probabilities, the last of them exactly one.
+// Cumulative probabilities; the last is exactly one.
 std::vector<double> cumulate(const double* probability, std::size_t n) {
   std::vector<double> out(n);
   std::partial_sum(probability, probability + n, out.begin());
@@ -110,7 +111,7 @@ std::vector<double> cumulate(const double* probability, std::size_t n) {
   return out;
 }
 
-// Counts the bounds that are passed, without branches: a search would be mispredicted.
+// Counts the bounds below u. This has no branches, which would be mispredicted.
 std::size_t draw_index(const double* cumulative, std::size_t n, Stream& stream) {
   const double u = stream.uniform();
   if (n > 32) return std::upper_bound(cumulative, cumulative + n, u) - cumulative;
@@ -119,7 +120,7 @@ std::size_t draw_index(const double* cumulative, std::size_t n, Stream& stream) 
   return passed;
 }
 
-// Where strata of exactly their share of the cases end, rounded so that they add up.
+// Ends of strata with exact shares of the cases, rounded so that they add up.
 std::vector<std::size_t> stratum_ends(const std::vector<double>& cumulative, std::size_t cases) {
   std::vector<std::size_t> out;
   for (const double share : cumulative) {
@@ -128,10 +129,10 @@ std::vector<std::size_t> stratum_ends(const std::vector<double>& cumulative, std
   return out;
 }
 
-// The mean of an accuracy that changes by `drift` from the first case to the last, kept in [0, 1].
+// Mean of an accuracy that changes by `drift` from the first case to the last, truncated to [0, 1].
 double mean_accuracy(double accuracy, double drift) {
   if (drift == 0) return accuracy;
-  // The integral of x kept in [0, 1].
+  // Integral of x truncated to [0, 1].
   const auto area = [](double x) { return x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5; };
   return (area(accuracy + drift / 2) - area(accuracy - drift / 2)) / drift;
 }
@@ -146,7 +147,7 @@ double over_cases(const std::vector<double>& matrix, const std::vector<double>& 
   return out;
 }
 
-// A judge's own matrix in a stratum.
+// User-defined matrix of a judge in a stratum.
 std::vector<double> own_matrix(const std::vector<double>& given, std::size_t stratum, int N) {
   const std::size_t size = static_cast<std::size_t>(N) * N;
   const auto first =
@@ -154,7 +155,7 @@ std::vector<double> own_matrix(const std::vector<double>& given, std::size_t str
   return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
 }
 
-// Uniform, and correlated with the effect.
+// A uniform variable that is correlated with the effect of the case.
 double shared_uniform(double loading, double effect, Stream& stream) {
   const double own = stream.normal();
   return normal_below(loading * effect + std::sqrt(1 - loading * loading) * own);
@@ -252,11 +253,11 @@ void CaseSampler::next(Stream& stream) {
   }
 }
 
-// With a loading, the number between 0 and 1 that decides the answer is a normal probability whose
-// normal deviate is correlated with the effect of the case: uniform as ever, but high or low
-// together with those of others. The right answer comes first, then the wrong ones from the next
-// category on, so that who errs together errs alike. With drift the right answer has more or less
-// room, and the wrong ones share the rest in proportion.
+// With a loading, the uniform number that determines the answer is a normal probability. Its normal
+// deviate is correlated with the effect of the case, and so with those of other judges. The right
+// answer comes first, then the wrong ones from the next category on, so that judges who err
+// together give the same answer. With drift the probability of the right answer changes, and the
+// wrong ones share the rest in proportion.
 std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const std::size_t N = categories_.size(), S = strata_.size();
   const double* row = rows_.data() + ((judge * S + stratum_) * N + truth_) * N;

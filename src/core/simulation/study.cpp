@@ -18,12 +18,11 @@ namespace fallible {
 
 namespace {
 
-// Raters who always give the same answer are left out of averages, unless it is stated how errors
-// are shared.
+// Constant raters are left out of averages, unless the share of shared errors is given.
 bool leaves_out_constant(const EstimatorOptions& options) { return !options.common; }
 
-// The estimates of one panel. The average is fitted once for all estimators. `varied` has the
-// ratings of raters who do not always give the same answer.
+// Estimates for one panel. The average is fitted once for all estimators. `varied` has the ratings
+// without constant raters.
 class Judge {
  public:
   Judge(const Ratings& ratings, const Ratings& varied) : ratings_(ratings), varied_(varied) {}
@@ -50,7 +49,7 @@ class Judge {
   }
 
  private:
-  // Fitted once for all who assume the same.
+  // The average is fitted once for each value of `common`.
   const Estimator& average(const EstimatorOptions& options) {
     std::unique_ptr<Estimator>& found = averages_[options.common];
     if (!found) {
@@ -76,8 +75,8 @@ class Judge {
     return out;
   }
 
-  // What there is of sampling error becomes a robust interval: in a panel no truth is known, and
-  // it is not known who rates.
+  // Turns sampling errors into robust intervals. In a panel no truth is known, and the kind of
+  // raters is taken to be people.
   void widen(StudyEstimate& found, const StudyEstimator& how) {
     const bool of_average = how.options.method == Method::average;
     const auto& averages = average(how.options).systems();
@@ -127,7 +126,7 @@ Association association_of(const Ratings& ratings) {
   return association(latent_rows(ratings.patterns, ratings.weight, -1, ratings.known));
 }
 
-// Is the average not identified without the raters who have been left out?
+// Is the average not identified without the constant raters?
 bool rests_on_constant(const Ratings& varied) {
   const KFit& fit = varied.k_model->fit;
   if (fit.identified == Identified::no_pairs) return true;
@@ -136,8 +135,8 @@ bool rests_on_constant(const Ratings& varied) {
   return association_of(varied).df == 0 && !(fleiss_kappa(varied, fit.agreement) > 1e-9);
 }
 
-// Models in which raters differ do not need agreement above chance, but association; two raters are
-// too few for these.
+// Models in which raters differ need association instead of agreement above chance. For these
+// models, two raters are too few.
 Identifiable identifiable_by(const EstimatorOptions& options, const KFit& fit,
                              const Ratings& ratings) {
   const bool of_model = options.method == Method::joint || options.method == Method::shared;
@@ -177,7 +176,7 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     return Ratings{view, std::move(weights), Known(), fit};
   };
   const Ratings ratings = rated(patterns, raters, weight);
-  // Without raters who always give the same answer.
+  // Ratings without constant raters.
   std::vector<int> number(raters), pattern(weight.size());
   std::size_t stay = 0;
   const std::vector<bool> left_out = constant_raters(ratings.patterns, weight);

@@ -1,4 +1,4 @@
-// Many panels of one design: each is drawn, fitted and judged, and only the results are kept.
+// Many panels of one design: each is drawn and analysed, and only the results are stored.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ enum class IntervalKind { none, bootstrap, robust };
 struct StudyEstimator {
   EstimatorOptions options;
   IntervalKind interval = IntervalKind::none;
-  int replicates = 0;  // of the bootstrap, and for the sampling error of a robust interval
+  int replicates = 0;  // for the bootstrap, and for the sampling error of a robust interval
   double conf_level = 0.9;
-  double margin = 1.644853626951472;  // standard errors on either side of a robust interval
+  double margin = 1.644853626951472;  // half-width of a robust interval in standard errors
 };
 
 struct StudyOptions {
@@ -26,21 +26,21 @@ struct StudyOptions {
   std::uint64_t first = 0;  // item of the first run; the others follow
   int threads = 1;
   std::vector<StudyEstimator> estimators;
-  std::vector<std::uint64_t> bootstrap_seeds;  // one per run, where there are replicates
+  std::vector<std::uint64_t> bootstrap_seeds;  // one per run, if there are replicates
 };
 
-// Whether ratings carry information: as the K-model has it, or by association (see naming.hpp).
-// unequal: too little for raters who are the same, enough for models in which they differ;
-// constant: too little once raters who always give the same answer are left out.
+// Do ratings carry information, according to the K-model or by association (see naming.hpp)?
+// unequal: too little for raters who are equal, enough for models in which they differ; constant:
+// too little without constant raters.
 enum class Identifiable { as_fit, yes, unrelated, unequal, constant };
 
-// An entry per system.
+// Vectors have an element per system.
 struct StudyEstimate {
-  std::vector<double> estimate;    // NaN where there is none
-  std::vector<Interval> interval;  // empty ones if none are asked for
-  bool identified = true;          // can these raters tell the parameters of the method apart?
+  std::vector<double> estimate;    // NaN if there is none
+  std::vector<Interval> interval;  // empty intervals if none are requested
+  bool identified = true;          // do these raters identify the parameters of the method?
   Identifiable identifiable = Identifiable::as_fit;
-  KFit fit;  // of the raters that the estimator uses
+  KFit fit;  // for the raters that the estimator uses
 };
 
 struct StudyRun {
@@ -53,7 +53,7 @@ struct StudyRun {
 std::vector<StudyRun> run_study(const Design& design, const StudyOptions& options,
                                 const Host& host);
 
-// A seed for what else a run needs at random, from another lane than that of its panel.
+// Seed for other random parts of a run, from another stream than its panel.
 int run_seed(std::uint64_t seed, std::uint64_t item);
 
 }  // namespace fallible
