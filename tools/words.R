@@ -63,7 +63,7 @@ avoided <- c(
     "\\b(?:(?:that|which|who) (?:is|are) (?:one|such|those)|of which there (?:is|are)|there is one)\\b"
 )
 
-# Comments of a file, a line each; other lines are empty.
+# Comments of a file, a line each; other lines are empty, and empty comments are blanks.
 comments <- function(file) {
   lines <- readLines(file, encoding = "UTF-8")
   if (grepl("[.]R$", file)) {
@@ -73,7 +73,8 @@ comments <- function(file) {
   } else {
     text <- ifelse(grepl("//", lines), sub("^.*?//", "", lines), "")
   }
-  gsub("`[^`]*`", "", sub("^ *[#/]+'?", "", text))
+  words <- gsub("`[^`]*`", "", sub("^ *[#/]+'?", "", text))
+  ifelse(nzchar(text) & !nzchar(words), " ", words)
 }
 
 # The third count is of sentences of more than 30 words in the same comments and help. A sentence
@@ -87,7 +88,7 @@ long_sentences <- function(lines) {
   # The tag that a line belongs to; a line that is not a comment ends it.
   part <- cumsum(tagged | lines == "")
   current <- c("", tag[tagged | lines == ""])[part + 1L]
-  code <- current %in% c("examples", "examplesIf", "references", "usage", "importFrom", "rdname") |
+  code <- current %in% c("examples", "examplesIf", "rawNamespace", "references", "usage", "importFrom", "rdname") |
     grepl("\\\\t[a]b|^ *[|]", lines)
   begins <- tagged | code | grepl("^ *([*-]|[0-9]+[.]) |^ *\\\\item|^ *$", lines)
   lines <- gsub("\\[[^]]*\\](\\([^)]*\\))?|\\\\[a-z]+[{]", " x ", lines)
