@@ -1,17 +1,17 @@
-# Checks of arguments. Each takes the value, the name that the user knows it by and the call to
-# blame, and returns the value in the form that the code wants, invisibly.
+# Checks of arguments. Their arguments are the value, the name of the user's argument and the call
+# for the error. They return the checked and converted value invisibly.
 
 #' @srrstats {G2.0, G2.0a, G2.1, G2.1a, G2.2} each argument, by functions named check_*()
 #' @srrstats {G2.3, G2.3a, G2.3b} check_choice() lists the choices, which differ by case
 #' @noRd
 NULL
 
-# Does the caller (or that of the caller) have all arguments that have no default, `but` some?
+# Fails if the caller (or its caller) lacks arguments without a default, except those in `but`.
 check_given <- function(up = 1L, but = NULL) {
   frame <- rlang::caller_env(up)
   needed <- Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(up))))
   needed <- setdiff(names(needed), c("...", but))
-  # The function itself: an argument may have its name.
+  # Calls missing() as a function object, because an argument may be called "missing".
   lacking <- needed[vapply(needed, function(arg) {
     eval(as.call(list(missing, as.name(arg))), frame)
   }, NA)]
@@ -29,7 +29,7 @@ check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_m
   invisible(as.double(x))
 }
 
-# A level of confidence.
+# A confidence level.
 check_level <- function(x, arg = "conf_level") {
   check_number(x, arg, 0, 1, open_min = TRUE, open_max = TRUE)
 }
@@ -45,7 +45,7 @@ check_flag <- function(x, arg) {
   invisible(x)
 }
 
-# One of `choices`, by default those of the argument of that name; all of them mean the first.
+# One of `choices`, by default those of the argument of that name. The whole vector means the first.
 check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x)) {
   choices <- choices %||% eval(formals(rlang::caller_fn())[[arg]])
   if (identical(x, choices)) return(invisible(choices[[1L]]))
@@ -54,7 +54,7 @@ check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x)) {
   invisible(x)
 }
 
-# Some of `choices`, in the order that is given; `none` of them, if that is possible.
+# Some of `choices`, in the order given. `none`: may the selection be empty?
 check_some <- function(x, choices, arg, none = FALSE) {
   ok <- if (length(x) == 0L) none else is.character(x) && all(x %in% choices)
   abort_argument_if(!ok, arg, "must be some of {.val {choices}}{if (none) ', or none'}.", not = x)
@@ -71,7 +71,7 @@ check_ratings <- function(x) {
   check_whole_ratings(x)
 }
 
-# A class says what an object is, and not that it has what belongs to it.
+# Checks the fields of an object, because its class does not guarantee them.
 check_whole_ratings <- function(x, arg = "x") {
   parts <- c("patterns", "index", "cases", "raters", "categories")
   lacking <- setdiff(parts, names(unclass(x)))
@@ -80,14 +80,14 @@ check_whole_ratings <- function(x, arg = "x") {
   invisible(x)
 }
 
-# A cap that is polite to other users of the machine: never more than it has cores.
+# Limits threads to the number of cores, out of consideration for other users of the machine.
 check_threads <- function(threads) {
   threads <- check_count(threads, "threads")
   limit <- getOption("mc.cores", parallel::detectCores())
   if (is.na(limit)) threads else min(threads, max(as.integer(limit), 1L))
 }
 
-# Names arguments without evaluating them, what they may have been meant to be, and all there are.
+# Reports unknown arguments without evaluating them, with similar names and all valid names.
 # `.but`: arguments that the function takes from `...`.
 check_dots_empty <- function(..., .but = NULL) {
   given <- as.list(substitute(alist(...)))[-1L]
@@ -106,17 +106,18 @@ check_dots_empty <- function(..., .but = NULL) {
     arg = names)
 }
 
-# Arguments that people look for in another function.
+# Arguments that belong to other functions.
 argument_hints <- c(
   clean_labels = "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
   na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}."
 )
 
-# A vector of which messages show every element.
+# A vector that messages show completely.
 untruncated <- function(x) cli::cli_vec(x, list("vec-trunc" = Inf))
 
-# Which of the known names are like one of the given: but for two letters (one of four, none of
-# one), for capitals, dots and lines, or as a part of the other.
+# Known names that are similar to a given one. They differ by at most two letters (one for names of
+# up to four letters, none for single letters). Or they differ in capitals, dots and underscores. Or
+# one is part of the other.
 near_names <- function(given, known) {
   given <- fold_case(gsub("[._]", "", given))
   plain <- fold_case(gsub("[._]", "", known))
@@ -135,7 +136,7 @@ check_installed <- function(package, purpose) {
     i = "Install it with {.code install.packages(\"{package}\")}.", package = package)
 }
 
-# A value in a few words, for messages.
+# Short description of a value, for messages.
 describe <- function(x) {
   plain <- is.atomic(x) && !is.object(x)
   if (is.null(x)) return("NULL")
@@ -149,7 +150,7 @@ describe <- function(x) {
     return(paste("a vector of type", typeof(x), "and length", length(x)))
   }
   if (is.data.frame(x) && !any_columns(x)) return("a data frame without columns")
-  # What all results have in common says nothing here.
+  # The common class of all results is not informative.
   paste0("an object of class <", paste(setdiff(class(x), "fallible_result"), collapse = "/"), ">")
 }
 
@@ -160,8 +161,8 @@ check_string <- function(x, arg) {
   invisible(x)
 }
 
-# Strings that can be shown: bytes that are no text become `<ff>`, and what steers a terminal, or
-# turns the direction of writing, its code.
+# Strings for display: invalid bytes become `<ff>`, and characters that control a terminal or the
+# direction of writing become their codes.
 printable <- function(x) {
   bad <- !is_text(x)
   x[bad] <- iconv(x[bad], "UTF-8", "UTF-8", sub = "byte")
@@ -175,7 +176,7 @@ printable <- function(x) {
   x
 }
 
-# Bytes in an encoding that nobody named are none.
+# Is each string valid text? Bytes in an unknown encoding are not.
 is_text <- function(x) {
   is.na(x) | validUTF8(x) | Encoding(x) == "latin1" | (l10n_info()[["Latin-1"]] & validEnc(x))
 }
@@ -194,12 +195,12 @@ check_text <- function(x, what) {
   invisible(x)
 }
 
-# `x` with those of its systems that a user chose.
+# Keeps the systems of `x` that a user chose.
 choose_systems <- function(x, systems) {
   if (is.null(systems)) x else x[, , check_system_names(systems, x$systems)]
 }
 
-# Names of systems among those `known`, each once; all of them for NULL.
+# Checks that `systems` are different names among `known`; NULL means all.
 check_system_names <- function(systems, known) {
   if (is.null(systems)) return(known)
   abort_if(length(known) == 0L, "system", "There are no systems for {.arg systems} to choose from.",
@@ -214,7 +215,7 @@ near_values <- function(given, known) {
   }
 }
 
-# Some of the `choices`, each once.
+# Checks that `x` are different names among `choices`.
 check_names_among <- function(x, choices, arg) {
   named <- if (is.character(x)) x else character()
   unknown <- printable(setdiff(named, choices))
@@ -227,7 +228,7 @@ check_names_among <- function(x, choices, arg) {
   x
 }
 
-# NULL stays NULL. A pair is a range for all raters.
+# Matrix of lower and upper limits, a row per rater. NULL stays NULL; a pair holds for all raters.
 as_limits <- function(limits, names, arg) {
   if (is.null(limits)) return(NULL)
   values <- if (is.data.frame(limits)) as.matrix(limits) else limits

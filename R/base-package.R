@@ -1,25 +1,26 @@
 #' @details
 #' How accurate is a classifier when there is no ground truth, only raters who disagree?
 #'
-#' Start with `vignette("which-method")` and `vignette("your-data")`, a recipe for every kind of
-#' file. `vignette("fallible")` goes from a file to a first number; `vignette("questions")` says
-#' when to believe it; `vignette("one-judge")` is for one language model as a judge,
-#' `vignette("llm-judges")` for several, `vignette("gold")` for a few cases with known truth.
+#' Start with `vignette("which-method")`, and with `vignette("your-data")`, which has a recipe for
+#' every kind of file. `vignette("fallible")` is a first analysis, from a file to a number.
+#' `vignette("questions")` explains when to trust it. `vignette("one-judge")` is for one language
+#' model as a judge, `vignette("llm-judges")` for several, `vignette("gold")` for a few cases with
+#' known truth.
 #'
 #' 1. [ratings()] or [read_ratings()] takes ratings and predictions of systems; [data_check()] shows
 #'    which questions they can answer.
-#' 2. [estimate_accuracy()] estimates the accuracy of each system, [compare_systems()] which system
-#'    is better, [estimate_metrics()] other metrics.
-#' 3. [fit_raters()] estimates how accurate raters are, [ground_truth()] the category of each case,
-#'    [agreement()] how much raters agree, [shared_errors()] whether they share errors.
-#' 4. [check_k_properties()] tests assumptions, [may_say()] and [accuracy_report()] put results into
-#'    words.
-#' 5. [plan_cases()] and [plan_gold()] plan studies, [simulation_study()] tries estimators.
+#' 2. [estimate_accuracy()] estimates the accuracy of each system, [compare_systems()] differences
+#'    between systems, [estimate_metrics()] other metrics.
+#' 3. [fit_raters()] estimates the accuracy of raters, [ground_truth()] the category of each case,
+#'    [agreement()] the agreement of raters, and [shared_errors()] their shared errors.
+#' 4. [check_k_properties()] tests assumptions; [may_say()] and [accuracy_report()] write sentences
+#'    and reports.
+#' 5. [plan_cases()] and [plan_gold()] plan studies, [simulation_study()] tests estimators.
 #' 6. [crowdtruth()] is for answers with several labels, where disagreement is a signal.
 #'
 #' Fits, estimates, comparisons and plans have `print()`, `summary()`, `format()`, `tidy()`,
-#' `glance()` and `plot()`; what is a table already has none. See also [fallible-glossary] for
-#' terms, [conditions] for classes of errors and warnings, and [fallible-options] for settings.
+#' `glance()` and `plot()`. See also [fallible-glossary] for terms, [conditions] for classes of
+#' errors and warnings, and [fallible-options] for settings.
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
@@ -45,19 +46,18 @@ generics::tidy
 
 #' Options of the package
 #'
-#' What a user wants everywhere is said once, by [options()]; what an argument says goes before it.
+#' Set by [options()], they are defaults for all functions. Arguments override them.
 #'
-#' | option | otherwise | is |
+#' | option | default | meaning |
 #' |---|---|---|
 #' | `fallible.conf_level` | 0.9 | the default of every argument `conf_level`, in (0, 1) |
 #' | `fallible.threads` | 1 | the default of every argument `threads`, a number of threads |
-#' | `fallible.quiet` | `FALSE` | whether progress bars and messages are kept silent |
-#' | `fallible.file_limits` | none | limits of files that differ, see [fallible-limits] |
+#' | `fallible.quiet` | `FALSE` | whether progress bars and messages are hidden |
+#' | `fallible.file_limits` | none | other limits for files, see [fallible-limits] |
 #'
-#' Where the `conf_level` of a function is `NULL`, it is that of the estimate it is given. Warnings
-#' and errors are never silent. Documents that are knitted have no progress bars in any case. An
-#' option that has a value of the wrong kind is an error of class `fallible_error_option` at its
-#' first use.
+#' If the argument `conf_level` of a function is `NULL`, it is that of the estimate given. Warnings
+#' and errors are always shown. Knitted documents never have progress bars. An option with a value
+#' of the wrong type is an error of class `fallible_error_option` when it is first used.
 #'
 #' @srrstats {BS2.12, BS2.13, BS2.14} option `fallible.quiet`, and classes of all conditions
 #' @name fallible-options
@@ -88,9 +88,9 @@ read_option <- function(option, otherwise, check) {
   )
 }
 
-# Arguments that go together travel as one list.
+# Related arguments are passed as one list.
 
-# A list of some of the `known` settings, each by its name.
+# Checks a list of some of the `known` settings, by name.
 check_settings_list <- function(x, arg, known) {
   names <- rlang::names2(x)
   off <- printable(setdiff(names, known))
@@ -104,7 +104,7 @@ check_settings_list <- function(x, arg, known) {
   x
 }
 
-# `known`: which of the settings the caller has; the others are an error.
+# `known`: settings that the caller accepts; others are an error.
 check_resampling <- function(resampling, known = c("replicates", "threads", "cluster")) {
   given <- check_settings_list(resampling, "resampling", known)
   list(
@@ -113,15 +113,15 @@ check_resampling <- function(resampling, known = c("replicates", "threads", "clu
   )
 }
 
-# As options of an estimator have them.
+# Settings of bins, with the names of an estimator's options.
 check_bins <- function(bins) {
   given <- check_settings_list(bins, "bins", c("width", "clip"))
   list(clip = given[["clip"]] %||% "bin", bin_width = given[["width"]] %||% 0.1)
 }
 
-# A bar that appears when the work takes more than two seconds, though not in documents being
-# knitted, nor where option `fallible.quiet` is set. `tick(done)` moves it; it ends with the caller,
-# or at `close()`. What has no `total` may have a `format` that shows that it goes on.
+# A progress bar that appears after two seconds, but not in knitted documents, nor with option
+# `fallible.quiet`. `tick(done)` moves it; it ends with the caller, or at `close()`. Work without a
+# `total` may have a `format` that shows activity.
 progress_bar <- function(name, total, format = NULL, .envir = parent.frame()) {
   if (isTRUE(getOption("knitr.in.progress")) || is_quiet()) {
     return(list(tick = no_tick, close = function() NULL))
@@ -139,14 +139,14 @@ no_tick <- function(done) NULL
 
 elapsed <- function() proc.time()[["elapsed"]]
 
-# Files that are whole at any time.
+# Writing of files that are always complete.
 
-# Written beside its place and moved there: whatever goes wrong, the file before stays. `is_whole`
-# looks at what was written, since of a disk that is full R may say nothing. Returns whether the
-# file was replaced. A link stays a link.
+# Writes to a temporary file and moves it into place, so that the old file remains after any
+# failure. `is_whole` checks the written file, because R may not report a full disk. Returns whether
+# the file was replaced. A link stays a link.
 replace_file <- function(path, write, is_whole) {
-  path <- normalizePath(path, mustWork = FALSE) # files move within one disk only
-  temporary <- tempfile(".fallible-", dirname(path)) # no file of somebody else
+  path <- normalizePath(path, mustWork = FALSE) # files can only be moved within a disk
+  temporary <- tempfile(".fallible-", dirname(path)) # never an existing file
   on.exit(unlink(temporary))
   suppressWarnings(tryCatch(
     {
@@ -161,17 +161,17 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 
 #' Limits
 #'
-#' What is larger is refused before memory is asked for: with an error about the argument, where
-#' that alone is too large, and of class `fallible_error_memory` (see [conditions]), where a product
-#' is. Where memory ends before a limit is reached the error is of this class too.
+#' Larger inputs are refused before memory is allocated. The error is about the argument, if the
+#' argument is too large, and of class `fallible_error_memory` (see [conditions]), if a product is.
+#' Errors have this class too if memory ends before a limit is reached.
 #'
 #' | what | at most | why |
 #' |---|---|---|
 #' | cases, raters, systems | 2,147,483,647 | numbered by integers |
 #' | categories | 1,000 | confusion matrices grow with the square |
-#' | weight of a case | any number | but `simulate()` draws 1e8 ratings |
+#' | weight of a case | any number | but `simulate()` draws at most 1e8 ratings |
 #' | replicates of a bootstrap | 1e7 | quantiles then have four digits |
-#' | those of bounds and of checks | 1e6 | each is a fit |
+#' | replicates of bounds and of checks | 1e6 | each is a fit |
 #' | replicates x systems or measures | 1e9 | 8 GB |
 #' | answers of a simulated panel | 1e9 | 8 GB with its tables |
 #' | raters x squared categories of a model | 1e7 | a fit keeps dozens of such tables |
@@ -181,15 +181,15 @@ file_bytes <- function(path) readBin(path, "raw", file.size(path))
 #' | replicates x systems of bounds | 5e8 | 8 GB |
 #' | runs of a study | 1e6 | biases then have three digits |
 #'
-#' A file that holds more than the following is refused, with an error of class
-#' `fallible_error_limit`, before it is unpacked or parsed. The option `fallible.file_limits`
-#' changes them by name: `c(megabytes = 5000, ratio = 1000)`. Those of [explore()] are lower.
+#' A larger file is an error of class `fallible_error_limit` before it is unpacked or parsed. The
+#' option `fallible.file_limits` changes these limits by name: `c(megabytes = 5000, ratio = 1000)`.
+#' The limits of [explore()] are lower.
 #'
-#' | of a file | at most | name |
+#' | property of a file | at most | name |
 #' |---|---|---|
 #' | files in an archive (`.eval`, `.xlsx`) | 100,000 | `entries` |
-#' | megabytes that it unpacks to, or of a JSON document | 1,000 | `megabytes` |
-#' | times its own size that it unpacks to, beyond 10 MB | 200 | `ratio` |
+#' | megabytes after unpacking, or of a JSON document | 1,000 | `megabytes` |
+#' | ratio of sizes after and before unpacking, above 10 MB | 200 | `ratio` |
 #' | columns of a table | 100,000 | `columns` |
 #' | rows x columns of a table | 1e9 | `cells` |
 #' | fields of JSON, and ten for each object and array | 1e9 | `cells` |
@@ -200,14 +200,14 @@ NULL
 most_numbers <- 1e8 # 800 MB
 most_at_once <- 1e9
 
-# Stops where `numbers` are too many; `what` names them, `instead` says what to do.
+# Fails if there are too many `numbers`; `what` names them, `instead` is the hint.
 check_memory <- function(numbers, what, instead) {
   abort_if(numbers > most_at_once, "memory",
     "More than {number(most_at_once)} {what} need too much memory.",
     x = "There would be {number(numbers)}.", i = instead, numbers = numbers)
 }
 
-# So many numbers for each of so many pairs of raters and systems; all of them, unless stated.
+# Checks `numbers` values for each pair of raters and systems, by default for all pairs.
 check_pair_numbers <- function(judges, numbers, pairs = judges * (judges - 1) / 2) {
   check_memory(
     numbers * pairs, "numbers about pairs of raters and systems",
@@ -220,8 +220,8 @@ check_panel_memory <- function(design, n) {
   check_memory(as.double(n) * judges, "answers of a panel", "Draw fewer cases, in several panels.")
 }
 
-# What the core throws, and what it asks of C++, as errors of ours. R's own errors, those of
-# progress bars among them, and interrupts pass.
+# Converts C++ errors of the core to errors of this package. Errors of R, including those of
+# progress bars, and interrupts are unchanged.
 of_core <- function(code) {
   tryCatch(code, `C++Error` = function(e) {
     lack <- inherits(e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length"))
@@ -230,9 +230,9 @@ of_core <- function(code) {
       "x" = verbatim(conditionMessage(e)),
       "i" = if (lack) "See {.help fallible-limits}." else
         "An object was changed by hand, or this is a bug: please report it."
-    ), numbers = NA_real_) # which nobody counted
+    ), numbers = NA_real_) # unknown number
   })
 }
 
-# What RcppExports.R calls.
+# Called by RcppExports.R.
 .Call <- function(...) of_core(base::.Call(...)) # nolint: object_name.

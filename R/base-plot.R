@@ -1,20 +1,20 @@
-# What all plots share. Plots read tables (tidy(), ...), never the insides of an object.
+# Common parts of all plots. Plots read tables (tidy(), ...), never the fields of an object.
 
-# One colour for what is measured, one for what it is compared with, and a scale from none to all.
+# Colours: main for measured values, accent for references, and a scale from low to high.
 plot_colours <- c(
   main = "#1F5C99", accent = "#D1495B", muted = "#8A8F98", low = "#E6DFCF", high = "#1F5C99"
 )
 
-# The look of all pictures: the user's theme, if one was set, otherwise ours; and texts no wider
-# than a picture of seven inches.
+# Look of all plots: the user's theme, if one was set, otherwise that of this package. Wraps texts
+# to the width of a plot of seven inches.
 theme_fallible <- function() structure(list(own = TRUE), class = "fallible_look")
 
-# Titles, names of axes (none, unless given), and the look.
+# Titles, names of axes (none by default), and the look.
 titled <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
   list(ggplot2::labs(title = title, subtitle = subtitle, x = x, y = y, ...), theme_fallible())
 }
 
-# The texts alone, for labels that come after the theme.
+# Only wraps texts, for labels that are added after the theme.
 wrapped_texts <- function() structure(list(own = FALSE), class = "fallible_look")
 
 #' @rawNamespace S3method(ggplot2::ggplot_add,fallible_look)
@@ -47,12 +47,12 @@ look <- function() {
     )
 }
 
-# A picture of a table, and what a layer shows of it: the columns for x, y and by name.
+# A plot of a table, and the aesthetics of a layer: columns for x, y and others by name.
 picture <- function(table, ...) ggplot2::ggplot(table, mapped(...))
 
 mapped <- function(...) rlang::inject(ggplot2::aes(!!!rlang::data_syms(c(...))))
 
-# Is there a number to draw? If not, `what` says what is NA, and `reason` why.
+# Fails if there is no number to draw; `what` names the NA, and `reason` explains it.
 check_drawn <- function(value, what, reason) {
   abort_argument_if(all(is.na(value)), "object", "There is nothing to draw.",
     i = paste0(what, " {.code NA}: ", verbatim(reason[[1L]]), "."))
@@ -60,16 +60,17 @@ check_drawn <- function(value, what, reason) {
 
 check_ggplot2 <- function() check_installed("ggplot2", "to draw")
 
-#' Pictures of results
+#' Plots of results
 #'
-#' A ggplot of any result. `autoplot()` is [ggplot2::autoplot()] where that package is installed,
-#' and needs it. `autoplot(x) + theme_bw()` changes a picture: themes, scales and titles of ggplot2
-#' can be added. `plot()` draws the same at once, takes `title` and `subtitle`, and returns the
-#' picture invisibly. A theme that was set by [ggplot2::theme_set()] is kept.
+#' Draws a ggplot of a result. `autoplot()` is [ggplot2::autoplot()] and needs package
+#' \pkg{ggplot2}. Themes, scales and titles of ggplot2 can be added, as in
+#' `autoplot(x) + theme_bw()`. `plot()` draws the same plot immediately, has arguments `title` and
+#' `subtitle`, and returns the plot invisibly. A theme that was set by [ggplot2::theme_set()] is
+#' kept.
 #'
-#' @param object Any result that has a picture, such as [ratings()], [estimate_accuracy()] or
+#' @param object Any result that has a plot, such as [ratings()], [estimate_accuracy()] or
 #'   [agreement()].
-#' @param ... Depends on the class; mostly `type`, which picture.
+#' @param ... Depends on the class; usually `type`, the kind of plot.
 #' @return A `ggplot`.
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -82,15 +83,15 @@ autoplot <- function(object, ...) {
   ggplot2::autoplot(object, ...)
 }
 
-# Where ggplot2 is installed its own generic is exported, so that attaching both masks nothing; it
-# is loaded when it is first needed.
+# If ggplot2 is installed, its generic is exported, so that no function is masked if both packages
+# are attached. It is loaded when it is first needed.
 .onLoad <- function(libname, pkgname) { # nolint: object_name.
   if (nzchar(system.file(package = "ggplot2"))) {
     delayedAssign("autoplot", ggplot2::autoplot, assign.env = topenv())
   }
 }
 
-# plot() draws what autoplot() describes, with other titles if some are given, and returns it.
+# Draws the plot of autoplot(), with new titles if they are given, and returns it.
 draw <- function(x, ..., title = NULL, subtitle = NULL) {
   check_ggplot2()
   titles <- drop_null(list(title = title, subtitle = subtitle))
@@ -99,13 +100,13 @@ draw <- function(x, ..., title = NULL, subtitle = NULL) {
   invisible(picture)
 }
 
-# Colours of Okabe and Ito (2008), three of them a little darker, so that any two are 20 apart or
-# more in CIE Lab for those who see no red or no green (Machado et al., 2009), too.
+# Colours of Okabe and Ito (2008), three of them a little darker. Any two colours differ by at least
+# 20 in CIE Lab, also for readers who do not see red or green (Machado et al., 2009).
 okabe_ito <- c(
   "#0072B2", "#DA9700", "#008B65", "#CC79A7", "#56B4E9", "#C15500", "#F0E442", "#000000"
 )
 
-# Of more than eight categories the others are paler shades, which need names beside the colour.
+# From the ninth category on, colours are paler shades, which also need labels.
 category_colours <- function(categories) {
   n <- length(categories)
   shades <- ceiling(n / length(okabe_ito))
@@ -116,17 +117,17 @@ category_colours <- function(categories) {
   stats::setNames(as.vector(colours)[seq_len(n)], categories)
 }
 
-# What can be read on a tile of a colour.
+# Colour of readable text on tiles of a colour.
 ink_on <- function(colours) {
   light <- colSums(grDevices::col2rgb(colours) * c(0.299, 0.587, 0.114))
   ifelse(light > 110, "black", "white")
 }
 
-# Probabilities on axes and beside points, as whole percents.
+# Probabilities on axes and next to points, as whole percents.
 in_percent <- function(x) ifelse(is.na(x), NA, paste0(round(100 * x), "%"))
 
-# From `low` to `high`, columns, of each row. In the main colour, unless it tells something; a thick
-# line is a range, in which any value is as good as another.
+# Lines from column `low` to column `high`, by row. They have the main colour, unless colour is an
+# aesthetic. A thick line is a range without a preferred value.
 interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, linewidth = 1.1,
                            alpha = 0.45, ends = c("xmin", "xmax"), ...) {
   colour <- if (main) list(colour = plot_colours[["main"]])
@@ -148,43 +149,43 @@ line_at <- function(x, colour = "accent", linetype = "dashed", ...) {
   ggplot2::geom_vline(xintercept = x, colour = plot_colours[[colour]], linetype = linetype, ...)
 }
 
-# Where both axes say the same.
+# The line on which both axes have equal values.
 diagonal <- function(colour = "muted", linetype = "solid") {
   ggplot2::geom_abline(colour = plot_colours[[colour]], linetype = linetype)
 }
 
-# The order in which categories or systems stand, on an axis from the top.
+# Keeps the order of categories or systems, on an axis from the top.
 in_order <- function(x) factor(x, unique(x))
 
 from_top <- function(x) factor(x, rev(unique(x)))
 
-# What stands out has another colour.
+# Flagged rows have the accent colour.
 flag_colours <- function() {
   ggplot2::scale_colour_manual(
     values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]), guide = "none"
   )
 }
 
-# From 0 to 1, and as far as estimates and intervals go.
+# An axis from 0 to 1, extended to all estimates and intervals.
 estimate_axis <- function(table, ...) {
   ggplot2::scale_x_continuous(
     limits = range(0, 1, table$estimate, table$conf.low, table$conf.high, na.rm = TRUE), ...
   )
 }
 
-# A panel for each of several values of a column.
+# A panel for each value of a column, if there are several.
 panels_of <- function(table, column) {
   if (length(unique(table[[column]])) > 1L) ggplot2::facet_wrap(column, labeller = wrapped())
 }
 
 room_between <- function(points) ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
 
-# Below the title of what rests on an estimated truth.
+# Subtitle for results that depend on an estimated truth.
 truth_subtitle <- function(table, level) {
   capitalised(paste(c(with_intervals(table, level, "with"), "truth is estimated"), collapse = "; "))
 }
 
-# Words before intervals, where there are some.
+# Text about intervals, if there are any.
 with_intervals <- function(table, level, words = "Estimates with") {
   if (!all(is.na(table$conf.low))) paste0(words, " ", interval_title(level), "s")
 }
@@ -198,18 +199,18 @@ not_identified <- function(systems) {
   if (length(systems) > 0L) paste("Not identified for", shorten(systems, most = 4L))
 }
 
-# How many of `all` are drawn, where these are not all, and `how` they were chosen.
+# Number of drawn objects out of `all`, if not all are drawn, and `how` they were chosen.
 choice_subtitle <- function(shown, all, noun, how) {
   if (shown < all) paste0(count_noun(shown, noun), " of ", number(all), ", ", how)
 }
 
-# Estimates as points with their numbers above them, told by `words`, and intervals where there
-# are some.
+# Estimates as points with their numbers above them, formatted by `words`, and intervals if there
+# are any.
 interval_layers <- function(words = function(x) decimals(x, 2L)) {
   list(
     interval_lines(),
     main_points(3),
-    # The label has a ground, since the line of a comparison may pass behind it.
+    # The label has a background, because the line of a comparison may pass behind it.
     rlang::inject(ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), vjust = -0.6, size = 3.3,
       colour = plot_colours[["main"]], label.padding = ggplot2::unit(1.5, "pt"), !!!no_border()
@@ -217,26 +218,26 @@ interval_layers <- function(words = function(x) decimals(x, 2L)) {
   )
 }
 
-# The width of a label's border. Its name is `label.size` in ggplot2 3.5 and before.
+# Width of a label's border; the argument is called `label.size` up to ggplot2 3.5.
 no_border <- function() {
   now <- "linewidth" %in% ggplot2::GeomLabel$aesthetics()
   if (now) list(linewidth = 0) else list(label.size = 0)
 }
 
-# Rows with room for numbers above them.
+# Rows with space for numbers above them.
 roomy_rows <- function(add = 0.6, ...) {
   ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = add), ...)
 }
 
-# Long names of panels on several lines.
+# Wraps long names of panels.
 wrapped <- function() ggplot2::label_wrap_gen(width = 18, multi_line = TRUE)
 
-# Legends of categories with no more columns than fit beside each other.
+# Legends of categories, with the number of columns that fit into the width.
 category_legend <- function(categories) {
   ggplot2::guide_legend(ncol = max(1L, min(8L, 70L %/% (max(nchar(categories)) + 4L))))
 }
 
-# Colours of lines and points, or of what is filled, by category.
+# Colours of lines and points, by category.
 category_scale <- function(categories, ...) {
   ggplot2::scale_colour_manual(
     values = category_colours(categories),
@@ -257,7 +258,7 @@ spread <- function(n, most) {
   if (n <= most) seq_len(n) else unique(round(seq(1, n, length.out = most)))
 }
 
-# Of cases or units: whole numbers, where there are some.
+# Breaks for numbers of cases or units: whole numbers, if there are any.
 size_breaks <- function(limits) {
   at <- pretty(limits, 3)
   whole <- at[at == round(at) & at > 0]
@@ -266,9 +267,9 @@ size_breaks <- function(limits) {
 
 # Heat maps: a tile per pair of judges or categories.
 
-# `cells` has judge1 in columns, judge2 in rows, value, and label where a number says something
-# else; `...` are titles. `systems` are set apart from raters, and with many judges those who agree
-# most with the others stand first (`sorted`). Tiles take the room that there is.
+# `cells` has judge1 (columns), judge2 (rows), value, and optionally label, if the text is not the
+# value; `...` are titles. `systems` are separated from raters. If `sorted`, and there are many
+# judges, those with the highest mean agreement are first. Tiles fill the available space.
 heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted = FALSE,
                      numbers = length(columns) <= 12L, scale = share_scale(), top = FALSE,
                      row_labels = short_names) {
@@ -285,7 +286,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
   if (!has_columns(cells, "label")) {
     cells$label <- ifelse(is.na(cells$value), "", decimals(cells$value, 2L))
   }
-  # White on dark tiles, and hardly seen where there is nothing.
+  # White text on dark tiles; pale text on tiles with zero or NA.
   known <- replace(abs(cells$value), is.na(cells$value), 0)
   cells$ink <- c("grey75", "grey20", "white")[1L + (known > 0) + (known > 0.55)]
   picture(cells, "judge1", "judge2", fill = "value") +
@@ -306,7 +307,7 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
     heat_theme(short_names(columns), length(rows))
 }
 
-# Names get smaller with their number, and lean where they would run into each other.
+# Names become smaller with their number, and are rotated if they would overlap.
 heat_theme <- function(names, rows) {
   size <- function(n) min(9, 190 / n)
   turned <- function(angle, ...) {
@@ -326,7 +327,7 @@ heat_theme <- function(names, rows) {
   )
 }
 
-# From none to all, or from -1 to 1 where values are `negative`.
+# Scale from 0 to 1, or from -1 to 1 if values may be `negative`.
 share_scale <- function(name = "probability", negative = FALSE, low = plot_colours[["low"]]) {
   ggplot2::scale_fill_gradientn(
     colours = c(if (negative) plot_colours[["accent"]], low, plot_colours[["high"]]),
@@ -334,7 +335,7 @@ share_scale <- function(name = "probability", negative = FALSE, low = plot_colou
   )
 }
 
-# Agreement and correlation have no direction: both halves of the square.
+# Cells for both halves of the square, because agreement and correlation are symmetric.
 both_ways <- function(pairs) {
   data.frame(
     judge1 = c(pairs$rater1, pairs$rater2), judge2 = c(pairs$rater2, pairs$rater1),
@@ -349,7 +350,7 @@ matrix_cells <- function(matrix) {
   )
 }
 
-# The beginning and the end of long names, since models often differ in their last digits.
+# Shortens long names in the middle, because names of models often differ in their last digits.
 short_names <- function(names, width = 16L) {
   names <- as.character(names)
   long <- nchar(names) > width
@@ -358,7 +359,7 @@ short_names <- function(names, width = 16L) {
   ifelse(long & !duplicated(short) & !duplicated(short, fromLast = TRUE), short, names)
 }
 
-# Raters first, each kind by the mean of its values with the others.
+# Sorts raters before systems, and each group by its mean value with the others.
 by_mean_value <- function(pairs, judges, systems) {
   other <- pairs[as.character(pairs$judge1) != as.character(pairs$judge2), ]
   means <- tapply(other$value, as.character(other$judge1), mean, na.rm = TRUE)[judges]

@@ -1,15 +1,15 @@
-# Registries that users add to: measures of agreement, metrics of systems. A record is a list with
-# an `id`; `kind` is the word for it.
+# Registries to which users can add: measures of agreement, metrics of systems. A record is a list
+# with an `id`; `kind` is its noun.
 
 registries <- list(measure = new.env(parent = emptyenv()), metric = new.env(parent = emptyenv()))
 
-# What users registered in this session.
+# Records that users registered in this session.
 registered <- function(kind) {
   of <- registries[[kind]]
   mget(sort_strings(ls(of)), envir = of)
 }
 
-# Adds what `make` makes, or takes it away where the kernel is NULL; `taken`: names of the package.
+# Adds the record that `make` returns, or removes it if the kernel is NULL. `taken`: built-in names.
 register <- function(kind, id, kernel, taken, make) {
   usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
   abort_argument_if(!usable || id %in% taken, "id",
@@ -25,13 +25,13 @@ register <- function(kind, id, kernel, taken, make) {
   invisible(id)
 }
 
-# Can a kernel be called with what is `given`?
+# Can a kernel be called with the arguments in `given`?
 check_kernel <- function(kernel, form, given) {
   own <- formals(args(kernel))
   required <- names(own)[vapply(own, rlang::is_missing, NA) & names(own) != "..."]
   extra <- setdiff(required, utils::head(names(own), length(given)))
   short <- length(own) < length(given) && !"..." %in% names(own)
-  # Some primitive functions tell nothing of their arguments.
+  # Some primitive functions have no known arguments.
   abort_argument_if(!is.null(args(kernel)) && (short || length(extra) > 0L), "kernel",
     "A {.arg kernel} of form {.val {form}} is called as {.code kernel({toString(given)})}.",
     x = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}.")
@@ -43,7 +43,7 @@ check_range <- function(range, words, finite) {
     paste0("must be two ", words, ", the smaller one first."), not = range)
 }
 
-# The records of these names.
+# The records with these names.
 find_records <- function(kind, ids, known) {
   off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
   if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {
@@ -58,7 +58,7 @@ find_records <- function(kind, ids, known) {
   known[unique(ids)]
 }
 
-# A column of each of these `fields` of records.
+# A tibble of records, with these `fields` as columns.
 records_table <- function(records, fields) {
   tibble::as_tibble(lapply(stats::setNames(nm = fields), function(field) {
     unlist(lapply(unname(records), `[[`, field))

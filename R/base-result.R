@@ -1,18 +1,19 @@
-# A result is a set of tables with a schema. The verb that makes a result computes everything that
-# is shown of it. The methods of the parent class `fallible_result` read the schema, an attribute of
-# the result, and compute nothing.
+# A result is a set of tables with a schema. The verb that creates a result computes everything that
+# is shown. The schema is an attribute of the result. Methods of the parent class `fallible_result`
+# only read it.
 
-# What is shown of an object.
+# Elements of a schema:
 # tables: data frames by name, the first is that of tidy(); or functions of the object, for tables
 #   that are long or have arguments.
 # facts: list of the columns of glance().
 # line: format(). caption: the line above a table in a document. head: lines of the printed header.
-# shown: a view() of a table, a list of several, or a function of the object that makes one, for
-#   documents only. document: the view that a document shows, by default the first of these.
+# shown: a view() of a table, a list of views, or a function of the object that returns one, which
+# is
+#   used only in documents. document: the view for documents, by default the first view.
 # class: its name in print(), by default the first class.
 # notes: strings or note()s, printed below the table. more: verbs that show more, or, named Next,
-#   that take the object.
-# summary: a function of the object that gives views, which summary() shows below the print;
+#   verbs that use the object.
+# summary: a function of the object that returns views, which summary() prints below the result;
 #   by default all tables.
 new_schema <- function(tables, facts, line, caption = line, head = caption, shown = NULL,
                        notes = NULL, more = NULL, class = NULL, summary = NULL, document = NULL) {
@@ -26,10 +27,12 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
   )
 }
 
-# A result with the fields `...`, its tables and its schema (see above).
-# again: makes the result of its `tibble`, by default the first table, and its field `about`. Such a
-#   result is that tibble, whose attributes are the fields; rows of it are a result of their own.
-# Without `tables`, the class has methods of its own.
+# Creates a result with the fields `...`, its tables and its schema (see above).
+# again: a function of a tibble and `about` that creates the result. The result is then this tibble
+# (by
+#   default the first table) with the fields as attributes, and selected rows of it are a result
+#   too.
+# Without `tables`, the class has its methods elsewhere.
 new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, caption = line,
                        head = caption, shown = NULL, notes = NULL,
                        more = "tidy(), glance(), plot()", document = NULL, again = NULL,
@@ -37,7 +40,7 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
   class <- c(class, "fallible_result")
   if (is.null(tables)) return(structure(list(...), class = class))
   made <- vapply(tables, is.function, NA)
-  # Tables that are fields of the result are kept there only.
+  # Tables that are fields of the result are stored only there.
   kept <- if (is.null(again)) !made else vapply(tables, identical, NA, tibble)
   schema <- new_schema(
     replace(tables, kept, list(NULL)), facts, line, caption, head, shown, notes, more,
@@ -51,11 +54,11 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
   tibble::new_tibble(as.list(tibble), nrow = schema$size[[1L]], ..., schema = schema, class = class)
 }
 
-# Models, designs and other instructions, whose fields may be changed, have methods that make it.
+# Models, designs and other specifications may be changed; their methods compute the schema.
 schema_of <- function(x) UseMethod("schema_of")
 
-# Some of the rows of a tibble have a schema as if they were the result. A part of its columns, or
-# none of its rows, has none.
+# The schema of a result. For some rows of a tibble it is computed again; for selected columns, or
+# no rows, it is NULL.
 schema_of.default <- function(x) {
   schema <- attr(x, "schema", exact = TRUE)
   if (!is.data.frame(x) || identical(schema$size, list(nrow(x), names(x)))) return(schema)
@@ -63,13 +66,13 @@ schema_of.default <- function(x) {
   attr(schema$again(plain_tibble(x), attr(x, "about")), "schema")
 }
 
-# Notes; a report shows them in the words `report`, by default without names of arguments and
-# functions, or not at all (NULL). A "heading" is for the console only.
+# Notes. `report` is the text in reports, by default without clauses that name arguments or
+# functions; NULL omits the note. A "heading" is printed only in the console.
 note <- function(text, kind = "note", report = if (kind != "heading") plain_words(text)) {
   lapply(seq_along(text), function(i) list(kind = kind, text = text[[i]], report = report[i]))
 }
 
-# Words for readers who use no R: clauses that name arguments or functions are left out.
+# Text for readers who do not use R: drops clauses that name arguments or functions.
 plain_words <- function(words) {
   clause <- "[^.:;,\n]*(`|\\w\\(\\))[^.:;,\n]*[.:;,]?"
   out <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", gsub(clause, "", words))))
@@ -78,10 +81,10 @@ plain_words <- function(words) {
 
 as_note <- function(note) if (is.list(note)) list(note) else note(note)
 
-# How a table is shown: `columns`, named after their headings where these are others; doubles with
-# `digits`, a number or several with names of columns. Columns conf.low and conf.high become one, an
-# interval of this `level`. Errors and intervals that are NA are blank. At most `most` rows are
-# printed, and `longest_view` are kept.
+# Describes how a table is shown. `columns` may be named by headings. `digits` of doubles: one
+# number, or several with names of columns. Columns conf.low and conf.high become one interval with
+# this `level`. NA in errors and intervals is blank. At most `most` rows are printed, and at most
+# `longest_view` rows are stored.
 view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
                  title = NULL, total = nrow(table)) {
   headings <- ifelse(rlang::names2(columns) == "", columns, names(columns))
@@ -93,7 +96,7 @@ view <- function(table, columns = names(table), digits = 3L, level = NULL, left 
 
 longest_view <- 1000L
 
-# A matrix, whose names may be any labels; `side` is the heading of the names of its rows.
+# View of a matrix, whose column names may be any labels; `side` is the heading of its row names.
 view_of_matrix <- function(matrix, side, ...) {
   columns <- stats::setNames(seq_len(ncol(matrix) + 1L), c(side, colnames(matrix)))
   view(data.frame(rownames(matrix), unname(unclass(matrix))), columns, ...)
@@ -111,7 +114,7 @@ format_column <- function(name, view) {
   replace(words, is.na(x), if (name == "std.error") "" else "NA")
 }
 
-# A data frame of strings.
+# A view as a data frame of strings.
 shown_view <- function(view, most = Inf) {
   view$table <- utils::head(view$table, most)
   interval <- names(view$table) == "conf.low"
@@ -133,28 +136,28 @@ class_name <- function(x) schema_of(x)$class %||% class(x)[[1L]]
 
 is_part <- function(x) is.data.frame(x) && is.null(schema_of(x)) && length(format(x)) != 1L
 
-#' What all results can do
+#' Methods of all results
 #'
-#' Every result of this package has the class `fallible_result` behind its own. `tidy()` gives a
-#' tibble of it, `glance()` one row, `format()` one line, and `ggplot2::autoplot()` a picture where
-#' there is something to draw. The methods here are the same for all.
+#' Every result of this package has a specific class and the class `fallible_result`. `tidy()`
+#' returns a tibble, `glance()` a tibble with one row, and `format()` one line of text. Results with
+#' a plot have `ggplot2::autoplot()`. The methods on this page are the same for all results.
 #'
 #' @param x,object A result.
 #' @param row.names,optional Not used.
-#' @param n Number of rows of each table to print, at most 1000; `NULL` is the number of the class.
-#' @param what Name of a table of the result, by default its first. The page of each verb lists its
-#'   tables.
-#' @param ... Passed on: by `as.data.frame()` to `tidy()`, by `plot()` to `autoplot()`, but for
+#' @param n Number of rows of each table to print, at most 1000; by default it depends on the class.
+#' @param what Name of a table of the result, by default its first. The help page of each verb lists
+#'   its tables.
+#' @param ... Passed on: by `as.data.frame()` to `tidy()`; by `plot()` to `autoplot()`, except
 #'   `title` and `subtitle`; by `tidy()` to tables that have arguments.
-#' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before text that
-#'   begins with `=`, `+`, `-`, `@`, a tab or a line break, which would be taken for a formula: a
-#'   label may be any text.
-#' @param parm Names or numbers of the estimates wanted; all, if missing.
-#' @param level Confidence level of the intervals of `object`, a probability: others need a result
-#'   made with that `conf_level`.
+#' @param spreadsheet Is the table for a spreadsheet? If `TRUE`, text that begins with `=`, `+`,
+#'   `-`, `@`, a tab or a line break gets an apostrophe. Otherwise a spreadsheet would read such
+#'   labels as formulas.
+#' @param parm Names or numbers of the estimates; by default all.
+#' @param level Confidence level of the intervals of `object`, a probability. For another level,
+#'   compute the result again with that `conf_level`.
 #' @return `coef()`: the estimates of `tidy()`, named after their rows. `vcov()`: their covariances,
-#'   from bootstrap replicates where there are some, otherwise `NA` beside the variances.
-#'   `confint()`: a matrix of their intervals. `as.data.frame()`: what `tidy()` gives, as a plain
+#'   from bootstrap replicates if they exist; otherwise only variances, and `NA` for covariances.
+#'   `confint()`: a matrix of their intervals. `as.data.frame()`: the table of `tidy()`, as a plain
 #'   data frame. `summary()`: an object that prints all tables of the result. `plot()`: the ggplot
 #'   of `autoplot()`, which it draws, invisibly. `tidy()`: a tibble. `glance()`: a tibble with one
 #'   row. `format()`: a string.
@@ -213,10 +216,10 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
   check_dots_empty(...)
   if (is.function(table)) table <- table(x)
   table <- table %||% if (is.data.frame(x)) plain_tibble(x) else x[[what]]
-  table[names(table) != "why"] # a code for `reason`, which is in words
+  table[names(table) != "why"] # a code; `reason` is the text
 }
 
-# `...` of tables that take arguments: all named, and known, unless the table checks them itself.
+# `...` of tables with arguments: all must be named and known, unless the table checks them itself.
 check_known_dots <- function(known, ...) {
   off <- if (!"..." %in% known) setdiff(rlang::names2(list(...)), known)
   abort_argument_if(off, "...",
@@ -224,7 +227,7 @@ check_known_dots <- function(known, ...) {
         {.arg {off}} here.", i = "They are {.arg {known}}.")
 }
 
-# Is a table made on request, with arguments of its own?
+# Is a table computed on request, with further arguments?
 has_arguments <- function(table) is.function(table) && length(formals(table)) > 1L
 
 #' @rdname fallible_result
@@ -234,17 +237,17 @@ glance.fallible_result <- function(x, ...) {
   tibble::as_tibble(schema_of(x)$facts)
 }
 
-# Results for each of several variables or groups of cases, as one result.
+# Combines results for several variables or groups of cases into one result.
 
-# Calls the function that called this one again for each element of `given`, a named list of lists
-# of arguments, and stacks the results. Together they draw one seed.
+# Calls its calling function again for each element of `given`, a named list of lists
+# of arguments, and stacks the results. All calls together draw one seed.
 each_variable <- function(given, column = "variable", call = rlang::caller_call(),
                           fn = rlang::caller_fn(), env = rlang::caller_env(2L)) {
   call <- match.call(fn, call, envir = env)
   call[[1L]] <- fn
   if (column == "group") call$by <- NULL
   with_one_seed(stack_results(lapply(given, function(arguments) {
-    # Names that no variable of the user has.
+    # Names that differ from all variables of the user.
     reserved <- paste0(".fallible_", names(arguments))
     call[names(arguments)] <- lapply(reserved, as.name)
     eval(call, list2env(stats::setNames(arguments, reserved), parent = env))
@@ -289,7 +292,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   caption <- c(count_noun(length(x), column), if (length(captions) == 1L) captions)
   shown <- first$shown[[1L]]
   views <- lapply(schemas, function(schema) schema$shown[[1L]]$table)
-  # Columns that all parts show. Long text is left to tidy().
+  # Columns that all parts show. Long text is only in tidy().
   columns <- Filter(function(name) {
     values <- unlist(lapply(views, `[[`, name))
     !is.character(values) || max(0L, nchar(values)) <= 40L
@@ -305,12 +308,12 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     lapply(schemas, function(schema) vapply(Filter(which, schema$notes), `[[`, "", "text"))
   }
   common <- Reduce(intersect, words(function(note) note$kind != "heading"))
-  # Notes without words for a report explain columns, which only common notes may do.
-  # Assumptions are always shown.
+  # Only common notes may explain columns (notes without text for a report). Assumptions are always
+  # shown.
   particular <- lapply(words(function(note) {
     note$kind == "assumption" || note$kind != "heading" && length(note$report) > 0L
   }), setdiff, common)
-  # Facts that hold for all parts; cases are added up.
+  # Facts that are equal in all parts; numbers of cases are summed.
   facts <- first$facts[vapply(names(first$facts), function(name) {
     length(unique(lapply(schemas, function(schema) schema$facts[[name]]))) == 1L
   }, NA)]

@@ -1,9 +1,9 @@
-# Tables on the way to their users: lists of columns, and what a document shows.
+# Lists of columns, tables for documents, and helpers for numbers.
 
-# One below another; all have the same columns, lists among them.
+# Stacks tables, which are lists with the same columns; columns may be lists.
 stack_tables <- function(tables) do.call(Map, c(list(c), unname(tables)))
 
-# Sizes of ratings, and of designs and plans, which have fields of the same names.
+# Sizes of ratings, designs and plans, which have fields of the same names.
 n_raters <- function(x) length(x$raters)
 
 n_categories <- function(x) length(x$categories)
@@ -20,15 +20,15 @@ drop_null <- function(x) Filter(Negate(is.null), x)
 
 repeated_values <- function(x) unique(x[duplicated(x)])
 
-# Much faster than tibble(), which looks at what columns may be. Each has as many entries as the
-# first, or one.
+# Much faster than tibble(), which checks its columns. Columns are recycled to the length of the
+# first column.
 columns_tibble <- function(...) {
   columns <- rlang::list2(...)
   n <- length(columns[[1L]])
   tibble::new_tibble(lapply(columns, rep_len, n), nrow = n)
 }
 
-# What a document shows of a result, a data frame of strings; NULL for what is shown in words.
+# The table of a result for a document, a data frame of strings; NULL for results shown as text.
 shown_table <- function(x) {
   schema <- schema_of(x)
   if (is.function(schema$shown)) return(shown_view(schema$shown(x)))
@@ -56,7 +56,7 @@ result_table <- function(estimate, n = length(estimate), reason = NA_character_)
   )
 }
 
-# Names of systems, where there are any, must be those of the panel; the order is not important.
+# Names of systems, if given, must be those of the panel, in any order.
 as_result <- function(value, systems, arg = "estimators") {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
   table <- if (is.data.frame(value)) as.list(value) else list(estimate = value)
@@ -81,7 +81,7 @@ as_result <- function(value, systems, arg = "estimators") {
   out
 }
 
-# NaN, the core's "nothing can be said", is NA in R; of a list, in all its vectors.
+# Replaces NaN, with which the core marks missing results, by NA; in lists in all vectors.
 na_real <- function(x) {
   known <- function(x) if (is.double(x)) replace(x, is.nan(x), NA_real_) else x
   if (is.list(x)) x[] <- lapply(x, known) else x <- known(x)
@@ -90,12 +90,12 @@ na_real <- function(x) {
 
 clip01 <- function(x) pmin(pmax(x, 0), 1)
 
-# Steps of differences: with them what a slope leaves out, and rounding, are both about 1e-10.
+# Step of differences, at which truncation and rounding errors of a slope are both about 1e-10.
 slope_step <- 1e-5
 
 steps_of <- function(at, step = slope_step) step * pmax(abs(at), 1)
 
-# Central differences of a function; a column per parameter where it gives several numbers.
+# Central differences of a function; a column per parameter if the function returns several numbers.
 differences <- function(f, at, step = slope_step) {
   h <- steps_of(at, step)
   vapply(seq_along(at), function(i) {
@@ -104,10 +104,10 @@ differences <- function(f, at, step = slope_step) {
   }, f(at) * 0)
 }
 
-# Standard errors on either side of a normal interval.
+# Number of standard errors between the centre and the ends of a normal interval.
 normal_quantile <- function(conf_level) stats::qnorm((1 + conf_level) / 2)
 
-# Wilson's intervals of shares that are known as well as from `n` independent cases: columns of
+# Wilson's intervals of shares from `n` effective independent cases: columns of
 # lower and upper ends.
 wilson_interval <- function(share, n, z) {
   centre <- (share + z^2 / (2 * n)) / (1 + z^2 / n)
@@ -115,37 +115,37 @@ wilson_interval <- function(share, n, z) {
   cbind(pmax(0, centre - half), pmin(1, centre + half))
 }
 
-# Wilson's intervals of probabilities with standard errors: the size is that of a sample whose share
-# has this error. On a boundary, where the error is 0 or not known, it is `n`; NA gives no interval.
+# Wilson's intervals of probabilities with standard errors. The sample size is that of a share with
+# this error. On a boundary, where the error is 0 or unknown, it is `n`; NA gives no interval.
 probability_interval <- function(p, error, z, n = NA_real_) {
   p <- clip01(p)
   size <- p * (1 - p) / error^2
   wilson_interval(p, ifelse(on_boundary(p), n, size), z)
 }
 
-# Nothing about the error of an estimate so near to 0 or 1 follows from the curvature there.
+# Very close to 0 or 1, the curvature does not give the error of an estimate.
 on_boundary <- function(p) p < 1e-6 | p > 1 - 1e-6
 
 wilson_half <- function(share, n, z) {
   z / (1 + z^2 / n) * sqrt(share * (1 - share) / n + z^2 / (4 * n^2))
 }
 
-# How far an end of an interval is from its `middle` once an independent error is added.
+# Distance of an end of an interval from its `middle` after an independent error is added.
 reach_with <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
 
-# Independent pieces of work on other processes, or machines, by package future.
+# Runs independent pieces of work in other processes, or on other machines, with package future.
 
-# Has the user planned for other processes?
+# Has the user set a plan for other processes?
 has_workers <- function() isNamespaceLoaded("future") && !inherits(future::plan(), "sequential")
 
-# Are they on other machines, as far as a plan tells?
+# May workers be on other machines, according to the plan?
 has_remote_workers <- function() {
   has_workers() && !inherits(future::plan(), c("multisession", "multicore"))
 }
 
-# The values of some `tasks`: functions without arguments that carry what they need, since on a
-# worker other names belong to the user. `names` tell which is which when one is lost; those that
-# are finished are then in the error.
+# Values of `tasks`: functions without arguments that contain everything they need, because names on
+# a worker belong to the user. `names` identify lost tasks. The error for lost tasks has the values
+# of the finished tasks.
 run_pieces <- function(tasks, names, globals = list(), packages = character()) {
   lost_or <- function(code) tryCatch(code, FutureError = identity)
   futures <- lapply(tasks, function(task) {
@@ -164,7 +164,7 @@ run_pieces <- function(tasks, names, globals = list(), packages = character()) {
 }
 utils::globalVariables(".fallible_task")
 
-# `finished` is a list with the value of each piece, NULL where it is lost.
+# `finished`: a list with the value of each piece, NULL if it is lost.
 abort_lost <- function(names, lost, finished, parent) {
   abort_fallible("worker", "A worker process died, or cannot be reached.",
     x = verbatim("Lost with it: ", shorten(names[lost], most = 6L), "."),
@@ -177,7 +177,7 @@ abort_lost <- function(names, lost, finished, parent) {
     finished = stats::setNames(finished, names), parent = parent)
 }
 
-# Whatever the user's generator is, a run has its own numbers.
+# Runs code with a seed and a fixed generator, independent of the user's generator.
 with_run_seed <- function(seed, code) {
   withr::with_seed(
     seed, code,
@@ -186,8 +186,8 @@ with_run_seed <- function(seed, code) {
   )
 }
 
-# R's generator decides, once, so that set.seed() works whatever the number of threads.
+# Draws one seed from R's generator, so that set.seed() works for any number of threads.
 draw_seed <- function() sample.int(.Machine$integer.max, 2L)
 
-# The value of some code whose draws, however many, move the user's stream by one seed.
+# Runs code so that it advances the user's random stream by exactly one seed.
 with_one_seed <- function(code) with_run_seed(draw_seed(), code)

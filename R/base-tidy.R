@@ -1,4 +1,4 @@
-# What all results can do besides being shown (base-result.R): estimates, documents, spreadsheets.
+# Methods of all results (for printing see base-result.R): estimates, documents, spreadsheets.
 
 #' @rdname fallible_result
 #' @export
@@ -61,7 +61,7 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
   if (missing(parm)) ends else ends[parm, , drop = FALSE]
 }
 
-# The main table of a result with estimates, intervals and standard errors, where it has them.
+# Main table of a result with estimates, intervals and standard errors; absent ones are NA.
 estimates_of <- function(object) {
   table <- tidy(object)
   abort_argument_if(!is.numeric(table[["estimate"]]), "object",
@@ -70,16 +70,16 @@ estimates_of <- function(object) {
   table
 }
 
-# What a row is about: all that stands before its estimate.
+# Names of rows: the text columns before the estimate.
 names_of_rows <- function(table) {
   about <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
-  about$scale_weights <- NULL # one for all measures
+  about$scale_weights <- NULL # equal for all measures
   about <- Filter(function(x) is.character(x) || is.factor(x), unname(about))
   words <- lapply(about, function(x) replace(as.character(x), is.na(x), ""))
   trimws(do.call(paste, words))
 }
 
-# Words, and not the insides of an object, for text that is pasted together.
+# Text for paste(), instead of the fields of an object.
 #' @export
 toString.fallible_result <- function(x, ...) toString(format(x), ...) # nolint: object_name.
 
@@ -88,32 +88,32 @@ as.character.fallible_result <- function(x, ...) { # nolint: object_name.
   if (is_part(x)) as.character(plain_data_frame(x), ...) else unname(format(x))
 }
 
-# Results that are tables carry with them what print() and plots tell; these do not.
+# Drops the class and attributes of results that are tables.
 plain_data_frame <- function(table) list2DF(lapply(table, identity))
 
 plain_tibble <- function(table) tibble::as_tibble(plain_data_frame(table))
 
 has_columns <- function(x, columns) all(columns %in% names(x))
 
-# Tables that are long, or that need arguments or draws of their own.
+# Names of tables that are long, or that need arguments or random draws.
 not_shown_unasked <- c(
   "replicates", "roc", "reliability", "threshold", "breakdown", "benchmark", "patterns", "counts",
   "workers", "labels", "kinds", "cases", "coincidence", "overlap"
 )
 
-# All tables of a result that have rows, by their names.
+# All tables of a result that have rows, by name.
 tables_of <- function(x) {
   tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
   names <- setdiff(names(tables), not_shown_unasked)
   Filter(NROW, lapply(stats::setNames(nm = names), tidy_if_any, x = x))
 }
 
-# NULL for tables that the result does not have.
+# A table of a result; NULL if the result does not have it.
 tidy_if_any <- function(x, what) {
   tryCatch(tidy(x, what = what), fallible_error = function(e) NULL)
 }
 
-# The summary of all results that have no other: what they rest on, and all their tables.
+# Default summary of results: the facts of glance(), and all tables.
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object
@@ -130,7 +130,7 @@ print.result_summary <- function(x, ...) {
 
 most_shown <- 40L # rows in a document
 
-# In R Markdown a result is a table of the document, and in the middle of a sentence its format().
+# In R Markdown a result is a table of the document; inline it is its format().
 knit_result <- function(x, ..., options = list(), inline = FALSE) {
   if (inline) {
     words <- format(x)
@@ -151,7 +151,7 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   knitr::asis_output(paste(text, collapse = "\n"))
 }
 
-# Further lines of the header, and notes without their bullets and headings; each in one line.
+# Further lines of the header, and notes without bullets and headings, each in one line.
 document_notes <- function(x) {
   schema <- schema_of(x)
   notes <- Filter(function(note) note$kind != "heading", schema$notes)
@@ -159,8 +159,8 @@ document_notes <- function(x) {
   gsub("\\s+", " ", sub("^ *[-*] ", "", words))
 }
 
-# Labels are data: in a document they are text, and neither markup nor code. Pandoc turns entities
-# into characters whatever it writes; documents that are not Markdown are left alone.
+# Escapes labels, which are data, so that a document shows them as text and not as markup or code.
+# Pandoc converts entities in any output format. Documents that are not Markdown are unchanged.
 literal <- function(words) {
   document <- knitr::opts_knit$get("out.format")
   if (is.null(document) || document == "markdown") escape_markdown(words) else words
@@ -172,13 +172,13 @@ escape_markdown <- function(words) {
     words <- gsub(mark, sprintf("&#%d;", utf8ToInt(mark)), words, fixed = TRUE)
   }
   words <- gsub("](", "]&#40;", gsub("]{", "]&#123;", words, fixed = TRUE), fixed = TRUE)
-  # These are markup in some places only: around words, and where a block begins.
+  # Characters that are markup only in some places: around words, and where a block begins.
   some <- c(
     "_" = "(?<![[:alnum:]])_|_(?![[:alnum:]])", "~" = "~", "^" = "\\^",
     "." = "^\\w+\\K[.](?=\\s)|(?i:www)\\K[.]",
     ")" = "^\\w+\\K[)](?=\\s)", ">" = "^>", "-" = "^-(?=\\s|-)",
     "+" = "^[+](?=\\s)",
-    # What looks like an address or like the name of a section would be a link.
+    # Text like an address, or like the name of a section, would become a link.
     ":" = "^:(?=:)|(?<=[[:alnum:]+.-]):(?=\\S)|(?<=\\]):", "@" = "@", "[" = "\\[(?![-0-9.])"
   )
   for (mark in names(some)) {
@@ -187,15 +187,15 @@ escape_markdown <- function(words) {
   words
 }
 
-# Words for a document, in which what would be markup is written as entities, or lines of a table.
-# Labels and names are data: they are to be read as they are, and neither as markup nor as code.
+# Converts text, or a data frame, to Markdown. Labels and names are data, so that characters with a
+# meaning in Markdown are written as entities.
 as_markdown <- function(x, digits = 3L) {
   if (!is.data.frame(x)) return(escape_markdown(x))
   as.character(knitr::kable(table_as_text(x), "pipe", digits = digits, row.names = FALSE))
 }
 
-# An apostrophe before cells and names of columns that spreadsheets take for formulas makes them
-# text; numbers, also as text ("-1"), stay as they are.
+# Adds an apostrophe to cells and names of columns that spreadsheets would read as formulas.
+# Numbers, also as text ("-1"), are unchanged.
 for_spreadsheet <- function(table, wanted) {
   if (!check_flag(wanted, "spreadsheet")) return(table)
   table[] <- lapply(table, function(column) {
@@ -220,12 +220,12 @@ table_as_text <- function(table) {
 
 #' Results in R Markdown
 #'
-#' The value of a chunk of R Markdown or Quarto is shown as a table of the document, with a caption
-#' and what must be told beside it; objects that are no tables ([ratings()], designs and models) are
-#' printed as in the console. In the middle of a sentence, in an inline expression, any result is
-#' the line of words that `format()` gives, for an estimate such as `78% (90% interval 67% to 90%)`.
+#' If the value of a chunk of R Markdown or Quarto is a result, the document contains a table with a
+#' caption and notes. Objects that are not tables ([ratings()], designs and models) are
+#' printed as in the console. In an inline expression, a result becomes the text of `format()`, for
+#' an estimate such as `78% (90% interval 67% to 90%)`.
 #'
-#' Chunks with the option `fallible.table = FALSE` show what the console shows.
+#' Chunks with the option `fallible.table = FALSE` print results as in the console.
 #'
 #' @name knit_print
 #' @return Text for the document; see [knitr::knit_print()].

@@ -1,5 +1,5 @@
-# Verbs of ratings in a database. All others work on patterns, as with any ratings, or stop at their
-# first question about cases.
+# Verbs for ratings in a database. Other verbs work on patterns, as with any ratings, or fail when
+# they access cases.
 
 #' @export
 `$.ratings_database` <- function(x, name) {
@@ -18,15 +18,15 @@ abort_no_cases <- function(what, hint = NULL, .envir = parent.frame()) {
 
 in_database <- function(x) inherits(x, "ratings_database")
 
-# Ratings with cases of their own, in memory.
+# Ratings in memory, which have cases.
 leave_database <- function(x) {
   x$times <- x$database <- NULL
   class(x) <- setdiff(class(x), "ratings_database")
   x
 }
 
-# A row per case of `x`, with `columns` of its pattern (a list, with an entry per pattern): a tibble
-# or, of ratings in a database, a lazy table.
+# A row per case of `x`, with `columns` (a list with an entry per pattern): a tibble or, for ratings
+# in a database, a lazy table.
 case_table <- function(x, columns) {
   if (in_database(x)) return(match_cases(x, lapply(columns, `[`, pattern_of_case(x))))
   index <- pattern_of_case(x)
@@ -35,7 +35,7 @@ case_table <- function(x, columns) {
   )
 }
 
-# `columns` have an entry per row of the keys; `kept` are columns of the cases.
+# Joins cases with `columns`, which have an entry per row of the keys; `kept`: columns of the cases.
 match_cases <- function(x, columns, kept = "case") {
   origin <- x$database
   abort_argument_if(!origin$has_cases, "case", "The cases of these ratings have no identifiers.",
@@ -43,7 +43,7 @@ match_cases <- function(x, columns, kept = "case") {
   now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()))
   check_same_rows(as.double(now$rows), origin$rows)
   columns <- lapply(columns, unfactor)
-  place <- stats::setNames(numbered("p", length(columns)), names(columns)) # any category's name
+  place <- stats::setNames(numbered("p", length(columns)), names(columns)) # avoids clashes
   names(columns) <- place
   table <- data.frame(origin$keys, list2DF(columns))
   keys <- names(origin$keys)
@@ -53,8 +53,8 @@ match_cases <- function(x, columns, kept = "case") {
   take_columns(joined, c(kept, place))
 }
 
-# A table in the database of a lazy one: temporary or, as package RPostgreSQL writes none (and
-# dbplyr::copy_inline() fails with it), part of the query.
+# Copies a table to the database of `like`, as a temporary table. For package RPostgreSQL, which
+# cannot write one (and fails in dbplyr::copy_inline()), the table becomes part of the query.
 upload <- function(table, like) {
   con <- dbplyr::remote_con(like)
   if (inherits(con, "PostgreSQLConnection")) {
@@ -81,13 +81,13 @@ collect.ratings_database <- function(x, ...) { # nolint: object_name.
   weigh_patterns(out, if (!is.null(weight)) as.double(cases$weight))
 }
 
-# What a database is asked: lazy tables, made of others by dplyr's verbs. Columns have names of our
-# own here: `case`, `weight`, `r1`, `r2`, ... for raters (or categories) and `s1`, ... for systems.
+# Queries: lazy tables, built with dplyr's verbs. Columns are renamed to `case`, `weight`, `r1`,
+# `r2`, ... for raters (or categories) and `s1`, ... for systems.
 
 utils::globalVariables(c("case", "rater", "rating", "times"))
 
-# What a value is compared by: how the database writes it. A missing one is "", which is no
-# category.
+# Key of a value for comparisons: its text in the database. A missing value has the key "", which is
+# no category.
 key_of <- function(column) rlang::expr(dplyr::coalesce(as.character(!!rlang::sym(column)), ""))
 
 one_if <- function(condition) {
@@ -96,23 +96,23 @@ one_if <- function(condition) {
 
 numbered <- function(prefix, n) paste0(rep(prefix, n), seq_len(n))
 
-# Columns by their new names.
+# Selects and renames columns.
 take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(columns))
 
-# One row: the number of rows, and how many lack one of the `keys` (columns that identify cases and
-# raters).
+# One row: the number of rows, and for each of the `keys` (columns that identify cases and raters)
+# the number of rows without it.
 census_query <- function(data, keys) {
   asked <- lapply(keys, function(key) one_if(rlang::expr(is.na(!!rlang::sym(key)))))
   dplyr::summarise(data, rows = dplyr::n(), !!!asked)
 }
 
-# One row: the number of distinct values of a column. dplyr::n_distinct() fails where the package of
-# a database expects another version of dbplyr.
+# One row: the number of distinct values of a column. dplyr::n_distinct() fails if the driver
+# package expects another version of dbplyr.
 distinct_query <- function(data, column) {
   dplyr::summarise(dplyr::distinct(take_columns(data, column)), rows = dplyr::n())
 }
 
-# The distinct values of a column, with their keys; at most `most` of them.
+# At most `most` distinct values of a column, with their keys.
 values_query <- function(data, column, most) {
   values <- dplyr::distinct(take_columns(data, c(value = column)))
   dplyr::mutate(utils::head(values, most), key = !!key_of("value"))
@@ -128,9 +128,10 @@ rows_query <- function(origin) {
   ))
 }
 
-# Long data: a row per case. Each of the `cells`, whose columns are numbered behind `prefix`, has a
-# `rater` and perhaps a `rating`, both keys: it holds the key of the rating by that rater or, with a
-# rating, how often the rater gives it. `also` are more columns.
+# Long data: a row per case. Each of the `cells` becomes a column, numbered after `prefix`. A cell
+# has the keys of a `rater` and optionally of a `rating`. Without a rating, the column contains the
+# key of the rating by that rater; with one, the number of times the rater gave it. `also`: further
+# columns.
 pivot_query <- function(data, columns, cells, prefix, also) {
   rows <- dplyr::transmute(
     data, case = !!rlang::sym(columns[["case"]]), rater = !!key_of(columns[["rater"]]),
@@ -148,7 +149,7 @@ pivot_query <- function(data, columns, cells, prefix, also) {
   dplyr::summarise(dplyr::group_by(rows, case), !!!values, !!!also)
 }
 
-# `rows` and `given` count the case's rows and ratings, weights are the highest and the lowest.
+# `rows` and `given`: numbers of rows and ratings of the case; weights: the highest and the lowest.
 cases_query <- function(origin, cells) {
   roles <- origin$roles
   weights <- if (!is.null(roles$weights)) {
@@ -164,7 +165,7 @@ cases_query <- function(origin, cells) {
   pivot_query(origin$data, columns, cells, "r", c(also, weights))
 }
 
-# Ratings and predictions, and how many of these there are; a case may be known to systems only.
+# Ratings and predictions, with their numbers; a case may have only predictions.
 all_cases_query <- function(origin, cells, systems) {
   cases <- cases_query(origin, cells)
   if (is.null(systems)) return(cases)
@@ -197,10 +198,10 @@ repeat_query <- function(origin) {
   utils::head(dplyr::filter(pairs, times > 1L), 1L)
 }
 
-# How many cases have the same `columns`, with sums over them, and what is wrong with some of them.
+# Number of cases with the same `columns`, with sums over them, and the number of invalid weights.
 count_query <- function(cases, columns, also = list()) {
   weights <- if ("weight" %in% colnames(cases)) {
-    list( # sums that take a column's name come after those that use it
+    list( # the sum that replaces a column must follow the sums that use it
       off = one_if(quote(is.na(weight) | weight < 0 | weight != floor(weight))),
       weight = quote(sum(weight, na.rm = TRUE))
     )
@@ -216,7 +217,7 @@ with_keys <- function(table, columns) {
   dplyr::mutate(table, !!!keys)
 }
 
-# Only what identifies a case: its identifier, its weight and the keys of its columns.
+# The columns that identify a case: its identifier, its weight and the keys of its columns.
 keyed_cases <- function(cases, columns) {
   kept <- intersect(c("case", "weight"), colnames(cases))
   take_columns(with_keys(cases, columns), c(kept, paste0("key_", columns)))

@@ -1,6 +1,6 @@
-# From lazy tables to small ones that build_ratings() takes. A list: table and columns (its
-# arguments about columns), times and rows (of each entry), keys (a data frame with a row per entry)
-# and cases (a lazy table with the same keys).
+# Reduces lazy tables to small tables for build_ratings(). Returns a list: table and columns
+# (arguments that select its columns); times and rows (of each entry); keys (a data frame with a row
+# per entry); cases (a lazy table with the same keys).
 
 # Wide data and counts.
 reduce_rows <- function(origin) {
@@ -9,7 +9,7 @@ reduce_rows <- function(origin) {
   raters <- numbered("r", length(roles$raters))
   systems <- numbered("s", length(roles$systems))
   keyed <- c(raters, systems)
-  # With more labels than there may be categories no other rows are worth fetching.
+  # With more labels than the maximum number of categories, no further rows are fetched.
   check_piece <- function(rows) {
     labels <- if (origin$layout$labels) unique(unlist(lapply(rows[raters], as_label)))
     labels <- labels[!is.na(labels)]
@@ -34,7 +34,7 @@ reduced <- function(table, weight, columns, counted, rows, keyed, cases) {
   )
 }
 
-# Numbers that a double cannot hold exactly are what the database writes.
+# Numbers beyond 2^53, which a double cannot store exactly, are replaced by their text.
 exact_values <- function(value, key) {
   if (is.numeric(value) && any(abs(value) > 2^53, na.rm = TRUE)) ifelse(key == "", NA, key) else
     value
@@ -47,7 +47,7 @@ check_whole_weights <- function(counted, roles) {
     i = "With other weights, fetch the rows: {.code dplyr::collect()}.", row = NA_integer_)
 }
 
-# Long data, or NULL if they are better fetched.
+# Long data, or NULL if they should be fetched.
 reduce_long <- function(origin) {
   roles <- origin$roles
   values <- list(
@@ -66,7 +66,7 @@ reduce_long <- function(origin) {
   columns <- c(numbered("r", length(cells)), numbered("s", NROW(values$system)))
   cases <- all_cases_query(origin, cells, values$system$key)
   counted <- fetch_rows(with_keys(long_count_query(cases, columns), columns))
-  counted$given[is.na(counted$given)] <- 0 # cases that only systems saw
+  counted$given[is.na(counted$given)] <- 0 # cases with predictions only
   counted$rows[is.na(counted$rows)] <- 0
   check_whole_weights(counted, roles)
   check_counted_cases(counted, cells, origin)
@@ -80,7 +80,7 @@ reduce_long <- function(origin) {
   reduced(table, weight, columns_of, counted, counted$rows, columns, cases)
 }
 
-# Distinct values with their keys; one more than `most` tells that there are more.
+# At most `most` + 1 distinct values with their keys; the last shows that there are too many.
 fetch_values <- function(data, column, most) {
   found <- fetch_rows(values_query(data, column, most + 1L))
   found$value <- exact_values(found$value, found$key)
@@ -95,16 +95,16 @@ fetch_labels <- function(data, column) {
   found
 }
 
-# One per rater or, where raters repeat themselves, one per rater and category.
+# One cell per rater or, if raters repeat ratings, one per rater and category.
 list_cells <- function(raters, ratings) {
   if (is.null(ratings)) return(lapply(raters, function(rater) list(rater = rater)))
   pairs <- expand.grid(rater = raters, rating = ratings, stringsAsFactors = FALSE)
   Map(function(rater, rating) list(rater = rater, rating = rating), pairs$rater, pairs$rating)
 }
 
-# A table with columns case (number of the entry), rater and rating, as long data have them: a rater
-# without ratings, and an entry without any, have a row where the rating is missing. The database
-# counted `given` ratings of all cases of an entry; all of them must be in the table.
+# A table with columns case (number of the entry), rater and rating, like long data. A rater without
+# ratings, and an entry without ratings, have a row with a missing rating. The database
+# counted `given` ratings of all cases of an entry; the table must contain all of them.
 expand_cells <- function(counted, cells, values, given) {
   found <- lapply(seq_along(cells), function(j) {
     cell <- cells[[j]]
@@ -130,7 +130,7 @@ expand_cells <- function(counted, cells, values, given) {
   )
 }
 
-# Systems as ratings() takes them beside long data.
+# Predictions as a data frame, as ratings() needs it for long data.
 expand_predictions <- function(counted, values) {
   keys <- values$system$key
   given <- counted[numbered("s", length(keys))]
@@ -164,9 +164,9 @@ check_counted_cases <- function(counted, cells, origin) {
   }
 }
 
-# ---- What cannot be reduced ---------------------------------------------------------------------
+# ---- Data that cannot be reduced ----------------------------------------------------------------
 
-# Long data of many raters, as ratings in memory.
+# Long data with many raters, as ratings in memory.
 fetch_ratings <- function(origin, quos, options) {
   roles <- origin$roles
   inform_fallible("There are too many raters for the database to count cases that are alike.",
@@ -181,7 +181,7 @@ fetch_ratings <- function(origin, quos, options) {
   build_ratings(table, quos, options)
 }
 
-# Not all drivers have 64-bit integers: numbers beyond 2^53 are fetched as the database writes them.
+# Some drivers have no 64-bit integers: numbers beyond 2^53 are fetched as text.
 fetch_exact <- function(query) {
   rows <- fetch_rows(query)
   large <- names(rows)[vapply(rows, function(x) {

@@ -1,47 +1,48 @@
-# Ratings in a database: reduced there to distinct rows and how often each occurs, which are then
-# built into ratings like any other table. Two fields tell such ratings from others. `times`: how
-# many cases an entry of `index` stands for. `database`: cases, a lazy table with a row per case,
-# its columns `case`, `weight` and a key for each column of the layout; keys, these columns with a
-# row per entry of `index`; rows, the number of rows that were read; origin, the lazy table given.
-# They have no `cases`: who asks for these gets an error that says how to fetch them.
+# Ratings in a database. The database returns distinct rows with their numbers of cases, and these
+# are built into ratings like any other table. Such ratings have two additional fields. `times`:
+# number of cases of each entry of `index`. `database`: cases, a lazy table with a row per case, its
+# columns `case`, `weight` and a key for each column of the layout; keys, these columns with a row
+# per entry of `index`; rows, the number of rows that were read; origin, the lazy table given. They
+# have no `cases`: access to them is an error that explains how to fetch them.
 
 #' Ratings in a database
 #'
-#' [ratings()] takes a lazy table of \pkg{dbplyr}, a table or query in a database, in place of a
-#' data frame, in all three layouts. The database counts the distinct rows; only these come to R,
-#' and everything that works on ratings works on them, with the same numbers. The cases stay where
-#' they are.
+#' [ratings()] accepts a lazy table of \pkg{dbplyr} (a table or query in a database) in place of a
+#' data frame, in all three layouts (wide, long, counts). The database counts the distinct rows.
+#' Only these are fetched, and all functions for ratings return the same numbers as in memory. The
+#' cases stay in the database.
 #'
-#' @section What is counted where:
+#' @section Counting:
 #' * **Wide** data and **counts** are grouped by the columns of raters (or categories) and systems.
-#' * **Long** data are first brought to a row per case, by sums and maxima over its ratings, and
-#'   then grouped, if there are at most 50 raters. With more raters hardly any two cases are alike:
-#'   the rows are fetched, in pieces, a message says so, and the result are ratings in memory.
+#' * **Long** data with at most 50 raters are first converted to a row per case (by sums and
+#'   maxima), and then grouped. With more raters, few cases are identical. The rows are then fetched
+#'   in pieces, with a message, and the result is ratings in memory.
 #' * `systems` are columns of wide data; for long data they are a lazy table in the same database,
+#'   with columns `case`, `system` and `prediction`.
 #'   with columns `case`, `system` and `prediction`.
 #' * `weights` must be whole numbers.
 #' * **Text** is compared byte by byte, as in R, even if the collation of a column ignores case,
 #'   accents or trailing blanks. This holds for SQLite, PostgreSQL and DuckDB; in other databases,
 #'   such a column is an error.
 #'
-#' SQL is made by \pkg{dbplyr}. It only reads, but for `ground_truth()`, `predict()`, `augment()`
-#' and `collect()`, which need a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI} and the
-#' package that talks to the database must be installed.
+#' \pkg{dbplyr} generates the SQL. It only reads, except for `ground_truth()`, `predict()`,
+#' `augment()` and `collect()`, which need a temporary table. \pkg{dbplyr}, \pkg{dplyr}, \pkg{DBI}
+#' and the driver package of the database must be installed.
 #'
 #' @section Cases:
-#' [ground_truth()], `predict()` and `augment()` of a fit give lazy tables, with a row per case,
-#' which `dplyr::compute()` keeps in the database. `dplyr::collect()` of the ratings fetches cases
-#' and gives ratings in memory. What names or counts off cases needs that: `x[cases, ]`, `x$cases`,
-#' `as.data.frame()`, `by` and `cluster` of [estimate_accuracy()], known truths,
-#' comparisons of dependent agreement, and [crowdtruth()]. It is an error of class
-#' `fallible_error_database` otherwise. A group of cases is also
+#' [ground_truth()], `predict()` and `augment()` of a fit return lazy tables with a row per case,
+#' which `dplyr::compute()` stores in the database. `dplyr::collect()` of the ratings fetches cases
+#' and returns ratings in memory. All functions that use single cases need this: `x[cases, ]`,
+#' `x$cases`, `as.data.frame()`, `by` and `cluster` of [estimate_accuracy()], known truths,
+#' comparisons of dependent agreement, and [crowdtruth()]. Without it they are an error of class
+#' `fallible_error_database`. For a group of cases, use
 #' `ratings(dplyr::filter(data, ward == "east"), ...)`.
 #'
-#' A table that changes between two questions is an error of the same class, as is a connection
-#' that is lost, or a rating that the database counted but that does not come to R.
+#' Errors of the same class are: a table that changes between two queries, a lost connection,
+#' and a rating that the database counted but did not return.
 #'
 #' @section Files larger than memory:
-#' DuckDB reads Parquet and compressed csv files without loading them, and speaks to \pkg{dbplyr}
+#' DuckDB reads Parquet and compressed csv files without loading them, and works with \pkg{dbplyr}
 #' (packages \pkg{duckdb} and \pkg{arrow} are on CRAN):
 #'
 #' ```r
@@ -58,7 +59,7 @@
 #' @name ratings-database
 #' @aliases ratings_database
 #' @family data
-#' @seealso The article *Larger than one machine* for what a thousand million ratings need.
+#' @seealso The article *Larger than one machine*, for a thousand million ratings.
 #' @examplesIf all(sapply(c("dbplyr", "dplyr", "DBI", "RSQLite"), requireNamespace, quietly = TRUE))
 #' con <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
 #' DBI::dbWriteTable(con, "answers", lehner2015)
@@ -71,7 +72,7 @@
 #' DBI::dbDisconnect(con)
 NULL
 
-# Beyond, long data are not brought to a row per case: so many columns per row, and so many raters.
+# Long data with more raters, or more columns per row, are fetched instead of grouped.
 max_pivoted <- list(columns = 500L, raters = 50L)
 
 # Rows that are fetched at once.
@@ -100,7 +101,7 @@ database_ratings <- function(data, quos, options) {
   reduced <- reduce(origin)
   if (is.null(reduced)) return(fetch_ratings(origin, quos, options))
   check_same_rows(sum(reduced$rows), origin$rows)
-  for (arg in setdiff(names(quos), "rater_groups")) { # of the same arguments about that table
+  for (arg in setdiff(names(quos), "rater_groups")) { # now they select columns of the reduced table
     quos[[arg]] <- rlang::new_quosure(reduced$columns[[arg]])
   }
   x <- withCallingHandlers(
@@ -163,7 +164,7 @@ check_in_database <- function(layout, roles, options, systems) {
   if (layout$by_rating && is.null(roles$case)) abort_lacking(layout, "case")
 }
 
-# The number of rows, of which every one must have what identifies it.
+# Number of rows. Fails if a row lacks an identifier.
 take_census <- function(data, keys, per_case = FALSE, arg = "data") {
   found <- fetch_rows(census_query(data, keys))
   abort_if(found$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
@@ -182,7 +183,7 @@ take_census <- function(data, keys, per_case = FALSE, arg = "data") {
   as.double(found$rows)
 }
 
-# A column of groups as a table of raters and groups; anything else as it is.
+# Fetches a column of groups as a table of raters and groups; other arguments are unchanged.
 fetch_groups <- function(origin, quo, skeleton) {
   value <- tryCatch(rlang::eval_tidy(quo, data = skeleton), error = function(cnd) quo)
   if (is.null(origin$roles$rater) || !(rlang::is_string(value) || is.logical(value))) return(quo)
@@ -193,7 +194,7 @@ fetch_groups <- function(origin, quo, skeleton) {
 
 # Makes a lazy table compare its columns of text byte by byte, as R does: a collation in a database
 # may ignore case, accents or trailing blanks. PostgreSQL needs a cast, because it has a type that
-# ignores case. SQLite does not know the type of an expression. In other databases, a collation of
+# ignores case. SQLite does not report the type of an expression. In other databases, a collation of
 # this kind on one of the `used` columns is an error.
 compare_bytes <- function(data, used) {
   con <- dbplyr::remote_con(data)
@@ -209,7 +210,7 @@ compare_bytes <- function(data, used) {
   dplyr::mutate(data, !!!lapply(columns, dbplyr::sql))
 }
 
-# Asks whether the database takes words for equal that end in different ways.
+# Fails if the database treats words with different endings as equal.
 check_collation <- function(data, columns) {
   asked <- lapply(stats::setNames(nm = columns), function(name) {
     word <- key_of(name)
@@ -227,9 +228,9 @@ check_collation <- function(data, columns) {
          {.code dplyr::collect()}.")
 }
 
-# ---- Questions ----------------------------------------------------------------------------------
+# ---- Queries ------------------------------------------------------------------------------------
 
-# The value of code that asks a database.
+# Runs code that queries a database.
 ask_database <- function(code) {
   if_foreign_error(code, function(cnd) {
     abort_fallible("database", "The database does not answer.",
@@ -237,7 +238,7 @@ ask_database <- function(code) {
   })
 }
 
-# The rows of a lazy table, fetched in pieces. `check` may refuse a full piece.
+# Fetches the rows of a lazy table in pieces. `check` may fail for a full piece.
 fetch_rows <- function(query, check = identity) {
   plain_columns(stack_rows(ask_database(fetch_pieces(query, check))))
 }

@@ -1,4 +1,4 @@
-# Checks of what designs are made of.
+# Checks of the arguments of rater_design().
 
 check_probabilities <- function(x, arg, least) {
   inside <- if (is.numeric(x)) is.finite(x) & x >= 0 & x <= 1 else rep(FALSE, length(x))
@@ -24,7 +24,7 @@ name_judges <- function(x, prefix) {
   stats::setNames(as.double(x), make.unique(names))
 }
 
-# A data frame of shift and weight. Some accuracy must stay inside (0, 1) in some stratum.
+# Returns a data frame of shift and weight. Some shifted accuracy must be inside (0, 1).
 check_strata <- function(difficulty, accuracies) {
   if (is.numeric(difficulty) && is.null(dim(difficulty))) {
     shift <- unique(check_number(difficulty, "difficulty", 0, 1) * -1:1)
@@ -48,7 +48,7 @@ check_strata <- function(difficulty, accuracies) {
   difficulty[c("shift", "weight")]
 }
 
-# What a design says of difficulty: a number or a table is the `value` of the list.
+# Returns `difficulty` as a list with all elements. A number or a table becomes its `value`.
 check_difficulty <- function(difficulty) {
   both <- c("difficulty", "errors")
   out <- list(value = 0, strata = "drawn", redraw = TRUE, shared = both, loading = 0)
@@ -80,7 +80,7 @@ check_copying <- function(copying, raters, systems) {
   data.frame(from = from, to = to, probability = as.double(copying$probability))
 }
 
-# What is wrong with each row, NA where nothing is; the first of several faults.
+# The first fault of each row as text; NA for rows without faults.
 copying_faults <- function(copying, from, to, raters, systems) {
   cell <- function(column) {
     x <- copying[[column]]
@@ -101,7 +101,7 @@ copying_faults <- function(copying, from, to, raters, systems) {
   Reduce(function(first, then) ifelse(is.na(first), then, first), faults)
 }
 
-# For each judge the numbers of its matrices, row by row: of none, of one, or of one per stratum.
+# Entries of the matrices of each rater or system, row by row: no matrix, one, or one per stratum.
 check_matrices <- function(matrices, judges, labels, strata) {
   unknown <- if (is.list(matrices)) setdiff(rlang::names2(matrices), judges)
   abort_argument_if(!is.list(matrices) || length(unknown) > 0L, "matrices",
@@ -131,10 +131,10 @@ check_matrix <- function(m, name, n) {
   as.double(t(unclass(m)))
 }
 
-# What designs say of single raters and systems (judges), and how cases of a stratum differ.
+# Arguments with a number per rater and system ("judges"), and differences between cases.
 
-# One number for all judges, or one for each, or some by name (the others are zero). `judges` are
-# what the argument is about, in words.
+# Accepts one number for all judges, one for each, or some by name (the others are zero). `judges`
+# is the noun for messages.
 by_judge <- function(x, names, arg, least, judges) {
   named <- !is.null(names(x))
   ok <- is.numeric(x) && length(x) > 0L &&
@@ -148,12 +148,12 @@ by_judge <- function(x, names, arg, least, judges) {
   if (named) replace(out, match(names(x), names), x) else rep_len(as.double(x), length(names))
 }
 
-# What judges have in the place of others: what all of these had. `x` is one number per judge.
+# Values for n new judges: the value that all judges have. `x` is one number per judge.
 for_others <- function(x, n) rep(if (length(x) > 0L) x[[1L]] else 0, n)
 
 all_same <- function(x) length(unique(x)) < 2L
 
-# The confusion matrix that a design gives for a judge in a stratum.
+# The given confusion matrix of a judge in a stratum.
 given_matrix <- function(design, judge, stratum) {
   n <- n_categories(design)
   given <- design$matrices[[judge]]
@@ -161,9 +161,9 @@ given_matrix <- function(design, judge, stratum) {
   matrix(given[first + seq_len(n^2)], n, n, byrow = TRUE)
 }
 
-# How cases differ beside truth and stratum: by an effect, standard normal, and by their position in
-# the order of cases, from 0 to 1. A grid with weights that sum to one, by which means over cases
-# are computed: sums of a normal density on even steps, and Simpson's rule.
+# Cases of one truth and stratum differ by their effect, standard normal, and by their position in
+# the order of cases, from 0 to 1. Returns a grid of both with weights that sum to one, for means
+# over cases: sums of a normal density on even steps, and Simpson's rule.
 case_nodes <- function(design) {
   effect <- if (any(design$loading != 0)) seq(-6, 6, by = 0.05) else 0
   position <- if (any(design$drift != 0)) seq(0, 1, by = 0.05) else 0.5
@@ -174,7 +174,7 @@ case_nodes <- function(design) {
   nodes
 }
 
-# The row of a confusion matrix that holds for a case: what the simulator draws from.
+# The row of a confusion matrix for a case, from which the simulator draws its answer.
 case_row <- function(row, truth, loading, drift, effect, position) {
   if (loading == 0 && drift == 0) return(row)
   n <- length(row)

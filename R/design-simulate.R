@@ -1,16 +1,16 @@
-#' Simulated panels
+#' Simulated ratings
 #'
-#' Draws the answers of raters and systems to cases whose true category is known. All that a design
-#' does not fix is drawn again for each panel, from R's random numbers.
+#' Draws the answers of raters and systems to cases with known true categories. All random parts of
+#' the design are drawn again for each panel, with R's random numbers.
 #'
 #' @srrstatsNA {UL2.1} ratings are not transformed
 #' @srrstatsNA {UL7.5, UL7.5a} nothing is fitted in batches
 #' @param design A [rater_design()].
-#' @param n Number of cases, at least 1.
-#' @param rater_kind What the raters shall pass for, as in [ratings()], which decides the intervals
-#'   of accuracies; nothing else depends on it.
-#' @return A [ratings()] object that also carries its truth; see [truth()]. It has all categories of
-#'   the design, used or not, and cases are numbered from 1.
+#' @param n Number of cases, at least 1; by default that of the design.
+#' @param rater_kind Kind of the raters, as in [ratings()]. It affects only the intervals of
+#'   accuracies.
+#' @return A [ratings()] object that also contains its truth; see [truth()]. It has all categories
+#'   of the design, used or not. Cases are numbered from 1.
 #' @family simulation
 #' @templateVar where Performance and robustness
 #' @template ref-lehner
@@ -31,8 +31,9 @@ simulate_ratings <- function(design, n = design$n, rater_kind = NULL) {
   x
 }
 
-# What the core draws: truth, stratum, answers (a column per rater, then per system; 0 is missing),
-# base_rates, expected, matrices (by stratum within judge). An item is one of a seed's many panels.
+# Draws in the core: truth, stratum, answers (a column per rater, then per system; 0 is missing),
+# base_rates, expected, matrices (by stratum within judge). `item`: number of the panel of this
+# seed.
 draw_panel <- function(design, n, seed = draw_seed(), item = 0) {
   core_simulate(unclass(design), n, seed, item)
 }
@@ -44,7 +45,7 @@ as_panel <- function(design, drawn) {
   })
   raters <- names(design$raters)
   systems <- if (n_systems(design) > 0L) names(design$systems)
-  x <- withr::with_options(list(fallible.quiet = TRUE), ratings( # who rates is drawn
+  x <- withr::with_options(list(fallible.quiet = TRUE), ratings( # no question about rater_kind
     list2DF(stats::setNames(columns, c(raters, systems))),
     raters = !!raters, systems = !!systems, categories = labels, ordered = is_ordered(design)
   ))
@@ -61,16 +62,19 @@ check_design <- function(design) {
   check_class(design, "rater_design", "design", "Make one with {.fun rater_design}.")
 }
 
-#' What is true of a panel
+#' True categories and accuracies
+#'
+#' `truth()` returns the true category of each case, `true_accuracy()` the true accuracy of each
+#' system.
 #'
 #' @param x A [simulate_ratings()] or [with_truth()] result, or [ratings()] with `truth`; or some of
 #'   its cases, as in `x[1:10, ]`.
 #' @param systems Names of systems; `NULL` for all.
-#' @return `truth()`: a tibble with a row per case: `case` and `category`, a factor, `NA` where the
-#'   truth is not known. `true_accuracy()`: a tibble with a row per system: `system`; `expected`,
-#'   the probability of a correct answer, copying included, whatever cases were drawn or kept, and
-#'   `NA` where it is unknown; and `sample`, the share of correct answers (by weight, if cases have
-#'   weights) among the cases of `x` with an answer and a known truth.
+#' @return `truth()`: a tibble with a row per case: `case`; and `category`, a factor, `NA` if the
+#'   truth is unknown. `true_accuracy()`: a tibble with a row per system. `system`; `expected`, the
+#'   probability of a correct answer in the design, including copied answers, `NA` if it is unknown;
+#'   and `sample`, the share of correct answers among the cases of `x` with an answer and a known
+#'   truth (weighted, if cases have weights).
 #' @family simulation
 #' @examples
 #' set.seed(1)
@@ -95,7 +99,7 @@ true_accuracy <- function(x, systems = NULL) {
   )
 }
 
-# The share of right answers of each system.
+# Share of correct answers of each system.
 sample_accuracy <- function(x) {
   answer <- case_answers(x)
   weight <- weights_of_cases(x) * !is.na(x$truth$category)
@@ -111,9 +115,9 @@ check_truth <- function(x) {
         {.fun estimate_accuracy}.")
 }
 
-# Errors that raters have in common given the truth, as a part of a model; the laws are explained in
-# src/core/posterior/dependent.hpp. A model has a field `dependence` only if there is any: type
-# ("easy" or "pairs") and pairs, a list of two names each.
+# Correlated errors of raters given the truth, as part of a model. src/core/posterior/dependent.hpp
+# explains the distributions. A model without correlated errors has no field `dependence`. Otherwise
+# it has type ("easy" or "pairs") and pairs, a list of two names each.
 
 check_dependence <- function(dependence, pairs, errors, difficulty, confidence) {
   type <- check_choice(dependence, c("none", "easy", "pairs"), "dependence")
@@ -144,12 +148,12 @@ dependence_words <- function(model) {
   )
 }
 
-# Numbers of raters, a column for each pair.
+# Numbers of the raters, one column per pair.
 pairs_of <- function(model, raters) {
   matrix(match(unlist(model$dependence$pairs), raters), 2L)
 }
 
-# More ratings of a case have a probability that is no number.
+# With more ratings of a case, its probability cannot be computed (NaN).
 most_dependent <- 300L
 
 check_dependent_panel <- function(model, x) {
@@ -161,7 +165,7 @@ check_dependent_panel <- function(model, x) {
     "Dependent errors are fitted to at most {most_dependent} ratings of a case.")
 }
 
-# Rows of draw_terms() for what raters share.
+# Rows of draw_terms() for the parameters of shared errors.
 shared_terms <- function(x, model, before) {
   type <- dependence_of(model)
   if (type == "none") return(NULL)
@@ -178,9 +182,9 @@ is_shared_term <- function(term) grepl("^(easy|pair)\\[", term)
 
 # ---- Probabilities ------------------------------------------------------------------------------
 
-# A law: base_rates (populations x categories), matrices (a list, truths x ratings) and, of
-# dependence, `shared` (classes x pairs, or one column). `codes`: rows x raters, 0 where missing.
-# Rows x classes, the probability of the codes in each class.
+# Probability of the codes in each class (rows x classes). `law` contains base_rates (populations x
+# categories), matrices (a list, truths x ratings) and, with dependence, `shared` (classes x pairs,
+# or one column). `codes`: rows x raters, 0 where missing.
 codes_given_class <- function(law, codes, model, raters) {
   type <- dependence_of(model)
   pairs <- pairs_of(model, raters)
@@ -207,7 +211,8 @@ codes_given_class <- function(law, codes, model, raters) {
   matrix(out, nrow(codes))
 }
 
-# Answers of two raters to a case, whose rows are `one` and `other`.
+# Joint probabilities of the answers of two raters; `one` and `other` are their rows given the
+# truth.
 coupled <- function(one, other, u) {
   common <- pmin(one, other)
   most <- outer(one - common, other - common)
@@ -224,20 +229,20 @@ pattern_codes <- function(x) {
 
 most_cells <- 4096
 
-# All answers of all raters, a row each; NULL if there are too many.
+# All combinations of answers, one per row; NULL if there are too many.
 all_codes <- function(x) {
   size <- n_categories(x)
   if (n_raters(x) * log(size) > log(most_cells) + 1e-9) return(NULL)
   unname(as.matrix(expand.grid(rep(list(seq_len(size)), n_raters(x)))))
 }
 
-# ---- What can be learnt -------------------------------------------------------------------------
+# ---- Identification -----------------------------------------------------------------------------
 
-# Can the cells of all answers tell the parameters of the model apart: `parameters`, and the `rank`
-# of how the probabilities of cells move with them, the largest of some points (Jones et al.,
-# 2010: where degrees of freedom suffice, the rank may not). NULL where there are too many cells.
-# A point has base_rates, matrices (one where all raters are alike; a number each where errors are
-# uniform) and what is `shared`. Rows are weights: to make them sum to one leaves the rank as it is.
+# Are the parameters of the model identified? Returns the number of `parameters` and the `rank` of
+# the Jacobian of the cell probabilities, the largest over some points. Enough degrees of freedom do
+# not guarantee full rank (Jones et al., 2010). NULL if there are too many cells. A point has
+# base_rates, matrices (one if all raters are equal; single numbers if errors are uniform) and
+# `shared`. Rows are relative weights; normalising them does not change the rank.
 rank_of_model <- function(x, model, populations, at = random_points(x, model, populations)) {
   codes <- all_codes(x)
   if (is.null(codes)) return(NULL)
@@ -262,7 +267,7 @@ rank_of_model <- function(x, model, populations, at = random_points(x, model, po
   )
 }
 
-# Two, from a fixed seed: the rank is no matter of chance. Raters are right more often than not.
+# Two points, from a fixed seed, so that the rank is reproducible. Raters are better than chance.
 random_points <- function(x, model, populations) {
   size <- n_categories(x)
   cells <- function(n, low = 0.5, high = 1.5) matrix(stats::runif(n * size, low, high), n)
@@ -283,7 +288,7 @@ random_points <- function(x, model, populations) {
   }))
 }
 
-# What must be known besides, where raters and populations are too few.
+# Fails if the parameters are not identified and not all raters have informative priors.
 check_learnable <- function(x, model, populations, named) {
   found <- rank_of_model(x, model, populations)
   abort_if(!is.null(found) && found$rank < found$parameters && !all(x$raters %in% named), "prior",

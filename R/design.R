@@ -1,11 +1,12 @@
 #' Designs of simulated panels
 #'
-#' Says how raters and systems answer, so that [simulate_ratings()] can draw panels whose truth is
-#' known. The print names the K-properties that are broken.
+#' Specifies how raters and systems answer, so that [simulate_ratings()] can draw ratings with known
+#' truth. The printed design lists the K-properties that do not hold; see [check_k_properties()].
 #'
 #' @param raters Initial probability of a correct answer for each rater, in \[0, 1\]; at least two.
 #'   Names, if any, name the raters.
-#' @param systems The same for each system; names, if any, name the systems.
+#' @param systems Initial probability of a correct answer for each system, in \[0, 1\], or `NULL`.
+#'   Names, if any, name the systems.
 #' @param categories Number of categories (at least 2), or their labels in order.
 #' @param n Number of cases that [simulate_ratings()] draws by default.
 #' @param base_rates Probabilities of the categories, which sum to one; or `"uniform"`, drawn for
@@ -14,60 +15,62 @@
 #' @param concentration Parameter of the Dirichlet distribution, above 0, the same for all
 #'   categories.
 #' @param dispersion,error_range See [confusion_matrix()].
-#' @param difficulty How much accuracy is lost on a third of the cases and gained on another third,
-#'   in \[0, 1\]; or a data frame with columns `shift`, what is added to accuracies, in \[-1, 1\],
-#'   and `weight`, the probability of the stratum. Or a list: `value`, one of these; `strata`,
-#'   `"drawn"` (the stratum of each case is random, the default) or `"fixed"` (strata have exactly
-#'   their share of the cases, rounded, and stand one after another); `redraw`, are the random
-#'   factors of errors drawn again for each stratum (by default `TRUE`); `shared`, what of the
-#'   raters' lot the systems share, by default both of `"difficulty"` and `"errors"` (`dispersion`
-#'   and `error_range`); and `loading`, how far answers go together because of the case, in (-1, 1):
-#'   one number for all raters and systems, one for each (raters first), or some by name (others
-#'   have 0), see Shared errors.
-#' @param missing Probability that a rating is missing, in \[0, 1\], one itself excluded: one
-#'   number, one for each rater, or some by name (others miss none). Systems answer every case.
-#' @param copying A data frame with columns `from` and `to` (numbers of raters, or names of raters
-#'   and systems; systems are numbered after the raters) and `probability`, in \[0, 1\]: with that
-#'   probability `to` repeats the answer of `from` to a case, row after row. Raters repeat raters;
-#'   systems repeat raters or systems.
-#' @param matrices A named list of confusion matrices, true category in rows, for raters or systems
-#'   whose matrix is not to be generated: for each a matrix, used as given whatever the difficulty,
-#'   or a list of matrices, one for each stratum of `difficulty`. Its element `normalise`,
-#'   `"expected"` or `"row"`, says how those that are generated are normalised, see
-#'   [confusion_matrix()].
-#' @param drift How much accuracy rises from the first case of a panel to the last, in (-1, 1);
-#'   negative where it falls. One number, one for each, or some by name; see Order of cases. Not
-#'   with fixed strata, which stand one after another.
-#' @param covariates Kinds of cases, a data frame with a row for each: `weight`, their
-#'   probabilities; columns of covariates, which the ratings will have; and columns with the names
-#'   of raters and systems whose accuracy depends on the kind, in \[0, 1\]. These are right with
-#'   that probability whatever the truth, and their errors depend on `dispersion` alone. Their
-#'   expected accuracy is the mean over kinds. Not beside `difficulty`.
+#' @param difficulty Loss of accuracy on one third of the cases, and gain on another third, in
+#'   \[0, 1\]. Or a data frame with one row per stratum of cases: `shift`, which is added to
+#'   accuracies, in \[-1, 1\]; and `weight`, the probability of the stratum. Or a list:
+#'   * `value`: a number or a data frame as above.
+#'   * `strata`: `"drawn"`, the default: the stratum of each case is random. `"fixed"`: each stratum
+#'     has exactly its share of the cases, rounded, and strata follow one another.
+#'   * `redraw`: are the random factors of errors drawn again for each stratum? By default `TRUE`.
+#'   * `shared`: effects on raters that also hold for systems, by default both of `"difficulty"` and
+#'     `"errors"` (`dispersion` and `error_range`).
+#'   * `loading`: loadings of answers on the effect of the case, in (-1, 1); see Shared errors. One
+#'     number for all raters and systems, one for each (raters first), or some by name (others: 0).
+#' @param missing Probability that a rating is missing, in \[0, 1): one number, one for each rater,
+#'   or some by name (for the others it is 0). Systems answer every case.
+#' @param copying A data frame with columns `from`, `to` and `probability`, in \[0, 1\]. With this
+#'   probability, `to` repeats the answer of `from` to a case; rows apply in order. `from` and `to`
+#'   are names or numbers; systems are numbered after the raters. Raters copy only raters; systems
+#'   copy raters or systems.
+#' @param matrices A named list of confusion matrices, with true categories in rows, for raters or
+#'   systems whose matrix is not to be generated. Each element is a matrix, used as it is whatever
+#'   the difficulty, or a list of matrices, one for each stratum of `difficulty`. An additional
+#'   element `normalise`, `"expected"` or `"row"`, specifies how generated matrices are normalised;
+#'   see [confusion_matrix()].
+#' @param drift Increase of accuracy from the first case of a panel to the last, in (-1, 1);
+#'   negative for a decrease. One number, one for each rater and system, or some by name; see Order
+#'   of cases. Fixed strata are not allowed, because their cases follow one another.
+#' @param covariates A data frame with one row per kind of case. Columns: `weight`, the
+#'   probabilities of the kinds; covariates, which the ratings will have; and columns named after
+#'   raters and systems whose accuracy depends on the kind, in \[0, 1\]. These are right with this
+#'   probability whatever the truth, and their errors depend only on `dispersion`. Their expected
+#'   accuracy is the mean over kinds. Not together with `difficulty`.
 #' @section Shared errors:
-#' Each answer is decided by a number, uniform between 0 and 1, by which the right answer comes
-#' first and then the wrong ones, in the order of categories from the true one on. With loadings,
-#' these numbers are probabilities of normal deviates that have one factor in common, the effect of
-#' the case: those of two judges have the product of their loadings as their correlation. Confusion
-#' matrices, and with them expected accuracy, are what they are without loadings.
+#' A uniform number between 0 and 1 decides each answer. The right answer has the first part of the
+#' interval, and the wrong answers follow in the order of categories after the true one. With
+#' loadings, the numbers are probabilities of normal deviates with one common factor, the effect
+#' of the case. The correlation of the deviates of two raters or systems is the product of their
+#' loadings. Loadings do not change confusion matrices or expected accuracies.
 #'
 #' @section Order of cases:
-#' With drift, the probability of the right answer to a case of each category is what the confusion
-#' matrix says in the middle of the panel, lower by half the drift at its beginning, higher by half
-#' at its end, and a line between, kept in \[0, 1\]; wrong answers share the rest in proportion.
+#' With drift, the confusion matrix gives the probability of the right answer in the middle of the
+#' panel. This probability is lower by half the drift at the first case, higher by half the drift at
+#' the last, and linear in between. It is kept in \[0, 1\]. Wrong answers share the rest in
+#' proportion.
 #'
-#' @return An object of class `rater_design`, with a `print()` method that says in words which
-#'   assumptions do not hold.
+#' @return An object of class `rater_design`. Its `print()` method lists the assumptions that do not
+#'   hold.
 #' @family simulation
 #' @examples
 #' rater_design(raters = c(0.6, 0.6, 0.6), systems = 0.9)
 #'
-#' # Raters and system err on the same cases; the first rater sees half of them, and tires
+#' # Raters and system err on the same cases; the first rater rates half of them, and gets worse
 #' rater_design(
 #'   c(ann = 0.8, bob = 0.8, eve = 0.8), 0.9,
 #'   difficulty = list(loading = 0.6), missing = c(ann = 0.5), drift = c(ann = -0.2)
 #' )
 #'
-#' # Raters who read images of an old device worse; the system does not
+#' # Two raters are worse on images of an old device; the third and the system are not
 #' rater_design(
 #'   c(ann = 0.8, bob = 0.8, eve = 0.9), 0.85,
 #'   covariates = data.frame(
@@ -117,7 +120,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
     drift = by_judge(drift, judges, "drift", -1, "rater and system"),
     hidden = double(), covariates = kinds$covariates, by_kind = kinds$judges
   )
-  # Fixed strata stand one after another, so that each would meet a part of the drift of its own.
+  # Cases of a fixed stratum follow one another, so that strata would differ in drift.
   abort_argument_if(any(design$drift != 0) && !design$strata_drawn && nrow(strata) > 1L,
     "drift", "{.arg drift} needs strata that are drawn.",
     x = "{.code difficulty = list(strata = \"fixed\")}: cases of a stratum stand together, in the
@@ -129,18 +132,20 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   structure(design, class = c("rater_design", "fallible_result"))
 }
 
-# Errors that depend on the distance of categories give these an order.
+# Are categories ordered? They are if errors depend on the distance of categories.
 is_ordered <- function(design) design$dispersion != 1 && n_categories(design) > 2L
 
-#' The settings of the paper's figures
+#' Designs of the paper's figures
+#'
+#' Returns the design of a simulation in Lehner (2015).
 #'
 #' @param figure Number of a figure, 1 to 14.
 #' @param system Initial probability of a correct answer of each system, in \[0, 1\]; it also names
 #'   the system, unless the vector has names.
 #' @return A [rater_design()] of three raters, five categories and the figure's number of cases. In
-#'   Figures 8 to 14 raters differ in accuracy by .1, accuracy falls and rises by .2 with
-#'   difficulty, errors halve with each step of distance and vary by 100%, for raters and systems
-#'   alike. All systems answer one panel.
+#'   Figures 8 to 14, the accuracies of raters differ by .1, and accuracy shifts by -.2, 0 or .2
+#'   with difficulty. Errors halve with each step of distance and vary by 100%. All of this holds
+#'   for raters and systems. All systems answer the same panel.
 #' @family simulation
 #' @templateVar where Figures 1-14
 #' @template ref-lehner
@@ -181,8 +186,8 @@ design_lines <- function(x, kind, broken) {
   )
 }
 
-# Initial accuracies of raters, then systems; those of given matrices over the base rates that are
-# expected, and over strata.
+# Initial accuracies of raters, then systems. Accuracies of given matrices are means over expected
+# base rates and over strata.
 given_accuracies <- function(design) {
   accuracy <- c(design$raters, design$systems)
   rates <- expected_rates(design)
@@ -195,13 +200,13 @@ given_accuracies <- function(design) {
   accuracy
 }
 
-# Laws of base rates that are drawn prefer no category.
+# Drawn base rates have equal expectations.
 expected_rates <- function(design) {
   n <- n_categories(design)
   if (design$law == "fixed") design$base_rates else rep(1 / n, n)
 }
 
-# What breaks the assumptions, in words; nothing if they hold.
+# Descriptions of the assumptions that the design violates; empty if all hold.
 design_violations <- function(x) {
   shifts <- x$strata$shift
   judges <- c(names(x$raters), names(x$systems))
@@ -236,8 +241,8 @@ design_violations <- function(x) {
   )
 }
 
-# The same raters with one of the systems. Systems are numbered after raters; those that it copies,
-# and whom they copy, are hidden behind it.
+# Keeps all raters and one of the systems. Systems are numbered after raters. Sources that the
+# system copies, directly or indirectly, are kept as hidden systems.
 keep_system <- function(design, system) {
   if (is_world(design)) {
     design$systems <- design$systems[system]
@@ -262,11 +267,11 @@ keep_system <- function(design, system) {
 
 is_world <- function(design) inherits(design, "rater_world")
 
-# Covariates of designed cases: kinds of cases, on which accuracy may depend.
+# Covariates of designed cases. Accuracy may depend on the kind of a case.
 
-# A list: strata (see check_strata()), covariates (a tibble, a row per kind), matrices (a list by
-# judge, of a matrix for each kind) and judges (whose accuracy depends on the kind). Empty without
-# covariates.
+# A list: strata (see check_strata()); covariates (a tibble, a row per kind); matrices (by rater or
+# system, a list with one matrix per kind); judges (names of raters and systems whose accuracy
+# depends on the kind). Without covariates only `strata`.
 design_kinds <- function(covariates, difficulty, judges, labels, dispersion, given) {
   if (is.null(covariates)) return(list(strata = difficulty))
   check_kinds(covariates, difficulty, judges, given)
@@ -280,7 +285,7 @@ design_kinds <- function(covariates, difficulty, judges, labels, dispersion, giv
   )
 }
 
-# Right with the same probability whatever is true; errors by distance.
+# Confusion matrix with the same accuracy in each row; errors depend on distance.
 even_matrix <- function(accuracy, n, dispersion) {
   out <- dispersion^-abs(outer(seq_len(n), seq_len(n), `-`))
   diag(out) <- 0
@@ -311,22 +316,26 @@ check_kinds <- function(covariates, difficulty, judges, given) {
     x = "Both have {.val {twice}}.")
 }
 
-# Words and tables of what is not a result but says what to do: models, designs, estimators.
+# Descriptions and tables of models, designs and estimators, which are specifications, not results.
 
 #' Tables of models, designs and estimators
 #'
-#' @return `tidy()`: a tibble. Of a [rater_model()], a row per argument of [rater_model()] but
-#'   `prior`: `property`, `value`, and `holds`, whether that is a K-property that the model keeps
-#'   (`NA` for `system`, and for `base_rates` by formula). Of a [rater_design()], a row per rater
-#'   and system: `name`, `kind` (`"rater"` or `"system"`) and `accuracy`, `NA` where a confusion
-#'   matrix is given. Of an [accuracy_estimator()], a row per option: `option` and `value`, a
-#'   string.
+#' @return `tidy()` returns a tibble.
+#'   * Of a [rater_model()]: one row per argument except `prior`. `property`; `value`; and `holds`:
+#'     is this a K-property that the model keeps? `NA` for `system`, and for `base_rates` by
+#'     formula.
+#'   * Of a [rater_design()]: one row per rater and system. `name`; `kind` (`"rater"` or
+#'     `"system"`); and `accuracy`, `NA` if a confusion matrix is given.
+#'   * Of an [accuracy_estimator()]: one row per option. `option` and `value`, a string.
 #'
-#'   `glance()`: a tibble with one row: the arguments of a model, with `prior` as `"weak"`, `"none"`
-#'   or `"own"`; of a design the numbers of `cases`, `raters`, `systems` and `categories`, the law
-#'   of its `base_rates`, `dispersion`, `error_range`, the largest shift by `difficulty`, the share
-#'   of `missing` ratings, and whether the `k_properties` hold; the options of an estimator.
-#'   `format()`: a line of words.
+#'   `glance()` returns a tibble with one row. Of a model: its arguments, with `prior` as `"weak"`,
+#'   `"none"`, `"pooled"` or `"own"` (any other prior). Of a design: the numbers of `cases`,
+#'   `raters`, `systems` and `categories`; the distribution of its `base_rates` (`"fixed"`,
+#'   `"uniform"` or `"dirichlet"`); `dispersion`; `error_range`; the largest shift by `difficulty`;
+#'   the mean share of `missing` ratings; and `k_properties`: do all of them hold? Of an estimator:
+#'   its options.
+#'
+#'   `format()` returns one line of text.
 #' @name design_tables
 #' @family simulation
 #' @examples

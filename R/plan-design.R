@@ -1,9 +1,9 @@
-# From what a user knows of raters to the designs whose panels are drawn.
+# Designs to simulate, from the arguments of plan_cases().
 
-# Fields: designs (one for each number of raters), raters (these numbers), assumed (the design whose
-# raters were given), accuracies (of these, one if they are alike), kappa (that they would have),
-# labels, systems (their accuracies) and missing of that design, pilot (NULL, or what the print
-# tells of it).
+# Fields: designs (one for each number of raters); raters (these numbers); assumed (the design with
+# the given raters); accuracies (of its raters, a single number if all are equal); kappa (expected
+# from them); labels, systems (their accuracies) and missing of that design; pilot (NULL, or a
+# summary for the print).
 plan_design <- function(x) {
   if (is.function(x$design)) return(plan_world(x))
   from <- plan_basis(x$design)
@@ -15,7 +15,7 @@ plan_design <- function(x) {
   panel <- if (length(x$rater_accuracy) > 1L) x$rater_accuracy else design$raters
   raters <- each_count(x$raters %||% length(panel), "raters", 2L, 100L)
   own <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
-  two <- rep_len(accuracies, max(length(accuracies), 2L)) # a pair has a kappa
+  two <- rep_len(accuracies, max(length(accuracies), 2L)) # kappa needs a pair of raters
   assumed <- if (own) design else with_raters(design, two)
   list(
     designs = lapply(raters, function(m) {
@@ -30,7 +30,7 @@ plan_design <- function(x) {
 
 paper_systems <- c(0.1, 0.3, 0.5, 0.7, 0.9)
 
-# What a plan starts from: a design, and the accuracies of its raters if they are known.
+# Base of a plan: a design, and the accuracies of its raters if they are known.
 plan_basis <- function(design) {
   if (is.null(design)) return(list(design = rater_design(c(1, 1, 1))))
   if (inherits(design, "rater_design")) {
@@ -47,8 +47,8 @@ plan_basis <- function(design) {
 
 with_raters <- function(design, accuracies) with_judges(design, accuracies, "rater")
 
-# The design with raters, or systems, of these accuracies instead of its own. They have what all of
-# those had.
+# Replaces the raters, or the systems, of a design by new ones with these accuracies. Loading, drift
+# and missing ratings, which must be equal for all old ones, also hold for the new ones.
 with_judges <- function(design, accuracies, kind) {
   of_raters <- kind == "rater"
   if (!of_raters) check_probabilities(accuracies, "system_accuracy", 1L)
@@ -78,12 +78,12 @@ with_judges <- function(design, accuracies, kind) {
   design
 }
 
-# So many raters whose accuracies spread like those given: these themselves, if there are as many.
+# Accuracies of `m` raters, as evenly spaced quantiles; the given ones if there are `m` of them.
 spread_accuracies <- function(accuracies, m) {
   unname(stats::quantile(accuracies, (seq_len(m) - 0.5) / m, type = 5L))
 }
 
-# Accuracies of raters: given, or by kappa, or those that the design has.
+# Accuracies of raters: given, computed from kappa, or those of the design.
 plan_accuracies <- function(x, own, design) {
   chance <- 1 / n_categories(design)
   given <- !vapply(x[c("rater_accuracy", "chance_kappa")], is.null, NA)
@@ -100,7 +100,7 @@ plan_accuracies <- function(x, own, design) {
   unname(own)
 }
 
-# The accuracy that raters, all alike, must have for this kappa: increasing above chance.
+# Accuracy of equally accurate raters with this kappa. Kappa increases with accuracy above chance.
 accuracy_of_kappa <- function(kappa, design) {
   kappa <- check_number(kappa, "chance_kappa", 0, 1, open_min = TRUE)
   chance <- 1 / n_categories(design)
@@ -117,8 +117,8 @@ accuracy_of_kappa <- function(kappa, design) {
   if (ends[[2L]] <= 0) 1 else stats::uniroot(lack, c(chance, 1), tol = 1e-12)$root
 }
 
-# Kappa of a pair of raters, in the mean over pairs, with categories alike where base rates are
-# drawn. The random factors of errors are independent between raters and leave it as it is.
+# Mean kappa over pairs of raters. Categories are equally frequent if base rates are drawn. The
+# random factors of errors are independent between raters and do not change kappa.
 expected_kappa <- function(design) {
   n <- n_categories(design)
   rates <- expected_rates(design)
@@ -127,7 +127,7 @@ expected_kappa <- function(design) {
   for (s in seq_len(nrow(design$strata))) {
     matrices <- lapply(seq_along(design$raters), expected_matrix, design, s, rates)
     for (i in seq_len(nrow(nodes))) {
-      # A column per rater, answers within true categories.
+      # A column per rater; rows are answers within true categories.
       answers <- vapply(seq_along(matrices), function(rater) {
         vapply(seq_len(n), function(k) {
           case_row(
@@ -152,8 +152,8 @@ expected_matrix <- function(rater, design, stratum, rates) {
   ))
 }
 
-# Agreement of pairs of raters once some have copied, row after row: who copies agrees with others
-# as often as the one who is copied.
+# Agreement of pairs of raters after copying, row after row. A copied answer agrees with other
+# raters as often as its source does.
 copied_agreement <- function(agreement, copying) {
   diag(agreement) <- 1
   for (i in which(copying$to <= nrow(agreement))) {
@@ -167,18 +167,18 @@ copied_agreement <- function(agreement, copying) {
 
 # ---- Pilot --------------------------------------------------------------------------------------
 
-# The design that a pilot stands for, `accuracies` of its raters, and `story` for the print.
+# The design that matches a pilot, `accuracies` of its raters, and `story`, a summary for the print.
 pilot_design <- function(pilot) {
   fitted <- inherits(pilot, "rater_fit")
   x <- if (fitted) pilot$x else check_several_raters(with_votes(as_ratings(pilot, arg = "design")))
   rated <- count_cases(x, rated_patterns(x))
-  given <- sum(pattern_weights(x) * pattern_lengths(x)) / rated # ratings of a rated case
+  given <- sum(pattern_weights(x) * pattern_lengths(x)) / rated # ratings per rated case
   crowd <- given < n_raters(x) / 2
   fit <- if (fitted) pilot else fit_pilot(x, crowd)
   check_pilot_fit(fit)
   terms <- tidy(fit)
   shape <- stats::setNames(round(terms$estimate, 3L), terms$term)
-  shape <- c(shape, dispersion = 1, difficulty = 0) # the first of a name counts
+  shape <- c(shape, dispersion = 1, difficulty = 0) # the first element of a name is used
   by_rater <- fit$model$accuracy == "rater"
   of_raters <- seq_len(if (by_rater) n_raters(x) else 1L)
   apart <- by_rater && !crowd
@@ -227,9 +227,9 @@ pilot_systems <- function(fit) {
   round(known[!is.na(known)], 3L)
 }
 
-# ---- Panels that a function of the user's draws ------------------------------------------------
+# ---- Panels drawn by a user-defined function ---------------------------------------------------
 
-# The fields of plan_design(). Nobody knows how accurate raters and systems of a world are.
+# The fields of plan_design(). Accuracies of raters and systems of a world are unknown.
 plan_world <- function(x) {
   replaced <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")
   given <- names(drop_null(x[replaced]))

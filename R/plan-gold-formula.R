@@ -1,12 +1,15 @@
-# Intervals that a number of gold cases is predicted to give.
+# Predicted intervals for a number of gold cases.
 
-# A list per system (one for a difference): `of`, what ratings predict (see prediction_of());
-# `value` that is expected, and `variance` of a label; `share`, the part of the labels that are
-# informative (those of the truth, for recall, or with the answer, for precision); `spread` by
-# pattern, NA where no label is needed; `weight`; `alone`, the estimate from ratings only, or NULL;
-# `explained`, the share of the variance that ratings explain; `labelled`, the number of gold cases
-# that there are; and, if value and explained share are those of such a pilot, `p.value`, of the
-# test of the estimate from ratings only.
+# A list per system (one element for a difference):
+# * `of`: predictions from ratings (see prediction_of()); `explained`: share of the variance that
+#   ratings explain;
+# * `value`: expected value; `variance` of a label; `share` of informative labels (for recall, those
+#   of the true category; for a difference, those on which answers differ);
+# * `spread` by pattern, NA where no label is needed; `weight` by pattern;
+# * `alone`: the estimate from ratings without gold, or NULL; `hardest`: value that needs most
+#   cases;
+# * `labelled`: number of gold cases in the estimate; `p.value` of the test of the estimate from
+#   ratings, only if a pilot measured the value and the explained share.
 planned_quantities <- function(estimate, predicted, settings) {
   x <- estimate$fit$x
   foresee <- list(
@@ -18,7 +21,7 @@ planned_quantities <- function(estimate, predicted, settings) {
   lapply(each, function(s) {
     quantity <- foresee(estimate, predicted, s, settings$category)
     quantity$system <- paste(x$systems[s], collapse = " - ")
-    # One rater who is always sure explains an unknown share.
+    # The share that one rater explains is unknown.
     quantity$explained <- if (n_raters(x) == 1L) 0 else
       explained_by_ratings(quantity$of, quantity$variance)
     quantity$weight <- pattern_cases(x)
@@ -28,7 +31,7 @@ planned_quantities <- function(estimate, predicted, settings) {
   })
 }
 
-# Accuracy and explained share as measured by gold cases, if there are some.
+# Replaces accuracy and explained share by those measured in gold cases, if there are any.
 with_pilot <- function(quantity, gold, s) {
   pilot <- if (!is.null(gold)) measured_of(gold, s)
   if (is.null(pilot)) return(quantity)
@@ -47,7 +50,7 @@ foresee_accuracy <- function(estimate, predicted, s, category) {
   if (n_raters(x) > 1L) out$alone <- ratings_alone(estimate, s)
   ends <- out$value
   if (isFALSE(is.na(out$alone$estimate))) {
-    out$value <- clip01(out$alone$estimate) # without clips it may be above 1
+    out$value <- clip01(out$alone$estimate) # may be above 1 if it is not clipped
     ends <- c(out$value, unlist(estimate$table[s, c("independent", "shared")]))
   }
   out$hardest <- clip01(ends[[which.min(abs(ends - 0.5))]])
@@ -59,7 +62,7 @@ foresee_precision <- function(estimate, predicted, s, category) {
   foresee_share(x, predicted[, category], pattern_answers(x)[, s] == category)
 }
 
-# The share of right answers, of those that count.
+# Share of right answers among the cases that count.
 foresee_share <- function(x, predicted, counts) {
   weight <- planned_weight(x, counts)
   q <- fill_unrated(predicted, weight)
@@ -71,8 +74,8 @@ foresee_share <- function(x, predicted, counts) {
   )
 }
 
-# u = 1[the answer is right] - rate 1[the truth is the category] is the slope of the rate, times the
-# share of the category.
+# The linearised rate: u = 1[the answer is right] - rate 1[the truth is the category], divided by
+# the share of the category.
 foresee_recall <- function(estimate, predicted, s, category) {
   x <- estimate$fit$x
   answer <- x$patterns$answer[, s]
@@ -101,21 +104,21 @@ foresee_difference <- function(estimate, predicted, s, category) {
   spread <- sqrt(pmax(tempered(q[, 1L]) + tempered(q[, 2L]) - ahead^2, 0))
   list(
     of = of, value = of$mean, variance = one_right - of$mean^2,
-    share = sum(weight * differ) / of$cases, # no label says anything of the others
+    share = sum(weight * differ) / of$cases, # labels of the other cases are not informative
     spread = replace(spread, weight == 0 | !differ, NA)
   )
 }
 
 # ---- Half-widths --------------------------------------------------------------------------------
 
-# Variance in units of that of a label, for gold cases among all cases; see gold_error().
+# Variance with `gold` labels among all cases, relative to that of one label; see gold_error().
 planned_error <- function(gold, quantity, explained, target) {
   cases <- quantity$of$cases
   own <- (1 - explained) * (1 - gold / cases) / gold
   if (target == "cases") own else pmin(own + 1 / cases, 1 / gold)
 }
 
-# Half-width for numbers of gold cases, at random among those that count for the quantity.
+# Half-widths for numbers of gold cases, drawn at random from those that count for the quantity.
 corrected_half <- function(gold, quantity, explained, settings) {
   error <- planned_error(gold, quantity, explained, settings$target)
   if (settings$of == "difference") {
@@ -125,7 +128,7 @@ corrected_half <- function(gold, quantity, explained, settings) {
   wilson_half(quantity$value, quantity$share / error, normal_quantile(settings$conf_level))
 }
 
-# What ratings alone say besides can make no interval wider.
+# The estimate from ratings must not make the interval wider.
 combined_half <- function(gold, quantity, explained, settings) {
   value <- quantity$value
   cases <- quantity$of$cases
@@ -135,7 +138,7 @@ combined_half <- function(gold, quantity, explained, settings) {
   precision <- 1 / error + 1 / prior$sd^2
   sampling <- if (settings$target == "population") spread / cases else 0
   half <- function(variance) normal_quantile(settings$conf_level) * sqrt(variance + sampling)
-  # As much is the flat part's as it explains of gold that says what ratings alone do.
+  # Weight of the flat part of the prior: its posterior probability if gold equals the ratings.
   flat <- prior$vague * stats::dbeta(value, 0.5, 0.5)
   flat <- ifelse(is.finite(flat), flat, 0)
   flat <- flat / (flat + (1 - prior$vague) * stats::dnorm(0, 0, sqrt(prior$sd^2 + error)))
@@ -145,7 +148,7 @@ combined_half <- function(gold, quantity, explained, settings) {
   )
 }
 
-# Does an interval believe what ratings alone say, as far as gold does not contradict it?
+# Does this interval use the estimate from ratings, unless gold contradicts it?
 believes_ratings <- function(interval) isTRUE(gold_intervals()[[interval]]$gold$believes)
 
 half_of <- function(interval, quantity, explained, settings,
@@ -155,10 +158,10 @@ half_of <- function(interval, quantity, explained, settings,
   function(gold) half(gold, quantity, explained, settings)
 }
 
-# Fewer than could contradict ratings would make a combined interval of what ratings say; combined
-# intervals widen at first, while gold cases become enough for that. `worst`: as many as it takes if
-# ratings are as wrong as they may be: if errors are shared an accuracy is nearer to one half than
-# it seems, and gold contradicts ratings.
+# Number of gold cases for the half-width. A combined interval has at least fewest_contradicting
+# cases, because fewer could not contradict the ratings. `worst`: the number if ratings are as wrong
+# as possible. With shared errors the accuracy is nearer to one half than estimated, and gold
+# contradicts the ratings.
 planned_gold <- function(interval, quantity, explained, settings, worst = FALSE) {
   cases <- quantity$of$cases
   if (worst) quantity$value <- quantity$hardest %||% quantity$value
@@ -168,7 +171,8 @@ planned_gold <- function(interval, quantity, explained, settings, worst = FALSE)
   max(least, fewest(function(n) half(n) - settings$half_width, 1, cases))
 }
 
-# The least whole number in a range from which on `lack()` is never above 0; NA if there is none.
+# The least whole number in a range from which on `lack()` is never above 0; NA if it does not
+# exist.
 fewest <- function(lack, least, most) {
   repeat {
     n <- unique(round(exp(seq(log(least), log(most), length.out = 300L))))
@@ -217,15 +221,15 @@ gold_rows <- function(quantity, settings) {
   stack_rows(rows)
 }
 
-# As measured, or roughly, with a range.
+# Worth as measured in a pilot; otherwise a rough value with a range.
 planned_worth <- function(quantity, settings) {
   worth <- worth_of_ratings(quantity$explained, settings$conf_level)
   if (is.null(quantity$p.value)) return(worth)
   c(estimate = 1 / (1 - quantity$explained), conf.low = NA, conf.high = NA)
 }
 
-# How many cases are to be labelled besides those that are. For a difference only those count on
-# which answers differ.
+# Number of further cases to label. For a difference, only cases with different answers are
+# labelled.
 more_gold <- function(gold, quantity, settings) {
   if (settings$of == "difference") gold <- ceiling(gold * quantity$share)
   pmax(0, gold - quantity$labelled)
@@ -245,16 +249,16 @@ gold_curve <- function(quantity, settings) {
 
 # ---- Choice -------------------------------------------------------------------------------------
 
-# So many that the half-width is reached also where errors are shared, if there are as many.
+# Enough cases for the half-width even if errors are shared; the estimate if that is not reached.
 number_to_draw <- function(rows) ifelse(is.na(rows$highest), rows$gold, rows$highest)
 
-# Stratum and probability of the cases that are drawn, for the system that needs most of them; and
-# the labelled ones, with their probability of being in the pilot or in this draw.
+# Stratum and probability of the drawn cases, for the system that needs most cases; and the labelled
+# cases, with their probability of being in the pilot or in this draw.
 choose_gold <- function(table, quantities, estimate, settings) {
   x <- estimate$fit$x
   gold <- max(table$more[table$interval == settled_interval(table, settings)])
   none <- list(case = integer(), stratum = integer(), probability = double(), truth = character())
-  if (is.na(gold) || in_database(x)) return(list(new = none, labelled = none)) # cases are there
+  if (is.na(gold) || in_database(x)) return(list(new = none, labelled = none)) # cases not in memory
   squares <- do.call(cbind, lapply(quantities, function(quantity) quantity$spread^2))
   spread <- na_real(sqrt(rowMeans(squares, na.rm = TRUE)))
   labelled <- as.integer(estimate$gold$case)
@@ -279,8 +283,8 @@ choose_gold <- function(table, quantities, estimate, settings) {
   )
 }
 
-# Probability of the cases of each pattern to be in the pilot: the same for all, or for all of a
-# stratum; otherwise it is not known.
+# Probability that a case of each pattern is in the pilot: equal for all cases, or within strata;
+# otherwise NA.
 pilot_probability <- function(gold, x, spread) {
   known <- gold$probability %||% rep(length(gold$case) / nrow(x), length(gold$case))
   stratum <- rep(1L, n_patterns(x))
@@ -301,7 +305,7 @@ settled_interval <- function(table, settings) {
 
 # ---- Costs --------------------------------------------------------------------------------------
 
-# More gold, or one more rater for every case? NULL without costs.
+# Compares the costs of more gold cases and of one more rater for every case. NULL without costs.
 gold_costs <- function(table, quantities, estimate, settings) {
   if (is.null(settings$cost)) return(NULL)
   interval <- settled_interval(table, settings)
@@ -328,21 +332,22 @@ gold_costs <- function(table, quantities, estimate, settings) {
   )
 }
 
-# Labels and ratings that together cost least, if cases are free and nothing is labelled or rated
-# yet (Angelopoulos et al. 2025). Without ratings if labels only cost less.
+# Numbers of labels and ratings with the least total cost, if cases are free and nothing is labelled
+# or rated yet (Angelopoulos et al. 2025). No ratings if labels without them cost less.
 best_split <- function(quantity, raters, settings) {
   labels <- quantity$value * (1 - quantity$value) *
     (normal_quantile(settings$conf_level) / settings$half_width)^2
   left <- min(1, 1 - quantity$explained)
-  cost <- settings$cost[["rating"]] * raters / settings$cost[["gold"]] # of a case, in labels
+  cost <- settings$cost[["rating"]] * raters / settings$cost[["gold"]] # per case, in labels
   gold <- labels * (left + sqrt(left * (1 - left) * cost))
   cases <- gold * sqrt((1 - left) / (left * cost))
   if (cases <= gold) list(gold = labels, ratings = 0) else
     list(gold = gold, ratings = cases * raters)
 }
 
-# One rater fewer tells what one more would add, if its errors were as much its own as theirs. Of
-# the posterior, which is what it says it is for any number of raters; shares of few ratings spread.
+# Predicts the gain of one more rater from the loss of one rater fewer. Assumes that the new rater's
+# errors are as independent as those of the others. Uses the posterior, which is comparable between
+# numbers of raters; shares of few ratings vary too much.
 explained_by_more <- function(now, estimate, settings) {
   x <- estimate$fit$x
   estimate$gold <- NULL

@@ -1,32 +1,37 @@
-#' Tables of a plan for gold
+#' Tables of a plan for gold cases
 #'
 #' @param x A [plan_gold()] result.
 #' @param ... Not used.
-#' @return `tidy()`: a tibble with a row per system and kind of interval: `system` (for a
-#'   difference, two); `interval` (`"gold alone"`, `"corrected"` or `"combined"`); `gold`, the
-#'   number of gold cases in all, out of the `cases` that count, `NA` if all of them are too few, if
-#'   ratings are worth what they seem; `lowest` and `highest`, that number where they are worth
-#'   more, or where they are worth less and errors are shared, so that gold contradicts them (`NA`
-#'   with a pilot); `labelled`, the number of gold cases that `x` has, and `more`, the number of
-#'   cases to label; `half_width`, what `gold` cases give; `worth`, how many labels without ratings
-#'   one label is worth, and its range `worth_lowest` to `worth_highest`; and `reason`, why there is
-#'   no number.
-#'   `tidy(x, "curve")`, for many numbers of gold cases: `system`, `interval`, `gold` and
-#'   `half_width`. `tidy(x, "costs")`, more gold or more raters: `raters`, `gold` and `ratings` that
-#'   are needed then, and `cost`; in the row `"split"` (for an accuracy) the numbers of labels and
-#'   ratings that cost least together if nothing is labelled or rated yet. No rows if no costs were
-#'   given. `tidy(x, "labelled")`: the cases of the pilot, with the columns of `augment()`.
+#' @return `tidy()`: a tibble with a row per system and kind of interval.
+#'   * `system`: name of the system; both names for a difference.
+#'   * `interval`: `"gold alone"`, `"corrected"` or `"combined"`.
+#'   * `gold`: total number of gold cases, at most `cases`, if the worth of ratings is as estimated.
+#'     `NA` if all cases are too few.
+#'   * `lowest`: `gold` if ratings are worth more; `highest`: `gold` if ratings are worth less,
+#'     errors are shared, and gold cases contradict ratings. Both are `NA` with a pilot.
+#'   * `labelled`: number of gold cases in the data; `more`: number of cases to label.
+#'   * `half_width`: half-width of the interval with `gold` cases.
+#'   * `worth`: number of labels without ratings that one label with ratings replaces, with its
+#'     range `worth_lowest` to `worth_highest`.
+#'   * `cases`: number of cases that count for the quantity.
+#'   * `reason`: why there is no number.
 #'
-#'   `glance()`: a tibble with one row: `of`, `interval`, `gold`, the number of gold cases for all
-#'   systems, `labelled`, `more`, `cases`, `half_width`, `conf_level`, `target`, `choice`, and the
-#'   least `worth` of any system with its range.
+#'   `tidy(x, "curve")`: `system`, `interval`, and `half_width` for many numbers of `gold` cases.
+#'   `tidy(x, "costs")` compares more gold cases with more raters: `raters`, the required numbers
+#'   `gold` and `ratings`, and `cost`. Its row `"split"` (for an accuracy) has the numbers of labels
+#'   and ratings with the lowest total cost if nothing is labelled or rated yet. It has no rows if
+#'   no costs were given. `tidy(x, "labelled")`: the cases of the pilot, with the columns of
+#'   `augment()`.
 #'
-#'   `augment()`: a tibble with a row per case to label: `case`; `stratum`, 1 being the surest;
-#'   `probability`, with which it was drawn, in the pilot or now; and `truth`, empty. The
-#'   probability is `NA` if it was neither the same for all cases of the pilot, nor for all cases of
-#'   a stratum.
+#'   `glance()`: a tibble with one row: `of`, `interval`, `gold` (total number of gold cases, the
+#'   upper end of the range), `labelled`, `more`, `cases`, `half_width`, `conf_level`, `target`,
+#'   `choice`, and `worth` with its range. They belong to the system that needs most gold cases.
 #'
-#'   `format()`: the answer in a line.
+#'   `augment()`: a tibble with a row per case to label: `case`; `stratum`, where 1 is the most
+#'   certain; `probability` of being drawn, in the pilot or now; and `truth`, empty. The probability
+#'   is `NA` if it was equal neither for all cases of the pilot nor within strata.
+#'
+#'   `format()`: the answer in one line.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -43,7 +48,8 @@ augment.gold_plan <- function(x, ...) {
   tibble::as_tibble(x$chosen$new)
 }
 
-# `x`: the tables answer, curve and costs (or NULL), chosen, cases, settings, in_database.
+# `x`: the tables answer, curve and costs (or NULL); chosen, cases, settings, in_database, raters
+# and reruns.
 new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
@@ -76,7 +82,7 @@ new_gold_plan <- function(x) {
   ))
 }
 
-# Of the system that needs most gold.
+# The row of the system that needs most gold cases.
 settled_row <- function(table, settings) {
   rows <- table[table$interval == settled_interval(table, settings), ]
   rows[order(-is.na(rows$gold), -rows$more, rows$worth)[[1L]], ]

@@ -1,24 +1,30 @@
-#' Tables of a plan
+#' Tables of a plan for cases and raters
 #'
 #' @param object A [plan_cases()] result.
-#' @param ... For `update()`, arguments of [plan_cases()] that are to be others; otherwise not used.
-#' @return `tidy()`: a tibble with a row per number of raters: `raters`; `cases`, the smallest
-#'   number that is enough (or the number given), `NA` if none is; its Monte Carlo standard error
-#'   `std.error`; `probability`, that an estimate is within the margin with so many cases (the best
-#'   that was found, where `cases` is `NA`); `lowest`, the probability for that of several system
-#'   accuracies which has the lowest; `half_width`, the margin that would be kept with probability
-#'   `conf_level`; `bias`, the mean error for the system accuracy where it is largest; `ratings` and
-#'   `cost`; `cheapest`, whether no other row that is enough costs less; and `reason`, why a row is
-#'   not enough. Columns that end in `_mcse` are Monte Carlo standard errors. `tidy(x, "curve")`:
-#'   the same of each number of raters and number of cases that was looked at, with `missing` (the
-#'   share of panels and systems without an estimate) and `runs`.
+#' @param ... For `update()`, arguments of [plan_cases()] to change; otherwise not used.
+#' @return `tidy()`: a tibble with a row per number of raters.
+#'   * `raters`: number of raters.
+#'   * `cases`: smallest number of cases that is enough (or the given number), `NA` if no number is;
+#'     `std.error`: its Monte Carlo standard error.
+#'   * `probability` that an estimate is within the margin with this number of cases (if `cases` is
+#'     `NA`, the highest probability that was found).
+#'   * `lowest`: lowest probability among several system accuracies.
+#'   * `half_width`: margin that is kept with probability `conf_level`.
+#'   * `bias`: mean error for the system accuracy with the largest bias.
+#'   * `ratings` and `cost`: number of ratings, and total cost.
+#'   * `cheapest`: is this the row with the lowest cost among rows that are enough?
+#'   * `reason`: why a row is not enough.
 #'
-#'   `glance()`: a tibble with one row, the cheapest combination of `raters` and `cases`, its
-#'   `probability`, `ratings` and `cost` (`NA` if there is none that is enough); and what it rests
-#'   on: `half_width`, `conf_level`, `rater_accuracy` (mean), `chance_kappa` (`NA` where a function
+#'   Columns that end in `_mcse` are Monte Carlo standard errors. `tidy(x, "curve")`: the same for
+#'   all simulated combinations of numbers of raters and cases, with `runs` and `missing` (share of
+#'   panels and systems without an estimate).
+#'
+#'   `glance()`: a tibble with one row. The cheapest combination of `raters` and `cases`, its
+#'   `probability`, `ratings` and `cost` (`NA` if no combination is enough). And the settings:
+#'   `half_width`, `conf_level`, `rater_accuracy` (mean) and `chance_kappa` (both `NA` if a function
 #'   draws the panels), `categories`, `estimator`, `runs`.
 #'
-#'   `format()`: the answer in a line. `update()`: a new plan.
+#'   `format()`: the answer in one line. `update()`: a new plan.
 #' @family simulation
 #' @examples
 #' set.seed(1)
@@ -34,7 +40,7 @@ update.case_plan <- function(object, ...) {
   abort_argument_if(unknown, unknown,
     "{.fun plan_cases} has no argument {.arg {unknown}}.",
     i = "It has {.arg {names(object$arguments)}}.")
-  # One way to say how good raters are takes the place of the other.
+  # A new accuracy or kappa of raters replaces both.
   ways <- c("chance_kappa", "rater_accuracy")
   if (any(ways %in% names(given))) object$arguments[ways] <- list(NULL)
   object$arguments[names(given)] <- given
@@ -81,13 +87,13 @@ show_case_plan <- function(x) {
   )
 }
 
-# The first of those that cost least; NA where none is enough.
+# First row with the lowest cost; a row of NA if no row is enough.
 cheapest_row <- function(x) x$answer[which(x$answer$cheapest)[1L], ]
 
 # Is the cost more than the number of ratings?
 costs_differ <- function(settings) any(settings$cost != c(0, 1))
 
-# What the answer rests on.
+# Assumptions of the answer, as lines of text.
 format_assumed <- function(x) {
   settings <- x$settings
   options <- attr(settings$estimator[[1L]], "options")
@@ -112,7 +118,7 @@ format_pilot <- function(pilot) {
   )
 }
 
-# A pilot or a kappa does not tell whether K-properties hold.
+# A pilot or a kappa does not show whether K-properties hold.
 format_judges <- function(settings) {
   categories <- paste0(
     count_noun(length(settings$labels), "category", "categories"),
@@ -137,7 +143,7 @@ format_judges <- function(settings) {
   )
 }
 
-# The answer in words.
+# The answer as a sentence.
 format_answer <- function(x) {
   best <- cheapest_row(x)
   if (is.na(best$cases)) return(not_reached(x$answer))
@@ -172,7 +178,7 @@ plan_notes <- function(x) {
   )
 }
 
-# Rows whose costs cannot be told apart from the lowest.
+# Lists rows whose costs do not differ from the lowest by more than simulation error.
 near_tie <- function(table) {
   if (nrow(table) < 2L || all(is.na(table$std.error))) return(NULL)
   error <- table$std.error * table$cost / table$cases
@@ -187,7 +193,7 @@ near_tie <- function(table) {
   }
 }
 
-# A pilot does not show exactly how accurate its raters are.
+# The accuracy of raters in a pilot is itself an estimate.
 pilot_note <- function(settings) {
   pilot <- settings$pilot
   low <- pilot$rater_accuracy - pilot$std.error
@@ -197,7 +203,7 @@ pilot_note <- function(settings) {
   )
 }
 
-# What the paper says of its own settings, and what comes of it here; it says nothing of others.
+# The paper's advice for its settings, with the simulated probability; no advice for other settings.
 format_advice <- function(x) {
   settings <- x$settings
   here <- c(length(settings$labels), settings$raters, settings$half_width, settings$conf_level)

@@ -1,8 +1,8 @@
-# The search for the number of cases: simulations at a few numbers, and a line through them.
+# Search for the number of cases: simulations at a few numbers of cases, and a line through them.
 
 simulated_parts <- function(settings, seed) {
   lapply(seq_along(settings$raters), function(i) {
-    # The panels of so many cases; they are simulated once.
+    # Panels for each number of cases are simulated once.
     known <- new.env()
     at <- function(n) {
       key <- as.character(n)
@@ -13,7 +13,7 @@ simulated_parts <- function(settings, seed) {
     } else {
       answer_at(at(settings$cases), settings, i)
     }
-    # And around the answer, for the picture.
+    # Further points around the answer, for the picture.
     centre <- if (is.na(answer$cases)) settings$max_cases / 4 else answer$cases
     lapply(unique(pmin(pmax(round(centre * c(0.25, 0.5, 2)), 2), settings$max_cases)), at)
     sizes <- sort(as.numeric(ls(known)))
@@ -24,9 +24,9 @@ simulated_parts <- function(settings, seed) {
   })
 }
 
-# What is kept of the panels of so many cases: for each, the share of its systems with an estimate
-# within the margin; the errors of all estimates (NA where there is none); and the share within and
-# the mean error of each system.
+# Summary of the panels with n cases. `near`: by panel, the share of systems with an estimate within
+# the margin. `error`: errors of all estimates (NA without an estimate). `of_system` and `bias`: by
+# system, the share within the margin and the mean error.
 plan_panels <- function(settings, i, n, seed) {
   study <- new_study(
     list(design = settings$designs[[i]]), settings$estimator, settings$runs, as.integer(n),
@@ -47,7 +47,7 @@ plan_panels <- function(settings, i, n, seed) {
 
 # ---- Search -------------------------------------------------------------------------------------
 
-# Number of cases where the search begins.
+# Number of cases at which the search begins.
 start_cases <- 100
 
 search_cases <- function(at, settings, i) {
@@ -56,7 +56,7 @@ search_cases <- function(at, settings, i) {
     function(n) mean(at(n)$near), start_cases, target, settings$max_cases, settings$least_cases
   )
   if (is.null(bracket$high)) return(unreached(at, bracket$tried, settings, i))
-  # So few that there is nothing below?
+  # Even the smallest allowed number of cases reaches the target.
   if (is.null(bracket$low)) return(answer_at(at(bracket$high), settings, i))
   rough <- line_through(at, c(bracket$low, sqrt(bracket$low * bracket$high), bracket$high), target)
   centre <- min(max(rough$cases, bracket$low), bracket$high)
@@ -78,8 +78,8 @@ line_through <- function(at, n, target) {
   )
 }
 
-# Neighbouring numbers of cases (at most a factor of two apart) of which the lower misses the target
-# and the higher reaches it; `high` is NULL if none does, `low` if all do.
+# Two numbers of cases, at most a factor of about two from each other: `low` misses the target and
+# `high` reaches it. `high` is NULL if no number reaches the target, `low` if all do.
 bracket_cases <- function(share, start, target, most, least) {
   found <- new.env()
   try_at <- function(n) {
@@ -89,7 +89,8 @@ bracket_cases <- function(share, start, target, most, least) {
   try_at(min(max(round(start), least), most))
   while (is.null(found$low) && found$high > least) try_at(max(ceiling(found$high / 2), least))
   if (is.null(found$high)) {
-    # A few steps up, then the end: what that cannot reach is out of reach.
+    # A few steps up, then the largest number. If that misses the target, the target is out of
+    # reach.
     for (n in unique(round(pmin(c(start * c(2, 4, 8), most / 4, most), most)))) {
       if (n > found$low && is.null(found$high)) try_at(n)
     }
@@ -101,8 +102,8 @@ bracket_cases <- function(share, start, target, most, least) {
 }
 
 # Probit regression of the panels' shares (a row per panel, a column per number of cases) on the
-# square root of the number of cases. Panels are independent, numbers of cases are not: errors are
-# those of a sandwich, the root of a sum of squares over panels.
+# square root of the number of cases. Panels are independent, but the numbers of cases share them,
+# so that errors are sandwich errors: roots of sums of squares over panels.
 probit_line <- function(n, near, target) {
   x <- cbind(1, sqrt(n))
   runs <- nrow(near)
@@ -134,19 +135,19 @@ probit_line <- function(n, near, target) {
 
 # ---- Answers ------------------------------------------------------------------------------------
 
-# As it was simulated, at one number of cases.
+# Simulated result at one number of cases.
 answer_at <- function(panels, settings, i) {
   point <- summarise_panels(panels, settings)
   plan_row(settings$raters[[i]], panels$n, point, reason_short(point$probability, settings))
 }
 
-# NA where the probability is as high as it should be.
+# NA if the probability reaches the target.
 reason_short <- function(probability, settings) {
   if (probability >= settings$conf_level) return(NA_character_)
   paste("the probability is only", percent(probability))
 }
 
-# No number of cases was enough: because there is a bias, or because larger numbers were not tried.
+# No number of cases is enough: because of a bias, or because larger numbers were not tried.
 unreached <- function(at, tried, settings, i) {
   near <- lapply(tried, function(n) at(n)$near)
   best <- tried[[which.max(vapply(near, mean, 0))]]
@@ -167,13 +168,13 @@ reason_unreached <- function(point, n, settings, rising = TRUE) {
   )
 }
 
-# Estimates that are `NA` are further off than any margin.
+# Estimates that are `NA` count as outside any margin.
 summarise_panels <- function(panels, settings) {
   size <- abs(panels$error)
   size[is.na(size)] <- Inf
   width <- function(p) stats::quantile(size, min(max(p, 0), 1), type = 1L, names = FALSE)
   half <- width(settings$conf_level)
-  # The error of a share at that width, carried over to the width.
+  # The Monte Carlo error of the share at this width is converted to an error of the width.
   error <- share_error(as.vector(tapply(size <= half, panels$run, mean)))
   widths <- c(half, width(settings$conf_level + error), width(settings$conf_level - error))
   widths[is.infinite(widths)] <- NA_real_
@@ -187,25 +188,25 @@ summarise_panels <- function(panels, settings) {
   )
 }
 
-# Monte Carlo standard error of the mean of panels' shares; a mean of 0 or 1 is not certain.
+# Monte Carlo standard error of the mean share over panels. Shares of 0 or 1 also have an error.
 share_error <- function(near) {
   runs <- length(near)
   certain <- (0.5 + sum(near)) / (runs + 1)
   sqrt((if (mean(near) %in% 0:1) certain * (1 - certain) else stats::var(near)) / runs)
 }
 
-# Which cases to label: more of those of which ratings do not tell what the answer is.
+# Choice of the cases to label: more cases are drawn if ratings leave the answer uncertain.
 
 gold_strata <- 4L
-least_spread <- 0.3 # of the mean; what raters agree on may be wrong, too
+least_spread <- 0.3 # of the mean; raters may agree and be wrong
 fewest_in_stratum <- 2L
 
-# Standard deviation of what a label will say, if predictions of it were right. They are not, quite,
-# so they are drawn towards the middle.
+# Standard deviation of a new label, given its predicted probability. Predictions are overconfident,
+# so they are first shrunk towards 1/2.
 tempered <- function(q) stats::plogis(0.7 * stats::qlogis(pmin(pmax(q, 0.02), 0.98)))
 
-# Strata with about as many cases each, from the surest to the least sure; patterns of cases that
-# are equally sure stay together.
+# Strata with about the same number of cases, from the most to the least certain. Patterns with
+# equal uncertainty stay together.
 spread_strata <- function(spread, weight) {
   level <- round(spread, 9L)
   group <- match(level, sort(unique(level)))
@@ -215,7 +216,7 @@ spread_strata <- function(spread, weight) {
   match(stratum, unique(stratum))[group]
 }
 
-# How many of each stratum (Neyman's allocation): in proportion to cases and spread.
+# Number of cases drawn from each stratum (Neyman's allocation), in proportion to cases and spread.
 allocate_gold <- function(gold, cases, spread) {
   share <- cases * pmax(spread, least_spread * sum(cases * spread) / sum(cases))
   if (all(share == 0)) share <- cases
@@ -224,7 +225,7 @@ allocate_gold <- function(gold, cases, spread) {
     return(NULL) # too few for strata
   }
   number <- least
-  for (one in seq_len(gold - sum(least))) { # each to the stratum that lacks most
+  for (one in seq_len(gold - sum(least))) { # each case to the stratum with the largest deficit
     lack <- ifelse(number < cases, share / (number + 0.5), -Inf)
     most <- which.max(lack)
     number[[most]] <- number[[most]] + 1
@@ -232,8 +233,8 @@ allocate_gold <- function(gold, cases, spread) {
   number
 }
 
-# Stratum and probability of each pattern, with about `gold` cases in all. `spread` is NA for
-# patterns that need no gold, `weight` the number of cases of a pattern.
+# Stratum and probability of each pattern, with about `gold` cases in total. `spread` is NA for
+# patterns that need no label; `weight` is the number of cases of a pattern.
 gold_probabilities <- function(gold, spread, weight, choice) {
   eligible <- !is.na(spread) & weight > 0
   out <- list(stratum = ifelse(eligible, 1L, NA_integer_), probability = 0 * weight)
@@ -256,7 +257,7 @@ gold_probabilities <- function(gold, spread, weight, choice) {
   out
 }
 
-# In proportion to spread, as far as 1 lets it.
+# Probabilities proportional to spread, and at most 1.
 active_probability <- function(gold, spread, weight) {
   size <- pmax(spread, least_spread * sum(weight * spread) / sum(weight))
   if (all(size == 0)) size[] <- 1
@@ -269,8 +270,8 @@ active_probability <- function(gold, spread, weight) {
   }
 }
 
-# Draws cases: in each stratum as many as its probabilities sum to, by steps through its cases in
-# random order. Arguments have an entry per case.
+# Draws cases by systematic sampling: in each stratum, the number of cases is the sum of the
+# probabilities, rounded; cases are in random order. Arguments have an entry per case.
 draw_gold <- function(probability, stratum) {
   places <- split(seq_along(probability), stratum)
   chosen <- lapply(places, function(at) {

@@ -1,85 +1,91 @@
-#' How many cases, or raters
+#' Number of cases and raters for a study
 #'
-#' Finds the number of cases that brings the estimated accuracy of a system within a margin of the
-#' true one with a given probability; for several numbers of raters, and at a cost.
+#' Computes the smallest number of cases with which the estimated accuracy of a system is within
+#' `half_width` of its true accuracy with probability `conf_level`. It compares several numbers of
+#' raters, and their costs.
 #'
-#' @section What is assumed:
-#' A [rater_design()] says how raters and systems answer: how many categories there are, how
-#' frequent they are, what is missing, and which K-properties are broken. Without one there are five
-#' categories, base rates are `"uniform"`, and the K-properties hold. Arguments replace what the
-#' design says. Raters may be described by an accuracy, or by the kappa that a pilot found: raters
-#' of one accuracy would have it under the violations of the design. Other numbers of raters have
-#' accuracies that spread alike, at evenly spaced quantiles; raters who copy, or whose confusion
-#' matrices are given, are planned for as they are. With several systems probabilities are means
-#' over them.
+#' @section Assumptions:
+#' A [rater_design()] specifies how raters and systems answer: the number of categories and their
+#' base rates, missing ratings, and the K-properties that do not hold. Without a design there are
+#' five categories, base rates are `"uniform"`, and the K-properties hold. Other arguments replace
+#' properties of the design.
 #'
-#' A function of the number of cases that returns ratings with their truth, as for
-#' [simulation_study()], may stand in the place of a design: no raters or systems can be given
-#' beside it, and unless it draws case by case, numbers of cases are not compared on the same
-#' panels.
+#' Raters are described by an accuracy, or by the kappa of a pilot. A kappa is converted to the
+#' accuracy of equally accurate raters under the violations of the design. For other numbers of
+#' raters, accuracies are evenly spaced quantiles of those given. Raters who copy, or whose
+#' confusion matrices are given, cannot be replaced, so that their number is fixed. With several
+#' systems, probabilities are means over systems.
+#'
+#' Instead of a design, `design` may be a function of the number of cases that returns ratings with
+#' their truth, as in [simulation_study()]. It defines raters and systems, so that they cannot be
+#' given as arguments. Unless it draws case by case, different numbers of cases are compared on
+#' different panels.
 #'
 #' @section Simulation:
-#' Panels are drawn at a few numbers of cases, as by [simulation_study()]; a panel with more cases
-#' begins with those of the panel with fewer. The probit of the probability is taken as a line in
-#' the square root of the number of cases, as it is for an unbiased estimate with normal errors, and
-#' fitted around the target. The smallest number at which the line is high enough is the answer,
-#' and its standard error counts panels. An estimate that is `NA` is not within any margin. Where no
-#' number of cases suffices, usually because the estimate is biased, the answer is `NA`, with the
-#' reason and the best that was found.
+#' Panels are simulated at a few numbers of cases, as by [simulation_study()]; a panel with more
+#' cases begins with the cases of the panel with fewer. The probit of the probability is modelled as
+#' linear in the square root of the number of cases. This holds for an unbiased estimate with normal
+#' errors. The line is fitted around the target. The answer is the smallest number of cases at which
+#' the line reaches the target. Its standard error treats panels as independent. An estimate that is
+#' `NA` is never within the margin. If no number of cases is enough, usually because the estimate is
+#' biased, the answer is `NA`, with the reason and the best probability that was found.
 #'
 #' @section The paper's advice:
-#' Lehner (2015) advises, for three raters, five categories, a margin of .1 and probability .9, at
-#' least 200 cases if kappa is around .3, and finds 100 sufficient if it is around .55. The
-#' print repeats this where it applies (kappa .25 to .35, and .5 to .6), with the probability that
-#' so many cases have under the settings of the plan.
+#' Lehner (2015) gives advice for three raters, five categories, a margin of .1 and probability .9:
+#' at least 200 cases if kappa is around .3, and 100 cases if it is around .55. The print repeats
+#' this advice if it applies (kappa .25 to .35, and .5 to .6). It adds the probability at this
+#' number of cases under the settings of the plan.
 #'
 #' @section Agreement:
-#' The cases of the ratings are resampled, `runs` times for each of several numbers of cases. The
-#' half-width is the standard deviation of the measure times the quantile of Student's t that
-#' [agreement()] uses. Its logarithm is a line in the logarithm of the number of cases.
+#' With `agreement`, the cases of the ratings are resampled, `runs` times for each of several
+#' numbers of cases. The half-width is the standard deviation of the measure times the quantile of
+#' Student's t distribution that [agreement()] uses. The logarithm of the half-width is modelled as
+#' linear in the logarithm of the number of cases, with slope -1/2.
 #'
 #' @section Pilot:
-#' From the ratings of a pilot, or a fit to them, come the number of raters and categories, the
-#' share of missing ratings, base rates, accuracies of raters and of systems, if there are any.
-#' Ratings are fitted with an accuracy for each rater, if three or more are known by name and rated
-#' at least half of the cases, and with the K-model otherwise; give a fit of your choice instead to
-#' have `dispersion` and `difficulty` from it. A crowd, where more than half of the ratings are
-#' missing, counts as panels of as many raters as rated a case on average.
+#' The plan estimates the design from the ratings of a pilot, or a fit to them: number of raters and
+#' categories, share of missing ratings, base rates, accuracies of raters and systems. Ratings are
+#' fitted with an accuracy for each rater if at least three raters are named and at least half of
+#' the ratings are present. Otherwise they are fitted with the K-model. To use `dispersion` and
+#' `difficulty` of a pilot, give a fit. If more than half of the ratings are missing, the pilot is a
+#' crowd. It is planned as panels with the mean number of ratings per case as number of raters.
 #'
-#' @param design A [rater_design()] (its number of cases does not matter); or a function of the
-#'   number of cases; or [ratings()] of a pilot, or a [fit_raters()] result; or `NULL`.
-#' @param half_width How far an estimate may be from the true accuracy, in (0, 1): the distance that
-#'   is kept with probability `conf_level`. With `agreement`, half the width of its interval.
-#' @param conf_level Probability with which the estimate is to be no further, in (0, 1); see
+#' @param design A [rater_design()] (its number of cases is ignored); or a function of the number of
+#'   cases; or [ratings()] of a pilot, or a [fit_raters()] result; or `NULL`.
+#' @param half_width Largest distance between an estimate and the true accuracy, in (0, 1), that is
+#'   kept with probability `conf_level`. With `agreement`, half the width of its interval.
+#' @param conf_level Probability that an estimate is within `half_width`, in (0, 1); see
 #'   [fallible-options].
-#' @param raters Number of raters for each case, at least 2; or several such numbers, to be
-#'   compared. Those of the design by default, or 3.
+#' @param raters Number of raters for each case, at least 2; or several numbers to compare. By
+#'   default that of the design, or 3.
 #' @param rater_accuracy Probability that a rater is right, above 1 / number of categories; or one
 #'   for each rater.
-#' @param chance_kappa Agreement of raters beyond the chance of guesses, 1 / number of categories,
-#'   in (0, 1\], instead: the kappa of Lehner (2015), which is not Fleiss'.
-#' @param system_accuracy Probability that the system is right, or several such probabilities; by
-#'   default those of the design's systems, or .1, .3, .5, .7 and .9 as in the paper.
-#' @param cases The least and the largest number of cases between which to look; or one number, if
-#'   it is settled: the plan then says which numbers of raters are enough.
-#' @param cost Cost of a case beside its ratings, and of a rating: `c(case = , rating = )`, of which
-#'   one may be left out. By default the cost is the number of ratings.
+#' @param chance_kappa Agreement of raters beyond chance, in (0, 1\], as an alternative to
+#'   `rater_accuracy`. Chance agreement is 1 / number of categories. This is the kappa of Lehner
+#'   (2015), not Fleiss' kappa.
+#' @param system_accuracy Probability that the system is right, or several such probabilities. By
+#'   default the accuracies of the design's systems, or .1, .3, .5, .7 and .9 as in the paper.
+#' @param cases The smallest and the largest number of cases to try. Or one number, if the number of
+#'   cases is fixed: the plan then reports which numbers of raters are enough.
+#' @param cost Cost of a case without its ratings, and of a rating: `c(case = , rating = )`. One of
+#'   them may be left out. By default the cost is the number of ratings.
 #' @param estimator The name of a method of [estimate_accuracy()], an [accuracy_estimator()], or a
-#'   function of ratings, as for [simulation_study()]. `"average"`, the default there, may need many
-#'   more cases, since it is corrected for shared errors; to simulate it takes minutes.
-#' @param runs Number of panels for each number of cases, at least 20. All systems are judged on
-#'   each.
+#'   function of ratings, as in [simulation_study()]. `"average"`, the default of
+#'   [estimate_accuracy()], may need many more cases, because it is corrected for shared errors; its
+#'   simulation takes minutes.
+#' @param runs Number of panels for each number of cases, at least 20. All systems are evaluated on
+#'   the same panels.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
-#' @param ... `agreement`: a measure of [measures()], such as `"krippendorff_alpha"`. How many cases
-#'   give its interval this `half_width`? `design` must then be ratings, and of the other arguments
-#'   only `conf_level`, `cases` and `runs` are used. See Agreement.
+#' @param ... `agreement`: a measure of [measures()], such as `"krippendorff_alpha"`. The plan then
+#'   reports the number of cases for which its interval has this `half_width`. `design` must be
+#'   ratings, and the only other arguments used are `conf_level`, `cases` and `runs`. See Agreement.
 #' @return An object of class `case_plan` with methods for `print()`, [tidy()][tidy.case_plan],
 #'   [glance()][tidy.case_plan], [update()][tidy.case_plan] and [autoplot()][autoplot.case_plan].
 #' @family simulation
 #' @templateVar where Recommended use
 #' @template ref-lehner
 #' @examples
-#' # Raters who differ, on cases that do
+#' # Raters with different accuracies, and cases with different difficulty
 #' set.seed(1)
 #' design <- rater_design(c(0.6, 0.7, 0.8), systems = 0.9, categories = 3, difficulty = 0.1)
 #' plan <- plan_cases(design, raters = 2:4, cost = c(case = 5, rating = 1), runs = 20)
@@ -101,7 +107,7 @@ plan_cases <- function(design = NULL, half_width = 0.1, conf_level = default_con
   new_case_plan(simulated_parts(settings, seed), settings, arguments, seed)
 }
 
-# Checked arguments, with what the design says in place of what is not given.
+# Checked arguments. The design provides what is not given.
 plan_settings <- function(x) {
   c(
     list(
@@ -113,7 +119,7 @@ plan_settings <- function(x) {
   )
 }
 
-# Fields: cases, a number or NULL; or least_cases and max_cases, between which it is looked for.
+# Fields: cases, a number or NULL; and least_cases and max_cases, the range of the search.
 check_cases <- function(cases) {
   if (length(cases) == 1L) {
     cases <- check_count(cases, "cases", min = 2L)
@@ -126,7 +132,8 @@ check_cases <- function(cases) {
   list(cases = NULL, least_cases = least, max_cases = most)
 }
 
-# Cost of a case and of a rating, or of what else `default` names; where that is NA all are needed.
+# Costs named as in `default`, for example of a case and of a rating. Names with default NA are
+# required.
 check_cost <- function(cost, default = c(case = 0, rating = 1)) {
   names <- names(cost)
   ok <- is.numeric(cost) && !is.null(names) && all(names %in% names(default)) &&
@@ -139,11 +146,11 @@ check_cost <- function(cost, default = c(case = 0, rating = 1)) {
   replace(default, names, cost)
 }
 
-# The tables of all parts, with what each row costs.
+# Joins the tables of all numbers of raters, and adds the cost of each row.
 new_case_plan <- function(parts, settings, arguments, seed) {
   stacked <- function(part) tibble::as_tibble(stack_rows(parts, `[[`, part))
   table <- stacked("answer")
-  given <- settings$raters * (1 - settings$missing) # ratings of a case, on average
+  given <- settings$raters * (1 - settings$missing) # mean number of ratings of a case
   enough <- is.na(table$reason)
   table$ratings <- table$cases * given
   table$cost <- table$cases * (settings$cost[["case"]] + given * settings$cost[["rating"]])
@@ -154,7 +161,7 @@ new_case_plan <- function(parts, settings, arguments, seed) {
   ))
 }
 
-# A row of the table but for its costs. `point` has the columns of the curve.
+# A row of the table, without its costs. `point` has the columns of the curve.
 plan_row <- function(raters, cases, point, reason) {
   point$missing <- NULL
   data.frame(
@@ -162,10 +169,10 @@ plan_row <- function(raters, cases, point, reason) {
   )
 }
 
-# How many cases give the interval of a measure of agreement a half-width: plan_cases(agreement = ).
+# Number of cases for an interval of an agreement measure: plan_cases(agreement = ).
 
-# Cases of the ratings are resampled. The half-width falls about as 1 / sqrt(n), so that its
-# logarithm is a line in log(n), which is fitted to four numbers of cases around the answer.
+# Resamples the cases of the ratings. The half-width is about proportional to 1 / sqrt(n). A line of
+# its logarithm in log(n) is fitted to a few numbers of cases around the answer.
 plan_agreement <- function(arguments) {
   unused <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")
   given <- unused[!vapply(arguments[unused], is.null, NA)]
@@ -188,7 +195,7 @@ plan_agreement <- function(arguments) {
 }
 
 # A row per number of cases: half-width of the interval, its Monte Carlo error, and the share of
-# resamples in which the measure is undefined.
+# resamples with an undefined measure.
 agreement_curve <- function(view, settings) {
   at <- function(n) {
     drawn <- stats::rmultinom(settings$runs, n, view$cases)
@@ -216,7 +223,7 @@ agreement_curve <- function(view, settings) {
   curve[order(curve$cases), ]
 }
 
-# The least number of cases on the line whose half-width is small enough, and its standard error.
+# Least number of cases at which the fitted half-width is small enough, and its standard error.
 agreement_answer <- function(curve, settings) {
   wanted <- settings$half_width
   near <- curve[is.finite(curve$half_width) & curve$half_width > 0, ]
@@ -232,7 +239,7 @@ agreement_answer <- function(curve, settings) {
     answer$reason <- "the measure does not vary between resamples"
     return(answer)
   }
-  # The slope is -1/2, apart from what a resample with few cases lacks.
+  # The slope is fixed at -1/2.
   level <- stats::weighted.mean(log(near$half_width) + log(near$cases) / 2, near$cases)
   n <- ceiling(exp(2 * (level - log(wanted))))
   if (n > settings$max_cases) {

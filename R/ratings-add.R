@@ -1,5 +1,4 @@
-# More ratings of the same cases or of others, by the same raters or others, put to those that there
-# are.
+# Adds ratings to existing ones: of the same or other cases, by the same or other raters.
 
 add_ratings <- function(x, new) {
   if (in_database(x)) abort_no_cases("{.arg new} names cases")
@@ -18,7 +17,8 @@ add_ratings <- function(x, new) {
   x
 }
 
-# Some ratings can be neither added to nor added. `also`: reasons, and whether they hold.
+# Fails for ratings to which nothing can be added, or that cannot be added. `also`: further reasons
+# (names), with a logical for each.
 check_can_grow <- function(x, message, also) {
   reasons <- c(
     "They have weights." = !is.null(x$weights),
@@ -31,9 +31,9 @@ check_can_grow <- function(x, message, also) {
     i = "Make {.fun ratings} of all of them, and use {.code update(x = )}.")
 }
 
-# `row`, `rater` and `rating` of each rating, as labels but for the row, which is the place of its
-# case in `cases`; `ids`, the cases as they were given; `answers`, cases x systems, in labels; and
-# `truth`, NULL or a label for each case.
+# A list: `row` (number of the case in `cases`), `rater` and `rating` of each rating, the last two
+# as labels; `cases` as labels; `ids`, cases as given; `answers`, a list of labels by system; and
+# `truth`, NULL or a label per case.
 new_ratings_long <- function(new, x) {
   if (is.data.frame(new) && all(c("case", "rater", "rating") %in% names(new))) return(new_rows(new))
   new <- as_ratings(new, categories = x$categories, arg = "new")
@@ -69,7 +69,7 @@ new_rows <- function(new) {
   )
 }
 
-# `x` with a place for each case, rater and category that is new.
+# Adds new cases, raters and categories to `x`.
 with_new_names <- function(x, new) {
   strange <- setdiff(names(new$answers), x$systems)
   abort_if(strange, "system", "{.arg new} must have systems of the fit, or none.",
@@ -98,11 +98,11 @@ with_new_names <- function(x, new) {
   x
 }
 
-# Codes of what each system says of all cases, NA where it says nothing; `case`: the places of new
-# ones.
+# Codes of the answers of each system to all cases, NA without an answer. `case`: numbers of the new
+# cases.
 joined_answers <- function(x, new, case) {
   answers <- lapply(split_columns(case_answers(x), x$systems), function(code) {
-    replace(code, code == 0L, NA)[seq_along(x$cases)] # new cases have none yet
+    replace(code, code == 0L, NA)[seq_along(x$cases)] # new cases have no answers yet
   })
   for (system in names(new$answers)) {
     stated <- match(new$answers[[system]], x$categories)
@@ -116,14 +116,14 @@ joined_answers <- function(x, new, case) {
   unname(answers)
 }
 
-# Who are the systems: columns of wide data, raters of long data, or a table beside.
+# Finds the systems: columns of wide data, raters of long data, or a separate table.
 
-# A list: columns (names), raters (names), table, of which all but one are NULL or empty; and
-# constant (labels, with the systems as names).
+# A list: columns (names), raters (names), table, at most one of them not empty; and constant
+# (labels, with the systems as names).
 read_systems <- function(quos, data, layout) {
   quo <- quos$systems
   if (rlang::quo_is_null(quo)) return(list())
-  # Names of columns go before what is found elsewhere.
+  # Names of columns take precedence over variables.
   is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
   used <- all.vars(rlang::quo_get_expr(quo))
   selects <- length(used) > 0L && all(used %in% names(data))
@@ -140,13 +140,13 @@ read_systems <- function(quos, data, layout) {
   list(columns = columns)
 }
 
-# Systems that raters judge have no answers of their own: `c(app = "pass")` says which category of
-# the raters means that the system is right.
+# Systems that raters judge give no answers. In `c(app = "pass")`, "pass" is the category of the
+# raters for a right answer of the system.
 is_constant_system <- function(value) {
   is.character(value) && length(value) > 0L && all(rlang::have_name(value))
 }
 
-# With systems whose answers are their own, which alone can agree with anybody.
+# Drops constant systems. Agreement with them is undefined.
 without_constant <- function(x) {
   if (length(x$constant) > 0L) keep_systems(x, which(!x$systems %in% x$constant)) else x
 }
@@ -172,7 +172,7 @@ check_system_raters <- function(value) {
   unique(value)
 }
 
-# Its columns have names of their own, or those that the call gives to those of the ratings.
+# Checks the data frame of predictions. Its columns have standard names, or those of the ratings.
 system_table <- function(table, quos, data) {
   own <- c("case", "system", "prediction")
   table <- with_case(table, select_column(data, quos$case, "case", several = TRUE))
@@ -194,7 +194,7 @@ system_table <- function(table, quos, data) {
   table
 }
 
-# What raters who are systems said, as a table of its own.
+# Moves ratings by raters that are systems to a separate table.
 split_systems <- function(input, systems, repeats) {
   if (is.null(input$case)) abort_lacking(input$layout, "case")
   abort_argument_if(repeats == "labels", "systems",
@@ -225,7 +225,7 @@ split_systems <- function(input, systems, repeats) {
   take_rows(input, which(!is_system))
 }
 
-# A row for each case and system, with the answer that most runs have; none if answers tie.
+# A row per case and system, with the most frequent answer of its runs; no row if answers tie.
 votes_of_systems <- function(table) {
   if (anyDuplicated(table[c("case", "system")]) == 0L) return(table)
   inform_fallible(reruns_vote)
@@ -236,10 +236,10 @@ votes_of_systems <- function(table) {
   table[match(do.call(paste, votes), do.call(paste, code)), ]
 }
 
-# The truth that data come with: `truth` of ratings().
+# The argument `truth` of ratings().
 
-# A list like that of simulated panels: `category`, a code per case, NA where it is not known;
-# `expected`, NA for each system; and `kept`, TRUE. NULL if nobody gave it.
+# A list like the truth of simulated panels: `category`, a code per case, NA if unknown; `expected`,
+# NA for each system; and `kept`, TRUE. NULL if `truth` was not given.
 truth_to_keep <- function(input, x) {
   if (is.null(input$truth)) return(NULL)
   abort_argument_if(has_labels(x), "truth",
@@ -252,10 +252,10 @@ truth_to_keep <- function(input, x) {
   list(category = match(label, x$categories), kept = TRUE, expected = none_expected(x$systems))
 }
 
-# The accuracy of each system where it is not known.
+# Unknown accuracies, one per system.
 none_expected <- function(systems) stats::setNames(rep(NA_real_, length(systems)), systems)
 
-# It came with data, so that nothing may be estimated from it unless somebody says so.
+# Did the truth come with the data? Then estimates use it only if the user asks for it.
 is_kept_truth <- function(x) isTRUE(x$truth$kept)
 
 format_truth <- function(x) {
@@ -267,41 +267,40 @@ format_truth <- function(x) {
   }
 }
 
-# Fields: category (codes per case, NA where it is not known), stratum (codes per case, of drawn
-# panels only), expected (accuracy per system, NA where it is not known), base_rates, kept (see
-# truth_to_keep()).
+# Fields: category (codes per case, NA if unknown), stratum (codes per case, only for simulated
+# panels), expected (accuracy per system, NA if unknown), base_rates, kept (see truth_to_keep()).
 subset_truth <- function(truth, cases) {
   truth$category <- truth$category[cases]
   truth$stratum <- truth$stratum[cases]
   truth
 }
 
-# Counts of ratings, which do not show which rater gave which rating: their raters are slots with
-# numbers, as many as a case has ratings. What depends on who rated asks here.
+# Ratings given as counts per category. Raters are not identified; each case has numbered slots.
+# Functions that need identified raters use the functions below.
 
 has_counts <- function(x) inherits(x, "ratings_counts")
 
-# The raters that are known by name.
+# Names of identified raters; empty for counts.
 named_raters <- function(x) if (has_counts(x)) character() else x$raters
 
-# The number of each rater among those that the ratings distinguish.
+# Number of each rater; 1 for all slots of counts, which are not distinguished.
 rater_identity <- function(x) if (has_counts(x)) rep(1L, n_raters(x)) else seq_along(x$raters)
 
-# What is known of named raters alone; NA for counts.
+# A value that exists only for identified raters; NA for counts.
 of_named_raters <- function(x, value) if (has_counts(x)) NA_integer_ else value
 
-# What counts cannot show; NULL for other ratings.
+# Reason why counts are not enough; NULL for other ratings.
 why_unnamed <- function(x) {
   if (has_counts(x)) "Counts of ratings do not show which rater gave which rating."
 }
 
-# `message` says what needs the rater of each rating.
+# `message`: what needs the rater of each rating.
 check_named_raters <- function(x, arg, message, i = "Give each rating with its rater, in wide or
                                  long data; see {.fun ratings}.") {
   abort_argument_if(has_counts(x), arg, message, x = why_unnamed(x), i = i)
 }
 
-# `message` says what needs one answer of each rater on a case.
+# `message`: what needs one answer per rater and case.
 check_single_answers <- function(x, arg, message) {
   why <- why_unnamed(x) %||% if (has_repeats(x)) "Raters of {.arg x} repeat their ratings."
   abort_argument_if(!is.null(why), arg, message, x = why)

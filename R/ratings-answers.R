@@ -1,14 +1,14 @@
-# How sure raters say they are: `confidence` of ratings(). Kept by case and rater beside the
-# patterns, which know nothing of it. A list of `levels`, labels in their order, and vectors `case`,
-# `rater` and `code`, an entry per rating of which a level is known, by cases and raters.
+# Confidence of raters: argument `confidence` of ratings(). It is stored by case and rater, separate
+# from patterns. A list of `levels` (labels in their order) and vectors `case`, `rater` and `code`.
+# These have an entry per rating with a known level, sorted by case and rater.
 
 max_levels <- 5L
 
-# Not those of cut(), whose limits are sums: .6 would be below 3 * .2.
+# cut() computes limits as sums: .6 would be below 3 * .2.
 fifths <- c("[0, 0.2)" = 0, "[0.2, 0.4)" = 0.2, "[0.4, 0.6)" = 0.4, "[0.6, 0.8)" = 0.6,
   "[0.8, 1]" = 0.8)
 
-# `x` with `confidence`, if `input` has columns of it.
+# Adds `confidence` to `x`, if `input` has columns of it.
 with_confidence <- function(x, input) {
   columns <- input$confidence
   if (is.null(columns)) return(x)
@@ -46,7 +46,7 @@ check_takes_confidence <- function(x, input) {
     i = "Name a column for each rater, in the order of {.arg raters}.")
 }
 
-# What all columns say, in the same levels: `levels`, and `codes`, an integer vector for each.
+# Codes all columns in the same levels: `levels`, and `codes`, an integer vector per column.
 code_confidence <- function(columns, rows) {
   empty <- vapply(columns, function(column) all(is.na(column)), NA)
   abort_if(all(empty), "confidence", "There is not a single {.arg confidence}.",
@@ -95,7 +95,7 @@ check_shares <- function(x, column, rows) {
         {.code factor(x, 1:5, ordered = TRUE)}.", rows = rows)
 }
 
-# Systems tell how sure they are by scores.
+# The confidence of systems is given as scores.
 warn_sure_systems <- function(systems) {
   warn_if(systems, "confidence",
     "{.arg confidence} is of raters; that of {.val {systems}}, which {cli::qty(length(systems))}
@@ -103,9 +103,9 @@ warn_sure_systems <- function(systems) {
     i = "What systems say in numbers are {.arg scores}.", systems = systems)
 }
 
-# ---- Its use -------------------------------------------------------------------------------------
+# ---- Use -----------------------------------------------------------------------------------------
 
-# The level of ratings of these cases by these raters, 0 where none is known.
+# Level of the ratings of these cases by these raters, 0 if unknown.
 level_of_ratings <- function(x, case, rater) {
   stated <- x$confidence
   raters <- n_raters(x)
@@ -113,8 +113,8 @@ level_of_ratings <- function(x, case, rater) {
   replace(stated$code[at], is.na(at), 0L)
 }
 
-# Entries of some cases, by their place, and raters, by their new number, 0 for none: by cases and
-# raters. A case may be kept several times.
+# Entries of selected cases (numbers, also repeated) and raters (`rater`: new number of each, 0 to
+# drop it), sorted by case and rater.
 subset_entries <- function(entries, cases, rater) {
   entries <- lapply(entries, `[`, order(entries$case))
   lengths <- tabulate(entries$case, max(cases, entries$case, 0L))
@@ -126,7 +126,7 @@ subset_entries <- function(entries, cases, rater) {
   lapply(entries, `[`, kept[entries$rater[kept] > 0L])
 }
 
-# Of confidence or abstentions; NULL where none is left, unless it may be `empty`.
+# Subset of confidence or abstentions; NULL if nothing is left, unless `empty` is TRUE.
 subset_stated <- function(stated, cases, rater = seq_len(max(stated$rater)), empty = FALSE) {
   if (is.null(stated)) return(NULL)
   each <- intersect(c("case", "rater", "code"), names(stated))
@@ -145,12 +145,13 @@ format_confidence <- function(x) {
   )
 }
 
-# Replies that are no categories: `abstain` of ratings(). Patterns have ratings only; `abstained` is
-# a list of `label` and vectors `case` and `rater`, an entry per abstention, by cases and raters.
-# `silent_systems` has those of systems, whose numbers are in `rater`.
+# Abstentions: replies that are not categories, argument `abstain` of ratings(). Patterns contain
+# only ratings; `abstained` is a list of `label` and vectors `case` and `rater`, with an entry per
+# abstention, sorted by case and rater. In `silent_systems`, `rater` is the number of a system.
 
-# `input` with abstentions as missing ratings. `abstained`: for each column a code per row, 1 for a
-# label of `abstain`, 2 for an empty cell that is one. `silent`: the same of columns of systems.
+# Converts abstentions in `input` to missing ratings. `abstained`: for each column a code per row, 1
+# for a label of `abstain`, 2 for an empty cell that is an abstention. `silent`: the same for
+# columns of systems.
 take_abstentions <- function(input, options) {
   if (is.null(options$abstain)) return(input)
   check_takes_abstain(input, options)
@@ -204,13 +205,13 @@ with_abstentions <- function(x, input) {
   } else {
     list(case = match(table$case, x$cases), rater = match(as_label(table$system), x$systems))
   }
-  # An empty cell of a system is a case that it was not asked.
+  # An empty cell of a system means that the system was not asked.
   silent <- lapply(c(input$silent, table["silent"]), function(code) code == 1L)
   x$silent_systems <- new_abstentions(silent, place, input)
   x
 }
 
-# The case and the rater of each value of the columns of ratings.
+# Case and rater of each value in the columns of ratings.
 place_of_ratings <- function(input, x) {
   if (!input$layout$by_rating) {
     return(expand.grid(case = seq_len(input$rows), rater = seq_along(input$columns)))
@@ -218,7 +219,7 @@ place_of_ratings <- function(input, x) {
   list(case = match(input$case, x$cases), rater = match(as_label(input$rater), x$raters))
 }
 
-# NULL where there is none.
+# NULL if there are no abstentions.
 new_abstentions <- function(codes, place, input) {
   at <- which(unlist(codes, use.names = FALSE) > 0L)
   at <- at[order(place$case[at], place$rater[at])]
@@ -226,7 +227,7 @@ new_abstentions <- function(codes, place, input) {
   list(label = input$abstain, case = place$case[at], rater = place$rater[at])
 }
 
-# As if abstentions were ratings.
+# Checks for repeats as if abstentions were ratings.
 check_one_reply <- function(x) {
   given <- Map(c, unfold_ratings(x), x$abstained[c("case", "rater", "rater")])
   core <- core_patterns_long(
@@ -235,11 +236,11 @@ check_one_reply <- function(x) {
   check_repeats(with_patterns(x, core))
 }
 
-# ---- Their use ----------------------------------------------------------------------------------
+# ---- Use ----------------------------------------------------------------------------------------
 
 has_abstentions <- function(x) !is.null(x$abstained)
 
-# Patterns whose cases also have the same abstentions.
+# Splits patterns, so that all cases of a pattern have the same abstentions.
 split_by_abstention <- function(x) {
   if (!has_abstentions(x)) return(x)
   silent <- x$abstained
@@ -248,7 +249,7 @@ split_by_abstention <- function(x) {
   split_patterns(x, list(.abstained = same))
 }
 
-# Who abstained in each pattern that was split by it, like the ratings of patterns: `start`, and
+# Raters who abstained in each split pattern, stored like the ratings of patterns: `start` and
 # `rater`.
 abstaining_raters <- function(x) {
   silent <- x$abstained
@@ -261,7 +262,7 @@ without_abstentions <- function(x) {
   x
 }
 
-# Total weight of the abstentions of each of `n` raters, or systems.
+# Total weight of the abstentions of each of `n` raters or systems.
 weight_of_abstentions <- function(x, silent = x$abstained, n = n_raters(x)) {
   rowsum_codes(silent$rater, weights_of_cases(x)[silent$case], n)
 }
@@ -281,13 +282,13 @@ format_abstentions <- function(x) {
   )
 }
 
-# The share of the cases that each system was asked and that it answered; NA for one without any.
+# Share of the asked cases that each system answered; NA for a system without any.
 share_answered <- function(x) {
   given <- colSums((pattern_answers(x) > 0L) * pattern_weights(x))
   ratio(given, given + weight_of_abstentions(x, x$silent_systems, n_systems(x)))
 }
 
-# For results that do not use abstentions.
+# Note for results that do not use abstentions.
 abstain_note <- function(x) {
   if (has_abstentions(x)) "Abstentions count as missing ratings"
 }

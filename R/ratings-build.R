@@ -1,12 +1,12 @@
-# How data may be laid out: a record for each layout, and a builder, from coded columns to the
-# fields of a ratings object.
+# Layouts of data: a record for each layout, and a builder that converts coded columns to the fields
+# of a ratings object.
 
-# A layout is a list. args: the arguments of ratings() that tell it, all of which it needs; build: a
-# function of input (see read_input()) and categories; holds: which argument selects the columns
-# with what was said; asks, needs: how messages ask for it, and say what it needs; labels: do these
-# columns hold labels of categories (or else numbers); spread: a function of input and repeats that
-# makes columns of labels of columns whose values hold several; by_rating: has it a row per rating
-# (or else a row per case); class: what it gives.
+# A layout is a list. args: arguments of ratings() that identify it and that it needs; build: a
+# function of input (see read_input()) and categories; holds: argument that selects the columns of
+# ratings; asks, needs: how messages ask for the layout and name what it needs; labels: do these
+# columns contain labels of categories, or numbers; spread: a function of input and repeats that
+# expands columns with several labels per value; by_rating: is a row a rating, or a case; class:
+# class of the result.
 new_layout <- function(id, args, build, holds = args[[length(args)]],
                        asks = paste0("{.arg ", holds, "}"), needs = asks, labels = TRUE,
                        spread = function(input, repeats) input, by_rating = FALSE,
@@ -14,7 +14,7 @@ new_layout <- function(id, args, build, holds = args[[length(args)]],
   lapply(as.list(environment()), force)
 }
 
-# The first is that of a matrix of which nothing is said.
+# The first layout is the default for a matrix.
 rating_layouts <- function() {
   three <- "{.arg case}, {.arg rater} and {.arg rating}"
   list(
@@ -108,7 +108,8 @@ list_raters <- function(x) {
   if (is.factor(x)) levels(x)[sort(unique(as.integer(x)))] else column_labels(x)
 }
 
-# What `case` has in its rows, for each of `cases`; where it is known it must be the same.
+# Value of `x` for each of `cases`, from rows with these cases. Known values of a case must be
+# equal.
 value_of_cases <- function(x, case, cases, column, message, topic = "case") {
   known <- which(!is.na(x) & !is.na(case))
   first <- known[match(seq_along(cases), case[known])]
@@ -120,14 +121,14 @@ value_of_cases <- function(x, case, cases, column, message, topic = "case") {
   x[first]
 }
 
-# The place of the case of each row of the data.
+# Number of the case of each row of the data.
 case_of_rows <- function(input, x) {
   if (input$layout$by_rating) match(input$row_case %||% input$case, x$cases) else
     seq_len(input$rows)
 }
 
-# The values of a column must be `ok`; `rows`: where in the data they stand. Messages may use what
-# the caller has.
+# Fails if values of a column are not `ok`; `rows`: their rows in the data. Messages may use
+# variables of the caller.
 check_values <- function(x, ok, column, topic, message, ..., rows = seq_along(x)) {
   bad <- which(!ok)
   if (length(bad) == 0L) return(invisible())
@@ -149,13 +150,13 @@ check_counts <- function(x, column) {
   as.integer(x)
 }
 
-# Cases that only a system saw stand behind the others and have no ratings.
+# Cases that only a system answered follow the others and have no ratings.
 fill_unseen <- function(columns, systems, with = NA_integer_) {
   n <- length(systems$cases)
   lapply(unname(columns), function(x) c(x, rep(with, n - length(x))))
 }
 
-# Systems as coded columns over all cases, those included that only a system saw.
+# Systems as coded columns over all cases, including cases without ratings.
 add_systems <- function(input, cases, categories) {
   table <- input$system_table
   if (is.null(table)) {
@@ -184,7 +185,7 @@ add_systems <- function(input, cases, categories) {
   cases <- c(cases, unseen)
   names <- list_raters(table$system)
   at <- cbind(match(table$case, cases), match(as_label(table$system), names))
-  twice <- anyDuplicated(drop(at %*% c(1, length(cases)))) # a number for each case and system
+  twice <- anyDuplicated(drop(at %*% c(1, length(cases)))) # one number per case and system
   abort_if(twice > 0L, "repeat", "A system can give one prediction per case.",
     x = "System {.val {names[[at[twice, 2L]]]}} predicts case
         {.val {as.character(table$case[[twice]])}} again in row {twice} of {.arg systems}.",

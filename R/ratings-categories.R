@@ -1,4 +1,4 @@
-# Categories: values as labels, which of them are categories, and their codes.
+# Categories: converts values to labels, finds the categories among them, and assigns codes.
 
 #' @srrstats {G2.16} infinite numbers are no categories, and NaN is missing
 #' @noRd
@@ -25,13 +25,13 @@ labelled_factor <- function(x) {
   factor(as.vector(unclass(x)), levels, ifelse(is.na(words), as_label(levels), words))
 }
 
-# A 64-bit integer is a double with the bits of that integer, which only its package can read.
-# Numbers where they are exact, otherwise strings; left alone where that package is not there.
+# A 64-bit integer is stored as a double with its bits, which only package bit64 can read. Returns
+# numbers if they are exact, otherwise strings. Without that package, large integers are unchanged.
 plain_integers <- function(x) {
   if (!inherits(x, "integer64")) return(x)
   bytes <- writeBin(as.vector(unclass(x)), raw(), endian = "little")
   halves <- matrix(readBin(bytes, "integer", 2L * length(x), endian = "little"), 2L)
-  halves[is.na(halves)] <- -2^31 # whose bits are those of NA
+  halves[is.na(halves)] <- -2^31 # has the bits of NA
   low <- halves[1L, ] %% 2^32
   high <- halves[2L, ]
   value <- ifelse(high == -2^31 & low == 0, NA, high * 2^32 + low)
@@ -41,7 +41,7 @@ plain_integers <- function(x) {
 
 reads_integer64 <- function() isNamespaceLoaded("bit64")
 
-# Numbers as labels, of which those that are equal have one: 100000 is 1e5, and -0 is 0.
+# Labels of numbers. Equal numbers have the same label: 100000 is 1e5, and -0 is 0.
 as_label <- function(x) {
   x <- plain_integers(x)
   if (!is.numeric(x)) return(check_text(as.character(x), NULL))
@@ -51,8 +51,8 @@ as_label <- function(x) {
   out
 }
 
-# Labels that occur in a column, in the order in which they should be listed; factor levels are a
-# declaration and count even if unused.
+# Labels that occur in a column, in the order in which they are listed. Factor levels count even if
+# they are unused.
 column_labels <- function(x) {
   if (is.factor(x)) levels(x) else as_label(sort_strings(unique(x)))
 }
@@ -77,7 +77,7 @@ find_categories <- function(input, declared) {
   categories
 }
 
-# One thing, or none, where several are needed.
+# Text for a message that needs several labels but found one or none.
 found_only <- function(labels) {
   if (length(labels) > 0L) paste0("Found only ", verbatim(dQuote(labels, FALSE)), ".") else
     "Found none."
@@ -89,7 +89,7 @@ abort_many_categories <- function(categories) {
     i = "Is the column of ratings the right one?", categories = categories)
 }
 
-# Labels of ratings and systems as the names of `categories` say.
+# Replaces labels of ratings and systems by the names of `categories`.
 recode_input <- function(input, categories) {
   if (is.null(names(categories))) return(input)
   abort_argument_if(!input$layout$labels, "categories",
@@ -145,15 +145,15 @@ settle_input_labels <- function(input, options) {
   relabel_input(input, old, replace(new, gone, NA))
 }
 
-# NULL where all of them are names of what is in the data.
+# Declared categories; NULL if all elements of `categories` only rename labels.
 declared_categories <- function(categories) {
   named <- rlang::have_name(categories)
   if (is.null(categories) || all(named)) return(NULL)
   if (any(named)) unique(ifelse(named, names(categories), as_label(categories))) else categories
 }
 
-# Returns for each label the most frequent variant, which differs in capitals and blanks, or the
-# frequent label of which that variant is a misspelling.
+# For each label, the most frequent variant that differs only in capitals and blanks. If this
+# variant is a misspelling, its correct form.
 join_variants <- function(labels, input) {
   found <- unlist(lapply(input$columns, function(x) match(as_label(x), labels)))
   often <- labels[order(-tabulate(as.integer(found), length(labels)))]
@@ -164,7 +164,7 @@ join_variants <- function(labels, input) {
   ifelse(is.na(frequent), to, same(frequent))
 }
 
-# Signs that labels found in the data are not all categories.
+# Warns of labels that may not be categories.
 warn_labels <- function(labels, input) {
   doubt <- function(found, message, hint, labels = found) {
     warn_if(found, "labels", message, i = hint, labels = labels)
@@ -196,8 +196,8 @@ warn_labels <- function(labels, input) {
     "Check the columns of ratings, or declare {.arg categories}.", labels)
 }
 
-# A rater who shares no category with any other gave something else, or the same in other words. In
-# long data a rater may have seen few cases.
+# Warns of raters who share no category with any other rater: the column contains something else, or
+# labels in other words. In long data, raters with few ratings are not checked.
 warn_strange_raters <- function(x, wide) {
   n <- n_categories(x)
   pair <- unique((rating_rater(x) - 1) * n + rating_category(x))
@@ -227,7 +227,7 @@ check_declared <- function(categories) {
   labels
 }
 
-# Integer codes of the labels in a column; a label that is not a category is an error.
+# Integer codes of the labels in a column; fails for a label that is not a category.
 encode <- function(x, categories, column, role, rows = seq_along(x)) {
   code <- if (is.factor(x)) {
     match(levels(x), categories)[as.integer(x)]

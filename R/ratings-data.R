@@ -1,16 +1,16 @@
 #' Four raters and a system on ten cases
 #'
 #' The worked example of Lehner (2015): four raters and one automated system each assign ten cases
-#' to one of four categories. The true categories are unknown. The raters agree poorly, with 20
-#' agreeing pairs of ratings among 60, and the article shows that the accuracy of the system can be
-#' estimated all the same.
+#' to one of four categories. The true categories are unknown. The raters agree poorly, in 20
+#' of 60 pairs of ratings. The article shows that the accuracy of the system can be estimated
+#' nevertheless.
 #'
-#' The raters used the categories A to D 11, 10, 10 and 9 times, from which the article's base rates
-#' follow; its text says 11 times each.
+#' The raters used the categories A to D 11, 10, 10 and 9 times. The article computes base rates
+#' from these numbers, but its text gives 11 for each category.
 #'
 #' @srrstats {G1.5, G5.1} `bench/` has the code of all claims; data are exported
 #' @format A data frame with 10 rows, one for each case: `case`, its number, and `rater1` to
-#'   `rater4` and `system`, the categories that they chose, factors with levels `A` to `D`.
+#'   `rater4` and `system`, the chosen categories, factors with levels `A` to `D`.
 #' @source Lehner, P. E. (2015). Estimating the accuracy of automated classification systems using
 #'   only expert ratings that are less accurate than the system. *Journal of Modern Applied
 #'   Statistical Methods*, 14(1), article 13, Table 2. \doi{10.22237/jmasm/1430453520}
@@ -25,8 +25,8 @@
 #' Ratings of the fitness of 45 patients before an operation, made by five anaesthetists on a scale
 #' from 1 to 4. The first anaesthetist rated every patient on three occasions, the other four
 #' rated every patient once. These are the data with which Dawid and Skene (1979) introduced their
-#' model of observer error rates. In circulation is also a copy with 1, 1 and 2 for patient 7 and
-#' the first anaesthetist (here 1, 2 and 2), from which estimates differ slightly.
+#' model of observer error rates. Another published copy has 1, 1 and 2 for patient 7 and
+#' the first anaesthetist (here 1, 2 and 2), and gives slightly different estimates.
 #'
 #' @format A data frame with 315 rows, one for each rating, by case, rater and occasion: `case`, the
 #'   number of the patient, `rater`, a factor with levels `A1` to `A5`, and `rating`, 1 to 4.
@@ -41,10 +41,9 @@
 
 #' Six psychiatrists diagnose each of thirty patients
 #'
-#' How many of six psychiatrists gave each of five diagnoses to each of thirty patients. The six
-#' were not the same for every patient, so only the counts have a meaning and the columns of a
-#' table of raters would not. Fleiss (1971) introduced his kappa for many raters with these data;
-#' its value is .430.
+#' Numbers of psychiatrists, out of six, who gave each of five diagnoses to each of thirty patients.
+#' The six were not the same for every patient, so that raters are not identified.
+#' Fleiss (1971) introduced his kappa for many raters with these data; its value is .430.
 #'
 #' @format A data frame with 30 rows, one for each patient: `case`, its number, and the numbers of
 #'   diagnoses `depression`, `personality_disorder`, `schizophrenia`, `neurosis` and `other`, which
@@ -57,16 +56,15 @@
 #' head(fleiss1971)
 "fleiss1971"
 
-#' What workers saw in twenty sentences
+#' Medical relations in twenty sentences, chosen by workers
 #'
-#' How many of fifteen crowd workers said that a sentence expresses each of twelve medical relations
-#' between two marked terms, another relation, or none. Workers could choose several relations.
-#' These are the sentence vectors with which Aroyo and Welty (2014) explain CrowdTruth; who gave
-#' which answer is not known.
+#' Numbers of crowd workers, out of fifteen, who chose each of twelve medical relations between two
+#' marked terms in a sentence, another relation, or none. Workers could choose several relations.
+#' Aroyo and Welty (2014) explain CrowdTruth with these sentence vectors. Workers are not
+#' identified.
 #'
-#' The counts of most sentences sum to less than fifteen, since the figure was made without the
-#' workers found to be of low quality. The article gives sentence 225527736 a clarity of .61; by the
-#' figure it is .686.
+#' The counts of most sentences sum to less than fifteen, because the figure excludes workers of low
+#' quality. The article gives sentence 225527736 a clarity of .61; from the figure it is .686.
 #'
 #' @format A data frame with 20 rows, one for each sentence: `unit`, its number, and how many
 #'   workers chose treats (`sT`), prevents (`sP`), diagnose (`sD`), causes (`sCA`), location (`sL`),
@@ -80,36 +78,38 @@
 #' head(crowdtruth2014)
 "crowdtruth2014"
 
-#' What estimates said, and what was true, in public data sets
+#' Estimates and true accuracies in public data sets
 #'
 #' Estimates of the accuracy of systems by the default of [estimate_accuracy()], without the truth,
 #' and their true accuracy, in public data sets with known truth. The raters of most sets are
-#' crowds, some are experts; none are language models. Raters who always give the same answer are
-#' left out. Most systems are raters who were left out of the panel, some are classifiers.
+#' crowds, some are experts, and none are language models. Raters who always give the same answer
+#' are excluded. Most systems are raters who were removed from the panel, some are classifiers.
 #'
-#' These are numbers of whole sets; no case and no label is among them. The set of each row is one
-#' of its family, which is what was collected by the same people in the same way.
+#' The numbers describe whole sets; there are no cases and no labels. Each set belongs to a family
+#' of sets, which the same people collected in the same way.
 #'
 #' @format A data frame with a row for each system and 13 columns:
 #' \describe{
 #'   \item{family}{sets that belong together}
-#'   \item{kind}{what the raters are, `"crowd"` or `"expert"`; of your own sets also `"model"` or
+#'   \item{kind}{kind of the raters, `"crowd"` or `"expert"`; in your data also `"model"` or
 #'     `"tool"`}
 #'   \item{categories}{number of categories}
-#'   \item{n}{number of cases on which the system is judged}
-#'   \item{truth}{share of them on which it is right}
+#'   \item{n}{number of cases on which the system is evaluated}
+#'   \item{truth}{share of these cases on which the system is right}
 #'   \item{estimate}{its estimated accuracy}
 #'   \item{sampling}{standard error of the estimate from sampling}
 #'   \item{rater_error}{estimated share of wrong ratings}
 #'   \item{gap}{distance from `shared` to `independent`, the ends of the range}
 #'   \item{independence_weight}{weight of the models without a sign of shared errors}
-#'   \item{dependence_weight}{how much of shared errors is allowed for, 0 to 1}
+#'   \item{dependence_weight}{prior weight of dependence, 0 to 1: how far the interval allows for
+#'     shared errors}
 #'   \item{base_rate_range}{range of accuracies over the base rates that the ratings leave possible}
-#'   \item{open_share}{share of the cases whose truth the estimate did not know}
+#'   \item{open_share}{share of the cases whose truth was unknown to the estimate}
 #' }
 #'
-#' @source Computed by data-raw/reference_sets.R of the package's sources. Numbers like these are
-#'   in [tidy()][tidy.accuracy_estimate] of an estimate, most of them in `"details"`.
+#' @source Computed by data-raw/reference_sets.R in the sources of the package. The table
+#'   [tidy()][tidy.accuracy_estimate] of an estimate has the same numbers, most of them in
+#'   `"details"`.
 #'
 #' @keywords datasets
 #' @examples

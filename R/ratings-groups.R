@@ -1,40 +1,41 @@
-# Raters who share a source, and reruns of one rater: how users declare them, and the one vote that
-# each group and each rater has in a fit.
+# Groups of raters who share a source, and reruns of one rater: declaration, and conversion to one
+# vote of each group and each rater.
 
 #' One vote per group and per rater
 #'
-#' Raters who share a source (a family of models, a laboratory, a training) err together, and a
-#' rater who is asked twice errs twice. Fits of ratings with `rater_groups`, or with
-#' `repeats = "reruns"`, are fits of one vote each, which `as_ratings(x, votes = TRUE)` gives.
+#' Raters who share a source (a family of models, a laboratory, a training) make correlated errors,
+#' and so do reruns of one rater. Fits of ratings with `rater_groups`, or with `repeats = "reruns"`,
+#' use one vote per group and per rater. `as_ratings(x, votes = TRUE)` returns these votes.
 #'
-#' The vote of a group on a case is the category that most of its ratings have. Where several
-#' categories lead, the group has no vote on that case. The same goes for the reruns of a rater,
-#' which become its vote before it votes in its group. A rater in a group of its own keeps its
-#' ratings. All raters may be in one group: there is then one vote, which needs known truths or a
-#' calibration sample (`known_raters` of [fit_raters()]).
+#' The vote of a group on a case is its most frequent category. If several categories are equally
+#' frequent, the group has no vote on that case. The same rule combines the reruns of a rater into
+#' its vote, before it votes in its group. A rater who is a group by itself keeps its
+#' ratings. All raters may be in one group. There is then a single vote, which needs known truths or
+#' a calibration sample (`known_raters` of [fit_raters()]).
 #'
-#' @section How well it works:
-#' Measured on simulated panels with two groups of three raters, two single raters and a system that
-#' is right in 80% of 300 or 1000 cases in two or five categories (bench/rater-groups.R). Where
-#' members of a group repeat the first of them in 50% or 80% of the cases, the mean absolute error
-#' of [estimate_accuracy()] is .22 without groups and .02 with them, and 90% intervals cover .26 and
-#' .97. Where it is not answers but being right that members have in common (correlation .5 or .8),
-#' it is .060 and .015, coverage .75 and .97. Exponents in the likelihood, and a random effect of
-#' the group, were no better.
+#' @section Performance:
+#' The rule was tested on simulated panels (bench/rater-groups.R) with two groups of three raters,
+#' two single raters and a system with accuracy .8. There were 300 or 1000 cases in two or five
+#' categories. In one simulation, members of a group repeat the first member in 50% or 80% of the
+#' cases. The mean absolute error of [estimate_accuracy()] is .22 without groups and .02 with
+#' groups; 90% intervals cover .26 and .97. In another, members are right on the same cases
+#' (correlation .5 or .8). The error is .060 and .015, and coverage is .75 and .97. Exponents in the
+#' likelihood, and a random effect of the group, were no better.
 #'
-#' Four judges, two or three runs of each, which repeat the first in none, 50% or 80% of the cases:
-#' error .047 if runs pass for raters of their own, .019 with votes (.022 if the first run is the
-#' vote where runs tie), and no loss where runs are independent after all.
+#' In a simulation of reruns, four judges have two or three runs each, which repeat the first run in
+#' 0, 50% or 80% of the cases. The error is .047 if runs count as separate raters, and .019 with
+#' votes. It is .022 if the first run is the vote where runs tie. Votes of independent runs lose
+#' nothing.
 #'
 #' @name rater_groups
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case,
 #'   rater_groups = c(rater1 = "clinic", rater2 = "clinic"))
-#' # The raters are the groups, in the order of their first raters
+#' # After voting, the raters are the groups, in the order of their first members
 #' as_ratings(x, votes = TRUE)
 #'
-#' # Which is what a fit uses
+#' # A fit uses these votes
 #' fit_raters(x)
 NULL
 
@@ -43,7 +44,7 @@ n_voters <- function(x) if (is.null(x$rater_groups)) n_raters(x) else length(uni
 
 is_one_rater <- function(x) n_voters(x) < 2L
 
-# Reruns alone: all raters stay.
+# Replaces reruns by votes; all raters stay.
 one_vote_each <- function(x) {
   if (!has_reruns(x)) return(x)
   x <- cast_votes(x, seq_along(x$raters), x$raters)
@@ -52,7 +53,7 @@ one_vote_each <- function(x) {
   x
 }
 
-# For verbs that need one rating of each rater on a case.
+# For verbs that need one rating per rater and case.
 with_votes_of_reruns <- function(x) {
   if (has_reruns(x)) inform_fallible(reruns_vote)
   one_vote_each(x)
@@ -74,8 +75,8 @@ with_votes <- function(x) {
   x
 }
 
-# One rating per unit and pattern. `unit` is that of each rater, `names` are theirs. Repeats of
-# which each is evidence are votes only beside the ratings of others.
+# Combines ratings into at most one vote per unit and pattern. `unit`: unit of each rater; `names`:
+# names of units. Independent repeats become votes only if the unit has several raters.
 cast_votes <- function(x, unit, names) {
   given <- data.frame(
     pattern = rating_pattern(x), unit = unit[rating_rater(x)], category = rating_category(x)
@@ -86,19 +87,19 @@ cast_votes <- function(x, unit, names) {
   core <- core_patterns_long(cast$pattern, cast$unit, cast$category, systems, n_patterns(x))
   core$index <- core$index[pattern_of_case(x)]
   x$raters <- names
-  x$confidence <- NULL # nobody said how sure a vote is
+  x$confidence <- NULL # votes have no confidence
   with_patterns(x, core)
 }
 
-# The category that leads in each pattern and unit, in rows like those given; none where several do.
+# The most frequent category in each pattern and unit; rows with ties are dropped.
 majority <- function(given, units, categories) {
-  key <- (given$pattern - 1) * units + given$unit - 1 # beyond what an integer holds
+  key <- (given$pattern - 1) * units + given$unit - 1 # a double, may exceed integers
   cell <- key * categories + given$category - 1
   cells <- unique(cell)
   times <- tabulate(match(cell, cells), length(cells))
   order <- order(cells %/% categories, -times)
   of <- (cells %/% categories)[order]
-  ties <- of == c(of[-1L], NA) & times[order] == c(times[order][-1L], NA) # with the next
+  ties <- of == c(of[-1L], NA) & times[order] == c(times[order][-1L], NA) # with the next category
   leads <- order[!duplicated(of) & !ties %in% TRUE]
   of <- cells[leads] %/% categories
   data.frame(
@@ -107,7 +108,7 @@ majority <- function(given, units, categories) {
   )
 }
 
-# Ratings of new cases, which vote as those of a fit did.
+# Ratings of new cases, combined into votes in the same way as those of a fit.
 vote_as_fitted <- function(x, fitted) {
   groups <- fitted$voted$groups
   if (!is.null(groups) && !has_counts(x) && all(x$raters %in% names(groups))) {
@@ -116,9 +117,9 @@ vote_as_fitted <- function(x, fitted) {
   as_ratings(x, votes = TRUE)
 }
 
-# ---- What users declare -------------------------------------------------------------------------
+# ---- Declaration --------------------------------------------------------------------------------
 
-# A data frame with columns rater and group (NA is a group of its own), or NULL.
+# A data frame with columns rater and group (NA for a rater without a group), or NULL.
 read_groups <- function(data, quo, rater_name) {
   is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
   value <- if (is_column) quo else
@@ -149,7 +150,7 @@ read_groups <- function(data, quo, rater_name) {
   table
 }
 
-# The group of each rater; those of whom nothing is said have one of their own, with their name.
+# The group of each rater. Raters without a group are groups with their name.
 groups_of_raters <- function(table, x) {
   if (is.null(table)) return(NULL)
   check_named_raters(x, "rater_groups", "{.arg rater_groups} needs the rater of each rating.")
@@ -166,9 +167,9 @@ groups_of_raters <- function(table, x) {
   group
 }
 
-# ---- What is shown of them ----------------------------------------------------------------------
+# ---- Text ---------------------------------------------------------------------------------------
 
-# Of ratings: who they are and how they will count.
+# Lines about the raters of ratings, and about votes to come.
 format_raters <- function(x) {
   sizes <- lengths(groups_of_several(x))
   c(
@@ -181,7 +182,7 @@ format_raters <- function(x) {
   )
 }
 
-# Of votes: what they were before.
+# Lines about votes that were cast.
 format_votes <- function(x) {
   groups <- x$voted$groups
   c(
@@ -193,15 +194,15 @@ format_votes <- function(x) {
   )
 }
 
-# The numbers of the raters of each group of several.
+# Numbers of the raters in each group of several raters.
 groups_of_several <- function(x) {
   groups <- x$rater_groups
   members <- split(seq_along(groups), factor(groups, unique(groups)))
   members[lengths(members) > 1L]
 }
 
-# A row per group of several raters: how many, the share of pairs of members that agree, on how many
-# cases it has a vote, and on how many it has none since categories tie.
+# A row per group of several raters: number of raters, share of pairs of members that agree, number
+# of cases with a vote, and number of rated cases with tied categories.
 group_table <- function(x) {
   if (is.null(x$rater_groups)) return(NULL)
   members <- groups_of_several(x)
@@ -218,13 +219,13 @@ group_table <- function(x) {
   )
 }
 
-# How many cases some of these raters rated.
+# Number of cases that at least one of these raters rated.
 cases_rated <- function(x, raters) {
   mine <- rating_pattern(x)[rating_rater(x) %in% raters]
   as.double(count_cases(x, seq_len(n_patterns(x)) %in% mine))
 }
 
-# For each rater the share of pairs of ratings of one case by that rater that agree.
+# For each rater, the share of agreeing pairs among its ratings of the same case.
 rerun_agreement <- function(x) {
   weight <- pattern_weights(x)[rating_pattern(x)]
   raters <- n_raters(x)
@@ -238,8 +239,8 @@ rerun_agreement <- function(x) {
   ratio(pairs(unit * n_categories(x) + rating_category(x)), pairs(unit))
 }
 
-# Who rates. What shared errors hide cannot be seen in ratings; what it typically is depends on
-# who gave them.
+# Kinds of raters. Ratings do not show shared errors; their typical size depends on the kind of
+# raters.
 
 kind_words <- c(
   expert = "experts", crowd = "a crowd", model = "language models", tool = "programs"
@@ -260,7 +261,7 @@ check_rater_kind <- function(kind) {
   kind
 }
 
-# One word where all are of one kind, otherwise a word per rater, with names.
+# One word if all raters are of one kind, otherwise a named word per rater.
 settle_kinds <- function(kind, x) {
   if (is.null(names(kind))) return(kind)
   group <- x$rater_groups %||% x$raters
@@ -276,7 +277,7 @@ settle_kinds <- function(kind, x) {
   if (length(unique(kind)) == 1L) kind[[1L]] else stats::setNames(kind, x$raters)
 }
 
-# A vote is of a kind if all who cast it are people, or all are machines; NA for none.
+# Kind of each group: NA if its raters are not all people, or not all machines.
 kinds_of_groups <- function(x, groups) {
   kind <- x$rater_kind
   if (is.null(names(kind))) return(kind)
@@ -286,7 +287,7 @@ kinds_of_groups <- function(x, groups) {
   }, "")
 }
 
-# Of ratings, a fit or an estimate: the kind of all raters, or of each; NULL if nobody said.
+# Kind of all raters, or of each rater, of ratings, a fit or an estimate; NULL if not declared.
 rater_kind <- function(of) {
   if (inherits(of, "accuracy_estimate")) of <- of$fit
   if (inherits(of, "rater_fit")) of <- of$x
@@ -294,8 +295,8 @@ rater_kind <- function(of) {
   if (is.null(names(kind))) kind else unname(kind[of$raters])
 }
 
-# "people" or "machines" rate, if that was said of all raters; otherwise, and where both do, it
-# counts as not said: "undeclared".
+# "people" or "machines", if all raters are declared as such; "undeclared" for mixtures, and if some
+# raters are not declared.
 panel_kind <- function(of) kind_of_panel(rater_kind(of))
 
 kind_of_panel <- function(kind) {
@@ -304,7 +305,7 @@ kind_of_panel <- function(kind) {
   if (all(kind %in% machine_kinds)) "machines" else "undeclared"
 }
 
-# Of ratings: who they are.
+# A line about the kinds of raters.
 format_kinds <- function(x) {
   kind <- rater_kind(x)
   if (length(kind) == 0L) return(NULL)
@@ -331,8 +332,8 @@ machine_names <- paste0("(^|[^a-z])(gpt|(", paste(c(
   "roberta", "llm", "language.?model", "classifier"
 ), collapse = "|"), ")([^a-z]|$))|(qa|bot|detector)$|^lf_")
 
-# Once in a session: intervals depend on whether machines rate, and no kind is declared. Names tell
-# in most panels; two raters are asked about whatever their names are.
+# Asks once per session, because intervals depend on machines and no kind is declared. Names of most
+# machines are recognised. Panels of two raters are always asked about.
 ask_who_rates <- function(x) {
   names <- named_raters(x)
   like <- if (length(names) == 2L) names else

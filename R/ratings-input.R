@@ -1,4 +1,4 @@
-# From what users have to what ratings() needs: columns found and checked.
+# Finds and checks the columns that the user's arguments of ratings() name.
 
 #' @srrstats {G2.10, G2.11, G2.12} columns are taken with `[[`, whatever their class; lists are
 #'   refused
@@ -7,13 +7,13 @@ NULL
 
 max_categories <- 1000L
 
-# A list, without what is not there: layout (its record), rows (their number), columns (list of
-# rating columns, or of counts), case, keys (of a case with several columns: by name, is it a
-# number), rater, weights, systems (wide columns), system_table,
-# constant, groups (of raters), truth (a list of one column), covariates and confidence (lists of
-# columns), row_case (of the data, before rows go to systems or become several), ordered, na_given
-# (did the user say what labels are missing?), abstain, abstained and silent (see
-# take_abstentions()), others (columns without a role that may be keys).
+# Returns a list without elements that are not given: layout (its record); rows (their number);
+# columns (list of rating columns, or of counts); case; keys (for a case with several columns: by
+# name, is it a number); rater; weights; systems (wide columns); system_table; constant; groups (of
+# raters); truth (a list of one column); covariates and confidence (lists of columns); row_case
+# (cases of the rows of the data, before rows move to systems or are expanded); ordered; na_given
+# (did the user specify labels of missing ratings?); abstain; abstained and silent (see
+# take_abstentions()); others (columns without a role that may be keys).
 read_input <- function(data, quos, options) {
   repeats <- options$repeats
   data <- as_columns(data)
@@ -46,7 +46,7 @@ read_input <- function(data, quos, options) {
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
   if (length(given$raters) > 0L) input <- split_systems(input, given$raters, repeats)
   input <- layout$spread(input, repeats)
-  input <- settle_input_labels(input, options) # labels that were in lists
+  input <- settle_input_labels(input, options) # labels from list columns
   labelled <- c(if (layout$labels) input$columns, input$systems, input$truth,
     prediction = input$system_table["prediction"])
   for (column in names(labelled)) check_labels(labelled[[column]], column)
@@ -61,7 +61,7 @@ selects_by_pattern <- function(quo) {
   is.call(expr) && !rlang::is_call(expr, "c")
 }
 
-# `input` with some of the rows of its long data; `source` are their places in these.
+# Keeps some rows of long data in `input`; `source` are their numbers in the data.
 take_rows <- function(input, rows) {
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][rows]
   for (field in intersect(c("columns", "confidence", "abstained"), names(input))) {
@@ -71,8 +71,8 @@ take_rows <- function(input, rows) {
   input
 }
 
-# The names of the columns that are raters (or what else the layout holds), systems (given, where
-# they are columns), case, rater, weights, truth, covariates and confidence.
+# Names of columns by role: raters (or what the layout holds), systems (given, if they are columns),
+# case, rater, weights, truth, covariates and confidence.
 find_roles <- function(data, quos, layout, systems, repeats) {
   one <- function(arg) select_column(data, quos[[arg]], arg)
   some <- function(arg) select_columns(data, quos[[arg]], arg)
@@ -124,7 +124,7 @@ as_columns <- function(data) {
   structure(plain_columns(data), rows = rows, is_matrix = is_matrix, case_names = case_names)
 }
 
-# Groups beside the case and the rater of a row would be lost without a word.
+# Warns of other groups than cases and raters, because they are ignored.
 warn_grouped <- function(groups, roles) {
   groups <- setdiff(groups, c(".rows", roles$case, roles$rater))
   warn_if(groups, "grouped",
@@ -157,7 +157,7 @@ find_layout <- function(data, quos) {
   layout
 }
 
-# Which of these quosures are of arguments that were given.
+# Names of arguments that were given.
 given_roles <- function(quos) names(quos)[!vapply(quos, rlang::quo_is_null, NA)]
 
 abort_lacking <- function(layout, arg, i = NULL) {
@@ -188,7 +188,7 @@ select_columns <- function(data, quo, arg) {
 
 select_column <- function(data, quo, arg, several = FALSE) {
   if (rlang::quo_is_null(quo)) return(NULL)
-  # A vector would be taken for numbers of columns.
+  # tidyselect would read a vector as numbers of columns.
   is_vector <- rlang::quo_is_call(quo) && !(several && rlang::quo_is_call(quo, "c"))
   value <- if (is_vector) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
   abort_if(is.atomic(value) && length(value) > 1L, "columns",
@@ -212,7 +212,7 @@ check_disjoint <- function(roles, holds) {
     x = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)
 }
 
-# A level that stands for missing values is no category, nor is an empty one that no rater used.
+# Drops levels that mean missing values, and an empty level if it is not used.
 clean_levels <- function(x) {
   if (!is.factor(x) || !any(levels(x) %in% c(NA, ""))) return(x)
   factor(x, levels = setdiff(levels(x), c(NA, if (!"" %in% x) "")))
@@ -228,7 +228,7 @@ check_labels <- function(x, column) {
         in long data.", arg = column)
   check_values(x, !is.infinite(x), column, "columns",
     "Categories that are numbers must be finite.", arg = column)
-  # Only texts can be empty, and comparing all of them is slow.
+  # Only text can be empty, and comparing all values is slow.
   row <- if (is.character(x) || (is.factor(x) && "" %in% levels(x))) match("", x)
   abort_if(!is.null(row) && !is.na(row), "blank", "A category cannot be an empty string.",
     x = "Found one in column {.val {column}}, row {row}.",
@@ -250,5 +250,5 @@ check_weights <- function(x, column) {
   as.double(x)
 }
 
-# A vector of one of these modes without a class, whose values are what they seem to be.
+# Is this a vector of one of these modes without a class or dimensions?
 is_plain <- function(x, modes) !is.object(x) && is.null(dim(x)) && mode(x) %in% modes

@@ -1,12 +1,12 @@
-# Answers with several labels: how they come in, and how they are looked at one by one.
+# Answers with several labels: input, and conversion to single labels.
 
-# One row per label, from one row per answer. `source` is the row that a label came from, `empty`
-# says which rows stand for an answer without labels.
+# Converts one row per answer to one row per label. `source` is the original row of a label; `empty`
+# marks rows for answers without labels.
 expand_answers <- function(input, repeats) {
   if (repeats != "labels") return(input)
   one <- length(input$columns) == 1L
   lists <- one && is.list(input$columns[[1L]])
-  if (!is.null(input$case)) check_whole_answers(input, one && !lists) # or build_long() says so
+  if (!is.null(input$case)) check_whole_answers(input, one && !lists) # or build_long() fails
   if (one && !lists) return(input)
   given <- if (one) read_label_lists(input$columns[[1L]], names(input$columns)) else
     read_label_flags(input$columns)
@@ -22,14 +22,14 @@ expand_answers <- function(input, repeats) {
   input
 }
 
-# A row is a whole answer or, where there is a row per label, one of its labels: a row that is NA
-# would be lost beside others of its answer.
+# A row must be a whole answer or, in data with a row per label, one of its labels. A row with NA
+# next to labels of the same answer would be lost.
 check_whole_answers <- function(input, by_label) {
   check_identifiers(input$case, "case")
   check_identifiers(input$rater, "rater")
   cases <- unique(input$case)
   answer <- match(input$case, cases) +
-    length(cases) * match(input$rater, unique(input$rater)) # a number for each case and rater
+    length(cases) * match(input$rater, unique(input$rater)) # one number per case and rater
   if (by_label) {
     gap <- which(is.na(input$columns[[1L]]))
     partly <- gap[answer[gap] %in% answer[-gap]]
@@ -50,7 +50,7 @@ check_whole_answers <- function(input, by_label) {
 read_label_lists <- function(x, column) {
   check_label_kinds(x[lengths(x) > 0L], column)
   is_factor <- vapply(x, is.factor, NA)
-  if (any(is_factor)) { # unlist() would give codes where some are none
+  if (any(is_factor)) { # unlist() of factors and other vectors would return codes
     x[!is_factor] <- lapply(x[!is_factor], function(v) factor(rep(NA, length(v))))
   }
   label <- unlist(x, use.names = FALSE)
@@ -97,7 +97,7 @@ check_flags <- function(x, ok, column) {
     "Columns of labels must hold 0 and 1, or {.code NA} in all of them.")
 }
 
-# The same label twice in an answer.
+# Fails if an answer contains a label twice.
 check_label_once <- function(x) {
   given <- cbind(rating_pattern(x), rating_rater(x), rating_category(x))
   n <- nrow(given)
@@ -112,10 +112,10 @@ check_label_once <- function(x) {
     i = "Leave repeated rows out, for example with {.fun unique}.", case = case, rater = rater)
 }
 
-# ---- Answers one by one -------------------------------------------------------------------------
+# ---- Single entries -----------------------------------------------------------------------------
 
-# What the compiled code wants: one entry per label given, by unit, worker and label; label 0 stands
-# for an empty answer.
+# Input of the core: an entry per label, sorted by unit, worker and label; label 0 is an empty
+# answer.
 judgements <- function(x) {
   out <- stats::setNames(unfold_ratings(x), c("unit", "worker", "label"))
   if (length(x$empty$case) > 0L) {
@@ -125,7 +125,7 @@ judgements <- function(x) {
   c(out, units = nrow(x), workers = n_raters(x), labels = n_categories(x))
 }
 
-# The number of the answer that each entry of judgements() belongs to.
+# Number of the answer of each entry of judgements().
 answer_number <- function(entries) {
   n <- length(entries$unit)
   new <- entries$unit[-1L] != entries$unit[-n] | entries$worker[-1L] != entries$worker[-n]
@@ -159,26 +159,26 @@ format_answers <- function(x) {
   )
 }
 
-# From answers with several labels to ratings with one category each.
+# Conversion of answers with several labels to ratings with one category.
 
-#' Ratings with one category each
+#' Ratings with one category from answers with several labels
 #'
-#' The way from answers with several labels to the methods that need one category per rating.
+#' Converts answers with several labels to ratings with one category, as most methods need.
 #'
-#' * Without `label`, the labels are the categories, and every answer must have one label; what
-#'   becomes of answers with several is said by `several`. An answer without a label is a missing
+#' * Without `label`, the labels are the categories, and every answer must have one label. `several`
+#'   specifies what happens to other answers. An answer without a label becomes a missing
 #'   rating.
-#' * With `label`, the question becomes whether that label is in the answer, `"yes"` or `"no"`, and
-#'   every answer has one, an empty one too. Nothing is lost; make one such object per label.
+#' * With `label`, a rating is `"yes"` if the answer contains this label, and otherwise `"no"`, also
+#'   for an empty answer. To use all labels, make one such object per label.
 #'
 #' @param x [ratings()] with `repeats = "labels"`, or a [crowdtruth()] result. Ratings with one
-#'   category each stay as they are, unless there is a `label`.
+#'   category are returned unchanged, unless `label` is given.
 #' @param label A label, or `NULL`.
-#' @param several What to do with answers of several labels: `"error"`, or `"omit"`, which takes
-#'   them as missing.
+#' @param several Treatment of answers with several labels: `"error"`, or `"omit"`, which makes them
+#'   missing.
 #' @param ... Not used.
-#' @return A [ratings()] object. Systems are kept; with `label` their predictions become `"yes"` and
-#'   `"no"` too.
+#' @return A [ratings()] object. Systems are kept. With `label`, their predictions also become
+#'   `"yes"` and `"no"`.
 #' @family CrowdTruth
 #' @examples
 #' set.seed(1)
@@ -224,7 +224,7 @@ one_label <- function(x, label) {
   rebuild(x, answers, c("yes", "no"))
 }
 
-# Ratings of the same cases and raters from other entries: unit, worker and label.
+# Ratings of the same cases and raters from new entries: unit, worker and label.
 rebuild <- function(x, entries, categories, repeats = "error") {
   systems <- unname(split_columns(case_answers(x), x$systems))
   core <- core_patterns_long(entries$unit, entries$worker, entries$label, systems, nrow(x))

@@ -1,4 +1,4 @@
-# Finds the roles of columns from their names and values, where the user does not specify them.
+# Finds the roles of columns from their names and values, if the user does not specify them.
 
 id_names <- "^([.]?id|(case|item|unit|doc|text|sample)[._]?id|case|item|unit)$"
 key_names <- "^(epoch|run|model|population)$"
@@ -42,7 +42,7 @@ settle_raters <- function(roles, data, arg) {
   roles
 }
 
-# Labels of a column, cut off where there are too many for categories.
+# Labels of a column, at most one more than the maximal number of categories.
 distinct_labels <- function(x) {
   if (is.atomic(x)) plain_label(as_label(utils::head(unique(x[!is.na(x)]), max_categories + 1L)))
 }
@@ -82,7 +82,7 @@ abort_unclear <- function(unclear, roles, arg) {
     ), columns = unclear)
 }
 
-# Data with a row per rating, whose columns have other names, have no two columns of ratings.
+# Data with a row per rating and unusual column names have no two columns with the same labels.
 check_labels_shared <- function(columns, arg) {
   if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
   labels <- unlist(lapply(lapply(columns, column_labels), unique))
@@ -95,6 +95,8 @@ check_labels_shared <- function(columns, arg) {
 
 #' Ratings and predictions as tables
 #'
+#' Returns the ratings, the answers of systems, and summaries of both as tables.
+#'
 #' @param x A [ratings()] object.
 #' @param row.names,optional For consistency with the generic. Tables have no row names; a second
 #'   argument without a name is taken as `what`, as in `as.data.frame(x, "covariates")`.
@@ -102,45 +104,48 @@ check_labels_shared <- function(columns, arg) {
 #'   one row per case and rater, with all labels of the answer. `"scores"`: one row per case, system
 #'   and category.
 #'
-#'   `"counts"`, the classification matrix: `case`, and for each category how many raters chose it.
+#'   `"counts"`, the classification matrix: `case`, and for each category the number of raters who
+#'   chose it.
 #'
-#'   `"patterns"`, one row per distinct row of ratings: cases with the same ratings, the same
-#'   answers of systems and the same covariates are one pattern. This is all that the package's fits
-#'   see, and what a model of your own needs: its cost then grows with the number of patterns, not
-#'   of cases.
+#'   `"patterns"`: one row per pattern. Cases with the same ratings, the same answers of systems and
+#'   the same covariates are one pattern. The fits of this package use only patterns. A user-defined
+#'   model that does so takes time in proportion to the number of patterns, not of cases.
 #'
-#'   `"covariates"`: one row per case, with `case`, the columns of its key where that has several
+#'   `"covariates"`: one row per case, with `case`, the columns of its key if there are several
 #'   (see [ratings()]), and its covariates. Join this table with others by `case`.
 #'
-#'   `"workers"`: one row per worker of a crowd that [simulate_crowd()] drew, with its `kind`.
+#'   `"workers"`: one row per worker of a crowd from [simulate_crowd()], with its `kind`.
 #'
 #'   `"raters"`: one row per rater, with the number of `ratings`, `agreement` (the share of pairs
-#'   with a rating of another rater that agree), `rerun_agreement` where there are reruns, and
-#'   `group` where there are groups. `"categories"`: one row per category, with the number of
+#'   with a rating of another rater that agree), `rerun_agreement` if there are reruns, and
+#'   `group` if there are groups. `"categories"`: one row per category, with the number of
 #'   `ratings` and their `share`. `"groups"`: one row per group of several raters.
-#'   `"system_agreement"`: one row per system, with the number of `cases` that it answered, how many
-#'   of these are `unrated`, and its `agreement` with the ratings.
+#'   `"system_agreement"`: one row per system, with the number of `cases` that it answered, the
+#'   number of them that are `unrated`, and its `agreement` with the ratings.
 #' @param ... Not used.
-#' @param spreadsheet Is the table for a spreadsheet? Then an apostrophe stands before labels that
-#'   it would take for formulas.
-#' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame. For ratings, columns
-#'   `case`, `rater` (missing where raters are not identified), `rating` (a factor with all
-#'   categories as levels), `confidence` (an ordered factor), `abstained` (is the row an abstention,
-#'   whose `rating` is `NA`?), `rater_group`, `weight` and covariates of cases, if there are any.
-#'   For systems, columns `case`, `system` and `prediction`; for scores `case`, `system`, `category`
-#'   and `score`. For answers, columns `case`, `rater` and `labels`, a
-#'   list of factors, empty for an answer without labels; the other tables do not show such answers.
-#'   For patterns, a factor for each rater, or, where raters are exchangeable or rate a case more
-#'   than once, an integer for each category, the number of ratings; then a factor for each system,
-#'   a column for each covariate, and `n`, the number of cases, or their total weight. Where raters
-#'   have names, `ratings()` makes the same object from the tables again, save for cases and raters
-#'   without any rating.
+#' @param spreadsheet Is the table for a spreadsheet? If `TRUE`, labels that a spreadsheet would
+#'   read as formulas begin with an apostrophe.
+#' @return `tidy()`: a tibble; `as.data.frame()`: the same as a data frame.
+#'   * Ratings: `case`, `rater` (`NA` if raters are not identified), `rating` (a factor with all
+#'     categories as levels); and, if they exist, `confidence` (an ordered factor), `abstained` (is
+#'     the row an abstention, whose `rating` is `NA`?), `rater_group`, `weight` and covariates of
+#'     cases.
+#'   * Systems: `case`, `system` and `prediction`. Scores: `case`, `system`, `category` and `score`.
+#'   * Answers: `case`, `rater` and `labels`, a list of factors, empty for an answer without labels.
+#'     Other tables do not contain answers without labels.
+#'   * Patterns: a factor for each rater. If raters are exchangeable, or rate a case more than once,
+#'     instead an integer for each category, the number of ratings. Then a factor for each system, a
+#'     column for each covariate, and `n`, the number of cases, or their total weight.
+#'
+#'   If raters have names, `ratings()` of these tables returns the same object, without cases and
+#'   raters that have no rating.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases`, `raters`, `ratings`, `categories`,
-#'   `systems` and `patterns` (distinct rows); `agreement`, the share of pairs of raters that agree,
-#'   Fleiss' `kappa`, and `chance_kappa`, against chance 1 / number of categories, which is that of
-#'   Lehner (2015); all `NA` for answers with several labels.
-#'   `format()`: these in a line.
+#'   `systems` and `patterns`; `agreement`, the share of pairs of raters that agree; Fleiss'
+#'   `kappa`; and `chance_kappa`, the kappa of Lehner (2015), with chance agreement 1 / number of
+#'   categories. The last three are `NA` for answers with several labels.
+#'
+#'   `format()`: these numbers in one line.
 #' @family data
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
@@ -221,10 +226,10 @@ facts_of_ratings <- function(x) {
   )
 }
 
-# What it means if that is not above 0.
+# Text for a kappa that is not above 0.
 chance_beyond_shares <- "agree no better than by chance, given how often they use each category"
 
-# Fleiss' kappa, where such a share of the pairs of raters agree.
+# Fleiss' kappa for a given share of agreeing pairs of raters.
 kappa_of_agreement <- function(x, agreement) {
   weight <- pattern_weights(x)[rating_pattern(x)]
   answers <- rowsum_codes(rating_category(x), weight, n_categories(x))
@@ -242,7 +247,7 @@ line_of_ratings <- function(facts, size) {
   )
 }
 
-# Variables of a codebook: a named list with ratings of each.
+# Variables of a codebook: a named list with ratings for each variable.
 
 # Is `x` a plain list of ratings? A list that also holds anything else is refused.
 is_variables <- function(x, arg = "x") {
@@ -257,9 +262,9 @@ is_variables <- function(x, arg = "x") {
   TRUE
 }
 
-# The variables of a codebook that columns of `data` hold: for each the argument of ratings() that
-# selects its columns. Long data have a column per variable, `rating = c(topic, tone)`. Wide data
-# have columns of raters for each, `raters = list(topic = t1:t3, tone = s1:s3)`.
+# Arguments of ratings() for each variable of a codebook, NULL without several variables. Long data
+# have a column per variable, `rating = c(topic, tone)`. Wide data have columns of raters for each,
+# `raters = list(topic = t1:t3, tone = s1:s3)`.
 variables_of_columns <- function(data, columns, repeats) {
   rating <- columns$rating
   if (rlang::quo_is_call(columns$raters, "list")) {

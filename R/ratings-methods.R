@@ -5,8 +5,8 @@ dim.ratings <- function(x) c(n_cases(x), n_raters(x))
 #' @export
 dimnames.ratings <- function(x) list(as_label(x$cases), x$raters)
 
-# Ratings with one label per answer and with several share these methods. They are data, not
-# results, but are shown like results.
+# Methods for ratings with single and with several labels. Ratings are data, not results, but are
+# shown like results.
 #' @rawNamespace
 #' S3method(dim,ratings_labels,dim.ratings); S3method(dimnames,ratings_labels,dimnames.ratings)
 #' S3method("[",ratings_labels,"[.ratings")
@@ -41,7 +41,7 @@ NULL
   pattern <- pattern_of_case(x)[keep_case]
   values <- lapply(x$patterns$values, `[`, pattern)
   core <- core_patterns_subset(x$patterns, pattern, new_rater)
-  # Those of counts are as many as a case has ratings.
+  # With counts, the number of raters is the largest number of ratings of a case.
   x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core)))) else
     x$raters[keep_rater]
   if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
@@ -62,7 +62,7 @@ NULL
   x
 }
 
-# Patterns are not joined here, though fewer systems may leave some alike.
+# Does not join patterns, although several may be equal after systems are dropped.
 keep_systems <- function(x, which) {
   abort_argument_if(anyDuplicated(which) > 0L, "k", "A system can be taken only once.")
   place <- match(seq_along(x$systems), which, nomatch = 0L)
@@ -74,7 +74,7 @@ keep_systems <- function(x, which) {
   x
 }
 
-# Positions of the elements that `i` asks for, by number, truth value or name.
+# Positions of the elements that `i` selects by number, logical value or name.
 find_subset <- function(i, names, what) {
   n <- length(names)
   is_place <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))
@@ -86,7 +86,7 @@ find_subset <- function(i, names, what) {
   found
 }
 
-# The classification matrix, cases x categories: how many raters chose each category.
+# The classification matrix, cases x categories: number of raters who chose each category.
 category_counts <- function(x) {
   structure(
     pattern_counts(x)[pattern_of_case(x), , drop = FALSE],
@@ -94,9 +94,11 @@ category_counts <- function(x) {
   )
 }
 
-#' The answers of two raters, crossed
+#' Agreement matrix of two raters
 #'
-#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
+#' Counts the cases by the categories that two raters or systems gave them.
+#'
+#' @param x A [ratings()] object, or an object that [as_ratings()] accepts.
 #' @param rater1,rater2 Names of two raters or systems.
 #' @return A `table`, categories of `rater1` x categories of `rater2`, over the cases that both
 #'   rated, weighted if `x` has weights.
@@ -117,7 +119,7 @@ agreement_matrix <- function(x, rater1, rater2) {
   as.table(array(rowsum_codes(cell, pattern_weights(x)[both$pattern], n^2), c(n, n), labels))
 }
 
-# What a rater or a system says in each pattern.
+# The answers of a rater or a system, by pattern.
 judge_answers <- function(x, name, arg) {
   units <- c(named_raters(x), x$systems)
   abort_argument_if(!(rlang::is_string(name) && name %in% units), arg,
@@ -131,7 +133,7 @@ judge_answers <- function(x, name, arg) {
   data.frame(pattern = which(answer > 0L), category = answer[answer > 0L])
 }
 
-# Put side by side by R itself they would be lists of what is in them.
+# The default methods of R would return meaningless lists of fields.
 #' @rawNamespace S3method(c,ratings,abort_bind); S3method(c,ratings_labels,abort_bind)
 #' @rawNamespace S3method(rbind,ratings,abort_bind); S3method(rbind,ratings_labels,abort_bind)
 #' @rawNamespace S3method(cbind,ratings,abort_bind); S3method(cbind,ratings_labels,abort_bind)
@@ -142,7 +144,7 @@ abort_bind <- function(...) {
          {.fun ratings} on the result.", call = NULL)
 }
 
-# What is shown of ratings. They are data, not results: it is computed when they are shown.
+# Tables and lines that are shown of ratings, computed when they are shown.
 schema_of.ratings <- function(x) { # nolint: object_name.
   check_whole_ratings(x)
   facts <- facts_of_ratings(x)
@@ -185,7 +187,7 @@ table_of_categories <- function(x) {
   tibble::tibble(category = x$categories, ratings = used, share = used / sum(used))
 }
 
-# Agreement of each rater with the others, and of each rater with the same rater's reruns.
+# Agreement of each rater with the others, and of the reruns of each rater with each other.
 table_of_raters <- function(x) {
   check_named_raters(x, "what", "Their raters have no table.", i = NULL)
   votes <- one_vote_each(x)
@@ -198,7 +200,7 @@ table_of_raters <- function(x) {
   )
 }
 
-# Each system: cases answered, those without ratings, and agreement with one vote of each rater.
+# For each system: cases answered, those without ratings, and agreement with one vote per rater.
 summarise_systems <- function(x) {
   votes <- one_vote_each(x)
   pattern <- rating_pattern(votes)

@@ -1,65 +1,66 @@
-# The door of every verb: what a user has, as ratings.
+# Converts user input to ratings. Every verb calls as_ratings() first.
 
-#' Ratings from what you have
+#' Conversion to ratings
 #'
-#' Every function that works on ratings passes its first argument through `as_ratings()`. Where
-#' columns must be named, because there are systems, weights or other layouts, call [ratings()].
+#' Converts data frames, matrices, tables and objects of other packages to a [ratings()] object.
+#' Every function that works on ratings passes its first argument through `as_ratings()`. If columns
+#' must be named, because there are systems, weights or other layouts, call [ratings()] directly.
 #'
-#' * **[ratings()]** stay what they are, and a **[crowdtruth()]** result gives those it measured.
+#' * **[ratings()]** are returned as they are. A **[crowdtruth()]** result returns its ratings.
 #' * A **matrix** has cases in rows and raters in columns.
-#' * A **data frame** with the columns `case`, `rater` and `rating` has a row per rating, as
-#'   [as.data.frame()][as.data.frame.ratings] makes it and [read_ratings()] reads it. Any other has
-#'   a row per case: columns whose names begin with `system` are systems, all others are raters.
-#'   Columns called `case` and `weight` are what their names say, in both. A warning names
-#'   columns that look like something else. See Identifiers.
-#' * A **[table][base::table]** is the agreement matrix of two raters, whose categories stand in
-#'   rows and columns alike; its cells count cases.
-#' * A **lazy table** of \pkg{dbplyr} is read like a data frame, by its database; see
+#' * A **data frame** with the columns `case`, `rater` and `rating` has one row per rating, like the
+#'   results of [as.data.frame()][as.data.frame.ratings] and the files of [read_ratings()]. Any
+#'   other data frame has one row per case: columns whose names begin with `system` are systems, and
+#'   all others are raters. In both, columns called `case` and `weight` have these roles. A warning
+#'   lists columns that look like something else. See Identifiers.
+#' * A **[table][base::table]** is the agreement matrix of two raters, with the same categories in
+#'   rows and columns; its cells are numbers of cases.
+#' * A **lazy table** of \pkg{dbplyr} is read like a data frame, in its database; see
 #'   [ratings-database].
-#' * **Counts** of ratings, cases x categories, are distinguished from ratings by `counts`: in
+#' * **Counts** of ratings (cases x categories) need `counts`: in
 #'   `as_ratings(x, counts = everything())` every column of a matrix, table or data frame is a
 #'   category.
 #'
-#' Answers with several labels are refused; [single_label()] makes ratings of them.
+#' Answers with several labels are an error; [single_label()] converts them.
 #'
 #' @section Identifiers:
 #' Without a column `case`, a column called `id`, `.id`, `item`, `unit`, `doc_id`, `text_id` or
-#' similar identifies the case, whatever its capitals. In data with a row per case its values must
-#' differ in all rows. If another identifier groups these cases, it becomes a covariate. A column
-#' called `epoch`, `run`, `model` or `population` is a rater if its values are labels of the other
-#' raters, as in data with the columns `human` and `model`. Where names and values do not decide,
-#' the call stops, and the error shows calls of [ratings()] that name its role. [ratings()]
-#' does the same where `raters` is a range or a pattern, such as `everything()`; raters that are
-#' named one by one stay raters.
+#' similar identifies the case, in any capitals. In data with a row per case, its values must
+#' be different in all rows. A second identifier, with repeated values, becomes a covariate. A
+#' column called `epoch`, `run`, `model` or `population` is a rater if other raters use the same
+#' labels, as in data with the columns `human` and `model`. If names and values do not decide, an
+#' error shows calls of [ratings()] that give the column a role. [ratings()] applies the same rules
+#' if `raters` is a range or a pattern, such as `everything()`. Raters that are named one by one
+#' stay raters.
 #'
-#' A data frame with the column `Population` in which all other columns have two values is a table
-#' of diagnostic tests, as \pkg{runjags} takes it. The population becomes a covariate, for
+#' If a data frame has a column `Population`, and all other columns have two values, it is a table
+#' of diagnostic tests in the format of \pkg{runjags}. The population becomes a covariate, for
 #' `base_rates = ~ Population` of [rater_model()].
 #'
 #' @section Objects of other packages:
 #' * **\pkg{quallmer}**: Each run (class `qlm_coded`) is a rater, as in
-#'   `as_ratings(run1, run2, rating = sentiment)`. Names of arguments, or else of runs, are names of
-#'   raters; human coders are experts and other runs are models. A run that is marked as gold
-#'   becomes the `truth`, if there are others.
-#' * **\pkg{vitals}**: A `Task`, its samples and what `vitals_bind()` returns have a row per answer
-#'   of the system that was evaluated. Each answer is a case, so that epochs are separate cases,
+#'   `as_ratings(run1, run2, rating = sentiment)`. Raters have the names of the arguments or,
+#'   without these, of the runs. Human coders are experts, and other runs are models. A run that is
+#'   marked as gold becomes the `truth`, if there are other runs.
+#' * **\pkg{vitals}**: A `Task`, its samples and the result of `vitals_bind()` have a row per answer
+#'   of the evaluated system. Each answer is a case, so that epochs are separate cases,
 #'   and the scorer is the rater. In `as_ratings(task1, task2)` the scorers are raters of the same
 #'   cases if both tasks have the same answers to all samples.
 #' * **\pkg{haven}**: Columns with value labels are read as factors of these labels, with a message.
 #'   Values that are declared to be missing are missing ratings.
-#' * **\pkg{evaluatellm}**: Refused, because its scores are not answers.
+#' * **\pkg{evaluatellm}**: An error, because its scores are not answers.
 #'
 #' @srrstats {G2.4, G2.4a, G2.4b, G2.4c, G2.4d, G2.4e, G2.6} labels of any type are strings, with
 #'   codes
-#' @srrstats {G2.7, G2.8, G2.9} a generic; what cannot be converted, or loses something, is said
-#' @param x See above.
-#' @param ... Passed on to [ratings()]: `counts`, `categories`, `ordered` and others. Of objects of
-#'   other packages also more of them.
-#' @param rating The variable of the codebook, where the runs have several. For several variables,
-#'   such as `everything()`, the value is a list with ratings of each.
-#' @param votes Of [ratings()]: one vote for each group of raters, and for the reruns of each rater?
-#'   See [rater_groups]. What fits use.
-#' @param arg For functions that call this one: the name of the argument that errors are to name.
+#' @srrstats {G2.7, G2.8, G2.9} a generic; what cannot be converted, or loses something, is reported
+#' @param x An object of one of the types in Details.
+#' @param ... Passed to [ratings()]: `counts`, `categories`, `ordered` and others. For objects of
+#'   other packages, also further objects of the same type.
+#' @param rating The variable of the codebook, if runs have several. For several variables,
+#'   such as `everything()`, the value is a list with ratings for each variable.
+#' @param votes For [ratings()]: combine the ratings of each group of raters, and the reruns of each
+#'   rater, into one vote? By default `FALSE`. Fits use these votes; see [rater_groups].
+#' @param arg For functions that call this function: name of the argument in error messages.
 #' @return A [ratings()] object.
 #' @family data
 #' @examples
@@ -155,12 +156,13 @@ as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
   rlang::inject(ratings(x, !!!roles, ...))
 }
 
-# Has a user said which columns are what? Looks at names alone, since columns have no values here.
+# Are roles of columns given? Looks only at argument names, because a call in a verb has no values
+# yet.
 names_columns <- function(...) {
   any(c("raters", "case", "rater", "rating", "counts") %in% names(substitute(list(...))))
 }
 
-# Ratings rarely have the same sum in all rows, with zeros among them; counts often do.
+# Warns of counts that are read as ratings: all rows have the same sum, and there are zeros.
 warn_counts <- function(columns) {
   whole <- function(x) is_plain(x, "numeric") && !anyNA(x) && all(x >= 0 & x == round(x))
   columns <- as.list(as.data.frame(columns))
@@ -172,10 +174,10 @@ warn_counts <- function(columns) {
         raters.", labels = names(columns))
 }
 
-# Results of this package that are data frames, but not of ratings.
+# Classes of this package that are data frames, but not of ratings.
 own_tables <- c("ground_truth", "calibration", "agreement", "agreement_benchmark", "k_check")
 
-# For verbs that learn from agreement, which a single rater has none of.
+# Ratings for verbs that learn from agreement, which needs at least two raters.
 as_ratings_of_several <- function(x, arg = "x") {
   check_several_raters(as_ratings(x, arg = arg))
 }
@@ -193,7 +195,7 @@ check_several_raters <- function(x) {
   x
 }
 
-# The same for verbs that take answers with several labels as they are.
+# The same for verbs that accept answers with several labels.
 as_answers <- function(x, arg = "x") {
   if (inherits(x, "crowdtruth")) x <- x$ratings
   if (has_labels(x)) x else as_ratings_of_several(x, arg)
@@ -225,7 +227,7 @@ table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
   out
 }
 
-# What to do with something that is no data, for messages.
+# Hints for objects that are not data, for messages.
 how_to_ratings <- function(x) {
   if (inherits(x, "formula")) {
     "Arguments name the columns, not a formula: {.code ratings(data, raters = r1:r4)}."
@@ -245,9 +247,9 @@ how_to_ratings <- function(x) {
   }
 }
 
-# Makes ratings of objects of other packages, which are recognised by classes and columns.
+# Ratings from objects of other packages, which are recognised by classes and columns.
 
-# Results of evaluatellm (called evalkit before).
+# Fails for results of evaluatellm (formerly evalkit).
 refuse_scores <- function(x, arg) {
   abort_argument_if(any(grepl("^(evaluatellm|evalkit)_", class(x))), arg,
     "must have answers or verdicts of raters, and scores are neither.", not = x,
@@ -317,7 +319,7 @@ read_run <- function(run) {
   )
 }
 
-# ---- vitals: a row per answer of the system that was evaluated, with the score of a judge ------
+# ---- vitals: a row per answer of the evaluated system, with the score of a judge ----------------
 
 is_vitals <- function(x) {
   if (inherits(x, "Task")) return(is.function(x$get_samples))

@@ -1,49 +1,50 @@
 # Patterns: distinct rows of ratings and system answers, and of the `values` of cases that a
-# computation distinguishes. A list of start, rater, category (ratings of pattern p are entries
-# start[p] + 1 ... start[p + 1]), answer (patterns x systems, 0 is none), raters and categories
-# (their numbers), weight (of the cases of each), and values, a list of vectors with an entry per
-# pattern: covariates by their names, `.truth`, `.confidence`, `.abstained` or `.posterior`; with
-# these also kind, a number for each combination of values. All other files hand patterns on, and
-# look into them with these functions only, whose `x` is a ratings object or its patterns. Numbers
-# per pattern belong to the patterns that they were computed for: see rows_for().
+# computation distinguishes. Fields: start, rater, category (ratings of pattern p are entries
+# start[p] + 1 ... start[p + 1]); answer (patterns x systems, 0 is none); raters and categories
+# (their numbers); weight (sum over the cases of a pattern); values (a list of vectors with an entry
+# per pattern: covariates by name, `.truth`, `.confidence`, `.abstained` or `.posterior`); and, with
+# values, kind (a number for each combination of values). Other files pass patterns on, and access
+# their fields only with the functions below. Their argument `x` is a ratings object or its
+# patterns. Numbers per pattern are only valid for the patterns that they were computed for: see
+# rows_for().
 
-#' @srrstats {G3.0} distinct cases are told by whole numbers
+#' @srrstats {G3.0} distinct cases are compared as whole numbers
 #' @srrstatsNA {G3.1, G3.1a} no covariance of data is estimated
 #' @noRd
 NULL
 
 patterns_of <- function(x) x$patterns %||% x
 
-# Number of categories that raters use; those of a part may be stated as those of the whole.
+# Number of categories that raters use; a group of cases may store the number for all cases.
 used_categories <- function(x) x$panel$used %||% length(unique(rating_category(x)))
 
 n_patterns <- function(x) length(patterns_of(x)$start) - 1L
 
-# How many ratings each pattern has.
+# Number of ratings of each pattern.
 pattern_lengths <- function(x) diff(patterns_of(x)$start)
 
 # Patterns with at least one rating.
 rated_patterns <- function(x) pattern_lengths(x) > 0L
 
-# Patterns x systems: the category that a system says, 0 where it says nothing.
+# Patterns x systems: category of the system's answer, 0 without an answer.
 pattern_answers <- function(x) patterns_of(x)$answer
 
-# The pattern, the rater and the category of every rating.
+# Pattern, rater and category of every rating.
 rating_pattern <- function(x) rep.int(seq_len(n_patterns(x)), pattern_lengths(x))
 
 rating_rater <- function(x) patterns_of(x)$rater
 
 rating_category <- function(x) patterns_of(x)$category
 
-# The numbers of the ratings of some patterns, one pattern after the other.
+# Numbers of the ratings of some patterns, pattern after pattern.
 ratings_in <- function(x, pattern) {
   sequence(pattern_lengths(x)[pattern], from = patterns_of(x)$start[pattern] + 1L)
 }
 
-# Of ratings only: the pattern of each case.
+# Pattern of each case; only for ratings objects.
 pattern_of_case <- function(x) x$index
 
-# Ratings one by one, here those of each case: the number of the case, the rater and the category.
+# One entry per rating, by default for all cases: number of the case, rater and category.
 unfold_ratings <- function(x, pattern = pattern_of_case(x)) {
   at <- ratings_in(x, pattern)
   list(
@@ -52,8 +53,8 @@ unfold_ratings <- function(x, pattern = pattern_of_case(x)) {
   )
 }
 
-# How many cases there are, and how many of them have each pattern, whatever their weights. Where a
-# database counted cases, an entry of `index` stands for `times` of them.
+# Number of cases, in total and by pattern, without weights. If a database has counted cases, an
+# entry of `index` represents `times` cases.
 n_cases <- function(x) if (is.null(x$times)) length(x$index) else sum(x$times)
 
 pattern_times <- function(x) {
@@ -63,17 +64,17 @@ pattern_times <- function(x) {
 
 n_ratings <- function(x) sum(pattern_times(x) * pattern_lengths(x))
 
-# Cases x systems: the category that a system says, 0 where it says nothing.
+# Cases x systems: category of the system's answer, 0 without an answer.
 case_answers <- function(x) pattern_answers(x)[pattern_of_case(x), , drop = FALSE]
 
-# Patterns x categories: how many ratings are in that category.
+# Patterns x categories: number of ratings in the category.
 pattern_counts <- function(x) {
   rows <- n_patterns(x)
   columns <- n_categories(x)
   matrix(tabulate(rating_pattern(x) + (rating_category(x) - 1L) * rows, rows * columns), rows)
 }
 
-# Patterns in which a rater gives more than one rating, and the rater.
+# Patterns in which a rater has more than one rating, and the rater.
 repeated_ratings <- function(x) {
   start <- patterns_of(x)$start
   rater <- rating_rater(x)
@@ -82,10 +83,10 @@ repeated_ratings <- function(x) {
   data.frame(pattern = findInterval(twice - 1L, start), rater = rater[twice])
 }
 
-# Is it known who rated, and did nobody rate a case more than once?
+# Are raters identified, with at most one rating per case?
 rates_once <- function(x) !has_counts(x) && nrow(repeated_ratings(x)) == 0L
 
-# Patterns x raters and systems: categories, NA where there is none.
+# Patterns x raters and systems: categories, NA without an answer.
 answers_by_pattern <- function(x) {
   answers <- as.double(n_patterns(x)) * (n_raters(x) + n_systems(x))
   check_memory(answers, "answers of raters and systems", "Choose cases or raters.")
@@ -94,13 +95,13 @@ answers_by_pattern <- function(x) {
   cbind(out, replace(pattern_answers(x), pattern_answers(x) == 0L, NA))
 }
 
-# How many ratings each rater gave.
+# Number of ratings by each rater.
 ratings_of_raters <- function(x) core_rater_counts(x$patterns, pattern_weights(x))$ratings
 
-# The number of cases that each row of the ratings stands for.
+# Number of cases that each row of the ratings represents.
 weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
 
-# Patterns in an order that depends on what is in them, and not on that of cases. `truth` has a
+# Order of patterns that depends only on their content, not on the order of cases. `truth` has a
 # number for each pattern, or is empty.
 order_of_patterns <- function(x, truth = integer()) {
   ratings <- split(
@@ -113,10 +114,10 @@ order_of_patterns <- function(x, truth = integer()) {
   ))
 }
 
-# ---- Other patterns -----------------------------------------------------------------------------
+# ---- New patterns -------------------------------------------------------------------------------
 
-# `x` with the patterns that the core found, and the pattern of each case. They distinguish ratings
-# and answers only. The core does not know how many raters and categories there are.
+# Sets the patterns that the core found, and the pattern of each case. These patterns distinguish
+# only ratings and answers. The core does not know the numbers of raters and categories.
 with_patterns <- function(x, core) {
   x$index <- core$index
   core$index <- NULL
@@ -124,14 +125,14 @@ with_patterns <- function(x, core) {
   weigh_patterns(x)
 }
 
-# `x` with the weight of each pattern, as these `weights` of cases have it (NULL: each counts once).
+# Sets the weight of each pattern from `weights` of cases (NULL: each case counts once).
 weigh_patterns <- function(x, weights = x$weights) {
   x["weights"] <- list(weights)
   x$patterns$weight <- core_pattern_weights(x$index, weights, n_patterns(x))
   x
 }
 
-# Some patterns, which may be the same one more than once.
+# Selects patterns; a pattern may be selected several times.
 pick_patterns <- function(patterns, which) {
   at <- ratings_in(patterns, which)
   patterns$start <- as.integer(c(0L, cumsum(pattern_lengths(patterns)[which])))
@@ -144,7 +145,7 @@ pick_patterns <- function(patterns, which) {
   patterns
 }
 
-# Numbers for the distinct values of patterns, in an order that does not depend on that of cases.
+# Numbers the distinct values of patterns, in an order that does not depend on the order of cases.
 with_kinds <- function(patterns) {
   values <- patterns$values
   patterns$kind <- if (length(values) > 0L) {
@@ -155,7 +156,8 @@ with_kinds <- function(patterns) {
   patterns
 }
 
-# Splits patterns by `values`, a named list of vectors with an entry per case, and keeps the values.
+# Splits patterns by `values`, a named list of vectors with an entry per case, and stores the
+# values.
 split_patterns <- function(x, values) {
   if (length(values) == 0L) return(x)
   index <- split_by(x$index, values)
@@ -167,8 +169,7 @@ split_patterns <- function(x, values) {
   weigh_patterns(x)
 }
 
-# Patterns that no longer differ become one, those whose values differ do not. `by`: the values that
-# are kept.
+# Joins patterns with the same ratings, answers and values. `by`: names of the values that are kept.
 join_patterns <- function(x, by = names(x$patterns$values)) {
   x$patterns$values <- x$patterns$values[by]
   same <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))$index
@@ -178,11 +179,11 @@ join_patterns <- function(x, by = names(x$patterns$values)) {
   weigh_patterns(x)
 }
 
-# Numbers from 1, in the order in which they appear, that distinguish what `index` or an element of
-# the list `values` distinguishes.
+# Numbers from 1, in order of appearance, for each combination of `index` and the elements of the
+# list `values`.
 split_by <- function(index, values) {
   for (value in values) {
-    # The first values are often all that there are.
+    # The first values often include all distinct values.
     distinct <- unique(utils::head(value, 1000L))
     code <- match(value, distinct)
     if (anyNA(code)) code <- match(value, distinct <- unique(value))
@@ -191,10 +192,10 @@ split_by <- function(index, values) {
   index
 }
 
-# The first case of each pattern.
+# First case of each pattern.
 first_cases <- function(x) match(seq_len(n_patterns(x)), x$index)
 
-# The pattern of `from` that the cases of each pattern of `x` have; both must hold the same cases.
+# For each pattern of `x`, the pattern of `from` with the same cases. Both must have the same cases.
 rows_for <- function(from, x) {
   abort_if(length(from$index) != length(x$index), "core",
     "Numbers of patterns were asked for other cases than those they belong to.",
@@ -202,13 +203,13 @@ rows_for <- function(from, x) {
   from$index[first_cases(x)]
 }
 
-# The patterns with some of the systems, of which some patterns may then be equal.
+# Keeps some systems of patterns. Several patterns may then be equal.
 pick_systems <- function(patterns, which) {
   patterns$answer <- patterns$answer[, which, drop = FALSE]
   patterns
 }
 
-# The answers of systems in other numbers for the categories; where that is NA, there is no answer.
+# Recodes the answers of systems; NA in `category` removes an answer.
 recode_answers <- function(x, category) {
   category[is.na(category)] <- 0L
   x$patterns$answer[] <- c(0L, category)[x$patterns$answer + 1L]
@@ -231,26 +232,26 @@ recode_raters <- function(x, rater, raters) {
   x
 }
 
-# ---- What patterns stand for --------------------------------------------------------------------
+# ---- Weights ------------------------------------------------------------------------------------
 
-# Without weights that is a count of cases. Found once, by weigh_patterns().
+# Weight of each pattern; without weights the number of its cases. Computed by weigh_patterns().
 pattern_weights <- function(x) x$patterns$weight
 
-# Do the weights count cases? Otherwise they are probabilities and there is nothing to resample.
+# Are weights numbers of cases? Otherwise they are probabilities, and cases cannot be resampled.
 weights_are_counts <- function(x) is.null(x$weights) || all(x$weights == round(x$weights))
 
-# How many cases each pattern stands for: the sum of their weights if these are counts, otherwise
-# the number of rows with any weight.
+# Number of cases of each pattern: the sum of their weights if these are counts, otherwise
+# the number of rows with a positive weight.
 pattern_cases <- function(x) {
   if (!is.null(x$weights) && weights_are_counts(x)) return(pattern_weights(x))
   tabulate(if (is.null(x$weights)) x$index else x$index[x$weights > 0], n_patterns(x))
 }
 
-# The same over the patterns that satisfy `which`, a logical per pattern.
+# Total number of cases over the patterns that satisfy `which`, a logical per pattern.
 count_cases <- function(x, which = TRUE) sum(pattern_cases(x)[which])
 
-# A row per pattern: a factor for each rater, or, where raters are exchangeable or rate a case more
-# than once, a number of ratings for each category; systems, covariates, and `n`.
+# A row per pattern: a factor for each rater or, if raters are exchangeable or rate a case more
+# than once, a number of ratings for each category; then systems, covariates, and `n`.
 pattern_table <- function(x) {
   x <- split_patterns(x, x$covariates)
   rows <- n_patterns(x)
@@ -273,7 +274,7 @@ split_columns <- function(matrix, names) {
   stats::setNames(lapply(seq_along(names), function(j) matrix[, j]), names)
 }
 
-# Probability that a binomial number is at least so large; weighted numbers need not be whole.
+# Probability that a binomial number is at least `number`; weighted numbers need not be whole.
 at_least <- function(number, size, probability) {
   stats::pbeta(probability, number, pmax(size - number, 0) + 1)
 }

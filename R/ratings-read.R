@@ -1,8 +1,8 @@
 #' Read ratings from files
 #'
-#' Reads what annotation tools, crowds and evaluations of language models export, and makes a
-#' [ratings()] object. Every column is read as text, so that a category `1` stays `"1"` and a case
-#' `007` stays `"007"`.
+#' Reads files of annotation tools, crowdsourcing platforms and evaluations of language models, and
+#' returns a [ratings()] object. Every column is read as text, so that a category `1` stays `"1"`
+#' and a case `007` stays `"007"`.
 #'
 #' @section Formats:
 #' | `format` | is | `case`, `rater`, `rating` by default |
@@ -27,77 +27,76 @@
 #' | `"json"` | an array of such records | `case`, `rater`, `rating` |
 #'
 #' Files may be compressed by gzip. Nested fields of JSON are named with dots, `meta.judge`. All
-#' formats but tables need the package \pkg{jsonlite}. The package's own layout is a folder with
-#' `ratings.csv` (columns `case`, `rater`, `rating`) and perhaps `systems.csv` (`case`, `system`,
-#' `prediction`). Sessions of Prodigy without names are named by the time of their start; then, and
-#' in old files without sessions, each file is taken for one annotator. Other columns can be used
-#' too: data of a task of Label Studio are `data.name`, and if there are several files, `file` is
-#' the name of each.
+#' formats except tables need the package \pkg{jsonlite}. The package's format is a folder with
+#' `ratings.csv` (columns `case`, `rater`, `rating`) and optionally `systems.csv` (`case`, `system`,
+#' `prediction`). Sessions of Prodigy without names are named by the time of their start. Each such
+#' file, and each old file without sessions, is read as one annotator. Other columns can be used
+#' too: data of a task of Label Studio are `data.name`. If there are several files, the column
+#' `file` contains their names.
 #'
-#' @section What is missing in files:
+#' @section Missing values and dropped rows:
 #' A row of a table that ends early is filled with empty fields; a row with too many fields is an
-#' error. Rows without case, rater and rating are left out, and so are a title above a sheet and the
+#' error. Rows without case, rater and rating are dropped. So are a title above a sheet, and the
 #' rows in which Qualtrics describes its columns. `NaN` and `Infinity`, which Python writes into
-#' JSON, are missing values. Verdicts that a judge did not give in a form that its tool could read,
-#' and answers in Argilla that were not submitted, are missing ratings. Rejected assignments, and
-#' those of workers that Appen marks as tainted, are left out. Known answers in files of Appen and
-#' Toloka are kept as `truth`. A warning of class `fallible_warning_left_out` lists all of this.
+#' JSON, are missing values. Verdicts that a tool could not parse, and answers in Argilla that were
+#' not submitted, are missing ratings. Rejected assignments, and workers that Appen marks as
+#' tainted, are dropped. Known answers in files of Appen and Toloka become the `truth`. A warning of
+#' class `fallible_warning_left_out` lists all dropped rows and answers.
 #'
 #' @section Cases in several files:
-#' An identifier is the same case in all files if the tool gives unique identifiers (annotation
-#' tools and crowds), if it is in a column called `case`, or if each file is a rater. Results of
-#' evaluations are identified by the sample or the run, so that sample 1 of two tasks is two cases,
-#' and samples that were scored again are the same cases. If other files share identifiers, an error
-#' of class `fallible_error_repeat` asks for `case = c(file, id)` or
+#' An identifier is the same case in all files in three situations: the tool has unique identifiers
+#' (annotation tools and crowdsourcing), the column is called `case`, or each file is a rater.
+#' Results of evaluations are identified by the sample or the run. Sample 1 of two tasks is
+#' therefore two cases, and samples that were scored again are the same cases. If other files share
+#' identifiers, an error of class `fallible_error_repeat` asks for `case = c(file, id)` or
 #' `file = list(same_cases = TRUE)`.
 #'
 #' @section Models among the raters:
-#' `systems = c("gpt-4o")` says which of the raters are systems. Predictions in a project of Label
-#' Studio are read as those of systems. In results of evaluations (Inspect, promptfoo, DeepEval,
-#' OpenAI evals, lm-evaluation-harness) the judges are the raters of the answers of the model that
-#' was evaluated. Judges are taken for language models, except scorers, assertions and metrics that
-#' are known to be programs (`rater_kind = "tool"`). The sample of Inspect is kept as covariate
-#' `sample`: if samples were run in several epochs, use it as `cluster` of [estimate_accuracy()].
+#' `systems = c("gpt-4o")` names the raters that are systems. Predictions in a project of Label
+#' Studio are read as answers of systems. In results of evaluations (Inspect, promptfoo, DeepEval,
+#' OpenAI evals, lm-evaluation-harness) the judges are raters of the answers of the evaluated model.
+#' Judges are language models by default. Scorers, assertions and metrics that are known to be
+#' programs have `rater_kind = "tool"`. The sample of Inspect is the covariate `sample`: if samples
+#' were run in several epochs, use it as `cluster` of [estimate_accuracy()].
 #'
-#' @section Files from others:
-#' Files are parsed, and nothing in them is ever run. An archive (`.eval`, `.xlsx`) with a link, or
-#' with a name that leads out of the folder that it is unpacked into, is refused as a whole, with an
-#' error of class `fallible_error_archive`. How much a file may unpack to, and how many columns and
-#' cells it may have, is limited: see [fallible-limits].
+#' @section Untrusted files:
+#' Files are parsed, and code in them is never run. An archive (`.eval`, `.xlsx`) with a link, or
+#' with a path outside the folder into which it is unpacked, is an error of class
+#' `fallible_error_archive`. The unpacked size of a file, and its numbers of columns and cells, are
+#' limited: see [fallible-limits].
 #'
 #' @section Labels:
-#' Labels are compared with `na` whatever their capitals and the blanks around them. A warning of
-#' class `fallible_warning_missing` lists which labels were taken for missing ratings and how often,
-#' except empty fields and `NA`. `clean_labels = TRUE` joins labels that differ only in capitals and
-#' blanks to the most frequent of them. Names of cases, or of raters, that differ so are left as
-#' they are, with a warning of class `fallible_warning_names`.
+#' Labels are compared with `na` regardless of capitals and surrounding blanks. A warning of
+#' class `fallible_warning_missing` lists the labels that became missing ratings, with their
+#' numbers, except empty fields and `NA`. `clean_labels = TRUE` merges labels that differ only in
+#' capitals and blanks into the most frequent of them. Similar names of cases or raters are not
+#' merged; a warning of class `fallible_warning_names` lists them.
 #'
 #' @srrstats {UL1.4b} examples are files as tools write them
-#' @param path A file; several files, which are named by the names of the vector, if any; or a
-#'   folder with `ratings.csv`, or with files in one format.
-#' @param format What the file is, see Formats; by default, found by looking at it.
-#' @param case,rater,rating,raters,counts Columns, as in [ratings()]: `raters` for wide tables, with
-#'   a column for each rater; `counts` for a column per category, with the number of raters who gave
-#'   it; the others for a row per rating. Needed only where they differ from those of the format.
+#' @param path A file; several files (names of the vector, if any, name the files); or a folder with
+#'   `ratings.csv`, or with files in one format.
+#' @param format Format of the file, see Formats; by default, it is detected.
+#' @param case,rater,rating,raters,counts Columns, as in [ratings()]. Wide tables need `raters`, a
+#'   column for each rater. Tables of counts need `counts`, one column per category with the number
+#'   of raters who chose it. The others are for a row per rating. By default those of the format.
 #' @param systems `TRUE` for the systems in the files: those of the format, and `systems.csv` or
-#'   `systems.csv.gz` next to a table of ratings, if there is one; `FALSE` for none; names of raters
-#'   that are systems; a path, or a data frame, of predictions, with columns `case`, `system`,
-#'   `prediction` or named as `case`, `rater`, `rating` say; in wide tables also columns.
-#' @param na Labels that stand for a missing rating. Unless you give it, `"-"` is an answer where
-#'   there is a `"+"`.
-#' @param clean_labels Should labels that differ only in capitals and blanks become one?
-#' @param file How tables are written, if not as usual: a list with any of these: `sep`, the
-#'   character that separates columns of text (by default, that of comma, semicolon, tab and
-#'   vertical bar which splits the first line into most fields); `encoding` of text, if not UTF-8 or
-#'   UTF-16; `skip`, the number of lines above the table; `sheet`, the name or number of the sheet
-#'   of an Excel file (by default the first), and `range`, its cells, such as `"A3:D20"`;
-#'   `same_cases`, `TRUE` if an identifier in several files is the same case.
-#' @param abstain Labels that are replies but no categories, as in [ratings()]. They are not `na`.
+#'   `systems.csv.gz` next to a table of ratings, if it exists. `FALSE` for none. Or names of raters
+#'   that are systems. Or a path or data frame of predictions, with columns `case`, `system` and
+#'   `prediction`, or named as in `case`, `rater` and `rating`. In wide tables also columns.
+#' @param na Labels that mean a missing rating. By default, `"-"` is an answer if `"+"` occurs.
+#' @param clean_labels Merge labels that differ only in capitals and blanks? By default `FALSE`.
+#' @param file A list of settings for unusual tables: `sep`, the character that separates columns of
+#'   text (by default the one of comma, semicolon, tab and vertical bar that splits the first line
+#'   into most fields); `encoding` of text, if not UTF-8 or UTF-16; `skip`, the number of lines
+#'   above the table; `sheet`, the name or number of the sheet of an Excel file (by default the
+#'   first), and `range`, its cells, such as `"A3:D20"`; `same_cases`, `TRUE` if an identifier in
+#'   several files is the same case.
+#' @param abstain Labels that mean "no opinion", as in [ratings()]. They are not `na`.
 #' @param ... Passed to [ratings()]: `categories`, `ordered`, `repeats`, `weights`, `rater_kind`,
-#'   `rater_groups` and whatever else it has.
-#' @return A [ratings()] object. A warning of class `fallible_warning_left_out` lists what was left
-#'   out; a file that cannot be read is an error of class
-#'   `fallible_error_file`, which names the line where there is one.
+#'   `rater_groups` and its other arguments.
+#' @return A [ratings()] object. A warning of class `fallible_warning_left_out` lists what was
+#'   dropped. A file that cannot be read is an error of class `fallible_error_file`, which gives the
+#'   line, if it is known.
 #' @family data
 #' @examples
 #' folder <- tempfile()
@@ -105,7 +104,7 @@
 #' utils::write.csv(dawid1979, file.path(folder, "ratings.csv"), row.names = FALSE)
 #' read_ratings(folder, repeats = "ratings")
 #'
-#' # Any other table, and a model that is one of the raters
+#' # A table with other column names, where one of the raters is a model
 #' file <- file.path(folder, "export.csv")
 #' writeLines(c(
 #'   "item;who;verdict", "1;ann;good", "1;bob;good", "1;gpt-4o;good",
@@ -135,7 +134,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   ))
   files <- find_files(path)
   got <- read_files(files, how)
-  if (!all(how$named %in% c("file", names(got$table)))) { # an error is to list all columns
+  if (!all(how$named %in% c("file", names(got$table)))) { # read all columns for the error message
     how$keep <- identity
     got <- read_files(files, how)
   }
@@ -143,7 +142,7 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   ratings_of(got, mapping, rlang::enquo(systems), how, na, clean_labels, abstain = abstain, ...)
 }
 
-# Of what read_files() got; `mapping` and `systems` are quosures of arguments of read_ratings().
+# `got`: result of read_files(). `mapping`, `systems`: quosures of arguments of read_ratings().
 ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...) {
   given <- names(rlang::enquos(...))
   na_given <- isTRUE(how$na_given)
@@ -180,7 +179,7 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   if (is.object(x)) variables[[1L]] else variables
 }
 
-# The empty one first.
+# The empty string must be first.
 usual_na <- function() eval(formals(read_ratings)$na)
 
 check_reading <- function(file, na) {
@@ -200,8 +199,8 @@ check_reading <- function(file, na) {
   file
 }
 
-# Of large files only the columns that arguments name are kept; all, if these call functions, or do
-# not say where the ratings are.
+# Returns a function that selects the columns to keep, which saves memory for large files. Keeps all
+# columns if arguments call functions, or do not name the columns of the ratings.
 keep_columns <- function(mapping, dots) {
   expressions <- lapply(c(mapping, dots), rlang::quo_get_expr)
   calls <- setdiff(unlist(lapply(expressions, all.names)), unlist(lapply(expressions, all.vars)))
@@ -212,7 +211,7 @@ keep_columns <- function(mapping, dots) {
   function(names) intersect(names, c(named, "case", "rater", "rating"))
 }
 
-# ---- Which files ----------------------------------------------------------------------------
+# ---- Files ----------------------------------------------------------------------------------
 
 find_files <- function(path) {
   if (!is.character(path) || length(path) == 0L || !all(file.exists(path))) {
@@ -266,7 +265,7 @@ read_file <- function(file, how) {
   input <- open_input(file, how)
   format <- find_format(input, how$format)
   input$failed <- format$failed
-  # Whatever a format stumbles over is a fault of the file, or of the format that was named.
+  # Any error of a reader is a fault of the file, or of the format that the user gave.
   got <- if_foreign_error(format$read(input), function(cnd) {
     abort_file(file, paste0("cannot be read as ", format$words, "."), "x" = conditionMessage(cnd))
   })
@@ -274,9 +273,9 @@ read_file <- function(file, how) {
   c(got, list(name = input$name, format = format, path = file))
 }
 
-# ---- What is in them ------------------------------------------------------------------------
+# ---- Contents -------------------------------------------------------------------------------
 
-# The columns that were asked for, and otherwise those that the format knows.
+# Columns given by the user; otherwise the default columns of the format.
 fill_mapping <- function(mapping, got) {
   given <- given_roles(mapping)
   if (any(c("raters", "counts") %in% given)) return(mapping)
@@ -297,7 +296,7 @@ abort_mapping <- function(arg, got) {
     path = got$path)
 }
 
-# What one of several files lacks would be missing without a word.
+# Fails if a file lacks a column that others have: its values would be missing without notice.
 check_files <- function(got, mapping, systems) {
   if (rlang::is_quosure(systems)) mapping$systems <- systems
   for (arg in if (length(got$files) > 1L) names(mapping)) {
@@ -320,9 +319,9 @@ selected <- function(table, quo, arg) {
   select_columns(list2DF(table), quo, arg)
 }
 
-# The table of several files, in which an identifier is a case: by the key of its rows, if the
-# format has one, or if nothing says that an identifier may be two cases. `own`: is the column of
-# cases that of the format? `same`: did the user say that cases are the same?
+# The table of several files with unique case identifiers. Uses the key of the rows, if the format
+# has one. Fails if an identifier may be two cases. `own`: is the column of cases the default of the
+# format? `same`: did the user declare that equal identifiers are the same case?
 settle_cases <- function(got, columns, own, same) {
   table <- got$table
   case <- columns$case
@@ -350,8 +349,8 @@ settle_cases <- function(got, columns, own, same) {
   table
 }
 
-# A list: columns, what ratings() takes for systems; table, if they are a table of their own;
-# ratings, the table of ratings without those that are systems to the format.
+# A list: columns (argument `systems` of ratings()); or table (a data frame of predictions); or
+# ratings (the table without rows of systems).
 find_systems <- function(quo, got, mapping, how) {
   long <- !any(c("raters", "counts") %in% given_roles(mapping))
   raters <- if (long) got$table[[select_column(list2DF(got$table), mapping$rater, "rater")]]
@@ -379,7 +378,7 @@ read_predictions <- function(path, raters, how) {
   list2DF(read_file(path, how)$table)
 }
 
-# An empty field names no case and no rater; ratings() says in which row.
+# Empty fields of cases and raters become NA; ratings() reports their rows.
 known_ids <- function(table, columns) {
   for (name in c(columns$case, columns$rater)) {
     if (is.character(table[[name]])) {
@@ -391,7 +390,7 @@ known_ids <- function(table, columns) {
 
 # ---- Labels ---------------------------------------------------------------------------------
 
-# Missing and cleaned labels of ratings and systems, with one way of writing for both.
+# Missing and cleaned labels of ratings and systems, spelt in the same way in both.
 settle_labels <- function(tables, columns, na, clean, na_given) {
   counts <- columns$counts
   tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)

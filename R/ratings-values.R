@@ -1,56 +1,55 @@
 #' @section Profiles:
-#' `interval = "profile"`, for method `"joint"`, holds the accuracy of the system at a value,
-#' maximises the log posterior over all else, and ends where that falls short of its top by half the
-#' `conf_level` quantile of chi-squared with one degree of freedom. Nothing is drawn at random. It
-#' is several times faster than a bootstrap, and one-sided where an end is 0 or 1; `std.error` is
-#' what a normal interval of this width would have. It is `NA`, with a reason, where the prior is
-#' estimated from the same ratings (`prior = "pooled"`) or weights are not counts. Like a bootstrap
-#' it covers sampling error only.
+#' `interval = "profile"`, for method `"joint"`, fixes the accuracy of the system at a value and
+#' maximises the log posterior over all other parameters. The interval ends where this maximum is
+#' below the overall maximum by half the `conf_level` quantile of chi-squared with one degree of
+#' freedom. Nothing is drawn at random. It is several times faster than a bootstrap, and one-sided
+#' if an end is 0 or 1. `std.error` is that of a normal interval with the same width. The interval
+#' is `NA`, with a reason, if the prior is estimated from the same ratings (`prior = "pooled"`) or
+#' weights are not counts. Like a bootstrap, it contains only sampling error.
 #'
 #' @section Calibration samples:
-#' One rater (or the vote of one of the [rater_groups]) and a calibration sample from elsewhere,
-#' `known_raters = list(judge = counts)`, give the accuracy of constant systems, such as
-#' `systems = c(app = "pass")`: it is the base rate of their category, corrected for the errors in
-#' the sample. Formulas, intervals and what is `NA` are in the section of the same name of
-#' [fit_raters()]. `method` and `interval` of the result are `"calibrated"`; `interval = "none"` is
-#' the only value that may be given. With `by` all groups have the same sample. The estimate assumes
-#' that the rater errs on these cases as on the sample, and the print shows by how much a different
-#' leaning of 5 in 100 cases would move it. In public results of language models as judges, 90%
-#' intervals from one subset of a benchmark for another covered .51 of 135 shares, and 25 random
-#' labels of the subset itself .89. Systems that answer differently from case to case are refused:
-#' the sample does not show which errors rater and system share.
+#' The accuracy of constant systems, such as `systems = c(app = "pass")`, can be estimated from one
+#' rater (or the vote of one of the [rater_groups]) and a calibration sample from other data,
+#' `known_raters = list(judge = counts)`. It is the base rate of their category, corrected for the
+#' errors in the sample. Formulas, intervals and missing values are explained in the section of the
+#' same name in [fit_raters()]. `method` and `interval` of the result are `"calibrated"`; the
+#' argument `interval` can only be `"none"`. With `by`, all groups have the same sample. The
+#' estimate assumes that the rater makes the same errors on these cases as on the sample. The print
+#' shows how far a different leaning of 5 in 100 cases would move it. In public results of language
+#' models as judges, 90% intervals from one subset of a benchmark for another covered .51 of 135
+#' shares; 25 random labels of the subset itself covered .89. Systems whose answers differ between
+#' cases are an error: the sample does not show which errors rater and system share.
 #'
 #' @section Groups and clusters:
-#' With `by` every group of cases is fitted by itself; groups share neither raters' accuracy nor
-#' base rates. (In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
-#' squared error where groups were the same, and one fit for all cost up to 45% where they differed.
-#' If only some of this differs, a formula of covariates needs fewer parameters: see
-#' [rater_model()].) The result is a list; see [accuracy_by_group]. Where package future has a plan
-#' that is not sequential, groups are shared out to its workers, with the same numbers; a worker
-#' that dies is an error of class `fallible_error_worker`, whose field `finished` has the others.
+#' With `by`, every group of cases is fitted separately; groups share neither raters' accuracy nor
+#' base rates. In simulations of four groups of 50 or 200 cases this cost at most 7% of root mean
+#' squared error if groups were the same. One fit for all groups cost up to 45% if they differed. If
+#' only some parameters differ, a formula of covariates needs fewer parameters: see [rater_model()].
+#' The result is a list; see [accuracy_by_group]. If package \pkg{future} has a plan that is not
+#' sequential, its workers fit the groups, with the same results. A worker that dies is an error of
+#' class `fallible_error_worker`, whose field `finished` has the other groups.
 #'
-#' Cases of one patient, or passages of one document, are not independent. With `cluster` a
+#' Cases of one patient, or passages of one document, are not independent. With `cluster`, a
 #' bootstrap draws whole clusters, and so does the sampling part of a robust interval (method
-#' `"average"`: its sampling error is multiplied by how much wider a bootstrap of the joint
-#' estimate becomes when it draws clusters). Estimates do not change. With fewer than some 20
-#' clusters intervals are too short; with one they are `NA`.
+#' `"average"`: its sampling error is multiplied by the ratio of two bootstrap standard errors of
+#' the joint estimate, with and without clusters). Estimates do not change. With fewer than about 20
+#' clusters, intervals are too short; with one cluster they are `NA`.
 #'
 #' @param by Groups of cases. The bare or quoted name of a covariate of `x` (see [ratings()]), or an
 #'   expression of covariates only; a vector whose names are cases; or a data frame with a column
 #'   `case` and one other. A covariate takes precedence over an object of the same name. Every case
-#'   needs a value. A vector without names is matched by position, and accepted only if [ratings()]
-#'   got a row per case and all cases of `x` are still in that order.
+#'   needs a value. A vector without names is matched by position. This is accepted only if the data
+#'   of [ratings()] had a row per case, and `x` still has all cases in that order.
 #' @name estimate_accuracy
 #' @rdname estimate_accuracy
 NULL
 
-# Values of cases that users give next to ratings: groups, clusters, truths, probabilities.
+# Values of cases in arguments: groups, clusters, truths, probabilities.
 
-# What is known of each case, as a list of columns: its key, if it has several columns, and
-# covariates.
+# Values of each case, as a list of columns: its key, if it has several columns, and covariates.
 columns_of_cases <- function(x) c(key_columns(x), x$covariates)
 
-# The groups of the cases of `x`. `by` is a quosure; it is evaluated among the covariates if it uses
+# The groups of the cases of `x`. `by` is a quosure; it is evaluated in the covariates if it uses
 # nothing else.
 by_of_cases <- function(by, x) {
   used <- all.vars(rlang::quo_get_expr(by))
@@ -69,7 +68,8 @@ case_values_hint <- function(arg) {
     "ratings(), or `", arg, " = data[c(\"case\", \"site\")]`.")
 }
 
-# A value for each case of `x`, in their order; NULL stays. See `by` for what `value` may be.
+# A value for each case of `x`, in their order; NULL stays NULL. `by` documents the types of
+# `value`.
 check_case_values <- function(value, x, arg) {
   if (is.null(value)) return(NULL)
   if (in_database(x)) {
@@ -94,8 +94,8 @@ check_case_values <- function(value, x, arg) {
   value
 }
 
-# Why a vector without names cannot be matched to the cases of `x` by position; NULL if it can.
-# `ok`: is its type right?
+# Reason why a vector without names cannot be matched to the cases of `x` by position; NULL if it
+# can. `ok`: is its type right?
 lack_of_order <- function(value, x, ok = is.atomic(value)) {
   if (!ok || !is.null(dim(value)) || length(value) != nrow(x)) {
     verbatim("It is ", describe(value), if (is.factor(value)) paste(" and length", length(value)),
@@ -106,7 +106,7 @@ lack_of_order <- function(value, x, ok = is.atomic(value)) {
   }
 }
 
-# A vector of the values in a table, whose names are the cases.
+# A named vector from a table: values, with cases as names.
 case_vector <- function(table, arg) {
   abort_if(ncol(table) != 2L || !"case" %in% names(table), "columns",
     "{.arg {arg}} must have a column {.val case} and one other.",
@@ -115,7 +115,7 @@ case_vector <- function(table, arg) {
   stats::setNames(table[[setdiff(names(table), "case")]], as_label(table$case))
 }
 
-# The values of the cases of `x`, NA where there is none.
+# The values of the cases of `x`, NA for cases without a value.
 look_up_cases <- function(case, value, x, arg) {
   cases <- as_label(x$cases)
   strange <- if (!is.null(x$rows)) setdiff(case, cases)
@@ -132,8 +132,8 @@ look_up_cases <- function(case, value, x, arg) {
 
 # ---- Keys of several columns ------------------------------------------------------------------
 
-# One identifier of several columns. Slashes in values become "%2F", so that keys that differ have
-# identifiers that differ.
+# Joins several columns to one identifier. Slashes in values become "%2F", so that different keys
+# have different identifiers.
 join_keys <- function(columns) {
   abort_if("case" %in% names(columns), "columns",
     "A key of several columns cannot have a column called {.val case}.",
@@ -148,7 +148,7 @@ join_keys <- function(columns) {
   do.call(paste, c(parts, sep = "/"))
 }
 
-# The columns that join_keys() joined, by name. `keys`: is each of them a number?
+# The columns that join_keys() joined, by name. `x$keys`: is each column numeric?
 key_columns <- function(x) {
   if (is.null(x$keys)) return(NULL)
   text <- unlist(strsplit(paste0(x$cases, "/"), "/", fixed = TRUE))
@@ -159,8 +159,8 @@ key_columns <- function(x) {
   columns
 }
 
-# `table` with the identifiers of its cases in place of the columns of their key, where that has
-# several.
+# Replaces the columns of a key in `table` by the identifiers of cases, if the key has several
+# columns.
 with_case <- function(table, keys) {
   if (length(keys) < 2L || !is.data.frame(table) || !all(keys %in% names(table))) return(table)
   columns <- lapply(keys, function(key) plain_integers(table[[key]]))
@@ -169,14 +169,14 @@ with_case <- function(table, keys) {
   table
 }
 
-# What is known of cases beside their ratings: `covariates` of ratings().
+# Argument `covariates` of ratings().
 
-# Names that tables of ratings have for something else.
+# Names that tables of ratings use for other columns.
 reserved_names <- c(
   "case", "rater", "rating", "rater_group", "weight", "system", "prediction", "labels", "n"
 )
 
-# `x` with a tibble, a row per case, of what its data say of cases.
+# Adds the covariates to `x`, as a tibble with a row per case.
 with_covariates <- function(x, input) {
   columns <- input$covariates
   if (is.null(columns)) return(x)

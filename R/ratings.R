@@ -1,37 +1,37 @@
-# The data object: who gave which category to which case, and what the systems said.
+# The data object: which rater gave which category to which case, and the answers of the systems.
 
 #' Ratings of cases by raters, with the answers of systems
 #'
-#' Collects what raters said about cases, and what automated systems predicted for them, in one
-#' checked object on which everything else in the package works. Systems never count as raters. A
-#' single rater is enough for [estimate_accuracy()] and [fit_raters()] if some cases have a known
-#' truth, or if the errors of the rater are known; all else needs two.
+#' Collects the ratings that raters gave to cases, and the answers of automated systems, in one
+#' checked object. All other functions of the package use this object. Systems never count as
+#' raters. A single rater is enough for [estimate_accuracy()] and [fit_raters()] if the truth of
+#' some cases, or the errors of the rater, are known. Most other functions need at least two raters.
 #'
 #' @section Layouts:
-#' * **Wide**: a data frame with a row per case, `raters` the columns of the raters, and perhaps
-#'   `systems` and `case`.
-#' * **Long**: a data frame with a row per rating: `case`, `rater` and `rating`. Sparse crowds,
-#'   where each of many raters sees few cases, come this way.
+#' * **Wide**: a data frame with one row per case. `raters` names the columns of the raters;
+#'   `systems` and `case` are optional.
+#' * **Long**: a data frame with one row per rating, and the columns `case`, `rater` and `rating`.
+#'   Use it for sparse crowds, where each rater rates only a few cases.
 #' * **Matrix**: cases in rows, raters in columns; row names, if any, name the cases.
-#' * **Table**: an agreement matrix of class [table][base::table], the categories of one rater in
-#'   rows and of another in columns, whose cells count cases; see [as_ratings()].
-#' * **Counts**: a column per category, holding how many raters chose it (`counts`). Raters are then
-#'   exchangeable: it is not known who gave which rating.
+#' * **Table**: an agreement matrix of class [table][base::table]. Rows are the categories of one
+#'   rater, columns those of another, and cells are numbers of cases; see [as_ratings()].
+#' * **Counts**: one column per category, with the number of raters who chose it (`counts`). Raters
+#'   are then exchangeable: it is unknown which rater gave which rating.
 #'
-#' Ratings may be factors, strings, logicals or numbers; they are compared by label. A missing
-#' rating is `NA`. Columns with value labels of \pkg{haven} are read as factors. Where `raters` is a
-#' range or a pattern, identifiers among the columns are no raters; see [as_ratings()].
+#' Ratings may be factors, strings, logicals or numbers; they are compared as labels. A missing
+#' rating is `NA`. Columns with value labels of \pkg{haven} are read as factors. If `raters` is a
+#' range or a pattern, identifier columns that it matches are not raters; see [as_ratings()].
 #'
 #' @section Categories:
-#' Their number matters: with more categories, agreement by chance is rarer. Without `categories`,
-#' they are the levels of the rating columns if these are factors, unused levels included, and
-#' otherwise the labels that raters used, numbers in numeric order and strings in the order of the
-#' C locale. A category that no rater used but that exists should be declared.
+#' The number of categories matters: with more categories, agreement by chance is rarer. By default,
+#' categories are the levels of the rating columns if these are factors, including unused levels.
+#' Otherwise they are the labels that raters used: numbers in numeric order, strings in the order of
+#' the C locale. Declare a category that exists even if no rater used it.
 #'
-#' @section Cases that are the same:
-#' Cases with the same ratings and the same answers are kept once, as a *pattern*. Ten million cases
-#' of three raters and five categories are at most 125 patterns (times the answers of the systems);
-#' the time for a fit grows with patterns, not cases.
+#' @section Identical cases:
+#' Cases with the same ratings and the same answers are stored once, as a *pattern*. Ten million
+#' cases rated by three raters in five categories have at most 125 patterns, if no rating is missing
+#' and there are no systems. The time for a fit grows with the number of patterns, not of cases.
 #'
 #' @section Keys of several columns:
 #' With `case = c(prompt, app)` each combination of `prompt` and `app` is a case. Its identifier
@@ -40,113 +40,114 @@
 #' `as.data.frame(x, "covariates")` returns them, and they can be used like covariates in `by` and
 #' `cluster` of [estimate_accuracy()], as in `by = app`. Models do not use them. Data frames
 #' about cases that are given to `ratings()`, [estimate_accuracy()], [fit_raters()], [with_truth()]
-#' and [as_rater_fit()] may have the columns of the key in place of `case`. Not for lazy tables.
+#' and [as_rater_fit()] may have these columns in place of `case`. Lazy tables need a single column.
 #'
 #' @section Several labels:
-#' With `repeats = "labels"` an answer may hold any number of labels. Long data then come with a row
-#' per label; or with a row per answer, `rating` being a list column of labels, or a column of 0 and
-#' 1 for each label. An answer without any label, where the list is empty or all columns are 0, is
-#' kept as an empty answer; `NA` stands for an answer that was not given.
+#' With `repeats = "labels"` an answer may have any number of labels. Long data then have one row
+#' per label, or one row per answer. In the second form, `rating` is a list column of labels, or one
+#' column of 0 and 1 for each label. An answer without labels (an empty list element, or 0 in all
+#' columns) is kept as an empty answer; `NA` is an answer that was not given.
 #'
 #' @section Groups:
-#' A grouped data frame (of \pkg{dplyr}) is read as if it were not grouped, with a warning unless
-#' only cases or raters group it. Make the groups `covariates`, and name them in `by` of
-#' [estimate_accuracy()].
+#' Groups of a grouped data frame (of \pkg{dplyr}) are ignored, with a warning unless the data are
+#' grouped only by cases or raters. To estimate accuracy by group, make the grouping columns
+#' `covariates`, and name them in `by` of [estimate_accuracy()].
 #'
 #' @section 64-bit integers:
-#' Columns of class `integer64`, as databases give them, count as numbers where all values are at
-#' most 2^53, and as strings beyond, for which \pkg{bit64} must be loaded.
+#' Columns of class `integer64`, which databases return, are read as numbers if all values are at
+#' most 2^53. Otherwise they are read as strings, which needs the package \pkg{bit64}.
 #'
 #' @section Databases:
-#' A lazy table of \pkg{dbplyr} is counted where it is; see [ratings-database].
+#' The ratings of a lazy table of \pkg{dbplyr} are counted in its database; see [ratings-database].
 #'
 #' @srrstats {G2.5, UL1.0, UL1.1, UL3.2} `ordered`, `categories`; cases without names are numbered
 #' @srrstats {G2.13, G2.15, BS3.0, UL2.2} `NA` is a missing rating, in every layout and for every
 #'   verb
 #' @srrstatsNA {G2.14, G2.14a, G2.14b, G2.14c} missing ratings are what models are about: no option
 #' @param data A data frame, a matrix, a table or a lazy table; see Layouts.
-#' @param ... Two more arguments for labels: `na`, labels that stand for a missing rating, whatever
-#'   their capitals and the blanks around them, in ratings, systems and `truth` (strings or numbers;
-#'   by default only `NA` is missing); and `clean_labels`: should labels that differ only in
-#'   capitals and blanks become one, the most frequent of them? Messages list the labels that were
-#'   found or changed. Any other argument is an error.
-#' @param raters Columns of the raters, in wide data. For columns, any
+#' @param ... Two more arguments for labels. `na`: labels that mean a missing rating (strings or
+#'   numbers), in ratings, systems and `truth`. Capitals and surrounding blanks are ignored. By
+#'   default, only `NA` is missing. `clean_labels`: `TRUE` merges labels that differ only in
+#'   capitals and blanks into the most frequent of them; the default is `FALSE`. Messages list the
+#'   labels that were found or changed. Any other argument is an error.
+#' @param raters Columns of the raters, in wide data. Here, and for all other columns, any
 #'   [tidyselect][tidyselect::language] works: `starts_with("rater")`, `r1:r4`, `c("x", "y")`. In a
 #'   matrix, by default all columns that are not systems. A list, such as
-#'   `list(topic = t1:t3, tone = s1:s3)`, has the columns of each variable of a codebook, see Value.
-#' @param systems The systems: in wide data columns; in long data names of raters that are systems,
-#'   as strings; or a data frame with columns `case`, `system` and `prediction`, or named as `case`,
-#'   `rater` and `rating` are. A system may cover only some of the cases. Cases that no rater saw
-#'   are kept, with a warning, and do not count in the system's `n`. If raters judge the answers of
-#'   one application, the category that means that an answer is right, with a name:
-#'   `systems = c(app = "pass")`. The accuracy of such a system is its pass rate.
+#'   `list(topic = t1:t3, tone = s1:s3)`, has the columns of each codebook variable; see Value.
+#' @param systems The systems. In wide data: columns. In long data: names of raters that are
+#'   systems, as strings. In any layout: a data frame with columns `case`, `system` and
+#'   `prediction`, or with the names given in `case`, `rater` and `rating`. A system may answer only
+#'   some cases. Cases without ratings are kept, with a warning, but do not count in the system's
+#'   `n`. If raters judge the answers of one application, give it as a named string: the name is the
+#'   application, and the value is the category of right answers, `systems = c(app = "pass")`. Its
+#'   accuracy is its pass rate.
 #' @param case,rater,rating Columns that identify the case and, in long data, the rater and the
 #'   category chosen. In wide data `case` is optional. It may be several columns, such as
 #'   `c(prompt, app)`; see Keys of several columns. Several columns of `rating` are variables of a
 #'   codebook, see Value.
 #' @param counts Columns of counts, one per category, named after the categories.
-#' @param categories Labels of the categories, in order. See Categories. Names say what a label
-#'   becomes: `c(Pneumonia = "pneumona")` joins the label `"pneumona"` with `"Pneumonia"`. If all
+#' @param categories Labels of the categories, in order. See Categories. Names recode labels:
+#'   `c(Pneumonia = "pneumona")` merges the label `"pneumona"` into `"Pneumonia"`. If all elements
 #'   have names, the other categories are those of the data.
 #' @param ordered Is the order of the categories meaningful? By default, if the ratings are ordered
 #'   factors.
-#' @param weights A column of non-negative case weights: frequencies, or exact probabilities.
-#'   Weights that are not whole numbers leave no cases to resample, so that standard errors and
-#'   intervals are `NA`. In long data, the same for all rows of a case.
-#' @param repeats What two rows of one rater on one case mean: `"error"`, a mistake; `"ratings"`,
-#'   independent repeats (pairs of them are not agreement between raters, but each is evidence about
-#'   the case); `"reruns"`, one opinion that was asked for again (from a language model, say), which
-#'   becomes one vote with less noise, see [rater_groups]; `"labels"`, one answer with several
-#'   labels, for [crowdtruth()]. Methods for single categories refuse these; see [single_label()].
-#'   Answers of different systems or versions are different cases, not reruns.
-#' @param rater_groups Raters who share a source: a family of models, a laboratory, a training.
-#'   Groups as a vector with the raters as names, a data frame with columns `rater` and `group`, or,
-#'   in long data, a column that is the same in all rows of a rater. Raters without a group,
-#'   or `NA`, are groups of their own. Fits count a group as one vote; see [rater_groups].
-#' @param truth A column with the true category of each case, `NA` where it is not known; in long
-#'   data the same in all rows of a case where it is known. It is only kept, and used for nothing
-#'   but `known_truth = TRUE` of [estimate_accuracy()]; [truth()] gives it back, and
-#'   [true_accuracy()] and [calibration()] compare with it.
-#' @param covariates Columns of what else is known of each case, such as a site or an age, for
-#'   models that use them (see [rater_model()]), and for `by` and `cluster` of
-#'   [estimate_accuracy()]. `as.data.frame(x, "covariates")` returns them. Numbers, strings, factors
-#'   or logicals, known for every case; in long data the same in all rows of a case. Not for lazy
-#'   tables.
-#' @param rater_kind Who rates: `"expert"` or `"crowd"` (people), `"model"` (language models) or
-#'   `"tool"` (other programs). Intervals of [estimate_accuracy()] are wider for machines, which
-#'   share errors that ratings do not show; declaring people changes no number. One word for all, or
-#'   words with all raters (or their groups) as names; `NULL` if unknown. A panel of people and
-#'   machines counts as undeclared.
-#' @param scores Scores that systems give to the categories, in addition to their answers. In wide
-#'   data a list with the systems as names, each a vector of columns with the categories as names:
+#' @param weights A column of non-negative case weights: frequencies, or exact probabilities. If
+#'   weights are not whole numbers, cases cannot be resampled, and standard errors and intervals are
+#'   `NA`. In long data, all rows of a case have the same weight.
+#' @param repeats Meaning of several rows of one rater on one case. `"error"`: a mistake in the
+#'   data. `"ratings"`: independent repeats; pairs of them do not count as agreement between raters,
+#'   but each is evidence about the case. `"reruns"`: one opinion that was asked for again (for
+#'   example from a language model), which counts as one vote with less noise, see [rater_groups].
+#'   `"labels"`: one answer with several labels, for [crowdtruth()]; for other methods, see
+#'   [single_label()]. Answers of different systems or versions are different cases, not reruns.
+#' @param rater_groups Groups of raters who share a source: a family of models, a laboratory, a
+#'   training. A vector with the raters as names; a data frame with columns `rater` and `group`; or,
+#'   in long data, a column that is equal in all rows of a rater. A rater without a group, or with
+#'   `NA`, is a group by itself. Fits count a group as one vote; see [rater_groups].
+#' @param truth A column with the true category of each case, `NA` where it is unknown. In long
+#'   data, known values of a case must be equal. Estimates use it only with `known_truth = TRUE`,
+#'   see [estimate_accuracy()]; [truth()] returns it; [true_accuracy()] and [calibration()] also use
+#'   it.
+#' @param covariates Columns of other properties of each case, such as a site or an age. Models can
+#'   use them (see [rater_model()]), and `by` and `cluster` of [estimate_accuracy()].
+#'   `as.data.frame(x, "covariates")` returns them. Numbers, strings, factors or logicals, known for
+#'   every case; in long data the same in all rows of a case. Not for lazy tables.
+#' @param rater_kind Kind of the raters: `"expert"` or `"crowd"` (people), `"model"` (language
+#'   models) or `"tool"` (other programs). Intervals of [estimate_accuracy()] are wider for
+#'   machines, which share errors that ratings do not show. Declaring people changes no number. One
+#'   word for all, or a vector of words with all raters (or their groups) as names; `NULL` if
+#'   unknown. A panel of people and machines counts as undeclared.
+#' @param scores Scores of the systems for each category, in addition to their answers. In wide
+#'   data, a list with the systems as names, each a vector of columns with the categories as names:
 #'   `list(new = c(no = "p_no", yes = "p_yes"))`. With two categories one column is enough,
-#'   `list(new = c(yes = "p_yes"))`; its name says which category it is for. For any layout, a data
-#'   frame with columns `case`, `system`, `category` and `score`. Cases without scores are `NA`. See
+#'   `list(new = c(yes = "p_yes"))`; its name is its category. In any layout, a data frame with
+#'   columns `case`, `system`, `category` and `score`. Scores of other cases are `NA`. See
 #'   [score_metrics]. Not for lazy tables.
 #'
-#'   Scores are probabilities, in \[0, 1\], those of a case summing to one within .005 per category
-#'   (to allow for rounding). If they are other numbers, of which only the order of cases within a
-#'   category counts, say so in the list: `list(new = c(yes = "points"), scale = "order")`, or
-#'   `list(table, scale = "order")`.
-#' @param confidence How sure raters said they were: in long data a column, in wide data a column
-#'   for each rater, in the order of `raters`. Ordered factors with two to five levels, the lowest
-#'   first; logicals; or numbers in \[0, 1\], which are cut at fifths. `NA` where a rater did not
-#'   say. Only models with `confidence = TRUE` use it; see [rater_model()]. Not for counts, repeats
-#'   and lazy tables.
-#' @param abstain Labels that are replies but no categories, such as `"?"` or `"cannot tell"`, of
-#'   raters and systems. `NA` also takes empty cells of raters (in long data rows without a rating)
-#'   for abstentions, as for labelling functions and tools that saw every case; without it, `NA` is
-#'   a case that was not asked. Calls that failed are no abstentions. Consensus labels and
+#'   By default, scores are probabilities in \[0, 1\] that sum to one within each case. Rounding
+#'   errors of .005 per category are allowed. Other scores, of which only the order of cases within
+#'   a category counts, need `scale = "order"` in the list:
+#'   `list(new = c(yes = "points"), scale = "order")`, or `list(table, scale = "order")`.
+#' @param confidence Confidence of the raters in their ratings. In long data a column, in wide data
+#'   a column for each rater, in the order of `raters`. Ordered factors with two to five levels, the
+#'   lowest first; logicals; or numbers in \[0, 1\], which are cut into five equal intervals. `NA`
+#'   if unknown. Only models with `confidence = TRUE` use it; see [rater_model()]. Not for counts,
+#'   repeats and lazy tables.
+#' @param abstain Labels of raters and systems that mean "no opinion", such as `"?"` or
+#'   `"cannot tell"`. With `NA`, empty cells of raters (in long data, rows without a rating) are
+#'   also abstentions. Use it for labelling functions and tools that processed every case. Otherwise
+#'   `NA` means that the rater was not asked. Failed calls are no abstentions. Consensus labels and
 #'   [dawid_skene()] can use abstentions; see Abstentions in [ground_truth()]. Not for counts,
 #'   repeats, groups of raters, `confidence` and lazy tables.
 #'
-#' @return An object of class `ratings` (of counts `ratings_counts`, of answers with several labels
-#'   `ratings_labels`) with methods for `print()`, `summary()`, `dim()` (cases, raters), `[` (cases,
-#'   raters, systems), [as.data.frame()][as.data.frame.ratings] and [autoplot()][autoplot.ratings].
+#' @return An object of class `ratings`. Counts also have the class `ratings_counts`; answers with
+#'   several labels have the class `ratings_labels` instead. There are methods for `print()`,
+#'   `summary()`, `dim()` (cases, raters), `[` (cases, raters, systems),
+#'   [as.data.frame()][as.data.frame.ratings] and [autoplot()][autoplot.ratings].
 #'
-#'   If several variables were coded, a list with such an object for each. Then `categories` may be
-#'   a list and `ordered` a vector with the names of the variables. [agreement()],
-#'   [compare_agreement()], [data_check()] and [estimate_accuracy()] take such a list.
+#'   For several variables of a codebook, a named list of such objects. Then `categories` may be a
+#'   list, and `ordered` a vector, with the names of the variables. [agreement()],
+#'   [compare_agreement()], [data_check()] and [estimate_accuracy()] accept such a list.
 #' @family data
 #' @seealso [fit_raters()] and [estimate_accuracy()] for what to do next; [read_ratings()] to read
 #'   files; [conditions] for the classes of the errors.
@@ -159,7 +160,7 @@
 #' # Long, with repeated ratings by the first rater
 #' ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
 #'
-#' # Long, with a model that is one of the raters
+#' # Long, where one of the raters is the model to evaluate
 #' verdicts <- data.frame(
 #'   item = rep(1:4, each = 3), who = c("ann", "bob", "gpt-4o"),
 #'   label = c(
@@ -175,7 +176,7 @@
 #' # Counts: raters are not identified
 #' ratings(fleiss1971, case = case, counts = depression:other)
 #'
-#' # Several labels in an answer, here in a list column
+#' # Answers with several labels, here in a list column
 #' answers <- data.frame(case = c(1, 1, 2, 2), rater = c("r", "s", "r", "s"))
 #' answers$labels <- list(c("a", "b"), "a", "b", character())
 #' ratings(answers, case = case, rater = rater, rating = labels, repeats = "labels")
@@ -218,7 +219,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   x
 }
 
-# An agreement matrix has no columns that could be named.
+# Ratings from an agreement matrix, which has no columns to name.
 ratings_of_table <- function(data, columns, options) {
   check_long(FALSE, options$repeats)
   given <- c(given_roles(columns), c("na", "clean_labels", "abstain")[
@@ -235,8 +236,8 @@ ratings_of_table <- function(data, columns, options) {
   x
 }
 
-# `columns` are quosures of the arguments that name columns; `times` is how many cases a row of
-# `data` stands for, where a database counted them.
+# `columns`: quosures of the arguments that name columns. `times`: number of cases that each row of
+# `data` represents, if a database has counted them; otherwise NULL.
 build_ratings <- function(data, columns, options, times = NULL) {
   input <- read_input(data, columns, options)
   input$times <- times
@@ -271,19 +272,19 @@ check_long <- function(is_long, repeats) {
 
 # Fields, each NULL if it was not given:
 # * patterns, index (pattern of each case), cases (identifiers), weights (NULL if every case counts
-#   once), raters (labels), categories, systems, ordered, repeats; rows (of the data: "cases" if
-#   they are the cases in this order, otherwise "ratings"; NULL after cases were left out or
+#   once), raters (labels), categories, systems, ordered, repeats; rows ("cases" if the rows of the
+#   data are the cases in this order, otherwise "ratings"; NULL after cases were removed or
 #   reordered);
-# * empty (case and rater of empty answers, where answers have labels); keys (of cases with several
+# * empty (case and rater of empty answers, if answers have labels); keys (of cases with several
 #   columns); constant (names of systems that raters judge); times and database (lazy tables);
-# * rater_groups, rater_kind, voted (what with_votes() did: groups, by rater, and reruns); truth;
+# * rater_groups, rater_kind, voted (record of with_votes(): groups, by rater, and reruns); truth;
 #   covariates (a tibble with a row per case); scores; confidence; abstained and silent_systems;
-# * panel: what a group of cases takes from all cases: the number of categories in `used`, the
-#   raters who are `constant`, how raters lean (core_rater_leans()), the decision `abstain`; whole:
-#   ratings with the constant raters that were left out, where there are abstentions;
+# * panel: properties of all cases, kept for a group of cases: the number of categories in `used`,
+#   the raters who are `constant`, how raters lean (core_rater_leans()), the decision `abstain`;
+#   whole: ratings with the constant raters that were removed, if there are abstentions;
 # * kinds of the workers of a simulated crowd.
-# Counts are ratings of a separate class. Answers with several labels are not ratings, so that only
-# functions for them accept them; methods for both have both classes.
+# Ratings given as counts have an additional class. Answers with several labels do not have the
+# class "ratings", so that only functions for them accept them; methods for both have both classes.
 new_ratings <- function(fields, class = "ratings") {
   class <- if (fields$repeats == "labels") "ratings_labels" else unique(c(class, "ratings"))
   structure(fields, class = class)
@@ -293,12 +294,12 @@ is_ratings <- function(x) inherits(x, "ratings")
 
 has_labels <- function(x) inherits(x, "ratings_labels")
 
-# Are there raters whose ratings of one case are several?
+# Can a rater have several ratings of one case?
 has_repeats <- function(x) x$repeats == "ratings" || has_reruns(x)
 
 has_reruns <- function(x) x$repeats == "reruns"
 
-# What can only be checked when everything is in place.
+# Checks that need the complete object.
 check_built <- function(x, input) {
   counts <- has_counts(x)
   enough <- n_raters(x) >= if (counts || has_labels(x)) 2L else 1L
@@ -324,13 +325,13 @@ check_built <- function(x, input) {
   warn_raters(x, input$layout$by_rating)
 }
 
-# Signs that raters are none: columns without ratings, or cases that were taken for raters.
+# Warns of raters without ratings, and of cases that were probably taken for raters.
 warn_raters <- function(x, by_rating) {
   silent <- setdiff(x$raters, x$raters[c(rating_rater(x), x$empty$rater, x$abstained$rater)])
   warn_if(silent, "raters", "Rater{?s} {.val {silent}} {?has/have} no ratings at all.",
     i = "Leave {cli::qty(length(silent))}{?it/them} out, or check the column{?s}.", raters = silent)
-  # If they are swapped, many cases count as raters, often with one rating each. Few raters are no
-  # sign of it.
+  # If `case` and `rater` are swapped, many cases count as raters, often with one rating each. A
+  # small number of raters is no sign of a swap.
   times <- if (mean(ratings_of_raters(x) <= 1) > 0.5) 2L else 8L
   warn_if(by_rating && nrow(x) < 50L && n_raters(x) > max(20L, times * nrow(x)), "raters",
     "There are {n_raters(x)} raters of only {count_noun(nrow(x), 'case')}.",
@@ -366,10 +367,10 @@ check_repeats <- function(x, input = NULL) {
       {.code repeats = \"labels\"}.", case = case, rater = rater)
 }
 
-# Columns that may be part of the key of a case: they have no role, differ between rows of one rater
-# and one case, and their values recur in other rows. Times, texts and run numbers are left out.
+# Columns that may belong to the key of a case: they have no role, differ between rows of one rater
+# and one case, and their values recur in other rows. Run numbers are excluded by name.
 keys_of_repeats <- function(input) {
-  rows <- input$source %||% seq_along(input$case) # of nothing: there are no other columns
+  rows <- input$source %||% seq_along(input$case) # NULL if there are no other columns
   answer <- paste(match(input$case, input$case), match(input$rater, input$rater))
   names(Filter(function(column) {
     if (!is.atomic(column)) return(FALSE)

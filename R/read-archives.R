@@ -1,12 +1,12 @@
-# What comes out of a file may be more than the file, and may go elsewhere: limits, which hold
-# before memory is asked for, and what is compressed.
+# Protection against hostile files: limits, which are checked before memory is used, and compressed
+# files. A file may unpack to much more than its size, and to other folders.
 
 # ---- Limits ---------------------------------------------------------------------------------
 
-# What they are of is said in help("fallible-limits").
+# help("fallible-limits") explains them.
 usual_file_limits <- c(entries = 1e5, megabytes = 1000, ratio = 200, columns = 1e5, cells = 1e9)
 
-# A list: most, numbers with these names, and advice, what to do about a file that has more.
+# A list: most (numbers with these names), and advice (what to do about a file above a limit).
 file_limits <- function() {
   known <- names(usual_file_limits)
   most <- read_option("fallible.file_limits", usual_file_limits, function(x, arg) {
@@ -35,7 +35,7 @@ check_limit <- function(found, limit, input) {
 
 check_unpacked <- function(bytes, input) {
   check_limit(bytes / 1e6, "megabytes", input)
-  # Small files of few labels shrink as much as hostile ones.
+  # Small files with few labels have compression ratios as high as those of hostile files.
   if (bytes > 1e7) check_limit(bytes / file.size(input$path), "ratio", input)
 }
 
@@ -44,7 +44,7 @@ check_cells <- function(columns, rows, input) {
   check_limit(as.double(columns) * rows, "cells", input)
 }
 
-# The lines of a text, before it is taken apart. Any of these line ends may be its own.
+# Number of lines of a text, checked before it is parsed. Lines may end in any of these characters.
 check_lines <- function(input) {
   found <- count_bytes(file(input$plain, "rb"))
   if (found[[1L]] > 0) abort_file(input$path, "is not text: it holds zero bytes.")
@@ -53,7 +53,7 @@ check_lines <- function(input) {
   lines
 }
 
-# Long names of columns take as much time as many columns.
+# Long column names slow down parsing like additional columns.
 check_table_size <- function(input, lines) {
   first <- charToRaw(input$first[[1L]])
   marks <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
@@ -61,22 +61,22 @@ check_table_size <- function(input, lines) {
   check_cells(max(found + 1, length(first) / 1000), lines, input)
 }
 
-# JSON is counted before it is parsed. In memory an object or array, however short, is as much as
-# ten fields of a table. All parts of a file count.
+# Counts cells of JSON before it is parsed. In memory, even a short object or array is as large as
+# ten fields of a table. The limit holds for all parts of a file together.
 spend_cells <- function(text, input) {
   found <- count_bytes(rawConnection(charToRaw(text)))[utf8ToInt("{[,") + 1L]
   input$spent <- input$spent + sum(found * c(10, 10, 1)) + 10
   check_limit(input$spent, "cells", input)
 }
 
-# How often each of the 256 bytes is there; the connection is closed.
+# Number of times that each of the 256 bytes occurs; closes the connection.
 count_bytes <- function(connection) {
   fold_blocks(connection, numeric(256L), function(total, block) {
     total + tabulate(as.integer(block) + 1L, 256L)
   })
 }
 
-# What `step` makes of a state and one block of bytes after the other.
+# Applies `step` to a state and one block of bytes after the other, and returns the last state.
 fold_blocks <- function(connection, state, step) {
   on.exit(close(connection))
   while (length(block <- readBin(connection, "raw", 2^22)) > 0L) state <- step(state, block)
@@ -85,8 +85,8 @@ fold_blocks <- function(connection, state, step) {
 
 # ---- gzip -----------------------------------------------------------------------------------
 
-# R reads a file that was cut off as if it ended there. A gzip file ends with the size of what is
-# in it, so that a cut is found, but by a chance of 1 in 4000 for each MB.
+# R reads a truncated file without an error. A gzip file ends with the size of its content, so that
+# truncation is detected, except with a chance of 1 in 4000 per MB.
 unpack <- function(input, scratch) {
   out <- tempfile(tmpdir = scratch)
   to <- file(out, "wb")
@@ -113,7 +113,7 @@ has_whole_content <- function(path, size) {
   all <- file_bytes(path)
   stated <- little(utils::tail(all, 4L), 0, 4L)
   if (stated == size %% 2^32) return(TRUE)
-  # Of several parts one after another, the end tells the size of the last.
+  # If several parts follow one another, the end contains the size of the last part.
   stated < size && length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE)) > 1L
 }
 
@@ -123,8 +123,9 @@ or_null <- function(code) {
   tryCatch(code, error = function(cnd) NULL, warning = function(cnd) NULL)
 }
 
-# Of the files of an archive: name, size (bytes when unpacked), link (is it one?). What is unpacked
-# of a file is never more than the size here. R must see the same: there may be two directories.
+# Files of an archive: name, size (bytes when unpacked), link (is it a link?). No file unpacks to
+# more than its size here. unzip() must list the same files, because an archive may have two
+# directories.
 zip_entries <- function(input) {
   entries <- or_null(zip_directory(input$plain, input$limits$most[["entries"]]))
   check_limit(length(entries$name), "entries", input)
@@ -139,7 +140,7 @@ zip_entries <- function(input) {
   entries
 }
 
-# The directory at the end of an archive, of one file more than `most` at most.
+# The directory at the end of an archive, with at most `most` + 1 files.
 zip_directory <- function(path, most) {
   connection <- file(path, "rb")
   on.exit(close(connection))
@@ -147,7 +148,7 @@ zip_directory <- function(path, most) {
     seek(connection, at)
     readBin(connection, "raw", min(n, file.size(path)))
   }
-  end <- bytes_at(max(0, file.size(path) - 65557), 65557) # there may be a comment behind it
+  end <- bytes_at(max(0, file.size(path) - 65557), 65557) # a comment may follow the directory
   at <- max(grepRaw(as.raw(c(0x50, 0x4b, 5, 6)), end, fixed = TRUE, all = TRUE)) - 1
   directory <- bytes_at(little(end, at + 16, 4L), little(end, at + 12, 4L))
   found <- list(name = character(), size = numeric(), link = logical())
@@ -156,21 +157,21 @@ zip_directory <- function(path, most) {
     stopifnot(starts_with_bytes(directory[at + 1:4], "50 4b 01 02"))
     lengths <- vapply(c(28, 30, 32), function(field) little(directory, at + field, 2L), 0)
     name <- directory[at + 46 + seq_len(lengths[[1L]])]
-    name[name == 0L] <- charToRaw("\\") # no name that is meant well has either
+    name[name == 0L] <- charToRaw("\\") # legitimate names contain neither
     entry <- length(found$name) + 1L
     found$name[[entry]] <- rawToChar(name)
     found$size[[entry]] <- little(directory, at + 24, 4L)
-    found$link[[entry]] <- little(directory, at + 40, 2L) %/% 4096 == 10 # its kind, by Unix
+    found$link[[entry]] <- little(directory, at + 40, 2L) %/% 4096 == 10 # Unix file type
     at <- at + 46 + sum(lengths)
   }
   found
 }
 
-# A number of n bytes, the lowest first, `at` bytes from the start.
+# A number of n bytes, the lowest byte first, `at` bytes from the start.
 little <- function(bytes, at, n) sum(as.integer(bytes[at + seq_len(n)]) * 256^(seq_len(n) - 1L))
 
-# Names that lead up, to a drive, to the root, or by the separator of another system; and such as
-# would write one file over another.
+# Fails for names with parent folders, drives, the root, or separators of another system, and for
+# repeated names, which would overwrite a file.
 check_zip_names <- function(entries, input) {
   out <- grepl("(^|/)[.][.](/|$)|^/|^[A-Za-z]:|\\\\", entries$name, useBytes = TRUE)
   bad <- list(

@@ -1,22 +1,24 @@
-# Formats of files: a record for each, and which of them a file has.
+# Formats of files: a record for each format, and detection of the format of a file.
 
-# A record is a list. words: what the format is, in messages; kinds: of the inputs (see
-# open_input()) that may have it; sniff: does one of these look like it; read: a function of an
-# input that gives table (a list of columns of text), map (the columns that the format itself knows:
-# case, rater, rating; and systems, raters who are systems), choices (columns that may be the
-# rating) and notes (what was left out), and where there are any: key (for each row, what identifies
-# its case in any file), truths (columns of true labels, by rating column), covariates (columns) and
-# sparse (has a row an answer to one of several questions?);
-# tabular: may systems stand in a table beside; shared: is an identifier the same case in all files;
-# failed: a function of an answer as the tool wrote it: is it a failure of the judge; programs: if
-# raters are judges, a pattern of the names of programs (the others are language models); labels:
-# pairs of categories, of which a file may have one.
+# A record is a list:
+# * words: name of the format in messages; kinds: kinds of inputs (see open_input()) that may have
+#   it; sniff: does an input of these kinds look like it;
+# * read: a function of an input that returns table (a list of columns of text), map (default
+#   columns of the format: case, rater, rating; and systems, raters who are systems), choices
+#   (columns that may be the rating) and notes (about dropped rows); optional elements are key (for
+#   each row, identifies its case in any file), truths (columns of true labels, by rating column),
+#   covariates (columns); and sparse (is each row an answer to one of several questions?);
+# * tabular: may systems be in a separate table; shared: is an identifier the same case in all
+#   files;
+# * failed: a function of an answer in the tool's format: did the judge fail; programs: if
+#   raters are judges, a pattern of the names of programs (the others are language models); labels:
+#   pairs of categories, for files with only one category of a pair.
 new_format <- function(words, kinds, sniff, read, tabular = FALSE, shared = FALSE,
                        failed = function(verdict) FALSE, programs = NULL, labels = NULL) {
   as.list(environment())
 }
 
-# The first that a file looks like is taken, so that special ones stand before general ones.
+# The first matching format is used, so that special formats precede general ones.
 file_formats <- function() {
   has <- function(...) {
     function(input) {
@@ -109,7 +111,7 @@ has_words <- function(text, pattern) {
   rlang::is_string(text) && grepl(pattern, text, ignore.case = TRUE, perl = TRUE)
 }
 
-# A table whose names of columns tell what they are: those of tables of this package.
+# Returns a table and its map: the default columns, if they have the names of this package.
 with_map <- function(table, ...) {
   columns <- list(case = "case", rater = "rater", rating = "rating")
   list(table = table, map = if (all(columns %in% names(table))) columns, ...)

@@ -1,13 +1,13 @@
-# A file at hand, before any format reads it: what it is by its first bytes, and its text.
+# Opens a file before a format reads it: kind of the file, from its first bytes, and its text.
 
-# An environment: path, name (of the file, without extensions), extension, first (of text, its first
-# lines), header (names of columns, of a table of text), plain (the path of its uncompressed text in
-# UTF-8 or, for CSV, in `encoding`), kind ("text", "json", "jsonl", or the `kind` of a signature),
-# document and record (of JSON: all of it, and its first object), entries (of a zip archive), limits
-# (see file_limits()), spent (cells of JSON so far), notes (see add_note()), failed (see
-# new_format()), and the arguments sep, skip, sheet, range, encoding and keep (which chooses among
-# names of columns before large files are read), which are in `how`, as
-# are limits, where they are not the usual ones, and scratch, the folder for what must be unpacked.
+# An environment: path; name (of the file, without extensions); extension; first (first lines of a
+# text); header (names of columns of a table of text); plain (path of the uncompressed text in UTF-8
+# or, for CSV, in `encoding`); kind ("text", "json", "jsonl", or the `kind` of a signature);
+# document and record (of JSON: all of it, and its first object); entries (of a zip archive); limits
+# (see file_limits()); spent (cells of JSON so far); notes (see add_note()); failed (see
+# new_format()). `how` contains sep, skip, sheet, range and encoding; keep (a function that selects
+# names of columns before large files are read); limits (if they are not the usual ones); and
+# scratch (a folder for unpacked files).
 open_input <- function(path, how) {
   abort_if(!rlang::is_string(path) || !utils::file_test("-f", path), "file",
     "There is no file {describe(path)}.", path = path)
@@ -33,7 +33,7 @@ open_input <- function(path, how) {
   input
 }
 
-# What a reader did to a file, for the warning that lists these notes.
+# Adds notes about changes by a reader, for the warning that lists them.
 add_note <- function(input, ...) input$notes <- c(input$notes, ...)
 
 first_bytes <- function(path, n = 65536L) readBin(path, "raw", n)
@@ -43,7 +43,7 @@ starts_with_bytes <- function(bytes, hex) {
   length(bytes) >= length(start) && identical(bytes[seq_along(start)], start)
 }
 
-# A file that can be read as it is: unpacked, and not in UTF-16, which its first bytes tell.
+# Path of a file that is unpacked, and converted from UTF-16 (detected by its first bytes) to UTF-8.
 plain_file <- function(input, scratch) {
   path <- input$path
   if (starts_with_bytes(first_bytes(path, 2L), "1f 8b")) path <- unpack(input, scratch)
@@ -59,16 +59,16 @@ plain_file <- function(input, scratch) {
   path
 }
 
-# `topic`: of its class, where it has one besides.
+# `topic`: an additional topic for the class of the error.
 abort_file <- function(path, what, ..., topic = NULL) {
   lines <- vapply(c(...), verbatim, "")
-  names(lines) <- substr(names(lines), 1L, 1L) # of several hints: i1, i2
+  names(lines) <- substr(names(lines), 1L, 1L) # several hints are i1, i2
   abort_fallible(c(topic, "file"), c(paste("{.file {path}}", verbatim(what)), lines), path = path)
 }
 
 # ---- Kinds ----------------------------------------------------------------------------------
 
-# Files that are no text, by their first bytes; beside foreign ones is what reads them.
+# Binary files, by their first bytes; for foreign formats with a function that reads them.
 file_signatures <- c(
   "50 4b 03 04" = "a zip archive", "d0 cf 11 e0" = "an old Office file",
   "50 41 52 31" = "a Parquet file (`arrow::read_parquet()`)",
@@ -81,14 +81,14 @@ file_signatures <- c(
   "fd 37 7a 58 5a" = "compressed by xz"
 )
 
-# What a file of no text is; NULL where that is not known.
+# Description of a binary file; NULL if it is unknown.
 signature_of <- function(input) {
   bytes <- first_bytes(input$plain, 8L)
   at <- Find(function(hex) starts_with_bytes(bytes, hex), names(file_signatures))
   if (!is.null(at)) file_signatures[[at]]
 }
 
-# NULL where it is text.
+# Kind of a binary file; NULL for text.
 kind_of_bytes <- function(input) {
   signature <- signature_of(input)
   if (is.null(signature) && !as.raw(0L) %in% first_bytes(input$plain)) return(NULL)
@@ -104,8 +104,8 @@ kind_of_text <- function(input) {
   if (length(first) == 2L && looks("^[{].*[}]$")) "jsonl" else "json"
 }
 
-# The first lines that are not blank, after `skip` lines, without the mark that UTF-8 may begin
-# with. A file may begin with a great many blank ones.
+# The first lines that are not blank, after `skip` lines, without a byte order mark. A file may
+# begin with many blank lines.
 first_lines <- function(path, n, skip = 0) {
   connection <- file(path, "r")
   on.exit(close(connection))
@@ -115,7 +115,7 @@ first_lines <- function(path, n, skip = 0) {
     lines <- readLines(connection, 1000L, warn = FALSE)
     if (length(lines) == 0L) break
     full <- grep("[^ \t\r]", lines, useBytes = TRUE)
-    lines <- trim_bytes(lines[utils::head(full, n + 1L)]) # one may be but that mark
+    lines <- trim_bytes(lines[utils::head(full, n + 1L)]) # one line may contain only that mark
     found <- c(found, lines[nzchar(lines)])
   }
   utils::head(found, n)
@@ -146,7 +146,7 @@ parse_json <- function(text, input, line = NULL) {
 
 parse_text <- function(text) {
   parsed <- jsonlite::parse_json(standard_json(text), bigint_as_char = TRUE)
-  # No number of a file is infinite, unless it is too large.
+  # JSON has no infinite numbers, so that an infinite value was too large.
   large <- grepl("[0-9][eE][+]?[0-9]{3}", text, useBytes = TRUE) &&
     any(unlist(rapply(list(parsed), is.infinite, "numeric", how = "unlist")))
   if (large) stop("a number is too large")
@@ -155,8 +155,8 @@ parse_text <- function(text) {
 
 check_json <- function() check_installed("jsonlite", "to read JSON")
 
-# Outside strings: whole numbers that 64 bits may not hold become strings, since jsonlite rounds
-# them; and constants that Python writes, which are not JSON, become null.
+# Outside strings, whole numbers that 64 bits may not hold become strings, because jsonlite rounds
+# them. Constants of Python that are not JSON become null.
 standard_json <- function(text) {
   change <- c(
     "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",
@@ -171,7 +171,7 @@ standard_json <- function(text) {
   text
 }
 
-# The first lines of the message are what is wrong and where.
+# The first lines of the message describe the fault and its position.
 json_fault <- function(cnd) {
   text <- iconv(conditionMessage(cnd), "UTF-8", "UTF-8", sub = "byte") # it quotes the file
   lines <- trimws(strsplit(text, "\n", fixed = TRUE)[[1L]])
@@ -184,7 +184,7 @@ first_record <- function(input) {
   if (is.null(names(document)) && length(document) > 0L) document[[1L]] else document
 }
 
-# The records of JSONL, of so many lines at once, as one table of text.
+# Reads the records of JSONL, `lines_at_once` lines at a time, as one table of text.
 read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   connection <- file(input$plain, "r")
   on.exit(close(connection))
@@ -206,8 +206,8 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   table
 }
 
-# A list of records, with the numbers of their lines as names. All lines are parsed at once, and
-# one by one where something is wrong with one of them.
+# A list of records, with their line numbers as names. All lines are parsed at once. If this fails,
+# they are parsed one by one to find the faulty line.
 parse_lines <- function(lines, done, input) {
   at <- grep("[^ \t\r]", lines, useBytes = TRUE)
   text <- paste0("[", paste(lines[at], collapse = ","), "]")
@@ -221,8 +221,8 @@ parse_lines <- function(lines, done, input) {
 
 is_object <- function(value) is.list(value) && !is.null(names(value))
 
-# Of a field that stands twice in a record one value would get lost without a word. Of many records
-# few have fields of their own.
+# Fails if a field is repeated in a record: one value would be lost without notice. Works on
+# distinct sets of fields, which are few.
 check_twice <- function(fields, input, at = seq_along(fields)) {
   kinds <- unique(fields)
   bad <- kinds[vapply(kinds, anyDuplicated, 0L) > 0L]
@@ -234,7 +234,7 @@ check_twice <- function(fields, input, at = seq_along(fields)) {
   }
 }
 
-# So would one or the other of a field that is an object in one record, and a value in another.
+# Fails if a field is an object in one record and a value in another: one of them would be lost.
 check_objects <- function(fields, input) {
   parents <- lapply(strsplit(as.character(fields), ".", fixed = TRUE), function(parts) {
     Reduce(function(a, b) paste(a, b, sep = "."), parts[-length(parts)], accumulate = TRUE)
@@ -264,7 +264,7 @@ shorten_text <- function(x, most = 60L) {
 
 # ---- Tables of text -------------------------------------------------------------------------
 
-# Strings, or a list of them where an answer may hold several.
+# Strings, or a list of strings if an answer may have several.
 as_text <- function(x) {
   x <- lapply(x, function(value) {
     if (is.list(value) && all(lengths(value) == 1L)) unlist(value) else value
@@ -274,8 +274,8 @@ as_text <- function(x) {
   lapply(x, function(value) as_label(value %||% NA_character_))
 }
 
-# Records are lists of fields, which need not all be there; fields of a field are `a.b`, and `keep`
-# chooses among their names.
+# Table of records, which are lists of fields. Fields may be absent. Fields of a field are named
+# `a.b`, and `keep` selects among these names.
 record_table <- function(records, input, keep = identity, prefix = "") {
   given <- lapply(records, names)
   check_twice(given, input, names(records) %||% seq_along(records))
@@ -300,7 +300,7 @@ record_table <- function(records, input, keep = identity, prefix = "") {
   columns
 }
 
-# Tables are lists of columns, one below another; what one lacks is NA.
+# Binds tables (lists of columns) by row; absent columns become NA.
 bind_tables <- function(tables) {
   tables <- Filter(function(table) length(table) > 0L, tables)
   fields <- unique(unlist(lapply(tables, names)))

@@ -1,4 +1,4 @@
-# A record for each answer: JSON of any tool, Prodigy and Doccano.
+# Formats with a record for each answer: JSON of any tool, Argilla, Prodigy and Doccano.
 
 read_json_array <- function(input) {
   document <- input$document
@@ -22,8 +22,8 @@ json_records <- function(input) {
 
 # ---- Argilla --------------------------------------------------------------------------------
 
-# The answers of a record, with users as names. Version 1 has them by user; version 2 by question,
-# flat ones in fields `question.responses`, with `.users` and `.status`.
+# The answers of a record, with users as names. Version 1 groups them by user. Version 2 groups them
+# by question, or has flat fields `question.responses`, with `.users` and `.status`.
 argilla_answers <- function(record) {
   ask <- function(question, given) lapply(given, c, question = question)
   given <- record$responses
@@ -53,8 +53,8 @@ read_argilla <- function(input) {
 
 # ---- Prodigy --------------------------------------------------------------------------------
 
-# Options to choose from have the chosen ones in `accept`; of a single label the answer says
-# whether it was accepted.
+# In tasks with options, `accept` contains the chosen options. In tasks with a single label,
+# `answer` is whether it was accepted.
 read_prodigy <- function(input) {
   table <- read_json_lines(input)
   choice <- !is.null(table$accept)
@@ -62,11 +62,11 @@ read_prodigy <- function(input) {
   ignored <- table$answer %in% c("ignore", if (choice) "reject")
   table[[rating]][ignored] <- NA
   who <- intersect(c("_annotator_id", "_session_id"), names(table))[1L]
-  # Old versions write no session. Where no session has a name, the name is the time of its start.
+  # Old versions write no session. If no session has a name, the name is the time of its start.
   time <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
   case <- if (choice) "_input_hash" else "_task_hash"
   none <- is.na(who) || all(is.na(table[[who]]))
-  # An annotator does a task once.
+  # An annotator does each task once.
   unnamed <- if (none) !anyDuplicated(table[[case]]) else all(grepl(time, table[[who]]))
   list(
     table = table[setdiff(names(table), c("options", "spans", "tokens"))],
@@ -92,7 +92,7 @@ is_doccano <- function(input) {
   by_user || is_object(record) && (is.list(record$label) || is.list(record$labels))
 }
 
-# Either all annotations with their users, or a file for each user.
+# Files contain all annotations with their users, or the annotations of one user.
 read_doccano <- function(input) {
   if (is.list(input$record$annotations)) {
     got <- nested_answers(input, json_records(input), "text", "annotations", function(record) {
@@ -113,12 +113,12 @@ read_doccano <- function(input) {
   got
 }
 
-# Labels as people write them: what stands for no answer, and what is written in several ways.
+# Labels as people write them: missing values, and variants of the same label.
 
-# Without blanks around and in the middle, and capitals.
+# Removes surrounding blanks, joins inner blanks, and folds capitals.
 plain_label <- function(x) fold_case(trimws(gsub("[[:space:]\u00a0]+", " ", x)))
 
-# Letters of other alphabets that look like Latin ones, and characters that cannot be seen.
+# Replaces letters of other alphabets that look like Latin ones, and drops invisible characters.
 latin_lookalike <- function(x) {
   x <- gsub("[\u200b\u200c\u200d\u2060\ufeff\u00ad]", "", x)
   chartr(
@@ -132,14 +132,14 @@ latin_lookalike <- function(x) {
   )
 }
 
-# Letters with their accents as one character. R has no normal forms, and iconv() has them on some
-# systems only; package utf8 comes with tibble.
+# Letters with their accents as one character. R has no normal forms, and iconv() has them only on
+# some systems; package utf8 is installed with tibble.
 composed <- function(x) {
   known <- length(x) > 0L && requireNamespace("utf8", quietly = TRUE)
   if (known) utf8::utf8_normalize(enc2utf8(x)) else x
 }
 
-# Labels that differ and look the same, or are the same number.
+# Different labels that look the same, or are the same number.
 lookalikes <- function(labels) {
   same <- plain_label(latin_lookalike(composed(labels)))
   number <- suppressWarnings(as.numeric(same))
@@ -151,8 +151,8 @@ lookalikes <- function(labels) {
 
 usual_missing <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", "?", ".", "")
 
-# Labels that look like codes for missing ratings, of all those that were found. "None" is a word of
-# Python, and "none" may be a category.
+# Labels in the data that look like codes for missing ratings. "None" is a constant of Python, but
+# "none" may be a category.
 missing_codes <- function(labels) {
   plain <- plain_label(labels)
   code <- plain %in% without_minus(usual_missing, labels) |
@@ -161,7 +161,7 @@ missing_codes <- function(labels) {
   labels[code]
 }
 
-# 9, 99, 999 and their negatives, where all other labels are consecutive whole numbers.
+# 9, 99, 999 and their negatives, if all other labels are consecutive whole numbers.
 number_codes <- function(labels) {
   numbers <- suppressWarnings(as.numeric(labels))
   grades <- sort(numbers[!abs(numbers) %in% c(9, 99, 999)])
@@ -169,16 +169,16 @@ number_codes <- function(labels) {
   if (graded) labels[!numbers %in% c(grades, min(grades) - 1, max(grades) + 1)]
 }
 
-# What programs write where a judge gave no verdict that they could read, and spreadsheets where a
-# formula failed.
+# Text that programs write if a judge gave no readable verdict, and spreadsheets if a formula
+# failed.
 unreadable_verdict <- paste0(
   "^#(n/a|value!|ref!|div/0!|name[?]|null!|num!)$|",
   "^(un|not )pars[e]?able$|^((json )?pars(e|ing) |format )?(error|failure)$|^failed to parse$|",
   "^invalid( (answer|response|format|json|output))?$|^time ?out$|^no (answer|response|verdict)$"
 )
 
-# Labels of five letters or more that are one letter away from one that is used ten times as often,
-# or have two letters swapped; the names are those labels, the values the frequent ones.
+# Labels of five or more letters that differ by one letter, or two swapped letters, from a label
+# with at least ten times their frequency. Names are the rare labels, values the frequent ones.
 misspelt_labels <- function(labels, columns) {
   words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
   if (length(words) < 2L) return(NULL)
@@ -188,7 +188,7 @@ misspelt_labels <- function(labels, columns) {
   letters <- vapply(folded, function(word) intToUtf8(sort(utf8ToInt(word))), "")
   edits <- utils::adist(folded)
   near <- edits == 1 | (edits == 2 & outer(letters, letters, `==`))
-  # A letter in front is a prefix: symmetric, asymmetric.
+  # An additional letter in front is a prefix: symmetric, asymmetric.
   prefixed <- outer(folded, folded, function(a, b) endsWith(a, b) | endsWith(b, a))
   near <- near & !prefixed & outer(used, used, function(a, b) a > 0L & 10L * a <= b)
   rare <- which(rowSums(near) > 0L)
@@ -196,12 +196,11 @@ misspelt_labels <- function(labels, columns) {
   stats::setNames(words[of], words[rare])
 }
 
-# Next to a plus a minus is an answer.
+# If there is a plus, a minus is an answer.
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
-# Each column without the labels in `na`, whatever their blanks and capitals. An empty field is a
-# missing one wherever there are tables, and so is NA in R; what else is taken is reported. `given`:
-# did the user give `na`?
+# Replaces the labels in `na` by NA, regardless of blanks and capitals. Empty fields and NA are
+# missing in any table; other replaced labels are reported. `given`: did the user give `na`?
 take_missing <- function(columns, na, given) {
   na <- plain_label(na)
   simple <- !vapply(columns, is.list, NA)
@@ -219,14 +218,14 @@ take_missing <- function(columns, na, given) {
   columns
 }
 
-# Lines of a list below a message; of many the first five.
+# Lines of a list below a message; at most `most` lines and the number of the others.
 bullets <- function(each, most = length(each)) {
   rest <- length(each) - most
   each <- c(utils::head(each, most), if (rest > 0L) paste("and", rest, "more"))
   stats::setNames(each, rep("*", length(each)))
 }
 
-# One way of writing for labels that differ in blanks and capitals only: the most frequent.
+# Replaces labels that differ only in blanks and capitals by the most frequent of them.
 clean_columns <- function(columns) {
   labels <- labels_by_frequency(columns)
   best <- clean_label(labels)
@@ -255,7 +254,7 @@ inform_changed <- function(message, from, to) {
   if (any(changed)) inform_fallible(c(message, bullets(each)))
 }
 
-# Names are not changed: "aB" and "ab" may be two cases.
+# Warns of similar names. They are not changed: "aB" and "ab" may be two cases.
 warn_similar <- function(ids, what) {
   if (!any(grepl("[[:alpha:][:space:]]", ids))) return(invisible())
   plain <- plain_label(ids)

@@ -1,13 +1,13 @@
-# What systems say in numbers: `scores` of ratings(). Kept by case beside the patterns, which know
-# nothing of them.
+# Scores of systems: argument `scores` of ratings(). They are stored by case, separate from
+# patterns.
 
-# How far probabilities of a case may be from summing to one, for each category: what rounding to
-# two digits does.
+# Largest distance of a sum of probabilities from one, per category: the effect of rounding to two
+# digits.
 sum_tolerance <- 0.005
 
-# `x` with `scores`: a list of `scale` and `values`, a matrix of cases x categories for each system
-# that has scores, NA where it has none. `given$scores` is what users gave; `by_rating`: has `data`
-# a row per rating?
+# Adds `scores` to `x`: a list of `scale` and `values`, a matrix of cases x categories for each
+# system that has scores, NA for cases without scores. `given$scores`: the user's argument;
+# `by_rating`: does `data` have a row per rating?
 with_scores <- function(x, given, data, by_rating) {
   scores <- given$scores
   if (is.null(scores)) return(x)
@@ -15,7 +15,7 @@ with_scores <- function(x, given, data, by_rating) {
     "{.arg scores} are of systems that choose one category, and answers here have several.",
     i = "{.fun single_label} makes ratings with one label.")
   scale <- "probability"
-  # A list of scores may say what they are. Columns of a system called "scale" have names.
+  # A list of scores may have a `scale`. A system called "scale" has columns with names.
   if (!is.data.frame(scores) && is.list(scores) && "scale" %in% names(scores) &&
     is.null(names(scores$scale))) {
     scale <- check_choice(scores$scale, c("probability", "order"), "scale")
@@ -35,7 +35,7 @@ with_scores <- function(x, given, data, by_rating) {
 }
 
 # ---- Layouts -------------------------------------------------------------------------------------
-# Lists of `at`, the number of a case, `system`, `category` and `score`.
+# Lists of `at` (number of a case), `system`, `category` and `score`.
 
 # Columns of wide data: for each system a character vector, columns with categories as names.
 columns_of_scores <- function(x, scores, data, by_rating) {
@@ -114,7 +114,7 @@ as_score <- function(column, name, system) {
 
 # ---- Checks --------------------------------------------------------------------------------------
 
-# Cases x categories. Of two categories the score of one tells that of the other.
+# Cases x categories. With two categories, the score of one gives the score of the other.
 scores_of_system <- function(system, x, table, scale) {
   mine <- which(table$system == system)
   given <- unique(table$category[mine])
@@ -146,7 +146,7 @@ scores_of_system <- function(system, x, table, scale) {
 }
 
 check_scores <- function(values, x, scale, system) {
-  # What was `found` of the first of some cases is asked only where there is one.
+  # `found` is evaluated only if there are such cases.
   refuse <- function(row, message, found = "", i = NULL) {
     if (length(row) == 0L) return()
     case <- as_label(x$cases[row[[1L]]])
@@ -178,7 +178,7 @@ check_scores <- function(values, x, scale, system) {
   )
 }
 
-# What can be used, though hardly as somebody meant it.
+# Warns of scores that can be used but are probably mistakes.
 warn_scores <- function(x) {
   answered <- case_answers(x) > 0L
   values <- x$scores$values
@@ -198,7 +198,7 @@ warn_scores <- function(x) {
     cases = NULL)
 }
 
-# ---- Their use -----------------------------------------------------------------------------------
+# ---- Use -----------------------------------------------------------------------------------------
 
 subset_scores <- function(x, keep_case) {
   x$scores$values <- lapply(x$scores$values, function(v) v[keep_case, , drop = FALSE])

@@ -1,10 +1,10 @@
-# Tables of text: CSV and its relatives, the batches of Mechanical Turk, and Excel.
+# Tables of text: CSV and similar formats, results of crowdsourcing platforms, and Excel.
 
 separators <- c(",", ";", "\t", "|")
 
 # ---- CSV ------------------------------------------------------------------------------------
-# scan() stops at every fault. Among its peers data.table leaves doubled quotes doubled, and readr
-# drops what follows an open quote.
+# scan() fails at every fault. data.table does not convert doubled quotes, and readr
+# drops text after an open quote.
 
 read_csv <- function(input) {
   lines <- readLines(input$plain, 100L + input$skip, warn = FALSE)
@@ -48,7 +48,7 @@ csv_separator <- function(input, line = input$first[[1L]]) {
   separators[[which.max(vapply(separators, function(sep) length(split_line(line, sep)), 0L))]]
 }
 
-# Columns of a table of text or of a sheet, without what is no row of data above them.
+# Drops lines above the data of a table of text or of a sheet.
 settle_rows <- function(columns, input) {
   filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(utils::head(x, 10L))))
   header <- match(TRUE, filled > 1L)
@@ -64,21 +64,21 @@ settle_rows <- function(columns, input) {
   name_columns(columns, input)
 }
 
-# An empty list of labels is an answer.
+# Is a field empty? An empty list of labels is an answer.
 is_blank <- function(x) {
   if (is.list(x)) return(logical(length(x)))
   is.na(x) | !grepl("[^ \t\r]", x, perl = TRUE, useBytes = TRUE)
 }
 
-# Rows with nothing in the columns that are read; without identifiers of cases, in any. In `sparse`
-# tables, rows without a rating.
+# Is a row empty in the columns that are used? Without identifiers of cases: empty in all columns.
+# In `sparse` tables: without a rating.
 empty_rows <- function(table, columns, sparse) {
   columns <- if (sparse) columns$rating else if (length(columns$case) > 0L) unlist(columns) else
     setdiff(names(table), "file")
   Reduce(`&`, lapply(table[columns], is_blank))
 }
 
-# Columns without a name are dropped where nothing is in them.
+# Names columns without a name, and drops them if they are empty.
 name_columns <- function(columns, input) {
   unnamed <- trimws(names(columns)) == ""
   twice <- unique(names(columns)[!unnamed & duplicated(names(columns))])
@@ -110,9 +110,9 @@ abort_encoding <- function(input, where) {
 
 skip_hint <- "If lines above the table are a title, skip them: `file = list(skip = 1)`."
 
-# Stops unless all that is wrong is that rows end early, of which a note is made. Fields of a line
-# that a quote spans are counted where it ends, and are NA before: if such a row alone is too short,
-# the quote is a fault. `open`: was a quote open at the end?
+# Fails unless the only fault is that rows end early, of which it makes a note. If a quote spans
+# lines, count.fields() returns the number of fields at its last line, and NA before. If only such a
+# row is too short, the quote is a fault. `open`: was a quote open at the end?
 check_csv <- function(input, open) {
   expected <- length(input$header)
   fields <- utils::count.fields(
@@ -147,9 +147,10 @@ check_csv <- function(input, open) {
 
 # ---- Crowds ---------------------------------------------------------------------------------
 
-# Answers of a crowd without those whose `status` is `out`. Columns that may be the rating match
-# `answers` or, without it, have a column `gold(name)` of known answers, and a line for each of
-# several answers. The first of `case` identifies a case or, if it is not there, all others.
+# Answers of a crowd without those whose `status` is in `out`. Columns that may be the rating match
+# `answers`. Without `answers`, they have a column `gold(name)` of known answers, and several
+# answers are separate lines of a field. The first element of `case` identifies a case or, if that
+# column does not exist, all others do.
 read_crowd <- function(input, case, rater, status, out, which, answers, gold = toupper) {
   table <- read_csv(input)
   table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
@@ -177,7 +178,7 @@ read_crowd <- function(input, case, rater, status, out, which, answers, gold = t
   )
 }
 
-# Newer forms give all answers of an assignment as one field of JSON: for each question a list of
+# Newer forms store all answers of an assignment as one field of JSON: for each question a list of
 # buttons with their states, an object with a label, or a value.
 task_answers <- function(table, input) {
   if (is.null(table$Answer.taskAnswers)) return(NULL)
@@ -200,7 +201,7 @@ is_excel <- function(input) {
 
 read_excel <- function(input) {
   check_installed("readxl", "to read Excel files")
-  if (input$kind == "zip") input$entries # which are looked at before they are unpacked
+  if (input$kind == "zip") input$entries # checks them before they are unpacked
   try_excel <- function(value) {
     if_foreign_error(value, function(cnd) {
       abort_file(input$path, "cannot be read as an Excel file.", "x" = conditionMessage(cnd))
@@ -236,7 +237,7 @@ read_excel <- function(input) {
   with_map(settle_rows(as.list(table), input))
 }
 
-# Notes on what a sheet holds that readxl does not report; `at` is its number.
+# Notes on contents of a sheet that readxl does not report; `at` is its number.
 sheet_faults <- function(input, at) {
   text <- function(name) {
     size <- input$entries$size[match(name, input$entries$name)]
@@ -267,8 +268,9 @@ sheet_faults <- function(input, at) {
 
 rows_of_sheets <- 2^20
 
-# A sheet of two cells may have a million rows and any number of columns. readxl says how many
-# columns there are, before it makes any, when it is given the types of more than a sheet can have.
+# Number of columns of a sheet. A sheet with two cells may have a million rows and any number of
+# columns. If readxl is given more types than a sheet can have columns, its error contains the
+# number of columns, before it creates any.
 sheet_columns <- function(input, sheet) {
   read <- function() {
     readxl::read_excel(
@@ -277,5 +279,5 @@ sheet_columns <- function(input, sheet) {
   }
   answer <- tryCatch(names(read()), error = conditionMessage)
   answer <- regmatches(answer, regexpr("[0-9]+(?= column)", answer, perl = TRUE))
-  max(1, as.numeric(answer)) # where it says none, there are none, or it will say why
+  max(1, as.numeric(answer)) # no number: there are no columns, or a later error reports the fault
 }

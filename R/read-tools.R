@@ -1,10 +1,10 @@
-# Answers that are parts of other records: of judges in logs of evaluations of language models
-# (scorers, assertions, metrics), and of annotators.
+# Formats in which answers are parts of other records: of judges in logs of evaluations of language
+# models (scorers, assertions, metrics), and of annotators.
 
-# A table of the answers to `items`, with notes of how many have none and how many answers failed,
-# which are missing. `about` returns the fields of an item, the first of which is the case and `key`
-# what identifies the case in any file; `parts` its answers, with the raters as names; `value` the
-# fields of an answer.
+# A table of the answers to `items`, with notes on items without answers and on failed answers,
+# which are missing. `about` returns the fields of an item: the first is the case, and `key`
+# identifies the case in any file. `parts` returns its answers, with the raters as names. `value`
+# returns the fields of an answer.
 nested_answers <- function(input, items, noun, answers, about, parts, rater, value, rating = NULL,
                            ...) {
   each <- lapply(unname(items), parts)
@@ -31,12 +31,13 @@ nested_answers <- function(input, items, noun, answers, about, parts, rater, val
 
 # ---- Inspect --------------------------------------------------------------------------------
 
-# A run that was broken off has no header yet.
+# An aborted run has no header.json yet.
 inspect_headers <- c("header.json", file.path("_journal", "start.json"))
 
 has_log <- function(input) any(inspect_headers %in% input$entries$name)
 
-# A log is of one model; its samples, of each epoch, are cases and scorers raters.
+# A log is about one model. Its samples, separately for each epoch, are cases, and scorers are
+# raters.
 read_inspect <- function(input) {
   log <- if (input$kind == "zip") unzip_inspect(input) else input$document
   run <- log$eval
@@ -62,7 +63,8 @@ unzip_inspect <- function(input) {
   on.exit(unlink(folder, recursive = TRUE))
   if (!has_log(input)) abort_file(input$path, "is not a log of Inspect.")
   inside <- input$entries$name
-  # All, since to find each by its name takes the square of their number.
+  # Unpacks all files, because the time to find each by its name grows with the square of their
+  # number.
   got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
   whole <- file.size(file.path(folder, inside)) == input$entries$size
   if (length(got) == 0L || !all(whole %in% TRUE | endsWith(inside, "/"))) {
@@ -79,17 +81,18 @@ unzip_inspect <- function(input) {
 
 # ---- promptfoo ------------------------------------------------------------------------------
 
-# Versions differ in how deep results are in the file.
+# Versions differ in the depth of the results in the file.
 promptfoo_results <- function(file) {
   results <- as.list(file)$results
   if (is.null(names(results))) results else results$results
 }
 
-# The answer of a provider to a prompt with the variables of a test is a case, assertions raters.
+# A case is the answer of a provider to a prompt with the variables of a test; assertions are
+# raters.
 read_promptfoo <- function(input) {
   results <- promptfoo_results(input$record) %||% json_records(input)
   results <- Map(function(result, at) {
-    result$testIdx <- result$testIdx %||% paste0("#", at) # old versions number no tests
+    result$testIdx <- result$testIdx %||% paste0("#", at) # old versions do not number tests
     result
   }, results, seq_along(results))
   nested_answers(input, results, "result", "graded assertions", function(result) {
@@ -101,7 +104,7 @@ read_promptfoo <- function(input) {
       key = if (length(run) > 0L) paste(run, case)
     )
   }, function(result) {
-    # Sets of assertions stand beside the assertions in them, which alone are verdicts.
+    # Drops sets of assertions. The list also contains their assertions, which are the verdicts.
     name_parts(Filter(
       function(one) length(one$componentResults) == 0L, result$gradingResult$componentResults
     ), assertion_name)
@@ -116,7 +119,7 @@ name_parts <- function(parts, name) {
 
 pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
 
-# Its metric, where it has one; or what it asks, and whom.
+# Name of the metric, if it has a metric; otherwise type and provider of the assertion.
 assertion_name <- function(component) {
   assertion <- component$assertion
   assertion$metric %||%
@@ -127,7 +130,7 @@ id_of <- function(who) if (is.list(who)) who$id else who
 
 # ---- DeepEval -------------------------------------------------------------------------------
 
-# Test cases of a run, which some versions wrap, or of the result of evaluate().
+# Test cases of a run, which is nested in some versions, or of the result of evaluate().
 deepeval_cases <- function(run) {
   run <- as.list(as.list(run)$testRunData %||% run)
   c(run$testCases, run$conversationalTestCases, run$test_results)
@@ -138,7 +141,7 @@ deepeval_metrics <- function(case) {
   case$metricsData %||% case$metricsMetadata %||% case$metrics_data
 }
 
-# A file is a run.
+# Each file is a run.
 read_deepeval <- function(input) {
   nested_answers(input, deepeval_cases(input$document), "test case", "metrics", function(case) {
     id <- paste(c(case$name, case$order), collapse = "/")
@@ -152,7 +155,7 @@ read_deepeval <- function(input) {
 
 # ---- OpenAI evals ---------------------------------------------------------------------------
 
-# Events about samples of one eval: grades of a model, or matches that a program found.
+# Events are about samples of one eval: grades of a model, or matches that a program found.
 read_openai_evals <- function(input) {
   spec <- input$record$spec
   verdicts <- Filter(function(event) length(c(event$data$choice, event$data$correct)) > 0L,
@@ -167,7 +170,7 @@ read_openai_evals <- function(input) {
 
 # ---- lm-evaluation-harness ------------------------------------------------------------------
 
-# Metrics that are 0 or 1 are raters of a model's answer. A file is a run of a task.
+# Metrics of 0 and 1 are raters of the model's answers. A file is a run of a task.
 read_lm_eval <- function(input) {
   table <- record_table(lapply(json_records(input), function(sample) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
@@ -187,7 +190,7 @@ read_lm_eval <- function(input) {
   )
 }
 
-# Exports of Label Studio: JSON, with all about every annotation, and JSON-MIN, a flat object each.
+# Exports of Label Studio: JSON, with all details of annotations, and JSON-MIN, with flat objects.
 
 read_label_studio <- function(input) {
   tasks <- input$document
@@ -217,12 +220,12 @@ read_label_studio <- function(input) {
   )
 }
 
-# Annotations, and full predictions; short exports give only numbers of these.
+# Annotations, and full predictions; short exports contain only their identifiers.
 task_records <- function(task) {
   data <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
   fields <- c(list(id = task$id), stats::setNames(data, sprintf("data.%s", names(data))))
   record <- function(answer, who, predicted) {
-    # Relations of regions come from no control.
+    # Relations between regions have no control.
     results <- Filter(function(result) !is.null(result$from_name), answer$result)
     name <- vapply(results, `[[`, "", "from_name")
     labels <- lapply(results, function(result) {
@@ -247,7 +250,7 @@ task_records <- function(task) {
   )
 }
 
-# What the controls give of which the answers are categories; of a category in a tree, its path.
+# Labels in the value of a control with categories; for a category in a tree, its path.
 value_label <- function(value) {
   if (!is.null(value$taxonomy)) {
     return(vapply(value$taxonomy, function(path) paste(unlist(path), collapse = " / "), ""))
@@ -256,14 +259,14 @@ value_label <- function(value) {
   if (!is.null(label)) as_label(label)
 }
 
-# Single choices are strings, several an object, and what other controls give is in an array.
+# Single choices are strings, several choices are an object, and values of other controls an array.
 flat_label <- function(value) {
   if (!is.list(value)) return(value)
   values <- if (is.null(names(value))) value else list(value)
   unlist(lapply(values, function(v) if (is.list(v)) value_label(v) else v))
 }
 
-# A column of a table whose cells hold such objects as text.
+# Converts a column of a table whose cells contain such objects as text.
 choices_of_cells <- function(x, input) {
   coded <- grepl(
     "^\\[?[{]\\s*\"(choices|rating|number|taxonomy|selected)\"", x, perl = TRUE, useBytes = TRUE
@@ -271,7 +274,7 @@ choices_of_cells <- function(x, input) {
   if (!any(coded)) return(x)
   x <- as.list(x)
   x[coded] <- lapply(x[coded], function(cell) {
-    or_null(flat_label(parse_json(cell, input))) %||% cell # cells may hold the words of others
+    or_null(flat_label(parse_json(cell, input))) %||% cell # other text may look like an object
   })
   as_text(x)
 }

@@ -1,4 +1,4 @@
-# The file in which a study is kept while it runs, so that it can go on after an interrupt.
+# File in which a running study is saved, so that it can continue after an interrupt.
 
 abort_checkpoint_if <- function(wrong, path, message, x = NULL,
                                 i = "Choose another file, or delete this one.",
@@ -8,7 +8,7 @@ abort_checkpoint_if <- function(wrong, path, message, x = NULL,
 }
 
 save_checkpoint <- function(study, path, parts) {
-  content <- saved_study(study, parts) # what fails in making it is no fault of the file
+  content <- saved_study(study, parts) # outside replace_file(): errors here are not about the file
   saved <- replace_file(
     path, function(temporary) write_hashed(content, temporary),
     function(temporary) identical(read_hashed(temporary), content)
@@ -16,22 +16,22 @@ save_checkpoint <- function(study, path, parts) {
   abort_checkpoint_if(!saved, path, "cannot be written.", i = NULL)
 }
 
-# What a file keeps of a study: numbers and strings only. Of designs and estimators, which may hold
-# functions, it has a hash (see hashes_of_parts()).
+# Content of the file: only numbers and strings. Designs and estimators may contain functions; the
+# file contains their hashes (see hashes_of_parts()).
 saved_study <- function(study, parts = hashes_of_parts(study)) {
   list(
     seed = study$seed, runs = study$runs, done = study$done, results = study$results, parts = parts
   )
 }
 
-# Hashes of what must be the same when a study goes on.
+# Hashes of the parts that must be the same when a study continues.
 hashes_of_parts <- function(study) {
   of <- c("designs", "estimators", "n", "panels", "seed")
   vapply(of, function(part) rlang::hash(text_of(study[[part]])), "")
 }
 
-# The text of lists, vectors and functions. Environments, byte code and source references, which
-# another session changes, have no part in it.
+# Text of lists, vectors and functions. Environments, byte code and source references are excluded,
+# because they differ between sessions.
 text_of <- function(x) {
   if (is.function(x) && !is.primitive(x)) x <- utils::removeSource(x)
   about <- attributes(x)[setdiff(names(attributes(x)), c("srcref", ".Environment"))]
@@ -44,8 +44,8 @@ text_of <- function(x) {
   list(own, if (length(about) > 0L) lapply(about, text_of))
 }
 
-# An RDS file with a hash behind it, which `readRDS()` passes over: changed bytes can give numbers
-# that look as good, and have R crash when it reads them.
+# Writes an RDS file with a hash at the end, which `readRDS()` ignores. Without the hash, changed
+# bytes can give wrong but plausible numbers, and can crash R.
 write_hashed <- function(object, path) {
   saveRDS(object, path)
   hash <- hash_bytes(file_bytes(path))
@@ -54,8 +54,9 @@ write_hashed <- function(object, path) {
   writeBin(hash, con)
 }
 
-# The plain list, or `NULL` for a file that is not as `write_hashed()` left it, or holds anything
-# else. The object goes into a list at once: a variable would force it, were it a promise.
+# Returns the plain list, or `NULL` if the file is not as `write_hashed()` wrote it, or contains
+# other objects. The object is put into a list directly: assigning it to a variable could force a
+# promise.
 read_hashed <- function(path) {
   bytes <- file_bytes(path)
   behind <- utils::tail(bytes, 32L)
@@ -69,9 +70,9 @@ read_hashed <- function(path) {
 
 plain_types <- c("NULL", "logical", "integer", "double", "character", "list")
 
-# Are the elements of a list, and those of lists in it, vectors without attributes except names?
-# Their types are looked at before anything is taken from them: environments with active bindings,
-# promises and objects with a class can run code when they are.
+# Is this a list of vectors, or of such lists, without attributes except names? Types are checked
+# before any element is used: environments with active bindings, promises and objects with a class
+# can run code when they are used.
 is_plain_list <- function(x) {
   all(vapply(x, typeof, "") %in% plain_types) && all(vapply(x, function(element) {
     about <- attributes(element)
@@ -82,16 +83,16 @@ is_plain_list <- function(x) {
   }, NA))
 }
 
-# 32 bytes. Other versions of the package have other ones, since they write other studies.
+# 32 bytes. The hash includes the version of the package, because versions write different studies.
 hash_bytes <- function(bytes) {
   charToRaw(rlang::hash(list(bytes, getNamespaceVersion("fallible")[[1L]])))
 }
 
 # Two studies would overwrite each other's runs. The lock ends with the function `frame`, or with
-# the process, however that ends; where files cannot be locked there is none between processes.
+# the process. If the file system cannot lock files, there is no lock between processes.
 lock_checkpoint <- function(path, frame = parent.frame()) {
   lock_file <- paste0(path, ".lock")
-  ours <- path %in% lock_store$paths # the system's locks do not know this process from itself
+  ours <- path %in% lock_store$paths # system locks do not work within a process
   lock <- if (!ours) tryCatch(filelock::lock(lock_file, timeout = 0), error = function(e) NA)
   abort_checkpoint_if(is.null(lock), path,
     "is in use by another {if (ours) 'study' else 'process'}.",
@@ -100,7 +101,8 @@ lock_checkpoint <- function(path, frame = parent.frame()) {
   withr::defer({
     lock_store$paths <- setdiff(lock_store$paths, path)
     if (inherits(lock, "filelock_lock")) {
-      # Ours is empty. Once it was unlocked, it could be the next one's.
+      # Deletes the lock file, which is empty, before unlocking: afterwards another study may hold
+      # it.
       if (file.size(lock_file) %in% 0) unlink(lock_file)
       filelock::unlock(lock)
     }
@@ -109,8 +111,8 @@ lock_checkpoint <- function(path, frame = parent.frame()) {
 
 lock_store <- new.env()
 
-# The study with the results of the file, if that holds the same study but for its seed and the
-# number of runs. `parts` are what must be the same.
+# The study with the results of the file. Seed and number of runs may differ from those of the file;
+# `parts` must be the same.
 resume <- function(study, path, parts) {
   if (!file.exists(path)) return(study)
   before <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
@@ -131,7 +133,7 @@ resume <- function(study, path, parts) {
   study
 }
 
-# Anybody can write a hash behind a file.
+# Checks the content, because a valid hash does not prove that this package wrote the file.
 check_progress <- function(before, study, path) {
   whole <- function(x, n) is.integer(x) && length(x) == n && !anyNA(x)
   done <- before[["done"]]
@@ -145,7 +147,7 @@ check_progress <- function(before, study, path) {
     x = "Not as it was written: {.field {names(which(damaged))}}.")
 }
 
-# Are the results those of so many runs of each cell, and of nothing else?
+# Does `results` contain exactly the runs in `done` of each cell?
 whole_results <- function(results, done, study) {
   if (sum(done) == 0L) return(is.null(results))
   systems <- lapply(study_cells(study), function(cell) names(cell$design$systems))

@@ -1,14 +1,13 @@
 #' An estimator for simulation studies
 #'
-#' [estimate_accuracy()] with its options settled: a function of a `ratings` object, which
-#' [simulation_study()] mostly runs without leaving compiled code.
+#' Returns a function of a `ratings` object that calls [estimate_accuracy()] with the given options.
+#' [simulation_study()] runs most of these functions in compiled code.
 #'
 #' @inheritParams estimate_accuracy
 #' @param method A method of [estimate_accuracy()].
-#' @param gold Number of gold cases, whose truth is drawn from that of the (simulated) ratings; 0
-#'   for none. They are a random sample of the cases with ratings, all of them where these are
-#'   fewer.
-#' @param gold_sample How the estimator is told that they were chosen: `"random"` or `"given"`.
+#' @param gold Number of gold cases; 0 for none. They are a random sample of the rated cases of a
+#'   panel, or all of them if there are fewer. Their truth is that of the simulated ratings.
+#' @param gold_sample How the gold cases are declared to the estimator: `"random"` or `"given"`.
 #' @param target,widen See [gold_cases()].
 #' @return A function of class `accuracy_estimator` that takes a [ratings()] object and returns an
 #'   [estimate_accuracy()] result.
@@ -44,7 +43,7 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   )
 }
 
-# Known truths of some of the rated cases.
+# Known truths of a random sample of the rated cases.
 random_gold <- function(x, number) {
   all <- truth(x)
   rated <- which(rated_patterns(x)[pattern_of_case(x)] & !is.na(all$category))
@@ -64,7 +63,7 @@ schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
   )
 }
 
-# A named list of functions, from what a user may give.
+# Makes a named list of functions.
 as_estimators <- function(x, arg = "estimators") {
   if (is.function(x)) x <- list(estimator = x)
   if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
@@ -85,7 +84,7 @@ as_estimators <- function(x, arg = "estimators") {
   stats::setNames(x, names)
 }
 
-# A list of one.
+# Makes a list with one estimator.
 as_estimator <- function(x) {
   x <- as_estimators(x, "estimator")
   abort_argument_if(length(x) != 1L, "estimator", "must be one estimator.",
@@ -99,8 +98,8 @@ check_names <- function(names, arg) {
     x = if (bad[[1L]] == "") "One has no name." else "{.val {bad[[1L]]}} is repeated.")
 }
 
-# What an estimator says of one panel (or of the error in drawing it): columns with an entry per
-# system, estimate, std.error, conf.low, conf.high, reason, and condition, if it failed.
+# Applies an estimator to a panel; `x` may be the error in drawing it. Returns columns with an entry
+# per system: estimate, std.error, conf.low, conf.high, reason, and condition (the error, or NULL).
 apply_estimator <- function(estimator, x, systems, seed) {
   conditions <- function(condition) list(condition = rep(list(condition), length(systems)))
   tryCatch(
@@ -109,7 +108,7 @@ apply_estimator <- function(estimator, x, systems, seed) {
         if (inherits(x, "error")) stop(x)
         c(with_run_seed(seed, as_result(estimator(x), systems)), conditions(NULL))
       },
-      # What they say is in the results: missing estimates with their reasons.
+      # Results contain the information of these warnings: missing estimates with their reasons.
       fallible_warning = function(w) tryInvokeRestart("muffleWarning")
     ),
     error = function(e) {
@@ -119,12 +118,11 @@ apply_estimator <- function(estimator, x, systems, seed) {
   )
 }
 
-# Worlds: functions of a user's that return ratings with truth, in the place of a design.
+# Worlds: user-defined functions that return ratings with truth, in place of a design.
 
-# Fields: draw (the function), label, systems (whose accuracy nobody tells beforehand, by name; so
-# that a study finds them where those of a design are; some of them, where each has panels of its
-# own), and of the panel that was drawn to learn them: all (names of systems), categories, raters
-# (their number), missing (the share of ratings that are).
+# Fields: draw (the function), label, and systems (unknown accuracies with the names of systems,
+# like the field of a design; a single system if each has separate panels). From a trial panel: all
+# (names of all systems), categories, raters (their number), missing (the share of missing ratings).
 new_world <- function(draw, label, n) {
   world <- structure(list(draw = draw, label = label), class = "rater_world")
   x <- first_panel(world, n)
@@ -141,7 +139,7 @@ new_world <- function(draw, label, n) {
   world
 }
 
-# A world may fail now and then, which a study bears; one that fails always is no world.
+# A study tolerates occasional failures of a world, but not a world that always fails.
 first_panel <- function(world, n) {
   for (seed in 1:5) {
     x <- tryCatch(
@@ -153,7 +151,7 @@ first_panel <- function(world, n) {
   x
 }
 
-# A panel of so many cases, with the systems that are asked for.
+# A panel of n cases, with the systems that the world keeps.
 world_panel <- function(world, n, seed) {
   x <- tryCatch(with_run_seed(seed, world$draw(n)), error = function(e) {
     abort_world(world, "stopped with an error", in_one_line(e), error = without_trace(e))
@@ -196,10 +194,10 @@ abort_world <- function(world, must, found, ...) {
     design = world$label, ..., call = NULL)
 }
 
-# Seeds of a world's own, in a lane beside those of estimators: the two must not go together.
+# Seeds for worlds, from other stream items than those of estimators, so that both are independent.
 world_seed <- function(seed, item) core_run_seeds(seed, item + 2^31, 1L)
 
-# What is true of a panel, and how its raters agree; NA where there is no panel.
+# True accuracies of a panel, and the agreement of its raters; NA without a panel.
 panel_facts <- function(x, systems) {
   if (inherits(x, "error")) {
     lacking <- rep(NA_real_, length(systems))
@@ -213,7 +211,7 @@ panel_facts <- function(x, systems) {
   )
 }
 
-# Those of many runs, laid out as the core lays out its own: runs x systems, and by run.
+# Facts of many runs in the layout of the core: runs x systems, or by run.
 stack_facts <- function(facts) {
   of <- function(name) stack_rows(facts, `[[`, name)
   names <- c("expected", "sample", "agreement", "kappa", "rater_accuracy")

@@ -1,13 +1,13 @@
-#' What an estimator tends to
+#' Limit of an estimator for many cases
 #'
-#' The value of an estimator when the number of cases grows without limit: it is given all patterns
-#' of answers with their exact probabilities as weights.
+#' Computes the value of an estimator for an unlimited number of cases. The estimator is applied to
+#' all patterns of answers, with their exact probabilities as weights.
 #'
-#' @param design A [rater_design()] with systems in which nothing is drawn again for each panel:
-#'   `base_rates` are given, and `error_range` is zero (or all `matrices` are given).
+#' @param design A [rater_design()] with systems and without random parts: `base_rates` are given,
+#'   and `error_range` is zero (or all `matrices` are given).
 #' @param estimator The name of a method of [estimate_accuracy()], an [accuracy_estimator()] without
-#'   interval, or a function of a [ratings()] object as for [simulation_study()]. It meets ratings
-#'   whose weights are probabilities.
+#'   interval, or a function of a [ratings()] object, as in [simulation_study()]. Its argument has
+#'   probabilities as weights.
 #' @return A tibble with a row per system: `system`; `expected`, its accuracy; `estimate`, the
 #'   limit; and `reason`, why it is `NA`.
 #' @family simulation
@@ -46,7 +46,7 @@ check_fixed <- function(design) {
     "Only a design whose matrices and base rates are fixed has a limit.", x = drawn, arg = "design")
 }
 
-# All patterns of answers to a design with one system, with their probabilities as weights.
+# All patterns of answers in a design with one system, weighted by their probabilities.
 exact_panel <- function(design, truth) {
   n <- n_categories(design)
   raters <- n_raters(design)
@@ -76,7 +76,7 @@ exact_panel <- function(design, truth) {
   )
 }
 
-# Probabilities of the answers of all judges before anybody copies, with a dimension for each.
+# Joint probabilities of all answers before copying, with a dimension per rater and system.
 joint_answers <- function(design, truth) {
   strata <- nrow(design$strata)
   judges <- seq_along(design$loading)
@@ -95,14 +95,14 @@ joint_answers <- function(design, truth) {
   probability
 }
 
-# `probability` has a dimension per rater, and one for the system. Who copies keeps its own answer
-# with the rest of the probability.
+# Joint probabilities after copying. `probability` has a dimension per rater, and then the systems.
+# With the rest of the probability, the answer stays as it is.
 copy_answers <- function(probability, copying) {
   size <- dim(probability)
   for (i in seq_len(nrow(copying))) {
     to <- copying$to[[i]]
     others <- setdiff(seq_along(size), to)
-    # The others' probabilities, put where `to` gives the same answer as `from`.
+    # Probabilities of the other answers, placed where `to` gives the same answer as `from`.
     spread <- aperm(
       array(rep(apply(probability, others, sum), size[[to]]), c(size[others], size[[to]])),
       order(c(others, to))
@@ -114,7 +114,8 @@ copy_answers <- function(probability, copying) {
   probability
 }
 
-# With this probability the answer of a rater becomes missing, the code after the last.
+# Joint probabilities after losing answers of a rater with this probability. A missing answer has
+# the code after the last category.
 lose_answers <- function(probability, rater, missing) {
   size <- dim(probability)
   others <- setdiff(seq_along(size), rater)

@@ -1,31 +1,34 @@
 #' Tables of a simulation study
 #'
 #' @param object A [simulation_study()] result.
-#' @param by What to distinguish: any of `"design"`, `"n"`, `"system"` and `"estimator"`. The rest
-#'   is pooled.
-#' @param margin What counts as near, in (0, 1): see `within`.
-#' @param common Only panels on which all estimators gave an estimate?
+#' @param by Columns to group by: any of `"design"`, `"n"`, `"system"` and `"estimator"`. Estimates
+#'   are pooled over the others.
+#' @param margin Distance from the truth for `within`, in (0, 1).
+#' @param common Use only panels and systems with an estimate by all estimators? By default `FALSE`.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per panel, system and estimator: `design`, `n` (number of
 #'   cases), `system`, `run`, `estimator`; `estimate`, `std.error`, `conf.low`, `conf.high`;
 #'   `expected` and `sample`, see [true_accuracy()]; `agreement`, `chance_kappa` and
-#'   `rater_accuracy` of the raters, by the K-model; `seed`, what R's generator starts from for the
-#'   estimator; `reason`, why something is `NA`; `condition`, the error of an estimator that failed,
-#'   or `NULL`.
+#'   `rater_accuracy` of the raters, by the K-model; `seed` of R's generator for the estimator;
+#'   `reason`, why something is `NA`; `condition`, the error of an estimator that failed, or `NULL`.
 #'
-#'   `summary()`: a tibble with a row per combination of `by` and `target`, the truth that estimates
-#'   are held against: `"expected"` or `"sample"`. Columns: `estimates` (asked for), `missing` (the
-#'   share of them that is `NA`) and `failed` (the number of errors); then, over those that are not
-#'   `NA` and whose truth is known, `truth` (its mean), `bias` (mean error), `rmse` (root mean
-#'   squared error), `within` (share of estimates no further than `margin` from the truth), and over
-#'   those with an interval `coverage` (share of intervals that hold the truth) and `width` (their
-#'   mean width). Each has its Monte Carlo standard error in a column `*_mcse`; it counts panels,
-#'   the independent things, and is `NA` where a cell has a single panel with a value, and for an
-#'   `rmse` of zero. That of a share of 0 or 1 is taken as if half a panel more had been otherwise.
+#'   `summary()`: a tibble with a row per combination of `by` and `target`, the truth with which
+#'   estimates are compared: `"expected"` or `"sample"`. Columns:
+#'   * `estimates` (number of estimates), `missing` (share of them that is `NA`) and `failed`
+#'     (number of errors).
+#'   * Over estimates that are not `NA` and whose truth is known: `truth` (mean), `bias` (mean
+#'     error), `rmse` (root mean squared error), `within` (share of estimates within `margin` of the
+#'     truth).
+#'   * Over estimates that also have an interval: `coverage` (share of intervals that contain the
+#'     truth) and `width` (mean width).
 #'
-#'   `glance()`: a tibble with one row: the numbers of `designs`, `cells` (designs, numbers of cases
-#'   and systems with panels of their own), `panels`, `estimators`, `estimates`; `missing` and
-#'   `failed`. `format()`: these in a line.
+#'   Columns that end in `_mcse` are Monte Carlo standard errors. They treat panels as independent,
+#'   and are `NA` if a cell has a single panel with a value, and for an `rmse` of zero. For shares
+#'   of 0 or 1, half a panel with the other outcome is added.
+#'
+#'   `glance()`: a tibble with one row: the numbers of `designs`, `cells` (combinations of design,
+#'   number of cases and, for separate panels, system), `panels`, `estimators` and `estimates`;
+#'   `missing` and `failed`. `format()`: these in one line.
 #' @family simulation
 #' @examples
 #' set.seed(1)
@@ -63,11 +66,11 @@ summarise_errors <- function(target, group, margin) {
   given <- !is.na(group$estimate) & !is.na(truth)
   bounded <- !is.na(group$conf.low) & !is.na(group$conf.high) & !is.na(truth)
   error <- (group$estimate - truth)[given]
-  # The mean of x, which are the values of the rows in `which`, and its standard error.
+  # Mean of x, the values of the rows in `which`, and its standard error.
   mean_of <- function(name, x, which) {
     mcse <- if (is.logical(x) && all_same(x)) {
       panels <- length(unique(group$panel[which]))
-      p <- (0.5 + panels * mean(x)) / (panels + 1) # a share of 0 or 1 is not known for certain
+      p <- (0.5 + panels * mean(x)) / (panels + 1) # shares of 0 or 1 also have an error
       sqrt(p * (1 - p) / panels)
     } else {
       mean_mcse(x, which, group$cell, group$panel)
@@ -82,15 +85,15 @@ summarise_errors <- function(target, group, margin) {
       failed = sum(has_failed(group)), truth = mean(truth[given])
     ),
     mean_of("bias", error, given), list(rmse = rmse, rmse_mcse = square$rmse_mcse / (2 * rmse)),
-    mean_of("within", abs(error) <= margin + 1e-9, given), # a share may lie on the margin
+    mean_of("within", abs(error) <= margin + 1e-9, given), # includes errors equal to the margin
     mean_of("coverage", (group$conf.low <= truth & truth <= group$conf.high)[bounded], bounded),
     mean_of("width", (group$conf.high - group$conf.low)[bounded], bounded)
   ))
 }
 
-# Standard error of the mean of x: panels are drawn anew in each run, cells are fixed. The part of a
-# cell is the number of its panels times the variance of the panels' sums of deviations; a panel
-# without a value has none, but it might have had.
+# Standard error of the mean of x. Panels are random, cells are fixed. Each cell contributes the
+# number of its panels times the variance of the panels' sums of deviations. A panel without a value
+# contributes a sum of zero.
 mean_mcse <- function(x, which, cell, panel) {
   if (length(x) == 0L) return(NA_real_)
   deviation <- replace(double(length(which)), which, x - mean(x))
@@ -147,10 +150,10 @@ study_notes <- function(rows) {
   )
 }
 
-# For each row, does its design say what accuracy is expected? Worlds need not.
+# For each row, does the design have expected accuracies? Worlds need not have them.
 has_expected <- function(rows) rows$design %in% rows$design[!is.na(rows$expected)]
 
-# Did its estimator stop with an error?
+# Did the estimator of each row stop with an error?
 has_failed <- function(rows) !vapply(rows$condition, is.null, NA)
 
 view_of_errors <- function(study, rows) {
@@ -167,7 +170,7 @@ view_of_errors <- function(study, rows) {
   view(table, columns, left = c(1L, 3L), most = 28L)
 }
 
-# A value and, in brackets, its Monte Carlo standard error, where that is known.
+# Values with their Monte Carlo standard errors in brackets, if these are known.
 value_and_error <- function(value, error) {
   ifelse(error == "NA", value, paste0(value, " (", error, ")"))
 }

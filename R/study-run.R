@@ -1,7 +1,7 @@
-# How a study is run: cells (design, number of cases, system), cut into blocks of runs, each of
-# which depends on nothing but the study's seed.
+# Runs a study: cells (design, number of cases, system) are cut into blocks of runs. The results of
+# a block depend only on the study's seed.
 
-# A cell's field `cell` is its number, `item` that of its first run; those of the others follow.
+# `cell`: number of the cell. `item`: stream item of its first run; those of other runs follow.
 study_cells <- function(study) {
   cells <- list()
   for (label in names(study$designs)) {
@@ -19,8 +19,8 @@ study_cells <- function(study) {
   cells
 }
 
-# Cells with `first`, the first run of the block, and `runs`: so few that a block takes seconds at
-# most, since an interrupt loses the blocks that are not finished.
+# Cells with `first`, the first run of the block, and `runs`, their number. A block takes seconds at
+# most, because an interrupt loses unfinished blocks.
 study_blocks <- function(study) {
   blocks <- lapply(study_cells(study), function(cell) {
     size <- block_size(cell, study$estimators)
@@ -33,22 +33,22 @@ study_blocks <- function(study) {
 
 block_size <- function(cell, estimators) {
   compiled <- built_in(estimators)
-  alone <- all(compiled) && !is_world(cell$design) # nothing of a user's
+  alone <- all(compiled) && !is_world(cell$design) # nothing user-defined
   options <- lapply(estimators[compiled], core_options)
   replicates <- vapply(options, `[[`, 0L, "replicates")
   averaged <- any(vapply(options, needs_average, NA)) * n_systems(cell$design)
-  work <- cell$n + 500 * sum(replicates) + averaged * (1e5 + 200 * cell$n) # counted in cases
+  work <- cell$n + 500 * sum(replicates) + averaged * (1e5 + 200 * cell$n) # in units of cases
   max(1, min(if (alone) 500 else 10, 5e6 %/% work))
 }
 
-# Others are functions to a study, like those of users.
+# Does the estimator run in compiled code? Other accuracy_estimator()s run like user-defined ones.
 built_in <- function(estimators) {
   vapply(estimators, function(estimator) {
     inherits(estimator, "accuracy_estimator") && runs_compiled(attr(estimator, "options"))
   }, NA)
 }
 
-# `clock` gives seconds.
+# `clock` returns seconds.
 run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   for (cell in study_cells(study)) check_panel_memory(cell$design, cell$n)
   state <- new.env()
@@ -81,8 +81,8 @@ run_study <- function(study, threads, checkpoint = NULL, clock = elapsed) {
   state$complete
 }
 
-# Rows come in the order of cells, runs, systems and estimators. What is done is what is there, so
-# that an interrupt cannot part them.
+# Sorts rows by cell, run, system and estimator. `done` is computed from the rows, so that both
+# agree after an interrupt.
 add_results <- function(study, tables) {
   if (length(tables) == 0L) return(study)
   table <- stack_tables(c(if (!is.null(study$results)) list(study$results), tables))
@@ -96,15 +96,15 @@ add_results <- function(study, tables) {
   study
 }
 
-# Of the blocks of a wave some are lost, NULL. Runs of a cell follow one another, so that what is
-# behind a lost block of its cell has to be run again.
+# Finished blocks of a wave in which some blocks are lost (NULL). Runs of a cell must be
+# consecutive, so that blocks after a lost block of the same cell are dropped too.
 kept_blocks <- function(blocks, finished) {
   cell <- vapply(blocks[seq_along(finished)], `[[`, 0L, "cell")
   lost <- vapply(finished, is.null, NA)
   unname(finished[!as.logical(stats::ave(lost, cell, FUN = cummax))])
 }
 
-# How many blocks are run at once, and the function that runs them.
+# Number of blocks that run at once, and the function that runs them.
 block_runner <- function(study, threads) {
   if (!has_workers()) {
     here <- function(blocks, tick) {
@@ -127,14 +127,13 @@ block_runner <- function(study, threads) {
   list(width = future::nbrOfWorkers(), run = away)
 }
 
-# Without the rest of the study, which need not travel.
+# Task for a worker, without the rest of the study, which a worker does not need.
 block_task <- function(block, estimators, seed) {
   force(list(block, estimators, seed))
   function() run_block(block, estimators, seed)
 }
 
-# What estimators (and worlds) use that is not theirs: variables of the user's session, and attached
-# packages.
+# Global variables and attached packages of the user's session that estimators (and worlds) need.
 estimator_globals <- function(estimators) {
   out <- list(globals = list(), packages = character())
   for (estimator in estimators[!built_in(estimators)]) {
@@ -150,7 +149,7 @@ estimator_globals <- function(estimators) {
   out
 }
 
-# The results of a block: a list of columns, an entry per estimator, system and run.
+# Results of a block: a list of columns, with an entry per estimator, system and run.
 run_block <- function(block, estimators, seed, threads = 1L, tick = function(done) NULL) {
   item <- block$item + block$first - 1
   seeds <- core_run_seeds(seed, item, block$runs)
@@ -188,14 +187,14 @@ run_block <- function(block, estimators, seed, threads = 1L, tick = function(don
   }, names(estimators), results))
 }
 
-# What estimate_accuracy() would draw in each run: two words per run.
+# Bootstrap seeds that estimate_accuracy() would draw in each run: two words per run.
 bootstrap_seeds <- function(estimators, seeds) {
   replicates <- vapply(estimators, function(estimator) core_options(estimator)$replicates, 0L)
   if (!any(replicates > 0L)) return(matrix(0L, 2L, 0L))
   vapply(seeds, function(seed) with_run_seed(seed, draw_seed()), integer(2L))
 }
 
-# All results have their entries run by run within systems.
+# Columns of results; entries are ordered by system, then by run.
 compiled_results <- function(result, estimator, block) {
   out <- result_table(na_real(as.vector(result$estimate)))
   systems <- length(out$estimate) / block$runs
@@ -211,9 +210,10 @@ compiled_results <- function(result, estimator, block) {
   out
 }
 
-# Fields: results, of each estimator; facts, what is true of the panels, if these are of a world.
+# Fields: results, by estimator; facts, true accuracies and agreement of panels, if a world draws
+# them.
 interpreted_results <- function(block, estimators, seed, seeds) {
-  if (length(estimators) == 0L) return(list()) # no panel need be built
+  if (length(estimators) == 0L) return(list()) # panels are not needed
   systems <- names(block$design$systems)
   panels <- lapply(block$first + seq_along(seeds) - 1L, function(run) {
     tryCatch(run_panel(block, seed, run), error = identity)

@@ -1,61 +1,62 @@
 #' Simulation studies
 #'
-#' Draws many panels from designs, gives each to estimators, and keeps what they say beside what
-#' was true. `update()` adds runs to a study, `replay()` gives back one of its panels.
+#' Draws many panels from designs, applies estimators to each panel, and stores the estimates with
+#' the true accuracies. `update()` adds runs to a study, and `replay()` returns one of its panels.
 #'
 #' @section Estimators:
 #' An estimator is a function of a [ratings()] object that returns a number per system, or a data
-#' frame with a column `estimate` (and `std.error`, `conf.low`, `conf.high` and `reason`, if there
-#' are any). Names of methods, and what [accuracy_estimator()] makes, run in compiled code, but for
-#' profile intervals. An estimator that stops with an error does not stop the study: its estimate is
-#' `NA`, the message is its `reason`, and the condition is kept. `replay(study, row)` draws that
-#' panel again, and with `what = "estimate"` lets the estimator fail before your eyes.
+#' frame with a column `estimate`. Columns `std.error`, `conf.low`, `conf.high` and `reason` are
+#' optional. Names of methods, and results of [accuracy_estimator()], run in compiled code, except
+#' for profile intervals. An error in an estimator does not stop the study: its estimate is `NA`,
+#' the message is its `reason`, and the condition is stored. `replay(study, row)` draws that panel
+#' again; `replay(study, row, "estimate")` also runs the estimator again, with its error.
 #'
-#' @section Worlds of your own:
-#' A design may be a function of the number of cases that returns [ratings()] of so many cases with
-#' the answers of systems and, by [with_truth()], the truth: always the same systems, and no truth
-#' missing. To learn the names of systems it is called up to five times beforehand, and must then
-#' return a panel. If it fails later, the estimates of that run are `NA`, with the error, of class
-#' `fallible_error_design`, as their `condition`. Where it tells no `expected` accuracy, `print()`
-#' and [plan_cases()] hold estimates against the share of correct answers in the panel.
+#' @section User-defined designs:
+#' A design may be a function of the number of cases. It returns [ratings()] of this number of
+#' cases, with the answers of systems and the truth of all cases (see [with_truth()]). Systems must
+#' be the same in all panels. To learn their names, the function is called up to five times before
+#' the study, and must return a panel in one of these calls. If it fails later, the estimates of
+#' that run are `NA`, with an error of class `fallible_error_design` as their `condition`. If it
+#' does not give `expected` accuracies, `print()` and [plan_cases()] compare estimates with the
+#' share of correct answers in the panel.
 #'
 #' @section Random numbers:
-#' R's generator decides once, so [set.seed()] makes a study repeatable. Each panel has a stream of
-#' its own: results are the same for any number of threads or processes, and the panels of a study
-#' with more runs begin with those of the study with fewer. Functions of yours find R's random
-#' numbers seeded again for each panel, worlds and estimators apart.
+#' A study draws one seed from R's generator, so that [set.seed()] makes it reproducible. Each panel
+#' has a separate random stream. Results are the same for any number of threads or processes, and a
+#' study with more runs begins with the panels of the study with fewer. R's generator is seeded for
+#' each panel before user-defined designs and estimators are called, with different seeds for both.
 #'
 #' @section Many processes:
-#' Where package future has a plan that is not sequential (`future::plan("multisession")`, a
-#' cluster, a batch system), panels are shared out to its workers, which must have this package.
-#' A worker that dies is an error of class `fallible_error_worker`, which names the panels that are
-#' lost; what the others have finished is in the file of `checkpoint`.
+#' If the package \pkg{future} has a plan that is not sequential (`future::plan("multisession")`, a
+#' cluster, a batch system), its workers simulate the panels. They must have this package installed.
+#' A worker that dies is an error of class `fallible_error_worker`, which names the lost panels.
+#' Results of the other workers are in the file of `checkpoint`.
 #'
 #' @section Checkpoints:
 #' With `checkpoint`, results are saved to that file every few seconds and whenever the study ends,
-#' also by an interrupt or an error. The same call then goes on from there, with the seed of the
-#' file; a call with more `runs` adds these. Estimators are the same if their code is. The file is
-#' the study so far, for `readRDS()`, with a hash behind it: a file of which bytes have changed, or
-#' that another version of the package wrote, is refused. While a study runs its file is locked, by
-#' an empty file beside it whose name ends in `.lock`: a second study that asks for it gets an error
-#' of class `fallible_error_file`.
+#' also after an interrupt or an error. The same call then continues the study, with the seed of the
+#' file. A call with more `runs` adds them. Estimators count as the same if their code is the same.
+#' The file contains the study so far, for `readRDS()`, followed by a hash. A file that was changed,
+#' or written by another version of the package, is refused. While a study runs, its file is locked
+#' by an empty file with the same name and the ending `.lock`. A second study with this file is an
+#' error of class `fallible_error_file`.
 #'
 #' @srrstats {G5.7} errors by cases and raters: article `simulation-figures` stops if they do
 #'   not fall
-#' @param designs A [rater_design()] with systems, or a function of the number of cases (see Worlds
-#'   of your own); or a list of these with names.
-#' @param estimators Names of methods of [estimate_accuracy()], or a list of functions with names.
+#' @param designs A [rater_design()] with systems, or a function of the number of cases (see
+#'   User-defined designs); or a named list of these.
+#' @param estimators Names of methods of [estimate_accuracy()], or a named list of functions.
 #' @param runs Number of panels for each design, number of cases and system.
-#' @param n Numbers of cases, each to be combined with each design; `NULL` for the designs' own.
-#'   Functions have none.
-#' @param panels `"separate"`: each system has panels of its own, as in the paper; `"same"`: a
-#'   panel has all systems of its design.
+#' @param n Numbers of cases, each combined with each design; by default those of the designs.
+#'   Functions need `n`.
+#' @param panels `"separate"`: each system has separate panels, as in the paper; `"same"`: a panel
+#'   has all systems of its design.
 #' @param threads Number of threads for methods of [estimate_accuracy()]; see [fallible-options].
-#' @param checkpoint Path of a file to keep results in, or `NULL`.
+#' @param checkpoint Path of a file for results, or `NULL`.
 #' @return An object of class `simulation_study` with methods for `print()`,
 #'   [summary()][summary.simulation_study], [tidy()][summary.simulation_study],
 #'   [glance()][summary.simulation_study] and [autoplot()][autoplot.simulation_study].
-#'   `replay()` gives [ratings()] with their truth, or what the estimator returns.
+#'   `replay()` returns [ratings()] with their truth, or the result of the estimator.
 #' @family simulation
 #' @templateVar where Performance and robustness
 #' @template ref-lehner
@@ -72,7 +73,7 @@
 #' study
 #' summary(study, by = c("design", "estimator"))
 #'
-#' # A world of one's own: raters and system find the same cases hard
+#' # A user-defined design: the same cases are hard for raters and system
 #' hard_cases <- function(n) {
 #'   truth <- sample(3, n, replace = TRUE)
 #'   ease <- runif(n, 0.4, 1)
@@ -94,8 +95,8 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
   continue_study(study, threads, checkpoint)
 }
 
-# A study of which nothing is done yet. Fields: as the arguments, results (a list of columns) and
-# done (the number of runs of each cell).
+# A study without results. Fields: the arguments, results (a list of columns) and done (the number
+# of runs of each cell).
 new_study <- function(designs, estimators, runs, n, panels, seed) {
   study <- list(
     designs = designs, estimators = estimators, runs = runs, n = n, panels = panels,
@@ -105,7 +106,7 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
   study
 }
 
-# Functions become worlds, which are asked for a panel of `n` cases (the first number of several).
+# Functions become worlds. Each is called for a panel of `n` cases (the first number of several).
 as_designs <- function(x, n = NULL) {
   is_one <- function(x) inherits(x, "rater_design") || is.function(x)
   if (is_one(x)) x <- list(design = x)
@@ -127,13 +128,13 @@ as_designs <- function(x, n = NULL) {
   stats::setNames(x, names)
 }
 
-# Several counts, each once.
+# Checks several counts and drops duplicates.
 each_count <- function(x, arg, min = 1L, max = .Machine$integer.max) {
   if (length(x) == 0L) check_count(x, arg, min, max)
   unique(vapply(x, check_count, 0L, arg, min, max))
 }
 
-# With a `checkpoint`, goes on with what its file has of the study, if `parts` are the same.
+# With a `checkpoint`, continues the study in its file. `parts` of both studies must be the same.
 continue_study <- function(study, threads, checkpoint,
                            parts = c("designs", "estimators", "n", "panels")) {
   threads <- check_threads(threads)
@@ -149,7 +150,7 @@ check_path <- function(path) {
   ok <- rlang::is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
   abort_argument_if(!ok, "checkpoint", "must be the path of a file in a folder that exists.",
     not = path)
-  # Estimators may change the folder; and a link is locked as what it leads to.
+  # Estimators may change the working directory; and a link is locked under the name of its target.
   if (file.exists(path)) return(normalizePath(path))
   file.path(normalizePath(dirname(path)), basename(path))
 }
@@ -168,8 +169,8 @@ update.simulation_study <- function(object, runs = object$runs, threads = defaul
 
 #' @rdname simulation_study
 #' @param row Number of a row of `tidy(study)`.
-#' @param what `"panel"`: the ratings that the estimators saw; `"estimate"`: what the row's
-#'   estimator makes of them, with its errors and warnings.
+#' @param what `"panel"`: the ratings of the row's panel; `"estimate"`: the result of the row's
+#'   estimator for this panel, with its errors and warnings.
 #' @export
 replay <- function(study, row, what = c("panel", "estimate")) {
   check_given()
