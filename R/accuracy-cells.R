@@ -1,54 +1,58 @@
 #' Confusion matrix of a system
 #'
-#' Which categories a system confuses, without knowing the correct ones: the probability of each
-#' answer given the true category, how often each category is recognised (recall), and how often an
-#' answer is right (precision).
+#' Estimates which categories a system confuses, without knowing the true categories. Returns the
+#' probability of each answer given the true category, and the recall and precision of each
+#' category.
 #'
-#' Each case counts for every category with its posterior probability of being true, under the
-#' method that the estimate was made with. Under methods `"joint"` and `"average"` that probability
-#' uses the system's own answer, and a model that gives a system one accuracy for all categories
-#' draws its categories towards each other; with `errors = "free"` in the [rater_model()] of
-#' `"joint"` each has its own. Under `"shared"` the system is taken to err where the raters err, so
-#' that what raters confuse the system seems to confuse.
+#' Each case counts for every category with the posterior probability of that category, under the
+#' method of the estimate. Under methods `"joint"` and `"average"` the posterior uses the system's
+#' answer. Models with one accuracy per system shrink the recalls of its categories towards each
+#' other. With `errors = "free"` in the [rater_model()] of `"joint"` each category has a separate
+#' recall. Under `"shared"` the system is assumed to err where the raters err, so the system seems
+#' to confuse what the raters confuse.
 #'
-#' Recall and precision are those of [estimate_metrics()], with the same intervals, and a cell has
-#' an interval as recall has. Of one estimate intervals are the same at every call: what is drawn
-#' for them hangs on the ratings alone. Bootstrap intervals contain sampling error alone: they are
-#' percentiles over cases (or clusters, if the estimate was given clusters) that are resampled and
-#' fitted again. For `"average"` they are those of the joint model that `model` of the estimate
-#' names, moved to the averaged values on the logit scale, and do not contain how far the models
-#' differ. Without any case that is thought to be of a category its row is `NA`.
+#' Recall and precision are those of [estimate_metrics()], with the same intervals; intervals of
+#' cells are computed in the same way. Repeated calls for an estimate give the same intervals,
+#' because the seed depends only on the ratings. Bootstrap intervals contain sampling error only.
+#' They are percentiles over resampled cases (or clusters, if the estimate has clusters), to which
+#' the raters are fitted again. For `"average"` the replicates are from a joint fit of the `model`
+#' of the estimate. They are shifted to the averaged values on the logit scale, and do not contain
+#' the differences between models. If the expected number of cases of a category is almost zero, its
+#' row is `NA`.
 #'
 #' @section Known truths:
-#' Of an estimate with gold cases (`known_truth` of [estimate_accuracy()]) they measure every cell,
-#' recall and precision, each by itself, so that rows need not sum to one exactly. What a case adds
-#' to a cell is the derivative of the cell by the joint table of truth and answer. Its mean is
-#' predicted from ratings and corrected by gold cases, as an accuracy is; a precision is corrected
-#' as the accuracy of the cases with the answer. With `"combined"` intervals the prior is the
-#' estimate from ratings, with the sampling error of the cell and an allowance for shared errors,
-#' as in [estimate_metrics()]. The allowance is larger for answers on which more
-#' ratings are probably wrong. Where no gold case has the truth (for precision: the answer), the
-#' estimate is from ratings only, and has no interval.
+#' With gold cases (`known_truth` of [estimate_accuracy()]), every cell, recall and precision is
+#' measured separately, so rows may not sum to exactly one. The contribution of a case to a cell is
+#' the derivative of the cell with respect to the joint table of truth and answer. The mean
+#' contribution is predicted from ratings and corrected by gold cases, like an accuracy. A precision
+#' is corrected like the accuracy of the cases with that answer. With `"combined"` intervals the
+#' prior is the estimate from ratings, with the sampling error of the cell and an allowance for
+#' shared errors, as in [estimate_metrics()]. The allowance is larger for answers on which more
+#' ratings are probably wrong. If no gold case has the true category (for precision: the answer),
+#' the estimate is computed from ratings only and has no interval.
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
-#' @param interval `NULL` for that of the estimate, `"bootstrap"`, `"none"` or, of an estimate with
-#'   gold cases, one of `r list_ids(gold_intervals())`. `"profile"` intervals are for accuracy
-#'   only.
-#' @param systems Names of the systems whose matrices to make; `NULL` for all.
-#' @param conf_level Probability with which intervals are meant to cover, in (0, 1); `NULL` for that
-#'   of the estimate.
+#' @param interval `"bootstrap"`, `"none"`, or with gold cases one of
+#'   `r list_ids(gold_intervals())`; `NULL` for the interval of the estimate. `"profile"` intervals
+#'   are for accuracy only.
+#' @param systems Names of the systems whose matrices are computed; `NULL` for all.
+#' @param conf_level Nominal coverage of the intervals, in (0, 1); `NULL` for that of the estimate.
 #' @param ... Not used.
-#' @return An object of class `confusion_estimate`. `as.matrix()` gives the matrix of a system (or a
-#'   list of matrices, for several): probabilities, truth in rows, answers in columns. `tidy()`: a
-#'   tibble with a row per system, true category and answer: `system`, `truth`, `prediction`,
-#'   `estimate` (probability of the answer given the truth), `std.error`, `conf.low`, `conf.high`,
-#'   `n` (expected number of cases) and `reason`, why something is `NA`. `tidy(x, "categories")`: a
-#'   row per system, category and measure: `system`, `category`, `measure` (`"recall"`, the
-#'   probability that a case of the category is recognised, or `"precision"`, that an answer of the
-#'   category is right), `estimate`, `std.error`, `conf.low`, `conf.high`, `n` (expected number of
-#'   cases of the category, or number of answers) and `reason`. `glance()`: a tibble with one row:
-#'   the numbers of `systems` and `categories`, mean `recall` and `precision` over these; `method`,
-#'   `interval`, `conf_level`, `replicates`. `format()`: the same in a line.
+#' @return An object of class `confusion_estimate`.
+#'   * `as.matrix()`: the matrix of a system (a list of matrices for several systems):
+#'     probabilities, truth in rows, answers in columns.
+#'   * `tidy()`: a tibble with a row per system, true category and answer: `system`, `truth`,
+#'     `prediction`, `estimate` (probability of the answer given the truth), `std.error`,
+#'     `conf.low`, `conf.high`, `n` (expected number of cases) and `reason` (why a value is `NA`).
+#'   * `tidy(x, "categories")`: a row per system, category and measure: `system`, `category`,
+#'     `measure`, `estimate`, `std.error`, `conf.low`, `conf.high`, `n` and `reason`. `measure` is
+#'     `"recall"`, the probability that a case of the category is recognised, or `"precision"`, the
+#'     probability that an answer of the category is correct. `n` is the expected number of cases of
+#'     the category, or the number of answers.
+#'   * `glance()`: a tibble with one row: the numbers of `systems` and `categories`; `recall` and
+#'     `precision`, means over systems and categories; `method`, `interval`, `conf_level`,
+#'     `replicates`.
+#'   * `format()`: a line with the same means.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -83,7 +87,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   )
 }
 
-# Expected numbers of cases: a vector per system, answers within truths.
+# Expected numbers of cases: a vector per system (answers vary fastest, then truths).
 confusion_counts <- function(estimate) {
   x <- estimate$fit$x
   n <- n_categories(x)
@@ -99,7 +103,7 @@ confusion_counts <- function(estimate) {
   })
 }
 
-# A list of values, replicates x counts of all systems, or of the reason why there are none.
+# A list with `values` (replicates x counts of all systems), or the `reason` why there are none.
 confusion_draws <- function(estimate) {
   if (!is.null(estimate$cells)) return(estimate$cells)
   cells <- n_categories(estimate$fit$x)^2
@@ -115,9 +119,9 @@ confusion_draws <- function(estimate) {
   list(values = stand_in_replicates(estimate, "counts"), cells = cells, reason = NULL)
 }
 
-most_in_block <- 1e6 # numbers of tables that are handled at a time
+most_in_block <- 1e6 # numbers of tables that are processed at a time
 
-# Rows that `f` makes of replicates of the counts of a system, a block at a time.
+# Applies `f` to replicates of the counts of a system, a block of rows at a time.
 in_blocks <- function(draws, s, f) {
   columns <- (s - 1L) * draws$cells + seq_len(draws$cells)
   rows <- seq_len(nrow(draws$values))
@@ -125,7 +129,7 @@ in_blocks <- function(draws, s, f) {
   stack_rows(unname(blocks), function(at) f(draws$values[at, columns, drop = FALSE]))
 }
 
-# A row per system (of numbers `at`), truth and answer. Tables are for some truths at a time.
+# A row per system (numbers `at`), truth and answer. Tables are computed for some truths at a time.
 confusion_cells <- function(estimate, counts, draws, at, interval, conf_level) {
   categories <- estimate$fit$x$categories
   n <- length(categories)
@@ -141,7 +145,7 @@ confusion_cells <- function(estimate, counts, draws, at, interval, conf_level) {
   )
 }
 
-# Recall and precision as metrics are.
+# Recall and precision, computed as metrics.
 confusion_categories <- function(estimate, counts, draws, at, interval, conf_level) {
   categories <- estimate$fit$x$categories
   plan <- metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
@@ -155,7 +159,7 @@ confusion_categories <- function(estimate, counts, draws, at, interval, conf_lev
   )
 }
 
-# Tables x categories: what they have of each truth, of each answer, and of right answers.
+# For each table (a row): numbers of cases by true category, by answer, and of correct answers.
 table_sums <- function(tables, n) {
   cube <- array(tables, c(nrow(tables), n, n))
   list(
@@ -164,9 +168,9 @@ table_sums <- function(tables, n) {
   )
 }
 
-few_cases <- 1e-6 # expected, in a row that says nothing
+few_cases <- 1e-6 # expected number of cases, below which a row has no information
 
-# Of each table, shares of the cases with the truth; a plan of them for some truths.
+# Divides each cell of a table by the number of cases with its truth.
 cell_shares <- function(tables, n) {
   ratio_of(tables, table_sums(tables, n)$truth[, rep(seq_len(n), each = n), drop = FALSE])
 }
@@ -183,7 +187,7 @@ cell_plan <- function(categories, truth) {
   )
 }
 
-# Replicates of one estimator, around the value of another.
+# Shifts replicates of an estimator to the estimate of another, on the logit scale.
 moved_to <- function(values, estimate) {
   inside <- function(p) stats::qlogis(pmin(pmax(p, 1e-9), 1 - 1e-9))
   centre <- apply(values, 2L, stats::median, na.rm = TRUE)
@@ -193,9 +197,9 @@ moved_to <- function(values, estimate) {
   out
 }
 
-# Words and tables of the confusion matrices of systems, which are estimated.
+# Results of class confusion_estimate.
 
-# `note`: what its intervals contain; NULL without any.
+# `note`: what the intervals contain; NULL if there are none.
 new_confusion_estimate <- function(cells, categories, options, note) {
   mean_of <- function(measure) mean_known(categories$estimate[categories$measure == measure])
   has_interval <- has_interval(list(options = options))
@@ -235,7 +239,7 @@ new_confusion_estimate <- function(cells, categories, options, note) {
   )
 }
 
-# Of the first systems the matrix, unless it is large, and recall and precision.
+# For the first systems: the matrix, unless it is large, and a table of recall and precision.
 views_of_confusion <- function(matrices, by_category) {
   unlist(lapply(utils::head(names(matrices), 4L), function(system) {
     matrix <- matrices[[system]]

@@ -1,8 +1,8 @@
-# What is asked of the core about the accuracy of systems, all in this file. An estimator is made
-# once for a call of a verb and then tells its estimate and replicates of it: a pointer into the
-# core, which means nothing in another session and never becomes a part of a result.
+# Calls into the core that compute the accuracy of systems. An estimator is created once per call of
+# a verb and returns an estimate and its replicates. It is a pointer into the core. It is not valid
+# in another session, so it never becomes part of a result.
 
-# An estimator by a method of the registry, for what `fit` tells of the raters.
+# Creates the estimator of a method in the registry, given a fit of the raters.
 make_estimator <- function(fit, method, options) {
   rule <- rule_of(method, fit$model)
   if (!is.null(rule)) return(rule(fit, options)$estimator)
@@ -17,15 +17,15 @@ make_estimator <- function(fit, method, options) {
   structure(pointer, made_of = list(fit = fit, method = method, options = options))
 }
 
-# What the core needs beside patterns.
+# Arguments of the core in addition to patterns.
 estimator_setup <- function(fit, method, options) {
   x <- fit$x
   weight <- pattern_weights(x)
-  # Weights that are probabilities say how models compare as so many cases would.
+  # Weights that are probabilities are scaled to many cases, so that the evidence compares models.
   if (method$model == "own" && !weights_are_counts(x) && sum(weight) <= 1 + 1e-9) {
     weight <- many_cases * weight / sum(weight)
   }
-  fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # again
+  fitting <- if (fit$method == "pairs") "pairs" else "likelihood" # for replicates
   known <- fit$known
   if (method$model != "any") known <- known[c("truth", "raters", "counts")]
   setup <- c(
@@ -40,8 +40,8 @@ estimator_setup <- function(fit, method, options) {
   list(weight = weight, setup = setup)
 }
 
-# The same, of which replicates are wanted and nothing else; these are of first order if there are
-# many systems.
+# An estimator of which only replicates are needed. With many systems these are first-order
+# approximations.
 replicating_estimator <- function(fit, method, options, paired = FALSE) {
   linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && (paired || n_systems(fit$x) > many_systems)
@@ -52,16 +52,16 @@ replicating_estimator <- function(fit, method, options, paired = FALSE) {
 
 many_cases <- 1e6
 many_systems <- 100L
-# The correction for shared errors, of the distance between the ends of the range: "typical", or
-# a share.
+# The correction for shared errors, as a share of the range from independent to shared errors: a
+# number, or "typical".
 core_common <- function(options) {
   common <- common_of(options)
   if (is.character(common)) switch(common, none = 0, all = 1, common) else common
 }
 
-# What it says of the data. systems: a list per system, of which methods know what is in it;
-# numbers: what of this is a number, one per system; identified: can the raters tell its parameters
-# apart; converged.
+# The estimate. systems: a list per system whose fields depend on the method. numbers: those fields
+# that are numbers, as vectors with an element per system. identified: can the raters identify the
+# parameters? converged.
 point_of <- function(estimator) {
   point <- core_estimate(estimator)
   is_number <- function(value) is.double(value) && length(value) == 1L
@@ -72,8 +72,9 @@ point_of <- function(estimator) {
   point
 }
 
-# A row per replicate. `what`: "accuracy", a column per system, or "counts", expected numbers of
-# cases by truth and answer (answers within truths within systems); `resampling`: see there.
+# A row per replicate. With `what` "accuracy" a column per system; with "counts" expected numbers of
+# cases by truth and answer (answers vary fastest, then truths, then systems). For `resampling`, see
+# resampling().
 replicates_of <- function(estimator, what, resampling, tick = no_tick) {
   if (inherits(estimator, "case_estimator")) {
     case_replicates(estimator, resampling, tick)
@@ -83,14 +84,14 @@ replicates_of <- function(estimator, what, resampling, tick = no_tick) {
     stack_rows(resampled(function(weight) estimator(weight, what), resampling, tick = tick))
   } else if (is.list(estimator)) {
     own <- replicates_of(estimator$independent, what, resampling, tick)
-    shared <- replicates_of(estimator$shared, what, resampling) # of the same draws
+    shared <- replicates_of(estimator$shared, what, resampling) # uses the same resampled cases
     between_ends(own, shared, rep(estimator$back, each = length(own) / length(estimator$back)))
   } else {
     replicates_in_pieces(estimator, what, resampling, tick)
   }
 }
 
-# `tick` counts replicates; what takes time is the systems.
+# `tick` counts replicates. The time is proportional to the number of systems.
 linear_replicates <- function(estimator, resampling, tick) {
   per_system <- resampling$replicates / ncol(estimator$patterns$answer)
   core_linear_replicates(
@@ -99,15 +100,16 @@ linear_replicates <- function(estimator, resampling, tick) {
   )
 }
 
-# An estimator whose shared errors are stated: both ends of its range, and the correction for each
-# system, a share of their distance.
+# An estimator with a given amount of shared errors: estimators for both ends of the range, and the
+# correction of each system, as a share of the range.
 mixed_estimator <- function(independent, shared, back) {
   if (!is_corrected(back)) return(independent)
   list(independent = independent, shared = shared, back = back)
 }
 
-# For each system the ends of the profile of its accuracy in a joint fit, whether all fits
-# converged, and whether the profile came upon a higher top, which it then is the profile of.
+# For each system: the ends of the profile of its accuracy in a joint fit; whether all fits
+# converged; and whether the profile found a higher maximum. If so, it is the profile around that
+# maximum.
 profile_ends <- function(fit, deviance, threads, tick) {
   core_latent_profile(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
@@ -115,13 +117,13 @@ profile_ends <- function(fit, deviance, threads, tick) {
   )
 }
 
-# What the core has to know of an estimator to run it in a study.
+# Settings with which the core runs an estimator in a study.
 core_options <- function(estimator) {
   options <- attr(estimator, "options")
   of <- list(options = options)
-  # The sampling error of averages is their own.
+  # Averages have a sampling error without replicates.
   if (!has_interval(of) || (interval_of(of)$average && is_averaged(of))) options$replicates <- 0L
-  # Who says nothing of shared errors has them allowed for.
+  # If the user does not specify how errors are shared, the interval allows for shared errors.
   options$common <- if (is_averaged(of) || is_stated(options)) core_common(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)
@@ -131,18 +133,18 @@ core_options <- function(estimator) {
   )]
 }
 
-# One fit for all estimators of a panel, which takes longer than anything else.
+# Is an average needed? It takes most of the time, and all estimators of a panel use the same one.
 needs_average <- function(options) {
   of <- list(options = options)
   is_averaged(of) || interval_of(of)$average
 }
 
-# What is assumed of errors that systems and raters share: `common` of estimate_accuracy().
-# The mathematics is in src/core/accuracy/common.hpp.
+# Assumption about errors that systems and raters share: `common` of estimate_accuracy(). The
+# formulas are in src/core/accuracy/common.hpp.
 
 common_words <- c("typical", "none", "all")
 
-# As given: one of the words or a share, NULL if nothing is stated.
+# Returns one of the words or a share; NULL if `common` is not given.
 check_common <- function(common, method) {
   if (is.null(common)) return(NULL)
   abort_argument_if(is.null(method$common), "common",
@@ -154,29 +156,28 @@ check_common <- function(common, method) {
 
 common_of <- function(options) options$common %||% accuracy_methods()[[options$method]]$common
 
-# Is the share of shared errors stated? Then intervals say what follows from that.
+# Has the user given the share of shared errors? Intervals are then conditional on it.
 is_stated <- function(options) !is.null(options$common) && options$common != common_words[[1L]]
 
-# Must the average be asked how many errors are shared?
+# Is the average needed to compute the typical share of shared errors?
 asks_average <- function(options) identical(common_of(options), common_words[[1L]])
 
-# The correction, a share of the distance between the ends of the range, for each system; `typical`
-# is that of the average.
+# Correction of each system, as a share of the range. `typical` is the correction by the average.
 correction_share <- function(options, typical) {
   common <- core_common(options)
   if (is.character(common)) typical else rep(common %||% 0, length(typical))
 }
 
-# From the independent end of the range the share `back` of the way to the shared one; exactly the
-# independent end where nothing is corrected.
+# Moves from the independent end of the range towards the shared end by the share `back`. Returns
+# exactly the independent end if `back` is 0.
 between_ends <- function(independent, shared, back) {
   back <- rep_len(back, length(independent))
   independent - ifelse(back == 0, 0, back * (independent - shared))
 }
 
-is_corrected <- function(back) any(back != 0, na.rm = TRUE) # NA has no estimate
+is_corrected <- function(back) any(back != 0, na.rm = TRUE) # NA: no estimate
 
-# What was assumed of shared errors, once for all systems.
+# Sentence about the assumed shared errors, for all systems together.
 common_note <- function(x) {
   common <- common_of(x$options)
   share <- x$details$common[!is.na(x$table$estimate)]
@@ -200,7 +201,7 @@ moved_words <- function(share) {
   paste(unique(whole_percent(range(share, na.rm = TRUE))), collapse = " to ")
 }
 
-# The same for a paper.
+# The same assumption, for a methods paragraph.
 explain_common <- function(estimate) {
   share <- estimate$details$common
   of <- if (asks_average(estimate$options) && max(share, na.rm = TRUE) == 0) "no sign" else
@@ -220,7 +221,7 @@ explain_common <- function(estimate) {
   sub("{moved}", moved_words(share), words, fixed = TRUE)
 }
 
-# What a record says to readers of a paper: `explain` with what is in braces filled in.
+# Sentences of a record for a methods paragraph: fills in the placeholders in braces of `explain`.
 explain_estimate <- function(record, estimate) {
   words <- record$explain
   if (is.function(words)) words <- words(estimate)

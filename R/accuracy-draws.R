@@ -1,48 +1,52 @@
-# Accuracy of systems from posterior draws. Two runs of the sampler are the ends of what errors in
-# common could make of it: in the joint one a system is one more rater, in the cut one its answers
-# take no part in what the truth is. How much raters and system err together is no function of the
-# law of the ratings: if the system copies, with probability c, what the ratings of a case say, that
-# law is the same for all c. A posterior of accuracy therefore needs a prior of c and of what
-# deceives all raters alike, and the ratings leave that prior as it is.
+# Accuracy of systems from posterior draws. Two runs of the sampler give the ends of the range from
+# independent to shared errors. In the joint run a system is one more rater; in the cut run its
+# answers do not inform about the truth. The distribution of the ratings does not determine how many
+# errors a system shares with the raters. Suppose that the system copies the answer of the raters
+# with probability c: the ratings have the same distribution for all c. A posterior of the accuracy
+# therefore needs a prior of c and of errors common to all raters. The ratings do not update that
+# prior.
 
 #' Accuracy of systems from posterior draws
 #'
-#' Of a fit by `method = "bayes"` of [fit_raters()]: the posterior of the accuracy of systems, with
-#' errors that raters and systems may share in it. [compare_systems()], [estimate_metrics()] and
-#' [confusion()] of the result take its draws.
+#' Computes the posterior distribution of the accuracy of systems from a fit by
+#' [fit_raters()] with `method = "bayes"`. It includes errors that raters and systems may share.
+#' [compare_systems()], [estimate_metrics()] and [confusion()] of the result use its draws.
 #'
 #' @section Shared errors:
-#' Ratings show how accurate a system would be if its errors were its own (`independent`: it joins
-#' the raters), and if it erred where the raters err (`shared`: raters alone say what is right).
-#' They cannot show where between the two it is. With `common = "typical"` the share of the way has
-#' a prior, normal around the probability of two wrong answers to be the same, 1 / sqrt(K - 1) for K
-#' categories, with standard deviation 0.5; and cases that deceive everybody add an error with mean
-#' 0, whose standard deviation grows with the share of wrong ratings. These are the priors of robust
-#' intervals (see [estimate_accuracy()]). `print()` says what part of the variance is sampling, what
-#' that of shared errors and what that of deceptive cases: more ratings make the first smaller
-#' and leave the others as they are. With `"none"`, `"all"` or a number only sampling remains. On
-#' public data with known truth 90% intervals without shared errors covered about half of the
-#' accuracies.
+#' The ratings identify two accuracies of a system. `independent` assumes that its errors are
+#' independent of the raters' errors (the system is one more rater). `shared` assumes that it errs
+#' where the raters err (only the raters determine the true category). The ratings do not identify
+#' the position of the accuracy between the two. With `common = "typical"` this position has a
+#' normal prior. Its mean is `1 / sqrt(K - 1)` for `K` categories that raters used, about the
+#' probability that two wrong answers are the same; its standard deviation is 0.5. In addition,
+#' cases on which all raters err add an error with mean 0. Its standard deviation grows with the
+#' share of wrong ratings. These are the priors of robust intervals (see [estimate_accuracy()]); if
+#' machines rate, the error of machines replaces them. `print()` reports the parts of the variance
+#' due to sampling, shared errors and cases on which all raters err. More ratings reduce only the
+#' first part. With `"none"`, `"all"` or a number, there is only sampling error. On public data with
+#' known truth, 90% intervals without shared errors covered about half of the accuracies.
 #'
 #' @section Known truths:
-#' What [fit_raters()] was told of cases distinguishes raters, and says nothing of shared errors. A
-#' random sample does (`gold_sample = "random"`): the draws, made without these truths, are weighted
-#' by how probable they make the number of right answers of the system in the sample. A part of
-#' them, 0.3 m^2 / (m^2 + 100) for m cases, is drawn from Beta(1/2, 1/2) instead, in case that the
-#' prior is wrong.
+#' Known truths given to [fit_raters()] inform about the raters, but not about shared errors. A
+#' random sample does (`gold_sample = "random"`). The draws, made without these truths, are weighted
+#' by the probability of the number of correct answers in the sample. A share of the draws,
+#' `0.3 m^2 / (m^2 + 100)` for `m` cases, is drawn from Beta(1/2, 1/2) instead, in case the prior is
+#' wrong.
 #'
 #' @inheritParams estimate_accuracy
 #' @param x A [fit_raters()] result with `method = "bayes"`.
-#' @param method `"joint"`: between the two ends, as `common` says. `"shared"`: raters alone say
-#'   what is right, which is a cut distribution, not a posterior.
-#' @param interval `"posterior"`, quantiles of draws.
-#' @param conf_level Probability of an accuracy between `conf.low` and `conf.high`.
-#' @param common `"typical"`, `"none"`, `"all"` or a number, see *Shared errors*.
-#' @param gold_sample `"random"`, where `known_truth` (or what the fit was told) is a random sample.
+#' @param method `"joint"`: between the two ends, according to `common`. `"shared"`: only the raters
+#'   determine the true category, which gives a cut distribution, not a posterior.
+#' @param interval `"posterior"`: quantiles of the draws.
+#' @param conf_level Probability that the accuracy is between `conf.low` and `conf.high`, in (0, 1).
+#' @param common `"typical"` (the default), `"none"`, `"all"` or a number in \[0, 1\]; see *Shared
+#'   errors*.
+#' @param gold_sample `"random"` if `known_truth` (or the known truth of the fit) is a random
+#'   sample.
 #' @param bins,resampling Not used.
 #' @return An object of class `accuracy_estimate`, see [estimate_accuracy()]. `estimate` is the
-#'   posterior mean of the accuracy in the population of the cases; `tidy(x, "replicates")` has the
-#'   draws.
+#'   posterior mean of the accuracy in the population of the cases. `tidy(x, "replicates")` returns
+#'   the draws.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -74,7 +78,7 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
   draws_estimate(x, about, options, gold)
 }
 
-# A random sample, a list with case and truth (numbers), or NULL.
+# Returns a random sample as a list with case and truth (numbers), or NULL.
 gold_of_draws <- function(fit, known_truth, gold_sample) {
   if (is.null(known_truth) && is.null(gold_sample)) return(NULL)
   gold <- settle_gold(known_truth %||% fit$given$truth, gold_sample %||% "given", fit$x)
@@ -91,11 +95,11 @@ draws_without_truth <- function(fit) {
   fit_settled(x, fit$model, known, fit$prior, fit$sampling, fit$seed)
 }
 
-# `about`: the ratings of the fit, with the systems (and of these the answers) that are judged.
+# `about`: the ratings of the fit with the answers of the systems to evaluate.
 draws_estimate <- function(fit, about, options, gold = NULL) {
   fit <- fit_with(fit, about)
   parts <- drawn_ends(fit)
-  # Of the raters alone, as they are now in rows.
+  # Posterior from the raters without systems, for the current rows.
   fit$posterior <- parts$posterior
   found <- with_one_seed({
     found <- mixed_ends(fit, parts, options)
@@ -104,10 +108,10 @@ draws_estimate <- function(fit, about, options, gold = NULL) {
   as_draws_estimate(fit, found, options, gold)
 }
 
-# Draws x systems at both ends, `independent` and `shared`, and of each the cells of truth and
-# answer, draws x cells of a system in a list. The joint draws of a system are put in the order of
-# the cut ones, which all systems have from one run: so systems go together in the draws as they do
-# there.
+# Draws at both ends of the range: `independent` and `shared` (draws x systems), and lists with the
+# cells of truth and answer (draws x cells) of each system. The cut draws of all systems are from
+# one run. The joint draws of each system are reordered like its cut draws, so that systems have the
+# same dependence in both.
 drawn_ends <- function(fit) {
   x <- fit$x
   size <- length(x$categories)
@@ -150,8 +154,8 @@ joined_task <- function(fit, s) {
   list(x = x, task = task)
 }
 
-# What `common` makes of both ends: accuracy (draws x systems), cells, and sizes, a row per system:
-# `back` of the distance, and the variance of each part.
+# Mixes both ends according to `common`. Returns accuracy (draws x systems), cells, and sizes (a row
+# per system): `back`, the share of the range, and the variance of each part.
 mixed_ends <- function(fit, parts, options) {
   x <- fit$x
   own <- parts$independent
@@ -194,10 +198,10 @@ mixed_ends <- function(fit, parts, options) {
   list(accuracy = accuracy, cells = cells, sizes = sizes, ends = parts)
 }
 
-# Standard deviation of the share of the way; the same as of robust intervals.
+# Standard deviation of the position in the range, as in robust intervals.
 common_spread <- 0.5
 
-# Cells of truth and answer that sum to one, with so much on the diagonal.
+# Rescales cells of truth and answer so that they sum to one and the diagonal sums to `accuracy`.
 cells_with_accuracy <- function(cells, accuracy, size) {
   diagonal <- on_diagonal(size)
   right <- rowSums(cells[, diagonal, drop = FALSE])
@@ -208,14 +212,14 @@ cells_with_accuracy <- function(cells, accuracy, size) {
   out / rowSums(out)
 }
 
-# Share of ratings that are thought to be wrong.
+# Expected share of wrong ratings.
 wrong_share <- function(fit) {
   x <- fit$x
   right <- fit$posterior[cbind(rating_pattern(x), rating_category(x))]
   1 - stats::weighted.mean(right, pattern_weights(x)[rating_pattern(x)])
 }
 
-# Draws weighted by what the sample says, put in their order again.
+# Resamples draws with weights from the gold sample, and restores their order.
 weighted_by_gold <- function(found, x, gold) {
   answer <- case_answers(x)[gold$case, , drop = FALSE]
   for (s in seq_along(x$systems)) {
@@ -229,7 +233,7 @@ weighted_by_gold <- function(found, x, gold) {
     value <- ifelse(vague, stats::rbeta(n, 0.5, 0.5), before)
     log_weight <- stats::dbinom(right, m, value, log = TRUE)
     weight <- exp(log_weight - max(log_weight))
-    # Systematic, so that chance adds little.
+    # Systematic resampling has a smaller Monte Carlo error.
     at <- findInterval((seq_len(n) - stats::runif(1L)) / n * sum(weight), cumsum(weight)) + 1L
     drawn <- value[pmin(at, n)]
     found$accuracy[, s] <- sort(drawn)[rank(before, ties.method = "first")]
@@ -240,7 +244,8 @@ weighted_by_gold <- function(found, x, gold) {
   found
 }
 
-# Draws of the `cells` of all systems, the `parts` of their variances, the number of gold cases.
+# Creates an estimate with the draws of `cells` of all systems, the `parts` of the variances, and
+# the number of gold cases.
 as_draws_estimate <- function(fit, found, options, gold) {
   n <- judged_cases(fit)
   lacking <- n == 0

@@ -1,4 +1,4 @@
-# What is shown of gold in an accuracy estimate, and more gold for one.
+# Prints the gold cases of an accuracy estimate, and updates an estimate with more gold cases.
 
 no_gold_sources <- tibble::tibble(
   system = "", interval = "", estimate = 0, std.error = 0,
@@ -12,7 +12,7 @@ no_gold_details <- tibble::tibble(
   common.high = 0, reason = ""
 )[0L, ]
 
-# Gold and ratings side by side, a row per system.
+# Columns with the estimates from gold cases and from ratings, a row per system.
 gold_columns <- function(x) {
   of <- function(interval, column) {
     x$gold$sources[[column]][x$gold$sources$interval == interval]
@@ -37,7 +37,7 @@ gold_notes <- function(x) {
   )
   c(
     if (!is.null(gold)) from_ratings_notes(x$table, details, details$system),
-    # What the columns of gold are, once for all systems.
+    # Explains the columns about gold cases once for all systems.
     if (!is.null(gold$evidence)) c(
       note(paste0("Gold: ", sample), report = paste0("Known truth: ", plain_words(sample))),
       note("Labels: how many gold cases would be needed without ratings", report = NULL),
@@ -48,7 +48,7 @@ gold_notes <- function(x) {
   )
 }
 
-# What has no gold has what ratings alone say, unless the reasons of `table` say so.
+# Notes on systems without gold cases, unless column `why` of `table` already explains them.
 from_ratings_notes <- function(table, details, of) {
   other <- !table$why %in% c("ratings_alone", "one_rater")
   if (nrow(details) > 0L) reason_notes(details[other, ], of[other])
@@ -56,20 +56,19 @@ from_ratings_notes <- function(table, details, of) {
 
 #' More gold cases for an estimate
 #'
-#' Adds cases whose truth has become known to an estimate with gold cases, without fitting the
-#' ratings again. Intervals widen and shrink by chance from batch to batch: to look at each batch
-#' and stop when the interval is narrow enough, use `interval = "anytime"` (see
-#' [estimate_accuracy()]).
+#' Adds gold cases to an estimate with gold cases, without fitting the ratings again. The width of
+#' an interval varies at random between batches. To look at each batch and stop when the interval is
+#' narrow enough, use `interval = "anytime"` (see [estimate_accuracy()]).
 #'
 #' @param object An [estimate_accuracy()] result with gold cases that are a sample, or with `by`.
-#' @param known_truth More cases with known truth, as in [estimate_accuracy()]. A case that was
-#'   known before must have the same truth.
-#' @param gold_sample How they were chosen, as in [estimate_accuracy()]; `NULL` for as before. All
-#'   batches must have been chosen in the same way: at random, or each case with a known probability
-#'   of being in any of the batches.
-#' @param interval An interval with gold; that of `object` by default.
+#' @param known_truth Further cases with known truth, in a form that [estimate_accuracy()] accepts.
+#'   A case that was already a gold case must have the same truth.
+#' @param gold_sample How the cases were chosen, as in [estimate_accuracy()]; `NULL` for the same
+#'   way as before. All batches must be chosen in the same way: at random, or each case with a known
+#'   probability of being in any of the batches.
+#' @param interval An interval with gold cases; by default that of `object`.
 #' @param ... Not used.
-#' @return An estimate like `object`.
+#' @return An estimate of the same class as `object`.
 #' @family estimation
 #' @examples
 #' # Label in batches of 25 until the half-width is below .06
@@ -117,7 +116,7 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   ))
 }
 
-# A probability is that of being chosen in any batch, so that a further batch changes all of them.
+# Merges batches. A probability refers to all batches, so another batch changes all probabilities.
 merge_gold <- function(gold, more, x) {
   cases <- as_label(x$cases[more$case])
   abort_if(length(cases) > 0L && more$sample != gold$sample, "gold",

@@ -1,72 +1,75 @@
 #' @section Gold cases:
-#' A few cases whose truth is known, a random sample or one drawn with known probabilities
-#' (`gold_sample`), measure what ratings cannot show. The estimate from ratings is made without
-#' them; what ratings predict for each case (half the posterior of raters with an accuracy each,
-#' half the share of ratings) is then compared with gold. With `y` 1 where an answer is the truth,
-#' and `q` its predicted probability, the accuracy is `mean(y - slope q)` over gold cases plus
-#' `slope mean(q)` over all cases: prediction-powered inference (Angelopoulos et al. 2023), with a
-#' slope as in PPI++ that is drawn towards .5 where gold cases are few. Worthless predictions get a
-#' slope of 0, which leaves gold alone.
+#' Gold cases that are a random sample, or a sample with known probabilities (`gold_sample`),
+#' measure errors that ratings do not identify. The estimate from ratings does not use them. The
+#' ratings predict the probability `q` that the system's answer is correct. `q` is the mean of the
+#' posterior probability under a model with an accuracy per rater and of the share of ratings. With
+#' `y` 1 if the answer is the truth and 0 otherwise, the accuracy is `mean(y - slope q)` over gold
+#' cases plus `slope mean(q)` over all cases. This is prediction-powered inference (Angelopoulos et
+#' al. 2023), with a slope as in PPI++ that is shrunk towards .5 if there are few gold cases.
+#' Useless predictions get the slope 0; the estimate is then computed from gold cases only.
 #'
-#' * `"corrected"` is Wilson's interval with as many cases as gold and ratings are worth. It is
-#'   valid however many errors are shared.
-#' * `"combined"`, the default, uses the estimate from ratings alone as a prior: normal, with its
-#'   robust error, where gold cases are few, and with a flat part (of weight up to .7) once there
-#'   are enough to contradict it. Its variance then also grows by 5.9 times that of what gold says,
-#'   which leaves 90% intervals a coverage of .85 in the limit of many cases, however sure and wrong
-#'   ratings are. Where five or more gold cases contradict it (as the print says), the result moves
-#'   from there to `"corrected"`: evenly, between p-values of 1.5 and 0.5 times `1 - conf_level`, so
-#'   that no small difference decides. Where machines rate, the prior is the interval of their
-#'   kind, around its centre.
-#' * `"anytime"` is `"corrected"` as a confidence sequence: valid, approximately, at all numbers of
-#'   gold cases at once, so that you may look after every batch
-#'   ([update()][update.accuracy_estimate]) and stop when the half-width is small enough. It is
+#' * `"corrected"` is Wilson's interval for the equivalent number of labels. It is valid whatever
+#'   the number of shared errors.
+#' * `"combined"` (the default) uses the estimate from ratings as a prior. The prior is normal, with
+#'   the robust standard error, if there are few gold cases. With more gold cases it has a flat part
+#'   (of weight up to .7), so that they can contradict it. Its variance also increases by 5.9 times
+#'   the variance of the gold estimate. With many cases, 90% intervals then have a coverage of at
+#'   least .85, however precise and wrong the ratings are. If five or more gold cases contradict the
+#'   prior (as the print shows), the result moves towards `"corrected"`. It moves linearly between
+#'   p-values of 1.5 and 0.5 times `1 - conf_level`, so that small differences have small effects.
+#'   If machines rate, the prior is the interval for machines, around its centre.
+#' * `"anytime"` is `"corrected"` as a confidence sequence. It is approximately valid at all numbers
+#'   of gold cases simultaneously. You may look after every batch
+#'   ([update()][update.accuracy_estimate]) and stop when the interval is narrow enough. It is
 #'   wider.
 #'
-#' On 28 sets with known truth, 20 of them real (20 draws of random gold cases each), nominal 90%
-#' intervals had this coverage and mean width (`bench/gold.R` in the sources):
+#' The following table has the coverage and mean width of nominal 90% intervals on 28 data sets with
+#' known truth, 20 of them real. There were 20 draws of random gold cases each (`bench/gold.R`):
 #'
-#' | gold cases | `"corrected"` | `"combined"` | gold alone |
+#' | gold cases | `"corrected"` | `"combined"` | `"gold alone"` |
 #' |---|---|---|---|
 #' | 10 | .949, .331 wide | .955, .313 wide | .904, .378 wide |
 #' | 20 | .924, .234 | .926, .228 | .911, .281 |
 #' | 50 | .919, .150 | .922, .147 | .909, .185 |
 #' | 100 | .913, .106 | .912, .105 | .896, .133 |
 #'
-#' At worst, where ratings are sure and off by two or three standard errors of gold, `"combined"`
-#' covers .86 to .87 with 20, 50 and 100 gold cases, as exact binomial sums say, and `"corrected"`
-#' .90. In simulated worlds where raters copy each other, or systems err where raters do, it covered
-#' .89, .88 and .89 (standard error .01), `"corrected"` .90, .89 and .90 (600 panels of
-#' `bench/coverage.R`).
+#' The worst case is a prior from ratings with a small standard error, whose centre is wrong by two
+#' or three standard errors of the gold estimate. `"combined"` then covers .86 to .87 with 20, 50
+#' and 100 gold cases (exact binomial sums), and `"corrected"` covers .90. In simulations, raters
+#' copied each other, or systems erred where raters did. `"combined"` then covered .89, .88 and .89
+#' (standard error .01), and `"corrected"` .90, .89 and .90 (600 panels of `bench/coverage.R`).
 #'
-#' Where all gold cases are right, intervals reach 1, and where all are wrong, they reach 0
-#' (`"combined"` ones only if the prior does not exclude it).
+#' If all gold cases are correct, intervals include 1; if all are wrong, they include 0
+#' (`"combined"` intervals only if the prior does not exclude it).
 #'
-#' `tidy(what = "gold")` has the estimates from gold alone, from ratings alone and from both. Cases
-#' that no rater saw get the mean prediction. Systems (or groups, with `by`) that answered no gold
-#' case have the estimate from ratings alone, with the reason. With `cluster` gold cases of a
-#' cluster are not independent; below five clusters with gold there is no interval. Weights that
-#' count cases make copies of gold cases, too.
+#' `tidy(what = "gold")` returns the estimates from gold cases only, from ratings only, and from
+#' both. Cases without ratings get the mean prediction. Systems (or groups, with `by`) that answered
+#' no gold case have the estimate from ratings, with a reason. With `cluster`, gold cases in a
+#' cluster are dependent; with fewer than five clusters that contain gold cases there is no
+#' interval. Weights that count cases also replicate gold cases.
 #'
 #' @section One rater:
-#' One rater (one language model as a judge, one imperfect test, or one vote of a group of raters)
-#' has no agreement. A random sample of gold cases measures the accuracy, and the ratings of all
-#' other cases make it more precise: `q` is the share of the rater's ratings of a case that are the
-#' answer. With `systems = c(app = "pass")` in [ratings()], the estimate is the share of cases that
-#' pass. Only intervals with gold are possible, and `"combined"` is `"corrected"`. If gold cases
-#' were picked by hand, estimates are `NA`. Gold cases that were drawn by their truth ("50 and 50")
-#' are no random sample; the warning `fallible_warning_gold_by_class` is about them. [plan_gold()]
-#' computes how many labels are needed, [gate()] compares the result with a threshold, and
-#' [compare_systems()] compares versions of an application.
+#' If there is only one rater (one language model as a judge, one imperfect test, or one vote of a
+#' group of raters), there is no agreement between raters. A random sample of gold cases measures
+#' the accuracy, and the ratings of the other cases reduce the standard error: `q` is the share of
+#' the rater's ratings of a case that are equal to the answer. With `systems = c(app = "pass")` in
+#' [ratings()], the estimate is the share of cases that pass. Only intervals with gold cases are
+#' available, and `"combined"` is `"corrected"`. If gold cases were chosen by hand, estimates are
+#' `NA`. Gold cases that were drawn by their truth ("50 and 50") are not a random sample; they cause
+#' the warning `fallible_warning_gold_by_class`. [plan_gold()] computes how many labels are needed,
+#' [gate()] compares the result with a threshold, and [compare_systems()] compares versions of an
+#' application.
 #'
 #' With 500 cases, nine pass rates and eight judges, 90% intervals covered .92, .91 and .91 with 20,
-#' 50 and 100 gold cases (worst setting .87, .87 and .88), and were .83 as wide as those of gold
-#' cases without the judge. With 50 gold cases they were .56 as wide for a judge of sensitivity and
-#' specificity .99, and .97 as wide for one of .6 (`bench/one-judge.R`).
+#' 50 and 100 gold cases (worst setting .87, .87 and .88). Their mean width was .83 times that of
+#' intervals from gold cases without the judge. With 50 gold cases the ratio was .56 for a judge
+#' with sensitivity and specificity .99, and .97 for a judge with .6 (`bench/one-judge.R`).
 #'
 #' @section Gold cases picked by hand:
-#' Gold cases that were picked by hand (`gold_sample = "given"`, the default) measure nothing: they
-#' only enter the likelihood, as in [fit_raters()], and so does all gold with the other intervals.
+#' Gold cases that were chosen by hand (`gold_sample = "given"`, the default) are not a sample, and
+#' do not measure the accuracy. They only enter the likelihood, as in [fit_raters()]. Gold cases of
+#' any kind also enter the likelihood if the interval is not one of
+#' `r list_ids(gold_intervals())`.
 #' @references Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. and Zrnic, T. (2023).
 #'   Prediction-powered inference. *Science*, 382, 669-674. \doi{10.1126/science.adi6000}
 #'
@@ -77,13 +80,14 @@
 #' @rdname estimate_accuracy
 NULL
 
-# Gold in estimate_accuracy(): `known_truth` and `gold_sample`. Where gold cases are a sample, the
-# estimate is made from ratings alone, and what gold measures is put on top of it; where somebody
-# picked them, they only enter the likelihood of the raters.
+# Gold cases of estimate_accuracy(): `known_truth` and `gold_sample`. If gold cases are a sample,
+# the estimate is computed from ratings without them, and is then corrected by them. If they were
+# chosen by hand, they only enter the likelihood of the raters.
 
-# `gold` of all functions here is what read_gold() gives, with `settings` (target, widen) and
-# `kind`: "sample", or why it is none, "picked", "undeclared" or "unrated", or "likelihood" where
-# the interval does not measure with it. NULL if nothing was given.
+# `gold` of all functions in this file is the result of read_gold(), with `settings` (target, widen)
+# and `kind`. `kind` is "sample"; or the reason why gold cases are not a sample: "picked",
+# "undeclared" or "unrated"; or "likelihood" if the interval does not use them as a sample. NULL if
+# there is no known truth.
 settle_gold <- function(known_truth, gold_sample, x) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
     check_no_sample(gold_sample)
@@ -112,7 +116,7 @@ warn_no_gold <- function() {
     i = "Leave it out, or check whether all its truths are missing.")
 }
 
-# Gold may measure what is fitted without it.
+# Gold cases can only measure an estimate that was fitted without them.
 check_gold_of <- function(fit, known_truth, gold_sample) UseMethod("check_gold_of")
 
 check_gold_of.rater_fit <- function(fit, known_truth, gold_sample) invisible()
@@ -127,7 +131,7 @@ check_gold_of.score_fit <- function(fit, known_truth, gold_sample) {
     i = "{.code gold_sample = \"random\"} says that they are a random sample.")
 }
 
-# A posterior that was given may know the truth already, or not: nobody can tell.
+# It is not known whether a user's posterior already depends on the known truth.
 check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample) {
   abort_argument_if(!is.null(known_truth) && !isFALSE(known_truth), "known_truth",
     "{.arg known_truth} needs a model; this fit has only a posterior.",
@@ -136,8 +140,7 @@ check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample) {
 
 gold_measures <- function(gold) identical(gold$kind, "sample")
 
-# `gold` as it enters with an interval: those that do not measure with it leave it to the likelihood
-# of the raters.
+# Marks `gold` for the likelihood of the raters if the interval does not use gold cases.
 gold_for <- function(interval, gold) {
   record <- accuracy_intervals()[[interval]]
   if (!is.null(gold) && is.null(record$gold)) gold$kind <- "likelihood"
@@ -164,8 +167,8 @@ lack_of_sample <- function(interval, gold) {
     " needs a sample of cases with known truth.", x = words[[1L]], i = words[[2L]])
 }
 
-# The gold among some cases of a panel, `own`, which make up `part`. Where all of it is on cases
-# that no rater saw it is no sample of the others, and as good as none.
+# Gold cases among the cases with numbers `own` of a panel; `part` contains these cases. If all of
+# them are on cases without ratings, they are not a sample of the other cases, and are dropped.
 gold_among <- function(gold, own, part) {
   if (is.null(gold)) return(NULL)
   at <- match(gold$case, own)
@@ -181,7 +184,7 @@ gold_among <- function(gold, own, part) {
   gold
 }
 
-# What fit_raters() is to know of gold that measures nothing; NULL for nothing.
+# Known truth for fit_raters(), from gold cases that are not a sample; NULL if there is none.
 truth_for_fit <- function(gold, x) {
   if (length(gold$case) > 0L && !gold_measures(gold)) gold_table(gold, x)
 }
@@ -192,7 +195,7 @@ gold_table <- function(gold, x) {
   out
 }
 
-# A fit to ratings alone, if the truth that it knows is what is to measure now.
+# Refits without known truth if the fit used the gold cases that are now to measure the accuracy.
 fit_without_truth <- function(fit, known_truth) {
   if (!any(known_patterns(fit))) return(fit)
   abort_argument_if(!identical(known_truth, fit$given$truth), "known_truth",
@@ -202,15 +205,14 @@ fit_without_truth <- function(fit, known_truth) {
   fit_again(fit, known_truth = NULL)
 }
 
-# ---- What gold cases measure of the systems of an estimate ---------------------------------------
+# ---- Correction of an estimate by gold cases -----------------------------------------------------
 
-# Puts what gold measures on top of an estimate from ratings alone.
+# Corrects an estimate from ratings by gold cases.
 #
-# Field `gold` of an estimate has what settle_gold() gives (`case`, `truth`, `probability`,
-# `sample`, `kind`, `settings`), and besides: `alone`, the table of the estimate from ratings alone;
-# `evidence`, see gold_evidence(), NULL without gold cases that count; `measured`, what
-# gold_accuracy() gives; `sources`, a row
-# per system and interval; and `details`, a row per system. `predicted`: see gold_evidence().
+# Field `gold` of an estimate has the result of settle_gold() (`case`, `truth`, `probability`,
+# `sample`, `kind`, `settings`) and: `alone`, the table of the estimate from ratings; `evidence`,
+# see gold_evidence(), NULL without usable gold cases; `measured`, see gold_accuracy(); `sources`, a
+# row per system and interval; `details`, a row per system. For `predicted`, see gold_evidence().
 with_gold <- function(estimate, gold, predicted = NULL) {
   if (!gold_measures(gold)) {
     if (length(gold$case) > 0L) estimate$fitted_gold <- gold
@@ -225,7 +227,7 @@ with_gold <- function(estimate, gold, predicted = NULL) {
   measure_with_gold(estimate)
 }
 
-# The same estimate from ratings alone.
+# The same estimate, from ratings only.
 without_gold <- function(estimate) {
   if (!is.null(estimate$gold)) {
     estimate$table <- estimate$gold$alone
@@ -235,7 +237,7 @@ without_gold <- function(estimate) {
   estimate
 }
 
-gold_alone <- "gold alone" # sources that are no intervals of estimate_accuracy()
+gold_alone <- "gold alone" # sources that are not intervals of estimate_accuracy()
 ratings_only <- "ratings alone"
 
 measure_with_gold <- function(estimate) {
@@ -267,11 +269,11 @@ of_known <- function(known, value, others = NA_real_) {
   replace(rep_len(others, length(known)), known, value)
 }
 
-# What each source says of each row of `about`: gold alone, ratings alone, and intervals with both,
-# with the `weight` of gold in the estimate, and the `size` of each interval (see gold_size()).
-# `known`: of which rows gold says something, namely `x`, where ratings alone say `alone`; `table`:
-# what ratings alone say of all rows, as estimates and intervals; `lack`: what gold lacks, named by
-# codes; `field`: "share" or "difference", see new_interval().
+# For each row of `about` a row per source: gold cases only, ratings only, and intervals with both.
+# Columns: the `weight` of gold cases in the estimate, and the `size` of the interval (see
+# gold_size()). `known`: rows with gold cases. `x`, `alone`: measurements and estimates from ratings
+# of these rows. `table`: estimates and intervals from ratings of all rows. `lack`: reasons why gold
+# cases do not measure a row, named by codes. `field`: "share" or "difference", see new_interval().
 source_rows <- function(about, table, known, x, alone, lack, field, settings, interval) {
   shown <- Filter(function(of) !of$gold$anytime || of$id == interval, gold_intervals())
   unaided <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
@@ -297,7 +299,8 @@ source_rows <- function(about, table, known, x, alone, lack, field, settings, in
   rows[order(rep(seq_len(nrow(about)), length(tables) + 1L)), ]
 }
 
-# `table` by the interval that users chose; by ratings alone where gold tells nothing of a row.
+# Replaces rows of `table` by the chosen interval; rows without gold cases keep the estimate from
+# ratings.
 settle_sources <- function(table, sources, interval) {
   chosen <- sources[sources$interval == interval, ]
   known <- !is.na(chosen$estimate)
@@ -313,15 +316,15 @@ settle_sources <- function(table, sources, interval) {
   table
 }
 
-# Labels that alone would give such errors; `cases` that they would be drawn from, if the accuracy
-# is that of these cases.
+# Equivalent number of labels: how many gold cases without ratings would give the same error.
+# `cases`: number of cases from which they are drawn, if the accuracy of these cases is the target.
 worth_in_labels <- function(rows, cases) {
   variance <- rows$std.error^2 / (rows$estimate * (1 - rows$estimate))
   labels <- 1 / (ifelse(is.na(rows$size), variance, 1 / rows$size) + 1 / cases)
   ifelse(is.finite(labels) & !is.na(rows$std.error), labels, NA_real_)
 }
 
-# Why gold measures nothing of a system, words with a code as their name; NULL if it does.
+# Reason (named by a code) why gold cases do not measure a system; NULL if they do.
 lack_of_gold <- function(estimate, s) {
   evidence <- estimate$gold$evidence
   if (estimate$gold$measured$known[[s]]) {
@@ -354,7 +357,7 @@ only_some_drawn <- c(not_drawn = paste(
   "to be drawn"
 ))
 
-# A reason for each quantity, NA where there is none.
+# A reason for each quantity, or NA.
 lack_of_clusters <- function(x) {
   clusters <- x$clusters %||% rep(Inf, length(x$estimate))
   few <- paste0(
@@ -364,8 +367,8 @@ lack_of_clusters <- function(x) {
   ifelse(clusters < fewest_clusters, few, NA_character_)
 }
 
-# What gold says beside the accuracies of systems, of which `table` has what ratings alone say.
-# `worth`: of how many labels without ratings one label with them does the work.
+# Further results from gold cases, a row per system. `table`: estimates from ratings. `worth`:
+# number of labels without ratings that are equivalent to one label with ratings.
 gold_details <- function(table, known, x, alone, settings, lack) {
   of <- function(value, others = NA_real_) of_known(known, value, others)
   facts <- columns_tibble(
@@ -383,7 +386,7 @@ gold_details <- function(table, known, x, alone, settings, lack) {
   facts
 }
 
-# Does gold say more of a system's estimate than ratings alone do?
+# Do gold cases have at least half of the weight in an estimate?
 rests_on_gold <- function(estimate) {
   if (is.null(estimate$gold)) return(rep(FALSE, nrow(estimate$table)))
   sources <- estimate$gold$sources

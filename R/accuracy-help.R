@@ -1,138 +1,158 @@
-# What methods, intervals and warnings of estimate_accuracy() are; its help page shows it.
+# Sections of the help page of estimate_accuracy(): methods, intervals and warnings.
 
 #' @section Methods:
-#' * `"average"`, the default, takes the system as one more rater in a family of models: raters
-#'   equally accurate or not; errors uniform, by distance (if categories are ordered), or each judge
-#'   (rater or system) with error rates of its own around these; cases equally difficult or not; and
-#'   a confusion matrix for each judge, around its accuracy (a hierarchical Dawid-Skene model).
-#'   Models are weighed by how probable they make all answers (Laplace and variational
-#'   approximations to the evidence). The mean posterior probability of the system's answers,
-#'   averaged over models, as if it had been right once and wrong once before, is column
-#'   `independent`: in all models errors are independent given the truth. The estimate is corrected
-#'   for shared errors (next section). Nothing is drawn at random.
-#' * `"binned"` is the published method. Cases are put into bins by their highest posterior
-#'   probability, `(0.9, 1]`, `(0.8, 0.9]` and so on. In a bin with mean highest probability `Pg`,
-#'   where the system gives the most probable category in a share `Pa` of the cases, accuracy is
-#'   `((N - 1) Pa - 1 + Pg) / (N Pg - 1)` for `N` categories (equation 7), clipped to \[0, 1\]. The
-#'   estimate is the mean over bins, weighted by cases. Tied categories share the credit. A bin in
-#'   which no category stands out (`N Pg - 1 < 1e-6`) says nothing and leaves the mean, with a
-#'   warning.
-#' * `"unbinned"` uses all categories of all cases at once: with `Q` the mean posterior probability
-#'   of the system's answers and `S2` the mean sum of squared posterior probabilities, accuracy is
-#'   `((N - 1) Q - 1 + S2) / (N S2 - 1)`, clipped. It needs no bins and has smaller error in small
-#'   samples.
-#' * `"joint"` takes the system as one more rater of the `model`, fitted by likelihood: its errors
-#'   are its own, independent of those of the raters given the truth.
+#' * `"average"` (the default) fits a family of models in which the system is one more rater. The
+#'   models differ in four properties. (1) Raters are equally accurate, or not. (2) Errors are
+#'   uniform, depend on the distance between ordered categories, or each judge (rater or system) has
+#'   separate error rates around these. (3) Cases are equally difficult, or not. (4) Each judge has
+#'   a confusion matrix around its accuracy (a hierarchical Dawid-Skene model). The weight of a
+#'   model is proportional to its evidence, the probability of all answers (Laplace and variational
+#'   approximations). Column `independent` is the posterior probability of the system's answers,
+#'   averaged over cases and models, with a Beta(2, 2) prior of the accuracy. In all models errors
+#'   are independent given the truth; the estimate is corrected for shared errors (next section).
+#'   The estimate involves no random numbers.
+#' * `"binned"` is the published method. Cases are grouped into bins by their highest posterior
+#'   probability: `(0.9, 1]`, `(0.8, 0.9]` and so on. In a bin, `Pg` is the mean highest probability
+#'   and `Pa` is the share of cases in which the system gives the most probable category. For `N`
+#'   categories the accuracy in the bin is `((N - 1) Pa - 1 + Pg) / (N Pg - 1)` (equation 7),
+#'   clipped to \[0, 1\]. The estimate is the mean over bins, weighted by the number of cases. Tied
+#'   categories share the credit. Bins in which all categories are equally probable
+#'   (`N Pg - 1 < 1e-6`) carry no information and are left out, with a warning.
+#' * `"unbinned"` uses all categories of all cases at once. `Q` is the mean posterior probability of
+#'   the system's answers, and `S2` is the mean sum of squared posterior probabilities. The accuracy
+#'   is `((N - 1) Q - 1 + S2) / (N S2 - 1)`, clipped. It needs no bins and has smaller errors in
+#'   small samples.
+#' * `"joint"` fits the `model` by likelihood with the system as one more rater. The system's errors
+#'   are independent of the raters' errors given the truth.
 #' * `"shared"` is the mean posterior probability of the system's answers under the `model` fitted
-#'   to the raters alone: all errors are shared with the raters.
+#'   to the raters without systems. All errors are shared with the raters.
 #'
-#' On 36 families of public data sets with known truth in which people rate, 12 of which were set
-#' aside and used once, the mean absolute error of `"average"` is .053; on the 14 with classifiers
-#' as systems .032. Where language models or other programs rate, it is larger: see Intervals.
+#' The mean absolute error of `"average"` was .053 on 36 families of public data sets with known
+#' truth in which people rate. Of these, 12 were set aside and used once. It was .032 on the 14
+#' families with classifiers as systems. If language models or other programs rate, errors are
+#' larger: see *Intervals*.
 #'
 #' @section Shared errors of systems and raters:
-#' Agreement cannot show how many errors a system shares with the raters. Columns `shared` and
-#' `independent` are the ends of that range: with methods `"joint"` and `"shared"` those of their
-#' `model`, otherwise the mean posterior under a hierarchical Dawid-Skene model of the raters alone
-#' (averaged with its one-coin limit), and the average. `common` is what is assumed: with a share
-#' `c` of shared errors the estimate is `independent - c (independent - shared)`. (Where truths
-#' are known the ends differ by no more than the prior of `independent`, which `"typical"` leaves
-#' alone.)
+#' Ratings do not identify how many errors a system shares with the raters ("correlated errors").
+#' Columns `shared` and `independent` are the ends of the range. With methods `"joint"` and
+#' `"shared"` they are computed from their `model`. With the other methods, `independent` is the
+#' average, and `shared` is the mean posterior under a hierarchical Dawid-Skene model of the raters
+#' without systems (averaged with its one-coin limit). `common` sets the assumed share `c` of shared
+#' errors; the estimate is `independent - c (independent - shared)`. (If truths are known, the ends
+#' differ at most by the effect of the prior of `independent`, and `"typical"` does not correct
+#' that.)
 #'
-#' `"none"` is `c = 0`, `"all"` is `c = 1`. `"typical"` is `s / sqrt(N - 1)`, where `N` is the
-#' number of categories that raters used (in the whole panel, also with `by`), and `s = max(0, 1 - 2
-#' w)` says how much of shared errors to allow for (`dependence_weight` of details): `w` is the
-#' weight of the models in which cases are equally difficult and judges have no error rates of their
-#' own. These are fitted to the raters alone, so that `s` does not depend on which systems are
-#' evaluated. Where raters are wrong more than .9 times as often as guessing would be, `s` is 1,
-#' since models with such raters are no evidence of independence. `N` matters because wrong answers
-#' to the same case may differ: with many categories shared errors show as wrong answers that
-#' coincide more often than they should, with two categories they never show. Two wrong
-#' answers are the same one with probability `1 / (N - 1)` if they are spread evenly; in public sets
-#' it was about `1 / sqrt(N - 1)`, since wrong answers have favourites. It is a heuristic: where
-#' errors truly are independent, raters unequal, cases many and categories two, the correction is
-#' too large.
+#' `"none"` is `c = 0` and `"all"` is `c = 1`. `"typical"` is `c = s / sqrt(N - 1)`:
+#' * `N` is the number of categories that raters used (in the whole panel, also with `by`).
+#' * `s = max(0, 1 - 2 w)`, column `dependence_weight` of details, is the prior weight of
+#'   dependence. `w` is the weight of the models in which cases are equally difficult and judges
+#'   have no separate error rates. These models are fitted to the raters without systems, so that
+#'   `s` does not depend on which systems are evaluated. `s` is 1 if the raters' error rate is above
+#'   .9 times that of guessing, because models with such raters are no evidence of independence.
+#' * `1 / sqrt(N - 1)` approximates the probability that two wrong answers to a case are the same.
+#'   It would be `1 / (N - 1)` if wrong answers were spread evenly. In public data it was about
+#'   `1 / sqrt(N - 1)`, because some wrong answers are more popular than others. With many
+#'   categories, shared errors are visible as wrong answers that coincide too often. With two
+#'   categories they are never visible.
+#'
+#' The correction is a heuristic. It is too large if errors are truly independent, raters are
+#' unequal, and there are many cases and two categories.
 #'
 #' @section Intervals:
-#' `"robust"` allows for what sampling error leaves out: on real data raters err on the same cases,
-#' and systems err there too. Its variance is
-#' `sampling^2 + o^2 s (.04^2 + max(E / 4, R / sqrt(12))^2 + (gap / 2)^2)`. `o` is the share of the
-#' system's cases whose truth is not known; `E` is the share of wrong ratings; `gap` is
-#' `independent` (of other methods the estimate) less column `shared` of `"average"`; and `s` is as
-#' above: where the data favour models without shared errors, nothing is added. `R` is the range of
-#' accuracies over the base rates that ratings leave possible, if raters may be right more often on
-#' one category than on another (column `base_rate_range` of details): raters who nearly always say
-#' "yes" nearly always agree, whatever the truth. A truth anywhere in a range is off its middle by
-#' `R / sqrt(12)` on average. Raters who agree no better than by chance beyond the shares of their
-#' answers have `R = 1` and `s = 1`: the interval is wide, and the reason says why. Declaring
-#' `rater_kind` `"expert"` or `"crowd"` in [ratings()] does not change a number. Where `common` is
-#' stated, as a number or one of `"none"` and `"all"`, the variance is `sampling^2`: the interval
-#' is that under the assumption. For `"average"`, `sampling` is from the curvature of the posterior
-#' and the differences between models, for other methods from a bootstrap. Raters who copy from each
-#' other are beyond it.
+#' `"robust"` intervals allow for shared errors as well as sampling error: on real data, raters and
+#' systems err on the same cases. The variance is
+#' `sampling^2 + o^2 s (.04^2 + max(E / 4, R / sqrt(12))^2 + (gap / 2)^2)`.
+#' * `sampling` is the standard error due to sampling. For `"average"` it is computed from the
+#'   curvature of the posterior and the differences between models, for other methods by a
+#'   bootstrap.
+#' * `o` is the share of the system's cases whose truth is not known.
+#' * `s` is the prior weight of dependence (see above). If the data favour models without shared
+#'   errors, nothing is added.
+#' * `E` is the share of wrong ratings.
+#' * `R` is the range of accuracies over the base rates that are compatible with the ratings (column
+#'   `base_rate_range` of details). Raters may be more accurate on one category than on another:
+#'   raters who nearly always answer "yes" nearly always agree, whatever the truth. A uniform
+#'   variable on a range has standard deviation `R / sqrt(12)`. If raters agree no better than by
+#'   chance, given how often they use each category, `R = 1` and `s = 1`. The interval is then wide,
+#'   and column `reason` explains it.
+#' * `gap` is `independent` (for other methods the estimate) minus the column `shared` of
+#'   `"average"`.
 #'
-#' If all raters are machines (`rater_kind` `"model"` or `"tool"`), their agreement says little: in
-#' 9 families the truth rose by only .23 where the estimate rose by 1. The estimate stays, but the
-#' interval of the average is centred on `estimate + o (.65 - estimate) / 2` (column `centre` of
-#' details), with variance `sampling^2 + (.17 o)^2`, whatever the ratings look like. The interval
-#' may be too wide for an easy task. High agreement does not show that it is: kappa above .7 meant
-#' an error below .01 in two sources, .14 and .44 in two others. 20 random cases with known truth
-#' replace this interval. A difference of two systems has the difference of such centres; other
-#' metrics keep their estimate as centre, and the confusion matrix is that of the estimate.
+#' If `common` is given as a number, `"none"` or `"all"`, the variance is `sampling^2`: the interval
+#' is conditional on this assumption. Whether `rater_kind` in [ratings()] is `"expert"` or `"crowd"`
+#' does not affect any number. The interval does not allow for raters who copy from each other.
 #'
-#' Multiples of the standard error are those of Student's distribution with 4 degrees of freedom,
-#' scaled to the normal one at .9 (1.18 at .8, 2.14 at .95, 3.55 at .99), since errors between
-#' families have heavier tails than the normal distribution.
+#' *Machines as raters.* If all raters are machines (`rater_kind` `"model"` or `"tool"`), their
+#' agreement carries little information. In 9 families of data sets the true accuracy increased by
+#' only .23 when the estimate increased by 1. The estimate is unchanged, but the interval of
+#' `"average"` is centred on `estimate + o (.65 - estimate) / 2` (column `centre` of details). Its
+#' variance is `sampling^2 + (.17 o)^2`, whatever the ratings are. The interval may be too wide for
+#' an easy task. High agreement does not show that a task is easy. With kappa above .7, the error
+#' was below .01 in two sources, and .14 and .44 in two others. If the truth of 20 random cases is
+#' given, they replace this interval. A difference of two systems is the difference of such centres.
+#' Other metrics keep their estimate as centre, and the confusion matrix is that of the estimate.
 #'
-#' In 43 public sources in which people rate, 90% intervals contained the true accuracy in .94 of
-#' cases (standard error over sources .02) and were .30 wide on average. Two of their constants were
-#' widened after 7 of these sources had been covered in only .67. Chosen without the source in
-#' question, one constant at a time, coverage is .90 (.04). Expect about .9 for your data, and much
-#' less in some sources: of 43, one was covered in a third of cases and two in half.
+#' *Quantiles.* Errors vary between families of data sets, with heavier tails than the normal
+#' distribution. The multiples of the standard error are therefore quantiles of Student's
+#' distribution with 4 degrees of freedom, scaled to the normal quantile at level .9. They are 1.18,
+#' 1.64, 2.14 and 3.55 at the levels .8, .9, .95 and .99.
 #'
-#' In 20 public sources in which machines rate (10 language models, 10 programs) coverage was .91
-#' (.03), with a width of .54. Machines that are not declared are covered in .72 (.07), with a width
-#' of .29: declare them.
+#' *Coverage.* In 43 public sources in which people rate, 90% intervals contained the true accuracy
+#' in .94 of cases (standard error over sources .02); their mean width was .30. Two constants were
+#' widened because coverage was only .67 in 7 of these sources. If each constant is chosen without
+#' the source in question, coverage is .90 (.04). Expect about .9 for your data, and much less in
+#' some sources: one of the 43 was covered in a third of cases, and two in half.
 #'
-#' `"bootstrap"` resamples cases, refits raters each time (of averaged models those that weigh at
-#' least .001, which are weighted again), and gives percentiles. It covers sampling error only:
-#' nominal 90% intervals of this kind cover far fewer of the accuracies in public sets.
-#' Replicates in which agreement is no better than by chance have no estimate; they are counted, and
-#' reported if they are many. Where clipping, few cases or the choice between modes bias the
-#' estimate, replicates are biased once more, and the interval is lopsided; if they are biased by
-#' more than they vary, it does not contain the estimate, with a warning (the same would happen to
-#' reflected and bias-corrected percentiles). It is `NA`, with a reason, where replicates do not
-#' vary (a system that is always right, say), where most of them have no estimate, or where weights
-#' are not counts.
+#' In 20 public sources in which machines rate (10 language models, 10 programs), coverage was .91
+#' (.03), with a mean width of .54. If machines are not declared as such, coverage is .72 (.07),
+#' with a mean width of .29. Declare them.
+#'
+#' `"bootstrap"` intervals are percentiles of estimates from resampled cases, to which the raters
+#' are fitted again. (Of the averaged models, those with a weight of at least .001 are fitted and
+#' weighted again.) The intervals cover sampling error only. Nominal 90% intervals cover far fewer
+#' of the accuracies in public data sets.
+#' * Replicates in which agreement is no better than by chance have no estimate. They are counted,
+#'   and there is a warning if they are many.
+#' * If clipping, few cases or the choice between modes bias the estimate, replicates have this bias
+#'   twice, and the interval is asymmetric. If the bias exceeds their spread, the interval does not
+#'   contain the estimate, with a warning. Reflected and bias-corrected percentiles would not help.
+#' * The interval is `NA`, with a reason, in three cases: replicates do not vary (as for a system
+#'   that is always right); most replicates have no estimate; or weights are not counts.
 #'
 #' @section Warnings:
-#' For averaged estimates and robust intervals there are two warnings.
-#' `fallible_warning_few_data`: an interval for sampling error alone would be wider than .2; more
-#' cases help. `fallible_warning_assumption`: the standard error is above .08, and what shared
-#' errors may hide is at least as much of it as sampling; the warning names the largest cause
-#' (raters who favour one category, a wide range, raters who are often wrong). Cases with known
-#' truth help. It is always given where machines rate, and never where `common` is stated or gold
-#' cases measure the accuracy. The absence of a warning is no proof: of 120 sets in which people
-#' rate, 43 had a mean error above .05, 6 of them without a warning; 23 of the other 77 had a
-#' warning. Of 57 sets in which machines rate that were not declared, 38 had such an error, 11 of
-#' them without a warning.
+#' Averaged estimates and robust intervals have two warnings:
+#' * `fallible_warning_few_data`: an interval for sampling error only would be wider than .2, and
+#'   sampling is the larger part of the error. More cases help.
+#' * `fallible_warning_assumption`: the standard error is above .08, and possible shared errors
+#'   contribute at least as much to it as sampling. The warning names the largest cause (raters who
+#'   favour one category, a wide range, raters who are often wrong). Cases with known truth help.
+#'   There is always a warning if machines rate. There is none if `common` is given as a number,
+#'   `"none"` or `"all"`, or if gold cases measure the accuracy.
 #'
-#' `fallible_warning_raters`: some raters always gave the same answer. A rater whose ratings are all
-#' of one category, although as many ratings drawn from those of the panel would be equal with a
-#' probability of at most .01, carries no information about the truth. The average leaves these
-#' raters out, unless `common` is stated or truths or raters are known. In 12 public sources that
-#' have such raters the mean error fell by .008 (standard error .004). Where no case has two ratings
-#' without them, the accuracy is `NA`.
+#' The absence of a warning is no proof. Of 120 data sets in which people rate, 43 had a mean error
+#' above .05, 6 of them without a warning; of the other 77, 23 had a warning. Of 57 data sets in
+#' which machines rate without being declared, 38 had such an error, 11 of them without a warning.
+#'
+#' `fallible_warning_raters`: some raters always gave the same answer. If the ratings of such a
+#' rater had been drawn at random from those of the panel, they would all be equal with a
+#' probability of at most .01. Such a rater carries no information about the truth. Method
+#' `"average"` leaves these raters out, unless `common` is given as a number, `"none"` or `"all"`,
+#' or truths or raters are known. In 12 public sources with such raters, the mean error decreased by
+#' .008 (standard error .004). If no case has two other ratings, the accuracy is `NA`.
 #'
 #' @section Degenerate data:
-#' Where agreement is no better than by chance, or no two raters share a case, all is `NA` with a
-#' reason. Perfect agreement, two raters, categories that no rater used, raters below chance among
-#' better ones, and repeated ratings (independent unless they are reruns, see [ratings()]) have
-#' estimates; priors keep them inside (0, 1). Weights count as numbers of cases, or, if they sum to
-#' one and so are probabilities, as shares of a million. Where they are not whole numbers there is
-#' no interval.
-#' Where raters used one category only, it is unknown how often they agree by chance, and
-#' `"typical"` gives `NA`.
+#' * *Agreement no better than by chance*, or no case with ratings by two raters: all values are
+#'   `NA`, with a reason.
+#' * *Perfect agreement*, two raters, unused categories, raters below chance among better ones, and
+#'   repeated ratings: there are estimates, and priors keep them inside (0, 1). Repeated ratings are
+#'   independent unless they are reruns, see [ratings()].
+#' * *Only one category used*: chance agreement is not known, and `"typical"` gives `NA`.
+#' * *Weights* are numbers of cases. Weights that sum to one are probabilities, and are treated as
+#'   shares of a million cases. If weights are not whole numbers, there is no interval.
+#'
+#' @section Errors:
+#' Unsuitable arguments raise an error of class `fallible_error_argument`. It names the argument and
+#' describes what to do. See [conditions] for all classes.
 #' @name estimate_accuracy
 #' @rdname estimate_accuracy
 NULL

@@ -9,7 +9,7 @@
   show_accuracy(structure(systems_of(unclass(x), at), class = class(x)))
 }
 
-# Patterns that no longer differ become one, of which the first is as good as any.
+# Patterns that no longer differ are joined; the first of them represents the others.
 systems_of <- function(x, at) {
   before <- x$fit$x
   x$fit <- fit_with(x$fit, join_patterns(keep_systems(x$fit$x, at)))
@@ -49,8 +49,8 @@ format.accuracy_estimate <- function(x, digits = 0L, ...) {
   if (length(out) > 1L) stats::setNames(out, x$table$system) else out
 }
 
-# Computes all that is shown of an estimate. Verbs that return one end with this; what is computed
-# from an estimate on the way to another result is not shown.
+# Computes everything that is printed for an estimate. Verbs that return an estimate call it last.
+# Intermediate estimates are not printed.
 show_accuracy <- function(x) {
   options <- x$options
   table <- x$table
@@ -78,13 +78,13 @@ show_accuracy <- function(x) {
   x
 }
 
-# Accuracies, and the intervals that an estimate has.
+# Columns of accuracies and of their intervals.
 accuracy_columns <- function(x) {
   heading <- if (is_pass_rate(x)) passes else "accuracy"
   c(stats::setNames("estimate", heading), if (has_interval(x)) interval_columns[-1L])
 }
 
-# Only bins can say nothing of some of the cases.
+# Numbers for glance().
 facts_of_accuracy <- function(x, record) {
   options <- x$options
   fit <- x$fit
@@ -105,7 +105,7 @@ facts_of_accuracy <- function(x, record) {
   ))
 }
 
-# How far raters agree, and how accurate they are under the model that was fitted.
+# Agreement of the raters, and their accuracy under the fitted model.
 rater_words <- function(facts) {
   paste0(
     "Raters: agreement ", percent(facts$agreement), " (Fleiss' kappa ", decimals(facts$kappa, 2L),
@@ -113,7 +113,7 @@ rater_words <- function(facts) {
   )
 }
 
-# What a reader must know beside the numbers.
+# Notes below the printed table.
 accuracy_notes <- function(x, record) {
   table <- x$table
   some <- function(names) shorten(names, most = 4L)
@@ -121,7 +121,7 @@ accuracy_notes <- function(x, record) {
   assumed <- if (!all(rests_on_gold(x))) common_note(x)
   silent <- x$details$uninformative
   left_out <- which(silent > 0 & !is.na(table$estimate))
-  # The percentiles of a biased estimator may leave it behind.
+  # Percentiles of a biased estimator may not contain the estimate.
   outside <- which(table$estimate < table$conf.low | table$estimate > table$conf.high)
   c(
     reason_notes(table, table$system),
@@ -156,8 +156,8 @@ accuracy_notes <- function(x, record) {
   )
 }
 
-# Where systems abstained, also how often they answered, and their accuracy over all cases that they
-# were asked, of which an abstention is wrong.
+# If systems abstained, adds how often they answered, and their accuracy over all cases if
+# abstentions are wrong.
 accuracy_table <- function(x) {
   table <- x$table
   if (is.null(x$fit$x$silent_systems)) return(table)
@@ -177,7 +177,7 @@ answered_notes <- function(table) {
     " if they are right", recycle0 = TRUE)
 }
 
-# What the intervals of an estimate contain.
+# Note on the sources of error that the intervals contain.
 interval_note <- function(record, x) {
   words <- record$note(x)
   note(
@@ -186,10 +186,10 @@ interval_note <- function(record, x) {
   )
 }
 
-# What the estimates rest on.
+# Details of an estimate, for summary().
 summary_of_accuracy <- function(x) {
   details <- tidy(x, "details")
-  others <- details$system[-(1:5)] # more columns do not fit a screen
+  others <- details$system[-(1:5)] # more columns do not fit on a screen
   drop_null(list(
     if (!all(is.na(details[names(words_of_details)]))) {
       view_of_matrix(details_in_words(utils::head(details, 5L)), "fact", most = Inf, title = paste0(
@@ -205,7 +205,7 @@ summary_of_accuracy <- function(x) {
   ))
 }
 
-# A row per fact, a column per system.
+# A row per detail, a column per system.
 details_in_words <- function(details) {
   known <- Filter(function(field) !all(is.na(details[[field]])), names(words_of_details))
   values <- stack_rows(details[known], function(x) {

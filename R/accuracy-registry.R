@@ -1,21 +1,25 @@
-# The registry of estimation methods and of intervals: what estimate_accuracy() can do, and what
-# others have to know of it. A method has its record in a file method-*.R, an interval in a file
-# interval-*.R; nothing outside these files asks which method or interval it has to do with, only
-# what that needs or gives (tools/ids.R).
+# The registry of estimation methods and intervals of estimate_accuracy(), and their properties. The
+# record of a method is in a file method-*.R, that of an interval in a file interval-*.R. Code
+# outside these files does not branch on names of methods or intervals, only on properties
+# (tools/ids.R).
 
-# A method is a list. words: what results call it; model: what it knows of raters, "k" (the K-model
-# as fitted by algebra), "any" model, or "own" (models of its own, whatever the fit, which must not
-# ask for another); posterior: does it give a probability of each category for each case;
-# likelihood: is the accuracy of a system a parameter of a likelihood; clips, bins: does it take
-# `clip`, and `bin_width`; iterated: are its numbers found by iteration, so that equal ones may
-# differ a little; compiled: does a study run it in compiled code; stand_in: the method whose
-# replicates show how its systems go together, where its own would take too long; draws: the
-# interval whose draws compare_systems() takes of an estimate that has none; common: what is assumed
-# of shared errors unless a user says, NULL if nothing can be; estimate: a function
-# of fit, options and what average_of() gives (if the model is its own, or if the interval needs
-# that), see new_point(); of_posterior: the same, a function of fit and options, for a posterior
-# that a user gave, NULL if the method needs more than that; of_family: the same for a family of
-# models, fitted in R.
+# A method is a list:
+# * words: its name in results
+# * model: the models that it supports, "k" (the K-model fitted by algebra), "any", or `"own"` (a
+#   fixed set of models; the user cannot choose another)
+# * posterior: does it compute the probability of each category for each case?
+# * likelihood: is the accuracy of a system a parameter of a likelihood?
+# * clips, bins: does it use `clip` and `bin_width`?
+# * iterated: is it iterative, so that estimates that should be equal may differ slightly?
+# * compiled: can a study run it in compiled code?
+# * stand_in: method whose replicates give the correlation of systems, if its replicates are slow
+# * draws: interval whose draws compare_systems() uses if the estimate has no interval
+# * common: default assumption about shared errors; NULL if the user cannot choose one
+# * estimate: function of fit, options and the result of average_of() (if the model is `"own"`,
+#   or if the interval needs it), which returns new_point()
+# * of_posterior: the same, a function of fit and options, for a posterior given by the user; NULL
+#   if the method needs a model
+# * of_family: the same, for a family of models that is fitted in R
 new_method <- function(id, words, model, estimate, of_posterior = NULL, of_family = of_posterior,
                        posterior = FALSE, likelihood = FALSE, clips = FALSE, bins = FALSE,
                        iterated = TRUE, compiled = TRUE, stand_in = id, draws = "bootstrap",
@@ -23,25 +27,35 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
   mget(names(formals()))
 }
 
-# An interval is a list. words: what messages call it; likelihood: does it need a method with one;
-# clusters: can it know of them; average: does it need average_of(), whatever the method; uncounted:
-# what is wrong with weights that count no cases; replicates: how many there are unless a user says;
-# hidden: does it allow for what sampling error leaves out; spread: how metrics and cells have it,
-# by "percentile" of replicates of them or by the "delta" method, "" if it is for accuracy only;
-# compiled: does a study run it in compiled code; own_fit: can a fit by as_rater_fit() have it;
-# find: a function of a draft (see draft_estimate()), see new_interval_found(), or NULL for no
-# interval at all; draws: a function of an estimate and replicates of it that gives what the errors
-# of all its systems together may have been (draws x systems, around the estimates) or, as a text,
-# why it cannot; or NULL if the interval knows of one system at a time; drawn: is it of posterior
-# draws only; gold: how gold cases measure it, where `find` is what there is without them, or NULL
-# if the interval has no use for gold as a sample; note: a function of an estimate that tells
-# readers what its intervals contain, see interval_note(); explain: the same for a paper, a text or
-# a function, see explain_estimate().
+# An interval is a list:
+# * words: its name in messages
+# * likelihood: does it need a method with a likelihood?
+# * clusters: does it support clusters?
+# * average: does it need average_of() for all methods?
+# * uncounted: consequence of weights that are not counts
+# * replicates: default number of replicates
+# * hidden: does it allow for errors other than sampling error?
+# * spread: how metrics and cells get it: from "percentile"s of replicates, or by the "delta"
+#   method; "" if it is for accuracy only
+# * compiled: can a study run it in compiled code?
+# * own_fit: can a fit by as_rater_fit() have it?
+# * find: function of a draft (see draft_estimate()) that returns new_interval_found(); NULL if
+#   there is no interval
+# * draws: function of an estimate and its replicates that returns draws of all systems jointly
+#   (draws x systems), or a string with the reason why it cannot; NULL if the interval treats
+#   systems separately
+# * drawn: is it only for posterior draws?
+# * gold: how gold cases measure it (`find` is used without them); NULL if it does not use gold
+#   cases as a sample
+# * note: function of an estimate that describes the interval, see interval_note()
+# * explain: the same for a methods paragraph: a string or a function, see explain_estimate()
 #
-# `gold` is a list. share, difference: functions of what gold cases measure of quantities on the
-# unit scale or of differences (see correct_mean()), of estimates from ratings only (see
-# ratings_alone()) and of settings (target, widen, conf_level) that give intervals; anytime: may it
-# be looked at after every gold case; believes: is the estimate from ratings a prior of it.
+# `gold` is a list:
+# * share, difference: functions that return intervals of quantities on the unit scale, and of
+#   differences. Arguments: measurements by gold cases (see correct_mean()), estimates from ratings
+#   (see ratings_alone()), and settings (target, widen, conf_level)
+# * anytime: is it valid after every gold case?
+# * believes: does it use the estimate from ratings as a prior?
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
                          likelihood = FALSE, clusters = TRUE, average = FALSE, uncounted = NULL,
                          replicates = 1000L, hidden = FALSE, spread = "", compiled = FALSE,
@@ -52,7 +66,7 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
   check_record(record, flags, c("id", "words"), c("find", "draws", "note"))
 }
 
-# Checks the properties of a record once, when it is made. Functions may be NULL.
+# Checks the properties of a record when it is created. Functions may be NULL.
 check_record <- function(record, flags, strings, functions) {
   stopifnot(
     vapply(record[flags], rlang::is_bool, NA), vapply(record[strings], rlang::is_string, NA),
@@ -61,8 +75,8 @@ check_record <- function(record, flags, strings, functions) {
   record
 }
 
-# Functions, since the records are in files that R reads after this one; what they list is made
-# once. The first is the default.
+# These are functions because the records are in files that R reads after this one. The lists are
+# created once. The first record is the default.
 accuracy_methods <- function() {
   if (is.null(registry$methods)) {
     registry$methods <- by_id(list(
@@ -90,36 +104,36 @@ interval_none <- new_interval("none", spread = "percentile", compiled = TRUE, ow
 
 by_id <- function(records) stats::setNames(records, vapply(records, `[[`, "", "id"))
 
-# Names of the records that have a property.
+# Names of the records with a property.
 ids_with <- function(property, records) {
   names(Filter(function(record) !isFALSE(record[[property]] %||% FALSE), records))
 }
 
-# Of which cells of a confusion matrix can have an interval: draws have their own.
+# Names of the intervals that cells of a confusion matrix can have. Posterior draws have their own.
 cell_intervals <- function(estimate) {
   having <- Filter(function(record) record$spread == "percentile", accuracy_intervals())
   drawn <- inherits(estimate$fit, "draws_fit")
   names(Filter(function(record) record$drawn == drawn || is.null(record$find), having))
 }
 
-# Those names as a help page lists them.
+# Names of records as listed in help pages.
 list_ids <- function(records) {
   ids <- paste0("`\"", names(records), "\"`")
   paste(toString(utils::head(ids, -1L)), "or", ids[[length(ids)]])
 }
 
-# Whoever names a model, or knows a rater, wants it used.
+# If the user gives a model or known raters, the default method is one that uses them.
 default_method <- function(model, known_raters = FALSE) {
   if (inherits(model, "own_model")) return(method_shared$id)
   if (is_k_model(model) && !any(known_raters)) method_average$id else method_joint$id
 }
 
-# The only one that models have that are fitted in R; NULL for others.
+# The only interval of models that are fitted in R; NULL for other models.
 interval_of_model <- function(model) {
   if (inherits(model, c("own_model", "family_model"))) interval_bootstrap$id
 }
 
-# Gold measures where it is a sample. One rater has no estimate that gold could be combined with.
+# With one rater there is no estimate from ratings with which gold cases could be combined.
 settle_interval <- function(interval, gold, x) {
   measures <- gold_measures(gold) && length(gold$case) > 0L
   interval <- interval %||% (if (measures) interval_combined else interval_robust)$id
@@ -127,8 +141,8 @@ settle_interval <- function(interval, gold, x) {
   if (combined && is_one_rater(x)) interval_corrected$id else interval
 }
 
-# Records of an estimate, of an estimator's options, or of anything else with options.
-# Functions of users and calibrated judges bring theirs.
+# Records of an estimate, or of anything with options. User-defined methods and calibrated judges
+# bring the records with them.
 method_of <- function(x) x$options$record %||% accuracy_methods()[[x$options$method]]
 
 interval_of <- function(x) {
@@ -139,7 +153,7 @@ has_interval <- function(x) !is.null(interval_of(x)$find)
 
 is_averaged <- function(x) method_of(x)$model == "own"
 
-# Do others' replicates stand for those of the method?
+# Are the replicates of another method used for the correlation of systems?
 has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 
 runs_compiled <- function(options) {
@@ -151,7 +165,7 @@ runs_compiled <- function(options) {
     !has_own_law(options$model) && !isTRUE(options$gold > 0L)
 }
 
-# How a number came about; `model` is left out where it does not say more.
+# Words for a method; `model` is left out if the method uses a fixed set of models.
 method_words <- function(id, model = NULL) {
   method <- accuracy_methods()[[id]]
   if (is.null(method)) return(id)
@@ -163,7 +177,7 @@ check_accuracy_method <- function(method, arg = "method") {
   check_choice(method, names(accuracy_methods()), arg)
 }
 
-# Options, checked or not, as the arguments that they came from.
+# Converts options to the arguments from which they were made.
 as_arguments <- function(options) {
   resampling <- list(
     replicates = options$replicates, threads = options$threads, cluster = options$cluster
@@ -191,15 +205,16 @@ check_accuracy_options <- function(x) {
   )
 }
 
-# The one place that knows which method goes with which interval, model, fit, clusters and gold.
+# The only place with rules about which method, interval, model, fit, clusters and gold cases can be
+# combined.
 check_pair <- function(options, model, fit, gold = NULL) {
   of <- list(options = options)
   why <- pair_misfit(method_of(of), interval_of(of), model, fit, !is.null(options$cluster), gold)
   abort_argument_if(!is.null(why), why$arg, why$message)
 }
 
-# The argument that is wrong, and what to say of it; NULL if all fits. Where `fit` is NULL there is
-# only a model as yet. `gold`: see settle_gold().
+# The wrong argument and its message; NULL if the combination is allowed. If `fit` is NULL, there is
+# only a model so far. For `gold`, see settle_gold().
 pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, gold = NULL) {
   field <- rule_field(if (is.null(fit)) model else fit$model)
   if (!is.null(field)) {
@@ -226,13 +241,13 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
   }
 }
 
-# `...`, pasted together, says what is wrong.
+# `...` is pasted together to the first line of the message.
 misfit_of <- function(arg, ..., i, x = NULL) {
   list(arg = arg, message = c(paste0(...), x = x, i = i))
 }
 
-# By which rule a method judges systems under a model that the core does not know: the field of
-# new_method(); NULL for models of the core.
+# Field of new_method() with the function that a method uses for models that are fitted outside the
+# core; NULL for models of the core.
 rule_field <- function(model) UseMethod("rule_field")
 
 rule_field.default <- function(model) NULL
@@ -242,7 +257,7 @@ rule_of <- function(method, model) {
   if (!is.null(field)) method[[field]]
 }
 
-# What is fitted in R, and what has only a posterior, goes with few methods and intervals.
+# Models that are fitted in R, and fits with only a posterior, support few methods and intervals.
 rule_misfit <- function(field, method, interval, fit) {
   intervals <- accuracy_intervals()
   scored <- if (!is.null(fit$scored)) {
@@ -287,7 +302,7 @@ model_misfit <- function(method, model, fit) {
       paste0(" and {.val ", having[-1L], "}", collapse = ""), " use any model."))
 }
 
-# Why nobody could have an interval of this kind; NULL if somebody may.
+# Reason why no system can have an interval; NULL if there is none.
 lack_of_interval <- function(interval, estimate) {
   if (!weights_are_counts(estimate$fit$x)) {
     paste0("weights are not counts, ", interval$uncounted)

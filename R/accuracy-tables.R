@@ -1,81 +1,97 @@
-# All tables of an estimate.
+# Tables of an accuracy estimate.
 
-#' Tables and words of an accuracy estimate
+#' Tables of an accuracy estimate
+#'
+#' Returns the estimates, and the results on which they are based, as tibbles.
 #'
 #' @param x An [estimate_accuracy()] result.
 #' @param i Systems to keep: names, numbers or truth values.
 #' @param digits Number of decimals of the percentages.
 #' @param ... Not used.
-#' @return `tidy(x, what)`: a tibble. For `"estimate"`, the default, a row per system: `system`;
-#'   `estimate`, its accuracy, a probability; `std.error`, `conf.low` and `conf.high`; `shared` and
-#'   `independent`, the ends of the range of what dependence between system and raters could make of
-#'   the estimate, `NA` where no models were averaged (methods `"binned"` and `"unbinned"` without a
-#'   robust interval); `n`, the number of its cases that raters saw; `method`; `reason`, why
-#'   something is `NA`. Accuracy is among the cases that a system answered. If systems abstained
-#'   (see [ratings()]), also `answered`, the share of its cases that a system answered (coverage in
-#'   weak supervision and selective classification, yield in medicine); and `accuracy_all`, with the
-#'   ends `all.low` and `all.high` of its interval, where an abstention counts as wrong: `answered`
-#'   times the accuracy.
+#' @return `tidy(x, what)` returns a tibble. The default `what` is `"estimate"`.
 #'
-#'   For `"details"`, a row per system: `system`; `uninformative`, the share of its cases in bins
-#'   that say nothing (method `"binned"`); `mean_posterior`, the mean posterior probability of its
-#'   answers; `failed`, the number of bootstrap replicates without an estimate; `common`, the share
-#'   of the distance from `independent` to `shared` of the correction (`NA` for methods that
-#'   assume what they assume). Where models were averaged (method `"average"`, and every robust
-#'   interval) also `sampling`, the part of `std.error` that is sampling error; `rater_error`, the
-#'   share of ratings that are wrong under these models; `independence_weight`, the weight of the
-#'   models that show no sign of shared errors (equal difficulty, no error rates of their own),
-#'   fitted to raters alone; `dependence_weight`, how much of shared errors is allowed for, from 0
-#'   to 1 (see [estimate_accuracy()]); `average_shared`, the accuracy if all errors are shared,
-#'   under the models of `"average"`; `base_rate_range`, the range of accuracies over the base rates
-#'   that ratings leave possible; `centre`, that of the robust interval, which is the estimate
-#'   unless machines rate. For all methods `disagreement_error`, the share of ratings that are not
-#'   those of the plurality of the others of their case (ties split).
+#'   `"estimate"`, a row per `system`. Accuracy refers to the cases that the system answered.
+#'   * `estimate`: accuracy, a probability; `std.error`, `conf.low`, `conf.high`.
+#'   * `shared`, `independent`: accuracy with shared and with independent errors. `NA` if no models
+#'     were averaged (methods `"binned"` and `"unbinned"` without a robust interval).
+#'   * `n`: number of its cases with ratings; `method`; `reason`: why a value is `NA`.
+#'   * If systems abstained (see [ratings()]), also `answered`: share of its cases that the system
+#'     answered (coverage in weak supervision and selective classification, yield in medicine).
+#'   * Also `accuracy_all`: accuracy if abstentions are wrong, `answered` times `estimate`, with the
+#'     limits `all.low` and `all.high`.
 #'
-#'   For `"members"`, the models that were averaged, a row per system and model, without rows where
-#'   none were: `system`; `accuracy`, `errors`, `difficulty` and `concentration`, which model it is;
-#'   its `log_prior`, `log_evidence` and `weight`; `estimate`, `std.error` and `rater_accuracy`
-#'   under it, roughly where the evidence rules it out.
+#'   `"details"`, a row per `system`. The columns from `sampling` to `centre` are `NA` if no models
+#'   were averaged (they are, with method `"average"` and with every robust interval).
+#'   * `uninformative`: share of its cases in bins without information (method `"binned"`).
+#'   * `mean_posterior`: mean posterior probability of its answers.
+#'   * `failed`: number of bootstrap replicates without an estimate.
+#'   * `common`: correction as a share of the distance from `independent` to `shared`, `NA` for
+#'     methods with a fixed assumption.
+#'   * `sampling`: standard error due to sampling.
+#'   * `rater_error`: share of wrong ratings under the averaged models.
+#'   * `independence_weight`: weight of the models without a sign of shared errors (equal
+#'     difficulty, no separate error rates), fitted to raters without systems.
+#'   * `dependence_weight`: prior weight of dependence, from 0 to 1 (see [estimate_accuracy()]).
+#'   * `average_shared`: accuracy if all errors are shared, under the models of `"average"`.
+#'   * `base_rate_range`: range of accuracies over the base rates that are compatible with the
+#'     ratings.
+#'   * `centre`: centre of the robust interval, which is the estimate unless machines rate.
+#'   * `disagreement_error`, for all methods: share of ratings that differ from the plurality of the
+#'     other ratings of their case (ties split).
 #'
-#'   For `"gold"`, rows only where gold cases measured (see [estimate_accuracy()]): for each
-#'   `system` one per `interval`, which are `"gold alone"` (Wilson's), `"ratings alone"`,
-#'   `"corrected"` and `"combined"`, and `"anytime"` if it was asked for: `estimate`, `std.error`,
-#'   `conf.low` and `conf.high`; `labels`, the number of gold cases that without ratings would have
-#'   as small an error; `weight` of gold in the estimate, from 0 to 1 (with `"corrected"` ratings
-#'   correct it, but are never believed: 1); `reason`, why something is `NA`.
+#'   `"members"`, a row per `system` and averaged model; no rows if there are none.
+#'   * `accuracy`, `errors`, `difficulty`, `concentration`: identify the model.
+#'   * `log_prior`, `log_evidence`, `weight`: log prior probability, log evidence and weight.
+#'   * `estimate`, `std.error`, `rater_accuracy`: results under the model, approximate if its weight
+#'     is negligible.
 #'
-#'   For `"gold_details"`, a row per system: `system`; `gold`, its number of gold cases (copies, if
-#'   cases have weights), out of `cases`; `worth`, how many labels without ratings do what one does
-#'   with them in the corrected interval; `statistic` and `p.value` of the test that the estimate
-#'   from ratings alone is right, `NA` below five gold cases; `common`, the share of
-#'   shared errors by the gold cases, in \[0, 1\], with the ends `common.low` and `common.high` of
-#'   its interval: 0 where the corrected estimate is `independent`, 1 where it is `shared`, `NA`
-#'   where all of the interval is beyond; `reason`, why gold cases say nothing of the system.
+#'   `"gold"`, a row per `system` and `interval` if gold cases measure the accuracy (see
+#'   [estimate_accuracy()]).
+#'   * `interval`: `"gold alone"` (Wilson's interval from gold cases only), `"ratings alone"`,
+#'     `"corrected"`, `"combined"`, or `"anytime"` if it was chosen.
+#'   * `estimate`, `std.error`, `conf.low`, `conf.high`.
+#'   * `labels`: number of gold cases without ratings that would have the same standard error.
+#'   * `weight`: weight of the gold cases in the estimate, from 0 to 1 (1 for `"corrected"`, where
+#'     ratings are not a prior); `reason`: why a value is `NA`.
 #'
-#'   For `"replicates"`, a row per bootstrap replicate and system: `replicate`, `system` and
-#'   `estimate`; no rows where nothing was drawn.
+#'   `"gold_details"`, a row per `system`.
+#'   * `gold`: number of its gold cases (copies, if cases have weights), out of `cases`.
+#'   * `worth`: number of labels without ratings that are equivalent to one label with ratings in
+#'     the corrected interval.
+#'   * `statistic`, `p.value`: test that the estimate from ratings is correct, `NA` with fewer than
+#'     five gold cases.
+#'   * `common`: share of shared errors estimated from gold cases, in \[0, 1\], with the limits
+#'     `common.low` and `common.high`. It is 0 if the corrected estimate is `independent`, 1 if it
+#'     is `shared`, and `NA` if the whole interval is outside.
+#'   * `reason`: why gold cases do not measure the system.
 #'
-#'   For `"bins"`, a row per system and non-empty bin, highest first (Lehner 2015, Table 4):
-#'   `system`; `lower` and `upper`, the limits of the highest posterior probability,
-#'   `(lower, upper]`; `probability`, its mean; `cases`, their number (or weight); `agreement`, the
-#'   share of the system's answers that are the most probable category; `estimate_raw`, the accuracy
-#'   before clipping, `NA` for a bin that says nothing; `estimate`, what enters the mean.
+#'   `"replicates"`, a row per bootstrap replicate and system; no rows if there are no replicates.
+#'   * `replicate`, `system`, `estimate`.
 #'
-#'   For `"roc"`, `"reliability"` and `"threshold"`, of systems with scores, see [score_curves].
+#'   `"bins"`, a row per `system` and non-empty bin, highest first (Lehner 2015, Table 4).
+#'   * `lower`, `upper`: limits of the highest posterior probability, `(lower, upper]`.
+#'   * `probability`: its mean; `cases`: their number (or weight).
+#'   * `agreement`: share of the system's answers that are the most probable category.
+#'   * `estimate_raw`: accuracy before clipping, `NA` for a bin without information.
+#'   * `estimate`: accuracy that enters the mean.
 #'
-#'   `x[i]`: the estimate of these systems alone.
+#'   `"roc"`, `"reliability"` and `"threshold"`, for systems with scores: see [score_curves].
 #'
-#'   `glance()`: a tibble with one row: the number of `systems`; `method`, `interval`, `conf_level`;
-#'   `agreement`, `kappa` and `chance_kappa` of the raters, `rater_accuracy` under the model that
-#'   was fitted, and the numbers of `cases`, `raters` and `categories`, as in
-#'   [glance()][tidy.rater_fit] of a fit; `negative`, the number of base rates that came out
-#'   negative and were set to zero; `clip` and `bin_width`; `replicates` of the bootstrap; the
-#'   number of `gold` cases, `gold_sample` and `target`, where gold cases measured;
-#'   `rerun_reliability`, of one rater's runs of a case as signs of the first system's answer: 1 if
-#'   runs agree, 0 if they agree no more than runs of different cases, `NA` without reruns.
+#'   `x[i]`: an estimate with only these systems.
 #'
-#'   `format()`: for each system one line, such as `78% (90% interval 67% to 90%)`; a vector with
-#'   the systems as names if there are several.
+#'   `glance()`: a tibble with one row.
+#'   * `systems`: their number; `method`, `interval`, `conf_level`.
+#'   * `agreement`, `kappa`, `chance_kappa`, `rater_accuracy`, `cases`, `raters`, `categories`: as
+#'     in [glance()][tidy.rater_fit] of the fit.
+#'   * `negative`: number of base rates that were estimated below zero and set to zero.
+#'   * `clip`, `bin_width`; `replicates`: number of bootstrap replicates.
+#'   * `gold`: number of gold cases, with `gold_sample` and `target`, if they measure the accuracy.
+#'   * `rerun_reliability`: reliability of one rater's runs of a case for the first system's answer.
+#'     It is 1 if runs agree, 0 if they agree no more than runs of different cases, and `NA` without
+#'     reruns.
+#'
+#'   `format()`: a line per system, such as `78% (90% interval 67% to 90%)`; with names if there are
+#'   several systems.
 #' @family estimation
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
@@ -87,7 +103,7 @@
 #' @name tidy.accuracy_estimate
 NULL
 
-# Estimates of earlier versions have no schema.
+# Estimates of earlier versions of the package have no schema.
 schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema <- attr(x, "schema") %||% attr(show_accuracy(x), "schema")
   schema$tables <- accuracy_tables()
@@ -136,21 +152,21 @@ no_members <- tibble::tibble(
 
 #' Estimates by group
 #'
-#' What [estimate_accuracy()] gives with `by`: a list with an estimate per group, named after the
-#' groups, so that `x[["name"]]` is an estimate like any other, for [compare_systems()],
-#' [confusion()] and more. Each group is fitted separately, but its interval takes from all cases
-#' how raters lean towards categories and how often answers coincide by chance, so that it may be
-#' narrower than if the group were all there is. [compare_systems()] of the whole list compares the
-#' groups, if gold cases measure them.
+#' The result of [estimate_accuracy()] with `by`: a list with an estimate per group, named by group.
+#' `x[["name"]]` is an estimate like any other, for [compare_systems()], [confusion()] and other
+#' functions. Each group is fitted separately. Two properties are computed from all cases: how often
+#' raters use each category, and how often answers coincide by chance. An interval may therefore be
+#' narrower than from the cases of the group only. [compare_systems()] of the whole list compares
+#' the groups, if gold cases measure them.
 #'
 #' @param object An [estimate_accuracy()] result with `by`.
 #' @param ... Passed on to `format()` of each estimate.
-#' @return `tidy()`: the tables of [tidy.accuracy_estimate()], one below another, with `group` as
-#'   their first column; `tidy(x, "groups")`: the `glance()` of each group. `glance()`: a tibble
-#'   with one row: the numbers of `groups`, `systems`, `cases` and of `missing` estimates, and what
-#'   is the same in all groups, such as `method`, `interval` and `conf_level`. `format()`: for each
-#'   estimate one line, named after its group (and system, if there are several). `autoplot()`: a
-#'   ggplot of estimates and intervals.
+#' @return `tidy()`: the tables of [tidy.accuracy_estimate()], stacked, with `group` as the first
+#'   column. `tidy(x, "groups")`: the `glance()` of each group. `glance()`: a tibble with one row:
+#'   the numbers of `groups`, `systems`, `cases` and `missing` estimates, and values that are the
+#'   same in all groups, such as `method`, `interval` and `conf_level`. `format()`: a line per
+#'   estimate, named by group (and by system, if there are several). `autoplot()`: a ggplot of
+#'   estimates and intervals.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -193,7 +209,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     room_between(18)
 }
 
-# How many shared errors a claim survives: a table of bounds that were made from an estimate.
+# How many shared errors a claim survives: a table of bounds that were computed from an estimate.
 
 breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   check_dots_empty(...)
@@ -230,7 +246,7 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   )
 }
 
-# The accuracy that systems are claimed to be better than; NULL for another system.
+# The accuracy that systems are claimed to exceed; NULL if it is that of another system.
 claimed_value <- function(better_than, fit) {
   if (is.numeric(better_than)) return(check_number(better_than, "better_than", 0, 1))
   raters <- named_raters(fit$x)
@@ -247,7 +263,7 @@ claimed_value <- function(better_than, fit) {
   sum(fit$base_rates * diag(confusion(fit)[[better_than]]))
 }
 
-# Which c in [0, 1] keep independent - c (independent - shared) above zero.
+# Values of c in [0, 1] for which independent - c (independent - shared) is positive.
 where_claim_holds <- function(independent, shared) {
   unknown <- is.na(independent) | is.na(shared)
   never <- unknown | (independent <= 0 & shared <= 0)
@@ -261,7 +277,7 @@ where_claim_holds <- function(independent, shared) {
   )
 }
 
-# Of the accuracies of two systems. NA where bounds do not know it.
+# Lowest difference of the accuracies of two systems. NA if the bounds do not contain it.
 lowest_difference <- function(one, two, bounds) {
   names <- bounds$bounds$system
   at <- match(c(one, two), names)

@@ -1,58 +1,61 @@
 #' Accuracy of systems
 #'
-#' Estimates the probability that a system gives the correct category, without knowing the correct
-#' categories. Fits raters first, unless given a fit.
+#' Estimates the probability that a system gives the correct category, from the agreement between
+#' raters. True categories are not needed. Fits a model of the raters first, unless `x` is a fit.
 #'
 #' @param x A [ratings()] object with systems, or the result of [fit_raters()].
-#' @param method `r list_ids(accuracy_methods())`; `NULL` is `"average"`, or `"joint"` where `model`
-#'   (or the fit) is not the K-model or knows raters. Of a fit by [as_rater_fit()] `"shared"`,
-#'   `"binned"` or `"unbinned"`, with `interval` `"bootstrap"` or `"none"`. Or a function of
-#'   [ratings()] that returns a number per system, or a data frame with a column `estimate` and a
-#'   row per system: its intervals are by the bootstrap (or `"none"`), for which it is called with
-#'   resampled ratings; if it has an argument `weights`, with the ratings as they are
-#'   and how often each case was drawn.
-#' @param model A [rater_model()] for methods `"joint"` and `"shared"`; the others know [k_model()]
-#'   only. Families ([rater_family()]) and models by formula go with `"joint"`, `"shared"`,
-#'   `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Not for a fit, which has
-#'   one.
-#' @param interval `r list_ids(accuracy_intervals())`; `"profile"` is for method `"joint"`, and
-#'   `r list_ids(gold_intervals())` are for gold cases. `NULL` is `"robust"` or, with gold cases
-#'   that are a sample, `"combined"`.
-#' @param conf_level Probability with which the interval is meant to cover, in (0, 1); 0.9, or what
-#'   option `fallible.conf_level` says (see [fallible-options]).
-#' @param bins A list of what concerns `"binned"` and `"unbinned"`: `width`, that of the bins, a
-#'   probability in \[0.001, 1\], by default 0.1 (one bin is 1); and `clip`, where estimates are
-#'   clipped to \[0, 1\]: in each `"bin"`, as published and by default, `"overall"`, or `"none"`.
-#' @param common What is assumed of errors that systems and raters share: `"typical"`, what such
-#'   panels typically share; `"none"`, as published; `"all"`, the system errs where the raters err;
-#'   or a number in \[0, 1\], the share of the way from none to all. `NULL` is `"typical"` for
-#'   `"average"` and `"none"` for `"joint"`; the other methods do not use it.
-#' @param resampling A list of what concerns the bootstrap. `replicates`, their number, by default
-#'   1000, and 200 for robust intervals (where `"average"` needs none). `threads`, by default 1 or
-#'   what option `fallible.threads` says; no more are used than the machine has cores, or than
-#'   option `mc.cores` says, and the same seed gives the same result for any number. `cluster`,
-#'   clusters of cases, such as those of a patient: the quoted name of a covariate, as in
-#'   `cluster = "patient"`, or another of the forms of `by`. Cases of one cluster are not
-#'   independent, and are resampled together. Replicates are drawn on other machines if
-#'   a `future::plan()` names some (not `"multisession"` or `"multicore"`: on one machine threads
-#'   are quicker).
+#' @param method A string: `r list_ids(accuracy_methods())`; see *Methods*. `NULL` is `"average"`.
+#'   It is `"joint"` if `model` (or the fit) is not the K-model, or if `x` is a fit with known
+#'   raters. For a fit by [as_rater_fit()], `method` is `"shared"` (the default), `"binned"` or
+#'   `"unbinned"`, and `interval` is `"bootstrap"` or `"none"`. `method` may also be a function of a
+#'   [ratings()] object. It returns one number per system, or a data frame with a row per system and
+#'   a column `estimate`. Its `interval` is `"bootstrap"` (the function is called with resampled
+#'   ratings) or `"none"`. If the function has an argument `weights`, it is called with the original
+#'   ratings and with the number of times that each case was drawn.
+#' @param model A [rater_model()] for methods `"joint"` and `"shared"`. The other methods need the
+#'   default, [k_model()]. Families ([rater_family()]) and models with a formula also work with
+#'   `"binned"` and `"unbinned"`; their `interval` is `"bootstrap"` (the default) or `"none"`. If
+#'   `x` is a fit, its model is used.
+#' @param interval A string: `r list_ids(accuracy_intervals())`. `"profile"` needs method `"joint"`;
+#'   `r list_ids(gold_intervals())` need gold cases that are a sample. The default `NULL` is
+#'   `"combined"` with such gold cases and `"robust"` without them.
+#' @param conf_level Nominal coverage of the interval, in (0, 1). The default is 0.9, or option
+#'   `fallible.conf_level` (see [fallible-options]).
+#' @param bins A list of settings for methods `"binned"` and `"unbinned"`. `width`: width of the
+#'   bins, in \[0.001, 1\], by default 0.1 (1 gives a single bin). `clip`: where estimates are
+#'   clipped to \[0, 1\], in each `"bin"` (the default, as published), `"overall"`, or `"none"`.
+#' @param common How many of the raters' errors a system is assumed to share, see section *Shared
+#'   errors*: `"none"`, as in the published method; `"all"`, the system errs where the raters err;
+#'   `"typical"`, as much as in typical public data; or a number in \[0, 1\], from none (0) to all
+#'   (1). `NULL` is `"typical"` for method `"average"` and `"none"` for `"joint"`. The other methods
+#'   do not use `common`.
+#' @param resampling A list of settings for the bootstrap. `replicates`: their number, by default
+#'   1000, and 200 for robust intervals and intervals with gold cases (with `"average"` these need
+#'   no replicates). `threads`: number of threads, by default 1 or option `fallible.threads`, at
+#'   most the number of cores and option `mc.cores`; results do not depend on it. `cluster`:
+#'   clusters of cases that are resampled together, such as the cases of a patient, because they are
+#'   dependent. It is the quoted name of a covariate, as in `cluster = "patient"`, or another form
+#'   of `by`. A `future::plan()` on other machines draws replicates there (`"multisession"` and
+#'   `"multicore"` are not used: on one machine threads are faster).
 #' @param systems Names of the systems to evaluate; `NULL` for all.
-#' @param known_truth Cases whose truth is known, called gold cases: [gold_cases()], which also say
-#'   how they were chosen and what they are to measure, or what these take as `truth`; `TRUE` for
-#'   the truth that `x` holds (see [ratings()]), which is never used otherwise.
-#' @param known_raters Raters whose errors are known from a calibration elsewhere, as in
-#'   [fit_raters()]; not together with `known_truth`. See *Calibration samples*.
-#' @param gold_sample How gold cases were chosen: `"random"`, the probability of each case to be
-#'   chosen, in one of the forms that `sample` of [gold_cases()] has, or `"given"`, picked by hand,
-#'   which is the default.
+#' @param known_truth Cases whose true category is known ("gold cases"). Either the result of
+#'   [gold_cases()], which also records how the cases were sampled, or anything that its argument
+#'   `truth` accepts. `TRUE` uses the truth that `x` contains (see [ratings()]); it is not used
+#'   otherwise.
+#' @param known_raters Raters with known error rates, from a calibration on other cases, as in
+#'   [fit_raters()]. Cannot be used together with `known_truth`. See *Calibration samples*.
+#' @param gold_sample How the gold cases were chosen: `"random"`; the probability with which each
+#'   case was chosen, in one of the forms of argument `sample` of [gold_cases()]; or `"given"` (the
+#'   default), chosen by hand.
 #' @param ... Not used.
 #' @return An object of class `accuracy_estimate` with methods for `print()`, `summary()`,
 #'   [tidy()][tidy.accuracy_estimate], [glance()][tidy.accuracy_estimate],
-#'   [autoplot()][autoplot.accuracy_estimate], [update()][update.accuracy_estimate] for more gold
-#'   cases, and tables such as `tidy(x, "bins")`. `tidy()` has a row per `system`: `estimate`,
-#'   `std.error`, `conf.low` and `conf.high`, the ends `shared` and `independent` of what shared
-#'   errors could make of it (all of these probabilities), `n` cases, the `method`, and the `reason`
-#'   of what is `NA`.
+#'   [autoplot()][autoplot.accuracy_estimate] and [update()][update.accuracy_estimate], which adds
+#'   gold cases. `tidy()` returns a row per `system`: `estimate`, its accuracy; `std.error`;
+#'   `conf.low` and `conf.high`; `shared` and `independent`, the accuracy if the system shares all
+#'   of the raters' errors, and if its errors are independent (all of these are probabilities);
+#'   `n`, the number of cases; `method`; and `reason`, why a value is `NA`. `tidy(x, "bins")`,
+#'   `tidy(x, "details")` and others return further tables.
 #' @family estimation
 #' @templateVar where Equations 6-7
 #' @template ref-lehner
@@ -175,7 +178,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   estimate_each(x$x, by, fit, gold, c(mget(settled), settings))
 }
 
-# `given`: arguments of estimate_accuracy() as users gave them.
+# Estimate with known raters. `given`: list of the user's arguments of estimate_accuracy().
 estimate_with_known <- function(x, raters, model, by, given) {
   abort_argument_if(!is.null(given$known_truth), "known_truth",
     "Give {.arg known_truth} or {.arg known_raters}, not both.")
@@ -191,10 +194,10 @@ hand_on <- function(fit, by, given) {
   do.call(estimate_accuracy, c(list(fit, by = by), Filter(length, given)))
 }
 
-# Arguments that are settings by themselves; `bins` and `resampling` hold the others.
+# Arguments that are single settings. `bins` and `resampling` are lists of the other settings.
 settled <- c("method", "interval", "conf_level", "common")
 
-# Muffles warnings on base rates by algebra where the average, which does not use them, is asked.
+# Muffles the warning about base rates if the method is the average, which does not use them.
 without_algebra <- function(method, fit) {
   averages <- accuracy_methods()[[method]]$model == "own"
   withCallingHandlers(fit, fallible_warning_boundary = function(w) {
@@ -202,8 +205,8 @@ without_algebra <- function(method, fit) {
   })
 }
 
-# One estimate, or one for each group of cases. `fit` makes a fit of some cases and of the truth
-# that is known of them; `given` are arguments as users gave them.
+# Returns one estimate, or one for each group of cases. `fit` is a function of cases and their known
+# truth that returns a fit. `given`: list of the user's arguments.
 estimate_each <- function(x, by, fit, gold, given) {
   interval <- settle_interval(given$interval, gold, x)
   given$interval <- check_choice(interval, names(accuracy_intervals()), "interval")
@@ -243,9 +246,9 @@ check_nothing_known <- function(fit) {
     i = "Fit the cases of each group, {.code x[cases, ]}, with what is known of them.")
 }
 
-# Everything but the interval. Fields: fit, options, average (what average_of() gives, or NULL),
-# point (see new_point()), parts (see parts_of_average()), n (the number of cases of each system
-# that raters saw), reason (why its estimate is NA).
+# Computes an estimate without its interval. Fields: fit; options; average (see average_of(), or
+# NULL); point (see new_point()); parts (see parts_of_average()); n (number of rated cases of each
+# system); reason (why its estimate is NA).
 draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
@@ -266,27 +269,28 @@ draft_estimate <- function(fit, options) {
   draft
 }
 
-# Numbers of the cases of each system that raters saw.
+# Number of rated cases that each system answered.
 judged_cases <- function(fit) {
   judged <- judged_patterns(fit) & fit$x$patterns$answer > 0L
   unname(colSums(pattern_cases(fit$x) * judged))
 }
 
-# What a method says, a number or an entry per system: value, the estimate; estimator, whose
-# replicates are those of the estimate; the ends of the range of what system and raters may share,
-# if the method has ends of its own; reason, if the method knows better than reason_no_estimate()
-# why values are NA; posterior (patterns x categories of each system); bins; the share of cases that
-# said nothing; mean_posterior of the system's answers.
+# Result of a method, with a number or list element per system. value: the estimate. estimator:
+# computes replicates of the estimate. shared, independent: accuracy with shared and with
+# independent errors, NULL for those of the average. reason: why values are NA, NULL for
+# reason_no_estimate(). posterior: patterns x categories. bins: see no_bins. uninformative: share of
+# cases in bins without information. mean_posterior: mean posterior probability of the system's
+# answers.
 new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL, reason = NULL,
                       posterior = NULL, bins = rep(list(no_bins), length(value)),
                       uninformative = NA_real_, mean_posterior = NA_real_) {
   mget(names(formals()))
 }
 
-# What an interval of the registry finds. table: columns std.error, conf.low, conf.high and reason
-# (of result_table()); replicates: a column per system, if there are any; sampling: the standard
-# error from sampling alone, where it is not that of the average; robust ones add their centre. What
-# found a better fit than that of the draft adds a draft of its own.
+# Result of the function `find` of an interval. table: columns std.error, conf.low, conf.high and
+# reason (see result_table()). replicates: NULL or a matrix with a column per system. sampling: the
+# standard error due to sampling, if it differs from that of the average. Robust intervals add
+# `centre`. If the search finds a better optimum, the result also contains the new `draft`.
 new_interval_found <- function(table, replicates = NULL, sampling = NULL) mget(names(formals()))
 
 interval_of_draft <- function(draft) {
@@ -298,12 +302,12 @@ interval_of_draft <- function(draft) {
   if (all(is.na(draft$point$value))) new_interval_found(table) else interval$find(draft, table)
 }
 
-# Fields: fit, options, table (what tidy() gives), bins (what tidy(x, "bins") gives), details (a row
-# per system of what glance() and print() tell besides), replicates (a matrix, a column per system),
-# posterior (patterns x categories of each system), members (a row per system and averaged model),
-# typical (the share of shared errors that is typical, an entry per system), end_counts (see
-# end_counts()), gold (see with_gold(); NULL without gold cases that measure). Estimates from draws
-# have more (`...`): see as_draws_estimate().
+# Fields: fit; options; table (for tidy()); bins (for tidy(x, "bins")); details (a row per system,
+# with further columns for glance() and print()); replicates (a matrix with a column per system);
+# posterior (a matrix, patterns x categories, per system); members (a row per system and averaged
+# model); typical (the typical share of shared errors, a number per system); end_counts (see
+# end_counts()); gold (see with_gold(); NULL without a sample of gold cases). Estimates from draws
+# have further fields (`...`), see as_draws_estimate().
 new_accuracy_estimate <- function(draft, found, ...) {
   systems <- draft$fit$x$systems
   point <- draft$point
@@ -315,7 +319,7 @@ new_accuracy_estimate <- function(draft, found, ...) {
     independent = point$independent %||% parts$independent, n = draft$n,
     method = options$method, reason = found$table$reason, why = NA_character_
   )
-  # An estimate that follows from nothing, though there is one.
+  # Reason attached to an estimate although the ratings carry no information (kappa is zero).
   silent <- isTRUE(parts$no_kappa) & !is.na(table$estimate) & is.na(table$reason)
   table$reason[silent] <- paste0(
     "raters ", chance_beyond_shares, ", so that nothing follows from their agreement"
@@ -347,8 +351,8 @@ new_accuracy_estimate <- function(draft, found, ...) {
   )
 }
 
-# Why estimates are NA. `identified` and `agreement` are those of the fit behind each, `n` the
-# number of cases that each rests on, `used` the number of categories that raters used.
+# Why estimates are NA. `identified` and `agreement` are fields of the fit of each estimate. `n`:
+# number of rated cases of each system. `used`: number of categories that raters used.
 reason_no_estimate <- function(identified, agreement, categories, estimate, n, used = categories) {
   reason <- rep(NA_character_, length(estimate))
   lacking <- is.na(estimate)
@@ -362,7 +366,7 @@ reason_no_estimate <- function(identified, agreement, categories, estimate, n, u
   reason
 }
 
-# The rows that tables say of each system, under each other.
+# Stacks the tables of all systems.
 stack_systems <- function(systems, tables) {
   rows <- lengths(lapply(tables, `[[`, 1L))
   columns <- c(list(system = rep(systems, rows)), na_real(stack_tables(tables)))
@@ -375,7 +379,7 @@ bind_bins <- function(systems, bins) {
   out
 }
 
-# What parts_of_average() says of others: nobody vouches that sources do not err together.
+# Completes `parts` for scores. The dependence weight is 1: independence cannot be checked.
 parts_of_scores <- function(parts, fit, value) {
   raters <- fit$scored$raters
   wrong <- raters * (1 - if (raters > 0L) fit$rater_accuracy else 0) + sum(1 - value, na.rm = TRUE)

@@ -1,33 +1,34 @@
 #' Confusion matrices from four parameters
 #'
-#' Makes a matrix of the probabilities with which a rater or a system gives each category, as the
-#' simulations of Lehner (2015) make theirs, from four parameters, which the paper calls IPC
+#' Computes the probabilities with which a rater or a system gives each category, for each true
+#' category, as in the simulations of Lehner (2015). The paper calls the four parameters IPC
 #' (`accuracy`), PDA (`difficulty`), AD (`dispersion`) and PER (`error_range`).
 #'
 #' 1. The probability of a correct answer is `accuracy` in every category.
-#' 2. `difficulty` is added; what leaves \[0, 1\] is set to its end.
-#' 3. The rest of each row is spread over the wrong categories in proportion to
-#'    `dispersion^-distance`, where neighbouring categories are at distance one.
-#' 4. Each wrong entry is multiplied by a random number from
-#'    \[1 - `error_range`, 1 + `error_range`\], uniform and independent.
-#' 5. Rows are made to sum to one again. With `normalise = "expected"` the diagonal is multiplied by
-#'    one factor, so chosen that the accuracy over `base_rates` is kept (the paper's Table 7, where
-#'    the diagonal varies by row); with `"row"` the wrong entries of each row are rescaled, so that
-#'    the accuracy of each category is kept.
+#' 2. `difficulty` is added, and the result is clipped to \[0, 1\].
+#' 3. The remaining probability of each row is distributed over the wrong categories in proportion
+#'    to `dispersion^-distance`, where neighbouring categories have distance one.
+#' 4. Each wrong entry is multiplied by an independent random number, uniform on
+#'    \[1 - `error_range`, 1 + `error_range`\].
+#' 5. Rows are rescaled to sum to one. With `normalise = "expected"` the diagonal is multiplied by
+#'    one factor, so that the accuracy over `base_rates` is kept (the paper's Table 7, where the
+#'    diagonal varies by row). With `"row"` the wrong entries of each row are rescaled, so that the
+#'    accuracy of each category is kept.
 #'
 #' @param categories Number of categories (at least 2), or their labels in order.
 #' @param accuracy Initial probability of a correct answer, in \[0, 1\].
-#' @param difficulty What is added to it, in \[-1, 1\].
-#' @param dispersion How many times likelier an error is than one a step further away; above 0. One
-#'   is all errors alike.
-#' @param error_range Range of the random factors of errors, in \[0, 1\]. Zero is none.
-#' @param base_rates Probabilities of the categories, which sum to one; by default all alike.
-#' @param normalise What step 5 keeps: `"expected"` or `"row"`.
-#' @return A matrix of class `confusion_matrix`, true category in rows, category given in columns;
-#'   rows sum to one. `tidy()`: a tibble with a row per cell: `truth`, `rating`, `probability`.
-#'   `glance()`: a tibble with one row: the number of `categories`, `accuracy` over the base rates,
-#'   and the `lowest` and `highest` accuracy of a category. Further methods: `print()`, `format()`
-#'   (one line), `as.data.frame()` (of `tidy()`), [autoplot()][autoplot.confusion_matrix].
+#' @param difficulty Number added to the accuracy, in \[-1, 1\], by default 0.
+#' @param dispersion Ratio of the probabilities of an error and of an error one step further away;
+#'   above 0. With 1 (the default) all errors are equally probable.
+#' @param error_range Range of the random factors of errors, in \[0, 1\]; 0 (the default) is none.
+#' @param base_rates Probabilities of the categories, which sum to one; by default all are equal.
+#' @param normalise What step 5 keeps: `"expected"` (the default) or `"row"`.
+#' @return A matrix of class `confusion_matrix` with the true category in rows and the given
+#'   category in columns; rows sum to one. `tidy()`: a tibble with a row per cell: `truth`,
+#'   `rating`, `probability`. `glance()`: a tibble with one row: the number of `categories`,
+#'   `accuracy` over the base rates, and the `lowest` and `highest` accuracy of a category. Further
+#'   methods: `print()`, `format()` (a string), `as.data.frame()` (the table of `tidy()`),
+#'   [autoplot()][autoplot.confusion_matrix].
 #' @family simulation
 #' @templateVar where Tables 5-7
 #' @template ref-lehner
@@ -52,7 +53,7 @@ confusion_matrix <- function(categories, accuracy, difficulty = 0, dispersion = 
   new_confusion_matrix(matrix, labels, base_rates)
 }
 
-# Attribute: the base rates over which accuracy is meant.
+# Attribute `base_rates`: weights of the categories in the accuracy.
 new_confusion_matrix <- function(matrix, labels, base_rates) {
   dimnames(matrix) <- list(truth = labels, rating = labels)
   structure(matrix, base_rates = base_rates,
@@ -82,7 +83,7 @@ check_base_rates <- function(base_rates, n) {
   as.double(base_rates)
 }
 
-# Are these `n` probabilities that sum to one?
+# Is `x` a vector of `n` probabilities that sum to one?
 is_distribution <- function(x, n = length(x), slack = 1e-6) {
   is.numeric(x) && length(x) == n && all(is.finite(x)) && all(x >= 0) && abs(sum(x) - 1) < slack
 }

@@ -1,4 +1,4 @@
-# Fits of families of models that users write, as fit_raters() gives them.
+# Fits of user-defined families of models.
 
 # Field `base` of the fit: the design of the base rates, see formula_design().
 fit_model.family_model <- function(model, checked, start) { # nolint: object_name.
@@ -31,7 +31,7 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   if (identified) fit else without_numbers(fit)
 }
 
-# Means over the cases at hand: matrices of raters (raters x true categories x ratings, NA for
+# Means over the cases of the fit: matrices of raters (raters x true categories x ratings, NA for
 # raters without a rating), their mean accuracy, and base rates; and all coefficients.
 family_naturals <- function(fit, problem, theta) {
   part <- split_parameters(problem, theta)
@@ -61,7 +61,7 @@ family_naturals <- function(fit, problem, theta) {
   )
 }
 
-# A problem of the fit and other ratings, in its numbers for categories and raters.
+# The problem for other ratings, coded with the fit's numbers of categories and raters.
 problem_for <- function(fit, x, known = integer()) {
   family_problem(x, fit$model, known, like = fit$known$base, theta = fit$theta)
 }
@@ -84,20 +84,21 @@ drawing_law.family_fit <- function(fit) { # nolint: object_name.
 
 refitting.family_fit <- function(fit) NULL # nolint: object_name.
 
-# Maximum likelihood of a family of models: the E-step, and a quasi-Newton method with Fisher's
-# identity (the slope of the log-likelihood is the slope of what an M-step maximises).
+# Maximum likelihood of a family of models: an E-step, and a quasi-Newton method. By Fisher's
+# identity, the gradient of the log likelihood is the gradient of the function that an M-step
+# maximises.
 
-# A list about ratings `x`, whose parameters `theta` (those of the family, then the base rates) come
-# from the family. It contains
-#   family, categories  those of the model and of the ratings
-#   pattern, row, cell  of each rating: its pattern, row of `judged`, and row within category
+# Data and parameters of a fit. `theta`: parameters of the family, followed by coefficients of base
+# rates. Fields:
+#   family, categories  of the model and of the ratings
+#   pattern, row, cell  for each rating: its pattern, row of `judged`, and row within category
 #   judged              a row for each rater and set of covariates
-#   weight, known       of each pattern: its weight, and its true category where 0 is unknown
+#   weight, known       for each pattern: its weight, and its true category (0 if unknown)
 #   base                the design of the base rates, see formula_design()
 #   shape               of the law: rows of `judged`, true categories, ratings, strata
 #   touched, set        see separate_parameters()
 # `system`: number of a system that joins the raters, 0 for none. `like`, `theta`: the design and
-# the parameters of a fit. Without these the parameters are starting values.
+# the parameters of a fit; without them, `theta` contains starting values.
 family_problem <- function(x, model, known = integer(), system = 0L, like = NULL, theta = NULL) {
   covariates <- pattern_covariates(x)
   answer <- if (system > 0L) pattern_answers(x)[, system] * rated_patterns(x)
@@ -124,7 +125,7 @@ family_problem <- function(x, model, known = integer(), system = 0L, like = NULL
   if (is.null(model$family$gradient)) separate_parameters(problem) else problem
 }
 
-# The start of the family, and shares of ratings.
+# Starting values: those of the family, and shares of ratings.
 first_parameters <- function(problem, x) {
   own <- family_start(problem)
   check_law(problem, own)
@@ -160,7 +161,7 @@ expect <- function(problem, theta) {
   part <- split_parameters(problem, theta)
   rates <- log_base_rates(problem$base$matrix, part$base)
   strata <- problem$family$strata
-  truth <- rep(seq_len(ncol(rates)), length(strata)) # of each class
+  truth <- rep(seq_len(ncol(rates)), length(strata)) # true category of each class
   cells <- log_cells(problem, part$own)[problem$cell, , drop = FALSE]
   total <- rates[, truth, drop = FALSE] + rep(log(strata), each = length(rates)) +
     rowsum_rows(problem$pattern, cells, nrow(rates))
@@ -173,8 +174,9 @@ expect <- function(problem, theta) {
   )
 }
 
-# With `touched`, which rows of `judged` each parameter is about (rows x parameters); and `set`, a
-# number per parameter. Parameters of a set share no row, so that one difference is enough for all.
+# Adds `touched`, the rows of `judged` that each parameter affects (rows x parameters), and `set`, a
+# number per parameter. Parameters of a set affect different rows, so that one difference suffices
+# for all.
 separate_parameters <- function(problem) {
   own <- split_parameters(problem, problem$theta)$own
   own <- withr::with_seed(1L, own + stats::rnorm(length(own), sd = 0.3))
@@ -192,7 +194,7 @@ separate_parameters <- function(problem) {
   problem
 }
 
-# Of the log-likelihood, by all parameters.
+# Gradient of the log likelihood.
 slopes_at <- function(problem, theta) {
   found <- expect(problem, theta)
   shape <- problem$shape
@@ -219,8 +221,8 @@ slopes_at <- function(problem, theta) {
   c(slopes, crossprod(problem$base$matrix, excess[, -1L, drop = FALSE]))
 }
 
-# The problem at the top of its likelihood: by a quasi-Newton method, then by Newton's method if the
-# parameters are few. `inverse`: see inverse_curvature(); NULL for many parameters.
+# Maximises the likelihood: by a quasi-Newton method, then by Newton's method if there are few
+# parameters. `inverse`: see inverse_curvature(); NULL for many parameters.
 maximise_family <- function(problem) {
   likelihood <- function(theta) {
     value <- sum(problem$weight * expect(problem, theta)$log_likelihood)
@@ -239,7 +241,7 @@ maximise_family <- function(problem) {
     move <- drop(top$inverse %*% slope)
     gain <- sum(move * slope) / 2
     top$converged <- gain < 1e-6
-    # The last steps gain too little for the likelihood to show it.
+    # The likelihood cannot resolve the gain of the last steps.
     better <- function(part) gain < 1e-9 || likelihood(top$theta + part * move) > top$log_likelihood
     part <- if (gain >= 1e-16) Find(better, 2^-(0:10))
     if (is.null(part)) break
@@ -250,13 +252,13 @@ maximise_family <- function(problem) {
   replace(problem, names(top), top)
 }
 
-most_curved <- 150L # parameters whose curvature, and rank of scores, are looked into
+most_curved <- 150L # largest number of parameters for which curvature and rank are computed
 
-# The inverse of the curvature of the log-likelihood, without the directions in which there is none;
-# attribute: parameters that go far in these.
+# The inverse of the negative Hessian of the log likelihood, without flat directions. Attribute
+# `flat`: parameters that these directions affect.
 inverse_curvature <- function(problem, theta) {
   bend <- function(step) -differences(function(at) slopes_at(problem, at), theta, step)
-  hessian <- (4 * bend(4e-3) - bend(8e-3)) / 3 # right to the fourth order
+  hessian <- (4 * bend(4e-3) - bend(8e-3)) / 3 # correct to the fourth order
   parts <- eigen((hessian + t(hessian)) / 2, symmetric = TRUE)
   curved <- parts$values > 1e-7 * sum(problem$weight)
   vectors <- parts$vectors[, curved, drop = FALSE]
@@ -269,8 +271,8 @@ pattern_scores <- function(problem, theta) {
   differences(function(at) as.vector(expect(problem, at)$log_likelihood), theta)
 }
 
-# Can ratings like these distinguish the parameters? By the rank of the scores of answers drawn at
-# random, for cases that were rated by the same raters and have the same covariates.
+# Can ratings of this structure identify the parameters? Computes the rank of the scores of random
+# answers to cases with the same raters and covariates.
 identifies_parameters <- function(problem) {
   size <- length(problem$theta)
   if (size > most_curved) return(TRUE)
@@ -278,12 +280,12 @@ identifies_parameters <- function(problem) {
     drawn <- random_answers(problem, 30L * size + 300L)
     pattern_scores(drawn, problem$theta + stats::rnorm(size, sd = 0.3))
   })
-  # Scores that are zero but for rounding stay small.
+  # Columns that are zero except for rounding stay small.
   values <- svd(sweep(scores, 2L, pmax(sqrt(colMeans(scores^2)), 0.01), `/`), 0L, 0L)$d
   values[[size]] > 1e-6 * values[[1L]]
 }
 
-# A problem with other answers: cases (of any weight) taken in turn, each several times.
+# A problem with random answers. Cases of positive weight are used in turn, each several times.
 random_answers <- function(problem, size) {
   used <- which(problem$weight > 0)
   take <- rep_len(used[sample.int(length(used))], max(size, min(length(used), 2000L)))

@@ -1,15 +1,16 @@
-# Laws that users write: latent class models that are fitted in R, by a small EM (family-fit.R).
+# User-defined latent class models, fitted in R by a small EM (family-fit.R).
 
-#' A family of models of your own
+#' A user-defined family of models
 #'
-#' Makes a latent class model: each case has one true category, and ratings are independent given
-#' that category. You write the probability of each rating as a function of parameters.
-#' [fit_raters()] fits the model by maximum likelihood, and functions of fits take its fits.
+#' Creates a latent class model: each case has one true category, and ratings are independent given
+#' that category. The user writes the probability of each rating as a function of parameters.
+#' [fit_raters()] fits the model by maximum likelihood. Functions for fits accept the result.
 #'
 #' @section Functions:
-#' `judged` is a tibble with a row for each rater and set of [covariates][ratings()] that occur
-#' together: `rater`, a factor; `system`, `TRUE` for a system that joins the raters, which is one
-#' more level of `rater`; and the covariates. `categories` are the labels of the categories.
+#' `judged` is a tibble with a row for each observed combination of a rater and
+#' [covariates][ratings()]: `rater`, a factor; `system`, `TRUE` for a system that joins the raters
+#' (it has an additional level of `rater`); and the covariates. `categories` are the labels of the
+#' categories.
 #'
 #' * `start(judged, categories)` returns starting values, real numbers whose names describe the
 #'   parameters. The best raters should start better than chance. Otherwise the classes may get the
@@ -28,22 +29,23 @@
 #' parameters, the rank of scores of random answers shows whether ratings like these can distinguish
 #' the parameters. If they cannot, fitting warns and the estimates are `NA`.
 #'
-#' [estimate_accuracy()] takes the model or its fit, with methods `"joint"` (the default),
-#' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. Each replicate
-#' moves the parameters by a Newton step towards the resampled cases, and judges again.
+#' [estimate_accuracy()] accepts the model or its fit, with methods `"joint"` (the default),
+#' `"shared"`, `"binned"` and `"unbinned"`, and `interval` `"bootstrap"` or `"none"`. In each
+#' bootstrap replicate, the parameters move by a Newton step towards the resampled cases, and
+#' posteriors are computed again.
 #'
-#' @param law,start,gradient Functions, see below.
-#' @param words What to call the model, a string.
+#' @param law,start,gradient Functions, see *Functions*.
+#' @param words Name of the model, a string.
 #' @param ... Not used.
 #' @param base_rates A formula of covariates of cases, for a multinomial logit of the base rates;
-#'   `~ 1` is one set of base rates for all.
-#' @param strata Probabilities of the strata, which sum to one.
+#'   `~ 1` (the default) is one set of base rates for all cases.
+#' @param strata Probabilities of the strata, which sum to one; by default 1, a single stratum.
 #' @return An object of class `rater_model`.
 #' @family estimation
-#' @seealso [as_rater_fit()] for a model of another kind that is fitted elsewhere; the article
+#' @seealso [as_rater_fit()] for a model that is fitted by other software; the article
 #'   `vignettes/articles/your-own-model.Rmd` of the sources.
 #' @examples
-#' # Raters who guess where they do not know
+#' # Raters who guess if they do not know
 #' guess <- rater_family(
 #'   start = function(judged, categories) {
 #'     raters <- levels(judged$rater)
@@ -109,7 +111,7 @@ call_family <- function(problem, name, ...) {
   })
 }
 
-# Rows of judged x true category x rating x stratum.
+# Returns an array: rows of judged x true categories x ratings x strata.
 family_law <- function(problem, own) {
   call_family(problem, "law", own, problem$judged, problem$categories)
 }
@@ -125,7 +127,7 @@ family_start <- function(problem) {
   )
 }
 
-# Once for a fit: the messages are for the author of the function.
+# Called once per fit. The messages are for the author of the function.
 check_law <- function(problem, own) {
   law <- family_law(problem, own)
   shape <- problem$shape

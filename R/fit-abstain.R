@@ -1,14 +1,16 @@
-# Whether raters answer may depend on the truth. The pooled Dawid-Skene fit can have probabilities
-# of answering next to its matrices (src/core/model/answering.hpp); here is when it has them.
+# Decides whether the probability that a rater answers depends on the truth. The pooled Dawid-Skene
+# fit can have probabilities of answering in addition to its matrices
+# (src/core/model/answering.hpp).
 
-least_gain <- log(20) # odds of 20 for a model that does harm where it is wrong
+least_gain <- log(20) # odds of 20 are required, because a wrong model of answering does harm
 
-# Decides for a panel, from the fits of consensus labels. Fields: depends (are abstentions
-# modelled?); identified ("yes", or why labels are not); by_replies (do labels rest on who abstains,
-# since answers carry no information?); gain, in log likelihood of the answers given who answered; z
-# of the test of replies; weak (are answers, or all replies, hardly related?); constant (names of
-# raters); fits, pooled ones with abstentions as missing and modelled. A panel is decided once, and
-# not again in its groups.
+# Decides for a panel, using the fits of consensus labels. Fields: depends (are abstentions
+# modelled?); identified ("yes", or a code for why labels are not); by_replies (are labels
+# identified by abstentions only, because answers carry no information?); gain (in the log
+# likelihood of the answers given which raters answered); z (of the test of replies); weak (are
+# answers, or all replies, nearly unrelated?); constant (names of raters); fits (pooled, with
+# abstentions as missing and modelled). The decision is made once per panel, and not again for
+# groups of its cases.
 decide_abstain <- function(x) {
   if (!is.null(x$panel$abstain)) return(x$panel$abstain)
   constant <- constant_raters(x)
@@ -54,13 +56,13 @@ decide_abstain <- function(x) {
 with_decision <- function(x) {
   if (has_abstentions(x) && is.null(x$panel$abstain)) {
     x$panel$abstain <- decide_abstain(x)
-    x$panel$abstain$fits <- NULL # of its patterns, which may change
+    x$panel$abstain$fits <- NULL # they depend on the patterns, which may change
   }
   x
 }
 
-# Do answers carry information about the truth? Raters who never use two categories, and so never
-# contradict themselves, agree because they answer seldom.
+# Do answers carry information about the truth? If no rater uses two categories, raters agree
+# because they rarely answer.
 identified_by_answers <- function(x) {
   found <- identified_for_labels(fit_algebraic(x, k_model()))
   given <- unique(cbind(rating_rater(x), rating_category(x)))
@@ -68,14 +70,14 @@ identified_by_answers <- function(x) {
   if (found == "yes" && of_one && agrees_on_all(x)) "unrelated" else found
 }
 
-# `x` without constant raters who never abstain, with a pattern for each set of replies. Those who
-# abstain stay: when they answer depends on the truth.
+# `x` without constant raters who never abstain, with patterns split by abstentions. Constant raters
+# who abstain are kept: whether they answer depends on the truth.
 with_replying_raters <- function(x, constant = constant_raters(x)) {
   keep <- !x$raters %in% constant | seq_along(x$raters) %in% x$abstained$rater
   split_by_abstention(if (all(keep)) x else x[, keep])
 }
 
-# What the core must know besides a model.
+# Arguments of the core about abstentions.
 abstain_parts <- function(x, depends, constant = character()) {
   c(
     list(constant = match(intersect(constant, x$raters), x$raters)),
@@ -83,8 +85,8 @@ abstain_parts <- function(x, depends, constant = character()) {
   )
 }
 
-# How many ratings the replies of each pattern are worth: an abstention counts for the share of a
-# rating that its likelihood ratio is of that of an answer. `fit`: pooled, of `x`.
+# Effective number of ratings of each pattern. An abstention counts as a fraction of a rating: the
+# range of its log likelihood, relative to the mean range of answers. `fit`: a pooled fit of `x`.
 replies_worth <- function(x, fit) {
   used <- fit$centre$categories
   answered <- fit$answering$answered[, used, drop = FALSE]
@@ -104,7 +106,7 @@ replies_worth <- function(x, fit) {
 
 uses_abstentions <- function(model) identical(model$abstain, "depends")
 
-# The model with the decision whether it uses abstentions, and ratings that have the decision.
+# Adds to the model whether it uses abstentions, and to the ratings the decision.
 settle_abstain <- function(x, model, method, known_raters) {
   able <- is_pooled(model) && is.null(known_raters) && weights_are_counts(x) &&
     identical(method %||% "likelihood", "likelihood")
@@ -125,7 +127,7 @@ settle_abstain <- function(x, model, method, known_raters) {
   list(x = x, model = model)
 }
 
-# How a fit is identified whose model was settled, if its answers identify it as `found`.
+# Identification of a fit after settle_abstain(). `found`: identification by its answers.
 identified_with_abstentions <- function(fit, found) {
   decision <- fit$x$panel$abstain
   if (is.null(fit$model$abstain) || is.null(decision) || knows_some(fit$known)) return(found)
@@ -133,8 +135,8 @@ identified_with_abstentions <- function(fit, found) {
   if (decision$identified != "yes" || silent) decision$identified else found
 }
 
-# What is known of answering becomes a part of the fit. The curvature does not know of it, so that
-# there are no standard errors.
+# Adds probabilities of answering to a fit. The curvature does not include them, so there are no
+# standard errors.
 with_answering <- function(fit) {
   if (!uses_abstentions(fit$model) || is.null(fit$answering)) return(fit)
   x <- fit$x
@@ -164,14 +166,14 @@ fit_of_answers <- function(fit) {
   without_numbers(fit)
 }
 
-# Posteriors (patterns x categories) by answers, multiplied by the probabilities of who answered and
-# who abstained. Ratings without abstentions were given by raters who could not.
+# Multiplies posteriors from answers (patterns x categories) by the probabilities of answers and
+# abstentions. Ratings without abstentions come from raters who could not abstain.
 times_answering <- function(posterior, fit, x) {
   if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
   answered <- replace(fit$answered, is.na(fit$answered), 1)
   who <- abstaining_raters(x)
   row <- c(rating_pattern(x), rep.int(seq_len(n_patterns(x)), diff(who$start)))
-  # A rater who never abstained has the same probability of it in all categories: it cancels.
+  # If a rater never abstains, the factor is the same for all categories and cancels.
   shares <- rbind(answered[rating_rater(x), ], 1 - answered[who$rater, ])
   logs <- rowsum_rows(row, log(pmax(shares, 1e-300)), n_patterns(x))
   out <- posterior * exp(logs - apply(logs, 1L, max))
@@ -186,7 +188,7 @@ abstain_lines <- function(fit) {
     if (isTRUE(fit$x$panel$abstain$by_replies)) rests_on_abstentions)
 }
 
-# What labels and fits that use abstentions are given with.
+# Warnings about labels and fits that use abstentions.
 warn_abstain <- function(x, decision, depends = decision$depends) {
   if (isTRUE(decision$weak[1L + depends])) warn_weak(no_better_than_chance)
   only <- unique(rating_category(x))

@@ -1,9 +1,9 @@
-# The K-model by algebra; the mathematics is in src/core/model/algebraic.cpp.
+# The K-model by algebra; the formulas are in src/core/model/algebraic.cpp.
 
 fit_algebraic <- function(x, model) {
   fit <- na_real(core_fit_algebraic(x$patterns, pattern_weights(x)))
   if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
-  # Labels may rest on who abstains, but not accuracies.
+  # Abstentions can identify labels, but not accuracies.
   labels_only <- isTRUE(x$panel$abstain$by_replies)
   if (isTRUE(x$only_constant) || labels_only) {
     fit$identified <- if (labels_only) "labels_only" else "constant_raters"
@@ -18,8 +18,8 @@ fit_algebraic <- function(x, model) {
   )
 }
 
-# Patterns x categories: probabilities of the categories given the ratings of a pattern.
-# `x` may be other ratings, in the numbers that the fit has for categories and raters.
+# Patterns x categories: posterior probabilities of the categories given the ratings of a pattern.
+# `x`: other ratings, coded with the fit's numbers of categories and raters.
 posterior <- function(fit, x = NULL) UseMethod("posterior")
 
 posterior.rater_fit <- function(fit, x = NULL) {
@@ -35,15 +35,15 @@ posterior.k_fit <- function(fit, x = NULL) {
 
 unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x))
 
-# Of other ratings than those that were fitted.
+# Posterior for ratings other than the fitted ones.
 posterior_of_others <- function(fit, x) UseMethod("posterior_of_others")
 
 posterior_of_others.rater_fit <- function(fit, x) {
   times_answering(latent_probabilities(fit, x)$posterior, fit, x)
 }
 
-# A function of weights of patterns that gives the posterior of a fit with these weights; NULL where
-# that takes too long, or nobody knows how.
+# A function of pattern weights that returns the posterior of a refit with these weights; NULL if a
+# refit takes too long or is not available.
 refitting <- function(fit) UseMethod("refitting")
 
 refitting.k_fit <- function(fit) {
@@ -69,11 +69,11 @@ rating_probabilities.k_fit <- function(fit) {
   array(confusion(fit)[[1L]], c(n_categories(fit$x) * c(1L, 1L), n_raters(fit$x)))
 }
 
-# rater_model(confidence = TRUE): the level of confidence is a part of what a rater answers. Given
-# whether the answer is right, the level has a law of its own, one for right and one for wrong
-# answers, the same for all raters and categories; so levels multiply the categories of the law. Its
-# first set of categories is that of answers of which no level is known (those of systems, too),
-# whose probability is the sum over levels.
+# rater_model(confidence = TRUE): a rating consists of a category and a level of confidence. Given
+# whether the category is correct, the level has a distribution: one for correct and one for wrong
+# ratings, the same for all raters and categories. The number of rating outcomes is therefore
+# multiplied by the number of levels. The first set of outcomes is for ratings without a level (also
+# those of systems); its probabilities are sums over levels.
 
 uses_confidence <- function(model) isTRUE(model$confidence)
 
@@ -88,7 +88,7 @@ check_has_confidence <- function(model, x) {
     i = "Give {.arg confidence} to {.fun ratings}, or choose a model without.")
 }
 
-# Levels that nobody used, but perhaps on cases without weight, would have no estimate.
+# Drops levels without a rating on a case of positive weight; they would have no estimate.
 drop_unused_levels <- function(x) {
   seen <- seen_levels(x)
   given <- x$confidence
@@ -105,7 +105,7 @@ seen_levels <- function(x) {
   sort(unique(x$confidence$code[weight[x$confidence$case] > 0]))
 }
 
-# Levels of other ratings in the numbers of the fit.
+# Levels of other ratings, coded with the fit's numbers.
 recode_levels <- function(x, fit) {
   if (!uses_confidence(fit$model) || is.null(x$confidence)) return(x)
   levels <- fit$x$confidence$levels
@@ -119,19 +119,19 @@ recode_levels <- function(x, fit) {
   x
 }
 
-# Patterns whose cases also have the same confidence.
+# Splits patterns so that their cases also have the same confidence.
 split_by_confidence <- function(x) {
   if (is.null(x$confidence)) return(x)
   pattern <- pattern_of_case(x)
   at <- ratings_in(x, pattern)
   case <- rep.int(seq_along(pattern), pattern_lengths(x)[pattern])
   rater <- rating_rater(x)[at]
-  level <- level_of_ratings(x, case, rater) + 1L # as if it were a category
+  level <- level_of_ratings(x, case, rater) + 1L # coded like a category
   same <- core_patterns_long(case, rater, level, list(), length(pattern))$index
   split_patterns(x, list(.confidence = same))
 }
 
-# The level of each rating of patterns that were split by it, 0 where none is known.
+# The level of each rating of patterns that were split by confidence, 0 if it is missing.
 rating_levels <- function(x, model) {
   if (!uses_confidence(model) || is.null(x$confidence)) return(rep(0L, length(rating_rater(x))))
   first <- first_cases(x)
@@ -145,7 +145,7 @@ level_terms <- function(levels) {
 
 # ---- Draws ---------------------------------------------------------------------------------------
 
-# Confidence of drawn ratings, of those that had one.
+# Draws the confidence of simulated ratings, where the original ratings have a confidence.
 draw_confidence <- function(fit, row, at, rater, right) {
   levels <- fit$x$confidence$levels
   laws <- matrix(stats::coef(fit)[level_terms(levels)], ncol = 2L)
@@ -155,40 +155,40 @@ draw_confidence <- function(fit, row, at, rater, right) {
   list(levels = levels, case = row[stated], rater = rater[stated], code = code)
 }
 
-# Fits of models that the package does not have, of which the posterior is known.
+# Fits of user-defined models, given by their posterior.
 
-#' A fit of your own model
+#' A fit of a user-defined model
 #'
-#' Makes a fit of the probabilities that a model of your own gives to the categories of each case,
-#' so that whatever needs no more than these works on it: [ground_truth()], [calibration()],
-#' [predict.rater_fit()] of its cases, [base_rates()], [confusion()], and [estimate_accuracy()] by
-#' the methods `"shared"` (the default for such a fit), `"binned"` and `"unbinned"`.
+#' Creates a fit from the posterior probabilities of a user-defined model. Functions that need only
+#' these probabilities accept it: [ground_truth()], [calibration()], [predict.rater_fit()] of its
+#' cases, [base_rates()], [confusion()], and [estimate_accuracy()] with the methods `"shared"` (the
+#' default for such a fit), `"binned"` and `"unbinned"`.
 #'
-#' Of what the fit tells of raters, agreement and kappa are theirs; the accuracy of a rater is the
-#' mean probability of the categories that it gave, and its confusion matrix the share of its
-#' ratings in each category among the cases of each true one, counted by the probabilities.
-#' Intervals are by the bootstrap of cases (or clusters) with the probabilities as they are: what is
-#' uncertain about the model is not in them. New cases, [simulate()][stats::simulate] and
-#' [update()][stats::update] need the model itself and are refused.
+#' Agreement and kappa are computed from the ratings. The accuracy of a rater is the mean posterior
+#' probability of its ratings. Row k of its confusion matrix contains the shares of its ratings,
+#' weighted by the posterior probability of category k. Intervals are from a bootstrap of cases (or
+#' clusters) with fixed posterior probabilities; they do not contain the uncertainty of the model.
+#' New cases, [simulate()][stats::simulate] and [update()][stats::update] need the model itself and
+#' raise an error.
 #'
-#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
-#' @param posterior Probabilities of the categories of each case, in \[0, 1\], that sum to one in
-#'   each row: a matrix with a row per case of `x`, whose row names are the cases, and a column per
-#'   category; or a data frame with a column `case` besides, such as [ground_truth()] gives. Rows of
-#'   a matrix without row names are in the order of the cases, which needs ratings of data with a
-#'   row per case, none left out or reordered since. Columns are found by the names of the
-#'   categories; those of a matrix without column names are in their order.
-#' @param base_rates Probabilities of the categories, which sum to one; the mean of `posterior` over
-#'   cases by default.
+#' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
+#' @param posterior Probabilities of the categories of each case, in \[0, 1\]; rows sum to one. It
+#'   is a matrix with a row per case of `x` and a column per category, or a data frame that also has
+#'   a column `case`, as [ground_truth()] returns. Row names of a matrix are the cases. Without row
+#'   names, rows are in the order of the cases. This needs ratings from data with a row per case,
+#'   with no case dropped or reordered. Columns are matched by name to the categories. Columns
+#'   without names are in the order of the categories.
+#' @param base_rates Probabilities of the categories, which sum to one. The default is the mean of
+#'   `posterior` over cases.
 #' @param ... Not used.
-#' @param model What to call the model, a string.
+#' @param model Name of the model, a string.
 #' @return An object of class `rater_fit`; see [fit_raters()]. Its coefficients are the mean
 #'   accuracy of a rating and the base rates, without standard errors.
 #' @family estimation
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
 #'
-#' # Majorities as probabilities
+#' # Vote shares as probabilities
 #' votes <- as.matrix(tidy(x, "counts")[-1])
 #' fit <- as_rater_fit(x, votes / rowSums(votes), model = "shares of votes")
 #' fit
@@ -211,7 +211,7 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
   own_fit(x, posterior, rates, model)
 }
 
-# `posterior` has a row per case; the fit has one per pattern, of which there are more now.
+# `posterior` has a row per case. Patterns are split, so that the fit has one row per pattern.
 own_fit <- function(x, posterior, rates, model) {
   distinct <- split_by(rep(1, nrow(posterior)), split_columns(posterior, x$categories))
   x <- split_patterns(x, list(.posterior = distinct))
@@ -219,7 +219,7 @@ own_fit <- function(x, posterior, rates, model) {
   weight <- pattern_weights(x)[rating_pattern(x)]
   right <- posterior[cbind(rating_pattern(x), rating_category(x))]
   accuracy <- sum(weight * right) / sum(weight)
-  # What stands where other fits have a rater_model().
+  # Takes the place of a rater_model().
   stand_in <- structure(
     list(
       accuracy = if (has_counts(x)) "common" else "own", errors = "own", difficulty = "own",
@@ -234,8 +234,8 @@ own_fit <- function(x, posterior, rates, model) {
   )
 }
 
-# Raters x true categories x ratings; one for all where nobody knows who rated, NA where nobody
-# rated cases of a category.
+# Raters x true categories x ratings. One matrix for all raters if raters are not identified; NA if
+# a rater rated no case of a category.
 own_matrices <- function(x, posterior) {
   raters <- n_raters(x)
   n <- n_categories(x)
@@ -250,7 +250,7 @@ own_matrices <- function(x, posterior) {
 #' @export
 format.own_model <- function(x, ...) x$words
 
-# Cases x categories in the order of those of `x`; rows sum to one exactly.
+# Cases x categories, in the order of `x`. Rows sum to one exactly.
 check_posterior <- function(posterior, x) {
   if (is.matrix(posterior) && !is.null(rownames(posterior))) {
     posterior <- data.frame(case = rownames(posterior), posterior, check.names = FALSE)
@@ -289,7 +289,7 @@ posterior_of_table <- function(table, x) {
     x = "It lacks {.val {lacking}}.", arg = "posterior")
   cases <- as_label(table$case)
   own <- as_label(x$cases)
-  same <- identical(cases, own) # a case may be repeated, in both
+  same <- identical(cases, own) # a case may be repeated in both
   at <- if (same) seq_along(own) else match(own, cases)
   off <- c(own[is.na(at)], if (!same) cases[duplicated(cases)])
   abort_if(off, "case",
@@ -298,7 +298,7 @@ posterior_of_table <- function(table, x) {
   as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])
 }
 
-# For what needs the model and not only its posterior.
+# Raises an error if the model is needed and only its posterior is known.
 check_has_law <- function(fit, what) UseMethod("check_has_law")
 
 check_has_law.rater_fit <- function(fit, what) invisible()
@@ -308,7 +308,7 @@ check_has_law.posterior_fit <- function(fit, what) {
     i = "Refit the model, and give its posterior to {.fun as_rater_fit}.")
 }
 
-# The same fit beside other answers by systems: `x` has the cases and ratings of the fit.
+# The same fit with other answers of systems. `x` has the cases and ratings of the fit.
 fit_with <- function(fit, x) UseMethod("fit_with")
 
 fit_with.posterior_fit <- function(fit, x) {

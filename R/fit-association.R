@@ -1,8 +1,8 @@
-# Identification of models in which raters differ: is there association between raters, and which
+# Identification of models with unequal raters: is there association between raters, and which
 # latent class is which category?
 
-# Such a model is identified by association between raters. A model with equal errors needs
-# agreement above 1 / number of categories instead.
+# Models with unequal raters are identified by association between raters. Models with equal errors
+# need agreement above 1 / number of categories instead.
 needs_association <- function(model, x) {
   own_law <- !is.null(model$family) || has_own_law(model)
   !has_counts(x) && (own_law || model$accuracy == "rater")
@@ -10,7 +10,7 @@ needs_association <- function(model, x) {
 
 association_of <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
 
-# `identified` as the K-model has it. Raters who agree on everything are not at chance. Pairs of
+# `identified`: identification of the K-model. Raters who always agree are not at chance. Pairs of
 # raters with one common case are no evidence of association, but they enter Fleiss' kappa.
 shown_by_association <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
@@ -22,8 +22,8 @@ shown_by_association <- function(x, identified) {
   if (alive || agrees_on_all(x)) "yes" else "unrelated"
 }
 
-# Do raters agree too seldom for the K-model, though not too seldom for models in which they differ?
-# Two are too few for these.
+# Is agreement too low for the K-model, but not for models with unequal raters? Two raters are too
+# few for these.
 shows_unequal_raters <- function(x) {
   x <- with_votes(x)
   length(unique(rater_identity(x)[rating_rater(x)])) > 2L &&
@@ -32,7 +32,7 @@ shows_unequal_raters <- function(x) {
 
 need_unequal <- "raters agree less than equal errors allow: name a model, e.g. dawid_skene()"
 
-# How a fit is identified, in the words of reason_not_identified().
+# Code of the identification of a fit, for reason_not_identified().
 identification_of <- function(fit) {
   if (fit$identified == "chance" && shows_unequal_raters(fit$x)) "unequal" else fit$identified
 }
@@ -49,7 +49,7 @@ knows_some <- function(known) {
 
 no_better_than_chance <- "the raters' agreement is barely distinguishable from chance"
 
-# What a fit with free errors is given with, if little.
+# Warns if a fit with free errors is only weakly identified.
 warn_weakly_identified <- function(fit) {
   if (knows_some(fit$known)) return()
   depends <- uses_abstentions(fit$model) && !is.null(fit$x$panel$abstain)
@@ -70,8 +70,8 @@ warn_weakly_identified <- function(fit) {
   }
 }
 
-# Two raters show nothing of themselves but by populations with other base rates, or by what a model
-# takes for granted.
+# Warns if the ratings of two raters cannot test the model. They can only if populations have
+# different base rates.
 warn_unchecked <- function(fit) {
   x <- without_constant_raters(fit$x)
   if (fit$identified != "yes" || has_counts(x) || knows_some(fit$known) ||
@@ -99,8 +99,9 @@ warn_weak <- function(why) {
     i = "Known truth for some cases, or more raters, would help.", why = why)
 }
 
-# Do ratings tell less of the base rates than the prior? By the covariance of the estimates, where
-# it is quick to find: the information of ratings is its inverse less that of the prior.
+# Do the ratings have less information about base rates than the prior? Uses the covariance of the
+# estimates if it is fast to compute. The information in the ratings is the inverse of the
+# covariance minus the information in the prior.
 rates_are_prior <- function(fit, most = 2e6) {
   used <- which(fit$base_rates > 0)
   work <- length(fit$theta)^2 * n_patterns(fit$x) * length(used)
@@ -114,14 +115,14 @@ rates_are_prior <- function(fit, most = 2e6) {
   max(Re(eigen(relative, only.values = TRUE)$values)) > 0.5
 }
 
-# Raters x true categories: how many ratings of such cases each gave, as far as that is known.
+# Raters x true categories: expected number of ratings by each rater on cases of each category.
 ratings_by_truth <- function(fit) {
   x <- fit$x
   weighted <- (fit$posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
   rowsum_rows(rating_rater(x), weighted, length(x$raters))
 }
 
-# Share of ratings by raters who, by two standard errors, call some category by another's name.
+# Share of ratings by raters who confuse the names of two categories, by two standard errors.
 share_of_opposite <- function(fit) {
   by_truth <- ratings_by_truth(fit)
   opposite <- vapply(seq_along(fit$x$raters), function(j) {
@@ -142,8 +143,8 @@ is_opposite <- function(matrix, n) {
 
 # ---- Names of classes ---------------------------------------------------------------------------
 
-# The fit from where classes have the names that most ratings have for them, if it has found others.
-# Without priors that changes nothing but names.
+# If classes do not have the names that most ratings give them, refits from starting values with
+# these names. Without priors only the names change.
 named_by_majority <- function(core, x, model, known, refit) {
   theta <- renamed_theta(core, x, model, known)
   if (is.null(theta)) core else refit(list(theta = theta, raters = n_raters(x)))
@@ -157,7 +158,7 @@ renamed_theta <- function(core, x, model, known) {
   of <- order(name)
   matrices <- core$confusion[, of, , drop = FALSE]
   log_of <- function(p) log(pmax(p, 1e-15))
-  # Coefficients of the logits, categories x columns; those of the last category are 0.
+  # Coefficients of the logits, categories x columns. Those of the last category are 0.
   size <- (n - 1L) * max(1L, length(known$base$names))
   rates <- rbind(matrix(core$theta[seq_len(size)], n - 1L), 0)[of, , drop = FALSE]
   rates <- as.vector(rates[-n, , drop = FALSE] - rep(rates[n, ], each = n - 1L))
@@ -177,14 +178,14 @@ renamed_theta <- function(core, x, model, known) {
 # ---- Raters who always give the same answer -----------------------------------------------------
 
 # Names of the raters who always give the same answer (see core/ratings/constant.hpp). They are
-# found once for a panel, and not again in groups of its cases: field `panel$constant` holds them.
+# computed once per panel and stored in field `panel$constant`, not again for groups of its cases.
 constant_raters <- function(x) {
   if (has_counts(x)) return(character())
   x$panel$constant %||% x$raters[core_constant_raters(x$patterns, pattern_cases(x))]
 }
 
-# `x` without these raters. If the others carry no information, all stay, and `only_constant` is
-# TRUE.
+# `x` without constant raters. If the other raters carry no information, all are kept, and
+# `only_constant` is TRUE.
 without_constant_raters <- function(x) {
   x$panel$constant <- constant_raters(x)
   left_out <- match(intersect(x$panel$constant, x$raters), x$raters)
@@ -200,7 +201,7 @@ without_constant_raters <- function(x) {
   x
 }
 
-# Is the accuracy not identified from these raters, after others have been left out?
+# Is the accuracy not identified from the raters that are left?
 lacks_information <- function(x) {
   fit <- core_fit_algebraic(x$patterns, pattern_weights(x))
   fit$identified == "no_pairs" || length(unique(rating_category(x))) < 2L ||

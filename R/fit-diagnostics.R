@@ -1,11 +1,11 @@
-# How well chains of draws have mixed: the formulas of Vehtari, Gelman, Simpson, Carpenter and
-# Buerkner (2021), Bayesian Analysis 16(2), 667-718, as package posterior has them.
+# Convergence diagnostics of chains: the formulas of Vehtari, Gelman, Simpson, Carpenter and
+# Buerkner (2021), Bayesian Analysis 16(2), 667-718, as in package posterior.
 
 #' @srrstats {BS1.4, BS1.5, BS4.7, BS5.4} Rhat and effective sizes, by rank, and what each is for
 #' @noRd
 NULL
 
-# A row for each column of `draws`, chain after chain.
+# A row per column of `draws`, whose rows are ordered by chain.
 diagnose_all <- function(draws, chains) {
   numbers <- c(rhat = 0, ess_bulk = 0, ess_tail = 0, mcse = 0)
   t(vapply(colnames(draws), function(term) {
@@ -13,7 +13,7 @@ diagnose_all <- function(draws, chains) {
   }, numbers))
 }
 
-# `x`: draws x chains, of one number. NA where it is the same in all draws.
+# `x`: draws x chains of one number. NA if all draws are equal.
 diagnose <- function(x) {
   if (anyNA(x) || max(x) - min(x) < 1e-300) {
     return(c(rhat = NA_real_, ess_bulk = NA_real_, ess_tail = NA_real_, mcse = NA_real_))
@@ -30,7 +30,7 @@ diagnose <- function(x) {
   )
 }
 
-# Each chain in two halves; of an odd number of draws the middle one is left out.
+# Splits each chain into halves. With an odd number of draws, the middle one is left out.
 split_chains <- function(x) {
   half <- nrow(x) %/% 2L
   cbind(utils::head(x, half), utils::tail(x, half, keepnums = FALSE))
@@ -72,8 +72,8 @@ plain_ess <- function(x) {
   all / max(tau, 1 / log10(all))
 }
 
-# Geyer's initial monotone sequence: sums of pairs of lags, as long as they are positive, none
-# larger than the one before; and half of the next lag, if it is positive too.
+# Geyer's initial monotone sequence: sums of pairs of lags, up to the first that is not positive,
+# each limited to the previous one; and half of the next lag if it is positive.
 integrated_time <- function(rho, n) {
   pair <- seq.int(1L, n - 1L, by = 2L)
   sums <- rho[pair] + rho[pair + 1L]
@@ -84,12 +84,12 @@ integrated_time <- function(rho, n) {
   -1 + 2 * sum(cummin(sums[seq_len(last - 1L)])) + if (even > 0 || sums[[last]] >= 0) even else 0
 }
 
-# How well posterior draws predict a case that they have not seen: WAIC, and leave-one-out by
-# package loo. Cases of a row (the same ratings, population and known truth) are alike, so that all
-# is computed once for each row.
+# Predictive accuracy of posterior draws for new cases: WAIC, and leave-one-out by package loo.
+# Cases with the same ratings, population and known truth have the same value, computed once per
+# row.
 
-# values: draws x rows, log likelihood of one case of each; weight: cases of each row; row: that of
-# each pattern. Drawn again from the same seed.
+# values: draws x rows, log likelihood of one case of each row; weight: number of cases of each row;
+# row: the row of each pattern. The draws are repeated with the same seed.
 log_likelihood_draws <- function(fit) {
   check_memory(
     as.double(nrow(fit$draws)) * n_patterns(fit$x), "log likelihoods of patterns in draws",
@@ -99,22 +99,22 @@ log_likelihood_draws <- function(fit) {
   list(values = found$log_likelihood, weight = found$weight, row = found$row)
 }
 
-# Of each row the expected log predictive density of a case, and the effective parameters in it.
+# For each row: expected log predictive density of a case, and its effective number of parameters.
 waic_rows <- function(values) {
   most <- apply(values, 2L, max)
   p <- apply(values, 2L, stats::var)
   cbind(elpd = log(colMeans(exp(values - rep(most, each = nrow(values))))) + most - p, p = p)
 }
 
-# Sum over cases and its standard error, of a column with an entry per row.
+# Sum over cases, and its standard error, of values with an element per row.
 sum_over_cases <- function(value, weight) {
   n <- sum(weight)
   sum <- sum(weight * value)
   c(estimate = sum, std.error = sqrt(n / (n - 1) * sum(weight * (value - sum / n)^2)))
 }
 
-# A table of both criteria (leave-one-out where package loo is installed), and `of_case`, the
-# expected log predictive density of each case, NA where nothing is known of it.
+# A table of both criteria (leave-one-out if package loo is installed), and `of_case`, the expected
+# log predictive density of each case, NA for cases without ratings or known truth.
 criteria_of_fit <- function(fit) {
   found <- log_likelihood_draws(fit)
   waic <- waic_rows(found$values)
@@ -142,7 +142,7 @@ loo_rows <- function(fit, found, ...) {
   suppressWarnings(loo::loo(found$values, r_eff = size, ...))
 }
 
-# Rows become cases, in their order, as package loo wants them: it subtracts cases of other models.
+# Expands rows to cases, in their order: package loo subtracts the cases of two models.
 by_case <- function(result, found, fit) {
   row <- found$row[fit$x$index]
   at <- rep(row, weights_of_cases(fit$x) * (row > 0L))

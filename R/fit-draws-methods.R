@@ -1,22 +1,27 @@
-# What a fit by posterior draws says.
+# Methods of fits by posterior draws.
 
 #' Posterior draws
 #'
-#' The draws of a fit by `method = "bayes"` of [fit_raters()], for whatever is a function of them.
-#' Package \pkg{posterior} takes the fit as well: `posterior::as_draws_df(fit)`.
+#' Returns the posterior draws of a fit by `method = "bayes"` of [fit_raters()]. Package
+#' \pkg{posterior} also accepts the fit: `posterior::as_draws_df(fit)`.
 #'
 #' @srrstats {BS5.0, BS5.1, BS5.2, BS5.3, BS5.5} the fit has its ratings, prior, seed and
 #'   diagnostics
 #' @srrstats {BS6.0, BS6.4} print() and summary()
 #' @param x A [fit_raters()] result with `method = "bayes"`.
-#' @return A data frame with a row per draw: `.chain`, `.iteration` and `.draw`, then a column per
-#'   parameter. `base_rate[k]` are base rates (`base_rate[k,population]` where there are several);
-#'   `sens[rater]` and `spec[rater]` sensitivity and specificity, of two categories, of which the
-#'   second is positive; `p[rater,truth,rating]` probabilities of ratings, of more; `right[rater]`
-#'   accuracies in models with uniform errors. Without the rater where all have the same; and with
-#'   `others = "partial"` the centre of the panel, `mu[truth,rating]` and its precision `nu[truth]`.
-#'   `accuracy[system]` is the share of these cases that a system gets right, where raters alone say
-#'   what is right (a cut distribution: its answers take no part in that).
+#' @return A data frame with a row per draw: `.chain`, `.iteration` and `.draw`, and a column per
+#'   parameter:
+#'   * `base_rate[k]`: base rates (`base_rate[k,population]` if there are several populations);
+#'   * `sens[rater]` and `spec[rater]`: sensitivity and specificity, for two categories of which the
+#'     second is positive;
+#'   * `p[rater,truth,rating]`: probabilities of ratings, for more than two categories;
+#'   * `right[rater]`: accuracies, in models with uniform errors;
+#'   * `mu[truth,rating]` and `nu[truth]`: the centre of the panel and its precision, with
+#'     `others = "partial"`;
+#'   * `accuracy[system]`: share of these cases that a system gets right, if only raters determine
+#'     the true category (a cut distribution: the system's answers do not inform about it).
+#'
+#'   The rater is left out of names if all raters have the same parameters.
 #' @family estimation
 #' @examples
 #' tests <- data.frame(
@@ -48,7 +53,7 @@ draws <- function(x) {
   )
 }
 
-# For posterior::as_draws() and its kin: columns with these names are what it looks for.
+# For posterior::as_draws() and related functions, which look for columns with these names.
 #' @rawNamespace S3method(posterior::as_draws,draws_fit,as_draws_of_fit)
 as_draws_of_fit <- function(x, ...) posterior::as_draws_df(draws(x))
 
@@ -74,7 +79,7 @@ parameter_table <- function(fit, conf_level, mixing) {
   )
 }
 
-# What is printed of a fit, made with it.
+# The printed table, which is computed together with the fit.
 view_of_draws <- function(fit) {
   watched <- is_watched(fit$terms)
   fit$draws <- fit$draws[, watched, drop = FALSE]
@@ -86,7 +91,7 @@ view_of_draws <- function(fit) {
   view(table, c(parameter = "term", "estimate", "conf.low", "conf.high", "prior"), level = level)
 }
 
-# How much less a parameter varies than before the ratings were seen: 0 where they say nothing.
+# Relative reduction of the variance from prior to posterior: 0 if ratings carry no information.
 contraction <- function(fit) {
   a <- fit$terms$a
   total <- fit$terms$total
@@ -120,7 +125,7 @@ schema_of.draws_fit <- function(x) { # nolint: object_name.
   )
 }
 
-# What every model of raters takes for granted. For machines it is known to fail.
+# Assumptions of the model. For machines the independence of errors is known to be wrong.
 assumption_of <- function(fit) {
   if (!is.null(fit$calibrated)) {
     return(paste("Assumed:", calibration_assumption(fit), lean_words(fit, fit$x$categories[[2L]])))
@@ -140,8 +145,8 @@ assumption_of <- function(fit) {
   )
 }
 
-# Of some of the draws: matrices of raters (a list, truths x ratings), base rates of each
-# population, and what raters share.
+# For some of the draws: matrices of raters (a list, truths x ratings), base rates of each
+# population, and parameters of dependence.
 laws_of_draws <- function(fit, most) {
   some <- unique(round(seq(1, nrow(fit$draws), length.out = most)))
   lapply(some, function(d) law_of_values(fit, fit$draws[d, ]))
@@ -169,7 +174,7 @@ law_of_values <- function(fit, at) {
   )
 }
 
-# Of other cases: the mean over some of the draws.
+# Posterior of other cases: the mean over some of the draws.
 posterior_of_others.draws_fit <- function(fit, x) { # nolint: object_name.
   dependent <- model_is_dependent(fit$model)
   codes <- if (dependent) pattern_codes(x)
@@ -183,7 +188,7 @@ posterior_of_others.draws_fit <- function(fit, x) { # nolint: object_name.
   Reduce(`+`, parts) / length(parts)
 }
 
-# Patterns x categories. `rates` are base rates of each pattern.
+# Patterns x categories. `rates`: base rates of each pattern.
 posterior_of_law <- function(rates, matrices, x) {
   cells <- simplify2array(matrices) # truths x ratings x raters
   log_rows <- vapply(seq_len(ncol(rates)), function(k) {
@@ -194,7 +199,7 @@ posterior_of_law <- function(rates, matrices, x) {
   exp(joint - log_sum_exp(joint))
 }
 
-# The population of each row of `values`, which must be one of the fit.
+# The population of each row of `values`, which must be a population of the fit.
 population_in_fit <- function(fit, values) {
   table <- fit$populations
   if (is.null(table)) return(rep(1L, nrow(values)))
@@ -208,7 +213,7 @@ population_in_fit <- function(fit, values) {
   out
 }
 
-# By means of the draws.
+# Base rates of cases, from means of the draws.
 rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
   rates <- colMeans(fit$draws[, startsWith(fit$terms$term, "base_rate"), drop = FALSE])
   rates <- matrix(rates, ncol = length(fit$x$categories), byrow = TRUE)
@@ -219,7 +224,7 @@ rating_probabilities.draws_fit <- function(fit) { # nolint: object_name.
   aperm(fit$matrices, c(2L, 3L, 1L))
 }
 
-# Functions of some of the draws.
+# Measures of tests, computed from some of the draws.
 tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nolint: object_name.
   populations <- max(1L, nrow(fit$populations))
   weight <- if (is.null(group)) {

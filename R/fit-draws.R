@@ -1,6 +1,6 @@
-# Latent class models by draws from their posterior; the sampler is in src/core/posterior.
+# Latent class models by posterior draws; the sampler is in src/core/posterior.
 
-#' @srrstats {BS2.6, BS2.9} draws, chains and warmup have limits; each chain has a stream of its own
+#' @srrstats {BS2.6, BS2.9} draws, chains and warmup have limits; each chain has a separate stream
 #' @srrstats {BS4.0, BS4.3, BS4.4, BS4.5} Gibbs; draws until effective sizes suffice, or a warning
 #' @srrstatsNA {BS1.3a, BS2.7, BS2.8, BS2.11} chains start where the sampler puts them
 #' @srrstatsNA {BS2.10} one seed makes all streams, which differ
@@ -8,10 +8,11 @@
 #' @noRd
 NULL
 
-# `checked`: see with_known(). Fields beside those of other fits: draws (a matrix, chain after
-# chain, with a column per parameter), terms (what each is), diagnostics (of those
-# watched), systems (draws of the accuracy of systems that raters alone judge), prior (see
-# settle_prior()), sampling, switched; task and seed, to draw the same again.
+# `checked`: see with_known(). Fields in addition to those of other fits: draws (a matrix, ordered
+# by chain, with a column per parameter); terms (a row per parameter); diagnostics (of the
+# parameters in is_watched()); systems (draws of the accuracy of systems, where only raters
+# determine the truth); prior (see settle_prior()); sampling; switched; task and seed, to repeat the
+# draws.
 fit_draws <- function(model, checked, prior, sampling) {
   x <- checked$x
   check_drawn_model(model, x)
@@ -32,7 +33,7 @@ fit_draws <- function(model, checked, prior, sampling) {
 
 fit_settled <- function(x, model, known, prior, sampling, seed) {
   task <- sampler_task(x, model, known, prior)
-  # Those of the core, of R and of users.
+  # Three copies: in the core, in R, and in the user's session.
   check_memory(
     3 * as.double(sampling$kept) * sampling$chains * length(task$terms$term), "numbers of draws",
     "Ask for fewer {.field draws} in {.arg sampling}."
@@ -41,7 +42,8 @@ fit_settled <- function(x, model, known, prior, sampling, seed) {
   draws_fit(x, model, known, prior, drawn, task, sampling, seed)
 }
 
-# What the sampler knows: accuracies and errors of the core, equal difficulty, base rates by groups.
+# The sampler supports common or separate accuracies, uniform or free errors, equal difficulty, and
+# base rates by group.
 check_drawn_model <- function(model, x) {
   known <- model$errors %in% c("uniform", "free") && model$difficulty == "none" &&
     !uses_confidence(model)
@@ -62,7 +64,7 @@ check_drawn_model <- function(model, x) {
     i = "Use {.code method = \"likelihood\"}.", row = which(x$weights != round(x$weights)))
 }
 
-# draws and chains, of which `kept` are of each chain; warmup; thin, NULL to be found.
+# draws and chains; `kept`, draws per chain; warmup; thin, NULL to choose it automatically.
 check_sampling <- function(sampling) {
   given <- check_settings_list(sampling, "sampling",
     c("draws", "chains", "warmup", "thin", "threads"))
@@ -79,7 +81,7 @@ check_sampling <- function(sampling) {
   )
 }
 
-# Two raters in one population tell nothing by themselves: the answer would be the prior.
+# Two raters in one population are not identified: the posterior would be the prior.
 check_settled <- function(named, prior, model, checked) {
   x <- checked$x
   settled <- length(unique(rating_rater(x))) + 2 * (nrow(prior$base_rates) > 1L) >= 3 ||
@@ -93,7 +95,7 @@ check_settled <- function(named, prior, model, checked) {
         base rates of their own, or known truths.")
 }
 
-# What the core is asked, and what the numbers that it gives are.
+# Arguments of the sampler, and the meaning of its parameters.
 sampler_task <- function(x, model, known, prior) {
   common <- model$accuracy == "common"
   raters <- seq_along(x$raters)
@@ -119,7 +121,7 @@ sampler_task <- function(x, model, known, prior) {
   )
 }
 
-# The population of each pattern, a row of population_table(); empty where there is only one.
+# The population of each pattern, a row of population_table(); empty if there is only one.
 population_of_patterns <- function(x, model, table = population_table(model, x)) {
   if (is.null(table)) integer() else population_of(pattern_covariates(x), table)
 }
@@ -137,14 +139,14 @@ run_sampler <- function(x, task, options, log_likelihood = FALSE, joined = FALSE
   )
 }
 
-# The cost of a sweep that is still fine.
+# Largest acceptable cost of sampling, in steps.
 most_steps <- 5e9
-enough_draws <- 1000 # or half of those that are kept
+enough_draws <- 1000 # effective sample size, or half of the number of draws
 
-# Draws further and further apart, until all of them are worth enough independent ones.
+# Increases thinning until the effective sample sizes suffice.
 draw_until_mixed <- function(x, task, sampling, seed) {
   step <- length(rating_rater(x)) * length(x$categories) + length(task$terms$term)
-  # Each parameter takes some six looks at the likelihood of its rows.
+  # With dependent errors each parameter takes about six evaluations of the likelihood.
   if (task$prior$dependence != "none") step <- 6 * step * length(task$terms$term)
   bar <- progress_bar("Chains", sampling$chains)
   on.exit(bar$close())
@@ -158,7 +160,7 @@ draw_until_mixed <- function(x, task, sampling, seed) {
     watched <- found$kept[, is_watched(task$terms), drop = FALSE]
     found$diagnostics <- diagnose_all(watched, sampling$chains)
     least <- min(found$diagnostics[, c("ess_bulk", "ess_tail")], Inf, na.rm = TRUE)
-    # So many times further apart, were draws worth in proportion.
+    # Factor of thinning, if effective sample sizes increase in proportion.
     times <- 2^max(1, ceiling(log2(enough / least)))
     sweeps <- sampling$chains * (sampling$warmup + times * thin * sampling$kept)
     done <- !is.null(sampling$thin) || least >= enough || times * thin > 1024 ||
@@ -168,23 +170,23 @@ draw_until_mixed <- function(x, task, sampling, seed) {
   }
 }
 
-# Base rates, what is right, and the centre of a panel: of these the chains must have mixed.
+# Parameters for which convergence is checked: base rates, correct ratings, and the panel's centre.
 is_watched <- function(terms) {
   is.na(terms$rating) | is.na(terms$truth) | terms$rating == terms$truth
 }
 
 # ---- Parameters ---------------------------------------------------------------------------------
 
-# A row per parameter that users see: term, rater, truth, rating, population; place, its column
-# among the core's; and the Dirichlet parameters of its prior, `a` of `total`.
+# A row per reported parameter: term, rater, truth, rating, population; place, its column in the
+# core's draws; and the Dirichlet parameters of its prior, `a` out of `total`.
 new_terms <- function(term, place, rater = NA_character_, truth = NA_character_,
                       rating = NA_character_, population = NA_character_, a = NA_real_,
                       total = NA_real_) {
   data.frame(term, rater, truth, rating, population, place, a, total)
 }
 
-# Base rates, matrices of raters (behind them stand those of systems) and their centre or what
-# raters share.
+# Terms of base rates, matrices of raters, and their centre or dependence. In the core's draws, the
+# matrices of systems follow those of raters.
 draw_terms <- function(x, raters, rows, prior, pooled, model) {
   size <- length(x$categories)
   rates <- prior$base_rates
@@ -203,7 +205,7 @@ draw_terms <- function(x, raters, rows, prior, pooled, model) {
   )))
 }
 
-# Cells of a matrix, row after row.
+# Cells of a matrix, row by row.
 cells_of <- function(categories) {
   expand.grid(rating = categories, truth = categories, stringsAsFactors = FALSE)
 }
@@ -269,7 +271,8 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
     covariance = if (ncol(all) <= 2000L) unname(stats::cov(all)), draws = drawn$kept,
     terms = task$terms, diagnostics = drawn$diagnostics, prior = prior,
     sampling = c(sampling[run_options], thin = drawn$thin), task = task, seed = seed,
-    # The share of these cases that systems get right, as raters alone judge them.
+    # `systems`: share of these cases that each system gets right, if only raters determine the
+    # truth.
     populations = population_table(model, x),
     systems = structure(
       drawn$right, dimnames = list(NULL, paste0("accuracy[", x$systems, "]", recycle0 = TRUE))
@@ -281,7 +284,7 @@ draws_fit <- function(x, model, known, prior, drawn, task, sampling, seed) {
   fit
 }
 
-# Of the cases at hand: populations by their numbers of cases. `draws`: draws x categories.
+# Mean over populations, weighted by their numbers of cases. `draws`: draws x categories.
 mean_rates <- function(draws, x, task, populations) {
   size <- length(x$categories)
   share <- rowsum_codes(populations_in(task, x), pattern_weights(x), populations)
@@ -293,15 +296,15 @@ mean_rates <- function(draws, x, task, populations) {
   list(draws = found, mean = colMeans(found))
 }
 
-# Columns of the core's draws that are the matrix m, cell by cell of a row.
+# Columns of the core's draws that contain matrix m, row by row.
 matrix_columns <- function(m, size, populations) {
   populations * size + (m - 1L) * size^2 + seq_len(size^2)
 }
 
-# Of these, the right answers.
+# Columns of correct ratings among the columns of a matrix.
 on_diagonal <- function(size) seq(1L, size^2, size + 1L)
 
-# The largest Rhat and the least effective sample size of what is watched.
+# The largest Rhat and the smallest effective sample size of the parameters in is_watched().
 worst_mixing <- function(fit) {
   c(
     max(fit$diagnostics[, "rhat"], -Inf, na.rm = TRUE),
@@ -323,7 +326,7 @@ warn_mixing <- function(fit) {
     "Chains have not mixed: Rhat {decimals(worst[[1L]], 3L)}, effective sample size
         {round(worst[[2L]])}.",
     i = "Ask for more with {.code sampling = list(draws = )}, or give stronger priors.")
-  # Priors tell them apart.
+  # Informative priors of all raters distinguish the categories.
   warn_if(fit$switched > 0.01 && !all(fit$x$raters %in% fit$named), "switched",
     "In {percent(fit$switched)} of the draws categories have changed names.",
     i = "Use {.code order = \"mean\"} or {.val each} in {.fun rater_prior}, or priors that tell

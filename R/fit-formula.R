@@ -17,8 +17,8 @@ formula_words <- function(model) {
   if (has_formula(model)) paste(" with base rates", formula_text(model))
 }
 
-# Patterns of cases that are the same to a model: with the same ratings and, where the model uses
-# covariates or confidence, the same values of these.
+# Patterns of cases that are equal for a model: the same ratings and, if the model uses covariates
+# or confidence, the same values of these.
 patterns_for <- function(model, x) {
   silent <- uses_abstentions(model) && has_abstentions(x)
   plain <- is.null(x$covariates) && is.null(x$confidence) && length(x$patterns$values) == 0L
@@ -29,22 +29,22 @@ patterns_for <- function(model, x) {
   if (uses_confidence(model)) split_by_confidence(x) else x
 }
 
-# Names of covariates. A law that a user writes may use all.
+# Names of covariates. A user-defined model may use all of them.
 covariates_used <- function(model, x) {
   if (is.null(model$family)) intersect(all.vars(model$base_rates), names(x$covariates)) else
     names(x$covariates)
 }
 
-# What the core has to know of the covariates of patterns: `population`, a number per pattern;
-# `design`, populations x columns, standardised, without the intercept; `report`, which gives the
-# coefficients of unscaled covariates from those of the design. `base` makes the same design for
-# other data, and is that of a fit where `like` is. NULL if base rates do not depend on covariates.
+# Arguments of the core about covariates of patterns. `population`: a number per pattern. `design`:
+# populations x columns, standardised, without the intercept. `report`: a matrix that converts
+# coefficients of the design to those of unscaled covariates. `base`: makes the same design for
+# other data; `like` is the `base` of a fit. NULL if base rates do not depend on covariates.
 populations_of <- function(model, x, like = NULL) {
   if (!has_formula(model)) return(NULL)
   values <- pattern_covariates(x)
   group <- split_by(rep(1, n_patterns(x)), values)
   base <- formula_design(model$base_rates, values[!duplicated(group), ], like)
-  # Distinct rows, in an order that does not depend on that of cases.
+  # Distinct rows, in an order that does not depend on the order of the cases.
   columns <- unname(split_columns(base$matrix, base$names)[-1L])
   row <- split_by(rep(1, nrow(base$matrix)), columns)
   first <- which(!duplicated(row))
@@ -55,15 +55,15 @@ populations_of <- function(model, x, like = NULL) {
   )
 }
 
-# Coefficients of unscaled covariates are this matrix times the coefficients of the design.
+# Matrix that converts coefficients of the design to those of unscaled covariates.
 unscaled <- function(base) {
   out <- diag(1 / base$scale, length(base$scale))
   out[1L, ] <- out[1L, ] - base$centre / base$scale
   out
 }
 
-# Distinct values of the factors of a formula, in an order that does not depend on that of cases;
-# NULL without a formula, or if one of them is a number.
+# Distinct values of the factors of a formula, in an order that does not depend on that of the
+# cases. NULL without a formula, or if a covariate is a number.
 population_table <- function(model, x) {
   if (!has_formula(model)) return(NULL)
   values <- x$covariates[intersect(all.vars(model$base_rates), names(x$covariates))]
@@ -72,7 +72,7 @@ population_table <- function(model, x) {
   values[do.call(order, c(unname(as.list(values)), method = "radix")), ]
 }
 
-# The row of `table` for each row of `values`, NA where there is none.
+# The row of `table` for each row of `values`, NA if there is none.
 population_of <- function(values, table) {
   values <- values[names(table)]
   both <- split_by(
@@ -82,13 +82,13 @@ population_of <- function(values, table) {
   match(both[-seq_len(nrow(table))], both[seq_len(nrow(table))])
 }
 
-# Could other coefficients give all cases the same base rates?
+# Do different coefficients give all cases the same base rates?
 is_collinear <- function(known) {
   !is.null(known$design) && qr(cbind(1, known$design))$rank <= ncol(known$design)
 }
 
-# A list: matrix (rows of `data` x columns, standardised, the intercept first), and what makes the
-# same of other data: terms, xlev, centre and scale. `like` is such a list.
+# A list: matrix (rows of `data` x columns, standardised, intercept first); and terms, xlev, centre
+# and scale, which make the same design for other data. `like` is such a list.
 formula_design <- function(formula, data, like = NULL) {
   terms <- like$terms %||% stats::terms(formula)
   attr(terms, "intercept") <- 1L
@@ -100,7 +100,7 @@ formula_design <- function(formula, data, like = NULL) {
         to {.fun ratings}.", arg = "base_rates")
   tryCatch(
     {
-      # model.matrix() would order levels as the locale does.
+      # model.matrix() would sort levels by the locale.
       text <- vapply(data, is.character, NA)
       data[text] <- lapply(data[text], function(v) factor(v, sort_strings(unique(v))))
       frame <- stats::model.frame(terms, data, xlev = like$xlev, na.action = stats::na.pass)
@@ -127,10 +127,10 @@ formula_design <- function(formula, data, like = NULL) {
 # Base rates of each pattern of `x`: patterns x categories.
 pattern_rates <- function(fit, x = fit$x) rates_of_cases(fit, pattern_covariates(x))
 
-# Rows of `data`, which has the covariates, x categories.
+# Rows of `data` (a data frame of covariates) x categories.
 rates_of_cases <- function(fit, data) UseMethod("rates_of_cases")
 
-# By coefficients of unscaled covariates.
+# Uses coefficients of unscaled covariates.
 rates_of_cases.rater_fit <- function(fit, data) {
   if (!has_formula(fit$model)) return(t(matrix(fit$base_rates, length(fit$base_rates), nrow(data))))
   design <- unscaled_design(fit, data)
@@ -168,7 +168,7 @@ rates_by_covariates <- function(fit, newdata) {
   tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))
 }
 
-# Rows x 1, the logarithm of the sum of the exponentials of each row.
+# Logarithm of the sum of the exponentials of each row.
 log_sum_exp <- function(m) {
   top <- m[cbind(seq_len(nrow(m)), max.col(m, "first"))]
   top + log(rowSums(exp(m - top)))

@@ -1,12 +1,11 @@
-# Gold items and known raters: what users know beforehand, checked and brought into the form that
-# the core takes.
+# Known truth and known raters: checks the user's arguments and converts them for the core.
 
-# The parts of a fit that knows nothing beforehand.
+# Field `known` of a fit without known truth or known raters.
 nothing_known <- list(truth = integer(), raters = list())
 
-# `x` with a pattern of its own for every truth that is known of its cases; `known` for the core:
-# truth, a category per pattern (0 is unknown), and raters, a matrix each or NULL; `given`: what the
-# user gave.
+# `x`, with patterns split by the known truth of their cases. `known`, for the core: truth, a
+# category per pattern (0 if unknown), and raters, a matrix or NULL per rater. `given`: the user's
+# arguments.
 with_known <- function(x, truth, raters) {
   known <- nothing_known
   if (!is.null(truth)) {
@@ -25,7 +24,7 @@ with_known <- function(x, truth, raters) {
   list(x = x, known = known, given = list(truth = truth, raters = raters))
 }
 
-# Category of each case, 0 where it is not known.
+# Category of each case, 0 if it is not known.
 check_known_truth <- function(truth, x, arg = "known_truth") {
   given <- as_truth_table(truth, arg, names(x$keys))
   cases <- as_label(x$cases)
@@ -35,8 +34,8 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
   known_codes(given, cases, x$categories, arg)
 }
 
-# A confusion matrix for each rater who is known, a list of `counts` for one of whom there is a
-# calibration sample, NULL for the others.
+# For each rater a confusion matrix, a list with `counts` of a calibration sample, or NULL if the
+# rater is not known.
 check_known_raters <- function(raters, x) {
   check_named_raters(x, "known_raters", "{.arg known_raters} needs the rater of each rating.")
   ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
@@ -70,13 +69,13 @@ check_known_matrix <- function(matrix, rater, categories) {
   if (counts) list(counts = matrix) else matrix / rowSums(matrix)
 }
 
-# A table of counts, and no matrix of probabilities?
+# Is it a table of counts, not a matrix of probabilities?
 are_counts <- function(x) {
   is.numeric(x) && is.matrix(x) && all(x %in% round(x)) &&
     (inherits(x, "table") || any(rowSums(x) > 1))
 }
 
-# A matrix whose rows and columns, where they have names, are put in the order of the categories.
+# Puts named rows and columns of a matrix into the order of the categories.
 in_order_of <- function(categories, matrix, rater) {
   labels <- dimnames(matrix)
   for (names in labels) {
@@ -89,7 +88,7 @@ in_order_of <- function(categories, matrix, rater) {
   matrix[place(labels[[1L]]), place(labels[[2L]]), drop = FALSE]
 }
 
-# The default model of fits: counts need one with free errors of each rater.
+# Default model of a fit: counts need free errors per rater.
 model_for_known <- function(raters) {
   if (is.list(raters) && any(vapply(raters, are_counts, NA))) dawid_skene() else k_model()
 }
@@ -100,7 +99,7 @@ abort_counts_need_pooled <- function() {
     i = "Use {.code model = dawid_skene()}, or give matrices of probabilities.", call = NULL)
 }
 
-# Raters x true categories: how many cases of known truth each rated, also in a calibration sample.
+# Raters x true categories: number of rated cases with known truth, including calibration samples.
 known_by_truth <- function(fit) {
   x <- fit$x
   if (!is.null(fit$calibrated)) return(t(rowSums(fit$calibrated$counts)))
@@ -111,7 +110,7 @@ known_by_truth <- function(fit) {
   matrix(rowsum_codes(cell, pattern_weights(x)[rated$pattern], n), n_raters(x))
 }
 
-# How many cases of known truth there are for each coefficient; NA where there is none.
+# Number of cases with known truth for each coefficient; NA if there is none.
 known_sizes <- function(fit) {
   x <- fit$x
   terms <- names(fit$coefficients)
@@ -135,43 +134,44 @@ is_known_rater <- function(fit, what = "raters") {
   if (length(known) > 0L) lengths(known) > 0L else logical(n_raters(fit$x))
 }
 
-# Raters of whom there is a calibration sample.
+# Raters with a calibration sample.
 is_counted_rater <- function(fit) is_known_rater(fit, "counts")
 
-# Patterns of which there is more than a system's answer.
+# Patterns with ratings or a known truth.
 judged_patterns <- function(fit) fit$judged %||% (rated_patterns(fit$x) | known_patterns(fit))
 
-# For how many cases each of some gold cases stands, by its probability of being chosen.
+# Number of cases that each gold case represents, the inverse of its probability of being chosen.
 drawn_weight <- function(gold, which) {
   if (is.null(gold$probability)) rep(1, length(which)) else 1 / gold$probability[which]
 }
 
-#' Ratings whose truth is known
+#' Ratings with known truth
 #'
-#' Stores the true categories of cases with their ratings, real or simulated by a program of your
-#' own. [truth()] gives them back, [true_accuracy()] says how accurate systems are, and
-#' [calibration()] of a [ground_truth()] needs no further `truth`. Estimates do not see it: where
-#' they should, give it to [fit_raters()] or [estimate_accuracy()] as `known_truth`.
+#' Stores true categories of cases in a ratings object, from real data or a user-defined simulation.
+#' [truth()] returns them, [true_accuracy()] computes the accuracy of systems, and
+#' [calibration()] of a [ground_truth()] needs no further `truth`. Estimates do not use them, unless
+#' they are also given to [fit_raters()] or [estimate_accuracy()] as `known_truth`.
 #'
-#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
-#' @param truth The true categories, which must be among those of `x`: categories with the
-#'   cases as names; a data frame with columns `case` and `truth` (or `category`); or a vector
-#'   without names in the order of the cases, if [ratings()] got a row per case and all cases of `x`
-#'   are still in that order. `NA`, or a case that is left out, is not known.
-#' @param expected Accuracies of systems over all cases that might have been drawn, in \[0, 1\], as
-#'   only a simulation knows them: named by system, or in the order of the systems of `x`. `NA` is
-#'   not known.
-#' @return `x`, with its truth. What it carried before is replaced.
+#' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
+#' @param truth The true categories, which must be among those of `x`. Cases that are missing, or
+#'   `NA`, are not known.
+#'   * A vector of categories named by case.
+#'   * A data frame with columns `case` and `truth` (or `category`).
+#'   * A vector without names, in the order of the cases. [ratings()] must have got a row per case,
+#'     and all cases of `x` must still be in that order.
+#' @param expected Accuracies of systems in the population of cases, in \[0, 1\], which are known in
+#'   simulations only. Named by system, or in the order of the systems of `x`. `NA` is not known.
+#' @return `x`, with its truth. A truth that `x` contained before is replaced.
 #' @family simulation
 #' @seealso [simulation_study()] and [plan_cases()], which take functions that return such ratings.
 #' @examples
-#' # Four raters, and a system whose answers stand in for the truth
+#' # Four raters, and a system whose answers are used as the truth
 #' x <- ratings(lehner2015, raters = rater1:rater4, case = case)
 #' x <- with_truth(x, lehner2015$system)
 #' truth(x)
 #' calibration(ground_truth(x), bins = 4)
 #'
-#' # A world of one's own: raters who tire
+#' # A user-defined simulation: raters who tire
 #' tired <- function(n) {
 #'   truth <- sample(c("no", "yes"), n, replace = TRUE)
 #'   other <- ifelse(truth == "no", "yes", "no")
@@ -197,7 +197,7 @@ with_truth <- function(x, truth, expected = NULL) {
   x
 }
 
-# The number of the true category of each case, NA where it is not known.
+# The number of the true category of each case, NA if it is not known.
 case_truth <- function(truth, x) {
   in_order <- is.atomic(truth) && !is.null(truth) && is.null(names(truth)) && is.null(dim(truth))
   if (!in_order) {

@@ -1,10 +1,10 @@
 # Latent class models by maximum posterior density, or by least squares on pairs of ratings; the
-# mathematics is in src/core/model.
+# formulas are in src/core/model.
 
-# `known`: see with_known(); `start`: see start_of().
+# For `known`, see with_known(); for `start`, see start_of().
 fit_latent <- function(x, model, method, known, start = NULL) {
   check_model_size(x)
-  # A known rater has no panel to share a centre with, and its base rates need no prior.
+  # A single known rater has no panel with a common centre, and base rates need no prior.
   judge <- judge_of(x)
   usual <- is_pooled(model) || identical(model$prior, weak_prior)
   if (usual && length(judge) == 1L && lengths(known$raters[judge]) > 0L) {
@@ -27,20 +27,21 @@ fit_latent <- function(x, model, method, known, start = NULL) {
   fit <- without_the_unknown(fit, core$naturals)
   of_raters <- core$naturals$term == "rater_accuracy"
   fit$rater_accuracy <- mean(fit$coefficients[of_raters], na.rm = TRUE)
-  # In pairs it is not at its top.
+  # A fit to pairs does not maximise the log likelihood.
   counted <- weights_are_counts(x)
   if (!counted || method == "pairs") fit$log_likelihood <- NA_real_
-  # Perfect agreement is a boundary, not a top.
+  # With perfect agreement the estimate is on a boundary, so there are no standard errors.
   if (!counted || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
   fit <- with_answering(fit)
   if (fit$identified == "yes") fit else without_numbers(fit)
 }
 
-# `fit` is identified as the K-model would be. `told_apart`: are its parameters?
+# Identification of a fit. On entry `fit$identified` is that of the K-model. `told_apart`: are the
+# parameters identified?
 identified_as <- function(fit, told_apart) {
   found <- fit$identified
   if (needs_association(fit$model, fit$x)) found <- shown_by_association(fit$x, found)
-  # Gold items and known raters say what agreement cannot.
+  # Gold cases and known raters identify what agreement does not.
   if (knows_some(fit$known)) found <- "yes"
   if (found == "yes" && !told_apart) "parameters" else found
 }
@@ -48,7 +49,7 @@ identified_as <- function(fit, told_apart) {
 fit_core <- function(x, model, method, known, start, tick) {
   of <- model_for(model, x, method)
   weight <- pattern_weights(x)
-  # Where to stop does not depend on the scale of weights that do not count cases.
+  # The stopping rule must not depend on the scale of weights that are not counts.
   if (!weights_are_counts(x)) weight <- weight * count_cases(x) / sum(weight)
   if (is_pooled(of)) {
     if (!is.null(of$abstain)) {
@@ -69,11 +70,11 @@ fit_core <- function(x, model, method, known, start, tick) {
   named_by_majority(core, x, of, known, fit)
 }
 
-# How near the end probabilities are to be, and after how many rounds that is given up.
+# Convergence tolerance of probabilities, and largest number of iterations.
 pooled_tolerance <- 1e-8
 pooled_rounds <- 20000L
 
-# Fits keep some dozen tables of a number for each rater, true category and rating.
+# Fits keep about a dozen tables with a number for each rater, true category and rating.
 check_model_size <- function(x, most = 1e7) {
   raters <- n_raters(x)
   categories <- n_categories(x)
@@ -84,8 +85,8 @@ check_model_size <- function(x, most = 1e7) {
         {.code method = \"binned\", interval = \"bootstrap\"} needs no model of errors.")
 }
 
-# The model as the core fits it. Priors have no part in sums of squares; and beside weights that are
-# probabilities they would count for more than the data. `rated`: whose confidence it is.
+# The model for the core. Priors do not apply to sums of squares. With weights that are
+# probabilities, priors would outweigh the data. `rated`: the ratings that have the confidence.
 model_for <- function(model, x, method, rated = x) {
   if (method == "pairs" || !weights_are_counts(x)) model$prior <- list()
   if (uses_confidence(model)) {
@@ -95,15 +96,15 @@ model_for <- function(model, x, method, rated = x) {
   unclass(model)
 }
 
-# The same of a fit, which knows the centre of its prior.
+# The model of a fit for the core, including the estimated centre of its prior.
 model_of_fit <- function(fit) {
   out <- model_for(fit$model, fit$x, fit$method)
   if (is_pooled(out)) out$prior$rows <- fit$centre$rows
   out
 }
 
-# `naturals`: what each coefficient is (`term`), `of` which rater or category, and of which `part`
-# (threshold, level or column of a formula); 0 is all.
+# Names of coefficients. `naturals` has for each coefficient its kind (`term`), the number of its
+# rater or category (`of`) and of its threshold, level or formula column (`part`); 0 is none.
 latent_terms <- function(naturals, x, columns) {
   term <- naturals$term
   of <- replace(naturals$of, naturals$of == 0L, NA)
@@ -122,9 +123,10 @@ thresholds_between <- function(categories) {
   paste0(utils::head(categories, -1L), "|", categories[-1L])
 }
 
-# Dispersion, difficulty, slopes and thresholds that can move without loss (if that was looked into)
-# become NA, and so does a rater without ratings that shares no parameter with others. The curvature
-# at a limit does not show how near the limit is to the truth.
+# Sets to NA: dispersion, difficulty, slopes and thresholds in whose direction the likelihood is
+# flat (if the curvature was computed); and raters without ratings that share no parameter with
+# others. Standard errors of parameters at a limit are NA, because the curvature there is not
+# informative.
 without_the_unknown <- function(fit, naturals) {
   free <- length(model_for(fit$model, fit$x, fit$method)$prior) == 0L
   loose <- naturals$term %in% c("dispersion", "difficulty", "slope", "threshold")
@@ -151,9 +153,9 @@ without_the_unknown <- function(fit, naturals) {
   fit
 }
 
-# What is known of the errors of the coefficients, found when somebody asks: `covariance`, NULL
-# where there is none, and `variance`, NULL where there is not even that. A fit without `unsure`,
-# the places of those of which nothing is known, knows nothing of any.
+# Errors of the coefficients, computed on demand: `covariance`, NULL if there is none, and
+# `variance`, NULL if there is none either. `unsure`: numbers of coefficients without a standard
+# error. NULL if no coefficient has one.
 covariance_of.latent_fit <- function(fit) { # nolint: object_name.
   if (!is.null(fit$covariance)) return(NextMethod())
   if (is.null(fit$unsure)) return(NULL)
@@ -167,7 +169,7 @@ covariance_of.latent_fit <- function(fit) { # nolint: object_name.
   out
 }
 
-# Of other ratings than those of the fit no truth is known.
+# Known truths belong to the fitted ratings. New ratings have none.
 latent_probabilities <- function(fit, x) {
   core_latent_probabilities(
     x$patterns, pattern_weights(x),
@@ -179,7 +181,7 @@ latent_probabilities <- function(fit, x) {
   )
 }
 
-# What a fit that is not identified must not say.
+# Sets the estimates of a fit that is not identified to NA.
 without_numbers <- function(fit) {
   for (field in c("rater_accuracy", "base_rates", "posterior", "coefficients", "matrices",
                   "log_likelihood", "log_posterior", "theta",
@@ -198,7 +200,7 @@ warn_latent <- function(fit) {
   if (fit$model$accuracy == "rater" && fit$model$errors == "free") {
     return(warn_weakly_identified(fit))
   }
-  # Raters would agree better with the truth under other names.
+  # Exchanging the names of two categories would increase agreement with the truth.
   mean <- colMeans(fit$matrices, na.rm = TRUE)
   gain <- mean + t(mean) - outer(diag(mean), diag(mean), `+`)
   switched <- fit$x$categories[rowSums(gain > 1e-6, na.rm = TRUE) > 0]
@@ -214,7 +216,7 @@ logLik.rater_fit <- function(object, ...) {
   likely <- object$method == "likelihood"
   structure(
     if (likely) object$log_likelihood else NA_real_,
-    # How many parameters rows around a centre are worth is not known.
+    # With a pooled prior the effective number of parameters is not known.
     df = if (likely && is.null(object$centre)) object$parameters else NA_integer_,
     nobs = stats::nobs(object), class = "logLik"
   )

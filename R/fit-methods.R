@@ -1,26 +1,28 @@
-# What a fit says of cases, its own and new ones.
+# Predictions of a fit, for its cases and for new ones.
 
 #' Most probable categories
 #'
+#' Computes the most probable category of each case, for the cases of the fit or new ones.
+#'
 #' @srrstats {UL3.3, UL4.0, UL4.2, UL4.4} predict(), coef(), vcov(), logLik(), simulate(), summary()
 #' @param object,x A [fit_raters()] result.
-#' @param newdata [ratings()] of other cases into the same categories, by the same raters; by any
-#'   raters where the model has one accuracy for all. `NULL` is the data of the fit. Weights do not
-#'   matter, nor do answers of systems. For `predict()` of a model whose base rates are by formula,
-#'   it may be a data frame of covariates; the value is then that of [base_rates()].
+#' @param newdata [ratings()] of other cases with the same categories and raters. If the model has
+#'   one accuracy for all raters, raters may differ. `NULL` uses the data of the fit. Weights and
+#'   answers of systems are ignored. For `predict()` of a model with a formula of base rates,
+#'   `newdata` may be a data frame of covariates; the result is then that of [base_rates()].
 #' @param type `"category"` for the most probable category of each case, or `"probability"` for the
 #'   same as [ground_truth()].
 #' @param ... Not used.
-#' @return `predict()`: for `"category"`, a tibble with `case`, `category` (a factor; the first of
-#'   tied categories), `probability` and `tied`, the number of categories that share the highest
-#'   probability.
+#' @return `predict()` with `"category"`: a tibble with `case`; `category`, a factor (the first of
+#'   tied categories); `probability`, its posterior probability; and `tied`, the number of
+#'   categories with that probability. With `"probability"`: a [ground_truth()].
 #'
 #'   `augment()`: a tibble with a row per case: `case`; `.fitted`, the most probable category;
 #'   `.probability`, its posterior probability; `.tied`, as above; `.entropy` of the posterior in
-#'   bits, 0 where one category is certain and log2(categories) where all are alike; and for each
-#'   category `.posterior_` with its name.
+#'   bits, from 0 (one category is certain) to log2(categories) (all are equally probable); and for
+#'   each category a column `.posterior_` with its name.
 #'
-#'   All is `NA` where the fit is not identified.
+#'   All values are `NA` if the fit is not identified.
 #' @family estimation
 #' @examples
 #' x <- ratings(lehner2015, raters = rater1:rater4, case = case)
@@ -28,7 +30,7 @@
 #' predict(fit)
 #' augment(fit)
 #'
-#' # A case that was not there before, under the same fit
+#' # A new case, under the same fit
 #' predict(fit, ratings(cbind(rater1 = "A", rater3 = "A"), categories = LETTERS[1:4]))
 #' @export
 predict.rater_fit <- function(object, newdata = NULL, type = c("category", "probability"), ...) {
@@ -57,7 +59,7 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
   ))
 }
 
-# The ratings to be judged, and the posterior of each of their patterns.
+# The ratings to predict from, and the posterior of each of their patterns.
 judge <- function(fit, newdata) {
   if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
   check_has_law(fit, "Judging new cases")
@@ -66,7 +68,7 @@ judge <- function(fit, newdata) {
   list(x = x, posterior = posterior(fit, x))
 }
 
-# The same ratings in the numbers that the fit has for categories and raters.
+# The same ratings, coded with the fit's numbers of categories and raters.
 as_new_cases <- function(fit, x) {
   place <- match(x$categories, fit$x$categories)
   strange <- x$categories[intersect(which(is.na(place)), rating_category(x))]
@@ -87,7 +89,8 @@ as_new_cases <- function(fit, x) {
 
 distinguishes_raters <- function(fit) fit$model$accuracy == "rater" || any(is_known_rater(fit))
 
-# By row: the first of the highest probabilities, its value, and how many share it.
+# For each row: the first category with the highest probability, the probability, and the number of
+# ties.
 most_probable <- function(probability) {
   highest <- probability[cbind(seq_len(nrow(probability)), max.col(probability, "first"))]
   tied <- probability >= highest * (1 - tie_tolerance)
@@ -97,33 +100,33 @@ most_probable <- function(probability) {
   )
 }
 
-# Relative; the core uses the same.
+# Relative tolerance; the core uses the same.
 tie_tolerance <- 1e-9
 
-# By row, in bits.
+# For each row, in bits.
 entropy <- function(probability) {
   -rowSums(ifelse(probability > 0, probability * log2(probability), 0))
 }
 
 #' Panels from a fitted model
 #'
-#' Draws new ratings from what was fitted: true categories from the base rates, then ratings by the
-#' same raters of the same cases, as often as each rated each; what was missing stays so. The spread
-#' of whatever is computed from such panels is a parametric bootstrap. Cases whose truth was given
-#' keep it. There are no systems: a fit knows the raters only.
+#' Simulates ratings from a fit: true categories from the base rates, then ratings of the same cases
+#' by the same raters. Each rater rates the same cases as in the data; missing ratings remain
+#' missing. Statistics of such panels are a parametric bootstrap. Cases with known truth keep it.
+#' The panels have no systems, because a fit does not model them.
 #'
 #' @param object A [fit_raters()] result that is identified.
-#' @param nsim Number of panels.
-#' @param seed A number for [set.seed()], which then leaves the state of R's generator as it was, or
+#' @param nsim Number of panels, 1 by default.
+#' @param seed A number for [set.seed()] (the state of R's generator is restored afterwards), or
 #'   `NULL`.
 #' @param ... Not used.
-#' @return A list of [ratings()] objects that carry their [truth()], with an attribute `seed` as
-#'   [stats::simulate()] describes it. Cases with weights are drawn as often as these count them.
+#' @return A list of [ratings()] objects that contain their [truth()], with an attribute `seed` as
+#'   in [stats::simulate()]. A case with weight n is drawn n times.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
 #' panels <- simulate(fit, nsim = 20, seed = 1)
-#' # How far kappa varies from sample to sample, if the model holds
+#' # Variation of kappa between samples, if the model holds
 #' sd(sapply(panels, fleiss_kappa))
 #' @export
 simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
@@ -149,7 +152,7 @@ simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   )
 }
 
-# Weights can stand for more cases than any memory holds.
+# Weights may represent more cases than fit into memory.
 check_panel_size <- function(x, most = 1e8) {
   n <- sum(pattern_cases(x) * pattern_lengths(x))
   abort_if(n > most, "weights", "A panel with more than {number(most)} ratings cannot be drawn.",
@@ -201,7 +204,7 @@ draw_from_fit <- function(fit) {
   x
 }
 
-# True categories of cases of these patterns.
+# Draws true categories of cases of these patterns.
 draw_truth <- function(fit, pattern) {
   n <- n_categories(fit$x)
   if (!has_formula(fit$model)) return(sample.int(n, length(pattern), TRUE, fit$base_rates))
@@ -209,9 +212,9 @@ draw_truth <- function(fit, pattern) {
   1L + as.integer(rowSums(stats::runif(length(pattern)) > below))
 }
 
-# From what a model draws. truth: a function of patterns that draws true categories; strata: their
-# probabilities; probability: of ratings in category k given classes, where the ratings stand `at`
-# these places of the patterns.
+# Distributions of a model. truth: a function of patterns that draws true categories. strata:
+# probabilities of strata. probability: a function of classes, category k, and positions `at` of
+# ratings in the patterns, which returns the probabilities of category k.
 drawing_law <- function(fit) UseMethod("drawing_law")
 
 drawing_law.rater_fit <- function(fit) {
@@ -226,26 +229,29 @@ drawing_law.rater_fit <- function(fit) {
   )
 }
 
-# The same fit of other data, or of more.
+# Refits with other data or settings.
 
-#' A fit of the same kind
+#' Refit with other settings or more ratings
+#'
+#' Fits the model of `object` again, with other data, another model or method, or more ratings.
 #'
 #' @section More ratings:
-#' `new` puts ratings to those of the fit and fits all of them, from where the fit ended: a thousand
-#' more on many cost a small part of the first fit. Cases and raters may be those of the fit or new;
-#' systems must be those of the fit. A new category makes the whole model be refitted, and so does a
-#' fit that was not identified. Ratings whose raters form groups, reruns, counts, weighted cases,
-#' those with covariates and those in a database cannot be added to: collect all of them in `x`. A
-#'   survey design is kept unless `x` is given.
+#' `new` adds ratings to those of the fit. The model is refitted to all ratings, from the previous
+#' estimates: adding a thousand ratings to many takes a small part of the time of the first fit.
+#' Cases and raters may be those of the fit or new; systems must be those of the fit. With a new
+#' category, or if the fit was not identified, the refit does not use the previous estimates.
+#' Ratings cannot be added if raters form groups, or if there are reruns, counts, weighted cases,
+#' covariates or a database: collect all ratings in `x` instead. A survey design is kept unless `x`
+#' or `new` is given.
 #'
 #' @param object A [fit_raters()] result.
-#' @param model,method,x,known_truth,known_raters What is to be different; see [fit_raters()]. If
-#'   the method of `object` cannot fit the new `model`, the model's default method does.
+#' @param model,method,x,known_truth,known_raters Arguments of [fit_raters()] to change. If the
+#'   method of `object` cannot fit the new `model`, the model's default method is used.
 #' @param prior For `"bayes"`: another [rater_prior()].
 #' @param new More ratings: [ratings()], or a data frame with a row per rating and columns `case`,
-#'   `rater` and `rating`. Not together with `x`.
+#'   `rater` and `rating`. Cannot be used together with `x`.
 #' @param ... Not used.
-#' @return What [fit_raters()] gives.
+#' @return An object of class `rater_fit`; see [fit_raters()].
 #' @family estimation
 #' @examples
 #' x <- ratings(dawid1979, case = case, rater = rater, rating = rating, repeats = "ratings")
@@ -277,9 +283,9 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
   with_differential(fit)
 }
 
-# Fits a model again, for other ratings or with other settings. Whatever is not given is as it was
-# for `fit`: model, method, prior, sampling, known truths and known raters. Nothing else in the
-# package fits a fit again (`tools/ids.R`).
+# Fits a model again, with other ratings or settings. Arguments that are not given are those of
+# `fit`: model, method, prior, sampling, known truths and known raters. All refits of the package
+# use this function (`tools/ids.R`).
 fit_again <- function(fit, x = fit$x, model = fit$model,
                       method = method_to_refit(fit, model, known_truth, known_raters),
                       known_truth = fit$given$truth, known_raters = fit$given$raters,
@@ -289,7 +295,7 @@ fit_again <- function(fit, x = fit$x, model = fit$model,
     if (drawn) prior, if (drawn) fit$given$sampling)
 }
 
-# The method of a fit, or, where it cannot fit `model`, the default method of that model (NULL).
+# The method of a fit; if it cannot fit `model`, the default method of that model (NULL).
 method_to_refit <- function(fit, model, known_truth, known_raters) {
   if (!inherits(model, "rater_model")) return(NULL)
   know <- !is.null(known_truth) || !is.null(known_raters)
@@ -299,7 +305,7 @@ method_to_refit <- function(fit, model, known_truth, known_raters) {
   if (can) fit$method else if (know) "likelihood"
 }
 
-# Where to begin: parameters, and how many raters have some; NULL for a fit without.
+# Starting values: parameters, and the number of raters that they include; NULL for a fit without.
 start_of <- function(fit) {
   if (!is.null(fit$theta) && fit$identified == "yes" && !anyNA(fit$theta)) {
     list(theta = fit$theta, raters = n_raters(fit$x))

@@ -1,7 +1,7 @@
 #' The K-model
 #'
-#' The model behind Lehner's method, and behind reading agreement as accuracy at all: every rater on
-#' every case is right with the same probability, and wrong in favour of each other category with
+#' Defines the model of Lehner's method, which is also the implicit model when agreement is read as
+#' accuracy. Every rater is right on every case with the same probability. Each wrong category has
 #' the same probability. These are the three *K-properties*: equal rater accuracy, equal error
 #' probabilities, equal problem difficulty.
 #'
@@ -18,61 +18,65 @@ k_model <- function() plain_k_model
 
 #' Models of raters
 #'
-#' A family of latent class models with an axis for each K-property, and a formula of covariates for
-#' base rates. [k_model()] is its origin; each argument lets go of one property.
-#' `dawid_skene()` is the model of Dawid and Skene (1979), in which every rater has a confusion
-#' matrix of its own.
+#' Defines a latent class model of raters. There is an argument for each K-property, which sets how
+#' far the model relaxes it; [k_model()] relaxes none. Base rates may depend on covariates by a
+#' formula. `dawid_skene()` is the model of Dawid and Skene (1979), with a separate confusion matrix
+#' for every rater.
 #'
 #' @section Axes:
-#' * Equal rater accuracy: `"common"`, or an accuracy for each `"rater"`.
-#' * Equal error probabilities: `"uniform"`; `"distance"`, where each step away from the true
-#'   category divides the probability of an error by the same dispersion; `"free"`, where all
-#'   entries of the confusion matrix are, for all raters together or for each
-#'   (`accuracy = "rater"`); or `"ordinal"`, see below.
-#' * Equal problem difficulty: `"none"`; or `"strata"`: on a third of the cases accuracy is higher,
-#'   on a third lower by the same shift, cut at 0 and 1.
+#' * `accuracy` (equal rater accuracy): `"common"`, or an accuracy per `"rater"`.
+#' * `errors` (equal error probabilities): `"uniform"`; or `"distance"`, where each step away from
+#'   the true category divides the probability of an error by the same dispersion; or `"ordinal"`,
+#'   see below; or `"free"`. With `"free"`, all entries of the confusion matrix are parameters, for
+#'   all raters together or per rater (`accuracy = "rater"`).
+#' * `difficulty` (equal problem difficulty): `"none"`; or `"strata"`, where accuracy is higher on a
+#'   third of the cases, and lower on a third by the same shift, clipped to \[0, 1\].
 #'
 #' @section Ordinal errors:
-#' Cumulative probit: a case of the k-th of K categories gives a rater a signal, normal with
-#' variance 1 around `slope * (k - (K + 1) / 2)`, and its answer is the category between whose
-#' thresholds it falls. A slope of 0 is guessing; strict and mild raters differ in thresholds. One
-#' slope and K - 1 thresholds for all raters, or for each (`accuracy = "rater"`), instead of K
-#' (K - 1) free entries. Categories must be ordered, or two, for which it is the free model, and are
-#' taken for a step from each other. Fitted by maximum likelihood, without priors; `base_rates` may
-#' be a formula.
+#' The model is cumulative probit. A case of the k-th of K categories gives a rater a signal. It is
+#' normal with variance 1 and mean `slope * (k - (K + 1) / 2)`. The answer is the category between
+#' whose thresholds the signal is. A slope of 0 is guessing; strict and mild raters have different
+#' thresholds. There are a slope and K - 1 thresholds for all raters, or for each rater
+#' (`accuracy = "rater"`), instead of K (K - 1) free entries. Categories must be ordered, and are
+#' treated as equally spaced. With two categories, the order is not needed, and the model is the
+#' free model. The fit is by maximum likelihood, without priors; `base_rates` may be a formula.
 #'
 #' @section Confidence:
-#' With `confidence = TRUE` the levels of [confidence][ratings()] multiply the answers: there is one
-#' law of levels for right answers and one for wrong ones, the same for all raters and categories;
-#' their ratio never falls from a level to the next. [tidy()][tidy.rater_fit] has both, as
-#' `confidence_right[level]` and `confidence_wrong[level]`. An answer without a level counts as the
-#' answer alone, and so do those of a system that joins the raters. Fitted by maximum likelihood,
-#' without priors, beside all but strata of difficulty. The likelihood is one of answers and levels,
-#' not to be compared by AIC with that of models without. All other models leave confidence alone.
+#' With `confidence = TRUE` a rating consists of the answer and its level of
+#' [confidence][ratings()]. Levels have one distribution for correct answers and one for wrong ones,
+#' the same for all raters and categories. Their ratio never decreases from a level to the next.
+#' [tidy()][tidy.rater_fit] returns both, as `confidence_right[level]` and
+#' `confidence_wrong[level]`. If the level is missing, only the answer is used; the same holds for
+#' the answers of a system that joins the raters. The fit is by maximum likelihood, without priors.
+#' Strata of difficulty are not available. The likelihood is of answers and levels, so AIC cannot
+#' compare it with models without confidence. All other models ignore confidence.
 #'
-#' Measured on panels of 500 cases, four raters of accuracy .55 to .75 and three levels
-#' (bench/confidence.R): 89% of cases are judged right, 83% without confidence; the root mean
-#' squared error of a system's accuracy is .020, not .022. Where one of the raters is always sure,
-#' nothing is gained, and its accuracy comes out as .64 instead of .55: set the confidence of such
-#' raters to `NA`.
+#' In simulated panels of 500 cases, four raters of accuracy .55 to .75 and three levels
+#' (bench/confidence.R), 89% of consensus labels are correct, and 83% without confidence. The root
+#' mean squared error of a system's accuracy is .020 instead of .022. If one of the raters is always
+#' sure, there is no gain, and its accuracy is estimated as .64 instead of .55: set the confidence
+#' of such raters to `NA`.
 #'
 #' @section Dependence:
-#' Raters are taken to err independently given the truth. Two laws let go of that; both keep each
-#' rater's matrix what it is, so that priors keep their meaning, and need `method = "bayes"`.
-#' `"easy"`: with a probability `easy[k]` a case of category k is rated right by all, otherwise
-#' independently (Albert and Dodd, 2004). `"pairs"`: two raters agree more often than their matrices
-#' say; `pair[a,b,k]` is the share, from 0 to 1, of the way to the most that these allow (Dendukuri
-#' and Joseph, 2001). Both are uniform a priori, `easy[k]` as far as no rater is right less often.
+#' By default, raters err independently given the truth. Two models relax this assumption and need
+#' `method = "bayes"`. Both leave each rater's confusion matrix unchanged, so that priors keep their
+#' meaning.
+#' * `"easy"`: with probability `easy[k]`, a case of category k is rated correctly by all raters,
+#'   otherwise they err independently (Albert and Dodd, 2004). The prior of `easy[k]` is uniform, up
+#'   to the lowest probability of a correct rating.
+#' * `"pairs"`: two raters agree more often than their matrices imply. `pair[a,b,k]` is the position
+#'   between independence (0) and the largest dependence that the matrices allow (1) (Dendukuri and
+#'   Joseph, 2001). Its prior is uniform.
 #'
-#' This is an analysis of sensitivity, not a correction: different laws may fit the same ratings
-#' equally well and tell other accuracies. Where raters are too few to tell the parameters apart,
-#' all raters must have priors. See [compare_models()].
+#' This is a sensitivity analysis, not a correction: different models may fit the same ratings
+#' equally well and give different accuracies. If there are too few raters to identify the
+#' parameters, all raters must have priors. See [compare_models()].
 #'
 #' @section Priors:
-#' `"pooled"` is the default where errors are free for each rater, see below. Other fits maximise
-#' the posterior density of logits and logarithms under weak priors (`"weak"`, their default).
-#' `"none"` is plain maximum likelihood, which is what ratings get whose weights are not counts; a
-#' list replaces some of the weak ones:
+#' If errors are free per rater, the default is `"pooled"`, see below. Other fits maximise the
+#' posterior density of logits and logarithms under weak priors (`"weak"`, their default). `"none"`
+#' is maximum likelihood, which is always used if the weights of cases are not counts. A list
+#' replaces some of the weak priors:
 #'
 #' | name | prior | default |
 #' |---|---|---|
@@ -84,54 +88,57 @@ k_model <- function() plain_k_model
 #' | `errors` | standard deviation of the logarithms of free error rates | 0.5 |
 #'
 #' @section Pooled matrices:
-#' With few ratings in each of its K (K - 1) cells a matrix by itself is mostly noise. Under
-#' `prior = "pooled"` row k of a rater's matrix has a Dirichlet distribution of size `c` around a
-#' row that says: the rating k has a probability whose logit is how easily the panel recognises
-#' category k (normal, with standard deviation `ups`) plus the skill of the rater (normal, with
-#' standard deviation `tau`); errors are shared as the panel shares them, which is Dirichlet of size
-#' `a` around shares that are equal. All four are estimated, under priors that are worth a few
-#' ratings; [glance()][tidy.rater_fit] has them. A rater thus borrows from its other categories and
-#' from the panel, and is itself where it has ratings. Base rates have a Dirichlet prior with
-#' parameter 2 for each category: 2 positive cases of 200, rated by three good raters, give a base
-#' rate of .015 instead of .010. If the only rater has a known matrix, neither this prior nor the
-#' weak one is used. The fit is by EM with squared extrapolation,
-#' from the shares of votes and, for no more than ten raters, from the ratings of each; classes are
-#' named so that the majority of ratings means what it says. Standard errors are given the centre.
-#' `logLik()` is the likelihood of the ratings at the estimate; `AIC` and `BIC` are `NA`: compare
-#' models under `"none"`.
+#' With few ratings in each of its K (K - 1) cells, a separately estimated matrix is mostly noise.
+#' Under `prior = "pooled"`, row k of a rater's matrix has a Dirichlet distribution of size `c`
+#' around a mean row. In the mean row, the logit of the probability of a correct rating has two
+#' terms: the ease of category k and the skill of the rater. They are normal with standard
+#' deviations `ups` and `tau`. Errors are distributed over categories as in the panel, with a
+#' Dirichlet distribution of size `a` around equal shares. All four parameters are estimated, under
+#' priors that are worth a few ratings; [glance()][tidy.rater_fit] returns them. The estimate of a
+#' cell thus uses the rater's other categories and the other raters. With many ratings it is
+#' determined by the ratings in the cell.
+#'
+#' Base rates have a Dirichlet prior with parameter 2 for each category. For example, 2 positive
+#' cases of 200, rated by three good raters, give a base rate of .015 instead of .010. If the only
+#' rater has a known matrix, neither this prior nor the weak one is used. The fit is by EM with
+#' squared extrapolation. It starts from vote shares and, with at most ten raters, from the ratings
+#' of each. Classes are named so that most ratings agree with their names. Standard errors are
+#' conditional on the centre. `logLik()` is the likelihood of the ratings at the estimate; `AIC` and
+#' `BIC` are `NA`: compare models under `"none"`.
 #'
 #' @section Formulas of covariates:
 #' With [covariates][ratings()] of cases, `base_rates` may be a formula such as `~ site + age`: a
 #' multinomial logit of the base rates. Covariates are factors, strings, logicals or numbers. Two
-#' raters and two populations are enough for matrices of each rater (Hui and Walter, 1980).
+#' raters and two populations are enough to identify a matrix per rater (Hui and Walter, 1980).
 #'
-#' The default is maximum likelihood, without priors. With a prior of base rates, its cases are
-#' spread over the populations as the cases of the data are (Clogg et al., 1991).
-#' [coef()][stats::coef] contains the coefficients in the units of the covariates, as
+#' The default is maximum likelihood, without priors. A prior of base rates is equivalent to
+#' additional cases, which are distributed over the populations like the data (Clogg et al., 1991).
+#' [coef()][stats::coef] returns coefficients in the units of the covariates, as
 #' `base_rate[category]:column`, for the logit of the category against the first one. The terms
-#' `rater_accuracy` and `base_rate` are means over the cases at hand. [base_rates()] with `newdata`
-#' returns the base rates of other cases; [regression] has robust standard errors, odds ratios and
-#' marginal differences. By `method = "bayes"` of [fit_raters()] each combination of factors is a
-#' population with base rates of its own, and numbers are refused.
+#' `rater_accuracy` and `base_rate` are means over the cases of the fit. [base_rates()] with
+#' `newdata` returns the base rates of other cases; [regression] has robust standard errors, odds
+#' ratios and marginal differences. With `method = "bayes"` of [fit_raters()], each combination of
+#' factors is a population with separate base rates, and numeric covariates are an error.
 #'
 #' Argument `by` of [estimate_accuracy()] fits each group of cases separately, and each must be
-#' large enough by itself. A formula fits all cases at once: base rates differ, accuracies are
-#' equal. If accuracies depend on covariates, use `by`, or a law of your own ([rater_family()]).
+#' large enough. A formula fits all cases at once: base rates differ, accuracies are equal. If
+#' accuracies depend on covariates, use `by`, or a user-defined model ([rater_family()]).
 #'
-#' @param accuracy,errors,difficulty How far the model lets go of each K-property, see *Axes*.
-#' @param system Does a system that joins the raters share their dispersion and shift (`"shared"`),
-#'   or has it its `"own"`?
-#' @param prior `"pooled"`, for free errors of each rater only and their default; `"weak"`, the
-#'   default of other models; `"none"`, the default of models with a formula; or a list of some of
-#'   the parameters below. Models with ordinal errors or confidence have no priors.
+#' @param accuracy,errors,difficulty How far the model relaxes each K-property, see *Axes*. The
+#'   defaults are `"common"`, `"uniform"` and `"none"`.
+#' @param system If a system joins the raters, does it have the raters' dispersion and difficulty
+#'   shift (`"shared"`, the default), or separate ones (`"own"`)?
+#' @param prior `"pooled"`, only for free errors per rater, and their default. `"weak"`, the default
+#'   of other models. `"none"`, the default of models with a formula. Or a list of some of the
+#'   parameters in *Priors*. Models with ordinal errors or confidence have no priors.
 #' @param base_rates A formula of covariates, see *Formulas of covariates*; `~ 1` is one set of base
 #'   rates for all cases.
-#' @param confidence Does the model use how sure raters said they were? See *Confidence*.
-#' @param dependence,pairs Which errors raters share given the truth, see *Dependence*;
-#'   `pairs` is a list of the names of two raters each, such as `list(c("a", "b"))`.
-#' @param abstain If ratings have abstentions (see [ratings()]): `"depends"`, whether a rater
+#' @param confidence `TRUE` or `FALSE`: does the model use the raters' confidence? See *Confidence*.
+#' @param dependence,pairs Dependence of errors given the truth, see *Dependence*: `"none"`,
+#'   `"easy"` or `"pairs"`. `pairs` is a list of pairs of raters, such as `list(c("a", "b"))`.
+#' @param abstain For ratings with abstentions (see [ratings()]): `"depends"`, whether a rater
 #'   answers depends on the truth; `"ignored"`, abstentions are missing ratings; or `NULL`, the
-#'   first where it predicts the answers better. Only for `prior = "pooled"`; see Abstentions in
+#'   first if it predicts the answers better. Only for `prior = "pooled"`; see *Abstentions* in
 #'   [ground_truth()].
 #' @return An object of class `rater_model`, with a field per argument.
 #' @family estimation
@@ -153,7 +160,7 @@ k_model <- function() plain_k_model
 #'
 #'   Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
-#' @seealso [rater_family()] for models of your own.
+#' @seealso [rater_family()] for user-defined models.
 #' @examples
 #' rater_model(accuracy = "rater", errors = "distance")
 #' dawid_skene()
@@ -217,7 +224,7 @@ check_no_formula <- function(value, arg) {
     i = "Write a law of your own, see {.fun rater_family}, or estimate by groups of cases.")
 }
 
-# Ordinal errors need an order.
+# Ordinal errors need ordered categories.
 check_order <- function(model, x) {
   abort_argument_if(model$errors == "ordinal" && !x$ordered && n_categories(x) > 2L, "model",
     "A model with {.code errors = \"ordinal\"} needs categories in an order.",
@@ -238,12 +245,12 @@ weak_prior <- list(
   base_rates = 1, accuracy = c(3, 2), spread = 0.6, dispersion = 0.7, difficulty = 0.2, errors = 0.5
 )
 
-# What stands for a prior that is estimated with the fit; once it is, it also has `rows`.
+# A prior that is estimated together with the fit. A fit also has its `rows`.
 pooled_prior <- list(pooled = TRUE)
 
 is_pooled <- function(model) isTRUE(model$prior$pooled)
 
-# A complete list, empty for none.
+# Returns a complete list, which is empty for no prior.
 check_prior <- function(prior, poolable = FALSE) {
   abort_argument_if(identical(prior, "pooled") && !poolable, "prior",
     "{.code prior = \"pooled\"} is about free errors of each rater, on cases that are equally
@@ -274,7 +281,7 @@ is_k_model <- function(model) {
     !model_is_dependent(model) && !has_formula(model)
 }
 
-# Is it more than a step along the axes of the K-properties?
+# Does the model differ from the core's models in more than the K-properties?
 has_own_law <- function(model) identical(model$errors, "ordinal") || uses_confidence(model)
 
 has_k_properties <- function(model) {
@@ -347,6 +354,6 @@ model_lines.rater_model <- function(x) {
   )
 }
 
-# Made once: one accuracy for all raters, and one for each.
+# Models that are created once: one accuracy for all raters, and an accuracy per rater.
 plain_k_model <- rater_model()
 model_of_each <- rater_model("rater")

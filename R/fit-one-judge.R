@@ -1,5 +1,5 @@
-# One judge with a calibration sample from elsewhere: base rates are the shares of its verdicts,
-# corrected by its errors in the sample (Rogan and Gladen, 1978).
+# One judge with a calibration sample from other cases: base rates are the shares of its ratings,
+# corrected by its error rates in the sample (Rogan and Gladen, 1978).
 
 is_one_judge <- function(x, model, known) {
   judge <- judge_of(x)
@@ -41,13 +41,13 @@ fit_one_judge <- function(x, model, known) {
   fit
 }
 
-# Why a sample corrects nothing, named after its code; or NULL.
+# Reason why a sample cannot correct shares, named by a code; or NULL.
 lack_of_calibration <- function(sample, categories) {
   counts <- sample$counts
   empty <- categories[rowSums(counts) == 0]
   if (length(empty) > 0L) return(c(uncalibrated = paste("no calibration case is", empty[[1L]])))
   if (sum(sample$verdicts) == 0) return(c(unrated = "no case has a rating"))
-  # A verdict must be a sign of its category; of two categories also by the rates of the interval.
+  # A rating must be evidence for its category; with two categories also under smoothed rates.
   n <- nrow(counts)
   raw <- counts / rowSums(counts)
   for (matrix in list(raw, if (n == 2L) smoothed_rates(counts) else raw)) {
@@ -60,11 +60,11 @@ lack_of_calibration <- function(sample, categories) {
   }
 }
 
-# One more case in each cell; variances and the interval of two categories use these.
+# Adds one case to each cell. Variances and the interval for two categories use these rates.
 smoothed_rates <- function(counts) (counts + 1) / (rowSums(counts) + ncol(counts))
 
-# Base rates and the judge's matrix. The inverse of the matrix where that gives probabilities. Where
-# it does not, of two categories the nearer end; of more, the joint maximum likelihood.
+# Base rates and the judge's matrix, by the inverse of the matrix if this gives probabilities.
+# Otherwise, with two categories the nearer limit; with more, the joint maximum likelihood.
 calibrated_rates <- function(sample) {
   matrix <- sample$counts / rowSums(sample$counts)
   rates <- drop(sample$verdicts %*% solve(matrix)) / sum(sample$verdicts)
@@ -73,7 +73,7 @@ calibrated_rates <- function(sample) {
   maximise_calibrated(sample, rep(1 / length(rates), length(rates)))
 }
 
-# Maximum likelihood of the matrix and the base rates, or of the matrix at `fixed` rates, by EM.
+# Maximum likelihood by EM: the matrix and the base rates, or the matrix at `fixed` base rates.
 maximise_calibrated <- function(sample, rates, fixed = FALSE, most = 1e5) {
   matrix <- smoothed_rates(sample$counts)
   for (round in seq_len(most)) {
@@ -87,9 +87,9 @@ maximise_calibrated <- function(sample, rates, fixed = FALSE, most = 1e5) {
   list(rates = rates, matrix = matrix)
 }
 
-# Covariance of numbers(rates, matrix) by the delta method. Inputs are the shares of verdicts and
-# the matrix, row by row. Base rates move as the inverse of the sample's matrix makes them, also
-# where the estimate is cut.
+# Covariance of numbers(rates, matrix) by the delta method. Inputs are the shares of ratings and the
+# matrix, row by row. Derivatives of the base rates are those of the inverse matrix, also if the
+# estimate is clipped.
 calibrated_covariance <- function(fit, numbers) {
   sample <- fit$calibrated
   counts <- sample$counts
@@ -109,8 +109,8 @@ calibrated_covariance <- function(fit, numbers) {
   }))
 }
 
-# Draws of base rates (a row each) from Dirichlet distributions of the matrix and of the shares of
-# verdicts: by the inverse of the drawn matrix, or by EM where that gives no probabilities.
+# Draws of base rates (one per row) from Dirichlet distributions of the matrix and of the shares of
+# ratings. Uses the inverse of the drawn matrix, or EM if the inverse gives no probabilities.
 calibrated_draws <- function(sample, draws = 1000L, most = 1e4) {
   n <- length(sample$verdicts)
   dirichlet <- function(counts) {
@@ -137,7 +137,7 @@ calibrated_draws <- function(sample, draws = 1000L, most = 1e4) {
   out
 }
 
-# Standard errors of what test_numbers() returns for the judge.
+# Standard errors of the results of test_numbers() for the judge.
 judged_errors <- function(fit, at, rates) {
   variance <- calibrated_covariance(fit, function(base_rates, matrix) {
     as.vector(test_numbers(array(matrix, c(1L, dim(matrix))), base_rates, rates))
@@ -146,7 +146,7 @@ judged_errors <- function(fit, at, rates) {
   at
 }
 
-# What the judge got right in the sample.
+# Describes the calibration sample.
 calibration_words <- function(fit) {
   counts <- fit$calibrated$counts
   if (!is.null(counts)) paste0(
@@ -155,7 +155,7 @@ calibration_words <- function(fit) {
   )
 }
 
-# How far an estimate of two categories moves if more ratings are `category`, whatever the truth.
+# Shift of an estimate for two categories if more ratings are `category`, whatever the truth.
 lean_words <- function(fit, category, lean = 0.05) {
   matrix <- fit$matrices[1L, , ]
   if (nrow(matrix) == 2L) paste0(
@@ -177,13 +177,13 @@ check_not_one_judge <- function(fit) {
     x = "One judge with a calibration sample gives base rates only.")
 }
 
-# Ends for the base rates, a row each, guarded against intervals without width at 0 and 1.
+# Intervals of base rates, one per row. At 0 and 1 their width is never zero.
 calibrated_interval <- function(sample, level) {
   z <- normal_quantile(level)
   out <- if (is.null(sample$draws)) adjusted_interval(sample, z) else
     t(apply(sample$draws, 2L, stats::quantile, (1 + c(-level, level)) / 2, names = FALSE))
   for (k in seq_len(nrow(out))) {
-    join <- 1 * cbind(seq_len(nrow(out)) != k, seq_len(nrow(out)) == k) # all others are one
+    join <- 1 * cbind(seq_len(nrow(out)) != k, seq_len(nrow(out)) == k) # joins all others
     one <- list(
       counts = crossprod(join, sample$counts %*% join), verdicts = drop(sample$verdicts %*% join)
     )
@@ -194,7 +194,7 @@ calibrated_interval <- function(sample, level) {
   out
 }
 
-# Of two categories, the interval of Lang and Reiczigel (2014), as printed by Lee et al. (2025).
+# For two categories: the interval of Lang and Reiczigel (2014), as printed by Lee et al. (2025).
 adjusted_interval <- function(sample, z) {
   total <- sum(sample$verdicts) + z^2
   share <- (sample$verdicts[[2L]] + z^2 / 2) / total
@@ -210,8 +210,8 @@ adjusted_interval <- function(sample, z) {
   rbind(1 - rev(ends), ends, deparse.level = 0L)
 }
 
-# The base rate of the second of two categories at which the profile likelihood falls short of its
-# value at 1 by z^2 / 2, if the estimate is 1; otherwise 1.
+# If the estimated base rate of the second of two categories is 1: the rate at which the profile log
+# likelihood is z^2 / 2 below its value at 1. Otherwise 1.
 guarded_end <- function(sample, z) {
   counts <- sample$counts
   verdicts <- sample$verdicts

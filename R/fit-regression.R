@@ -1,66 +1,66 @@
-#' Regression on a category that coders get wrong
+#' Regression with a misclassified outcome
 #'
-#' A category that coders or a classifier assigned with error is regressed on covariates of cases.
-#' The regression is the formula of base rates of [rater_model()]: the dependent variable is the
-#' unseen true category, and raters' errors are estimated together with the coefficients.
+#' Regresses a category that coders or a classifier assigned with error on covariates of cases. The
+#' regression is the formula of base rates of [rater_model()]: the dependent variable is the latent
+#' true category, and raters' errors are estimated together with the coefficients.
 #'
 #' @section Model:
 #' The log odds of category k against the first category are a linear function of the covariates of
 #' a case, \eqn{\log(p_k / p_1) = x' \beta_k}. Given the true category, raters err independently:
-#' the probability of a rating depends on the rater and the true category only. Coefficients of
-#' majority labels, or of the answers of a classifier, are biased towards zero; these are not.
+#' the probability of a rating depends only on the rater and the true category. Coefficients from
+#' majority labels, or from the answers of a classifier, are biased towards zero; these are not.
 #' The model is identified by three raters, by two raters if base rates differ (Hui and Walter,
 #' 1980, see [rater_model()]), or by gold cases or known raters. One coder or classifier needs gold
 #' cases or known errors: `known_truth` or `known_raters` of [fit_raters()]. Gold cases may be a
-#' random sample, or a sample whose probabilities depend on ratings and covariates of the formula
-#' only: the likelihood is given these, so it needs no weights for it.
+#' random sample. Their sampling probabilities may also depend on ratings and on covariates in the
+#' formula. The likelihood conditions on these, so no sampling weights are needed.
 #'
 #' @section Standard errors:
-#' They are robust (sandwich). With posterior probabilities \eqn{q}, the score of a case is
-#' \eqn{(q_k - p_k) x} for the coefficients of category k, and \eqn{q_k (1[r = l] - \pi_{kl})} for
-#' the log odds of the answer l to a case of category k, summed over the answers r of a rater.
+#' They are robust (sandwich). Let \eqn{q} be the posterior probabilities. The score of a case is
+#' \eqn{(q_k - p_k) x} for the coefficients of category k. For the log odds of the answer l to a
+#' case of category k it is \eqn{q_k (1[r = l] - \pi_{kl})}, summed over the answers r of a rater.
 #' Information is observed information (Louis, 1982); the influence of a case is its score times the
-#' inverse of the information. Parameters on a boundary count as known.
-#' The sum of squares of influences is multiplied by n / (n - 1); with `cluster`, influences are
-#' summed within each of n clusters, and intervals have a t distribution with n - 1 degrees of
-#' freedom. With `design`, the covariance is that of `survey::svyrecvar()`, with strata, clusters
-#' and finite populations of the design. All models of raters that are fitted by likelihood have
-#' these standard errors.
+#' inverse of the information. Parameters on a boundary are treated as known. The sum of squares of
+#' influences is multiplied by n / (n - 1). With `cluster`, influences are summed within each of n
+#' clusters. Intervals then have a t distribution with n - 1 degrees of freedom. With `design`, the
+#' covariance is that of `survey::svyrecvar()`, with strata, clusters and finite populations of the
+#' design. These standard errors are available for all models of raters with a formula of base rates
+#' that are fitted by likelihood.
 #'
 #' @section Errors that depend on covariates:
 #' The regression assumes that raters' errors do not depend on covariates (non-differential errors).
 #' If coders are more lenient in one group, the difference enters the coefficients. With three
-#' raters, or gold cases or known raters, [fit_raters()] tests this for each rater and covariate: a
-#' likelihood ratio test against errors of this rater that differ between groups of cases, which are
-#' the levels of a factor or the halves of a number. If one of the p-values, adjusted by Holm's
+#' raters, or gold cases or known raters, [fit_raters()] tests this for each rater and covariate. It
+#' is a likelihood ratio test against errors of this rater that differ between groups of cases. The
+#' groups are the levels of a factor, or the halves of a number. If a p-value, adjusted by Holm's
 #' method, is below .05, there is a warning of class `fallible_warning_differential`. Large fits are
-#' tested by `tidy(fit, "differential")` only. The test does not find errors that differ in the same
-#' way for all raters, and is not made for fits with priors, or weights that are not counts.
-#' In simulations of 500 cases and three raters of accuracy .75 to .85 it found a difference of .2
-#' in one rater's sensitivity between two equal groups in 58% to 70% of panels, and rejected in 4%
-#' of panels without any.
+#' tested only by `tidy(fit, "differential")`. The test does not detect errors that differ in the
+#' same way for all raters. It is not available for fits with priors, or with weights that are not
+#' counts. In simulations of 500 cases and three raters of accuracy .75 to .85, one rater's
+#' sensitivity differed by .2 between two equal groups. The test found this in 58% to 70% of panels,
+#' and rejected in 4% of panels without any difference.
 #'
 #' @section Tables:
 #' * `tidy(fit, "regression", exponentiate = FALSE, cluster = NULL, conf_level = 0.95)` has a row
-#'   per coefficient: `term`; `category`, whose log odds against the first category are meant;
+#'   per coefficient: `term`; `category`, whose log odds are against the first category;
 #'   `estimate`, `std.error`, `conf.low`, `conf.high`, `statistic` and `p.value`. With
 #'   `exponentiate = TRUE`, estimates and intervals are odds ratios; standard errors remain those of
 #'   the log odds ratio.
-#' * `tidy(fit, "margins", cluster = NULL, conf_level = 0.95)`: average marginal differences of the
-#'   probability of each category, with the same columns and `contrast`: for a factor, the mean
-#'   difference to its first level if all cases had the level; for a number, the mean difference
-#'   that one more makes.
-#'   Standard errors are by the delta method, given the covariates.
-#' * `tidy(fit, "differential")`: the test of each `rater` and covariate (`term`), with `statistic`,
-#'   `df`, `p.value`, `p.adjusted` and `reason`, why there is none.
+#' * `tidy(fit, "margins", cluster = NULL, conf_level = 0.95)` has average marginal differences of
+#'   the probability of each category, with the same columns and `contrast`. For a factor, it is the
+#'   mean difference between a level and the first level, if all cases had that level. For a number,
+#'   it is the mean difference if the number increases by one. Standard errors are computed by the
+#'   delta method, given the covariates.
+#' * `tidy(fit, "differential")` has the test for each `rater` and covariate (`term`), with
+#'   `statistic`, `df`, `p.value`, `p.adjusted` and `reason`, why there is no test.
 #'
-#' `vcov(fit, "regression", cluster = )` and `confint(fit, what = "regression", cluster = )` are the
-#' covariances and intervals of the first table. (Without `"regression"` both are those of
-#' `tidy(fit)`: of all parameters, from the curvature of the likelihood.) `predict(fit, newdata)`,
-#' with a data frame of covariates, has the base rates of such cases.
+#' `vcov(fit, "regression", cluster = )` and `confint(fit, what = "regression", cluster = )` return
+#' covariances and intervals of the first table. (Without `"regression"` both are for all parameters
+#' of `tidy(fit)`, from the curvature of the likelihood.) `predict(fit, newdata)`, with a data frame
+#' of covariates, returns the base rates of such cases.
 #'
-#' `cluster` is the name of a covariate, a vector with the names of cases, or a data frame with a
-#' column `case` and one other, as in [estimate_accuracy()].
+#' `cluster` is the name of a covariate, a vector named by case, or a data frame with a column
+#' `case` and one other column, as in [estimate_accuracy()].
 #'
 #' @name regression
 #' @family estimation
@@ -93,7 +93,7 @@ is_regression <- function(fit) has_formula(fit$model) && inherits(fit, "latent_f
 
 of_regression <- function(what) !is.null(what) && nzchar(check_choice(what, "regression", "what"))
 
-# Patterns x coefficients: by how much a case of a pattern moves them.
+# Patterns x coefficients: influence of a case of each pattern.
 influence_of <- function(fit) {
   x <- fit$x
   check_memory(as.double(n_patterns(x)) * length(fit$theta), "scores of cases",
@@ -117,7 +117,7 @@ regression_errors <- function(fit, cluster = NULL) {
   out <- matrix(NA_real_, length(terms), length(terms), dimnames = list(terms, terms))
   if (fit$identified != "yes") return(list(covariance = out, df = Inf))
   influence <- influence_of(fit)[x$index, match(terms, names(fit$coefficients))] *
-    # Cases for which a row with a count stands are independent.
+    # A row with a count represents independent cases.
     weights_of_cases(x)^(if (is.null(c(cluster, design)) && weights_are_counts(x)) 0.5 else 1)
   if (!is.null(design)) {
     influence[design$row, ] <- influence
@@ -159,7 +159,7 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
   data <- pattern_covariates(x$x)
   stack_rows(names(data), function(term) {
     column <- data[[term]]
-    # The first value is what the others are compared with.
+    # The other values are compared with the first one.
     values <- x$known$base$xlev[[term]] %||% c(FALSE, TRUE)
     contrast <- paste(values[-1L], "-", values[[1L]])
     if (is.numeric(column)) {
@@ -208,8 +208,8 @@ tidy_differential <- function(x) {
   out
 }
 
-# Statistic and degrees of freedom, where rater `j` counts as several, one for each group of cases.
-# Groups are levels, or the halves of a number.
+# Statistic and degrees of freedom of the test in which rater `j` is a different rater in each group
+# of cases. Groups are the levels of a factor, or the halves of a number.
 ratio_of_groups <- function(fit, j, term) {
   if (is.na(j) || is_known_rater(fit)[[j]]) return(c(NA_real_, NA_real_))
   x <- fit$x
@@ -231,7 +231,7 @@ ratio_of_groups <- function(fit, j, term) {
   c(max(2 * (core$log_likelihood - fit$log_likelihood), 0), df)
 }
 
-# The fit with the test, and a warning if it rejects. A large fit is tested only on request.
+# Adds the test to a fit, and warns if it rejects. Large fits are tested only on request.
 with_differential <- function(fit, most = 1e8) {
   work <- as.double(n_patterns(fit$x)) * n_raters(fit$x) * length(fit$theta)^2
   if (!is_regression(fit) || work > most) return(fit)

@@ -1,6 +1,6 @@
-# What a fit prints.
+# The printed form of a fit.
 
-#' @srrstats {UL4.3, UL4.3a} as much as a screen has
+#' @srrstats {UL4.3, UL4.3a} prints as much as fits on a screen
 #' @noRd
 schema_of.rater_fit <- function(x) { # nolint: object_name.
   identified <- x$identified == "yes"
@@ -38,7 +38,7 @@ line_of_fit <- function(fit, title = title_of_fit(fit)) {
 
 title_of_fit <- function(fit) {
   x <- fit$x
-  # Weights that are counts are cases.
+  # Weights that are counts are numbers of cases.
   cases <- if (weights_are_counts(x)) sum(weights_of_cases(x)) else nrow(x)
   toString(c(
     format(fit$model), fit$method, count_noun(cases, "case"), count_noun(ncol(x), "rater")
@@ -68,7 +68,7 @@ format_accuracy <- function(fit) {
   )
 }
 
-# Of models with confidence.
+# For models with confidence.
 format_sureness <- function(fit) {
   if (!uses_confidence(fit$model)) return(NULL)
   most <- utils::tail(fit$x$confidence$levels, 1L)
@@ -129,7 +129,7 @@ format_known <- function(fit) {
   )
 }
 
-# The matrices of a fit, for summary().
+# Confusion matrices of a fit, for summary().
 summary_of_fit <- function(x) {
   matrices <- confusion(x)
   if (has_one_matrix(x)) matrices <- list(`a rater` = matrices[[1L]])
@@ -142,22 +142,25 @@ summary_of_fit <- function(x) {
   c(list(view(tidy(x), title = "Parameters", most = 12L)), unname(views))
 }
 
-# What fits say in tables and matrices.
+# Tables and matrices of fits.
 
-#' Base rates and confusion matrix of a fit
+#' Base rates and confusion matrices of a fit
 #'
-#' @param fit A [fit_raters()] result; or [ratings()], or what [as_ratings()] makes ratings of, to
-#'   which the K-model is then fitted.
+#' Returns the estimated base rates of the categories, and the confusion matrix of each rater.
+#'
+#' @param fit A [fit_raters()] result; or [ratings()], or an object that [as_ratings()] can convert,
+#'   to which the K-model is fitted.
 #' @param x A [fit_raters()] result.
-#' @param newdata Covariates of cases, a data frame: the base rates of such cases, under a model
-#'   whose base rates are by formula (see [rater_model()]).
+#' @param newdata A data frame of covariates, for a model with a formula of base rates (see
+#'   [rater_model()]).
 #' @param ... Not used.
-#' @return `base_rates()`: a tibble with a column of probabilities per category and one row, the
-#'   mean over the cases where they differ; with `newdata`, its columns and rows before these.
-#'   `confusion()`: a list with the names of the raters, for each a matrix of probabilities, true
-#'   category in rows, rating in columns (the paper's Table 1), the mean over strata of difficulty;
-#'   all are the same where the model does not distinguish raters. `NA` where not identified. A
-#'   model of abstentions has one more column, `(abstains)`.
+#' @return `base_rates()`: a tibble with one row and a column of probabilities per category; the
+#'   mean over cases if base rates differ between cases. With `newdata`, a row per row of `newdata`,
+#'   with its columns first. `confusion()`: a list of matrices of probabilities, named by rater,
+#'   with the true category in rows and the rating in columns (the paper's Table 1). They are means
+#'   over strata of difficulty, and the same for all raters if the model does not distinguish
+#'   raters. All values are `NA` if the model is not identified. If the model includes abstentions,
+#'   there is a column `(abstains)`.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))
@@ -267,7 +270,7 @@ covariance_of.rater_fit <- function(fit) {
   )
 }
 
-# Of the coefficients.
+# Variances of the coefficients.
 variances <- function(fit) covariance_of(fit)$variance %||% rep(NA_real_, length(fit$coefficients))
 
 #' @export
@@ -275,41 +278,49 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 
 #' Tables of a fit
 #'
+#' Returns parameters, their intervals, and a summary of a fit.
+#'
 #' @param ... For `plot()`, passed on to `autoplot()`.
-#' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error` (`NA` for
-#'   base rates if one of them is zero, for all if raters agree perfectly, and where weights do not
-#'   count cases).
+#' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error`. Standard
+#'   errors are `NA` for base rates if one of them is zero, and for all parameters if raters agree
+#'   perfectly or weights are not counts.
 #'
-#'   `confint()`: a matrix of intervals of the parameters. Those of probabilities are Wilson's, for
-#'   as many cases `n` as give the standard error, `p (1 - p) / n = std.error^2`, and so within
-#'   \[0, 1\]. An estimate on a boundary has one only with cases of known truth, whose number is
-#'   then `n`. Other parameters have normal intervals.
+#'   `confint()`: a matrix of intervals of the parameters. Probabilities have Wilson's interval,
+#'   within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a boundary
+#'   has an interval only with cases of known truth, whose number is then `n`. Other parameters have
+#'   normal intervals.
 #'
-#'   `glance()`: a tibble with one row: `agreement` (the share of pairs of raters who agree),
-#'   Fleiss' `kappa`, `chance_kappa` (chance agreement 1 / number of categories), `rater_accuracy`,
-#'   the numbers of `cases` (rows), `raters`, `ratings`, `categories` and `patterns`; `logLik`,
-#'   `AIC` and `BIC`, `NA` for fits that do not maximise a likelihood; and `nobs`, the number of
-#'   cases with a rating. Of a fit with a pooled prior also `c`, `tau`, `ups` and `a`, see
-#'   [rater_model()] (`a` is `NA` for two categories). If ratings have abstentions, also `abstain`
-#'   (`"depends"` or `"ignored"`); `answers_logLik`, the log likelihood of the answers given who
-#'   answered, which can be compared between the two; and `answer_c` and `answer_spread`, size and
-#'   spread of the centre of answering. `format()`: a line of words.
+#'   `glance()`: a tibble with one row. `format()`: a string.
+#'   * `agreement`: share of pairs of raters who agree; `kappa`: Fleiss' kappa; `chance_kappa`:
+#'     kappa with chance agreement 1 / number of categories; `rater_accuracy`.
+#'   * `cases` (rows), `raters`, `ratings`, `categories`, `patterns`: their numbers.
+#'   * `logLik`, `AIC`, `BIC`: `NA` for fits that do not maximise a likelihood.
+#'   * `nobs`: number of cases with a rating.
+#'   * `c`, `tau`, `ups`, `a`, for pooled priors: see [rater_model()]. `a` is `NA` for two
+#'     categories.
+#'   * `abstain`, if ratings have abstentions: `"depends"` or `"ignored"`.
+#'   * `answers_logLik`: log likelihood of the answers given which raters answered. It can be
+#'     compared between `"depends"` and `"ignored"`.
+#'   * `answer_c`, `answer_spread`: size and spread of the centre of answering.
 #'
-#'   Where abstentions are modelled, `logLik` is that of all replies, `rater_accuracy` is among
-#'   answers, rows `answered[rater: category]` have the probability that a rater answers a case of a
-#'   category, and standard errors are `NA`.
+#'   If abstentions are modelled, `logLik` is the log likelihood of answers and abstentions, and
+#'   `rater_accuracy` refers to answers. Rows `answered[rater: category]` of `tidy()` contain the
+#'   probability that a rater answers a case of a category. Standard errors are `NA`.
 #'
-#'   Of a fit with a formula of base rates by likelihood, `tidy(x, "regression")` has robust
-#'   standard errors, odds ratios and intervals of the coefficients, see [regression].
+#'   If base rates have a formula and the fit is by likelihood, `tidy(x, "regression")` returns
+#'   robust standard errors, odds ratios and intervals of the coefficients, see [regression].
 #'
-#'   Of a fit by `"bayes"` `tidy()` has a row per parameter of [draws()]: `term`; `rater`, `truth`,
-#'   `rating` and `population`, what it is about; the posterior median `estimate`, standard
-#'   deviation `std.error`, ends of an interval `conf.low` and `conf.high` (of probability
-#'   `conf_level` in `tidy(x, conf_level = )`), and `mean`; `mcse`, the
-#'   Monte Carlo error of the mean; `rhat`, `ess_bulk` and `ess_tail`; `contraction`, 0 where the
-#'   ratings say nothing and near 1 where the prior does not matter; `reason`, why something is
-#'   `NA`. `glance()` has besides `draws`, `chains`, `thin`, `worst_rhat`, `worst_ess`, and
-#'   `switched`, the share of draws in which categories have changed names.
+#'   For a fit by `"bayes"`, `tidy(x, conf_level = )` has a row per parameter of [draws()].
+#'   * `term`; `rater`, `truth`, `rating`, `population`: to which it refers.
+#'   * `estimate`: posterior median; `std.error`: posterior standard deviation; `mean`.
+#'   * `conf.low`, `conf.high`: limits of an interval of probability `conf_level`.
+#'   * `mcse`: Monte Carlo standard error of the mean; `rhat`, `ess_bulk`, `ess_tail`.
+#'   * `contraction`: reduction of the variance from prior to posterior, 0 if ratings carry no
+#'     information and near 1 if the prior does not matter.
+#'   * `reason`: why a value is `NA`.
+#'
+#'   `glance()` then also has `draws`, `chains`, `thin`, `worst_rhat`, `worst_ess`, and `switched`,
+#'   the share of draws in which categories swapped names.
 #' @family estimation
 #' @examples
 #' fit <- fit_raters(ratings(fleiss1971, case = case, counts = depression:other))

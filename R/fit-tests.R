@@ -1,47 +1,54 @@
-# Raters as diagnostic tests.
+# Measures of diagnostic tests.
 
-#' Raters as diagnostic tests
+#' Sensitivity, specificity and predictive values without a gold standard
 #'
-#' What is reported of a test, of each rater and category, from a fit of the raters: no gold
-#' standard is needed, where the model of the fit holds. For more than two categories each is taken
-#' against all others, with these as frequent as in the fit.
+#' Computes the usual measures of a diagnostic test for each rater and category, from a fit of the
+#' raters. No gold standard is needed if the model of the fit holds. With more than two categories,
+#' each is compared with all others together, weighted by the base rates of the fit.
 #'
 #' @section Two tests:
-#' `combine` asks for two tests as one. In series, `"a and b"` is positive for a category if both
-#' answers are; in parallel, `"a or b"` is if either is. That takes their errors to be independent
-#' given the truth; tests that err in the same cases gain less by each other.
+#' `combine` evaluates two tests as one. In series, `"a and b"` is positive for a category if both
+#' answers are; in parallel, `"a or b"` is positive if either is. Their errors are assumed to be
+#' independent given the truth; tests that err on the same cases gain less from each other.
 #'
 #' @section Intervals:
-#' By the delta method on the logarithm of odds and ratios, from the curvature at the estimate;
-#' given the centre, where the prior is pooled. Of fits with more than 500 parameters each row of a
-#' matrix has the error that it would have if true categories were known as far as they are
-#' expected, which is too small where raters often differ. `NA` where weights do not count cases,
-#' and where an estimate is on a boundary, within 1e-6 of 0 or 1, with that `reason`.
-#' With cases of known truth, a sensitivity or specificity on a boundary has Wilson's interval for
-#' the number of such cases.
+#' Intervals are computed by the delta method for log ratios and for log odds of probabilities, from
+#' the curvature at the estimate. They are conditional on the centre if the prior is pooled. With
+#' more than 500 parameters, each row of a matrix has the error that it would have if the expected
+#' true categories were known. This error is too small if raters often disagree. Errors are `NA` if
+#' weights are not counts, and if an estimate is on a boundary (within 1e-6 of 0 or 1), with a
+#' `reason`. With cases of known truth, a sensitivity or specificity on a boundary has Wilson's
+#' interval for the number of such cases.
 #'
 #' @param fit A [fit_raters()] result by `method = "likelihood"` or `"bayes"`.
-#' @param prevalence Base rates at which predictive values are to be told: one probability of each
-#'   category by name, or of the last one where there are two. `NULL` are those of the fit.
-#' @param combine The names of two raters, who are to be told as one test, too, in series and in
+#' @param prevalence Base rates for the predictive values: a named probability per category, or with
+#'   two categories the probability of the second one. `NULL` uses those of the fit.
+#' @param combine Names of two raters that are also evaluated as one test, in series and in
 #'   parallel.
-#' @param conf_level Probability with which the intervals are meant to cover, in (0, 1); see
-#'   [fallible-options].
-#' @return A tibble with a row per rater, category and measure: `rater`, `category`, `measure`,
-#'   `estimate`, `std.error` (of the estimate itself), `conf.low` and `conf.high`. Measures are
-#'   `sensitivity` and `specificity`; `ppv` and `npv`, the positive and negative predictive values;
-#'   `lr_positive` and `lr_negative`, the likelihood ratios of the answer and of any other; `dor`,
-#'   the diagnostic odds ratio; and `youden`, sensitivity + specificity - 1. If the fit models
-#'   abstentions (see [rater_model()]), these are among determinate results, and for two categories
-#'   there are further rows, without intervals: `yield`, the share of determinate results, in cases
-#'   of the category `yield_positive`, in others `yield_negative`; and `sensitivity_worst`,
-#'   `sensitivity_best`, `specificity_worst` and `specificity_best`, in which all indeterminate
-#'   results are wrong, or right. `note` is `"mostly
-#'   prior"` for raters with fewer ratings than the centre of a pooled prior counts for, else `NA`;
-#'   `reason` says why there is no interval.
-#'   Rows of `combine` come last. If base rates are by a formula of factors and `prevalence` is
-#'   `NULL`, the table begins with columns of these factors, and has further rows of `ppv` and `npv`
-#'   for each population. The factors are `NA` in the rows of all cases.
+#' @param conf_level Nominal coverage of the intervals, in (0, 1); see [fallible-options].
+#' @return A tibble with a row per rater, category and measure.
+#'   * `rater`, `category`, `measure`. Rows of `combine` come last.
+#'   * `estimate`, `std.error` (of the estimate itself), `conf.low`, `conf.high`.
+#'   * `note`: `"mostly prior"` for raters with fewer ratings than the size of the centre of a
+#'     pooled prior, otherwise `NA`.
+#'   * `reason`: why there is no interval.
+#'
+#'   Measures are:
+#'   * `sensitivity`, `specificity`;
+#'   * `ppv`, `npv`: positive and negative predictive values;
+#'   * `lr_positive`, `lr_negative`: likelihood ratios of the answer and of any other answer;
+#'   * `dor`: diagnostic odds ratio; `youden`: sensitivity + specificity - 1.
+#'
+#'   If the fit models abstentions (see [rater_model()]), these measures refer to determinate
+#'   results. With two categories there are further rows, without intervals:
+#'   * `yield`: share of determinate results; `yield_positive`, `yield_negative`: this share in
+#'     cases of the category and in others;
+#'   * `sensitivity_worst`, `sensitivity_best`, `specificity_worst`, `specificity_best`: if all
+#'     indeterminate results are wrong, or correct.
+#'
+#'   If base rates have a formula of factors and `prevalence` is `NULL`, the first columns are these
+#'   factors. There are further rows of `ppv` and `npv` for each population. The factors are `NA` in
+#'   rows about all cases.
 #' @family estimation
 #' @references Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
 #'   *Biometrics*, 36, 167-171. \doi{10.2307/2530508}
@@ -61,9 +68,9 @@
 #' fit <- fit_raters(ratings(tests, raters = a:c, weights = n), dawid_skene())
 #' found <- test_accuracy(fit)
 #' found[found$category == "+", ]
-#' # What a positive result is worth where 5% are positive
+#' # Predictive value of a positive result with a prevalence of 5%
 #' subset(test_accuracy(fit, prevalence = 0.05), category == "+" & measure == "ppv")
-#' # Positive only if both are, or if either is
+#' # Positive only if both tests are, or if either is
 #' both <- test_accuracy(fit, prevalence = 0.05, combine = c("a", "b"))
 #' subset(both, category == "+" & rater %in% c("a and b", "a or b"))
 #' @export
@@ -89,7 +96,7 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
   lack <- if (is.null(fit$answered)) NA_character_ else reason_abstain_errors
   out <- tested_table(table, fit$x$categories, found, note, lack)
   out <- rbind(out, yield_table(fit, rates %||% fit$base_rates, of_rater))
-  # Predictive values differ between populations, if the base rates are those of the fit.
+  # Predictive values differ between populations if they use the base rates of the fit.
   groups <- if (is.null(rates)) population_table(fit$model, fit$x)
   if (is.null(groups)) return(out)
   of_groups <- lapply(seq_len(nrow(groups)), function(g) {
@@ -103,7 +110,7 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
 
 # `lack`: why there are no standard errors at all, NA if there are.
 tested_table <- function(table, categories, found, note, lack) {
-  # Youden's index is twice a probability less one.
+  # Youden's index is computed as 2 p - 1 from a probability p.
   times <- ifelse(table$measure == "youden", 2, 1)
   column <- function(x) times * as.vector(x) - (times - 1)
   tibble::tibble(
@@ -117,8 +124,8 @@ tested_table <- function(table, categories, found, note, lack) {
 
 reason_abstain_errors <- "standard errors of fits with abstentions are not computed"
 
-# How often tests of two categories are determinate, and their accuracy if all other results were
-# wrong, or right (Simel et al., 1987; Shinkins et al., 2013). `note`: of each rater.
+# Share of determinate results of tests with two categories, and accuracy if all other results were
+# wrong, or correct (Simel et al., 1987; Shinkins et al., 2013). `note`: a note per rater.
 yield_table <- function(fit, rates, note) {
   if (is.null(fit$answered) || length(rates) != 2L) return(NULL)
   stack_rows(1:2, function(k) {
@@ -141,9 +148,9 @@ yield_table <- function(fit, rates, note) {
   })
 }
 
-# Measures x categories x raters: value, its error, and the ends of its interval; Youden's index as
-# a probability, see one_test(). `group`: a row of covariates, of the population whose base rates
-# count.
+# Arrays, measures x categories x raters: value, error, and limits of the interval. Youden's index
+# is given as a probability, see one_test(). `group`: a row of covariates, which selects the
+# population whose base rates are used.
 tested <- function(fit, rates, both, conf_level, group = NULL) UseMethod("tested")
 
 tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
@@ -164,7 +171,7 @@ tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
   if (rests_on_known(fit)) with_known_cases(found, fit, z) else found
 }
 
-# Sensitivity and specificity on a boundary have the intervals of the cases of known truth.
+# Sensitivity and specificity on a boundary have intervals from the cases with known truth.
 with_known_cases <- function(found, fit, z) {
   n <- known_by_truth(fit)
   size <- found$value + NA
@@ -197,7 +204,7 @@ check_prevalence <- function(prevalence, categories) {
   unname(prevalence[categories])
 }
 
-# Raters with fewer ratings than the centre counts for.
+# Raters with fewer ratings than the size of the centre.
 mostly_prior <- function(fit) {
   if (is.null(fit$centre) || fit$identified != "yes") return(character())
   n <- ratings_of_raters(fit$x)
@@ -206,7 +213,7 @@ mostly_prior <- function(fit) {
 
 # ---- Two tests as one ---------------------------------------------------------------------------
 
-# The places of two raters; none if nobody asks.
+# Numbers of two raters; empty if `combine` is not given.
 check_combined <- function(combine, raters) {
   if (is.null(combine)) return(integer())
   at <- match(as_label(combine), raters)
@@ -215,8 +222,9 @@ check_combined <- function(combine, raters) {
   at
 }
 
-# Probabilities of an answer by truth (raters x truth x answer) with those of both and of either
-# behind them; errors are independent given the truth. Of `variance`, if given, by the delta method.
+# Appends to probabilities of an answer by truth (raters x truth x answer) those of "both" and of
+# "either"; errors are independent given the truth. With `variance`, appends variances by the delta
+# method.
 with_combined <- function(p, both, variance = NULL) {
   out <- variance %||% p
   if (length(both) == 0L) return(out)
@@ -239,20 +247,20 @@ test_measures <- c(
   "sensitivity", "specificity", "ppv", "npv", "lr_positive", "lr_negative", "dor", "youden"
 )
 
-# Intervals are of logarithms of ratios, and of logits of all else.
+# Intervals are computed for logarithms of ratios, and for logits of all other measures.
 is_ratio <- function(shape) array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
 
 off_scale <- function(x) ifelse(is_ratio(dim(x)), exp(x), stats::plogis(x))
 
-# `f` of each rater and category, measures x categories x raters.
+# Applies `f` to each rater and category: measures x categories x raters.
 of_each_test <- function(raters, categories, f) {
   each <- expand.grid(k = seq_len(categories), j = seq_len(raters))
   values <- vapply(seq_len(nrow(each)), function(i) f(each$j[[i]], each$k[[i]]), numeric(8L))
   array(values, c(8L, categories, raters))
 }
 
-# Measures x categories x raters, on the scale of intervals. `answered`: raters x categories, how
-# often a rater answers; measures are then those of the cases with an answer.
+# Measures x categories x raters, on the scale of intervals. `answered`: raters x categories,
+# probability that a rater answers; measures then refer to cases with an answer.
 test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
   of_each_test(nrow(matrices), length(base_rates), function(j, k) {
     rate <- rates %||% whole_on_boundary(base_rates)
@@ -264,16 +272,16 @@ test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
   })
 }
 
-# Estimates on a boundary are 0 or 1, so that they have no errors.
+# Sets estimates on a boundary to 0 or 1, so that they have no errors.
 whole_on_boundary <- function(p) ifelse(on_boundary(p), round(p), p)
 
-# Sensitivity and specificity of a rater for one category; the others are as frequent as they are.
+# Sensitivity and specificity of a rater for one category; others are weighted by their base rates.
 against_the_rest <- function(matrices, base_rates, j, k) {
   others <- if (length(base_rates) == 2L) 1 else base_rates[-k] / sum(base_rates[-k])
   c(matrices[j, k, k], 1 - sum(others * matrices[j, -k, k]))
 }
 
-# `of`: sensitivity and specificity.
+# Measures on the scale of intervals. `of`: sensitivity and specificity.
 one_test <- function(of, rate) {
   of <- whole_on_boundary(of)
   logit <- stats::qlogis
@@ -292,7 +300,7 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL, most = 5
   if (!is.null(fit$calibrated)) return(judged_errors(fit, at, rates))
   if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(out)
   if (length(fit$theta) > most) return(errors_given_truth(fit, rates, both))
-  # Directions in which nothing bends are those in which parameters stand for the same.
+  # Directions without curvature are left out: parameters are not identified there.
   bend <- core_latent_hessian(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
   )
@@ -302,15 +310,15 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL, most = 5
     law <- law_at(fit, theta, group)
     as.vector(test_numbers(with_combined(law$matrices, both), law$rates, rates))
   }
-  step <- 1e-4 / pmax(abs(fit$theta), 1) # the same for all
+  step <- 1e-4 / pmax(abs(fit$theta), 1) # an absolute step of 1e-4
   slopes <- differences(numbers, fit$theta, step) %*% parts$vectors[, kept]
   variance <- rowSums(slopes^2 / rep(parts$values[kept], each = nrow(slopes)))
   out[] <- sqrt(ifelse(is.finite(as.vector(at)), variance, NA))
   out
 }
 
-# Base rates (of one population, or the mean over the cases) and matrices at other parameters. A
-# pattern without ratings has the base rates of its population.
+# Base rates (of one population, or the mean over the cases) and matrices at other parameters. They
+# are predictions for patterns without ratings.
 law_at <- function(fit, theta, group = NULL) {
   n <- length(fit$x$categories)
   design <- fit$known$design
@@ -346,7 +354,7 @@ population_weights <- function(fit) {
   rowsum_codes(fit$known$population, weight, nrow(fit$known$design))
 }
 
-# As if true categories were known as far as they are expected.
+# Standard errors as if the expected true categories were known.
 errors_given_truth <- function(fit, rates, both = integer()) {
   p <- with_combined(fit$matrices, both)
   n <- ratings_by_truth(fit) + (fit$centre$c %||% 0)

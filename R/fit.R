@@ -1,135 +1,144 @@
 #' Fit a model to raters
 #'
-#' Estimates how accurate raters are, and how frequent the categories are, from the agreement
-#' between raters; the answers of systems are not used.
+#' Estimates the accuracy of raters and the base rates of the categories from the agreement between
+#' raters. The answers of systems are not used.
 #'
 #' @section Methods:
-#' With `method = "likelihood"` any [rater_model()] is fitted to the distinct rows of ratings, by
-#' L-BFGS on the log posterior from the shares of votes (after steps of EM where errors are free)
-#' and, where cases differ in difficulty, from two more starts, the best of which is kept. Standard
-#' errors are from the curvature at the maximum, as if parameters on a boundary were known; for
-#' these they are `NA`. With more than 2000 parameters, or where they would take longer than some
-#' ten seconds, each is found by itself, as if the posterior of true categories were known: too
-#' small where raters often differ, and covariances are `NA`. Two ratings of a case by one rater
-#' count as independent, unless they are reruns: these, and the raters of a declared group, become
-#' one vote before anything is fitted, by any method; see [rater_groups].
+#' With `method = "likelihood"` any [rater_model()] can be fitted. L-BFGS maximises the log
+#' posterior of the distinct rows of ratings. It starts from vote shares (after EM steps if errors
+#' are free). If cases differ in difficulty, it also starts from two other points, and the best
+#' result is kept. Standard errors are from the curvature at the maximum. Parameters on a boundary
+#' are treated as known, and have the standard error `NA`. The curvature is not computed with more
+#' than 2000 parameters, or if it would take more than about ten seconds. Each standard error is
+#' then computed separately, as if the posterior of the true categories were known. It is too small
+#' if raters often disagree, and covariances are `NA`. Two ratings of a case by a rater count as
+#' independent, unless they are reruns. Reruns, and the ratings by a declared group of raters, are
+#' replaced by one vote before fitting, with any method; see [rater_groups].
 #'
-#' * A number for each rater, true category and rating must be kept, some dozen times over: data
-#'   with more than ten million of these are refused, with what to do instead.
-#' * A model with more parameters than the raters at hand can distinguish (free errors and two
-#'   raters, or errors by distance and two categories, say) is not identified: a warning of class
-#'   `fallible_warning_not_identified`, and `NA`. The rule is the rank of a matrix of scores of
-#'   answers drawn at random for raters who rated together: for no more than four categories, and in
-#'   a crowd of more than 20, for the raters of the case that has most.
-#' * Of free errors of each rater, raters who share too few cases with others to be known are `NA`,
-#'   or near the centre of the panel, while the rest is fitted, if base rates and three raters at
-#'   least are identified.
+#' * Fits keep about a dozen tables with a number for each rater, true category and rating. Data
+#'   with more than ten million such numbers raise an error that suggests an alternative.
+#' * A model is not identified if it has more parameters than the ratings can distinguish (free
+#'   errors and two raters, or errors by distance and two categories, say). There is then a warning
+#'   of class `fallible_warning_not_identified`, and results are `NA`. The criterion is the rank of
+#'   a matrix of scores of answers drawn at random for raters who rated together. It uses at most
+#'   four categories. With more than 20 raters, it uses the raters of the case with most ratings.
+#' * With free errors per rater, a rater who shares too few cases with others is `NA`, or near the
+#'   centre of the panel. The rest is fitted if base rates and at least three raters are identified.
 #' * `fallible_warning_no_convergence`: the maximum was not reached.
-#'   `fallible_warning_weakly_identified`, for free errors of each rater: their agreement is barely
-#'   distinguishable from chance, base rates are mostly prior, or raters who use the labels in the
-#'   opposite sense gave over a third of the ratings; or an interval from a calibration sample is
-#'   wider than .5. `fallible_warning_switched`, for other models:
-#'   classes have changed names.
+#' * `fallible_warning_weakly_identified`, for free errors per rater: agreement is barely
+#'   distinguishable from chance, or base rates are mostly prior. It is also given if raters who
+#'   use the labels in the opposite sense gave over a third of the ratings. Finally, it is given if
+#'   an interval from a calibration sample is wider than .5.
+#' * `fallible_warning_switched`, for other models: latent classes have swapped names.
 #'
-#' With `method = "pairs"` uniform errors or errors by distance are fitted by least squares to the
-#' relative frequencies of all pairs of ratings by two raters (footnote 5 of the paper), each pair
-#' of raters with the weight of its common cases. Priors are not used, and there is no likelihood.
-#' Standard errors are by the sandwich. It serves as a check of the likelihood by different means:
-#' where the two disagree, the model is wrong.
+#' With `method = "pairs"`, the frequencies of all pairs of ratings by two raters are fitted by
+#' least squares (footnote 5 of the paper). Errors are uniform or by distance. The weight of a pair
+#' of raters is the number of their common cases. Priors are not used, and there is no likelihood.
+#' Standard errors are sandwich estimates. The method is a check of the fit by likelihood: if the
+#' two disagree, the model is wrong.
 #'
-#' With `method = "algebraic"` agreement is the share of agreeing pairs among all pairs of ratings
-#' by different raters, and rater accuracy and base rates solve Lehner's equations 2 and 5. Standard
-#' errors are by the delta method over cases. Negative base rates are set to zero, the others
-#' rescaled to sum to one, with a warning of class `fallible_warning_boundary`: such a category has
-#' probability zero in every case, even where all raters chose it.
+#' With `method = "algebraic"`, agreement is the share of agreeing pairs among all pairs of ratings
+#' by different raters. Rater accuracy and base rates solve Lehner's equations 2 and 5. Standard
+#' errors are computed by the delta method over cases. Negative base rates are set to zero and the
+#' others rescaled to sum to one, with a warning of class `fallible_warning_boundary`. Such a
+#' category has probability zero in every case, even if all raters chose it.
 #'
 #' @section Known cases and raters:
-#' Some cases may have a known truth (gold items), as if a rater who is never wrong had rated them;
-#' they count like other cases in base rates, so they should be drawn like these. Some raters may be
-#' known, from a calibration elsewhere: their confusion matrices are used as given. Both need
-#' `method = "likelihood"`, which is then the default, or `"bayes"`, and can identify models that
-#' agreement alone does not; a single rater needs them. [ground_truth()] gives a known case
-#' probability one at its truth, and [estimate_accuracy()] compares systems there with that truth.
+#' Cases with known truth (gold cases) enter the likelihood like ratings by a rater who is never
+#' wrong. They also count in base rates, so they should be drawn like the other cases. For known
+#' raters, from a calibration on other cases, confusion matrices are used as given. Both need
+#' `method = "likelihood"`, which is then the default, or `"bayes"`. They can identify models that
+#' agreement does not identify; a single rater needs them. [ground_truth()] gives a known case
+#' probability one at its truth, and [estimate_accuracy()] compares systems with that truth.
 #'
 #' @section Calibration samples:
-#' A calibration sample is a matrix of counts, true category in rows and rating in columns, from
-#' cases elsewhere. One rater (or the vote of one of the [rater_groups]) with such a sample needs no
-#' model of a panel. Its errors are assumed to be the same here as in the sample; nothing in the
-#' ratings can test this.
+#' A calibration sample is a matrix of counts from other cases, with the true category in rows and
+#' the rating in columns. If the only rater (or the vote of one of the [rater_groups]) has such a
+#' sample, no model of agreement is needed. Its errors are assumed to be the same in the sample and
+#' in the cases of `x`; the ratings cannot test this.
 #'
-#' * *Two categories.* With `s` and `c` the shares of right ratings in the sample and `a` the share
-#'   of ratings of the second category, its base rate is `(a + c - 1) / (s + c - 1)`, cut to
-#'   \[0, 1\] (Rogan and Gladen, 1978): 60 of 200, 45 of 50 and 90 of 100 give .25. The standard
-#'   error is by the delta method. `confint()` of base rates is the interval of Lang and Reiczigel
-#'   (2014), as printed by Lee et al. (2025). Its rates are (right + 1) / (cases + 2); they belong
-#'   to the interval only. Where the estimate is cut, the inner end is that of the profile
-#'   likelihood, if this makes the interval wider.
-#' * *More categories.* Base rates and confusion matrix are their joint maximum likelihood
-#'   estimates, which use the inverse of the matrix where this gives probabilities. `confint()` of
-#'   base rates has percentiles of 1000 draws from Dirichlet distributions with parameters
-#'   `counts + 1/2`. At 0 and 1 it is guarded in the same way, with all other categories joined.
-#' * All is `NA`, with a reason, if a category has no case in the sample, or if the rater is no
-#'   better than chance there. `fallible_warning_weakly_identified` says that an interval (with the
-#'   default `conf_level`) is wider than .5.
-#' * If the rater chose the second category in 5 of 100 more cases here than in the sample,
-#'   whatever their truth, its base rate would be .05 / (s + c - 1) too high. `print()` shows this.
-#' * With a base rate `p`, the best ratio of sample sizes of the two categories (second to first) is
+#' * *Two categories.* Let `s` and `c` be the shares of correct ratings in the sample, for the
+#'   second and the first category. Let `a` be the share of ratings of the second category. The base
+#'   rate of the second category is `(a + c - 1) / (s + c - 1)`, clipped to \[0, 1\] (Rogan and
+#'   Gladen, 1978). For example, 60 of 200, 45 of 50 and 90 of 100 give .25. The standard error is
+#'   computed by the delta method. `confint()` of base rates returns the interval of Lang and
+#'   Reiczigel (2014), as printed by Lee et al. (2025). It uses the rates (correct + 1) / (cases +
+#'   2), which are not used elsewhere. If the estimate is clipped, the inner limit is that of the
+#'   profile likelihood if this makes the interval wider.
+#' * *More categories.* Base rates and confusion matrix are joint maximum likelihood estimates. They
+#'   are computed from the inverse of the matrix if this gives probabilities. `confint()` of base
+#'   rates returns percentiles of 1000 draws from Dirichlet distributions with parameters
+#'   `counts + 1/2`. Limits at 0 and 1 are treated as above, with all other categories joined.
+#' * All results are `NA`, with a reason, if a category has no case in the sample, or if the rater
+#'   is no better than chance there. `fallible_warning_weakly_identified` means that an interval
+#'   (with the default `conf_level`) is wider than .5.
+#' * Suppose the rater chose the second category in 5 of 100 more cases in `x` than in the sample,
+#'   whatever their truth. Its base rate would be .05 / (s + c - 1) too high. `print()` shows this.
+#' * For a base rate `p`, the best ratio of sample sizes of the two categories (second to first) is
 #'   `p sqrt(s (1 - s)) / ((1 - p) sqrt(c (1 - c)))`.
 #'
-#' Several raters with samples are assumed to err independently, which language models and programs
-#' do not (`fallible_warning_known_independent`). In a simulation of three judges with correlated
-#' errors and 5000 calibration cases of each category, the estimate was .711, with an interval from
-#' .705 to .717, where .800 is true. Put such raters into one of the `rater_groups` and give the
-#' counts of its vote: `known_raters = list(panel = counts)`.
+#' Several raters with samples are assumed to err independently. Language models and programs do not
+#' (`fallible_warning_known_independent`). A simulation had three judges with correlated errors and
+#' 5000 calibration cases of each category. The estimate was .711, with an interval from .705 to
+#' .717; the true value was .800. Put such raters into one of the `rater_groups` and give the counts
+#' of its vote: `known_raters = list(panel = counts)`.
 #'
 #' @section Posterior draws:
-#' With `method = "bayes"` everything is drawn from the posterior: the true categories of all cases,
-#' base rates, and accuracies or confusion matrices, under the priors of [rater_prior()], by Gibbs
-#' sampling on distinct rows of ratings. Errors are uniform or free, of all raters or of each, cases
-#' equally difficult; a formula of base rates names populations with rates of their own. A fit of a
-#' single sample of two tests only repeats its prior, and is an error without one. Estimates are
-#' posterior medians; [draws()] has the draws. As everywhere, raters are assumed to err
-#' independently given the truth: the class that is found is what they have in common, and two
-#' antibody tests outvote a better test of something else. See also [test_accuracy()].
+#' With `method = "bayes"` the fit consists of draws from the posterior of the true categories of
+#' all cases, base rates, and accuracies or confusion matrices. Priors are from [rater_prior()]; the
+#' sampler is a Gibbs sampler on distinct rows of ratings. Errors are uniform or free, common to all
+#' raters or per rater, and cases are equally difficult. A formula of base rates defines populations
+#' with separate rates. A fit of two tests in one population only repeats its prior, and is an error
+#' without informative priors. Estimates are posterior medians; [draws()] returns the draws. Raters
+#' are assumed to err independently given the truth. The latent class is therefore what raters have
+#' in common: two antibody tests outvote a better test of something else. See also
+#' [test_accuracy()].
 #'
 #' @section Degenerate data:
-#' * **Two raters.** Free errors are never identified, other models mostly are: which categories
-#'   meet which says more than agreement. With two categories, no degree of freedom is left.
-#' * **No common cases** (a single rating per case). Nothing is identified without gold items or
-#'   known raters.
-#' * **Agreement at or below chance** (1 / number of categories). Models in which raters are equal
-#'   are not identified; with `"algebraic"` rater accuracy is set to chance. Models in which they
-#'   differ are not, if raters agree no more than by chance given how often each uses each category.
-#'   A single rater below chance among better ones is fitted as it is.
-#' * **Perfect agreement.** Accuracy is at its upper limit: 1 without priors, less with them.
-#'   Standard errors are `NA`, and so is the dispersion of errors.
-#' * **A category that no rater used** has base rate 0, or by the prior a little more.
-#' * **A rater who always says the same** gives no information about the others where raters differ.
-#'   A model with one accuracy for all answers takes that rater for accurate where the category is
-#'   frequent, and may overestimate its base rate; leave the rater out, or choose free errors.
-#' * **A rater without a rating** is `NA` if raters differ, and does not matter otherwise.
+#' * *Two raters.* Free errors are never identified. Other models mostly are, because pairs of
+#'   categories carry more information than agreement. With two categories, no degree of freedom is
+#'   left.
+#' * *No common cases* (a single rating per case). Nothing is identified without gold cases or known
+#'   raters.
+#' * *Agreement at or below chance* (1 / number of categories). Models with equal raters are not
+#'   identified; with `"algebraic"`, rater accuracy is set to chance. Models with unequal raters are
+#'   not identified if raters agree no more than by chance, given how often each uses each category.
+#'   A single rater below chance among better ones is fitted without correction.
+#' * *Perfect agreement.* Accuracy is at its upper limit: 1 without priors, less with priors.
+#'   Standard errors and the dispersion of errors are `NA`.
+#' * *A category that no rater used* has base rate 0, or slightly more with a prior.
+#' * *A rater who always gives the same answer* has no information about the other raters if raters
+#'   differ. A model with one accuracy for all answers overestimates that rater's accuracy if the
+#'   category is frequent, and may overestimate its base rate. Leave the rater out, or choose free
+#'   errors.
+#' * *A rater without a rating* is `NA` if raters differ, and has no effect otherwise.
 #'
-#' @srrstats {BS1.1, BS1.3, BS1.3b} `sampling`; there is one sampler
+#' @section Errors:
+#' Unsuitable arguments raise an error of class `fallible_error_argument`; see [conditions].
+#'
+#' @srrstats {BS1.1, BS1.3, BS1.3b} `sampling`; a single sampler
 #' @srrstats {UL1.4, UL1.4a, UL2.0} what is presumed; warnings where a fit is not identified
-#' @param x A [ratings()] object, or what [as_ratings()] makes ratings of.
-#' @param model A [rater_model()], or a [rater_family()] of your own. The default is
-#'   [dawid_skene()] if `known_raters` has counts, and [k_model()] otherwise.
-#' @param method `"algebraic"`, for the [k_model()] and its default; `"likelihood"`, the default for
-#'   other models; `"pairs"`; or `"bayes"`, see Posterior draws.
+#' @param x A [ratings()] object, or an object that [as_ratings()] can convert.
+#' @param model A [rater_model()], or a user-defined [rater_family()]. The default is
+#'   [dawid_skene()] if `known_raters` contains counts, and [k_model()] otherwise.
+#' @param method `"algebraic"`, for the [k_model()] only (its default); `"likelihood"`, the default
+#'   for other models; `"pairs"`; or `"bayes"`, see *Posterior draws*.
 #' @param known_truth Cases whose true category is known: a data frame with columns `case` and
-#'   `truth` (or `category`), or categories with the cases as names. Missing ones are not known.
-#' @param known_raters Raters whose confusion matrix is known: a named list that holds for each
-#'   either a matrix of probabilities, true category in rows, such as [confusion()] gives, or the
+#'   `truth` (or `category`), or a vector of categories named by case. Cases that are missing, or
+#'   `NA`, are not known.
+#' @param known_raters Raters whose confusion matrix is known: a list named by rater. An element is
+#'   a matrix of probabilities with the true category in rows, as [confusion()] returns; or the
 #'   probability of a correct rating, in \[0, 1\]. Under [dawid_skene()] it may also be a matrix of
-#'   counts, true category in rows, of a calibration sample elsewhere, whose size then counts; see
-#'   Calibration samples.
-#' @param prior For `"bayes"`: a [rater_prior()]; `NULL` is `rater_prior()`. That of the model is
+#'   counts from a calibration sample, with the true category in rows. The size of the sample is
+#'   then taken into account; see *Calibration samples*.
+#' @param prior For `"bayes"`: a [rater_prior()]; `NULL` is `rater_prior()`. The prior of `model` is
 #'   not used.
-#' @param sampling For `"bayes"`: a list of `draws`, their number in all (4000); `chains` (4);
-#'   `warmup`, sweeps of a chain that are thrown away (1000); `thin`, of how many sweeps one is kept
-#'   (by default as many as it takes until draws are worth 1000 independent ones); and `threads`.
-#' @param design A `survey::svydesign()` with a row per case. The rows are in the order of the cases
-#'   of `x`, which must then be from data with a row per case, or there is a column `case`. The log
+#' @param sampling For `"bayes"`: a list of settings. `draws`: total number of draws (4000).
+#'   `chains`: number of chains (4). `warmup`: number of discarded sweeps per chain (1000). `thin`:
+#'   number of sweeps per draw that is kept; by default it is increased until draws are worth 1000
+#'   independent ones. `threads`: number of threads.
+#' @param design A `survey::svydesign()` with a row per case. Rows are in the order of the cases of
+#'   `x`, which must then be from data with a row per case, or there is a column `case`. The log
 #'   likelihood of each case is multiplied by its weight, scaled to the number of cases. Standard
 #'   errors of the [regression] use strata and clusters. Only for models with a formula of base
 #'   rates.
@@ -137,7 +146,7 @@
 #' @return An object of class `rater_fit`, with methods for `print()`, `summary()`, `coef()`,
 #'   `vcov()`, `nobs()`, `logLik()`, `AIC()`, `BIC()` and those of [predict.rater_fit()],
 #'   [simulate.rater_fit()], [update.rater_fit()], [tidy.rater_fit()] and [autoplot.rater_fit()],
-#'   and the functions [base_rates()], [confusion()] and [ground_truth()].
+#'   and for the functions [base_rates()], [confusion()] and [ground_truth()].
 #' @family estimation
 #' @templateVar where Equations 1-5
 #' @template ref-lehner
@@ -179,7 +188,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   with_differential(fit)
 }
 
-# `start`: see start_of().
+# For `start`, see start_of().
 fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
                         sampling = list()) {
   if (inherits(model, "rater_model")) {
@@ -195,13 +204,13 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
   )
   checked$given$raters <- checked$given$raters[names(checked$given$raters) %in% fit$x$raters]
   fit$given <- c(checked$given, list(prior = prior, sampling = sampling))
-  # print() shows this error, and computes nothing.
+  # Stored for print(), which computes nothing.
   if (model$accuracy != "rater") fit$accuracy_error <- sqrt(variances(fit)[[1L]])
   warn_fit(fit)
   fit
 }
 
-# What with_known() gives, and the method.
+# Returns the result of with_known(), and the method.
 check_fitted <- function(x, model, method, known_truth, known_raters) {
   check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
   check_memory(
@@ -222,19 +231,19 @@ check_fitted <- function(x, model, method, known_truth, known_raters) {
   c(checked, list(method = method))
 }
 
-# Different confusion matrices can give all pairs the same frequencies.
+# Free errors are excluded: different confusion matrices can give the same frequencies of pairs.
 has_pairs <- function(model) {
   model$errors %in% c("uniform", "distance") && !uses_confidence(model) && !has_formula(model)
 }
 
-# A model fitted to what check_fitted() gives.
+# Fits a model to the result of check_fitted().
 fit_model <- function(model, checked, start) UseMethod("fit_model")
 
 fit_model.rater_model <- function(model, checked, start) {
   fit_latent(checked$x, model, checked$method, checked$known, start)
 }
 
-# Algebra knows the K-model only; a model of each rater must know the raters.
+# The algebraic fit supports only the K-model. A model with parameters per rater needs named raters.
 check_method <- function(method, model, x, know) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
   check_choice(method, c("algebraic", "likelihood", "pairs", "bayes"), "method")
@@ -262,22 +271,22 @@ check_method <- function(method, model, x, know) {
   method
 }
 
-# What all fits have: x, model, method, known and given (see with_known()), identified ("yes" or why
-# not), agreement and kappa (of algebra, which also says how the K-model would be identified),
-# rater_accuracy, base_rates, negative (base rates that were). All else
-# depends on the class, `kind`: k_fit (the K-model by algebra), latent_fit (models of the core, by
-# likelihood or pairs), family_fit (laws that users write), posterior_fit (a posterior that was
-# given) and score_fit (one from scores, a posterior_fit too). A further class is its methods for
-# these:
-# posterior()             patterns x categories, of its own ratings or of others
-# rating_probabilities()  classes (true category within stratum) x ratings x raters
-# covariance_of()         covariance of the coefficients, or their variances
-# drawing_law()           what simulate() draws from, see drawing_law()
-# fit_with()              the same fit with other answers of systems
-# refitting()             a function of weights of patterns that gives the posterior then, or NULL
-# raters_alone()          a fit without the systems, as the estimate has it
-# rule_field()            of its model: which rule of a method judges systems, see new_method()
-# likelihood_lines()      what print() says besides
+# Fields of all fits: x; model; method; known and given (see with_known()); identified ("yes", or a
+# code for why not); agreement and kappa (from the algebraic fit, which also determines `identified`
+# of the K-model); rater_accuracy; base_rates; negative (number of negative base rates). All other
+# fields depend on the class, `kind`: k_fit (the algebraic fit of the K-model); latent_fit (models
+# of the core); draws_fit (posterior draws); family_fit (user-defined models); posterior_fit (a
+# posterior given by the user); score_fit (from scores; also a posterior_fit). A class has these
+# methods:
+# * posterior(): patterns x categories, of the fitted or of other ratings
+# * rating_probabilities(): classes (true category within stratum) x ratings x raters
+# * covariance_of(): covariance of the coefficients, or their variances
+# * drawing_law(): distributions from which simulate() draws
+# * fit_with(): the same fit with other answers of systems
+# * refitting(): a function of pattern weights that returns the posterior, or NULL
+# * raters_alone(): the fit of the raters without systems, given an estimate
+# * rule_field() of its model: the function of a method that is used, see new_method()
+# * likelihood_lines(): further lines for print()
 new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
                           by_agreement = fit_algebraic(x, k_model())) {
   fit <- c(
@@ -289,7 +298,7 @@ new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
   structure(fit, class = c(kind, "rater_fit", "fallible_result"))
 }
 
-# Accuracies, of each rater or of all, and base rates.
+# Accuracy per rater or of all raters, and base rates.
 named_coefficients <- function(accuracy, rates, x, each = FALSE) {
   stats::setNames(c(accuracy, rates), c(if (each) rater_terms(x) else "rater_accuracy",
     rate_terms(x)))
@@ -305,7 +314,7 @@ warn_fit <- function(fit) {
     i = "Base rates and all results that depend on them are {.code NA}.", reason = why)
 }
 
-# What must be said of an identified fit.
+# Warnings about an identified fit.
 warn_kind <- function(fit) UseMethod("warn_kind")
 
 warn_kind.rater_fit <- function(fit) {
@@ -330,7 +339,7 @@ warn_kind.judge_fit <- function(fit) {
 warn_kind.k_fit <- function(fit) {
   if (fit$negative == 0L) return(invisible())
   zero <- fit$x$categories[fit$base_rates == 0]
-  # Patterns with ratings, all of them in categories whose base rate is zero.
+  # Patterns with ratings only in categories whose base rate is zero.
   possible <- rating_pattern(fit$x)[fit$base_rates[rating_category(fit$x)] > 0]
   against <- count_cases(fit$x, setdiff(which(rated_patterns(fit$x)), possible))
   warn_fallible("boundary", c(
@@ -344,7 +353,7 @@ warn_kind.k_fit <- function(fit) {
   ), negative = fit$negative, categories = zero, against = against)
 }
 
-# Why nothing follows from a fit; NA if it does.
+# Why a fit is not identified; NA if it is.
 reason_not_identified <- function(identified, agreement, categories) {
   reasons <- c(
     no_pairs = "no case was rated by two raters", unequal = need_unequal,
@@ -374,7 +383,7 @@ reason_of_parameters <- function(model, categories) {
   paste("the", format(model), "has more parameters than", few)
 }
 
-# What a user may give where a fit is needed.
+# Converts arguments that represent a fit.
 as_fit <- function(fit) {
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
   if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, "fit"))

@@ -1,27 +1,32 @@
-# Gold as users give it: known truths of cases, and how these cases were chosen.
+# Gold cases given by the user: known truths of cases, and how these cases were chosen.
 
-#' Cases whose truth is known
+#' Gold cases: cases with known truth
 #'
-#' What `known_truth` of [estimate_accuracy()] and other verbs takes, with all that may be said of
-#' it.
+#' Combines the true categories of some cases with information on how these cases were sampled. The
+#' result is used as `known_truth` in [estimate_accuracy()] and other functions.
 #'
-#' @param truth Categories with the cases as names; a data frame with columns `case` and `truth` (or
-#'   `category`; the cases may have any name if there is nothing else), such as the list that
-#'   `augment()` gives of a [plan_gold()], filled in; or `TRUE` for the truth that the ratings hold.
-#'   Missing ones are not known.
-#' @param sample How the cases were chosen: `"random"`; the probability of each case to be chosen,
-#'   in (0, 1], as a vector whose names are cases (or one without names in the order of the cases,
-#'   where `by` of [estimate_accuracy()] accepts that), a data frame with columns `case` and
-#'   `probability`, or the name of a column of `truth` (`probability` needs no mention); or
-#'   `"given"`, picked by hand, which is the default.
-#' @param target Are intervals to be of the `"population"` that the cases are a sample of, or of
-#'   these `"cases"` themselves?
-#' @param widen How far many gold cases widen what ratings alone say in `"combined"` intervals.
-#'   `NULL`: until gold can contradict it, and where gold does, it has no part. A number of at least
-#'   0: its variance grows by up to this factor, whatever gold says.
+#' @param truth The true categories. Missing truths are not known.
+#'   * A vector of categories named by case.
+#'   * A data frame with columns `case` and `truth` (or `category`), such as the completed table
+#'     that `augment()` returns for a [plan_gold()]. If there are no other columns, the column of
+#'     cases may have any name.
+#'   * `TRUE` for the truth that the ratings contain.
+#' @param sample How the cases were chosen.
+#'   * `"random"`: a simple random sample.
+#'   * The probability with which each case was chosen, in (0, 1]. Either a vector named by case; a
+#'     data frame with columns `case` and `probability`; or the name of a column of `truth` (a
+#'     column `probability` is used by default). A vector without names is in the order of the
+#'     cases; it is accepted under the conditions for `by` of [estimate_accuracy()].
+#'   * `"given"`: chosen by hand. The default, `NULL`, is treated in the same way, with a warning.
+#' @param target Do intervals refer to the `"population"` from which the cases are a sample (the
+#'   default), or only to these `"cases"`?
+#' @param widen How much the prior from ratings is widened in `"combined"` intervals if there are
+#'   many gold cases. `NULL` (the default): enough for gold cases to contradict it; if they do, the
+#'   prior is not used. A number of at least 0: the variance is multiplied by up to `1 + widen`, and
+#'   the prior is used even if gold cases contradict it.
 #' @return An object of class `gold_cases`. `tidy()`: a tibble with a row per case, `case` and
-#'   `truth`. `glance()`: one row, the number of `cases`, `gold_sample`, `target` and `widen`.
-#'   `format()`: these in a line.
+#'   `truth`. `glance()`: one row: the number of `cases`, `gold_sample`, `target` and `widen`.
+#'   `format()`: a string with these values.
 #' @family estimation
 #' @examples
 #' set.seed(1)
@@ -62,7 +67,7 @@ check_widen <- function(widen) {
   if (!is.null(widen)) check_number(widen, "widen", 0, 1e6)
 }
 
-# Gold cases, whatever form they come in; `gold_sample` is the short form of their `sample`.
+# Converts any form of gold cases. `gold_sample` is an alternative to their field `sample`.
 as_gold_cases <- function(known_truth, gold_sample) {
   if (!inherits(known_truth, "gold_cases")) return(gold_cases(known_truth, gold_sample))
   abort_argument_if(!is.null(gold_sample) && !is.null(known_truth$sample), "gold_sample",
@@ -71,9 +76,9 @@ as_gold_cases <- function(known_truth, gold_sample) {
   known_truth
 }
 
-# Fields: `case`, places among the cases of `x`; `truth`, numbers of categories; `sample`, how they
-# were chosen ("random", "probability", "given" by hand, or "undeclared", which is taken for that);
-# and `probability`, of each case to be chosen, or NULL where it was the same for all.
+# Fields: `case`, numbers of the cases of `x`; `truth`, numbers of categories; `sample`, how they
+# were chosen: "random", "probability", "given" (by hand) or "undeclared" (treated like "given");
+# and `probability` with which each case was chosen, or NULL if it was the same for all.
 read_gold <- function(known_truth, gold_sample, x) {
   known_truth <- if (isTRUE(known_truth)) stored_truth(x) else
     name_cases(with_case(known_truth, names(x$keys)))
@@ -88,14 +93,14 @@ read_gold <- function(known_truth, gold_sample, x) {
   )
 }
 
-# Is more known of these cases than that somebody chose them? Those that nobody rated are no sample
-# of those that were, unless it is known with which probability each was taken.
+# Are gold cases a sample? If none of them has a rating, they do not represent cases with ratings,
+# unless their probabilities are known.
 is_sample <- function(gold, x) {
   gold$sample == "probability" ||
     (gold$sample == "random" && any(rated_patterns(x)[x$index[gold$case]]))
 }
 
-# The truth that the data came with.
+# The truth that the ratings contain.
 stored_truth <- function(x) {
   abort_argument_if(is.null(x$truth), "known_truth",
     "{.code known_truth = TRUE} takes the truth that {.arg x} holds, and it holds none.",
@@ -104,7 +109,7 @@ stored_truth <- function(x) {
   truth(x)
 }
 
-# Both choices at once, which elsewhere stand for a default, say nothing here.
+# The vector of both choices is an error, although it stands for a default in other arguments.
 check_gold_sample <- function(gold_sample) {
   if (!is.null(gold_sample)) {
     if (length(gold_sample) > 1L) gold_sample <- list(gold_sample)
@@ -112,7 +117,7 @@ check_gold_sample <- function(gold_sample) {
   }
 }
 
-# A probability per case of `x`, NA where none is given; NULL if the user gave no probabilities.
+# A probability per case of `x`, NA if it is missing; NULL if the user gave no probabilities.
 given_probability <- function(known_truth, gold_sample, x) {
   table <- is.data.frame(known_truth)
   named <- table && rlang::is_string(gold_sample) && gold_sample %in% names(known_truth)
@@ -169,7 +174,7 @@ check_gold_probability <- function(probability, case) {
          {.val {case[[1L]]}}: {.val {found[[1L]]}}.", case = case, found = found)
 }
 
-# What users must know of their gold before it is put to use. `kind`: see settle_gold().
+# Warnings about gold cases before they are used. For `kind`, see settle_gold().
 warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   n <- length(gold$case)
   if (n == 0L) return(invisible())
@@ -198,8 +203,9 @@ warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
     cases = n)
 }
 
-# Does the share of some category among gold cases differ by more than 3 standard errors from that
-# among ratings, while all categories have the same number of gold cases, to within one?
+# Were gold cases drawn by their truth? Two conditions must hold. All categories have the same
+# number of gold cases, to within one. The share of some category among gold cases differs by more
+# than 3 standard errors from its share among ratings.
 is_drawn_by_class <- function(gold, x) {
   ratings <- colSums(pattern_counts(x) * pattern_weights(x))
   share <- ratings / sum(ratings)
@@ -209,7 +215,7 @@ is_drawn_by_class <- function(gold, x) {
   diff(range(times[used])) <= 1 && any(abs(times / m - share) > 3 * sqrt(share * (1 - share) / m))
 }
 
-few_gold <- 10L # the smallest sample in which coverage was measured
+few_gold <- 10L # the smallest sample for which coverage was measured
 
 gold_kind <- function(gold, x) {
   if (length(gold$case) == 0L || is_sample(gold, x)) return("sample")

@@ -1,17 +1,17 @@
-# Gold and ratings brought together: from the cases whose truth is known to what is measured of
-# systems (gold_quantity()), by pattern of cases.
+# Combines gold cases and ratings: from cases with known truth to measurements of systems
+# (gold_quantity()), by pattern of cases.
 
-# `gold` is what read_gold() gives. Fields: `predicted` (patterns x categories) and `answer`
-# (patterns x systems); `weight`, the number of cases of a pattern; `rated`; and of gold cases `at`,
-# their pattern, `case`, `truth`, `w` and `cluster`; `drawn`, were they with known probabilities.
-# Weights that count cases make copies of gold cases, too. `predicted` is what predict_categories()
-# gives, NULL to find it.
+# `gold`: result of read_gold(). Fields: `predicted` (patterns x categories); `answer` (patterns x
+# systems); `weight`, the number of cases of a pattern; `rated`. For each gold case: `at`, its
+# pattern; `case`, `truth`, `w` and `cluster`. `drawn`: were they drawn with known probabilities?
+# Weights that count cases also replicate gold cases. For `predicted`, see predict_categories();
+# NULL to compute it.
 gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   copies <- if (is.null(x$weights)) 1L else x$weights[gold$case]
   check_gold_size(sum(copies))
   one <- rep.int(seq_along(gold$case), rep_len(copies, length(gold$case)))
   case <- gold$case[one]
-  # Clusters of one case each change nothing.
+  # If every cluster is one case, clusters have no effect.
   if (anyDuplicated(cluster) == 0L && all(weights_of_cases(x) <= 1)) cluster <- NULL
   list(
     predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
@@ -22,18 +22,18 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   )
 }
 
-# A weight is soon said, and makes as many copies.
+# Copies of gold cases with large weights could exceed the memory.
 check_gold_size <- function(n, most = 1e7) {
   abort_if(n > most, "weights", "No more than {number(most)} cases of known truth can be used.",
     x = "The weights of those given stand for {number(n)}.",
     i = "Give smaller weights, or the truth of fewer cases.", call = NULL)
 }
 
-# Gold among the cases of quantities, of which `which` (patterns x quantities) says what counts:
-# `weight`, the number of cases of each pattern, and `w`, the weight of each gold case, both 0 for
-# what does not count; `gold`, the number of gold cases; and `stands`, whether these represent all
-# cases. Cases without ratings count if there is gold among them, so that it is a sample of what
-# counts.
+# Gold cases of quantities, each computed from some of the patterns: `which` (patterns x
+# quantities). `weight`: number of cases of each pattern, and `w`: weight of each gold case, both 0
+# if the pattern does not count. `gold`: number of gold cases. `stands`: do they represent all
+# cases? Cases without ratings count if some of them are gold cases, so that gold cases are a sample
+# of all cases that count.
 gold_part <- function(evidence, which) {
   which <- as.matrix(which)
   at <- evidence$at
@@ -46,35 +46,35 @@ gold_part <- function(evidence, which) {
   ))
 }
 
-# Do gold cases stand for all cases? The inverse of their probabilities sums to the number of cases,
-# give or take what chance makes of it, unless some cases had no chance to be drawn.
+# Do gold cases represent all cases? The inverse probabilities must sum to the number of cases,
+# within sampling error, unless some cases had no chance to be drawn.
 stand_for <- function(weight, w, drawn) {
   cases <- colSums(weight)
   !drawn | abs(colSums(w) - cases) <= 4 * sqrt(colSums(w * (w - 1))) + 0.01 * cases
 }
 
-# Do the inverse probabilities sum to more than all cases? Then they are wrong, for any part.
+# Do the inverse probabilities sum to more than the number of cases? If so, they are wrong.
 counts_too_many <- function(evidence) {
   weight <- evidence$weight
   sum(evidence$w) > sum(weight) &&
     !stand_for(as.matrix(weight), as.matrix(evidence$w), evidence$drawn)
 }
 
-# The one route of all quantities through gold cases. `y` (gold cases x quantities) is the value of
-# each gold case, or its influence on the quantity, and `q` (patterns x quantities) is the same as
-# predicted from ratings. `correct`: correct_share(), correct_difference() or a function like these.
-# `settle` turns the corrected mean into the quantity. `variance` is that of a case for clusters.
+# All measurements by gold cases use this function. `y` (gold cases x quantities): value of each
+# gold case, or its influence on the quantity. `q` (patterns x quantities): prediction of `y` from
+# ratings. `correct`: correct_share(), correct_difference() or a similar function. `settle`:
+# converts the corrected mean to the quantity. `variance`: variance of a case, for clusters.
 gold_quantity <- function(part, y, q, correct, settle = identity,
                           variance = function(x) x$variance) {
   x <- settle(correct(y, q[part$at, , drop = FALSE], prediction_of(q, part$weight), w = part$w))
   in_clusters(x, part$cluster, variance(x), array(part$w > 0, dim(x$rest)))
 }
 
-# Accuracies of systems `first` or, with `second`, differences from the accuracies of these: a value
-# per system or pair that gold cases measure, which are `known`. The others have none. Besides the
-# fields of correct_mean(): `differ`, the share of cases on which answers differ; `one_right`, the
-# expected square of the difference of a case; `all`, the number of cases; and `disputed`, the
-# number of gold cases on which answers differ.
+# Accuracies of systems `first` or, with `second`, differences from the accuracies of systems
+# `second`. Returns values for systems or pairs that gold cases measure (`known`), with the fields
+# of correct_mean() and: `differ`, the share of cases on which answers differ; `one_right`, the
+# expected squared difference of a case; `all`, the number of cases; `disputed`, the number of gold
+# cases on which answers differ.
 gold_accuracy <- function(evidence, first, second = NULL) {
   if (is.null(evidence)) return(list(known = logical(length(first))))
   paired <- !is.null(second)
@@ -91,7 +91,7 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   differ <- pick(differ)
   cases <- colSums(part$weight)
   share <- colSums(part$weight * differ) / cases
-  # Gold may have been drawn where answers differ only, since the others need none.
+  # Gold cases may have been drawn only where answers differ, because other cases are not needed.
   gold <- part$w > 0
   drawn_there <- colSums(gold & !of_gold(differ)) == 0 & share < 1 & share^colSums(gold) < 0.01
   among <- drawn_there | !part$stands[known]
@@ -115,7 +115,7 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   ))
 }
 
-# What gold cases measure of system `s`, a number for each field; NULL if nothing.
+# Measurements of system `s`, a number per field; NULL if gold cases do not measure it.
 measured_of <- function(gold, s) {
   x <- gold$measured
   if (!isTRUE(x$known[s])) return(NULL)
@@ -125,7 +125,7 @@ measured_of <- function(gold, s) {
   })
 }
 
-# From these alone, as a share of all cases, those of the means that `among` says.
+# Converts means over a part of the cases to contributions to means over all cases, for `among`.
 as_part <- function(x, share, among) {
   square <- share * (x$variance + x$estimate^2)
   at_hand <- (square - (share * x$estimate)^2) / (share * x$variance)
@@ -139,7 +139,7 @@ as_part <- function(x, share, among) {
   x
 }
 
-# Gold cases that system `s` answered; NULL if there are none that represent its cases.
+# Gold cases that system `s` answered; NULL if none represent its cases.
 gold_of_system <- function(evidence, s) {
   part <- gold_part(evidence, evidence$answer[, s] > 0L)
   if (part$gold == 0L || !part$stands) return(NULL)
@@ -151,9 +151,9 @@ gold_of_system <- function(evidence, s) {
   part
 }
 
-# The share of shared errors by gold: 0 at the end of the range where errors are independent, 1
-# where all are shared. No share lies outside; where its whole interval does, there is none.
-# `interval` is corrected_interval()'s.
+# The share of shared errors estimated from gold cases: 0 at the end of the range with independent
+# errors, 1 if all errors are shared. Shares are limited to [0, 1]; NA if the whole interval is
+# outside. `interval`: result of corrected_interval().
 gold_common <- function(interval, independent, shared) {
   range <- independent - shared
   range[abs(range) < 1e-6] <- NA_real_
@@ -167,9 +167,9 @@ gold_common <- function(interval, independent, shared) {
   lapply(shares, function(share) replace(clip01(share), outside, NA_real_))
 }
 
-# What ratings alone say of systems of number `s`: the centre of their intervals, the whole error,
-# and the part of it that shared errors may hide; both NA where the interval tells of sampling
-# alone.
+# Estimates from ratings, for systems with numbers `s`: centre of the interval, total standard
+# error, and the part of it due to shared errors. Both errors are NA if the interval contains
+# sampling error only.
 ratings_alone <- function(estimate, s) {
   table <- estimate$gold$alone %||% estimate$table
   bias <- sqrt(pmax(0, table$std.error[s]^2 - estimate$details$sampling[s]^2))
@@ -180,9 +180,10 @@ ratings_alone <- function(estimate, s) {
 
 # ---- Predictions ---------------------------------------------------------------------------------
 
-# What ratings predict of each case, which gold cases are held against: half the posterior of
-# raters who each have an accuracy, half the share of ratings (of one rater, the share). The answers
-# of systems have no part in it, nor has gold, so that gold cases are predicted like any other.
+# Predictions from ratings, which are compared with gold cases. They are the mean of the posterior
+# under a model with an accuracy per rater and of the share of ratings (for one rater, the share).
+# Answers of systems and gold cases are not used, so that gold cases are predicted like all other
+# cases.
 
 # Patterns x categories; NA without ratings.
 predict_categories <- function(x) {
@@ -205,7 +206,7 @@ posterior_of_raters <- function(x) {
   posterior(fit)[rows_for(fit$x, x), , drop = FALSE]
 }
 
-# What is predicted of answers, a category per pattern (0 is none), or a column of them per system.
+# Predicted probability of answers: a category per pattern (0 is none), or a column per system.
 predict_answer <- function(predicted, answer) {
   at <- cbind(as.vector(row(as.matrix(answer))), as.vector(replace(answer, answer == 0L, NA)))
   out <- predicted[at]
@@ -213,7 +214,7 @@ predict_answer <- function(predicted, answer) {
   out
 }
 
-# Cases without ratings are like the mean of the others.
+# Cases without ratings get the mean prediction of the others.
 fill_unrated <- function(q, weight) {
   if (!anyNA(q)) return(q)
   known <- !is.na(q)
@@ -224,20 +225,21 @@ fill_unrated <- function(q, weight) {
 
 # ---- Correction ----------------------------------------------------------------------------------
 
-# Gold: cases whose truth is known, drawn at random, measure what ratings cannot show. Ratings say
-# of every case how probably an answer is right; gold cases say how far such predictions are off.
-# Nothing here trusts raters: where their predictions are worthless, gold speaks alone.
+# Gold cases are a random sample of cases with known truth. They measure errors that ratings do not
+# identify. Ratings predict the probability that an answer is correct, and gold cases estimate the
+# bias of such predictions. The result is valid without assumptions about raters: if predictions are
+# useless, it is computed from gold cases only.
 #
-# y is what gold cases say, q what was predicted of them, w their weights (inverse probabilities of
-# being gold, on any scale; 0 leaves a case out), N the number of all cases. All may be matrices,
-# with a column for each of several means.
+# y: values of gold cases. q: their predictions. w: their weights (inverse probabilities of being
+# gold, on any scale; 0 leaves a case out). N: number of all cases. All may be matrices, with a
+# column per mean.
 
-# What is thought beforehand of the slope of y on q, and for how many gold cases that counts.
+# Prior mean of the slope of y on q, and the number of gold cases to which the prior is equivalent.
 prior_slope <- 0.5
 prior_cases <- 10
 
-# What ratings predict: mean and variance (divisor N - 1) of q over all cases, and their number.
-# `weight` counts cases that are alike.
+# Mean and variance (divisor N - 1) of the prediction q over all cases, and their number. `weight`:
+# number of cases of each row.
 prediction_of <- function(q, weight = 1) {
   q <- as.matrix(q)
   weight <- matrix(weight, nrow(q), ncol(q))
@@ -248,7 +250,7 @@ prediction_of <- function(q, weight = 1) {
 }
 
 # Shares of cases. With few gold cases their variance is that of a share with one more case of
-# either kind; predictions vary at least as much as their mean lets a share vary.
+# either kind. Explained variance is relative to at least m (1 - m), where m is the mean prediction.
 correct_share <- function(y, q, of, w = 1) {
   scale <- function(mean, spread, gold) {
     share <- (gold * mean + 1) / (gold + 2)
@@ -257,24 +259,23 @@ correct_share <- function(y, q, of, w = 1) {
   correct_mean(y, q, of, scale, of$mean * (1 - of$mean), w)
 }
 
-# Difference of two systems' accuracies: u is 1 where only the first is right, -1 where
-# only the second is, otherwise 0. Where the two answers agree u is 0, and so is what is predicted.
-
+# Difference of two systems' accuracies. u is 1 if only the first is correct, -1 if only the second
+# is, otherwise 0. If the two answers agree, u and its prediction are 0.
 correct_difference <- function(u, q, of, w = 1) {
   correct_mean(u, q, of, function(mean, spread, gold) pmax(spread, 1 / gold), w = w)
 }
 
-# The mean of y over all cases: that of gold cases, less `slope` times what the predictions of gold
-# cases differ from those of all. `scale(mean, spread, gold)` is the variance of y that few gold
-# cases are held against, and `least_variance` the least that predictions are.
+# The mean of y over all cases: the mean of gold cases, minus `slope` times the difference between
+# the mean predictions of gold cases and of all cases. `scale(mean, spread, gold)`: the variance of
+# y to which few gold cases are shrunk. `least_variance`: lower limit of the variance of y to
+# which the variance of predictions is compared.
 #
-# Result: `estimate`, and `alone`, that of gold alone; `slope`; `ratio`, the variance that
-# predictions leave, in that of gold alone (1, or `design` for unequal weights, where gold speaks
-# alone); `variance`, that of y; `rest` and `answers`, the weighted deviations of gold cases with
-# and without predictions; `gold` and `cases`, numbers; `labels`, of gold cases that were needed for
-# it; `design`, how many gold cases of unequal weights do what one of equal weight does; and
-# `at_hand`, the variance of a case at hand (1), both in units of `variance`; and `seen`, see
-# reach_ends().
+# Result: `estimate`; `alone`, the estimate from gold cases only; `slope`; `ratio`, the variance
+# with predictions relative to that without (1, or `design` with unequal weights, if predictions are
+# not used); `variance`, that of y; `rest` and `answers`, weighted deviations of gold cases with and
+# without predictions; `gold` and `cases`, numbers; `labels`, number of gold cases needed; `design`,
+# number of gold cases with unequal weights that are equivalent to one with equal weights;
+# `at_hand`, variance of a case, in units of `variance` (1); `seen`, see reach_ends().
 correct_mean <- function(y, q, of, scale, least_variance = 0, w = 1) {
   y <- as.matrix(y)
   q <- as.matrix(q)
@@ -299,7 +300,7 @@ correct_mean <- function(y, q, of, scale, least_variance = 0, w = 1) {
 
 centred <- function(x, w) x - rep(colSums(w * x) / colSums(w), each = nrow(x))
 
-# m / (m - 1) times the sum, 0 where one case shows no spread.
+# m / (m - 1) times the weighted sum of squares; 0 for a single case.
 sum_of_squares <- function(x, w, weight = w) {
   m <- colSums(w > 0)
   ifelse(m > 1, colSums(weight * centred(x, w)^2) * m / (m - 1), 0)
@@ -314,25 +315,25 @@ slope_on <- function(y, q, of, w, effective) {
 }
 
 variance_left <- function(y, q, of, w, slope, variance, most_variance) {
-  # Few gold cases may vary less than predictions, which explain no more than there is.
+  # Few gold cases may vary less than predictions. Predictions explain at most all of the variance.
   before <- 1 - prior_slope^2 * pmin(1, of$variance / most_variance)
-  # Both on the scale of squared weights, so that predictions worth nothing leave all of it.
+  # Both sums use squared weights, so that useless predictions leave the variance unchanged.
   design <- colSums(w^2) / colSums(w > 0)
   rest <- y - rep(slope, each = nrow(y)) * q
   (sum_of_squares(rest, w, w^2) + prior_cases * before * variance * design) /
     (sum_of_squares(y, w, w^2) / design + prior_cases * variance)
 }
 
-# Agreement of raters explains this share of the variance of a system's being right, as far as
-# ratings alone can tell, give or take the standard deviation that it has over real data sets.
+# Expected share of the variance of y that ratings explain, computed from the agreement of raters.
+# `explained_deviation` is the standard deviation of the true share over real data sets.
 explained_by_ratings <- function(of, variance = of$mean * (1 - of$mean)) {
   share <- if (variance > 0) of$variance / variance else 0
   min(0.9, share^2)
 }
 explained_deviation <- 0.2
 
-# How many gold labels one gold label is worth that is corrected by ratings: the estimate from
-# ratings alone, and a range.
+# Number of gold labels without ratings that are equivalent to one gold label with ratings: an
+# estimate from ratings, and a range.
 worth_of_ratings <- function(explained, conf_level) {
   margin <- normal_quantile(conf_level) * explained_deviation
   ends <- pmin(pmax(explained + c(0, -margin, margin), 0), most_explained)
@@ -342,17 +343,17 @@ most_explained <- 0.95
 
 # ---- Clusters ------------------------------------------------------------------------------------
 
-# The least number of clusters with gold cases that says how much clusters differ.
+# Least number of clusters with gold cases from which differences between clusters can be estimated.
 fewest_clusters <- 5L
 
-# The same correction of gold cases that are not independent, `cluster` says of which they are; NULL
-# where they are. What helps with independent cases need not with clusters. `variance` is that of y
-# for which the interval takes its size; `counts`, which gold cases have a part in each mean.
+# The correction for gold cases in clusters: `cluster` of each gold case, or NULL. A slope that
+# reduces the variance for independent cases may not do so for clusters. `variance`: variance of y
+# on which the size of the interval is based. `counts`: gold cases that enter each mean.
 in_clusters <- function(x, cluster, variance = share_variance(x), counts = TRUE | x$rest) {
   if (is.null(cluster)) return(x)
   x$clusters <- as.double(colSums(rowsum(1 * counts, cluster) > 0))
   enough <- x$clusters >= fewest_clusters
-  # Few clusters fit a slope of their own, too.
+  # Few clusters are also fitted by a slope.
   ratio <- clustered_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
   alone <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
   worse <- which(enough & ratio >= alone)
@@ -365,13 +366,13 @@ in_clusters <- function(x, cluster, variance = share_variance(x), counts = TRUE 
   x
 }
 
-# Never less than that of independent cases. `fitted` is the number of what was fitted to gold.
+# At least the ratio for independent cases. `fitted`: number of parameters fitted to gold cases.
 clustered_ratio <- function(x, ratio, rest, cluster, fitted, variance) {
   between <- colSums(rowsum(rest, cluster)^2) * x$clusters / (x$clusters - fitted)
   pmax(ratio, between / (variance * x$gold))
 }
 
-# Variance of a share at the estimate; that of few cases where all of them are alike.
+# Variance of a share at the estimate; if it is zero, the variance for few cases.
 share_variance <- function(x) {
   share <- clip01(x$estimate)
   variance <- share * (1 - share)

@@ -1,5 +1,5 @@
 # Bootstrap of an accuracy estimate, over cases or clusters of cases: standard errors, percentile
-# intervals, and the reasons where there are none.
+# intervals, and reasons why there is no interval.
 
 bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
   check_memory(
@@ -14,9 +14,10 @@ bootstrap_replicates <- function(estimator, fit, options, what = "accuracy") {
   structure(out, seed = drawn$seed)
 }
 
-# Replicates by the method that stands in for that of an estimate, to show how its systems (or its
-# categories) go together; of the same draws as its own. Of one that drew nothing, ratings give the
-# seed: what is made of one estimate does not vary by chance, and other data have other draws.
+# Replicates of another method (`stand_in`), for the correlation of systems (or categories). They
+# use the resampled cases of the estimate's replicates. If the estimate has none, the seed is
+# computed from the ratings: results for one estimate are reproducible, and other data have another
+# seed.
 stand_in_replicates <- function(estimate, what) {
   fit <- estimate$fit
   options <- estimate$options
@@ -44,26 +45,26 @@ stand_in_replicates <- function(estimate, what) {
 }
 
 seed_of <- function(x) {
-  weight <- sort(pattern_weights(x)) # whatever the order of cases
+  weight <- sort(pattern_weights(x)) # does not depend on the order of cases
   place <- seq_along(weight) %% 997
   as.integer(c(sum(weight * place), sum(weight * place^2)) %% .Machine$integer.max)
 }
 
-# So many that correlations of systems do not hang on chance; nothing is fitted anew for them.
+# Enough replicates for precise correlations of systems; no model is refitted for them.
 paired_replicates <- 2000L
 
-# Other machines take blocks of replicates; on this one threads are quicker, which fit nothing anew.
+# Remote workers compute blocks of replicates. On one machine threads are faster and need no refit.
 count_pieces <- function(replicates) {
   if (has_remote_workers()) min(future::nbrOfWorkers(), replicates %/% 10L) else 1L
 }
 
-# A pointer means nothing to a worker, which makes the estimator again of what it was made of. Every
-# replicate has random numbers of its own, whoever draws it.
+# A pointer is not valid on a worker, which creates the estimator again from its arguments. Every
+# replicate has a separate random stream, whichever worker draws it.
 replicates_in_pieces <- function(estimator, what, resampling, tick,
                                  pieces = count_pieces(resampling$replicates)) {
   if (pieces <= 1L) return(core_replicates(estimator, what, resampling, tick))
   made_of <- attr(estimator, "made_of")
-  rm(estimator, tick) # are of this process
+  rm(estimator, tick) # not valid in other processes
   ends <- round(seq(0, resampling$replicates, length.out = pieces + 1L))
   tasks <- Map(function(first, replicates) {
     resampling[c("first", "replicates")] <- list(first, replicates)
@@ -74,8 +75,7 @@ replicates_in_pieces <- function(estimator, what, resampling, tick,
   stack_rows(run_pieces(tasks, names))
 }
 
-# Percentiles of replicates, for cases or clusters of cases drawn anew.
-
+# Percentiles of replicates from resampled cases or clusters.
 interval_bootstrap <- new_interval(
   "bootstrap",
   spread = "percentile", compiled = TRUE, own_fit = TRUE,
@@ -102,7 +102,7 @@ bootstrap_interval <- function(draft, table) {
     if (is.null(options$record)) "Raters agree too little for so few cases."
   )
   found <- add_intervals(table, intervals)
-  within <- replace(found, "estimate", list(pmin(found$estimate, 1))) # as limits are
+  within <- replace(found, "estimate", list(pmin(found$estimate, 1))) # limits are also at most 1
   warn_outside(draft$fit$x$systems, within, 'Use {.code "profile"} or {.code "robust"}.')
   new_interval_found(found, replicates)
 }
@@ -138,7 +138,7 @@ interval_posterior <- new_interval(
   }
 )
 
-# What the width is made of.
+# Note on the sources of error that the interval contains.
 posterior_note <- function(x) {
   if (x$drawn_gold > 0L) {
     return(paste0("quantiles of posterior draws, weighted by ",
@@ -156,7 +156,7 @@ posterior_note <- function(x) {
   )
 }
 
-# Profile intervals of joint estimates; for the mathematics see profile_interval.cpp in the core.
+# Profile intervals of joint estimates; the formulas are in profile_interval.cpp in the core.
 
 interval_profile <- new_interval(
   "profile",
@@ -175,7 +175,7 @@ profile_interval <- function(draft, table) {
   deviance <- stats::qchisq(draft$options$conf_level, 1)
   ends <- profile_ends(draft$fit, deviance, draft$options$threads, bar$tick)
   bar$close()
-  # The climb to the estimate ended below another top.
+  # The profile found a higher maximum than the fit.
   if (any(known & ends$moved) && is.null(draft$options$deviance)) {
     better <- draft_estimate(draft$fit, c(draft$options, deviance = deviance))
     found <- profile_interval(better, result_table(better$point$value, reason = better$reason))
@@ -184,7 +184,7 @@ profile_interval <- function(draft, table) {
   found <- known & ends$converged
   table$conf.low[found] <- ends$low[found]
   table$conf.high[found] <- ends$high[found]
-  # Curvature would have nothing to say where another parameter lies on its boundary.
+  # The curvature is not informative if another parameter is on its boundary.
   table$std.error[found] <- ((ends$high - ends$low) / (2 * sqrt(deviance)))[found]
   table$reason[known & !found] <- paste0(no_interval, "a fit did not converge")
   if (any(known & !found)) warn_convergence("profile")

@@ -1,7 +1,7 @@
-# Intervals that gold cases measure (see gold.R); without gold cases of a system, robust ones.
+# Intervals from gold cases (see gold.R); robust intervals for systems without gold cases.
 
-# Valid whatever raters and systems have in common. No interval where clusters are too few. Like all
-# intervals with gold, of one share or of several.
+# Valid whatever the number of shared errors. There is no interval if there are too few clusters.
+# Handles one share or several, like all functions for intervals with gold cases.
 corrected_interval <- function(x, target, conf_level) {
   share <- clip01(x$estimate)
   size <- gold_size(x, target, conf_level)
@@ -13,9 +13,9 @@ corrected_interval <- function(x, target, conf_level) {
   reach_ends(found, x)
 }
 
-# Where all gold cases are hits, or all misses, they cannot exclude that all cases are, whatever
-# ratings predict of these; and no middle part of a posterior has the end of the scale in it. `low`
-# and `high`: does nothing else exclude the ends? What has no interval gets none.
+# If all gold cases are correct (or all are wrong), it cannot be excluded that all cases are,
+# whatever the predictions. Central posterior intervals never contain the ends of the scale. `low`,
+# `high`: may the ends be included? Missing intervals stay missing.
 reach_ends <- function(found, x, low = TRUE, high = TRUE) {
   known <- !is.na(found$conf.low)
   found$conf.low[which(known & low & x$seen <= 1e-12)] <- 0
@@ -23,29 +23,29 @@ reach_ends <- function(found, x, low = TRUE, high = TRUE) {
   found
 }
 
-# Lists of numbers with the same names: a vector for each that all have.
+# Converts lists of numbers to a list of vectors, for the fields that all lists have.
 bind_numbers <- function(lists) {
   fields <- setdiff(Reduce(intersect, lapply(lists, names)), c("rest", "answers"))
   lapply(stats::setNames(nm = fields), function(field) vapply(lists, `[[`, 0, field))
 }
 
-# How many independent cases would tell as much of the `"cases"` at hand, or of the `"population"`
-# that they are a sample of. NA where gold cases are in clusters that are too few.
+# Number of independent cases with the same information, about the `"cases"` of the data or about
+# the `"population"`. NA if gold cases are in too few clusters.
 gold_size <- function(x, target, conf_level) {
   size <- 1 / gold_error(x, target)
   if (is.null(x$clusters)) return(size)
-  # As far from the mean as t is with so few clusters.
+  # Adjusts for the quantile of the t distribution with few clusters.
   few <- stats::qt((1 + conf_level) / 2, pmax(x$clusters - 1, 1))
   ifelse(x$clusters < fewest_clusters, NA_real_, (normal_quantile(conf_level) / few)^2 * size)
 }
 
-# Variance in units of that of y; gold never tells less than alone.
+# Variance in units of the variance of y, at most that of gold cases without ratings.
 gold_error <- function(x, target) {
   own <- x$ratio * (1 - x$gold / x$cases) / x$gold
   if (target == "cases") own else pmin(own + x$at_hand / x$cases, x$design / x$gold)
 }
 
-# Student's, with a degree of freedom less than there are gold cases.
+# Student's interval, with degrees of freedom one less than the number of gold cases.
 difference_interval <- function(x, target, conf_level) {
   size <- gold_size(x, target, conf_level)
   error <- sqrt(x$variance / size)
@@ -57,7 +57,7 @@ difference_interval <- function(x, target, conf_level) {
   )
 }
 
-# The number of clusters is in the size, see gold_size().
+# With clusters the size already contains their number, see gold_size().
 quantile_of_few <- function(x, conf_level) {
   if (!is.null(x$clusters)) return(normal_quantile(conf_level))
   ifelse(x$gold > 1, stats::qt((1 + conf_level) / 2, pmax(x$gold - 1, 1)), Inf)
@@ -65,36 +65,37 @@ quantile_of_few <- function(x, conf_level) {
 
 # ---- Combined ------------------------------------------------------------------------------------
 
-# Gold together with the estimate from ratings alone (`alone`: its `estimate`, `std.error` and
-# `bias`, the part of the error that is not sampling). That estimate is a prior that gold cases are
-# weighed against: normal where few gold cases are, with a flat part once there are enough to
+# Combines gold cases with the estimate from ratings (`alone`: its `estimate`, `std.error` and
+# `bias`, the part of the error that is not sampling error). That estimate is the prior. It is
+# normal if there are few gold cases; with more gold cases it has a flat part, so that they can
 # contradict it.
 
 least_prior_variance <- 1e-4
-most_vague <- 0.7 # weight of the flat part that many gold cases lead to;
-half_vague <- 10 # half of it at so many
+most_vague <- 0.7 # limit of the weight of the flat part for many gold cases
+half_vague <- 10 # number of gold cases at which the weight is half of the limit
 default_widen <- 1.25
-# The least with which nominal 90% intervals cover .85 whatever the bias, in the limit of many
-# cases: a sure prior that is off moves them by s = 1 / (1 + this) of its distance, they are
-# sqrt(1 - s) times as wide, and where gold just does not contradict it, one end is missed with
-# probability .10 (and the other with .05) if qnorm(.95) (sqrt(1 - s) - s) = qnorm(.90).
+# The smallest factor with which nominal 90% intervals cover .85 whatever the bias, in the limit of
+# many cases. A precise prior that is wrong moves an interval by s = 1 / (1 + factor) of the
+# distance. The interval is sqrt(1 - s) times as wide. If gold cases just fail to contradict the
+# prior, one end is missed with probability .10 and the other with .05, where
+#   qnorm(.95) (sqrt(1 - s) - s) = qnorm(.90).
 widened_by_gold <- 5.9
-# So many give the flat part most of the weight, so that gold may contradict ratings: with half as
-# many 90% intervals covered .71 in the public data set where they did so least, with these .80.
+# With this number of gold cases, the flat part has most of the weight, so that they can contradict
+# ratings. In the worst public data set, 90% intervals then covered .80, and .71 with half of it.
 fewest_contradicting <- 20
-cell_bias <- 2 # shared errors differ between categories: they are so much larger in a cell
-least_bias <- 0.1 # of a difference, per share of cases on which answers differ
-most_information <- 1e5 # cases that a likelihood may count for
+cell_bias <- 2 # shared errors differ between categories: factor of the bias in a cell
+least_bias <- 0.1 # least bias of a difference, per share of cases on which answers differ
+most_information <- 1e5 # upper limit of the number of cases in a likelihood
 
-# Many gold cases widen the normal part. What they measure must be able to contradict it, which it
-# cannot where the prior is surer than they are; and ratings alone may be very sure and far off,
-# since shared errors need leave no trace in them. So the variance of what gold says (`error`)
-# widens it, too. `widen`, if given, is the factor by which the variance grows, and gold has no part
-# in it. `case_variance` is that of a case at hand. Where that is `unit` times what it is of a
-# share, so is the least variance of the prior: of logarithmic losses, which have a range of 36, a
-# hundredth of the range is no small error.
+# The prior from ratings. Many gold cases widen the normal part, so that they can contradict it.
+# They could not if the prior had the smaller error. The estimate from ratings may be precise and
+# far from the truth, because shared errors need not be visible. The prior variance is therefore
+# also increased by a multiple of the variance of the gold estimate (`error`). If `widen` is given,
+# it is the factor by which the variance increases, and gold has no effect. `case_variance`:
+# variance of a case. `unit`: this variance relative to that of a share; the least variance of the
+# prior is scaled by it (at most 1).
 ratings_prior <- function(alone, gold, case_variance, cases, widen, error = 0, unit = 1) {
-  # Sampling of cases is what gold cases and ratings have in common.
+  # Sampling error of the cases is common to the estimates from gold cases and from ratings.
   sampling <- alone$std.error^2 - case_variance / cases
   variance <- pmax(sampling, alone$bias^2, least_prior_variance * pmin(1, unit))
   enough <- 1 / (1 + (half_vague / gold)^2)
@@ -106,8 +107,8 @@ ratings_prior <- function(alone, gold, case_variance, cases, widen, error = 0, u
   )
 }
 
-# Intervals of shares from what gold says (`x`), and from ratings alone. Where either says nothing,
-# where all is known, or where gold contradicts ratings, the other stands as it is.
+# Intervals of shares from gold cases (`x`) and ratings. If one of them has no information, if the
+# truth of all cases is known, or if gold cases contradict ratings, only the other is used.
 combined_interval <- function(x, alone, target, conf_level, widen = default_widen) {
   corrected <- corrected_interval(x, target, conf_level)
   error <- x$variance * gold_error(x, "cases")
@@ -126,10 +127,10 @@ combined_interval <- function(x, alone, target, conf_level, widen = default_wide
   })
 }
 
-# Weight of the estimate that takes ratings as a prior, against the corrected one: 0 where gold
-# cases contradict the ratings, 1 where they do not (see gold_test()). It rises evenly between half
-# and one and a half times the level of the test. A step would let the noise of standard errors
-# from replicates, and so the order of labels, decide between two estimates.
+# Weight of the estimate with ratings as a prior, relative to the corrected estimate: 0 if gold
+# cases contradict the ratings, 1 if they do not (see gold_test()). It increases linearly between
+# 0.5 and 1.5 times the level of the test. With a step, noise in standard errors from replicates
+# (and so the order of labels) could decide between two estimates.
 belief_in_ratings <- function(x, prior, value, error, conf_level, widen) {
   p <- contradiction(prior, value, error)$p.value
   out <- clip01(p / (1 - conf_level) - 0.5)
@@ -141,8 +142,8 @@ contradiction <- function(prior, value, error) {
   list(statistic = z, p.value = 2 * stats::pnorm(-abs(z)))
 }
 
-# `corrected`, moved by the weight `belief` to what `blend` computes from `x`, `prior` and the
-# corrected estimate, where gold and ratings are both informative.
+# Moves `corrected` by the weight `belief` towards the result of `blend`, a function of `x`, `prior`
+# and the corrected estimate, if both gold cases and ratings are informative.
 where_both_tell <- function(x, prior, corrected, belief, blend) {
   corrected$weight <- rep(1, length(corrected$estimate))
   use <- belief > 0 & !(is.na(prior$variance) | is.na(prior$centre) | is.na(corrected$size) |
@@ -154,17 +155,17 @@ where_both_tell <- function(x, prior, corrected, belief, blend) {
     before <- corrected[[column]][use]
     corrected[[column]][use] <- before + belief[use] * (found[[column]] - before)
   }
-  corrected$size[use] <- NA_real_ # it is not known as from so many cases
+  corrected$size[use] <- NA_real_ # there is no equivalent number of cases
   corrected
 }
 
-# How much of the estimate is gold's: all where the flat part of the prior holds, otherwise as
-# precisions weigh.
+# Weight of gold cases in the estimate: 1 for the flat part of the prior, otherwise by relative
+# precision.
 gold_weight <- function(blend, prior, error) {
   blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + error)
 }
 
-# Of the cases at hand, or with what these differ from the population.
+# Adds the sampling error of the cases if the target is the population.
 add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
   if (target == "cases") variance <- 0
   error <- normal_quantile(conf_level) * sqrt(variance)
@@ -176,9 +177,9 @@ add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
   )
 }
 
-# The same of differences, which answers bound: none is greater than the share of cases on which
-# they differ (`x$differ`), and shared errors hide there. `x$one_right`, what ratings expect of
-# its square, tells how much cases vary, and `x$all` is their number.
+# The same for differences. A difference is at most the share of cases on which answers differ
+# (`x$differ`), and its bias is proportional to this share. `x$one_right`: expected squared
+# difference, from which the variance between cases is computed. `x$all`: number of cases.
 combined_difference <- function(x, alone, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)
   alone$bias <- pmax(alone$bias, least_bias * x$differ)
@@ -199,7 +200,7 @@ combined_difference <- function(x, alone, target, conf_level, widen = default_wi
   })
 }
 
-# Do gold cases contradict the estimate from ratings alone? None below five gold cases.
+# Do gold cases contradict the estimate from ratings? Not tested with fewer than five gold cases.
 fewest_tested <- 5L
 
 gold_test <- function(x, alone) {
@@ -211,15 +212,16 @@ gold_test <- function(x, alone) {
 
 # ---- Anytime -------------------------------------------------------------------------------------
 
-# Intervals of gold that may be looked at after every case, and acted upon: all of them together
-# miss with probability 1 - conf_level at most.
+# Intervals that may be used after every gold case: the probability that any of them misses the
+# truth is at most 1 - conf_level.
 #
-# If y is 0 or 1, and gold arrives in random order, the likelihood of any other share, averaged over
-# a law that was fixed beforehand, divided by that of the true share, is a martingale with mean one,
-# which never exceeds 1 / (1 - conf_level) but with probability 1 - conf_level (Ville). What it does
-# not exclude is the interval. The law here is what ratings alone say, and a flat part for the case
-# that they are wrong. With corrections by ratings the number of gold cases becomes that of as many
-# cases as they are worth; then it holds approximately (bench/gold.R counts how often it misses).
+# Let y be 0 or 1, with gold cases in random order. Average the likelihood over a fixed distribution
+# of the share, and divide it by the likelihood at the true share. This ratio is a martingale with
+# mean one. The probability that it ever exceeds 1 / (1 - conf_level) is at most 1 - conf_level
+# (Ville). The interval contains the shares that are not excluded. The distribution is a mixture of
+# the estimate from ratings and a flat part, in case the ratings are wrong. With corrections by
+# ratings, the effective size replaces the number of gold cases. Coverage is then approximate
+# (measured by bench/gold.R).
 sequence_interval <- function(x, alone, target, conf_level) {
   if (length(x$estimate) != 1L) {
     one <- function(fields, i) lapply(fields, `[[`, i)
@@ -238,19 +240,20 @@ sequence_interval <- function(x, alone, target, conf_level) {
   reach_ends(corrected, x)
 }
 
-# Log likelihood of `theta` below its top.
+# Log likelihood of `theta` relative to the maximum.
 log_ratio <- function(theta, share, size) {
   part <- function(p, q) if (p > 0) p * (log(q) - log(p)) else 0 * q
   size * (part(share, theta) + part(1 - share, 1 - theta))
 }
 
-# Cells of equal probability under Beta(1/2, 1/2), the flat part of the law.
+# Cells of equal probability under Beta(1/2, 1/2), the flat part of the distribution.
 share_grid <- function(n = 2000L) {
   u <- (seq_len(n) - 0.5) / n
   list(value = sin(pi * u / 2)^2, slope = pi / 2 * sin(pi * u))
 }
 
-# Half of what is expected is what ratings say, as wide as combined_interval() ever takes it.
+# Half of the mixture is the estimate from ratings, with the largest width that combined_interval()
+# uses.
 mean_likelihood <- function(share, size, alone, cases) {
   grid <- share_grid()
   law <- rep(1, length(grid$value))
@@ -270,9 +273,9 @@ crossing <- function(above, range) {
   stats::uniroot(above, ends, f.lower = values[[1L]], f.upper = values[[2L]], tol = 1e-9)$root
 }
 
-# Differences are not 0 or 1, so their martingale is that of a normal mixture (Robbins 1970), with
-# the variance that gold cases show: it holds approximately, too. It is as narrow as can be at so
-# many gold cases.
+# Differences are not 0 or 1. Their martingale is that of a normal mixture (Robbins 1970), with the
+# variance estimated from gold cases, so coverage is also approximate. The interval is narrowest
+# at `narrowest_at` gold cases.
 narrowest_at <- 100
 
 sequence_difference <- function(x, target, conf_level) {
@@ -288,8 +291,8 @@ sequence_difference <- function(x, target, conf_level) {
 
 # ---- Records -------------------------------------------------------------------------------------
 
-# `share` and `difference` make intervals of what gold says (`x`); besides they may ask for what
-# ratings say `alone`, and for settings.
+# `share` and `difference` compute intervals from measurements by gold cases (`x`). Optional
+# arguments: `alone`, the estimates from ratings, and settings.
 gold_interval <- function(id, share, difference, note, explained, ...) {
   asked <- function(make) {
     function(x, alone, settings) {

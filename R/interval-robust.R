@@ -1,10 +1,10 @@
-# Intervals that allow for what sampling error leaves out.
+# Intervals that contain more than sampling error.
 #
-# On real data raters err on the same cases, and so do systems. This biases every estimate
-# by an amount that the ratings do not show, but that grows with the share of wrong ratings, with
-# what base rates are possible, and with the distance between the ends of what system and raters may
-# share. Where the data single out simple models (equally difficult cases, no error rates of their
-# own) there is no sign of it. Of machines as raters not even that can be said.
+# On real data, raters err on the same cases, and systems do too. This biases every estimate. The
+# bias is not identified from the ratings. It increases with the share of wrong ratings, with the
+# range of possible base rates, and with the distance between the accuracies with shared and with
+# independent errors. There is no sign of shared errors if the data favour simple models (equally
+# difficult cases, no separate error rates). If machines rate, this criterion does not work.
 
 interval_robust <- new_interval(
   "robust",
@@ -16,15 +16,17 @@ interval_robust <- new_interval(
   explain = function(estimate) explain_robust(estimate)
 )
 
-# Where an interval has its centre, the whole error, and the part of it that shared errors may
-# hide, of a draft or an estimate; nobody but core_robust_error() computes these. All its arguments
-# have an entry per system: the estimate; its standard error from sampling; the distance from the
-# value if all errors are shared; the prior weight of dependence, from 0 (nothing is hidden) to 1;
-# the share of ratings that are wrong; the range of accuracies over possible base rates; and the
-# share of cases whose truth is not known, which alone can hide anything. Its `kind`: see
-# panel_kind(), of all or of each. `parts` are what comes with the estimate. Where shared errors
-# are stated, nothing is hidden. Other methods than the average have been compared with no truth
-# where machines rate, so that their centres stay.
+# Centre of the interval, total standard error, and the part due to shared errors (`hidden`), for
+# each system of a draft or an estimate. All formulas are in core_robust_error(). Its arguments,
+# with an element per system, are:
+#   the estimate, its sampling error, and its distance to the value if all errors are shared;
+#   the prior weight of dependence, from 0 (no hidden error) to 1;
+#   the share of wrong ratings, and the range of accuracies over possible base rates;
+#   the share of cases with unknown truth, which are the only cases with hidden error;
+#   the kind of raters, see panel_kind().
+# For `parts`, see parts_of_average(). If the share of shared errors is given, there is no hidden
+# error. For machines, only the average has been compared with known truth, so other methods keep
+# their centre.
 whole_error <- function(of, value, sampling, gap, parts) {
   if (is_stated(of$options)) return(list(centre = value, std.error = sampling, hidden = 0 * value))
   out <- core_robust_error(
@@ -35,14 +37,14 @@ whole_error <- function(of, value, sampling, gap, parts) {
   out
 }
 
-# The error of a draft or an estimate with such values and sampling errors. Scores have no gap.
+# Error of a draft or an estimate, given values and sampling errors. Scores have no gap.
 typical_error <- function(of, value, sampling, parts) {
   end <- if (is_averaged(of)) parts$independent else value
   gap <- if (!is.null(of$fit$scored)) 0 * value else end - (parts$average_shared %||% parts$shared)
   whole_error(of, value, sampling, gap, parts)
 }
 
-# The sampling error of the average is its own, that of the others from a bootstrap.
+# The average has a sampling error without replicates; other methods use a bootstrap.
 robust_interval <- function(draft, table) {
   scored <- !is.null(draft$fit$scored)
   if (is.null(draft$average) && !scored) return(new_interval_found(table))
@@ -50,7 +52,7 @@ robust_interval <- function(draft, table) {
     found <- new_interval_found(table, sampling = own_sampling(draft) * cluster_widening(draft))
   } else {
     found <- interval_bootstrap$find(draft, table)
-    found$sampling <- found$table$std.error # NA, with a reason, where the bootstrap has none
+    found$sampling <- found$table$std.error # NA, with a reason, if the bootstrap has none
   }
   error <- typical_error(draft, table$estimate, found$sampling, draft$parts)
   found$centre <- error$centre
@@ -61,7 +63,7 @@ robust_interval <- function(draft, table) {
   found
 }
 
-# So many standard errors around the centre.
+# Sets limits at `times` standard errors around the centre.
 with_limits <- function(table, centre, times) {
   table$conf.low <- pmax(0, centre - times * table$std.error)
   table$conf.high <- pmin(1, centre + times * table$std.error)
@@ -74,27 +76,28 @@ open_share <- function(fit) {
   unname(colSums(answered * !known_patterns(fit)) / colSums(answered))
 }
 
-# How much of what shared errors hide (see core_robust_error()) is the same for two systems: its
-# correlation is the share of cases on which they gave the same answer, to this power. What is
-# hidden of an answer is hidden of the same answer by another, so that equals have all of it in
-# common, and systems that are nearly equal nearly all. The power is the least whole number with
-# which 90% intervals of differences cover .90 in the mean of 19 public data sets with known truth:
-# .95; with powers chosen without the family of each set, .89 (standard error .08). The rule itself
-# was chosen on these sets too, so this is optimistic (bench/compare.R has it and other rules).
+# Correlation of the hidden errors (see core_robust_error()) of two systems: the share of cases on
+# which they gave the same answer, to this power. The hidden error of an answer is the same for all
+# systems that gave it. Equal systems thus have correlation one, and nearly equal systems nearly
+# one. The power is the least whole number with which 90% intervals of differences cover .90 in the
+# mean of 19 public data sets with known truth: .95. With powers chosen without the family of each
+# set, coverage is .89 (standard error .08). The rule itself was also chosen on these sets, so this
+# is optimistic (bench/compare.R has this and other rules).
 likeness_power <- 3
 
-# Around the centres of intervals: normal errors with the sampling error of each system, correlated
-# as replicates of a bootstrap are, and with what shared errors could hide. The draws of a system
-# have the standard error of its robust interval, once they are divided by attribute `times`: the
-# error of a draw is that many times as large in all systems, so that tails are as heavy as those of
-# intervals. There are so many that no second decimal of a probability hangs on chance. Or a reason.
+# Draws of the errors around the centres of intervals, or a string with a reason. Normal errors have
+# the sampling error of each system, correlated like bootstrap replicates, and the hidden error.
+# Divided by attribute `times`, the draws of a system have the standard error of its robust
+# interval. `times` multiplies the error of a draw in all systems, so that tails are as heavy as
+# those of intervals. The number of draws is large enough for the second decimal of a probability
+# not to depend on chance.
 robust_draws <- function(estimate, replicates) {
   centre <- estimate$details$centre
   sampling <- estimate$details$sampling
   if (!has_interval(estimate)) sampling <- sampling * cluster_widening(estimate)
   hidden <- hidden_error(estimate, sampling)
   same <- same_share(estimate$fit)
-  together <- suppressWarnings(stats::cor(replicates)) # of what does not vary: NA
+  together <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
   sampling <- ifelse(is.na(diag(together)), 0, sampling)
   together[is.na(together)] <- 0
   unknown <- estimate$table$system[is.na(sampling + hidden)]
@@ -102,35 +105,35 @@ robust_draws <- function(estimate, replicates) {
   error <- normal_draws(
     together * outer(sampling, sampling) + same^likeness_power * outer(hidden, hidden)
   )
-  error <- error[, max.col(same == 1, "first"), drop = FALSE] # exactly the same for equals
+  error <- error[, max.col(same == 1, "first"), drop = FALSE] # exactly the same for equal systems
   n <- nrow(error)
   times <- if (is_stated(estimate$options)) rep(1, n) else heavy_times(n)
   structure(rep(centre, each = n) + times * error, times = times)
 }
 
-# With these covariances, exactly.
+# Normal draws with exactly these covariances.
 normal_draws <- function(covariance) {
   systems <- ncol(covariance)
   n <- max(2000, 2 * systems, min(1e4, 4e5 %/% systems))
   noise <- matrix(stats::rnorm(n * systems), n)
   noise <- qr.Q(qr(sweep(noise, 2L, colMeans(noise)))) * sqrt(n - 1)
   parts <- eigen(covariance, symmetric = TRUE)
-  # The symmetric root: vectors have no sign of their own, and rounding must not choose the draws.
+  # Uses the symmetric root: the sign of eigenvectors is arbitrary and must not affect the draws.
   noise %*% parts$vectors %*% scaled_vectors(parts)
 }
 
 # The eigenvectors of a covariance matrix in rows, times the standard deviations along them.
 scaled_vectors <- function(parts) sqrt(pmax(0, parts$values)) * t(parts$vectors)
 
-# Factors that make a normal variable one with the tails of robust_quantile(), in random order, at
-# even steps of their distribution.
+# Factors that convert normal draws to draws with the tails of robust_quantile(): quantiles at
+# equally spaced probabilities, in random order.
 heavy_times <- function(n) {
   spread <- stats::qchisq((sample.int(n) - 0.5) / n, tail_freedom)
   normal_quantile(0.9) / stats::qt(0.95, tail_freedom) * sqrt(tail_freedom / spread)
 }
 
 hidden_error <- function(estimate, ...) {
-  hidden <- estimate$details[["hidden"]] # of another metric
+  hidden <- estimate$details[["hidden"]] # set for other metrics
   hidden %||% error_of_estimate(estimate, ...)$hidden
 }
 
@@ -139,7 +142,7 @@ error_of_estimate <- function(estimate, sampling = estimate$details$sampling) {
   typical_error(estimate, estimate$table$estimate, sampling, parts)
 }
 
-# Draws with variance one that correlate with each other as `same` says, and not with `centred`.
+# Draws with variance one, with correlations given by `same`, and uncorrelated with `centred`.
 shared_noise <- function(centred, same) {
   n <- nrow(centred)
   systems <- ncol(same)
@@ -147,7 +150,7 @@ shared_noise <- function(centred, same) {
   noise <- qr.Q(qr(noise)) * sqrt(n - 1)
   parts <- eigen(same^likeness_power, symmetric = TRUE)
   noise <- noise %*% scaled_vectors(parts)
-  noise[, max.col(same == 1, "first"), drop = FALSE] # exactly the same for equals
+  noise[, max.col(same == 1, "first"), drop = FALSE] # exactly the same for equal systems
 }
 
 # Share of the cases on which systems gave the same answer, a row and a column per system.
@@ -170,7 +173,7 @@ robust_note <- function(x) {
   paste0("sampling error", drawn, allowance_words(x), ".")
 }
 
-# What an interval contains beside sampling error: true for this estimate, not only for its kind.
+# Words for what an interval contains in addition to sampling error, for this estimate.
 allowance_words <- function(x) {
   if (is_stated(x$options)) {
     " alone, given what is assumed"
@@ -183,7 +186,7 @@ allowance_words <- function(x) {
   }
 }
 
-# The same for a paper.
+# The same, for a methods paragraph.
 explain_robust <- function(estimate) {
   if (is_stated(estimate$options)) {
     "The {interval} covers sampling error, given that assumption."
@@ -201,15 +204,14 @@ explain_robust <- function(estimate) {
   }
 }
 
-# What robust intervals take to be hidden of each accuracy, were both ends so far apart.
+# Hidden error of each accuracy for a given distance between the ends of the range.
 hidden_of_gap <- function(estimate, gap) {
   details <- estimate$details
   value <- estimate$table$estimate
   whole_error(estimate, value, details$sampling, 0 * value + gap, details)$hidden
 }
 
-# The same of one system with errors that are their own, were raters wrong so often, for each of
-# `rater_error`.
+# Hidden error of system `s` with a zero distance between the ends, for each value of `rater_error`.
 hidden_of_errors <- function(estimate, s, rater_error) {
   of <- estimate$details[rep(s, length(rater_error)), ]
   none <- 0 * rater_error
@@ -220,8 +222,8 @@ hidden_of_errors <- function(estimate, s, rater_error) {
   )$hidden
 }
 
-# Standard errors on either side of a robust interval. What is hidden differs between families of
-# data sets with heavier tails than the normal curve has; sampling does not.
+# Number of standard errors on either side of a robust interval. Hidden errors differ between
+# families of data sets with heavier tails than the normal distribution; sampling errors do not.
 robust_quantile <- function(options, conf_level) {
   if (is_stated(options)) return(normal_quantile(conf_level))
   heavy <- stats::qt((1 + c(conf_level, 0.9)) / 2, tail_freedom)

@@ -1,5 +1,5 @@
-# Accuracy averaged over models of raters and system together; the mathematics is in
-# src/core/accuracy and model/variational.cpp.
+# Accuracy averaged over joint models of raters and system; the formulas are in src/core/accuracy
+# and model/variational.cpp.
 
 method_average <- new_method(
   "average", "averaged over models",
@@ -12,8 +12,8 @@ method_average <- new_method(
     probable each of them makes the answers (Hoeting et al. 1999). {common}"
 )
 
-# Averages leave constant raters out, unless it is stated how errors are shared, or truths or raters
-# are known.
+# Does the average leave out constant raters? Not if the user gives the share of shared errors.
+# (Fits with known truths or raters are not k_fits, see fit_of_varied().)
 averages_varied <- function(options) {
   method_of(list(options = options))$model == "own" && !is_stated(options)
 }
@@ -28,9 +28,9 @@ fit_of_varied <- function(fit, options) {
   again
 }
 
-# Fields: estimator; point, its results for each system; x, the ratings that it uses. NULL where
-# accuracy is not identified. A fit for the average has no constant raters (see fit_of_varied()).
-# For the interval of another method the average leaves them out here.
+# Fields: estimator; point, its results per system; x, the ratings that it uses. NULL if accuracy is
+# not identified. If the method is the average, the fit has no constant raters (see
+# fit_of_varied()). For the interval of another method they are left out here.
 average_of <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs", "constant_raters", "labels_only")) return(NULL)
   check_model_size(fit$x)
@@ -42,7 +42,7 @@ average_of <- function(fit, options) {
   list(estimator = estimator, point = point_of(estimator), x = fit$x)
 }
 
-# A number per system of what average_of() says.
+# A field of the result of average_of(), a number per system.
 of_average <- function(average, field, n) average$point$numbers[[field]] %||% rep(NA_real_, n)
 
 estimate_average <- function(fit, average) {
@@ -52,9 +52,8 @@ estimate_average <- function(fit, average) {
   )
 }
 
-# What the average says beside any estimate, a number per system: the ends of the range, the share
-# of ratings that are wrong, and the weight of models without shared errors; NA where no models
-# were averaged.
+# Results of the average that accompany any estimate, a number per system: ends of the range, share
+# of wrong ratings, and weight of models without shared errors. NA if no models were averaged.
 parts_of_average <- function(value, average) {
   of_value <- c("rater_error", "independence_weight", "dependence_weight", "typical")
   fields <- c("shared", "independent", of_value)
@@ -70,25 +69,25 @@ parts_of_average <- function(value, average) {
   out
 }
 
-# See src/core/accuracy/base_rates.hpp.
+# For the definition, see src/core/accuracy/base_rates.hpp.
 base_rate_ranges <- function(x, leans = leans_of(x)) {
   na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leans))
 }
 
-# How raters lean is a matter of the whole panel, of which `x` may be a group.
+# How often raters use each category is computed from the whole panel, of which `x` may be a group.
 leans_of <- function(x) x$panel$leans %||% rater_leans(x)
 
 has_no_kappa <- function(leans) all(leans$kappa %in% 0)
 
 rater_leans <- function(x) core_rater_leans(x$patterns, pattern_weights(x))
 
-# Expected numbers of cases by truth and answer (answers within truths) at both ends of the range, a
-# list per system; NULL where no models were averaged.
+# Expected numbers of cases by truth and answer (answers vary fastest) at both ends of the range, a
+# list element per system; NULL if no models were averaged.
 end_counts <- function(average) {
   lapply(average$point$systems, `[`, c("independent_counts", "shared_counts"))
 }
 
-# The sampling error of averaged estimates is their own.
+# Averages have a sampling error without replicates.
 own_sampling <- function(draft) {
   n <- length(draft$point$value)
   if (!is_averaged(draft) || !weights_are_counts(draft$fit$x)) return(rep(NA_real_, n))
@@ -100,7 +99,7 @@ member_table <- function(average, systems) {
   if (!is.null(average)) stack_systems(systems, lapply(average$point$systems, `[[`, "members"))
 }
 
-# What the answers say of each K-property: total weight of the models without it, a row per system.
+# Total weight of the models that relax each K-property, a row per system.
 axis_weights <- function(members) {
   weights <- lapply(split(members, factor(members$system, unique(members$system))), function(x) {
     weight <- function(which) sum(x$weight[which])
@@ -113,14 +112,14 @@ axis_weights <- function(members) {
   stack_rows(unname(weights))
 }
 
-# What makes an estimate doubtful: few data, and an assumption that data cannot test.
-wide_sampling <- 0.2 # width of an interval for sampling error alone
+# Limits for warnings about few data and about an assumption that data cannot test.
+wide_sampling <- 0.2 # width of an interval for sampling error only
 wide_error <- 0.08
 
-# Systems with `few_data`, of which more help if sampling makes the interval wide, and most of it;
-# and those that rest on an `assumption`, since much of the error is hidden, not sampling. That is
-# always so where machines rate, and never where somebody states how errors are shared, or where
-# gold measures.
+# Systems with `few_data`: sampling error makes the interval wide and is the largest part of the
+# error, so more data help. Systems that depend on an `assumption`: much of the error is due to
+# possible shared errors. This is always so if machines rate, and never if the user gives the share
+# of shared errors or gold cases measure the accuracy.
 doubts_of <- function(estimate) {
   error <- error_of_estimate(estimate)
   hidden <- error$hidden
@@ -141,7 +140,7 @@ rests_on_machines <- function(estimate) {
     !all(rests_on_gold(estimate)) && !all(is.na(estimate$details$rater_error))
 }
 
-# What to do about wide intervals: more data, or a few cases with known truth.
+# Warns about doubtful estimates: more data help, or a few cases with known truth.
 warn_doubtful <- function(estimate) {
   constant <- constant_raters(estimate$fit$x)
   none <- if (length(setdiff(constant, estimate$fit$x$raters)) > 0L) ", so they were left out"
@@ -177,7 +176,7 @@ warn_doubtful <- function(estimate) {
   }
 }
 
-# The largest part of what may be hidden in each estimate, in words.
+# Words for the largest part of the hidden error of each estimate.
 causes_of_doubt <- function(estimate) {
   details <- estimate$details
   lean <- ifelse(is.na(details$base_rate_range), 0, details$base_rate_range) / sqrt(12)
@@ -193,7 +192,7 @@ causes_of_doubt <- function(estimate) {
   ifelse(abs(end - details$average_shared) / 2 > pmax(lean, error), ends, cause)
 }
 
-# What agreement of machines is worth.
+# Note on the agreement of machines.
 machine_words <- function(x) {
   kinds <- sort_strings(unique(rater_kind(x)))
   sources <- if (length(kinds) > 1L) "20" else "ten"
@@ -205,7 +204,7 @@ machine_words <- function(x) {
   )
 }
 
-# From low to high.
+# The range, from its lower to its upper end.
 range_words <- function(table) {
   paste(
     decimals(pmin(table$shared, table$independent), 2L), "to",

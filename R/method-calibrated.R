@@ -1,8 +1,8 @@
-# Accuracy of constant systems from one judge whose errors are known, mostly by a calibration sample
-# from elsewhere: the base rate of the category that means that an answer is right (see
+# Accuracy of constant systems from one judge with known error rates, usually from a calibration
+# sample of other cases. The accuracy is the base rate of the system's category (see
 # fit-one-judge.R).
 
-# Is the only rater known by probabilities, so that base rates are those of constant systems?
+# Is the only rater known, and are all systems constant, so that their accuracies are base rates?
 is_known_judge <- function(fit) {
   x <- fit$x
   n_raters(x) == 1L && any(is_known_rater(fit)) && n_systems(x) > 0L &&
@@ -62,7 +62,7 @@ calibrated_estimate <- function(fit, options) {
   show_accuracy(out)
 }
 
-# What is assumed of the judge, and how far its leaning towards an answer would move estimates.
+# Notes on the assumption about the judge, and how far a bias of the judge would move estimates.
 calibrated_notes <- function(x) {
   fit <- x$fit
   category <- fit$x$categories[[max(fit$x$patterns$answer[, 1L])]]
@@ -99,8 +99,8 @@ interval_calibrated <- new_interval(
   }
 )
 
-# Accuracy by one rater, or by the one vote of a group. There is no agreement to learn from: gold
-# cases measure the accuracy, corrected by what the rater gives on the other cases.
+# Accuracy from one rater, or from the vote of a group. There is no agreement between raters. Gold
+# cases measure the accuracy, corrected by the rater's ratings of the other cases.
 
 check_one_rater <- function(x, gold, method, interval) {
   if (!is_one_rater(x)) return(invisible())
@@ -130,7 +130,7 @@ check_no_fit_of_one_rater <- function(fit) {
       {.code gold_sample = \"random\"}.")
 }
 
-# Nothing is identified from one rater. Its reruns, which keep their shares, agree with themselves.
+# A fit in which nothing is identified. Reruns of the rater agree, but only with each other.
 fit_one_rater <- function(x, model) {
   if (!is.null(x$rater_groups)) x <- with_votes(x)
   fit <- fit_algebraic(x, model)
@@ -144,8 +144,7 @@ reason_one_rater <- paste(
   "one rater has no agreement to learn from; only gold cases that are a random sample measure it"
 )
 
-# Heading of the accuracy of constant systems. They have no answers that could be accurate: cases
-# pass or fail.
+# Heading of the accuracy of constant systems. They do not answer cases: cases pass or fail.
 passes <- "passes"
 
 is_pass_rate <- function(estimate) {
@@ -153,8 +152,8 @@ is_pass_rate <- function(estimate) {
   length(x$constant) > 0L && all(estimate$table$system %in% x$constant)
 }
 
-# How often the rater was right on gold cases, for each truth if there are two. Reruns count if more
-# than half of them are right.
+# How often the rater was correct on gold cases, for each truth if there are two. With reruns, the
+# rater is correct if more than half of them are.
 note_of_one_rater <- function(estimate) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
@@ -172,8 +171,8 @@ note_of_one_rater <- function(estimate) {
   paste0("On gold cases ", x$raters, " ", words, ".")
 }
 
-# Share of ratings by which each constant system passes, without correction; empty unless one rater
-# and gold cases measure them.
+# Share of ratings with which each constant system passes, without correction. Empty unless a
+# single rater and gold cases measure the systems.
 raw_pass_rate <- function(estimate) {
   evidence <- estimate$gold$evidence
   if (is.null(evidence) || !is_one_rater(estimate$fit$x)) return(numeric())
@@ -183,7 +182,7 @@ raw_pass_rate <- function(estimate) {
   rate[names(rate) %in% estimate$fit$x$constant]
 }
 
-# How the estimates were made, in a caption.
+# Words for the method, for a caption.
 estimator_words <- function(estimate, model = NULL) {
   x <- estimate$fit$x
   if (is_one_rater(x)) return(toString(c(
@@ -193,8 +192,8 @@ estimator_words <- function(estimate, model = NULL) {
   method_words(estimate$options$method, model)
 }
 
-# Reliability of single runs of one rater, as signs of the answer of a system: 1 if runs of a case
-# agree, 0 if they agree no more than runs of other cases, NA without reruns.
+# Reliability of single runs of a rater for the answer of a system. It is 1 if runs of a case agree,
+# 0 if they agree no more than runs of different cases, and NA without reruns.
 rerun_reliability <- function(x, s = 1L) {
   if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
   runs <- pattern_lengths(x)
@@ -206,8 +205,8 @@ rerun_reliability <- function(x, s = 1L) {
   na_real(1 - differ / (2 * share * (1 - share)))
 }
 
-# Number of labels that one label replaces, by the number of runs (Spearman-Brown). `square`:
-# squared correlation of the truth and one run.
+# Number of labels without ratings that are equivalent to one label, by the number of runs
+# (Spearman-Brown). `square`: squared correlation of the truth and one run.
 worth_of_runs <- function(runs, square, reliability) {
   1 / (1 - pmin(square * runs / (1 + (runs - 1) * reliability), most_explained))
 }

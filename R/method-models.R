@@ -1,4 +1,4 @@
-# Methods that rest on the K-model as fitted by algebra; the mathematics is in src/core/accuracy.
+# Methods based on the K-model fitted by algebra; the formulas are in src/core/accuracy.
 
 method_binned <- new_method(
   "binned", "binned method",
@@ -43,8 +43,8 @@ warn_uninformative <- function(systems, share) {
     systems, share, " of its cases")
 }
 
-# Accuracy of systems under latent class models, if their errors are independent of those of raters
-# or all shared; the mathematics is in src/core/accuracy/latent.cpp.
+# Accuracy of systems under latent class models with independent or with shared errors; the formulas
+# are in src/core/accuracy/latent.cpp.
 
 method_joint <- new_method(
   "joint", "joint method",
@@ -68,7 +68,7 @@ method_shared <- new_method(
     the raters err."
 )
 
-# Both ends of the range are told, whichever is asked for.
+# Computes both ends of the range for either method.
 estimate_latent <- function(fit, options, average) {
   lacking <- rep(NA_real_, n_systems(fit$x))
   if (fit$identified %in% c("chance", "unrelated", "no_pairs", "labels_only")) {
@@ -98,7 +98,7 @@ estimate_latent <- function(fit, options, average) {
   )
 }
 
-# Patterns x categories of each system.
+# Patterns x categories for each system.
 named_posteriors <- function(point, x) {
   stats::setNames(lapply(point$systems, function(system) {
     colnames(system$posterior) <- x$categories
@@ -111,10 +111,9 @@ no_bins <- data.frame(
   agreement = double(), estimate_raw = double(), estimate = double()
 )
 
-# What methods make of a posterior that was given: estimates, and the same for other weights of
-# patterns. `rule` is a function of answers, posterior, weights and options that gives the accuracy
-# of one system.
-
+# Estimates from a posterior given by the user, and their replicates for other pattern weights.
+# `rule`: a function of answers, posterior, weights and options that returns the accuracy of one
+# system.
 own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
   if (!is.null(fit$model$family)) {
     return(family_point(fit, options, rule, posterior = posterior, bins = bins))
@@ -128,8 +127,7 @@ own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
   posterior_point(fit, options, rule, beliefs, posterior, bins)
 }
 
-# `beliefs`: a function of weights of patterns that gives the posterior by which each system is to
-# be judged.
+# `beliefs`: a function of pattern weights that returns the posterior for each system.
 posterior_point <- function(fit, options, rule, beliefs, posterior = FALSE, bins = NULL) {
   estimator <- posterior_estimator(fit, options, rule, beliefs)
   weight <- pattern_weights(fit$x)
@@ -147,7 +145,7 @@ posterior_point <- function(fit, options, rule, beliefs, posterior = FALSE, bins
   point
 }
 
-# What `run` makes of each system's answers, the posterior and the weight of these.
+# Applies `run` to the answers of each system, the posterior and the weights of these patterns.
 each_system <- function(fit, weight, beliefs, run) {
   answers <- pattern_answers(fit$x)
   counts <- judged_patterns(fit) & weight > 0
@@ -157,7 +155,7 @@ each_system <- function(fit, weight, beliefs, run) {
   })
 }
 
-# A function of weights of patterns, in the place of an estimator of the core.
+# A function of pattern weights that takes the place of an estimator of the core.
 posterior_estimator <- function(fit, options, rule, beliefs) {
   force(list(fit, options, rule, beliefs))
   n <- n_categories(fit$x)
@@ -174,12 +172,13 @@ posterior_estimator <- function(fit, options, rule, beliefs) {
   }
 }
 
-# The mean probability of the answers.
+# Mean posterior probability of the answers.
 shared_of_posterior <- function(answer, posterior, weight, ...) {
   stats::weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
 }
 
-# Lehner's rule for an agreement with categories of this probability; NA where they say nothing.
+# Lehner's equation 7, given agreement and mean probability; NA if all categories are equally
+# probable.
 accuracy_of_agreement <- function(agreement, probability, n) {
   out <- ((n - 1) * agreement - 1 + probability) / (n * probability - 1)
   ifelse(n * probability - 1 < 1e-6, NA_real_, out)
@@ -200,7 +199,8 @@ binned_of_posterior <- function(answer, posterior, weight, options) {
   if (options$clip == "overall") clip01(value) else value
 }
 
-# Bins count from the top; an edge belongs to the bin below it. Tied categories share the credit.
+# Bins are counted from the top; a limit belongs to the bin below it. Tied categories share the
+# credit.
 bins_of_posterior <- function(answer, posterior, weight, options) {
   if (length(answer) == 0L) return(no_bins)
   width <- options$bin_width
@@ -222,9 +222,8 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   )
 }
 
-# A function of the user's in the place of a method: what it says, and what it says of cases drawn
-# anew. Its record is made on the fly and travels with the options of the estimate.
-
+# A user-defined function as a method: its estimates, and those from resampled cases. Its record is
+# created on the fly and stored in the options of the estimate.
 function_method <- function(run) {
   record <- new_method("own function", "function of the user's", model = "none", estimate = NULL)
   record$run <- run
@@ -240,8 +239,9 @@ function_method <- function(run) {
   record
 }
 
-# A function of how often each case was drawn (NULL: the ratings as they are) that says what the
-# user's function says; it gets the weights of cases where it has an argument for them.
+# A function of the number of times that each case was drawn (NULL: the original ratings). It
+# returns the estimates of the user's function, which gets the weights of cases if it has an
+# argument for them.
 function_estimator <- function(x, run) {
   weighted <- "weights" %in% names(formals(args(run)))
   own <- weights_of_cases(x)
@@ -258,7 +258,7 @@ function_estimator <- function(x, run) {
   }, class = "case_estimator")
 }
 
-# A row per replicate; NA where the function fails, and its first message is shown.
+# A row per replicate; NA if the function fails. Its first error message is shown.
 case_replicates <- function(estimator, resampling, tick) {
   systems <- length(estimator(NULL, NULL)$estimate)
   rows <- resampled(tick = tick, resampling = resampling, run = function(times) {
@@ -275,7 +275,7 @@ case_replicates <- function(estimator, resampling, tick) {
   stack_rows(rows)
 }
 
-# What estimate_accuracy() gives for a function; `given` are its other arguments.
+# Estimates by a user-defined function. `given`: other arguments of estimate_accuracy().
 estimate_by_function <- function(x, run, given, by) {
   if (in_database(x)) abort_no_cases("A function as {.arg method} is given cases")
   options <- function_options(given)
@@ -286,7 +286,7 @@ estimate_by_function <- function(x, run, given, by) {
   }, given$cluster, NULL)
 }
 
-# Of the raters the K-model tells agreement; whether it can be identified is not for it to say.
+# The K-model is fitted for the agreement of the raters only, so its identification does not matter.
 function_estimate <- function(x, options) {
   fit <- suppressWarnings(fit_raters(x), classes = "fallible_warning")
   check_has_systems(fit$x)
@@ -302,7 +302,7 @@ function_options <- function(given) {
     "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
     x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else "{.arg interval} is
         {describe(interval)}.")
-  given$method <- method_shared$id # has no options of its own
+  given$method <- method_shared$id # a method without options
   given$interval <- interval
   options <- check_accuracy_options(given)
   options$method <- "own function"
@@ -310,10 +310,10 @@ function_options <- function(given) {
   options
 }
 
-# Accuracy of systems under laws that users write: the posterior of raters (shared), or of raters
-# and system (joint), treated as that of any fit; and the same for resampled cases.
+# Accuracy of systems under user-defined families: the posterior of raters (shared), or of raters
+# and system (joint), treated like the posterior of any fit; and the same for resampled cases.
 
-# Both ends are given, whichever is asked for.
+# Computes both ends of the range for either method.
 family_ends <- function(fit, options, which) {
   ends <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
     family_point(fit, options, shared_of_posterior, joint, posterior = TRUE)
@@ -321,7 +321,7 @@ family_ends <- function(fit, options, which) {
   replace(ends[[which]], names(ends), lapply(ends, `[[`, "value"))
 }
 
-# What is assumed of shared errors is one of the two ends.
+# The assumption about shared errors is one of the two ends.
 family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, bins = NULL) {
   abort_argument_if(!is.null(options$common) && !identical(options$common, "none"), "common",
     "{.arg common} is not for families of models.",
@@ -356,11 +356,11 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
   point
 }
 
-# A function of weights of patterns: the posterior where these weights pull the parameters.
+# A function of pattern weights that returns the posterior at the parameters for these weights.
 moved_posterior <- function(problem) {
   theta <- problem$theta
-  # Parameters x patterns: how far a weight of one more would move the parameters. Only a bootstrap
-  # asks for it.
+  # Parameters x patterns: change of the parameters if the weight of a pattern increases by one.
+  # Only evaluated for a bootstrap.
   delayedAssign("pull", (problem$inverse %||% inverse_curvature(problem, theta)) %*%
     t(pattern_scores(problem, theta)))
   function(weight) {

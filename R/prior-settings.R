@@ -1,18 +1,17 @@
-# A rater_prior() and the ratings that it is to be used for: numbers for the sampler.
+# Converts a rater_prior() to parameters of the sampler, given the ratings.
 
-#' @srrstats {BS2.1, BS2.2, BS2.3, BS2.4, BS2.5} priors are held against ratings before anything is
-#'   drawn
+#' @srrstats {BS2.1, BS2.2, BS2.3, BS2.4, BS2.5} priors are checked against ratings before sampling
 #' @noRd
 NULL
 
-# A list of
-#   raters      by name, in the order of `x`: K x K Dirichlet parameters, truth in rows; c(right,
-#               wrong) where errors are uniform; NULL for those around a centre ("partial")
-#   system      the same, of a rater who is not named
-#   others      "vague", "flat", "partial" or "own"
-#   order       "mean", "each" or "none"
-#   base_rates  populations x categories, Dirichlet parameters
-#   text        words: raters, a list by name with a string for each row (or one), and base_rates
+# A list:
+# * raters: by name, in the order of `x`: K x K Dirichlet parameters, truth in rows; c(right,
+#   wrong) if errors are uniform; NULL for "partial"
+# * system: the same, for a rater without a prior
+# * others: "vague", "flat", "partial" or `"own"`
+# * order: "mean", "each" or "none"
+# * base_rates: populations x categories, Dirichlet parameters
+# * text: strings: raters, a list by name with a string per row (or one), and base_rates
 settle_prior <- function(prior, x, model) {
   populations <- population_labels(population_table(model, x))
   check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.")
@@ -28,7 +27,7 @@ settle_prior <- function(prior, x, model) {
   } else if (others != "partial") {
     plain
   }
-  # What a prior of a sensitivity alone does not say is left to the others.
+  # If only the sensitivity has a prior, the specificity has the prior of other raters.
   raters <- lapply(stats::setNames(nm = x$raters), function(rater) {
     own <- prior$raters[[rater]]
     if (is.null(own)) system else settle_law(own, rater, system %||% plain, categories, coin)
@@ -48,7 +47,7 @@ settle_prior <- function(prior, x, model) {
   )
 }
 
-# Names of populations, which are rows of a table; values are quoted where names would be the same.
+# Names of populations, which are rows of a table. Values are quoted if names would be equal.
 population_labels <- function(table) {
   if (is.null(table)) return(NULL)
   words <- lapply(unname(as.list(table)), as_label)
@@ -57,7 +56,7 @@ population_labels <- function(table) {
   label(lapply(words, encodeString, quote = "\""))
 }
 
-# The prior of a rater of whom nothing is known.
+# The prior of a rater without information.
 plain_parameters <- function(name, n, coin) {
   if (coin) return(if (name == "flat") c(1, 1) else c(2.8, 1.2))
   if (name == "flat") return(matrix(1, n, n))
@@ -91,7 +90,7 @@ settle_law <- function(law, rater, base, categories, coin) {
   base
 }
 
-# Rows sum to one, without the right answers.
+# Relative probabilities of wrong ratings. Rows sum to one, with zero on the diagonal.
 shares_of_wrong <- function(wrong, rater, categories) {
   n <- length(categories)
   abort_if(length(wrong) != n || !setequal(names(wrong) %||% categories, categories), "prior",
@@ -129,7 +128,7 @@ settle_rate_law <- function(law, categories) {
   if (!is.null(law$beta)) return(rev(law$beta))
   given <- law$categories
   named <- names(given)
-  # Of two numbers it is not plain which one would be that of the positive category.
+  # With two numbers it would be ambiguous which one is that of the positive category.
   ok <- if (is.null(named)) {
     length(unique(given)) == 1L && length(given) %in% c(1L, n) || (length(given) == n && n > 2L)
   } else {
@@ -144,7 +143,7 @@ settle_rate_law <- function(law, categories) {
 
 # ---- Words --------------------------------------------------------------------------------------
 
-# "Beta(4.44, 13.31)": two decimals, or two digits of what is small.
+# "Beta(4.44, 13.31)": two decimals, or two significant digits if a number is below 0.1.
 prior_words <- function(name, x) {
   numbers <- vapply(x, function(v) format(if (v < 0.1) signif(v, 2L) else round(v, 2L)), "")
   paste0(name, "(", toString(numbers), ")")
@@ -154,7 +153,7 @@ dirichlet_words <- function(x) {
   if (length(x) == 2L) prior_words("Beta", rev(x)) else prior_words("Dirichlet", x)
 }
 
-# Of two categories the Beta distribution is that of a right rating.
+# With two categories the Beta distribution is that of a correct rating.
 law_words <- function(parameters) {
   if (is.null(parameters)) return(others_words[["partial"]])
   if (!is.matrix(parameters)) return(prior_words("Beta", parameters))

@@ -1,56 +1,58 @@
 #' Priors for raters and base rates
 #'
-#' What is known of raters, tests and populations before the ratings are seen, for a fit that
-#' [fit_raters()] makes with `method = "bayes"`. A published study may say that a test has a
-#' sensitivity of about 90%, and surely above 80%: `list(mode = 0.9, at_least = 0.8)` says the same.
+#' Specifies prior distributions of the accuracy of raters (or tests) and of base rates, for
+#' [fit_raters()] with `method = "bayes"`. For example, if a published study reports a sensitivity
+#' of about 90%, and almost certainly above 80%, write `list(mode = 0.9, at_least = 0.8)`.
 #'
 #' @section A Beta distribution:
-#' Wherever a prior of one probability is asked for, it is one of these:
-#' * `list(a, b)`, or `c(a, b)`: the parameters, as if a - 1 right and b - 1 wrong answers had been
-#'   seen before.
-#' * `list(mode =, at_least =, sure = 0.95)`: the most probable value, and a lower one that is
-#'   exceeded with the probability `sure`. With `at_most` it is an upper one, for modes near 0. The
-#'   bound must say more than the flat prior does: `at_least` is above `1 - sure`, `at_most` below
-#'   `sure`.
-#' * `list(range = c(lower, upper))`: mean in the middle, and standard deviation a quarter of the
-#'   width, as in Joseph, Gyorkos and Coupal (1995).
+#' The prior of a probability has one of these forms:
+#' * `list(a, b)` or `c(a, b)`: the parameters. A flat prior updated with a - 1 correct and b - 1
+#'   wrong answers has these parameters.
+#' * `list(mode =, at_least =, sure = 0.95)`: the most probable value, and a lower bound that is
+#'   exceeded with probability `sure`. With `at_most` it is an upper bound, for modes near 0. The
+#'   bound must be more informative than the flat prior: `at_least` is above `1 - sure`, `at_most`
+#'   below `sure`.
+#' * `list(range = c(lower, upper))`: the mean is the middle of the range and the standard deviation
+#'   is a quarter of its width, as in Joseph, Gyorkos and Coupal (1995).
 #'
 #' @section A rater:
-#' * `list(sens =, spec =)`, for two categories, the second of which is positive: sensitivity and
-#'   specificity. One that is left out has the prior of `others` (the vague one, with `"partial"`).
-#' * `list(right =)`: the probability of a right rating, whatever the truth; the only form for
-#'   models with uniform errors. Where errors are free it holds for the row of each true category,
-#'   with wrong ratings in equal shares, or in those of `wrong`: a positive number for each category
-#'   as an answer, of which each row takes those that would be wrong.
-#' * A matrix of Dirichlet parameters, the true category in rows. The row `c(8, 2, 2)` is as if
-#'   seven right answers and one of each other kind had been seen beyond a flat prior.
+#' * `list(sens =, spec =)`: sensitivity and specificity, for two categories of which the second is
+#'   positive. If one is left out, it has the prior of `others` (the vague one, with `"partial"`).
+#' * `list(right =)`: the probability of a correct rating, whatever the truth. It is the only form
+#'   for models with uniform errors. With free errors it is the prior in the row of each true
+#'   category. Wrong ratings have equal shares, or shares proportional to `wrong`, a positive number
+#'   per category.
+#' * A matrix of Dirichlet parameters, with the true category in rows. The row `c(8, 2, 2)` is a
+#'   flat prior updated with seven correct answers and one of each wrong category.
 #'
-#' In a model with one accuracy or matrix for all raters, what is said of one is said of all.
+#' If all raters have the same accuracy or matrix in the model, a prior of one is a prior of all.
 #'
 #' @section Others:
-#' * `"vague"`: as if four ratings were known of each true category, 70% of them right: Beta(2.8,
-#'   1.2), with wrong ratings in equal shares. The total is the same for any number of categories.
-#' * `"flat"`: Dirichlet(1), all matrices equally probable; for two categories uniform sensitivity
-#'   and specificity. `order` is then `"each"`, unless you say otherwise.
-#' * `"partial"`: matrices lie around a centre of the panel, which is estimated with them.
+#' * `"vague"`: equivalent to four ratings of each true category, 70% of them correct: Beta(2.8,
+#'   1.2), with equal shares of wrong ratings. The total is the same for any number of categories.
+#' * `"flat"`: Dirichlet(1), all matrices are equally probable; for two categories, sensitivity and
+#'   specificity are uniform. The default of `order` is then `"each"`.
+#' * `"partial"`: matrices vary around a centre of the panel, which is also estimated.
 #' * Any prior of a rater in the forms above.
 #'
 #' @srrstats {BS1.0, BS1.2, BS1.2b, BS1.2c} `vignette("tests-without-gold")`; the word
 #'   hyperparameter is not used
 #' @srrstatsNA {BS1.2a} the README is about first steps, which take no prior
-#' @param ... Priors of raters, with their names.
-#' @param base_rates Prior of the base rates: a number, the Dirichlet parameter of all categories; a
-#'   vector with one for each category by name; for two categories a Beta distribution of the second
-#'   one, as a list. For populations with base rates of their own a list of these with their names,
-#'   or a matrix with a row for each.
-#' @param others Prior of raters who are not named, and of systems that join them.
-#' @param order What keeps categories from changing names: of all raters together (`"mean"`) or of
-#'   `"each"` the answer k must be more probable where k is the truth than where it is not. With
-#'   `"none"` the priors must tell.
+#' @param ... Priors of raters, named by rater. See *A rater*.
+#' @param base_rates Prior of the base rates. A number (1 by default): the Dirichlet parameter of
+#'   all categories. A named vector: a parameter per category. A list, for two categories: a Beta
+#'   distribution of the second one. For populations with separate base rates, a list of priors
+#'   named by population, or a matrix with a row per population.
+#' @param others Prior of raters without a prior in `...`, and of systems that join them:
+#'   `"vague"` (the default), `"flat"`, `"partial"` or a prior. See *Others*.
+#' @param order Constraint that prevents categories from swapping names: answer k must be more
+#'   probable if k is the truth than if it is not. The constraint is for the mean of all raters
+#'   (`"mean"`, the default) or for `"each"` rater. With `"none"` the priors must determine the
+#'   names.
 #' @return An object of class `rater_prior`. `tidy()` has a row per distribution: `rater` (`NA` for
-#'   base rates), `part`, `prior` in words, and `mean`, `lower` and `upper`, between which 90% lie,
-#'   of the probability (of a right rating, for a row of a matrix; `NA` where that takes the number
-#'   of categories).
+#'   base rates); `part`; `prior`, a string; `mean`, `lower` and `upper`, mean and central 90%
+#'   interval of the probability (for a row of a matrix, of a correct rating). They are `NA` if they
+#'   depend on the number of categories.
 #' @family estimation
 #' @references Joseph, L., Gyorkos, T. W. and Coupal, L. (1995). Bayesian estimation of disease
 #'   prevalence and the parameters of diagnostic tests in the absence of a gold standard. *American
@@ -62,9 +64,9 @@
 #'   serology = list(sens = list(range = c(0.65, 0.95)), spec = list(4.1, 1.76)),
 #'   order = "none"
 #' )
-#' # A sensitivity of probably 90%, surely above 80%; nothing is known of other tests
+#' # A sensitivity of probably 90%, almost certainly above 80%; flat priors for other tests
 #' rater_prior(pcr = list(sens = list(mode = 0.9, at_least = 0.8)), others = "flat")
-#' # Three categories, and a rater who knows the first one well
+#' # Three categories, and a rater who recognises the first one well
 #' tidy(rater_prior(ann = rbind(c(18, 1, 1), c(1, 4, 1), c(1, 1, 4))))
 #' @export
 rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partial"),
@@ -88,7 +90,7 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
 
 has_own_names <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) == 0L
 
-# What Gibbs sampling can divide by.
+# Smallest parameter for which Gibbs sampling is numerically stable.
 least_parameter <- 1e-3
 
 check_proper <- function(parameters, what) {
@@ -101,7 +103,7 @@ check_proper <- function(parameters, what) {
 
 # ---- One probability ----------------------------------------------------------------------------
 
-# c(a, b) of a Beta distribution, however it was stated; `what` it is of.
+# Parameters c(a, b) of a Beta distribution in any form. `what`: its name in messages.
 beta_law <- function(x, what) {
   stated <- as.list(x)
   form <- toString(sort_strings(setdiff(rlang::names2(stated), "sure")))
@@ -135,8 +137,9 @@ beta_of_range <- function(range, what) {
   c(mean, 1 - mean) * size
 }
 
-# With weight s beyond the flat prior, a = 1 + mode s and b = 1 + (1 - mode) s; the s at which the
-# bound is exceeded as surely as stated. An upper bound is a lower one of the other answer.
+# With weight s in addition to the flat prior, a = 1 + mode s and b = 1 + (1 - mode) s. Solves for
+# the s at which the bound is exceeded with probability `sure`. An upper bound is a lower bound of
+# the complement.
 beta_of_mode <- function(mode, at_least, at_most, sure, what) {
   abort_if(!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1), "prior",
     "The mode of {what} must be a probability, and {.field sure} one in (0, 1).",
@@ -157,7 +160,7 @@ beta_of_mode <- function(mode, at_least, at_most, sure, what) {
   abort_if(bound >= top || excess(15) > 0, "prior",
     "{.field {if (low) 'at_least' else 'at_most'}} of {what} must be {if (low) 'below' else 'above'}
      its mode, and not too near it.", x = "They are {at_least %||% at_most} and {mode}.")
-  # Flat up to rounding, if the bound is as sure as a uniform probability makes it.
+  # Flat, up to rounding, if the bound has the same probability under the uniform distribution.
   flat <- excess(-20) <= 0
   found <- shape(if (flat) -20 else stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
   if (low) found else rev(found)
@@ -189,7 +192,7 @@ check_rater_law <- function(one, rater) {
   one
 }
 
-# A list over populations, without names where there is one: c(a, b) as `beta`, or the Dirichlet
+# A list over populations, without names if there is only one: c(a, b) as `beta`, or the Dirichlet
 # parameters of `categories`.
 check_rate_laws <- function(x) {
   if (is.data.frame(x)) x <- as.matrix(x)
@@ -210,7 +213,7 @@ tidy_prior <- function(x) {
   others <- if (is.list(x$others)) {
     law_rows(x$others, "others")
   } else {
-    # What a right rating has where that does not depend on the number of categories.
+    # Prior of a correct rating, if it does not depend on the number of categories.
     shape <- if (x$others == "vague") plain_parameters("vague", 2L, TRUE) else c(NA, NA)
     list(law_row("others", x$others, others_words[[x$others]], shape))
   }
@@ -223,7 +226,7 @@ others_words <- c(
   vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the centre of the panel"
 )
 
-# `shape`: of a Beta distribution, where there is one.
+# `shape`: parameters of a Beta distribution, NA if there is none.
 law_row <- function(rater, part, prior, shape = c(NA_real_, NA_real_)) {
   ends <- stats::qbeta(c(0.05, 0.95), shape[[1L]], shape[[2L]])
   list(

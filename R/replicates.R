@@ -1,9 +1,10 @@
-# Replicates of whatever is computed in R: cases, or clusters of them, are drawn anew. Nothing else
-# in R draws cases. The core draws, from a stream for each replicate, so that what R computes and
-# what the core computes are of the same draws.
+# Replicates of statistics that are computed in R: cases, or clusters of cases, are resampled. No
+# other R code resamples cases. The core draws the cases, with a random stream per replicate, so
+# that results from R and from the core use the same resampled cases.
 
-# How to draw, for R and for the core: what a unit is (a pattern of ratings, or a case), how many
-# cases each has, clusters (NULL: cases are drawn one by one) and the seed of all replicates.
+# Settings of a resampling, for R and for the core. The unit is a pattern of ratings, or a case.
+# Fields: number of cases of each unit (`weight`), clusters (NULL: cases are resampled) and the seed
+# of all replicates.
 resampling <- function(x, options, unit = "pattern") {
   if (unit == "case") {
     new_resampling(weights_of_cases(x), options, clusters_of(x, options, seq_along(x$index)))
@@ -25,8 +26,8 @@ new_resampling <- function(weight, options, clusters = NULL) {
   )
 }
 
-# A list of what `run`, a function of how often each unit was drawn, gives for each replicate. What
-# it draws itself depends on the seed alone.
+# Results of `run`, a function of the number of times that each unit was drawn, for all replicates.
+# Random numbers that it uses depend only on the seed.
 resampled <- function(run, resampling, name = "Bootstrap", tick = NULL) {
   bar <- if (is.null(tick)) progress_bar(name, resampling$replicates) else list(tick = tick)
   sampler <- core_resampler(resampling$weight, resampling$clusters)
@@ -40,13 +41,13 @@ resampled <- function(run, resampling, name = "Bootstrap", tick = NULL) {
   values
 }
 
-# Begins a reason why an estimate has no interval.
+# First words of a reason why an estimate has no interval.
 no_interval <- "no interval: "
 
-# Begins a reason why gold cases have no part in an estimate.
+# First words of a reason why an estimate does not use gold cases.
 gold_unused <- "from ratings alone: "
 
-# A table with columns estimate and reason, with what the core says of the interval of each row.
+# Adds intervals from the core to a table with columns estimate and reason.
 add_intervals <- function(table, intervals) {
   known <- !is.na(table$estimate)
   columns <- c(std.error = "std.error", conf.low = "low", conf.high = "high")
@@ -63,14 +64,15 @@ add_intervals <- function(table, intervals) {
   table
 }
 
-# The same for a reason that all rows have.
+# The same if all rows lack an interval for the same reason.
 without_interval <- function(table, reason) {
   lacks <- is.na(table$reason)
   table$reason[lacks] <- paste0(no_interval, reason)
   table
 }
 
-# Each of `names` of which the `share` is too large, and what it is a share of.
+# Warns about each of `names` whose `share` exceeds `least`. `of`: the quantity of which it is a
+# share.
 warn_of_each <- function(topic, message, names, share, of, least = 0, i = NULL) {
   some <- which(share > least)
   warn_if(some, topic,
@@ -78,8 +80,8 @@ warn_of_each <- function(topic, message, names, share, of, least = 0, i = NULL) 
     i = i, systems = names[some], share = share[some])
 }
 
-# A line per reason why something is NA. `table` has columns estimate, reason and perhaps why; `of`
-# are names of its rows; `no` is what they have no interval of.
+# A line per reason why a value is NA. `table` has columns estimate, reason and optionally why.
+# `of`: names of its rows. `no`: the name of what is missing.
 reason_notes <- function(table, of, most = 4L, no = "interval") {
   why <- why_of(table)
   key <- keys(list(why, table$reason))
@@ -97,8 +99,8 @@ reason_notes <- function(table, of, most = 4L, no = "interval") {
   }, "")
 }
 
-# Codes of reasons, which code asks for; a table has a column `why` only where numbers do not show
-# them. Codes are in the help page of conditions.
+# Codes of reasons, on which code branches. A table has a column `why` only if the code cannot be
+# derived from its numbers. Codes are listed in the help page of conditions.
 why_of <- function(table) {
   n <- length(table$reason)
   why <- ifelse(is.na(rep_len(table[["estimate"]] %||% NA, n)), "missing", "no_interval")
@@ -106,17 +108,17 @@ why_of <- function(table) {
   ifelse(is.na(given), why, given)
 }
 
-# `share` is of the replicates that failed for each of `names`. If all failures belonged to one
-# tail, more than its share of them would hide the end there.
+# `share`: share of replicates that failed, for each of `names`. If all failures belong to one tail
+# and exceed its probability, they hide the limit of the interval there.
 warn_failed <- function(names, share, conf_level, why) {
   warn_of_each("bootstrap",
     "Many bootstrap replicates gave no estimate, so intervals are too short.",
     names, share, " of replicates", (1 - conf_level) / 2, why)
 }
 
-# Percentiles, reflected percentiles and bias-corrected ones all leave the estimate where more than
-# 1 - alpha / 2 of the replicates lie on one side of it: none of them mends a bias that is larger
-# than what replicates vary. `slack` is where iterations end.
+# Percentile, reflected and bias-corrected intervals do not contain the estimate if more than
+# 1 - alpha / 2 of the replicates are on one side of it. None of them corrects a bias that is larger
+# than the spread of the replicates. `slack`: tolerance of iterative estimates.
 warn_outside <- function(names, table, why) {
   slack <- 1e-6
   out <- which(

@@ -1,13 +1,18 @@
-# Consensus labels: the mean posterior of two hierarchical models of the raters, flattened since
-# raters share errors, mixed with smoothed shares of votes, and calibrated on gold cases.
+# Consensus labels: the mean posterior of two hierarchical models of the raters, flattened because
+# raters share errors, mixed with smoothed vote shares, and calibrated on gold cases.
 
-# ---- Where labels come from ---------------------------------------------------------------------
+# ---- Labels before flattening and votes ---------------------------------------------------------
 
-# A list: x; posterior, with a row per pattern of `x`; certain, the patterns whose truth is known;
-# rho and votes, their defaults; reason, why labels are NA; worth, the number of ratings that the
-# replies of each pattern are worth, and by_replies, do labels rest on who abstains (both NULL where
-# abstentions have no part in them); gold and blind, known truths that are a sample and the labels
-# without them.
+# A list:
+# * x: ratings
+# * posterior: a row per pattern of `x`
+# * certain: a logical per pattern: is the truth known?
+# * rho, votes: their defaults
+# * reason: why labels are NA
+# * worth: effective number of ratings of each pattern; NULL if abstentions are not used
+# * by_replies: are labels identified by abstentions only? NULL if abstentions are not used
+# * gold: a sample of known truths
+# * blind: labels that do not use `gold`
 labels_of <- function(x, ...) UseMethod("labels_of")
 
 labels_of_model <- function(fit, gold = NULL, x = with_gold_patterns(fit$x, gold)) {
@@ -30,14 +35,14 @@ with_gold_patterns <- function(x, gold) {
   split_patterns(x, list(.truth = code))
 }
 
-# The truth by which patterns are split, 0 where it is not known.
+# The truth by which patterns were split, 0 if it is not known.
 truth_of_patterns <- function(x) x$patterns$values$.truth %||% integer(n_patterns(x))
 
 # ---- Flattening, votes and calibration ----------------------------------------------------------
 
-# `labels` as labels_of() returns them; NULL for rho or votes: their defaults. Returns the labels
-# with their final posterior; base_rates, those of the model; calibrated, the power and the number
-# of gold cases of a calibration.
+# `labels`: result of labels_of(). rho, votes: NULL for their defaults. Returns the labels with
+# their final posterior; base_rates, those of the model; calibrated, the power and the number of
+# gold cases of a calibration.
 finish_labels <- function(labels, rho = NULL, votes = NULL) {
   labels$rho <- rho <- rho %||% labels$rho
   labels$votes <- votes <- if (isTRUE(labels$one_judge)) 0 else votes %||% labels$votes
@@ -80,9 +85,10 @@ mix_votes <- function(model, x, votes, certain = FALSE) {
   model
 }
 
-# The power of labels at which they are as sure as they are right on gold cases, averaged over a
-# normal prior of its logarithm; and the rates by which gold changes the share of each category.
-# `labels` (patterns x categories) have not used the gold.
+# Calibration of labels. `power`: the power at which probabilities match the share of correct labels
+# on gold cases. It is averaged over a normal prior of its logarithm. `rates`: a factor per
+# category, from the numbers of gold cases. `labels` (patterns x categories) must not depend on the
+# gold cases.
 calibrate_labels <- function(labels, gold, x) {
   used <- which(rated_patterns(x)[x$index[gold$case]])
   case <- gold$case[used]
@@ -111,8 +117,8 @@ powers <- function(probability, power, rates = rep(1, ncol(probability))) {
 
 # ---- The average --------------------------------------------------------------------------------
 
-# A list: x, ratings with a pattern for each known truth; posterior, patterns x categories, NA where
-# labels are not identified; certain, a logical per pattern; reason, why they are NA.
+# A list for labels_of(): x, posterior, certain, and reason or other fields. Patterns of x are split
+# by known truth. The posterior is NA if labels are not identified.
 average_labels <- function(x, known = nothing_known) {
   if (has_counts(x)) {
     return(labels_of_model(fit_raters(x), x = x))
@@ -145,8 +151,9 @@ average_labels <- function(x, known = nothing_known) {
   ))
 }
 
-# Labels need association between raters, not agreement above chance. Two raters whose association
-# is not positive could exchange their names: the labels would depend on the order of raters.
+# Labels need association between raters, not agreement above chance. If the association of two
+# raters is not positive, one of them uses the names of the categories in the opposite sense. It is
+# not identified which one, so the labels would depend on the order of the raters.
 identified_for_labels <- function(fit) {
   if (fit$identified == "constant_raters") return(fit$identified)
   two <- length(unique(rating_rater(fit$x))) == 2L && !agrees_on_all(fit$x)
@@ -154,7 +161,7 @@ identified_for_labels <- function(fit) {
   shown_by_association(fit$x, fit$identified)
 }
 
-# Two models of the raters, which use abstentions if it is so decided.
+# Fits two models of the raters, which use abstentions if `decision` does.
 average_members <- function(x, known, decision) {
   depends <- isTRUE(decision$depends)
   parts <- if (depends) abstain_parts(x, TRUE)
@@ -170,14 +177,14 @@ average_members <- function(x, known, decision) {
 
 average_posterior <- function(members, x, known, depends) {
   posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
-  # If raters used one category only, it is that of all cases whose truth is not known.
+  # If raters used one category only, it gets probability one in all cases without known truth.
   used <- unique(rating_category(x))
   open <- !known_patterns(list(x = x, known = known))
   if (length(used) == 1L && !depends) posterior[open, ] <- as.double(col(posterior) == used)[open]
   posterior
 }
 
-# `parts`: see abstain_parts().
+# For `parts`, see abstain_parts().
 labels_around_centre <- function(one_coin, x, known, parts = NULL) {
   numbers_matter <- n_ratings(x) < 1e6
   core_fit_pooled(
@@ -186,15 +193,15 @@ labels_around_centre <- function(one_coin, x, known, parts = NULL) {
   )
 }
 
-# Weights that are probabilities count as so many cases as there are.
+# Weights that are probabilities are scaled to the number of cases.
 weights_of_labels <- function(x) {
   weight <- pattern_weights(x)
   if (weights_are_counts(x)) weight else weight * sum(x$weights > 0) / sum(weight)
 }
 
-# Probabilities that are as sure as raters with correlated errors allow: evidence of r ratings
-# counts for 1 / (1 + (r - 1) rho) of itself, and where that would overturn the most probable
-# category the base rates give way. Rows stand for `weight` cases.
+# Flattens probabilities because raters have correlated errors. The evidence of r ratings is
+# multiplied by 1 / (1 + (r - 1) rho). If this would change the most probable category, base rates
+# are weakened instead. Rows represent `weight` cases.
 flatten <- function(posterior, r, rho, weight, certain = FALSE) {
   do <- which(!certain & r > 1 & !is.na(posterior[, 1L]))
   if (rho == 0 || length(do) == 0L) return(posterior)
@@ -219,6 +226,6 @@ flatten <- function(posterior, r, rho, weight, certain = FALSE) {
   posterior
 }
 
-# What typical raters have in common: the correlation of two raters' being right on the same case,
-# the mean of 25 families of panels with known truth.
+# Correlation of two raters being correct on the same case: the mean of 25 families of panels with
+# known truth.
 typical_rho <- 0.43

@@ -1,18 +1,20 @@
 #' Tables of ground truth
 #'
+#' Returns labels in a long table, summaries per category, and a summary of all labels.
+#'
 #' @param x A [ground_truth()] result.
-#' @param sure How probable a label must be not to be looked at again, in \[0, 1\]. `NULL` is 0.7
-#'   for labels that are mixed with votes, 0.8 for others.
+#' @param sure Probability below which a label counts as unsure, in \[0, 1\]. `NULL` is 0.7 for
+#'   labels that are mixed with votes, 0.8 for others.
 #' @param ... Not used.
 #' @return `tidy()`: a tibble with a row per case and category: `case`, `category` (a factor) and
 #'   `probability`. `tidy(x, "categories")`: a row per category: `category`; `n`, the number
-#'   of cases of which it is the most probable category (the first of tied ones); `probability`, its
-#'   base rate, the mean over cases of the labels of the model before votes are mixed in.
+#'   of cases in which it is the most probable category (the first of tied ones); `probability`, its
+#'   base rate, the mean over cases of the model's labels before votes are mixed in.
 #'
 #'   `glance()`: a tibble with one row: the numbers of `cases` and `categories`; `probability`, the
-#'   mean of the highest probability of each case; `unsure`, the number of cases in which it is
-#'   below `sure`; `entropy`, their mean entropy in bits; `missing`, the number of cases whose
-#'   probabilities are `NA`. `as.data.frame()`: the wide table as it is. `format()`: a line.
+#'   mean over cases of the highest probability; `unsure`, the number of cases in which it is
+#'   below `sure`; `entropy`, the mean entropy in bits; `missing`, the number of cases whose
+#'   probabilities are `NA`. `as.data.frame()`: the wide table. `format()`: a string.
 #' @family estimation
 #' @examples
 #' truth <- ground_truth(ratings(lehner2015, raters = rater1:rater4, case = case))
@@ -24,9 +26,9 @@
 #' @name tidy.ground_truth
 NULL
 
-# `posterior` has a row per pattern of `x`. `about`: rho, votes, certain (patterns whose truth was
-# given), base_rates, calibrated and reason, as finish_labels() returns them. Attribute `truth`: the
-# true categories, where `x` has them.
+# `posterior` has a row per pattern of `x`. `about`: rho, votes, certain (patterns with known
+# truth), base_rates, calibrated and reason, as finish_labels() returns them. Attribute `truth`: the
+# true categories, if `x` contains them.
 new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
   abort_argument_if("case" %in% x$categories, "fit",
     "No category can be called {.val case}, the name of the column of cases.",
@@ -47,7 +49,7 @@ new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
   out
 }
 
-# `probability` has the distinct rows of the `table`, which stand for as many cases as `times` says.
+# `probability`: the distinct rows of `table`. `times`: the number of cases with each of them.
 label_table <- function(table, about, probability = probability_matrix(table, "x"),
                         times = rep_len(1L, nrow(table))) {
   facts <- label_facts(probability, times, sure_enough(about))
@@ -95,12 +97,12 @@ label_facts <- function(probability, times, sure) {
   )
 }
 
-# Labels that are mixed with votes are less sure.
+# Labels that are mixed with votes have lower probabilities.
 sure_enough <- function(about) if (isTRUE(about$votes > 0)) 0.7 else 0.8
 
 most_categories <- 10L # in a printed table
 
-# Categories may have any name, so the columns have names of their own.
+# Categories may have any name, so the columns have safe internal names.
 view_of_labels <- function(table) {
   probability <- probability_matrix(utils::head(table, longest_view), "x")
   shown <- utils::head(colnames(probability), most_categories)

@@ -1,103 +1,110 @@
 #' Consensus labels and their probabilities
 #'
-#' Computes how probable each category of each case is, given the ratings. Answers of systems are
-#' not used. The rows are soft labels, ready to be targets for training.
+#' Computes the posterior probability of each category for each case, given the ratings. Answers of
+#' systems are not used. The rows are soft labels, which can be used as training targets.
 #'
-#' @section Labels of ratings:
-#' Labels of ratings are the mean of two accounts of a panel: a model of raters, and votes.
+#' @section Labels from ratings:
+#' Labels from ratings are the mean of two estimates: the posterior under a model of the raters, and
+#' vote shares.
 #'
-#' The model is the mean of the posteriors of two models of the raters, [dawid_skene()] with its
-#' pooled prior, and the same around a centre in which all errors are equally probable. The first
-#' expects that a panel has biases, the second that cases are hard. Raters of the same case share
-#' errors, so that the posterior is far too sure. It is flattened: the evidence of r ratings is
-#' reduced to `1 / (1 + (r - 1) rho)` of itself, while base rates and the most probable category
-#' stay the same. `rho` is the correlation, over cases, of two raters' being right; .43 is the mean
-#' of 25 public sources (standard deviation .21). Ratings do not show it.
+#' *Model.* The model is the mean of the posteriors of two models of the raters: [dawid_skene()]
+#' with its pooled prior, and the same around a centre in which all errors are equally probable. The
+#' first fits panels with biases, the second panels with hard cases. Raters of the same case share
+#' errors, so the posterior is overconfident and is flattened. The evidence of `r` ratings is
+#' multiplied by `1 / (1 + (r - 1) rho)`; base rates and the most probable category stay the same.
+#' `rho` is the correlation, over cases, of two raters being correct. The default .43 is the mean of
+#' 25 public sources (standard deviation .21); it is not identified from ratings.
 #'
-#' Votes are smoothed shares: `(votes for k + 2 / K) / (votes + 2)`, with `K` categories. `votes` is
-#' their weight, 1/2 by default. `votes = 1` is a smoothed majority vote, `votes = 0` the model.
-#' Raters of one group and reruns of a rater (arguments `rater_groups` and `repeats` of [ratings()])
-#' count as one vote. Cases without ratings have the labels of the model.
+#' *Votes.* The smoothed vote share of category `k` is `(votes for k + 2 / K) / (votes + 2)`, for
+#' `K` categories. `votes` is its weight, by default 1/2. `votes = 1` is a smoothed majority vote,
+#' and `votes = 0` is the model. The ratings of a group of raters, and reruns of a rater, are one
+#' vote (arguments `rater_groups` and `repeats` of [ratings()]). Cases without ratings have the
+#' labels of the model (with `votes = 1`, equal probabilities).
 #'
-#' On 60 public sources labels are right in .76 of cases, the majority in .74 (difference .020,
-#' standard error .005). Log loss is .66, against .70 of smoothed shares of votes (-.036, standard
-#' error .006), and it is lower where people, language models or programs rate. Probabilities are
-#' .01 lower than the share of right labels on average: .05 lower for people, .10 higher for
-#' language models. Independent raters, such as diagnostic tests, deserve `votes = 0` or a named
-#' model.
+#' *Performance.* On 60 public sources, .76 of labels and .74 of majority labels are correct
+#' (difference .020, standard error .005). Log loss is .66, and .70 for smoothed vote shares
+#' (difference -.036, standard error .006). The difference is negative for people, for language
+#' models and for programs. On average, probabilities are .01 lower than the share of correct
+#' labels: .05 lower for people, .10 higher for language models. For independent raters, such as
+#' diagnostic tests, use `votes = 0` or the fit of a model.
 #'
-#' Do not sum probabilities to count the cases of a rare category: pseudo-votes raise it. Use the
-#' base rates, `tidy(x, "categories")`, or `votes = 0`.
+#' *Base rates.* Do not sum probabilities to count the cases of a rare category: pseudo-votes
+#' increase the sum. Use the base rates, `tidy(x, "categories")`, or `votes = 0`.
 #'
 #' @section Known truth:
-#' `known_truth` sets the labels of gold cases to 0 and 1, and the models use them. If gold cases
-#' are a random sample (`gold_sample`) of at least five rated cases, they also calibrate the labels
-#' of all other cases: labels P become proportional to `a_k P^b`, where the power `b` makes
-#' probabilities as sure as they are right on gold cases, and `a_k` adjusts base rates. The labels
-#' that are compared with gold have not used it. 50 random cases make labels of all others right
-#' more often by .020 (standard error .006) and lower log loss by .10 (.02), in 45 public sources,
-#' and the probabilities agree with the share of right labels within .01. Cases picked by hand
-#' cannot do that.
+#' `known_truth` sets the labels of gold cases to 0 and 1, and the models use the known truth. If
+#' gold cases are a random sample (`gold_sample`) of at least five rated cases, they also calibrate
+#' the labels of all other cases: a label `P` becomes proportional to `a_k P^b`. The power `b` is
+#' chosen so that probabilities match the share of correct labels on gold cases, and `a_k` adjusts
+#' base rates. The calibration compares gold cases with labels that did not use them. In 45 public
+#' sources, 50 random gold cases increased the share of correct labels among the other cases by .020
+#' (standard error .006) and decreased log loss by .10 (.02). Probabilities then agreed with the
+#' share of correct labels within .01. Cases chosen by hand cannot calibrate labels.
 #'
-#' For a single rater gold cases are necessary, and votes have no weight.
+#' A single rater needs gold cases, and votes then have weight zero.
 #'
 #' @section Abstentions:
 #' A rater may answer "cannot tell", a test may be indeterminate, and a labelling function votes for
-#' one category or abstains. Declare such replies with `abstain` of [ratings()]. Without this
-#' argument they are a false category, or missing ratings.
+#' one category or abstains. Declare such answers with `abstain` of [ratings()]. Otherwise they are
+#' treated as a category, or as missing ratings.
 #'
 #' Abstentions are used if they improve the prediction of the answers. The model of labels, and
 #' [dawid_skene()], are fitted twice: with abstentions as missing ratings, and with a probability
-#' for each rater and category that the rater answers such a case. The second fit is used if the log
-#' likelihood of the answers, given who answered, is higher by more than log(20). It does harm where
+#' of answering for each rater and category. The second fit is used if the log likelihood of the
+#' answers, given which raters answered, is higher by more than log(20). It gives worse labels if
 #' raters abstain together for another reason, for example on cases that are difficult for all.
 #'
-#' Labelling functions that vote for one category each cannot be compared in this way: their answers
-#' carry no information about the truth, but their abstentions may. Labels then rest on who
-#' abstains, and the print says so. They assume that sources answer together because of the truth;
-#' the data cannot show whether that is right. Two categories need three such sources, more
-#' categories need more. Sources that are nearly copies abstain together, which looks like truth.
-#' Accuracies of systems are `NA` there, unless cases with known truth measure them. If all raters
+#' Labelling functions that each vote for one category cannot be compared in this way. Their answers
+#' carry no information about the truth, but their abstentions may. Labels are then computed from
+#' who abstains, and the print reports it. This assumes that sources answer together because of the
+#' truth; the data cannot test it. Two categories need three such sources, more categories need
+#' more. Sources that are nearly copies abstain together, which cannot be distinguished from truth.
+#' Accuracies of systems are then `NA`, unless cases with known truth measure them. If all raters
 #' vote for one category, `votes` is 0.
 #'
-#' An abstention is no vote. All other functions count abstentions as missing ratings, and say so.
-#' In ordered categories an abstention is not a middle category.
+#' An abstention is not a vote. All other functions treat abstentions as missing ratings, and print
+#' a note. With ordered categories, an abstention is not a middle category.
 #'
 #' @section Labels that are NA:
-#' Labels are `NA`, with a reason, if raters agree no better than by chance (given how often each
-#' uses each category), if the association of two raters is not positive, or if no case has two
-#' ratings without raters who always give the same answer. Such raters are left out of all labels of
-#' ratings, unless their abstentions are used. `votes = 1` still counts votes, and labels with gold
-#' cases are never `NA`. Two raters get labels with a warning: where they disagree priors decide.
+#' Labels are `NA`, with a reason, in three cases:
+#' * raters agree no better than by chance, given how often each uses each category;
+#' * the association of two raters is not positive;
+#' * no case has two ratings by raters who do not always give the same answer.
+#'
+#' Constant raters are left out of labels from ratings, unless their abstentions are used.
+#' `votes = 1` still counts votes, and labels with gold cases are never `NA`. Two raters get labels
+#' with a warning: if they disagree, priors decide.
 #'
 #' @section Labels of a model:
-#' A fit has the posterior of its model by Bayes' rule, not flattened or mixed with votes unless you
-#' give `rho` or `votes`, and so has an estimate by a named method or model; an estimate by method
-#' `"average"` has the labels of ratings. Under the K-model the probability of category k is
-#' proportional to its base rate times, for each rating, the rater accuracy if the rating is k and
-#' otherwise (1 - accuracy) / (categories - 1). A case without ratings gets the base rates. A case
-#' whose truth was given to [fit_raters()] has probability one there.
+#' For a fit, labels are the posterior of its model by Bayes' rule. They are flattened or mixed with
+#' votes only if `rho` or `votes` is given. The same holds for an estimate by another method than
+#' `"average"` or another model than the K-model, and for ratings given as counts (K-model).
+#' Estimates by method `"average"` have labels from ratings. Under the K-model the probability of
+#' category k is proportional to its base rate times a factor per rating. The factor is the rater
+#' accuracy if the rating is k, and otherwise (1 - accuracy) / (categories - 1). A case without
+#' ratings gets the base rates. A case with known truth in [fit_raters()] has probability one for
+#' its true category.
 #'
 #' @srrstats {UL1.3, UL3.4} labels keep cases and categories, and have probabilities
 #' @srrstatsNA {UL1.3a, UL3.0, UL3.1, UL7.2} labels are the categories of the ratings, none is made
 #' @param fit A [fit_raters()] or [estimate_accuracy()] result; or [ratings()].
 #' @param format `"wide"`, with a column for each category, or `"long"`, with a row for each case
 #'   and category.
-#' @param rho Correlation of the errors of raters, in \[0, 1\]; 0 takes them for independent. `NULL`
-#'   is .43 for labels of ratings, 0 for those of a model.
-#' @param votes Weight of smoothed shares of votes, in \[0, 1\]. `NULL` is .5 for labels of ratings,
-#'   0 for those of a model, and 0 if no case has two votes.
-#' @param known_truth,gold_sample Cases whose truth is known and how they were chosen, as in
-#'   [estimate_accuracy()]; for ratings, and for estimates without gold cases. An estimate with gold
-#'   cases uses those.
+#' @param rho Correlation of the errors of raters, in \[0, 1\]; 0 means independent errors. `NULL`
+#'   is .43 for labels from ratings, 0 for those of a model.
+#' @param votes Weight of smoothed vote shares, in \[0, 1\]. `NULL` is .5 for labels from ratings, 0
+#'   for those of a model, and 0 if no case has two votes.
+#' @param known_truth,gold_sample Cases with known truth and how they were chosen, as in
+#'   [estimate_accuracy()]. For ratings, and for estimates without gold cases. Estimates with gold
+#'   cases use those.
 #' @param object A `ground_truth()` result.
 #' @param ... Not used.
-#' @return For `"wide"`, a tibble of class `ground_truth`: `case`, then a column of probabilities
-#'   for each category; rows sum to one; see [tidy()][tidy.ground_truth] for what it can be turned
-#'   into. For `"long"`, a tibble with `case`, `category` (a factor)
-#'   and `probability`. `NA` where labels are not identified. For ratings in a database, a
-#'   lazy table with the columns of `"wide"`; see [ratings-database]. `predict()`: a tibble with
-#'   `case`, `category`, `probability` and `tied`, as [predict.rater_fit()] has them.
+#' @return For `"wide"`, a tibble of class `ground_truth`: `case`, and a column of probabilities for
+#'   each category; rows sum to one. See [tidy()][tidy.ground_truth] for further tables. For
+#'   `"long"`, a tibble with `case`, `category` (a factor) and `probability`. Probabilities are `NA`
+#'   if labels are not identified. For ratings in a database, a lazy table with the columns of
+#'   `"wide"`; see [ratings-database]. `predict()`: a tibble with `case`, `category`, `probability`
+#'   and `tied`, as in [predict.rater_fit()].
 #' @family estimation
 #' @templateVar where Table 3
 #' @template ref-lehner
@@ -108,7 +115,7 @@
 #' predict(truth)
 #' as.matrix(truth[-1]) # targets for training
 #' ground_truth(x, votes = 1) # smoothed majority votes
-#' # Of a named model, as the paper has them
+#' # From the fit of a model, as in the paper
 #' ground_truth(fit_raters(x))
 #' ground_truth(fit_raters(x), format = "long")
 #' @export
@@ -147,27 +154,27 @@ predict.ground_truth <- function(object, ...) {
   tibble::new_tibble(c(list(case = object$case), best), nrow = nrow(object))
 }
 
-#' Are probabilities as often right as they say?
+#' Calibration of probabilities
 #'
-#' Puts the probabilities of all categories of all cases into bins, and counts how often the
-#' category is the true one. Probabilities that mean what they say lie within the intervals.
+#' Compares the probabilities of categories with the share of cases in which the category is true.
+#' All probabilities of all cases are grouped into bins. If they are calibrated, the mean
+#' probability of a bin is within the interval of the share.
 #'
-#' @param x A [ground_truth()] result, or a data frame like it: `case`, and a column of
-#'   probabilities for each category.
+#' @param x A [ground_truth()] result, or a data frame with the same columns: `case`, and a column
+#'   of probabilities for each category.
 #' @param truth A data frame with columns `case` and `truth` (or `category`), or categories named by
-#'   case; cases whose truth is not known are left out. Not needed for ratings that
-#'   carry their [truth()].
-#' @param bins Number of bins of equal width from 0 to 1. Limits belong to the bin below, 0 to the
-#'   first.
-#' @param conf_level Probability with which the intervals are meant to cover, in (0, 1); see
-#'   [fallible-options].
+#'   case; cases with unknown truth are left out. Not needed for ratings that contain their
+#'   [truth()].
+#' @param bins Number of bins of equal width from 0 to 1, by default 10. A limit belongs to the bin
+#'   below it, and 0 to the first bin.
+#' @param conf_level Nominal coverage of the intervals, in (0, 1); see [fallible-options].
 #' @return A tibble of class `calibration` with a row per bin that is not empty: `lower` and
-#'   `upper`, its limits; `probability`, the mean of its probabilities; `share`, how many of them
-#'   are of the true category; `conf.low` and `conf.high`, Wilson's interval of that share, as if
-#'   the probabilities were independent (those of one case are not); `n`, their number. `glance()`:
-#'   the numbers of `bins` and `cases`; `outside`, the number of bins whose `probability` is outside
-#'   the interval; `error`, the mean absolute difference of `probability` and `share`, weighted by
-#'   `n` (expected calibration error); `conf_level`.
+#'   `upper`, its limits; `probability`, the mean of its probabilities; `share`, the share of them
+#'   that belong to the true category; `conf.low` and `conf.high`, Wilson's interval of that share;
+#'   `n`, their number. The interval treats the probabilities as independent, although those of one
+#'   case are not. `glance()`: the numbers of `bins` and `cases`; `outside`, the number of bins
+#'   whose `probability` is outside the interval; `error`, the mean absolute difference of
+#'   `probability` and `share`, weighted by `n` (expected calibration error); `conf_level`.
 #' @family estimation
 #' @references Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
 #'   inference. *Journal of the American Statistical Association*, 22, 209-212.
@@ -177,7 +184,7 @@ predict.ground_truth <- function(object, ...) {
 #' x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), n = 500))
 #' found <- calibration(ground_truth(fit_raters(x)))
 #' found
-#' # What the system of the worked example says is not the truth, but can stand in for it here
+#' # In this example, the answers of the system are used as the truth
 #' y <- ratings(lehner2015, raters = rater1:rater4, case = case)
 #' calibration(ground_truth(y), truth = setNames(lehner2015$system, lehner2015$case), bins = 4)
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
@@ -228,7 +235,7 @@ new_calibration <- function(table, about) {
   )
 }
 
-# The probabilities of a table like those of ground_truth(), cases x categories.
+# The probabilities of a table with the columns of ground_truth(), cases x categories.
 probability_matrix <- function(x, arg) {
   categories <- setdiff(names(x), "case")
   shaped <- is.data.frame(x) && "case" %in% names(x) && length(categories) > 0L
@@ -241,7 +248,7 @@ probability_matrix <- function(x, arg) {
   out
 }
 
-# A column number for each row of `x`; 0 where the truth is not known.
+# The number of the true category for each row of `x`; 0 if it is not known.
 true_categories <- function(x, truth, categories) {
   truth <- truth %||% attr(x, "truth")
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
@@ -250,14 +257,14 @@ true_categories <- function(x, truth, categories) {
   known_codes(given, as_label(x$case), categories, "truth")
 }
 
-# The number of the true category of each case, 0 where none is given. `given`: see
-# as_truth_table(); a case that is there several times has the same truth each time.
+# The number of the true category of each case; 0 if it is not given. For `given`, see
+# as_truth_table(); rows for the same case have the same truth.
 known_codes <- function(given, case, categories, arg) {
   code <- truth_codes(given$truth, categories, arg)[match(case, given$case)]
   replace(code, is.na(code), 0L)
 }
 
-# Numbers of true categories, which must be known ones; NA stays NA.
+# Numbers of true categories, which must be among `categories`; NA stays NA.
 truth_codes <- function(truth, categories, arg) {
   code <- match(truth, categories)
   off <- which(is.na(code) & !is.na(truth))
@@ -268,8 +275,8 @@ truth_codes <- function(truth, categories, arg) {
   code
 }
 
-# Cases and their truths as labels, from what a user may give; without those that are missing.
-# `keys`: see with_case().
+# Converts the user's known truth to a list of cases and true categories, both as strings, without
+# missing truths. For `keys`, see with_case().
 as_truth_table <- function(truth, arg, keys = NULL) {
   if (inherits(truth, "gold_cases")) truth <- truth$truth
   truth <- name_cases(with_case(truth, keys))
@@ -300,7 +307,7 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   list(case = case[!duplicated(case)], truth = category[!duplicated(case)])
 }
 
-# A table whose cases have a column of their own name, the only one besides the truth.
+# Renames the column of cases to `case` if it is the only one besides truth and probability.
 name_cases <- function(table) {
   other <- if (is.data.frame(table)) setdiff(names(table), c("truth", "category", "probability"))
   if (length(other) == 1L) names(table)[names(table) == other] <- "case"
