@@ -369,15 +369,6 @@ find_systems <- function(quo, got, mapping, how) {
   list(columns = if (is_constant_system(value) || (long && !is.null(value))) value else quo)
 }
 
-read_predictions <- function(path, raters, how) {
-  abort_if(!file.exists(path) || dir.exists(path), "file",
-    "{.arg systems} must name raters, or be the path of a file.",
-    x = "There is no rater and no file {describe(path)}.",
-    i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path)
-  how[c("keep", "format")] <- list(identity, NULL)
-  list2DF(read_file(path, how)$table)
-}
-
 # Empty fields of cases and raters become NA; ratings() reports their rows.
 known_ids <- function(table, columns) {
   for (name in c(columns$case, columns$rater)) {

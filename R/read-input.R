@@ -310,3 +310,12 @@ bind_tables <- function(tables) {
     do.call(c, columns)
   })
 }
+
+read_predictions <- function(path, raters, how) {
+  abort_if(!file.exists(path) || dir.exists(path), "file",
+    "{.arg systems} must name raters, or be the path of a file.",
+    x = "There is no rater and no file {describe(path)}.",
+    i = if (!is.null(raters)) "The raters are {.val {unique(raters)}}.", path = path)
+  how[c("keep", "format")] <- list(identity, NULL)
+  list2DF(read_file(path, how)$table)
+}
