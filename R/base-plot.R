@@ -75,7 +75,7 @@ check_ggplot2 <- function() check_installed("ggplot2", "to draw")
 #' @family plots
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' x <- ratings(lehner2015, raters = rater1:rater4, systems = system, case = case)
-#' autoplot(x) + ggplot2::labs(title = "Who said what")
+#' autoplot(x) + ggplot2::labs(title = "Answers of raters")
 #' @export
 autoplot <- function(object, ...) {
   check_given()
