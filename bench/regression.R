@@ -1,85 +1,161 @@
 # Is a regression on the unseen category right, where coders make errors?
 #
-#   Rscript bench/regression.R [output.csv] [panels]
+#   Rscript bench/regression.R [inst/extdata/results/regression.csv] [panels]
 #
 # Panels of 500 cases, whose category (two or four) depends on a number z with slope 1, and on a
-# group of half of the cases with slope 0. Worlds: three coders; one coder with 100 random gold
-# cases; three coders, of whom the first is right .25 less often in one group (`differential`).
-# Bias, coverage and width of 95% intervals of the slopes of the second category, of the regression
-# and of multinomial regression on labels: by majority, or of the most probable category under
-# dawid_skene(). `warned`: share of panels in which the test of differential errors rejects.
+# group of half of the cases with slope 0. `worlds` has the coders; in some of them the first coder
+# finds the second category .2 less often in one group. The worlds `test` show how often the test of
+# differential errors rejects, where the category depends on nothing.
+#
+# Bias, coverage and width (median) of 95% intervals of the slopes of the second category, of
+# * `regression`, and `coder split`: the first coder counts as two raters, one in each group;
+# * multinomial regression on labels: `majority`, `dawid_skene` (the most probable category), `gold
+#   only` (true categories of the gold cases), `truth` (true categories of all cases);
+# * package ipd with gold cases and two categories, where it is installed.
+# `rejected`: share of panels in which the smallest adjusted p-value is below .05. Columns that end
+# in `_se` are Monte Carlo standard errors.
 
 library(fallible)
 
 seed <- 20150516L
 options(fallible.quiet = TRUE)
+source(file.path(dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE))),
+  "helpers.R"))
 
-draw <- function(world, categories, n = 500L) {
+coders <- c(0.8, 0.75, 0.7)
+world <- function(name, right, categories = 2L, gold = 0L, difference = 0, test = FALSE) {
+  list(name = name, right = right, categories = categories, gold = gold, difference = difference,
+    test = test)
+}
+worlds <- c(
+  lapply(c(2L, 4L), world, name = "three", right = coders),
+  lapply(c(2L, 4L), world, name = "gold", right = coders[[1L]], gold = 100L),
+  lapply(c(2L, 4L), world, name = "differential", right = coders, difference = 0.2),
+  list(world("gold_differential", coders[[1L]], gold = 100L, difference = 0.2)),
+  lapply(c(0.75, 0.8, 0.85), function(right) world("test", rep(right, 3L), test = TRUE)),
+  lapply(c(0.75, 0.8, 0.85), function(right) {
+    world("test_differential", rep(right, 3L), difference = 0.2, test = TRUE)
+  })
+)
+
+draw <- function(world, n = 500L) {
   z <- stats::rnorm(n)
   group <- rep_len(c("a", "b"), n)
-  logits <- cbind(0, outer(z, c(1, rep(0, categories - 2L))))
+  slopes <- c(if (world$test) 0 else 1, rep(0, world$categories - 2L))
+  logits <- cbind(0, outer(z, slopes))
   truth <- max.col(logits - log(-log(matrix(stats::runif(length(logits)), n))))
   data <- data.frame(z, group, truth)
-  for (j in seq_len(if (world == "gold") 1L else 3L)) {
-    right <- c(0.8, 0.75, 0.7)[[j]] - (world == "differential" & j == 1L & group == "b") * 0.25
-    wrong <- (truth + sample(categories - 1L, n, TRUE) - 1L) %% categories + 1L
-    data[[paste0("r", j)]] <- ifelse(stats::runif(n) < right, truth, wrong)
+  for (j in seq_along(world$right)) {
+    lost <- (j == 1L & group == "b" & truth == 2L) * world$difference
+    wrong <- (truth + sample(world$categories - 1L, n, TRUE) - 1L) %% world$categories + 1L
+    data[[paste0("r", j)]] <- ifelse(stats::runif(n) < world$right[[j]] - lost, truth, wrong)
   }
   data
 }
 
-# Slopes of z and group, with standard errors, in rows.
-of_labels <- function(label, data) {
+# Slopes in rows, with their standard errors.
+label_slopes <- function(label, data) {
   fit <- nnet::multinom(factor(label) ~ z + group, data, trace = FALSE)
   slopes <- matrix(stats::coef(fit), ncol = 3L)[1L, -1L]
   cbind(slopes, sqrt(diag(stats::vcov(fit)))[2:3])
 }
 
-one_panel <- function(world, categories) {
-  data <- draw(world, categories)
+ipd_slopes <- function(method, data, gold) {
+  data$truth <- data$truth - 1
+  data$r1 <- data$r1 - 1
+  data$set <- ifelse(seq_len(nrow(data)) <= gold, "labeled", "unlabeled")
+  fit <- ipd::ipd(truth - r1 ~ z + group, method, "logistic", data, label = "set")
+  cbind(fit@coefficients, fit@se)[-1L, ]
+}
+
+fit_panel <- function(data, world, known_truth) {
   raters <- grep("^r", names(data), value = TRUE)
   x <- ratings(data, raters = tidyselect::all_of(raters), covariates = c(z, group),
-    categories = seq_len(categories))
-  gold <- if (world == "gold") stats::setNames(data$truth[1:100], 1:100)
-  model <- rater_model("rater", "free", base_rates = ~ z + group)
-  fit <- suppressWarnings(fit_raters(x, model, known_truth = gold))
-  warned <- any(tidy(fit, "differential")$p.adjusted < 0.05, na.rm = TRUE)
+    categories = seq_len(world$categories))
+  formula <- if (world$test) ~group else ~ z + group
+  model <- rater_model("rater", "free", base_rates = formula)
+  suppressWarnings(fit_raters(x, model, known_truth = known_truth))
+}
+
+table_slopes <- function(fit) {
   table <- tidy(fit, "regression")
-  votes <- vapply(seq_len(categories), function(k) rowSums(data[raters] == k), numeric(nrow(data)))
-  labels <- suppressWarnings(predict(fit_raters(x, dawid_skene(), known_truth = gold)))$category
-  out <- rbind(
-    as.matrix(table[2:3, c("estimate", "std.error")]),
-    of_labels(max.col(votes), data), of_labels(labels, data)
+  as.matrix(table[match(c("z", "groupb"), table$term), c("estimate", "std.error")])
+}
+
+other_slopes <- function(data, world, fit, known_truth) {
+  raters <- grep("^r", names(data))
+  votes <- vapply(seq_len(world$categories), function(k) {
+    rowSums(data[raters] == k)
+  }, numeric(nrow(data)))
+  labels <- suppressWarnings(predict(fit_raters(fit$x, dawid_skene(), known_truth = known_truth)))
+  out <- list(
+    majority = label_slopes(max.col(votes), data),
+    dawid_skene = label_slopes(labels$category, data), truth = label_slopes(data$truth, data)
   )
+  binary <- world$categories == 2L
+  if (world$difference > 0 && binary) {
+    split <- transform(data, r1 = ifelse(group == "a", r1, NA), r0 = ifelse(group == "b", r1, NA))
+    out$`coder split` <- table_slopes(fit_panel(split, world, known_truth))
+  }
+  gold <- seq_along(known_truth)
+  if (world$gold > 0L) out$`gold only` <- label_slopes(known_truth, data[gold, ])
+  if (world$gold > 0L && binary && requireNamespace("ipd", quietly = TRUE)) {
+    methods <- c("chen", "pdc", "ppi_plusplus", "pspa")
+    names(methods) <- paste("ipd", methods)
+    out <- c(out, lapply(methods, ipd_slopes, data, world$gold))
+  }
+  out
+}
+
+one_panel <- function(world) {
+  data <- draw(world)
+  gold <- seq_len(world$gold)
+  known_truth <- if (world$gold > 0L) stats::setNames(data$truth[gold], gold)
+  fit <- fit_panel(data, world, known_truth)
+  rejected <- any(tidy(fit, "differential")$p.adjusted < 0.05, na.rm = TRUE)
+  out <- list(regression = table_slopes(fit))
+  if (!world$test) out <- c(out, other_slopes(data, world, fit, known_truth))
+  found <- do.call(rbind, out)
   data.frame(
-    world, categories, method = rep(c("regression", "majority", "dawid_skene"), each = 2L),
-    slope = c("z", "group"), truth = c(1, 0), estimate = out[, 1L], error = out[, 2L], warned
+    world = world$name, right = paste(world$right, collapse = " "), categories = world$categories,
+    method = rep(names(out), each = 2L), slope = c("z", "group"), truth = c(1, 0),
+    estimate = found[, 1L], error = found[, 2L], rejected, row.names = NULL
   )
 }
 
 summarise <- function(rows) {
   z <- stats::qnorm(0.975)
+  kept <- rows[is.finite(rows$estimate) & is.finite(rows$error), ]
+  off <- kept$estimate - kept$truth
+  share <- c(mean(abs(off) < z * kept$error), mean(rows$rejected))
+  share_se <- sqrt(share * (1 - share) / c(nrow(kept), nrow(rows)))
+  numbers <- c(
+    bias = mean(off), bias_se = stats::sd(off) / sqrt(nrow(kept)), rmse = sqrt(mean(off^2)),
+    coverage = share[[1L]], coverage_se = share_se[[1L]],
+    width = stats::median(2 * z * kept$error), rejected = share[[2L]], rejected_se = share_se[[2L]]
+  )
   data.frame(
-    rows[1L, c("world", "categories", "method", "slope")],
-    bias = round(mean(rows$estimate - rows$truth), 3L),
-    coverage = round(mean(abs(rows$estimate - rows$truth) < z * rows$error), 3L),
-    width = round(stats::median(2 * z * rows$error), 3L), warned = round(mean(rows$warned), 3L)
+    rows[1L, c("world", "right", "categories", "method", "slope")], t(round(numbers, 4L)),
+    panels = nrow(rows), missing = nrow(rows) - nrow(kept), row.names = NULL
   )
 }
 
 main <- function(output = NULL, panels = 200L) {
-  set.seed(seed)
-  worlds <- expand.grid(world = c("three", "gold", "differential"), categories = c(2L, 4L))
-  rows <- do.call(rbind, lapply(seq_len(nrow(worlds)), function(i) {
-    do.call(rbind, lapply(seq_len(as.integer(panels)), function(panel) {
-      one_panel(as.character(worlds$world[[i]]), worlds$categories[[i]])
+  ipd <- NA
+  if (requireNamespace("ipd", quietly = TRUE)) ipd <- format(utils::packageVersion("ipd"))
+  results <- NULL
+  for (i in seq_along(worlds)) {
+    set.seed(seed + i)
+    rows <- do.call(rbind, lapply(seq_len(as.integer(panels)), function(panel) {
+      one_panel(worlds[[i]])
     }))
-  }))
-  by <- interaction(rows$slope, rows$method, rows$world, rows$categories, drop = TRUE)
-  table <- do.call(rbind, lapply(split(rows, by), summarise))
-  row.names(table) <- NULL
-  print(table)
-  if (!is.null(output)) utils::write.csv(table, output, row.names = FALSE)
+    if (worlds[[i]]$test) rows <- rows[rows$slope == "group", ]
+    key <- paste(rows$method, rows$slope)
+    table <- do.call(rbind, lapply(split(rows, factor(key, unique(key))), summarise))
+    print(table, row.names = FALSE)
+    results <- rbind(results, table)
+    if (!is.null(output)) write_results(cbind(results, ipd), output, seed)
+  }
 }
 
 do.call(main, as.list(commandArgs(TRUE)))
