@@ -204,7 +204,8 @@ tidy_differential <- function(x) {
   out$p.value <- stats::pchisq(out$statistic, out$df, lower.tail = FALSE)
   out$p.adjusted <- stats::p.adjust(out$p.value, "holm")
   out$reason <- ifelse(is.na(out$p.value),
-    "the test needs three raters or gold cases, errors of each rater, and no priors", NA)
+    "the test needs three raters or gold cases, errors of each rater in two groups, and no priors",
+    NA)
   out
 }
 
@@ -217,9 +218,11 @@ ratio_of_groups <- function(fit, j, term) {
   if (is.numeric(value) && length(unique(value)) > 2L) {
     value <- value > stats::median(value[x$index])
   }
-  group <- match(value, unique(value)) - 1L
-  more <- max(group)
   rater <- rating_rater(x)
+  # Only groups in which the rater has ratings count.
+  group <- match(value, unique(value[rating_pattern(x)[rater == j]]), nomatch = 1L) - 1L
+  more <- max(group)
+  if (more == 0L) return(c(NA_real_, NA_real_))
   x$patterns$rater <- rater + more * (rater > j) + group[rating_pattern(x)] * (rater == j)
   x$raters <- seq_len(n_raters(x) + more)
   x$patterns$raters <- n_raters(x)

@@ -192,6 +192,20 @@ test_that("errors that depend on a covariate are found", {
   expect_snapshot(print(quiet(fit_raters(of_coders(data), free_errors(~site)))))
 })
 
+test_that("a rater is tested between the groups in which it has ratings", {
+  data <- withr::with_seed(14, draw_regression(400))
+  data$site <- rep_len(c("a", "b", "c", "d"), 400)
+  site_of_rater <- function(sites) {
+    data$r1[!data$site %in% sites] <- NA
+    found <- tidy(quiet(fit_raters(of_coders(data), free_errors(~site))), "differential")
+    found[found$rater == "r1", ]
+  }
+  expect_identical(site_of_rater(c("b", "d"))$df, 2)
+  one <- site_of_rater("d")
+  expect_identical(c(one$statistic, one$p.adjusted), c(NA_real_, NA_real_))
+  expect_match(one$reason, "two groups")
+})
+
 test_that("what has no regression is refused, with what to do", {
   data <- withr::with_seed(9, draw_regression(60))
   x <- of_coders(data)
