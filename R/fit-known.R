@@ -96,7 +96,7 @@ model_for_known <- function(raters) {
 abort_counts_need_pooled <- function() {
   abort_argument("known_raters",
     "Counts of a calibration sample go with free errors of each rater around a centre.",
-    i = "Use {.code model = dawid_skene()}, or give matrices of probabilities.", call = NULL)
+    i = "Give matrices of probabilities, or use {.code model = dawid_skene()}.", call = NULL)
 }
 
 # Raters x true categories: number of rated cases with known truth, including calibration samples.

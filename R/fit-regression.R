@@ -245,8 +245,8 @@ with_differential <- function(fit, most = 1e8) {
   warn_if(off, "differential", "Errors seem to depend on the covariates of
       {.code {formula_text(fit$model)}}: {cli::qty(length(off))}rater{?s} {.val {off}}.",
     x = "Coefficients of the base rates then contain differences in errors.",
-    i = "See {.code tidy(fit, \"differential\")}. Fit groups of cases separately, or leave out such
-        raters.",
+    i = "See {.code tidy(fit, \"differential\")}. Name such a rater differently in each group, as in
+        {.code paste(rater, group)}: its errors may then differ between groups.",
     raters = off)
   fit
 }

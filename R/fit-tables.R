@@ -57,6 +57,9 @@ lines_of_fit <- function(fit) {
 format_accuracy <- function(fit) {
   if (fit$model$accuracy == "rater") {
     accuracy <- stats::coef(fit)[seq_along(fit$x$raters)]
+    if (length(accuracy) == 1L) {
+      return(paste0("Accuracy of ", fit$x$raters, ": ", decimals(fit$rater_accuracy)))
+    }
     ends <- c(which.min(accuracy), which.max(accuracy))
     ends <- paste0(decimals(accuracy[ends]), " (", fit$x$raters[ends], ")", collapse = " to ")
     return(paste0("Accuracy of raters: ", ends, ", mean ", decimals(fit$rater_accuracy)))

@@ -186,6 +186,16 @@ test_that("errors that depend on a covariate are found", {
   data <- withr::with_seed(13, draw_regression(2000, 0.4))
   expect_warning(fit <- fit_raters(of_coders(data), free_errors(~site)), "r1",
     class = "fallible_warning_differential")
+  # A name for each group lets the errors of a coder differ, as the warning advises.
+  long <- tidy(of_coders(data))
+  long$site <- data$site[match(long$case, seq_len(nrow(data)))]
+  split <- ifelse(long$rater == "r1", paste(long$rater, long$site), as.character(long$rater))
+  apart <- ratings(
+    transform(long, rater = split), case = case, rater = rater, rating = rating, covariates = site
+  )
+  expect_no_warning(mended <- fit_raters(apart, free_errors(~site)))
+  slope <- function(fit) tidy(fit, "regression")$estimate[[2L]]
+  expect_lt(abs(slope(mended) - 0.6), abs(slope(fit) - 0.6))
   expect_warning(update(fit, known_truth = setNames(data$truth[1:50], 1:50)),
     class = "fallible_warning_differential")
   expect_lt(tidy(fit, "differential")$p.value[1], min(tidy(fit, "differential")$p.value[-1]))
