@@ -6,8 +6,8 @@
 
 namespace {
 
-// Fields: rater, system (judges, 0 is none), judges, category (new numbers), categories,
-// exchangeable, least.
+// Fields of `selection`: rater and system (judge of each, 0 for none), judges, category (new
+// numbers), categories, exchangeable, least.
 RatedRows rated_rows(const List& patterns, const NumericVector& weight, const List& selection) {
   Selection out;
   out.rater = as<std::vector<int>>(selection["rater"]);
@@ -20,7 +20,7 @@ RatedRows rated_rows(const List& patterns, const NumericVector& weight, const Li
   return select_rows(glue::view(patterns), glue::doubles(weight), out);
 }
 
-// Fields: kernel, scale (categories x categories), pooling.
+// Fields of `options`: kernel, scale (categories x categories), pooling.
 KernelOptions kernel_options(const List& options) {
   KernelOptions out;
   out.name = as<std::string>(options["kernel"]);
@@ -31,7 +31,7 @@ KernelOptions kernel_options(const List& options) {
   return out;
 }
 
-// What belongs to rows, by pattern; zero for patterns without a row.
+// Copies a value of each row to its patterns; 0 for patterns without a row.
 NumericVector by_pattern(const RatedRows& rows, const std::vector<double>& x) {
   NumericVector out(static_cast<R_xlen_t>(x.empty() ? 0 : rows.of_pattern.size()));
   for (R_xlen_t p = 0; p < out.size(); ++p) {
@@ -43,8 +43,9 @@ NumericVector by_pattern(const RatedRows& rows, const std::vector<double>& x) {
 
 }  // namespace
 
-// The estimate, why it is undefined ("" if it is not), which patterns entered it, and the influence
-// of a case of each, analytic or by jackknife (NULL if it is undefined or not asked for).
+// Returns the estimate, the reason why it is undefined ("" if it is defined) and the patterns that
+// entered it. Also returns the influence of one case of each pattern. The influence is analytic or
+// by jackknife; it is NULL if it is undefined or not requested.
 // [[Rcpp::export(rng = false)]]
 List core_agreement(List patterns, NumericVector weight, List selection, List options,
                     std::string influence, Function tick) {
@@ -81,7 +82,7 @@ NumericVector core_agreement_bootstrap(List patterns, NumericVector weight, List
       [&] { return bootstrap_kernel(rows, *kernel, resample, glue::host(tick)); }));
 }
 
-// What kernels written in R need: the distinct rows, one entry per answer, numbered from 1.
+// Input for kernels written in R: the distinct rows, with one entry per answer, numbered from 1.
 // [[Rcpp::export(rng = false)]]
 List core_rated_rows(List patterns, NumericVector weight, List selection) {
   const auto rows = rated_rows(patterns, weight, selection);

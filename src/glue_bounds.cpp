@@ -11,8 +11,8 @@ List ranges(const std::vector<fallible::Range>& x) {
 
 }  // namespace
 
-// Ranges of systems, and of the differences of `pairs` of them, a column each, from 1. `known` has
-// the true category of each pattern, or is empty.
+// Ranges of systems, and of differences of systems. Columns of `pairs` are pairs of systems, from
+// 1. `known` contains the true category of each pattern, or is empty.
 // [[Rcpp::export(rng = false)]]
 List core_accuracy_bounds(List patterns, IntegerVector known, NumericVector weight,
                           NumericMatrix posterior, double size, IntegerMatrix pairs) {

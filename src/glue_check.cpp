@@ -18,7 +18,7 @@ NumericVector values(const KStatistics& x) {
 
 }  // namespace
 
-// Can judges so many of whom rated together tell the parameters of a model apart?
+// Are the parameters of a model identified from the ratings of judges who rated the same cases?
 // [[Rcpp::export(rng = false)]]
 bool core_identified(List patterns, NumericVector weight, int system, List model) {
   return identified_judges(joined_rows(patterns, weight, system), glue::latent_model(model),
@@ -26,7 +26,8 @@ bool core_identified(List patterns, NumericVector weight, int system, List model
       .all;
 }
 
-// `tests` is a list of null, alternative (NULL for none), pairs and residual. A list per test.
+// `tests`: list of tests, each with null, alternative (NULL for none), pairs and residual. Returns
+// a list with one element per test.
 // [[Rcpp::export(rng = false)]]
 List core_check_k(List patterns, NumericVector weight, int system, List tests, List options,
                   Function tick) {

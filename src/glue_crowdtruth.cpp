@@ -1,5 +1,5 @@
-// CrowdTruth: judgements come as a list of unit, worker and label (0: an empty answer), sorted,
-// with the numbers of units, workers and labels.
+// CrowdTruth. Judgements are a list of unit, worker and label (0 for an empty answer), sorted, with
+// the numbers of units, workers and labels.
 #include "core/crowdtruth/crowdtruth.hpp"
 #include "glue.h"
 
@@ -12,7 +12,7 @@ Judgements judgements(const List& x) {
                          x["labels"]);
 }
 
-// Units and labels from 1, as in R.
+// Units and labels are numbered from 1, as in R.
 List votes_list(const Votes& votes) {
   IntegerVector unit(votes.label.size()), label(votes.label.size());
   for (int u = 0; u < votes.rows(); ++u) {

@@ -1,5 +1,5 @@
-// Estimators of accuracy. A fitted one lives in an external pointer while a verb of R works with
-// it; none gets into a saved object.
+// Estimators of accuracy. A fitted estimator is an external pointer while a function of R uses it.
+// Saved objects contain no estimator.
 #include <RcppEigen.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ EstimatorOptions estimator_options(const List& setup) {
   if (has("used")) out.used = setup["used"];
   if (has("common")) {
     const SEXP common = setup["common"];
-    if (TYPEOF(common) != STRSXP) out.common = as<double>(common);  // "typical", or a share
+    if (TYPEOF(common) != STRSXP) out.common = as<double>(common);  // "typical", or a number
   }
   return out;
 }
@@ -57,7 +57,7 @@ BootstrapOptions bootstrap_options(const List& options) {
   return out;
 }
 
-// Columns: std.error, low, high, lack ("" where there is an interval), same, value.
+// Columns: std.error, low, high, lack ("" if there is an interval), same, value.
 List intervals(const std::vector<Interval>& x) {
   using Lack = Interval::Lack;
   std::vector<std::string> lack;
@@ -77,7 +77,7 @@ namespace {
 Ratings ratings_of(const List& patterns, const NumericVector& weight, const List& setup) {
   const bool has_model = setup.containsElementNamed("model") && !Rf_isNull(setup["model"]);
   auto view = has_model ? glue::view(patterns, setup["model"]) : glue::view(patterns);
-  // Patterns that differ in confidence alone are the same to a model without.
+  // Patterns that differ only in confidence are equal in a model without confidence.
   if (setup.containsElementNamed("level")) view.level = glue::integers(setup["level"]);
   return {view, glue::doubles(weight), glue::known(setup["known"]), nullptr};
 }
@@ -86,7 +86,7 @@ SEXP tag() { return Rf_install("fallible_estimator"); }
 
 double tolerance(bool iterated) { return iterated ? iteration_tolerance : rounding_tolerance; }
 
-// A pointer that was saved and read again points nowhere.
+// A pointer that was saved and read again is null.
 const Estimator& estimator(const SEXP pointer) {
   const bool ours = TYPEOF(pointer) == EXTPTRSXP && R_ExternalPtrTag(pointer) == tag();
   const void* address = ours ? R_ExternalPtrAddr(pointer) : nullptr;
@@ -121,23 +121,27 @@ List member_table(const std::vector<MemberResult>& members) {
 
 }  // namespace
 
-// Fields of `setup`: method; known (see glue::known()); threads; of "average" common ("typical" or
-// a share), ordered and, if patterns do not tell, used (number of categories that raters use); of
-// "binned" and "unbinned" clip and bin_width; of "joint" and "shared" model, and fitting
-// ("likelihood" or "pairs"); of "joint" deviance, if its top is to be looked for along a profile.
-// `tick` gets how far the fit is, in percent, if that takes long.
+// Fields of `setup`:
+//   method; known (see glue::known()); threads;
+//   for "average": common ("typical" or a share), ordered, and, if patterns do not contain all
+//     categories in use, used (number of categories that raters use);
+//   for "binned" and "unbinned": clip and bin_width;
+//   for "joint" and "shared": model, and fitting ("likelihood" or "pairs");
+//   for "joint": deviance, if the maximum is also searched along a profile.
+// `tick` receives the progress of a long fit in percent.
 // [[Rcpp::export(rng = false)]]
 SEXP core_estimator(List patterns, NumericVector weight, List setup, Function tick) {
   const Ratings ratings = ratings_of(patterns, weight, setup);
   const auto options = glue::estimator_options(setup);
   auto made =
       glue::interruptible([&] { return make_estimator(ratings, options, glue::host(tick)); });
-  // What it refers to lives as long as it does.
+  // The estimator refers to these R objects, so they must exist as long as the estimator.
   return XPtr<Estimator>(made.release(), true, tag(), List::create(patterns, setup));
 }
 
-// `systems`, a list for each; identified, converged, and whether estimates were found by iteration.
-// What a method does not say is NaN; tables and posteriors that it does not have are without rows.
+// Returns `systems` (a list per system), identified, converged, and whether the estimates are
+// iterative. Quantities that a method does not compute are NaN, or tables and posteriors without
+// rows.
 // [[Rcpp::export(rng = false)]]
 List core_estimate(SEXP pointer) {
   const Estimator& of = estimator(pointer);
@@ -162,8 +166,9 @@ List core_estimate(SEXP pointer) {
                       _["iterated"] = of.tolerance() > rounding_tolerance);
 }
 
-// Replicates x systems of "accuracy"; of "counts", expected numbers of cases by truth and answer,
-// replicates x (answers within truths within systems). `resampling`: see bootstrap_options().
+// Returns replicates x systems for "accuracy". For "counts" returns expected numbers of cases by
+// truth and answer: replicates x (answers within truths within systems). `resampling`: see
+// bootstrap_options().
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_replicates(SEXP pointer, std::string what, List resampling, Function tick) {
   const Estimator& of = estimator(pointer);
@@ -177,8 +182,8 @@ NumericMatrix core_replicates(SEXP pointer, std::string what, List resampling, F
   return NumericMatrix(options.replicates, static_cast<int>(numbers), values.begin());
 }
 
-// Replicates x systems of joint accuracy to first order, with no estimator; see core_estimator()
-// and core_replicates().
+// First-order approximation of the replicates of joint accuracy (replicates x systems), without an
+// estimator. See core_estimator() and core_replicates().
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_linear_replicates(List patterns, NumericVector weight, List setup,
                                      List resampling, Function tick) {
@@ -190,7 +195,7 @@ NumericMatrix core_linear_replicates(List patterns, NumericVector weight, List s
   return NumericMatrix(draws.replicates, ratings.patterns.systems, values.begin());
 }
 
-// An interval per column of replicates; were their estimates found by iteration?
+// One interval per column of replicates. `iterated`: the estimates are iterative.
 // [[Rcpp::export(rng = false)]]
 List core_percentile_intervals(NumericMatrix replicates, double conf_level, bool iterated) {
   std::vector<Interval> out;
@@ -201,7 +206,7 @@ List core_percentile_intervals(NumericMatrix replicates, double conf_level, bool
   return glue::intervals(out);
 }
 
-// The same of the differences of pairs of columns.
+// Intervals of the differences between pairs of columns.
 // [[Rcpp::export(rng = false)]]
 List core_difference_intervals(NumericMatrix replicates, IntegerVector first, IntegerVector second,
                                double conf_level, bool iterated) {
@@ -214,7 +219,7 @@ List core_difference_intervals(NumericMatrix replicates, IntegerVector first, In
   return glue::intervals(out);
 }
 
-// How often the first of pairs of columns is ahead.
+// Share of replicates in which the first column of a pair is higher.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_share_ahead(NumericMatrix replicates, IntegerVector first,
                                IntegerVector second) {
@@ -226,8 +231,8 @@ NumericVector core_share_ahead(NumericMatrix replicates, IntegerVector first,
   return out;
 }
 
-// See robust_error(), for each system; `kind` is "people", "machines" or "undeclared", one for all
-// or one for each.
+// Calls robust_error() for each system. `kind` is "people", "machines" or "undeclared": one value
+// for all systems or one per system.
 // [[Rcpp::export(rng = false)]]
 List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVector gap,
                        NumericVector dependence, NumericVector rater_error, NumericVector range,
@@ -248,7 +253,7 @@ List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVe
                       _["hidden"] = glue::column(out, &RobustError::hidden));
 }
 
-// A row per category that leads: see rater_leans().
+// One row per leading category: see rater_leans().
 // [[Rcpp::export(rng = false)]]
 List core_rater_leans(List patterns, NumericVector weight) {
   const auto found = rater_leans(glue::view(patterns), glue::doubles(weight));
@@ -257,7 +262,7 @@ List core_rater_leans(List patterns, NumericVector weight) {
                                        _["kappa"] = glue::column(found, &Lean::kappa)));
 }
 
-// A number per system, by leans that may be those of more cases.
+// One range per system. `leans` may be computed from more cases.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leans) {
   const IntegerVector category = leans["category"];
@@ -273,8 +278,9 @@ NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List le
   return out;
 }
 
-// What gold cases and ratings alone say together, see blend.hpp. Columns of `prior`: centre, sd and
-// vague; of `stated`: value, and size for shares, or error, freedom and end for differences.
+// Combines the estimate from gold cases with the estimate from ratings only, see blend.hpp. Columns
+// of `prior`: centre, sd and vague. Columns of `stated`: value, and size for shares, or error,
+// freedom and end for differences.
 // [[Rcpp::export(rng = false)]]
 List core_blend(List stated, List prior, double conf_level) {
   const NumericVector value = stated["value"], centre = prior["centre"], sd = prior["sd"],

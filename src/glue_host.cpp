@@ -1,4 +1,4 @@
-// Interrupts and progress: what the core asks of R while it works.
+// Interrupts and progress: functions of R that the core calls during its work.
 #include <Rcpp.h>
 
 #include "glue.h"

@@ -78,14 +78,14 @@ Fitting latent_fitting(const std::string& method) {
 
 namespace {
 
-// Patterns x categories; patterns without ratings have the base rates.
+// Patterns x categories. Patterns without ratings have the base rates.
 NumericMatrix posterior_of_patterns(const LatentClass& latent, const Eigen::VectorXd& x) {
   const Reading reading(latent, x);
   return glue::by_row(by_pattern(latent.rows, latent.posterior(x), reading.population_rates()),
                       latent.categories);
 }
 
-// A model of the raters whose ratings these are.
+// A latent class model of the raters, together with the rows of ratings that it refers to.
 struct RatedClass {
   RatedClass(const List& patterns, const NumericVector& weight, const List& known,
              const List& model)
@@ -101,7 +101,7 @@ struct RatedClass {
   const LatentClass latent;
 };
 
-// What R gets of a fit.
+// The parts of a fit that R receives.
 List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJudges& identified) {
   const LatentRows& rows = latent.rows;
   const int N = rows.categories;
@@ -128,9 +128,9 @@ List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJ
 
 }  // namespace
 
-// `known`: see glue::known(); `method`: "likelihood" or "pairs". Confusion matrices are judges x
-// truths x ratings, posteriors patterns x categories. `start`: theta of a former fit, identified,
-// and how many raters it had; or NULL. `tick` is called a few times a second.
+// `known`: see glue::known(). `method`: "likelihood" or "pairs". Confusion matrices are judges x
+// truths x ratings, posteriors are patterns x categories. `start`: theta of a former fit,
+// identified, and the number of its raters; or NULL. `tick` is called up to 20 times a second.
 // [[Rcpp::export(rng = false)]]
 List core_fit_latent(List patterns, NumericVector weight, List known, List model,
                      std::string method, int iterations, Nullable<List> start, Function tick) {
@@ -150,9 +150,10 @@ List core_fit_latent(List patterns, NumericVector weight, List known, List model
   return fit_list(latent, fit_latent(latent, from, options, fitting, true), identified);
 }
 
-// The same of the model with a pooled prior: around a centre of the panel, of one coin or not. Has
-// also `centre`, the prior's `rows` (judges x truths x ratings, row by row) given it, and is
-// `theta` that of the same model without.
+// Fits the model with a pooled prior around a centre of the panel, which is a one-coin model or
+// not. The result also contains `centre`; its `rows` are the prior given the centre (judges x
+// truths x ratings, row by row). `theta` are parameters of the model with these fixed rows as its
+// prior.
 // [[Rcpp::export(rng = false)]]
 List core_fit_pooled(List patterns, NumericVector weight, List known, List model, bool one_coin,
                      double tolerance, int rounds, Function tick) {
@@ -198,13 +199,13 @@ List core_fit_pooled(List patterns, NumericVector weight, List known, List model
   return out;
 }
 
-// The name of each class, from 1; `gain` is truths x ratings, row by row. See names_by_majority().
+// Name of each class, from 1. `gain` is truths x ratings, row by row. See names_by_majority().
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_best_names(NumericVector gain, int categories) {
   return glue::from_one(names_by_majority(glue::doubles(gain), std::vector<double>{1}, categories));
 }
 
-// Agreement beyond chance and chi-square over all pairs of raters.
+// Agreement beyond chance and chi-square statistic over all pairs of raters.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_association(List patterns, NumericVector weight) {
   const glue::Interruptible here;
@@ -214,8 +215,8 @@ NumericVector core_association(List patterns, NumericVector weight) {
                                _["df"] = found.df);
 }
 
-// The same of replies; `pairs` of raters; and are so many classes identified by replies? `model`:
-// only its `abstained` matters.
+// Association of replies between raters; `pairs` is the number of pairs. `identified`: true if
+// `classes` classes are identified from replies. Only the field `abstained` of `model` matters.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_reply_association(List patterns, NumericVector weight, List model,
                                      int classes) {
@@ -229,8 +230,8 @@ NumericVector core_reply_association(List patterns, NumericVector weight, List m
                                _["identified"] = identified_by_replies(rows, classes));
 }
 
-// Of the naturals at the top `theta`: `covariance`, NULL where it would take too long; and
-// `variance`, which is there wherever there is a likelihood.
+// Covariance and variances of the natural parameters at the maximum `theta`. `covariance` is NULL
+// if it would take too long. `variance` exists whenever there is a likelihood.
 // [[Rcpp::export(rng = false)]]
 List core_latent_covariance(List patterns, NumericVector weight, List known, List model,
                             std::string method, NumericVector theta) {
@@ -251,7 +252,7 @@ List core_latent_covariance(List patterns, NumericVector weight, List known, Lis
   return List::create(_["covariance"] = covariance, _["variance"] = variance);
 }
 
-// Second derivatives of the log posterior by all parameters.
+// Second derivatives of the log posterior with respect to all parameters.
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_latent_hessian(List patterns, NumericVector weight, List known, List model,
                                   NumericVector theta) {
@@ -260,7 +261,8 @@ NumericMatrix core_latent_hessian(List patterns, NumericVector weight, List know
   return wrap(log_posterior_hessian(of.latent, as<Eigen::VectorXd>(theta)));
 }
 
-// Patterns x naturals, at the top `theta`: by how much a case of a pattern moves the naturals.
+// Influence of one case of each pattern on the natural parameters at the maximum `theta` (patterns
+// x natural parameters).
 // [[Rcpp::export(rng = false)]]
 NumericMatrix core_latent_influence(List patterns, NumericVector weight, List known, List model,
                                     NumericVector theta) {
@@ -280,8 +282,8 @@ NumericMatrix core_latent_influence(List patterns, NumericVector weight, List kn
   return wrap(out);
 }
 
-// Posteriors of any patterns of the same raters under parameters `theta`, and the probability of
-// each rating: classes (category within stratum) x ratings x raters.
+// Posteriors of any patterns of the same raters for parameters `theta`, and the probability of each
+// rating: classes (category within stratum) x ratings x raters.
 // [[Rcpp::export(rng = false)]]
 List core_latent_probabilities(List patterns, NumericVector weight, List known, List model,
                                NumericVector theta) {
@@ -301,8 +303,8 @@ List core_latent_probabilities(List patterns, NumericVector weight, List known, 
                       _["probability"] = probability);
 }
 
-// For each system the ends of the profile, whether all fits converged, and whether it came upon a
-// higher top than that of the fit.
+// Returns for each system both ends of the profile interval, whether all fits converged, and
+// whether the profile found a higher maximum than the fit.
 // [[Rcpp::export(rng = false)]]
 List core_latent_profile(List patterns, NumericVector weight, List known, List model,
                          double deviance, int threads, Function tick) {

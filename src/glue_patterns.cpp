@@ -155,7 +155,7 @@ List core_rater_counts(List patterns, NumericVector weight) {
   return List::create(_["ratings"] = x.ratings, _["pairs"] = x.pairs, _["agreeing"] = x.agreeing);
 }
 
-// The numbers of raters who always give the same answer: see constant_raters().
+// Numbers of the raters who always give the same answer: see constant_raters().
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_constant_raters(List patterns, NumericVector cases) {
   const auto constant = constant_raters(glue::view(patterns), glue::doubles(cases));

@@ -4,8 +4,8 @@
 
 namespace {
 
-// Dirichlet parameters, a matrix with truths in rows, or those of right and wrong; `fixed`: the
-// matrix itself, or NULL.
+// Priors of confusion matrices. `rows`: Dirichlet parameters, as a matrix with truths in rows or as
+// two numbers for right and wrong answers. `fixed`: a known matrix, or NULL.
 std::vector<MatrixPrior> matrix_priors(const List& rows, const List& fixed) {
   std::vector<MatrixPrior> out;
   for (R_xlen_t m = 0; m < rows.size(); ++m) {
@@ -57,7 +57,7 @@ ChainOptions chain_options(const List& x) {
   return out;
 }
 
-// Chain after chain, draw after draw.
+// Stacks chains, and the draws within each chain, as rows.
 NumericMatrix stacked(const std::vector<PosteriorChain>& chains,
                       std::vector<double> PosteriorChain::*field, int columns, int kept) {
   const int draws = static_cast<int>(chains.size()) * kept;
@@ -72,7 +72,7 @@ NumericMatrix stacked(const std::vector<PosteriorChain>& chains,
   return out;
 }
 
-// Patterns x classes, the mean over draws; NA for patterns without a row.
+// Mean over draws (patterns x classes); NA for patterns without a row.
 NumericMatrix mean_probability(const std::vector<PosteriorChain>& chains, const PosteriorRows& rows,
                                int kept) {
   const int patterns = static_cast<int>(rows.of_pattern.size());
@@ -90,7 +90,7 @@ NumericMatrix mean_probability(const std::vector<PosteriorChain>& chains, const 
   return out;
 }
 
-// From 1; NA of patterns without a row.
+// Row of each pattern, from 1; NA for patterns without a row.
 IntegerVector row_of_pattern(const PosteriorRows& rows) {
   IntegerVector out(rows.of_pattern.begin(), rows.of_pattern.end());
   for (int& row : out) row = row < 0 ? NA_INTEGER : row + 1;
@@ -99,10 +99,12 @@ IntegerVector row_of_pattern(const PosteriorRows& rows) {
 
 }  // namespace
 
-// `truth`: category of each pattern, 0 where unknown, or empty; `population`: of each pattern, from
-// 1, or empty; `prior`: matrix_of (of each judge), rows, fixed, system, base_rates, pooled, raters,
-// order, dependence and its pairs (of judges, a column each); `options`: chains, kept, warmup,
-// thin, threads, seed and log_likelihood. With `joined` systems are judges behind the raters.
+// `truth`: category of each pattern (0 for unknown), or empty.
+// `population`: population of each pattern, from 1, or empty.
+// `prior`: matrix_of (of each judge), rows, fixed, system, base_rates, pooled, raters, order,
+//   dependence and its pairs (of judges, one column per pair).
+// `options`: chains, kept, warmup, thin, threads, seed and log_likelihood.
+// `joined`: systems are judges that follow the raters.
 // [[Rcpp::export(rng = false)]]
 List core_draw_posterior(List patterns, NumericVector weight, IntegerVector truth,
                          IntegerVector population, bool joined, List prior, List options,

@@ -1,4 +1,4 @@
-// Weights of resamples, for what is computed in R.
+// Weights of bootstrap samples, for computations in R.
 #include <cmath>
 #include <numeric>
 
@@ -19,7 +19,7 @@ Clusters clusters(SEXP x) {
 
 }  // namespace glue
 
-// Draws from units (patterns, cases, ...) that hold `weight` cases each.
+// Draws from units (patterns, cases, ...). `weight` is the number of cases of each unit.
 // [[Rcpp::export(rng = false)]]
 SEXP core_resampler(NumericVector weight, SEXP clusters) {
   std::vector<int> itself(weight.size());
@@ -27,9 +27,9 @@ SEXP core_resampler(NumericVector weight, SEXP clusters) {
   return XPtr<Resampler>(new Resampler(glue::doubles(weight), itself, glue::clusters(clusters)));
 }
 
-// How often each unit is drawn in the replicate of this number (from 0): the same draws that
-// estimators of the core are given. `size` is NaN for as many draws as there are cases, or
-// clusters.
+// Number of times that each unit is drawn in a replicate. `replicate` is its number (from 0).
+// Estimators of the core use the same draws. `size` is the number of draws; NaN for the number of
+// cases or clusters in the data.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_resample(SEXP resampler, IntegerVector seed, double replicate, double size) {
   const XPtr<Resampler> of(resampler);

@@ -1,9 +1,9 @@
-// What judges have in common, pair by pair, and who is nearer to the others.
+// Errors that pairs of judges share, and comparison of answers with the other ratings of a case.
 #include "core/agreement/shared.hpp"
 #include "glue.h"
 
-// `cells`: pattern (from 1), truth (0 is unknown) and weight. A list of columns with an entry per
-// pair of judges (from 1; systems come after raters) that share cases.
+// `cells`: pattern (from 1), truth (0 for unknown) and weight. Returns a list of columns with one
+// entry per pair of judges that share cases. Judges are numbered from 1, systems after raters.
 // [[Rcpp::export(rng = false)]]
 List core_shared_pairs(List patterns, List cells, Function tick) {
   using Pair = SharedPair;
@@ -29,7 +29,7 @@ List core_shared_pairs(List patterns, List cells, Function tick) {
                       _["surplus"] = glue::column(pairs, &Pair::surplus));
 }
 
-// `system` from 1; `closeness`: categories x categories. An entry per rating.
+// `system` is from 1; `closeness` is categories x categories. Returns one entry per rating.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_nearer_answers(List patterns, int system, NumericMatrix closeness) {
   return wrap(glue::interruptible(

@@ -82,8 +82,8 @@ NumericMatrix core_confusion_matrix(double accuracy, NumericVector base_rates, d
       n);
 }
 
-// Columns of answers and matrices (by stratum within judge) are those of raters, then of systems;
-// hidden ones have matrices only.
+// Columns of answers and matrices (by stratum within judge) are first raters, then systems. Hidden
+// systems have matrices only.
 // [[Rcpp::export(rng = false)]]
 List core_simulate(List design, double cases, IntegerVector seed, double item) {
   const glue::Interruptible here;

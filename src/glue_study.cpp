@@ -20,9 +20,9 @@ StudyEstimator study_estimator(const List& x) {
   return out;
 }
 
-// Fields of `x`: cases, runs, seed, first, threads; estimators, each a `setup` of core_estimator()
-// with interval ("none", "bootstrap" or "robust"), replicates, conf_level, margin; bootstrap_seeds
-// (two words per run, if there are replicates).
+// Fields of `x`: cases, runs, seed, first, threads; estimators; bootstrap_seeds (two words per run,
+// if there are replicates). Each estimator is a `setup` of core_estimator() with interval ("none",
+// "bootstrap" or "robust"), replicates, conf_level and margin.
 StudyOptions study_options(const List& x) {
   StudyOptions out;
   out.cases = as<std::size_t>(x["cases"]);
@@ -43,7 +43,7 @@ StudyOptions study_options(const List& x) {
 
 }  // namespace
 
-// Runs x systems, and per estimator a list with the same, system by system.
+// Returns runs x systems, and per estimator a list of the same quantities for each system.
 // [[Rcpp::export(rng = false)]]
 List core_study(List design, List options, Function tick) {
   const Design settings = glue::design(design);

@@ -1,11 +1,12 @@
-// Latent classes with a table per source of evidence.
+// Latent class model with one probability table per source of evidence.
 #include <Rcpp.h>
 
 #include "core/model/table_classes.hpp"
 #include "glue.h"
 
-// `rows`: start (from 0), source and code (from 1), codes of each source, truth (a category per
-// row, 0 is unknown), categories. `start`: rows x categories. Tables are categories x codes.
+// `rows`: start (from 0), source and code (from 1), number of codes of each source, truth (a
+// category per row, 0 for unknown), categories. `start`: rows x categories. Tables are categories x
+// codes.
 // [[Rcpp::export(rng = false)]]
 List core_fit_tables(List rows, NumericVector weight, NumericMatrix start, double mass,
                      int iterations) {

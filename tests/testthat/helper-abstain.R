@@ -1,5 +1,5 @@
-# Panels with abstentions whose results two other programs have computed. A pattern and its count;
-# "." is a case that the rater was not asked, "?" an abstention.
+# Panels with abstentions whose results were computed by two other programs. Each entry is a pattern
+# and its count. "." means that the rater was not asked, "?" is an abstention.
 
 read_replies <- function(text) {
   parts <- strsplit(trimws(strsplit(text, "|", fixed = TRUE)[[1]]), " ", fixed = TRUE)
@@ -30,7 +30,7 @@ judges_with_replies <- function() {
     2221 1|??33 1|?11? 1")
 }
 
-# The probability of a category in some cases.
+# Probability of a category in some cases.
 label_in <- function(labels, cases, category = names(labels)[[ncol(labels)]]) {
   labels[[category]][match(cases, labels$case)]
 }

@@ -1,6 +1,6 @@
 # Slow and obvious twins of the agreement measures: loops over cases and pairs of ratings, written
-# from the definitions. `x` is a matrix of cases x raters that holds numbers of categories, `w` the
-# weights of its cases, `k` the number of categories, `W` what a pair of categories counts.
+# from the definitions. `x`: matrix of category numbers, cases x raters. `w`: weights of the cases.
+# `k`: number of categories. `W`: credit for each pair of categories.
 
 twin_pairs <- function(x, w, W, pooling) {
   agreeing <- 0
@@ -68,7 +68,7 @@ twin_alpha <- function(x, w, k, distance, correct = TRUE) {
   if (expected < 1e-12) NA_real_ else 1 - (sum(n) - correct) * sum(o * distance) / expected
 }
 
-# Krippendorff's sum over the categories from c to k, less half of both ends.
+# Krippendorff's sum over the categories from c to k, minus half of both ends.
 ordinal_distance <- function(n) {
   out <- matrix(0, length(n), length(n))
   for (a in seq_along(n)) {
@@ -92,7 +92,7 @@ twin_information <- function(a) {
   }
 }
 
-# Every measure of `x`, by the name that agreement() knows it by.
+# All measures of `x`, named as in agreement().
 twin_measures <- function(x, w = rep(1, nrow(x)), k = max(x, na.rm = TRUE), W = diag(k),
                           pooling = "pairs", correct = TRUE) {
   raters <- ncol(x)
@@ -133,7 +133,7 @@ twin_measures <- function(x, w = rep(1, nrow(x)), k = max(x, na.rm = TRUE), W = 
   unlist(out)
 }
 
-# Derivatives of measures by the weight of each case, by central differences.
+# Derivatives of measures with respect to the weight of each case, by central differences.
 twin_influence <- function(x, w, ..., h = 1e-4) {
   t(vapply(seq_len(nrow(x)), function(i) {
     move <- function(by) {
@@ -144,8 +144,8 @@ twin_influence <- function(x, w, ..., h = 1e-4) {
   }, twin_measures(x, w, ...)))
 }
 
-# A random set of ratings: two to four raters of two to five categories, some missing, some cases
-# alike; the last category may be unused.
+# A random set of ratings: two to four raters, two to five categories, some missing ratings and some
+# equal cases. The last category may be unused.
 random_ratings <- function(seed) {
   withr::with_seed(seed, {
     k <- sample(2:5, 1)
@@ -160,7 +160,7 @@ random_ratings <- function(seed) {
 
 as_panel <- function(set) ratings(set$x, categories = seq_len(set$k))
 
-# The functions of single measures, by the id of what they compute.
+# Functions of single measures, named by the id of the measure.
 exported_measures <- function() {
   list(
     percent_agreement = percent_agreement, chance_kappa = chance_kappa, bennett_s = bennett_s,

@@ -1,6 +1,6 @@
-# Archives as no tool would write them, byte by byte.
+# Unusual archives that no tool writes, byte by byte.
 
-# A number of n bytes, the lowest first.
+# A number as n bytes, lowest byte first.
 low_first <- function(x, n) as.raw(x %/% 256^(seq_len(n) - 1) %% 256)
 
 crc_table <- local({
@@ -20,12 +20,12 @@ crc_of <- function(bytes) {
   bitwNot(crc) %% 2^32
 }
 
-# A file of an archive. `size` is what the directory says of its size, `mode` what Unix says of its
-# kind.
+# A file of an archive. `size`: its size in the directory. `mode`: its Unix file type and
+# permissions.
 zip_entry <- function(name, content = "{}", size = NULL, mode = 33188, crc = NULL) {
   content <- if (is.raw(content)) content else charToRaw(enc2utf8(content))
   packed <- memCompress(content, "gzip")
-  packed <- packed[3:(length(packed) - 4L)] # without what zlib has around it
+  packed <- packed[3:(length(packed) - 4L)] # removes the header and the checksum of zlib
   list(
     name = if (is.raw(name)) name else charToRaw(name), packed = packed,
     size = size %||% length(content), true_size = length(content), mode = mode,
@@ -33,7 +33,7 @@ zip_entry <- function(name, content = "{}", size = NULL, mode = 33188, crc = NUL
   )
 }
 
-# `before`: how far from the truth the place of the directory is that the end tells.
+# `before`: error of the position of the directory that the archive states at its end.
 write_zip <- function(path, ..., before = 0) {
   bytes <- list()
   directory <- list()
@@ -62,7 +62,7 @@ write_zip <- function(path, ..., before = 0) {
   path
 }
 
-# The files of a log of Inspect, as zip_entry() takes them.
+# Files of an Inspect log, as arguments of zip_entry().
 inspect_files <- function(samples = 4L) {
   sample <- function(i) {
     sprintf(paste0(

@@ -1,5 +1,5 @@
-# A slow and obvious twin of one averaged model: one-coin raters and a system as one more, uniform
-# errors, three strata of difficulty. Codes of dense answers, a column per unit, the system last.
+# Slow and obvious twin of one averaged model: one-coin raters and a system, uniform errors, three
+# strata of difficulty. Answers are dense codes, one column per judge, the system last.
 
 # Cases x categories: joint probability of the answers and the truth.
 reference_joint <- function(answers, N, base_rates, accuracy, shift) {
@@ -18,8 +18,9 @@ reference_joint <- function(answers, N, base_rates, accuracy, shift) {
   out
 }
 
-# Log evidence by Laplace, and the mean posterior of the system's answers at the top. Parameters:
-# log ratios of base rates to the last, logit of the common accuracy, logit of the system's.
+# Log evidence by Laplace's method, and the mean posterior of the system's answers at the maximum.
+# Parameters: log ratios of base rates to the last one, logit of the common accuracy, logit of the
+# system's accuracy.
 reference_member <- function(answers, N, shift) {
   raters <- ncol(answers) - 1
   parts <- function(x) {
@@ -41,7 +42,7 @@ reference_member <- function(answers, N, shift) {
     start, log_posterior,
     method = "BFGS", control = list(fnscale = -1, reltol = 1e-15, maxit = 1000)
   )
-  # A ridge on the two accuracies, and on the log base rates of all categories around their mean.
+  # Ridge on the two accuracies, and on the log base rates of all categories around their mean.
   ridge <- diag(0.05, N + 1)
   ridge[seq_len(N - 1), seq_len(N - 1)] <- 0.05 * crossprod(diag(N) - 1 / N)[-N, -N]
   bend <- -stats::optimHess(top$par, log_posterior) + ridge

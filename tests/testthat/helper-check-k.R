@@ -1,6 +1,6 @@
-# A slow twin of the checks: latent class models of raters and one more judge, fitted by optim().
+# Slow twin of the checks: latent class models of raters and one more judge, fitted by optim().
 
-# Cases x judges, NA where there is no answer; the system is the last judge.
+# Cases x judges, NA for no answer. The system is the last judge.
 reference_answers <- function(x) {
   table <- as.data.frame(x)
   out <- matrix(NA_integer_, length(x$cases), length(x$raters) + length(x$systems))
@@ -11,8 +11,9 @@ reference_answers <- function(x) {
   out
 }
 
-# What a vector of parameters says: base rates, and per stratum and judge a matrix. The order is base
-# rates, mean, accuracies, dispersion, difficulty, all of them logits, logarithms or themselves.
+# Base rates, and a matrix per stratum and judge, from a vector of parameters. The order of
+# parameters is base rates, mean, accuracies, dispersion, difficulty. They are logits, logarithms or
+# not transformed.
 reference_law <- function(theta, model, raters, judges, N) {
   rates <- exp(c(theta[seq_len(N - 1L)], 0))
   rates <- rates / sum(rates)
@@ -55,7 +56,7 @@ reference_log_likelihood <- function(law, answers, weights) {
   sum(weights * log(joint))
 }
 
-# Densities of logits and logarithms, as the page of rater_model() has them.
+# Densities of logits and logarithms, as in the help of rater_model().
 reference_log_prior <- function(law, joined) {
   beta <- function(logit, a, b) a * stats::plogis(logit, log.p = TRUE) +
     b * stats::plogis(-logit, log.p = TRUE)
@@ -91,7 +92,7 @@ reference_latent <- function(model, answers, raters, N, weights = rep(1, nrow(an
   list(law = law, log_likelihood = reference_log_likelihood(law, answers, weights))
 }
 
-# Numbers of disagreeing pairs of raters' ratings by categories k < l, and what a law expects.
+# Numbers of disagreeing pairs of raters' ratings by categories k < l, observed and expected.
 reference_disagreements <- function(law, answers, raters) {
   N <- length(law$rates)
   cells <- utils::combn(N, 2L)

@@ -1,5 +1,5 @@
-# How colours look to those who see no red (protanopia) or no green (deuteranopia): Machado, Oliveira
-# and Fernandes (2009), severity 1, on linear RGB.
+# Colours as seen without red (protanopia) or green (deuteranopia): Machado, Oliveira and Fernandes
+# (2009), severity 1, on linear RGB.
 colour_blindness <- list(
   none = diag(3),
   protanopia = matrix(c(
@@ -17,7 +17,7 @@ seen_as <- function(colours, kind) {
   ifelse(seen <= 0.0031308, 12.92 * seen, 1.055 * seen^(1 / 2.4) - 0.055)
 }
 
-# The least distance of any two colours, in CIE Lab.
+# Smallest distance between two colours, in CIE Lab.
 least_distance <- function(colours, kind) {
   min(stats::dist(grDevices::convertColor(seen_as(colours, kind), "sRGB", "Lab")))
 }

@@ -1,5 +1,5 @@
-# Two processes of package future, until the test ends. They are wanted also where R may use but one
-# core, of which package parallelly would warn.
+# Starts two processes of package future until the test ends. They are needed even where R may use
+# only one core; package parallelly would warn there.
 local_workers <- function(strategy = "multisession", env = parent.frame()) {
   skip_if_not_installed("future")
   withr::local_options(parallelly.maxWorkers.localhost = c(Inf, Inf), .local_envir = env)
@@ -7,7 +7,7 @@ local_workers <- function(strategy = "multisession", env = parent.frame()) {
   withr::defer(future::plan(before), envir = env)
 }
 
-# A column per rater and system.
+# Answers with one column per rater and system.
 answers_of <- function(x) {
   cells <- rbind(
     stats::setNames(as.data.frame(x)[c("case", "rater", "rating")], c("case", "who", "said")),
@@ -19,8 +19,8 @@ answers_of <- function(x) {
   as.data.frame(lapply(columns, function(column) column$said[match(x$cases, column$case)]))
 }
 
-# Whatever the method, renaming categories that have no order, another order of cases and raters,
-# and cases that stand twice instead of weight 2 move no estimate by more than `most`.
+# No method's estimate moves by more than `most` after these changes: renamed categories that have
+# no order, another order of cases and raters, repeated cases instead of cases with weight 2.
 expect_unmoved <- function(wide, raters, systems, most = 1e-6) {
   for (method in names(accuracy_methods())) {
     value <- function(wide, raters, ...) {

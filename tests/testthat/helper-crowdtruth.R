@@ -1,6 +1,6 @@
-# A slow and obvious twin of the compiled CrowdTruth metrics, for tests: plain loops over units,
-# workers and labels, written from the formulas alone. Judgements are a list: `unit` and `worker`,
-# whole numbers, and `answer`, a 0/1 matrix with a row per judgement and a column per label.
+# Slow and obvious twin of the compiled CrowdTruth metrics: plain loops over units, workers and
+# labels, written from the formulas only. Judgements are a list: `unit` and `worker`, whole numbers,
+# and `answer`, a 0/1 matrix with a row per judgement and a column per label.
 
 twin_cosine <- function(a, b, q = rep(1, length(a))) {
   sum(q * a * b) / sqrt(sum(q * a^2) * sum(q * b^2))
@@ -87,7 +87,7 @@ twin_ratio <- function(a, b) a / max(b, twin_floor)
 
 twin_wcos <- function(a, b, q) twin_ratio(sum(q * a * b), sqrt(sum(q * a^2) * sum(q * b^2)))
 
-# One step: all scores from those of the step before.
+# One step: computes all scores from the scores of the step before.
 twin_step <- function(j, units, workers, old, open) {
   u_new <- vapply(seq_len(units), function(u) {
     rows <- which(j$unit == u)
@@ -161,8 +161,8 @@ twin_version2 <- function(j, units, workers, tolerance = 0.001, max_steps = 1000
 
 # Data ------------------------------------------------------------------------------------------
 
-# A small random crowd, with empty answers and workers who are alone; the first unit has two answers
-# with labels, so that ratings() takes it.
+# A small random crowd, with empty answers and with workers who share no unit. The first unit has
+# two answers with labels, as ratings() requires.
 random_crowd <- function(seed) {
   withr::with_seed(seed, {
     units <- sample(2:5, 1)
@@ -188,8 +188,8 @@ crowd_ratings <- function(j) {
   )
 }
 
-# One worker and one judgement for each vote of a table of votes, and workers who did more: a list
-# of named vectors, unit = annotation.
+# Judgements with the given votes. `workers`: answers of some workers, as named vectors (unit =
+# annotation). Each remaining vote is a judgement by a separate worker.
 crowd_from_votes <- function(votes, workers = list()) {
   rest <- votes
   rows <- list()
@@ -219,7 +219,7 @@ figure2_votes <- function() {
   votes
 }
 
-# The paper's judgements, from the folder that FALLIBLE_DATA names.
+# The judgements of the paper, from the folder in FALLIBLE_DATA.
 paper_folder <- function() {
   folder <- file.path(Sys.getenv("FALLIBLE_DATA"), "crowdtruth")
   skip_if(Sys.getenv("FALLIBLE_DATA") == "" || !dir.exists(folder), "FALLIBLE_DATA is not set")
@@ -262,7 +262,7 @@ expect_within <- function(actual, expected, tolerance) {
   expect_lt(max(abs(as.vector(actual) - as.vector(expected)), 0, na.rm = TRUE), tolerance)
 }
 
-# What kind of worker each one of a drawn crowd is, by name.
+# Kind of each worker of a drawn crowd, named by worker.
 kinds_by_worker <- function(x) {
   workers <- tidy(x, "workers")
   stats::setNames(workers$kind, workers$worker)

@@ -1,10 +1,10 @@
-# Databases of their own for tests.
+# Databases for tests.
 
 needs_dbplyr <- function() {
   for (package in c("dbplyr", "dplyr", "DBI")) skip_if_not_installed(package)
 }
 
-# An empty database in memory, which goes away with the test.
+# An empty database in memory, which exists until the test ends.
 sqlite <- function(env = parent.frame()) {
   needs_dbplyr()
   skip_if_not_installed("RSQLite")
@@ -13,15 +13,15 @@ sqlite <- function(env = parent.frame()) {
   con
 }
 
-# The folder of PostgreSQL's programs, where Debian and others put them.
+# Folder of PostgreSQL's programs, in the path or where Debian installs them.
 postgres_programs <- function() {
   initdb <- c(Sys.which("initdb"), Sys.glob("/usr/lib/postgresql/*/bin/initdb"))
   initdb <- initdb[nzchar(initdb)]
   if (length(initdb) > 0L) dirname(utils::tail(initdb, 1L)) else ""
 }
 
-# A real server in a temporary folder that answers on a socket there. It refuses to run as root, who
-# lends it to the user `postgres`.
+# Starts a real server in a temporary folder, with a socket there. PostgreSQL does not run as root;
+# root runs it as user `postgres`.
 start_postgres <- function() {
   programs <- postgres_programs()
   folder <- tempfile("pg", "/tmp") # the path of a socket must be short
@@ -48,7 +48,7 @@ start_postgres <- function() {
 
 postgres_store <- new.env()
 
-# A connection to the server, which all tests share and which ends with them.
+# A connection to the server, which all tests share. The server ends with the tests.
 postgres <- function(env = parent.frame()) {
   needs_dbplyr()
   skip_unless_extended()
@@ -64,7 +64,8 @@ postgres <- function(env = parent.frame()) {
     RPostgreSQL::PostgreSQL(), host = postgres_store$server$folder, user = "postgres",
     dbname = "postgres"
   )
-  suppressWarnings(dplyr::tbl(con, dbplyr::sql("SELECT 1 AS one"))) # dbplyr says the driver is old
+  suppressWarnings(dplyr::tbl(con, dbplyr::sql("SELECT 1 AS one"))) # dbplyr warns that the driver
+                                                                    # is old
   DBI::dbExecute(con, "SET client_min_messages TO warning")
   DBI::dbExecute(con, "DROP SCHEMA public CASCADE")
   DBI::dbExecute(con, "CREATE SCHEMA public")
@@ -72,7 +73,7 @@ postgres <- function(env = parent.frame()) {
   con
 }
 
-# An empty DuckDB in memory. Debian has no package of it: tests run where it is installed.
+# An empty DuckDB in memory. Debian has no package of it, so tests use it only if it is installed.
 has_duckdb <- function() nzchar(system.file(package = "duckdb"))
 
 duckdb <- function(env = parent.frame()) {
@@ -82,9 +83,9 @@ duckdb <- function(env = parent.frame()) {
   con
 }
 
-# A test on every backend. Where it is `central`, the short form of the tests has SQLite and, where
-# it is installed, DuckDB; others run on these in the long form and on PostgreSQL every night:
-# dbplyr takes a second to write a few queries.
+# Runs a test on every backend. The short form of the tests runs `central` tests on SQLite and, if
+# it is installed, DuckDB. The long form runs other tests on these two, and the nightly form also on
+# PostgreSQL. The reason is time: dbplyr takes a second to write a few queries.
 on_databases <- function(what, code, central = FALSE) {
   code <- substitute(code)
   env <- parent.frame()
@@ -104,7 +105,7 @@ in_table <- function(con, data, name = "answers") {
   dplyr::tbl(con, name)
 }
 
-# The same, with columns of text of these types, in turn.
+# Creates a table whose text columns have these types, in turn.
 in_typed_table <- function(con, data, types, name) {
   columns <- rep_len(types, length(data))
   columns[!vapply(data, is.character, NA)] <- "INTEGER"
@@ -114,7 +115,8 @@ in_typed_table <- function(con, data, types, name) {
   suppressWarnings(dplyr::tbl(con, name)) # RPostgreSQL does not know citext
 }
 
-# Types of text that ignore case, trailing blanks or accents. `loose` is made where it is used.
+# Types of text that ignore case, trailing blanks or accents. Tests create `loose` where they need
+# it.
 loose_types <- function(con) {
   if (inherits(con, "SQLiteConnection")) {
     return(c("TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM"))
@@ -127,7 +129,7 @@ loose_types <- function(con) {
   c("citext", "TEXT COLLATE loose")
 }
 
-# Cases, raters, labels, systems and groups whose names differ in case, blanks or accents only.
+# Cases, raters, labels, systems and groups whose names differ only in case, blanks or accents.
 spelled_panel <- function() {
   withr::local_seed(2)
   words <- c("u", "U", "u ", "\u00fa")
@@ -150,7 +152,7 @@ spelled_panel <- function() {
   )
 }
 
-# A panel with names and labels that would hurt whoever pastes SQL.
+# A panel with names and labels that break unquoted SQL.
 hostile_panel <- function(n = 300) {
   withr::local_seed(1)
   labels <- c("it's", "b\"; drop table answers; --", "c")
@@ -176,7 +178,7 @@ lengthen <- function(panel, columns, names) {
   stats::setNames(out, c(names, "times"))
 }
 
-# The same patterns as often, and the same estimates.
+# Expects the same patterns with the same counts, and the same estimates.
 expect_same_ratings <- function(x, y, method = "unbinned") {
   expect_s3_class(x, "ratings_database")
   table <- function(x) {

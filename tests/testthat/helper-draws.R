@@ -1,4 +1,4 @@
-# Two tests without a gold standard: Joseph, Gyorkos and Coupal (1995).
+# Two tests without a gold standard, from Joseph, Gyorkos and Coupal (1995).
 two_tests <- function() {
   data <- data.frame(
     stool = c("+", "+", "-", "-"), serology = c("+", "-", "+", "-"), n = c(38, 2, 87, 35)
@@ -24,14 +24,14 @@ drawn_tests <- function() {
   drawn_store$fit
 }
 
-# In units of Monte Carlo errors.
+# Largest difference from expected means, in units of Monte Carlo standard errors.
 errors_off <- function(fit, expected) {
   table <- tidy(fit)
   at <- match(names(expected), table$term)
   max(abs(table$mean[at] - expected) / table$mcse[at])
 }
 
-# Five raters, one of whom copies another in `share` of the cases.
+# Five raters. One of them copies another in `share` of the cases.
 copied_panel <- function(share, n = 400) {
   truth <- stats::rbinom(n, 1L, 0.4)
   said <- vapply(c(a = 0.75, b = 0.8, c = 0.7, d = 0.85, e = 0.8), function(right) {
@@ -44,8 +44,8 @@ copied_panel <- function(share, n = 400) {
 
 free_model <- function(...) rater_model("rater", "free", ...)
 
-# Ranks of `truth` (a list of numbers by name, of draws from the prior) among 99 draws each should
-# be even: the p-value of each number over replicates, 20 bins.
+# Simulation-based calibration: ranks of true parameters, drawn from the prior, among 99 draws
+# should be uniform. Returns the p-value of each parameter over replicates, with 20 bins.
 rank_p_values <- function(ranks) {
   apply(ranks, 1L, function(rank) {
     counts <- tabulate(pmin(floor(rank / 5) + 1L, 20L), 20L)
@@ -53,8 +53,8 @@ rank_p_values <- function(ranks) {
   })
 }
 
-# `draw` gives a panel `x` and the `numbers` behind it, and maybe `known` truths; ranks of numbers
-# (rows) in replicates (columns).
+# `draw` returns a panel `x`, the true `numbers`, and possibly `known` truths. Returns ranks:
+# numbers (rows) x replicates (columns).
 simulated_ranks <- function(replicates, draw, model, prior, thin = 5L) {
   each <- lapply(seq_len(replicates), function(seed) {
     world <- withr::with_seed(seed, quiet(draw()))

@@ -3,7 +3,7 @@ needs_shiny <- function() {
   for (package in c("shiny", "bslib", "ggplot2")) skip_if_not_installed(package)
 }
 
-# What is on the page of a table of ratings after it has been chosen.
+# Contents of the page after a table of ratings has been uploaded.
 upload <- function(session, lines, ext = "csv") {
   path <- withr::local_tempfile(fileext = paste0(".", ext), .local_envir = parent.frame())
   writeLines(lines, path)

@@ -1,4 +1,4 @@
-# Models of one's own, and slow twins.
+# User-defined models, and slow twins.
 
 # Nodes and weights for the mean over a standard normal variable (Golub and Welsch).
 normal_nodes <- function(n) {
@@ -8,7 +8,7 @@ normal_nodes <- function(n) {
   list(at = parts$values, weight = parts$vectors[1, ]^2)
 }
 
-# GLAD (Whitehill et al. 2009), ease of cases log-normal.
+# GLAD (Whitehill et al. 2009). The ease of cases is log-normal.
 glad <- function(nodes = 9, ...) {
   q <- normal_nodes(nodes)
   rater_family(
@@ -29,7 +29,7 @@ glad <- function(nodes = 9, ...) {
   )
 }
 
-# Its log-likelihood, case by case.
+# Log likelihood of GLAD, case by case.
 glad_likelihood <- function(skill, rates, data, n, nodes = 9) {
   q <- normal_nodes(nodes)
   sum(apply(data, 1, function(said) {
@@ -59,7 +59,7 @@ draw_glad <- function(n, skill = c(0.6, 1, 1.6, 1, 2), rates = c(0.5, 0.3, 0.2))
   list(said = said, truth = truth)
 }
 
-# Accuracy logit-linear in z; system a shares the slope, b is right with one probability.
+# Accuracy is logit-linear in z. System a has the same slope; system b has constant accuracy.
 draw_slopes <- function(n, slope = 1.2, levels = c(0.2, 0.5, 0.8, 0.4), a = 1.3, b = 0.815) {
   z <- rnorm(n)
   truth <- sample.int(3, n, TRUE, c(0.5, 0.3, 0.2))
@@ -86,9 +86,9 @@ hui_walter <- function() {
   )
 }
 
-# The laws of ordered errors and of confidence, as slow as they are obvious.
+# Slow and obvious twins of the models of ordered errors and of confidence.
 
-# Thresholds from the slope, the middle one, and the logarithms of steps.
+# Thresholds from the middle threshold and the logarithms of steps.
 twin_limits <- function(p) {
   at <- cumsum(c(0, exp(p[-(1:2)])))
   p[[2]] + at - at[[length(p) %/% 2]]
@@ -102,7 +102,7 @@ twin_ordinal <- function(slope, limits) {
   }, numeric(n)))
 }
 
-# As a family of a user's own.
+# The same model as a user-defined family.
 twin_of_ordinal <- function() {
   rater_family(
     start = function(judged, categories) {
@@ -122,7 +122,7 @@ twin_of_ordinal <- function() {
   )
 }
 
-# How far a Newton step on the log-likelihood of a twin leads from these parameters.
+# Length of a Newton step on the log likelihood of a twin from these parameters.
 newton_step <- function(value, at) {
   slope <- differences(value, at, 1e-4)
   curvature <- stats::optimHess(at, value, control = list(ndeps = rep(1e-3, length(at))))

@@ -1,6 +1,8 @@
-# Slow and obvious twins of what gold says, written from the formulas alone, and a peer.
+# Slow and obvious twins of the estimates from gold cases, written from the formulas only, and a
+# peer.
 
-# PPI++ for a mean: y and f of labelled cases, fu of the others; `lambda` NULL for its power tuning.
+# PPI++ for a mean. `y` and `f`: truth and prediction of labelled cases; `fu`: predictions of the
+# others. If `lambda` is NULL, it is tuned for power.
 ppi_mean <- function(y, f, fu, lambda = NULL, w = rep(1, length(y)), conf_level = 0.9) {
   n <- length(y)
   all <- n + length(fu)
@@ -22,7 +24,8 @@ ppi_mean <- function(y, f, fu, lambda = NULL, w = rep(1, length(y)), conf_level 
   c(lambda = lambda, estimate = estimate, low = estimate - z * se, high = estimate + z * se)
 }
 
-# The correction with loops: q of all cases, the places of gold cases among them, and y of these.
+# The correction with loops. `q`: predictions of all cases; `at`: places of the gold cases; `y`:
+# their truth.
 slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share", least_variance = 0) {
   m <- length(y)
   N <- length(q)
@@ -81,8 +84,8 @@ slow_correction <- function(y, q, at, w = rep(1, length(y)), kind = "share", lea
   )
 }
 
-# A quantity of the joint table, `value` of a table with truth in rows, by its slopes: cases `at`
-# have this `truth`; all have an `answer` and predicted probabilities of categories (cases x
+# A quantity of the joint table, by its slopes. `value`: function of a table with truth in rows. The
+# cases `at` have this `truth`. All cases have an `answer` and predicted probabilities (cases x
 # categories).
 slow_quantity <- function(value, truth, answer, predicted, at) {
   m <- length(at)
@@ -125,7 +128,7 @@ slow_quantity <- function(value, truth, answer, predicted, at) {
   )
 }
 
-# The combination by numerical integration.
+# The combination of gold and prior by numerical integration.
 slow_combination <- function(D, size, prior, target, N, z = qnorm(0.95)) {
   inside <- pnorm(1, prior$centre, prior$sd) - pnorm(0, prior$centre, prior$sd)
   density <- function(theta) {
@@ -147,12 +150,12 @@ slow_combination <- function(D, size, prior, target, N, z = qnorm(0.95)) {
   c(M, max(0, M - sqrt((M - ends[1])^2 + v)), min(1, M + sqrt((ends[2] - M)^2 + v)))
 }
 
-# Ten predictions, twenty times.
+# Ten predictions, repeated 20 times.
 ten_predictions <- c(0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1)
 two_hundred <- function() prediction_of(rep(ten_predictions, 20))
 three_numbers <- function(x) c(x$estimate, x$conf.low, x$conf.high)
 
-# The rows of the table of the rule: what gold says, and what ratings say.
+# Rows of the table of the rule: estimates from gold cases, and estimates from ratings.
 rule_rows <- function() {
   list(
     list(
@@ -176,7 +179,7 @@ rule_rows <- function() {
   )
 }
 
-# A panel of three raters, and systems a and b, and gold cases of it drawn at random.
+# A panel of three raters and systems a and b, with a random sample of gold cases.
 gold_panel <- function(n = 300, m = 40, seed = 1, ...) {
   set.seed(seed)
   design <- rater_design(

@@ -1,4 +1,4 @@
-# Metrics by their definitions, one number at a time, from a table with truth in rows.
+# Metrics by their definitions, one number at a time. Tables have truth in rows.
 slow_category_metric <- function(id, table, k, beta = 1) {
   tp <- table[k, k]
   fn <- sum(table[k, -k])
@@ -32,7 +32,7 @@ slow_table_metric <- function(id, table, cost) {
   n <- nrow(p)
   truth <- rowSums(p)
   answer <- colSums(p)
-  # Matthews' correlation as one of indicators: a sum of covariances.
+  # Matthews' correlation as a correlation of indicators: a sum of covariances.
   covariance <- function(a, b) {
     total <- 0
     for (k in seq_len(n)) {
@@ -87,7 +87,7 @@ metric_panel <- function(n = 150, categories = 3, ...) {
 # Cells x rows of the plan.
 slope_matrix <- function(slopes) sapply(seq_along(slopes$whole), slope_of, slopes = slopes)
 
-# Its slow twin: every table with a little more of one cell.
+# Slow twin: computes the metrics of every table with a little more weight in one cell.
 slow_slopes <- function(plan, table, step = 1e-5) {
   n <- length(table)
   square <- matrix(table, sqrt(n), byrow = TRUE)

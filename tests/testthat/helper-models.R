@@ -1,4 +1,4 @@
-# Panels for the latent class models, and slow twins of these.
+# Panels for latent class models, and slow twins of these models.
 
 panel <- function(n = 300, raters = c(0.5, 0.6, 0.7), ...) {
   simulate_ratings(rater_design(raters, 0.8, 4, n, ...))
@@ -12,7 +12,7 @@ models <- function(prior = "weak") {
   lapply(seq_len(nrow(axes)), function(i) do.call(rater_model, c(axes[i, ], prior = prior)))
 }
 
-# Probability of each rating of a rater, by true category and stratum: a slow twin of the core.
+# Probability of each rating of a rater, by true category and stratum: slow twin of the core.
 stratum_matrices <- function(fit) {
   matrix <- confusion(fit)
   if (!is.list(matrix)) matrix <- rep(list(matrix), length(fit$x$raters))
@@ -48,7 +48,7 @@ slow_joint <- function(fit, strata = stratum_matrices(fit)) {
   }, double(length(categories))))
 }
 
-# The sum of squares that fit_raters(method = "pairs") makes least.
+# The sum of squares that fit_raters(method = "pairs") minimises.
 slow_pairs <- function(fit) {
   table <- as.data.frame(fit$x)
   if (!"weight" %in% names(table)) table$weight <- 1
@@ -76,7 +76,7 @@ slow_pairs <- function(fit) {
   sum(each) / sum(pairs$weight1)
 }
 
-# As slow_joint(), with the matrix of rater2 and the truth of some cases given.
+# slow_joint() with a known matrix of rater2 and the known truth of some cases.
 slow_twin_of_known <- function(fit, matrix, some) {
   strata <- lapply(stratum_matrices(fit), function(matrices) {
     names(matrices) <- fit$x$raters
@@ -89,7 +89,7 @@ slow_twin_of_known <- function(fit, matrix, some) {
   out
 }
 
-# Probabilities of a correct answer on easy, middling and hard cases whose mean is `accuracy`.
+# Probabilities of a correct answer on hard, middling and easy cases, with mean `accuracy`.
 reference_strata <- function(accuracy, shift) {
   if (shift == 0) {
     return(accuracy)

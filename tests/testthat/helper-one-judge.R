@@ -1,5 +1,5 @@
-# One judge that says pass or fail of each case. `gold`: numbers of gold cases with verdict pass and
-# truth pass, pass and fail, fail and pass, fail and fail; `passes` of `n` cases have verdict pass.
+# One judge with verdicts pass and fail. `gold`: numbers of gold cases with verdict pass and truth
+# pass, pass and fail, fail and pass, fail and fail. `passes` of `n` cases have the verdict pass.
 judged_once <- function(gold, n, passes, order = seq_len(n), ...) {
   verdict <- rep(c("pass", "pass", "fail", "fail"), gold)
   truth <- rep(c("pass", "fail", "pass", "fail"), gold)
@@ -17,8 +17,9 @@ estimate_once <- function(data, ..., gold_sample = "random") {
   estimate_accuracy(data$x, known_truth = data$truth, gold_sample = gold_sample, ...)
 }
 
-# Gold corrected by predictions, written from its formulas: y of m gold cases, whether an answer is
-# right; q, the share of ratings that equal the answer, of all cases, the first m of which are gold.
+# Correction of gold cases by predictions, written from its formulas. `y`: is the answer right, for
+# m gold cases. `q`: share of ratings equal to the answer, for all cases; the first m are gold
+# cases.
 slow_corrected <- function(y, q, conf_level = 0.9, target = "population") {
   m <- length(y)
   N <- length(q)

@@ -1,7 +1,7 @@
 #' @srrstats {G5.10, G5.12} FALLIBLE_EXTENDED_TESTS=true
 # FALLIBLE_EXTENDED_TESTS is "true" for the long form of tools/test.sh, "nightly" every night, and
-# anything else for the short form. Random panels are i.i.d.: what is wrong for all shows in the
-# first few; what is rare is for the night.
+# anything else for the short form. Random panels are i.i.d.: common faults appear in the first few
+# panels, rare faults only in the night.
 extended_tests <- function() Sys.getenv("FALLIBLE_EXTENDED_TESTS") %in% c("true", "nightly")
 
 rounds <- function(n) {
@@ -9,17 +9,17 @@ rounds <- function(n) {
   seq_len(ceiling(n * share))
 }
 
-# What takes long, and fails only with what the other tests see too.
+# For tests that take long and fail only together with other tests.
 nightly_tests <- function() Sys.getenv("FALLIBLE_EXTENDED_TESTS") == "nightly"
 
 skip_unless_extended <- function() {
   skip_if_not(extended_tests(), "FALLIBLE_EXTENDED_TESTS is not \"true\"")
 }
 
-# From the random panels and exact patterns of helper-reference.R to ratings objects.
+# Converts random panels and exact patterns of helper-reference.R to ratings objects.
 
-# A data set as long data, systems as a table. Raters and systems that never answer are left out, as
-# ratings() would refuse them.
+# A data set as long data, with systems as a table. Raters and systems that never answer are left
+# out, because ratings() refuses them.
 panel_ratings <- function(panel) {
   labels <- panel_labels(panel$N)
   long <- data.frame(
@@ -37,7 +37,7 @@ panel_ratings <- function(panel) {
 
 panel_labels <- function(n) LETTERS[seq_len(n)]
 
-# Only cases that have ratings, since the others have no weight in the long layout.
+# Only cases with ratings, because other cases have no weight in the long layout.
 panel_systems <- function(panel) {
   at <- which(!is.na(panel$answers), arr.ind = TRUE)
   at <- at[at[, 1] %in% panel$long$case, , drop = FALSE]
@@ -51,7 +51,7 @@ lehner_ratings <- function(...) {
   ratings(lehner2015, raters = rater1:rater4, systems = system, case = case, ...)
 }
 
-# A confusion matrix of this accuracy whose errors fall off with distance.
+# A confusion matrix with this accuracy, whose errors decrease with distance.
 distance_confusion <- function(accuracy, n, dispersion = 1) {
   out <- dispersion^-abs(outer(seq_len(n), seq_len(n), "-"))
   diag(out) <- 0
@@ -60,7 +60,7 @@ distance_confusion <- function(accuracy, n, dispersion = 1) {
   out
 }
 
-# Exact patterns as a ratings object with probabilities as weights.
+# Exact patterns as a ratings object, with probabilities as weights.
 exact_ratings <- function(accuracies, system, n = 5, dispersion = 1, system_dispersion = 1,
                           difficulty = 0, system_difficulty = 0) {
   at <- function(accuracy, shift) min(max(accuracy + shift, 0), 1)
@@ -86,8 +86,8 @@ published <- function(x, method = "binned", interval = "bootstrap", ...) {
 
 point_estimate <- function(x, ...) tidy(published(x, interval = "none", ...))$estimate
 
-# How far two sets of numbers are apart: absolutely for numbers up to one, relatively above. Inf
-# where their gaps or lengths differ.
+# Difference of two sets of numbers: absolute for numbers up to one, relative above. Inf if missing
+# values or lengths differ.
 apart <- function(actual, expected) {
   actual <- as.vector(actual)
   expected <- as.vector(expected)
@@ -97,11 +97,11 @@ apart <- function(actual, expected) {
   max(abs(actual - expected) / pmax(1, abs(expected)), 0, na.rm = TRUE)
 }
 
-# For what is right or wrong and has no size.
+# Converts conditions to differences: 0 if all are true, otherwise Inf.
 unless <- function(right) if (isTRUE(all(right))) 0 else Inf
 
-# One expectation for a whole loop: `off` gives the numbers by which the panel of a seed is off. The
-# largest of all must be below `limit`; a failure names its seed.
+# One expectation for a whole loop. `off` returns the differences for the panel of a seed. The
+# largest difference must be below `limit`; a failure names its seed.
 expect_over <- function(seeds, off, limit = 1e-12) {
   worst <- vapply(seeds, function(seed) {
     rlang::try_fetch(
@@ -116,7 +116,7 @@ expect_close <- function(actual, expected, label = NULL) {
   expect_lt(apart(actual, expected), 1e-12, label = paste("the largest difference", label))
 }
 
-# The random panel of a seed with what the slow twin makes of it, made once for all tests.
+# The random panel of a seed and the results of the slow twin, computed once for all tests.
 twin <- function(seed) {
   key <- as.character(seed)
   if (is.null(twins[[key]])) {

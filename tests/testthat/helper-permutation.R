@@ -1,7 +1,7 @@
-# Changes of the input that must not change results, and the comparison of results across them.
+# Changes of the input that must not change results, and comparison of results across them.
 
 # A panel as data with column names, from which walk_ratings() makes ratings. `back`: new names of
-# cases, raters, categories and systems, with the old ones as names.
+# cases, raters, categories and systems. Their names are the old names.
 walk_panel <- function(n = 120, seed = 1) {
   withr::local_seed(seed)
   categories <- c("ka", "kb", "kc")
@@ -58,7 +58,7 @@ renamed <- function(p, field, new) {
   p
 }
 
-# Each returns another panel that means the same.
+# Each function returns a changed panel with the same information.
 walk_changes <- list(
   cases = function(p) {
     p$data <- p$data[withr::with_seed(2, sample.int(nrow(p$data))), ]
@@ -66,7 +66,8 @@ walk_changes <- list(
   },
   raters = function(p) {
     old <- p$raters
-    new <- sub("rater", "judge", rev(old)) # the first becomes the last by name, too
+    new <- sub("rater", "judge", rev(old)) # the first name becomes the last one in the alphabet,
+                                           # too
     at <- match(c(old, paste0("sure_", old)), names(p$data))
     names(p$data)[at] <- c(new, paste0("sure_", new))
     p <- renamed(p, "raters", new)
@@ -81,7 +82,7 @@ walk_changes <- list(
       ifelse(x %in% old, new[match(x, old)], x)
     })
     p <- renamed(p, "categories", new)
-    p$categories <- rev(new) # ordered errors are the same in the other direction
+    p$categories <- rev(new) # ordered errors are the same in the opposite order
     p$turned <- TRUE
     p
   },
@@ -109,7 +110,7 @@ walk_changes <- list(
   }
 )
 
-# Fits of a panel, one of each kind. Each is a function of a panel and of the systems to keep.
+# Fits of a panel, one of each kind. Arguments of each function: a panel, and the systems to keep.
 walk_fits <- list(
   `K-model` = function(p, ...) fit_raters(walk_ratings(p, ...)),
   `K-model, likelihood` = function(p, ...) {
@@ -159,8 +160,8 @@ walk_drawn <- function(x, model) {
   fit_raters(x, model, method = "bayes", sampling = list(draws = 400, thin = 2))
 }
 
-# What verbs are called with: ratings, fits, and estimates of both. Functions without arguments that
-# make their value once.
+# Inputs of verbs: ratings, fits, and estimates of both. They are functions without arguments that
+# compute their value once.
 walk_inputs <- function(p) {
   once <- function(make) {
     force(make)
@@ -200,7 +201,7 @@ walk_inputs <- function(p) {
   )
 }
 
-# Verbs: what the package exports, and the generics of R's own statistics that it has methods for.
+# Verbs: exported functions, and generics of package stats for which the package has methods.
 walk_verbs <- function() {
   methods <- getNamespaceInfo("fallible", "S3methods")
   statistics <- intersect(methods[, 1L], getNamespaceExports("stats"))
@@ -219,22 +220,22 @@ walk_exceptions <- c(
   simulate = "returns draws only"
 )
 
-# Arguments without a default, by their names, whatever the verb: functions of a panel.
+# Arguments without a default, by name, for all verbs: functions of a panel.
 walk_arguments <- list(
   rater1 = function(p) walk_new("rater1", p), rater2 = function(p) walk_new("rater2", p),
   system = function(p) walk_new("sys1", p), truth = function(p) p$data[c("case", "truth")],
   y = function(p) walk_ratings(p), most = function(p) 1000
 )
 
-# Verbs whose standard errors may come from replicates that an estimate draws from its own seed.
+# Verbs whose standard errors may come from replicates, which an estimate draws from a stored seed.
 walk_replicated <- c(
   "estimate_metrics", "confusion", "shared_errors", "compare_systems", "update", "vcov", "plan_gold"
 )
 
 walk_new <- function(old, p) if (old %in% names(p$back)) p$back[[old]] else old
 
-# A call of a verb: the tables of its `value`; `drew`, did it take random numbers?; `refused`, the
-# class of the error; `wrong`, an error or a warning that has no class of the package.
+# Calls a verb. Returns the tables of its `value`; `drew`: did it use random numbers; `refused`:
+# class of the error; `wrong`: an error or a warning without a class of the package.
 walk_call <- function(verb, object, p, ...) {
   wrong <- refused <- NULL
   formals <- walk_formals(verb, object)
@@ -269,7 +270,7 @@ walk_call <- function(verb, object, p, ...) {
   list(value = value, drew = !identical(before, .Random.seed), refused = refused, wrong = wrong)
 }
 
-# NULL for a generic of R that has no method for the object.
+# Formals of the method; NULL if a generic of R has no method for the object.
 walk_formals <- function(verb, object) {
   for (class in class(object)) {
     method <- utils::getS3method(verb, class, TRUE, asNamespace("fallible"))
@@ -278,7 +279,7 @@ walk_formals <- function(verb, object) {
   if (verb %in% getNamespaceExports("fallible")) formals(args(walk_function(verb)))
 }
 
-# Tables of a result, as data frames of keys and numbers; NULL if it has none.
+# Tables of a result, as data frames of keys and numbers. NULL if there are none.
 walk_tables <- function(result, back = character()) {
   if (inherits(result, c("ratings", "gg"))) return(NULL)
   tables <- if (is.data.frame(result) && !inherits(result, "fallible_result")) {
@@ -315,7 +316,7 @@ walk_result <- function(result) {
   Filter(Negate(is.null), tables)
 }
 
-# Words are keys, under their old names. What orders categories is no number.
+# Text columns are keys, with their old names. Columns that order categories are not numbers.
 walk_plain <- function(table, back) {
   table <- as.data.frame(table)
   lists <- vapply(table, is.list, NA)
@@ -339,7 +340,7 @@ walk_old <- function(words, back) {
   gsub("<((rater|sys|k)[a-z0-9]+)>", "\\1", words)
 }
 
-# Pairs have no order: the first in the alphabet comes first, and a difference changes its sign.
+# Pairs have no order: sorts the names in each pair, and changes the sign of a difference if needed.
 walk_pairs <- function(table, first) {
   second <- sub("1$", "2", first)
   turned <- table[[first]] > table[[second]]
@@ -365,8 +366,8 @@ walk_contrasts <- function(call, p) {
   call
 }
 
-# What is wrong with the same call of two panels: words, or NULL. `copies`: cases of `b` that were
-# one with others in `a`.
+# Compares the same call for two panels. Returns a text about the first difference, or NULL.
+# `copies`: cases of `b` that are copies of a case of `a`.
 walk_compare <- function(a, b, copies = NULL, most = 1e-8, only = NULL) {
   if (!identical(a$refused, b$refused)) {
     return(paste0("refused: ", a$refused %||% "no", " | ", b$refused %||% "no"))
@@ -375,7 +376,7 @@ walk_compare <- function(a, b, copies = NULL, most = 1e-8, only = NULL) {
     return(paste("tables:", toString(names(a$value)), "|", toString(names(b$value))))
   }
   keys <- names(a$value) %||% seq_along(a$value)
-  # ground_truth() has a row for each case, whatever its weight, and counts these rows.
+  # ground_truth() has one row per case, for any weight, and counts these rows.
   if (!is.null(copies) && setequal(keys, c("cases", "categories"))) keys <- "cases"
   for (key in keys) {
     off <- walk_table_apart(a$value[[key]], b$value[[key]], copies, most, only)
@@ -391,7 +392,7 @@ walk_table_apart <- function(a, b, copies, most, only) {
   number <- names(a)[vapply(a, is.numeric, NA)]
   key <- setdiff(names(a), c(number, "reason", "found", "advice", ".votes"))
   compared <- if (is.null(only)) number else intersect(number, only)
-  # These count rows, not their weights.
+  # These columns count rows, not weights.
   if (!is.null(copies)) compared <- setdiff(compared, c("weight", "cases", "ratings"))
   name <- function(table) do.call(paste, c(table[key], list(rep("", nrow(table))), sep = "/"))
   a$key <- name(a)
@@ -402,7 +403,7 @@ walk_table_apart <- function(a, b, copies, most, only) {
     by <- c(list(t$key), lapply(compared, function(n) signif(t[[n]], 6)))
     t[do.call(order, c(unname(by), method = "radix")), , drop = FALSE]
   }
-  # Each row of a case has the numbers that the case had.
+  # All copies of a case must have the numbers of this case.
   b <- rbind(b[!of_copy, , drop = FALSE], b[of_copy, , drop = FALSE])
   numbers <- lapply(b[compared], signif, 7)
   b <- b[!(sort(of_copy) & duplicated(do.call(paste, c(list(b$key), numbers)))), , drop = FALSE]
@@ -426,7 +427,7 @@ walk_table_apart <- function(a, b, copies, most, only) {
   }
 }
 
-# All verbs on all inputs, before and after each change. Failures as words, a row each.
+# All verbs on all inputs, before and after each change. Returns failures as text, one row each.
 walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_verbs(),
                      tell = NULL) {
   local_silent_refusals()
@@ -454,10 +455,11 @@ walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_ve
         fail(input, "cannot be made", change, other)
         next
       }
-      of_rows <- if (!is.null(q$copies)) c("glance", "truth") # they describe rows of the data
+      of_rows <- if (!is.null(q$copies)) c("glance", "truth") # these verbs describe rows of the
+                                                              # data
       for (verb in setdiff(names(calls), of_rows)) {
         found <- walk_call(verb, other, q)
-        drawn <- grepl("Bayes|combined", input) || # an update of gold is combined
+        drawn <- grepl("Bayes|combined", input) || # an update of gold cases is combined
           (startsWith(input, "gold") && verb %in% walk_replicated)
         off <- walk_compare(
           walk_contrasts(calls[[verb]], q), walk_contrasts(found, q), q$copies,
@@ -474,7 +476,7 @@ walk_all <- function(p, changes, inputs = names(walk_inputs(p)), verbs = walk_ve
   failures
 }
 
-# Refusals by class, without their words, which take most of the time of a walk.
+# Errors by class, without messages. Messages would take most of the time of a walk.
 local_silent_refusals <- function(frame = parent.frame()) {
   set_conditions(list(
     abort_fallible = function(topic, ...) {

@@ -1,6 +1,6 @@
-# Describes a picture by lines of text that are the same for every version of ggplot2: its texts,
-# legends and axes as they are drawn, its scales, and the mapped values of each layer. Deprecated
-# calls are errors.
+# Describes a picture by lines of text that are the same for every version of ggplot2. They contain
+# texts, legends and axes as drawn, scales, and the mapped values of each layer. Deprecated calls
+# are errors.
 describe_picture <- function(plot) {
   withr::local_options(lifecycle_verbosity = "error")
   withr::local_pdf(NULL)
@@ -23,7 +23,7 @@ describe_picture <- function(plot) {
   )
 }
 
-# The parts of a table of grobs, from top to bottom and left to right: name, grob.
+# Parts of a table of grobs, from top to bottom and from left to right: name and grob.
 drawn_parts <- function(table) {
   order <- order(table$layout$t, table$layout$l)
   list(name = table$layout$name[order], grob = table$grobs[order])
@@ -38,12 +38,13 @@ leaves_of <- function(grob) {
 
 text_in <- function(grob) {
   texts <- as.character(unlist(lapply(leaves_of(grob), `[[`, "label")))
-  # In a colour bar, ggplot2 3.4 has a label NA for a break outside the limits.
+  # In a colour bar, ggplot2 3.4 has the label NA for a break outside the limits.
   toString(gsub("\n", " / ", texts[!is.na(texts)], fixed = TRUE))
 }
 
-# A row per label of each legend with keys: legend (its title), label, drawn (has it a key?). A
-# legend with a colour bar has one row. ggplot2::get_guide_data() lists labels without keys, too.
+# One row per label of each legend with keys: legend (its title), label, drawn (true if it has a
+# key). A legend with a colour bar has one row. ggplot2::get_guide_data() also lists labels without
+# keys.
 legends_of <- function(plot) {
   withr::local_pdf(NULL)
   drawn_legends(drawn_parts(ggplot2::ggplotGrob(plot)))
@@ -64,7 +65,7 @@ drawn_legend <- function(legend) {
   parts <- drawn_parts(legend)
   labels <- vapply(parts$grob[startsWith(parts$name, "label")], text_in, "")
   keys <- startsWith(parts$name, "key-")
-  # Each key has one grob or one per layer, and a ground.
+  # Each key has a background, and one grob, or one per layer.
   cells <- sub("-[^-]*$", "", parts$name[keys])
   drawn <- tapply(vapply(parts$grob[keys], has_sign, NA), factor(cells, unique(cells)), any)
   if (!any(keys)) drawn <- any(parts$name == "bar")
@@ -85,7 +86,7 @@ describe_legends <- function(rows) {
   paste0(trimws(paste("legend", names(lines), recycle0 = TRUE)), ": ", lines, recycle0 = TRUE)
 }
 
-# The heights of densities depend on the version of R.
+# True for pictures with densities. Their heights depend on the version of R.
 has_densities <- function(plot) {
   any(vapply(plot$layers, function(layer) inherits(layer$stat, "StatDensity"), NA))
 }
@@ -97,7 +98,7 @@ describe_ranges <- function(panel, dense) {
   )
 }
 
-# The values of a scale for colours, shapes and the like.
+# The values of a scale for colours, shapes and similar aesthetics.
 describe_scale <- function(scale) {
   name <- scale$aesthetics[[1]]
   if (name %in% c("x", "y") || scale$is_empty()) return()
@@ -112,7 +113,7 @@ describe_scale <- function(scale) {
 
 positions <- c("x", "y", "xmin", "xmax", "ymin", "ymax", "xend", "yend", "xintercept", "yintercept")
 
-# Geom, number of rows, and the values of what is mapped or a position.
+# Geom, number of rows, and values of mapped columns and positions.
 describe_layer <- function(layer, data) {
   shown <- intersect(union(positions, names(layer$computed_mapping)), names(data))
   values <- vapply(data[setdiff(shown, c("group", "width"))], values_in_words, "")
@@ -131,7 +132,7 @@ values_in_words <- function(x) {
 # The order of strings does not depend on the locale.
 in_one_order <- function(x) factor(x, sort(unique(x), method = "radix"))
 
-# Range and mean, as exact as a reader of the picture sees them.
+# Range and mean, with the precision that a reader of the picture sees.
 numbers_in_words <- function(x, with_mean = FALSE) {
   x <- x[is.finite(x)]
   if (length(x) == 0L) return("none")

@@ -1,6 +1,6 @@
-# Hierarchical Dawid-Skene in loops, for reading: `answers` is cases x raters, integers or NA; `n`
-# is how many cases each row stands for. A fixed point step of c in the place of Newton's, no
-# extrapolation, one start.
+# Hierarchical Dawid-Skene model in loops, for reading. `answers`: cases x raters, integers or NA.
+# `n`: number of cases of each row. Uses a fixed-point step for c instead of Newton steps, no
+# extrapolation, and one start.
 
 slow_pooled <- function(answers, categories, n = rep(1, nrow(answers)), one_coin = FALSE,
                         rounds = 20000, tolerance = 1e-13, silent = NULL) {
@@ -48,7 +48,7 @@ slow_pooled <- function(answers, categories, n = rep(1, nrow(answers)), one_coin
   c(h, list(posterior = p, base_rates = rates, matrices = theta, answering = g))
 }
 
-# Raters who answer some cases and abstain on others. `silent`: cases x raters, who abstained.
+# Raters who answer some cases and abstain on others. `silent` (cases x raters): who abstained.
 slow_start_of_answering <- function(answers, silent, n, K) {
   if (is.null(silent)) return(NULL)
   given <- colSums(!is.na(answers) * n)
@@ -59,7 +59,8 @@ slow_start_of_answering <- function(answers, silent, n, K) {
   )
 }
 
-# A round of it; `given` and `none` are raters x truths. The size of the centre is a fixed point.
+# One round of this model; `given` and `none` are raters x truths. The size of the centre is found
+# by fixed-point steps.
 slow_answering <- function(g, given, none) {
   for (update in 1:3) {
     mu <- plogis(outer(g$b, g$h, `+`))
@@ -138,7 +139,7 @@ slow_centre <- function(h, counts, one_coin) {
   h
 }
 
-# One row at a time, by the definition.
+# Flattens one row at a time, by the definition.
 slow_flatten <- function(q, r, rho, rates) {
   for (i in seq_len(nrow(q))) {
     if (r[[i]] < 2) next
@@ -165,7 +166,7 @@ three_tests <- function() {
   ratings(tests, raters = a:c, weights = n)
 }
 
-# The same of liver flukes; of the pattern that nobody has there is no row.
+# Three tests of liver flukes. The pattern without cases has no row.
 fluke_tests <- function() {
   tests <- data.frame(
     a = c(0, 1, 0, 0, 1, 0, 1), b = c(0, 0, 1, 0, 0, 1, 1), c = rep(0:1, c(3, 4)),
@@ -183,7 +184,7 @@ three_categories <- function() {
   ratings(said)
 }
 
-# A set of real data with the raters back that its folder has as systems.
+# A set of real data, to which raters are added that its folder contains as systems.
 ratings_with_held_out <- function(folder) {
   read <- function(name) {
     file <- list.files(folder, paste0("^", name, "[.]csv"), full.names = TRUE)
@@ -200,13 +201,13 @@ ratings_with_held_out <- function(folder) {
   ratings(said, case = case, rater = rater, rating = rating)
 }
 
-# Cases x raters, as labels.
+# Answers as labels: cases x raters.
 wide_answers <- function(x) {
   said <- answers_by_pattern(x)[x$index, seq_along(x$raters), drop = FALSE]
   matrix(x$categories[said], nrow(said), dimnames = list(NULL, x$raters))
 }
 
-# What starts are compared by.
+# Log density, by which starts are compared.
 slow_log_density <- function(fit, answers, n = rep(1, nrow(answers))) {
   K <- length(fit$u)
   raters <- length(fit$s)

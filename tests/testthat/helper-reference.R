@@ -1,9 +1,9 @@
-# A slow and obvious twin of the compiled K-model pipeline, for tests: plain loops over cases,
-# pairs of ratings and categories, written from the formulas alone. Nothing here is fast.
+# Slow and obvious twin of the compiled K-model, for tests: plain loops over cases, pairs of ratings
+# and categories, written from the formulas only.
 
 # Estimation ------------------------------------------------------------------------------------
 
-# Pairs of ratings that two different raters gave one case, and how many of them agree.
+# Pairs of ratings of one case by two different raters, and the number of agreeing pairs.
 reference_pairs <- function(raters, ratings) {
   pairs <- 0
   agreeing <- 0
@@ -17,8 +17,7 @@ reference_pairs <- function(raters, ratings) {
   c(pairs = pairs, agreeing = agreeing)
 }
 
-# Share of agreeing pairs among all pairs; a pair counts as often as its case weighs. NA when
-# there is no pair.
+# Share of agreeing pairs among all pairs. A pair has the weight of its case. NA without pairs.
 reference_agreement <- function(long, weights, n_cases) {
   total <- c(pairs = 0, agreeing = 0)
   for (i in seq_len(n_cases)) {
@@ -28,7 +27,7 @@ reference_agreement <- function(long, weights, n_cases) {
   if (total[["pairs"]] > 0) total[["agreeing"]] / total[["pairs"]] else NA_real_
 }
 
-# Weighted share of each category among all ratings, the repeats included.
+# Weighted share of each category among all ratings, including repeats.
 reference_shares <- function(long, N, weights) {
   shares <- numeric(N)
   for (row in seq_len(nrow(long))) {
@@ -38,8 +37,8 @@ reference_shares <- function(long, N, weights) {
   shares / sum(shares)
 }
 
-# Rater accuracy and base rates. `long` has one row per rating: case, rater, rating.
-# A raw base rate within 1e-12 of zero is a zero that rounding has moved, and not negative.
+# Rater accuracy and base rates. `long` has one row per rating: case, rater, rating. A raw base rate
+# within 1e-12 of zero differs from zero by rounding and does not count as negative.
 reference_fit <- function(long, N, weights, n_cases) {
   agreement <- reference_agreement(long, weights, n_cases)
   fit <- list(
@@ -55,7 +54,7 @@ reference_fit <- function(long, N, weights, n_cases) {
     return(fit)
   }
   accuracy <- 1 / N + sqrt(((N - 1) * agreement - (N - 1) / N) / N)
-  if (agreement == 1) accuracy <- 1 # the formula's value, without its rounding error
+  if (agreement == 1) accuracy <- 1 # the value of the formula, without its rounding error
   raw <- ((N - 1) * reference_shares(long, N, weights) - 1 + accuracy) / (N * accuracy - 1)
   clamped <- ifelse(raw > 1e-12, raw, 0)
   fit$rater_accuracy <- accuracy
@@ -66,8 +65,8 @@ reference_fit <- function(long, N, weights, n_cases) {
   fit
 }
 
-# Posterior of one case from the number of its ratings in each category. With perfect raters
-# it is the limit from below: the categories with most ratings, among the possible ones.
+# Posterior of one case from the number of its ratings in each category. With perfect raters it is
+# the limit from below: the categories with most ratings, among the possible ones.
 reference_posterior_case <- function(counts, base_rates, accuracy) {
   N <- length(base_rates)
   possible <- base_rates > 0
@@ -101,7 +100,7 @@ reference_posterior <- function(fit, long, N, n_cases) {
 
 # Accuracy of one system ------------------------------------------------------------------------
 
-# The cases that tell about a system: rated, answered, of positive weight, with a posterior.
+# Cases that are used for a system: rated, answered, of positive weight, with a posterior.
 reference_used <- function(posterior, answers, weights, rated) {
   which(rated & !is.na(answers) & weights > 0 & !is.na(posterior[, 1]))
 }
@@ -112,14 +111,15 @@ reference_credit <- function(probabilities, answer) {
   if (answer %in% tied) 1 / length(tied) else 0
 }
 
-# The number of the bin of a highest probability: 1 is (1 - width, 1]. Edges go to the bin below.
+# Number of the bin of a highest probability: bin 1 is (1 - width, 1]. Edges belong to the bin
+# below.
 reference_bin <- function(probability, width) {
   bin <- 1
   while (probability <= max(0, 1 - bin * width) + 1e-9) bin <- bin + 1
   bin
 }
 
-# Estimate from agreement and probability, NA where they say nothing.
+# Estimate from agreement and probability. NA if they carry no information.
 reference_estimate <- function(agreement, probability, N) {
   if (N * probability - 1 < 1e-6) {
     return(NA_real_)
@@ -127,7 +127,7 @@ reference_estimate <- function(agreement, probability, N) {
   ((N - 1) * agreement - 1 + probability) / (N * probability - 1)
 }
 
-# One row per bin that has cases, the highest first.
+# One row per bin with cases, the highest first.
 reference_bins <- function(posterior, answers, weights, rated, N, width = 0.1) {
   used <- reference_used(posterior, answers, weights, rated)
   highest <- credit <- bin <- rep(NA_real_, length(answers))
@@ -155,7 +155,7 @@ reference_bins <- function(posterior, answers, weights, rated, N, width = 0.1) {
 
 reference_clip <- function(x) pmin(pmax(x, 0), 1)
 
-# Mean of the bins' estimates, each weighted by its cases; bins without an estimate leave it.
+# Mean of the bins' estimates, weighted by cases. Bins without an estimate are left out.
 reference_binned <- function(posterior, answers, weights, rated, N, clip, width) {
   bins <- reference_bins(posterior, answers, weights, rated, N, width)
   bins <- bins[!is.na(bins$estimate_raw), ]
@@ -167,7 +167,7 @@ reference_binned <- function(posterior, answers, weights, rated, N, clip, width)
   if (clip == "overall") reference_clip(estimate) else estimate
 }
 
-# The estimate from the probabilities of all categories, without bins.
+# Estimate from the probabilities of all categories, without bins.
 reference_unbinned <- function(posterior, answers, weights, rated, N, clip) {
   used <- reference_used(posterior, answers, weights, rated)
   if (length(used) == 0) {
@@ -185,7 +185,7 @@ reference_unbinned <- function(posterior, answers, weights, rated, N, clip) {
   if (clip == "none") estimate else reference_clip(estimate)
 }
 
-# The estimated accuracy of one system; NA when no case tells.
+# Estimated accuracy of one system. NA if no case can be used.
 reference_accuracy <- function(posterior, answers, weights, rated, N,
                                method = c("binned", "unbinned"),
                                clip = c("bin", "overall", "none"), width = 0.1) {
@@ -198,7 +198,7 @@ reference_accuracy <- function(posterior, answers, weights, rated, N,
   }
 }
 
-# The whole pipeline for one system; `...` goes to reference_accuracy().
+# The whole pipeline for one system. `...` is passed to reference_accuracy().
 reference_pipeline <- function(long, answers, N, weights, n_cases, ...) {
   fit <- reference_fit(long, N, weights, n_cases)
   posterior <- reference_posterior(fit, long, N, n_cases)
@@ -215,9 +215,9 @@ reference_pipeline <- function(long, answers, N, weights, n_cases, ...) {
 
 # Exact probabilities ---------------------------------------------------------------------------
 
-# Every combination of the raters' ratings (r1, r2, ...) and the system's answer (s) with its
-# probability. Rows of a confusion matrix are true categories. `strata` is a list of
-# list(weight, confusions, system), shared by raters and system, and overrides the first two.
+# All combinations of the raters' ratings (r1, r2, ...) and the system's answer (s), with their
+# probabilities. Rows of a confusion matrix are true categories. `strata` is a list of list(weight,
+# confusions, system) and overrides the first two arguments.
 exact_patterns <- function(confusions, system, base_rates, strata = NULL) {
   if (is.null(strata)) {
     strata <- list(list(weight = 1, confusions = confusions, system = system))
@@ -241,7 +241,8 @@ exact_patterns <- function(confusions, system, base_rates, strata = NULL) {
 
 # Random panels ---------------------------------------------------------------------------------
 
-# One answer to a case of category `truth`: right with probability `accuracy`, else any other.
+# One answer to a case of category `truth`: right with probability `accuracy`, otherwise any other
+# category.
 random_panel_answer <- function(truth, accuracy, N) {
   if (stats::runif(1) < accuracy) {
     return(truth)
@@ -262,8 +263,8 @@ random_panel_accuracies <- function(shape, N, m) {
   )
 }
 
-# Ratings of each case by each rater: some missing, some repeated. A case in `alone` has one
-# rater, who gives three ratings at random.
+# Ratings of each case by each rater; some are missing, some are repeated. A case in `alone` has one
+# rater, who gives three random ratings.
 random_panel_long <- function(truth, accuracies, N, missing, repeated, alone) {
   case <- rater <- rating <- integer()
   for (i in seq_along(truth)) {
@@ -282,7 +283,7 @@ random_panel_long <- function(truth, accuracies, N, missing, repeated, alone) {
   data.frame(case = case, rater = rater, rating = rating)
 }
 
-# The panel twice, the second time with the categories in reverse: exact ties become common.
+# The panel twice, the second time with categories in reverse order. This makes exact ties common.
 random_panel_mirror <- function(long, N, n_cases) {
   mirror <- data.frame(
     case = long$case + n_cases, rater = long$rater, rating = N + 1L - long$rating
@@ -290,7 +291,7 @@ random_panel_mirror <- function(long, N, n_cases) {
   rbind(long, mirror)
 }
 
-# Answers of systems of any accuracy, each to a part of the cases.
+# Answers of systems with any accuracy. Each system answers some of the cases.
 random_panel_systems <- function(truth, N) {
   answers <- matrix(NA_integer_, length(truth), sample.int(3, 1))
   for (s in seq_len(ncol(answers))) {
@@ -303,7 +304,7 @@ random_panel_systems <- function(truth, N) {
   answers
 }
 
-# One panel, perhaps one without a usable case.
+# One panel. It may have no usable case.
 random_panel_draw <- function() {
   shapes <- c(
     "any", "any", "equal", "equal", "mirrored", "mirrored",
@@ -334,14 +335,14 @@ random_panel_draw <- function() {
   )
 }
 
-# Are there two raters, and has each system an answer on a rated case of positive weight?
+# True if there are two raters, and each system has an answer to a rated case of positive weight.
 random_panel_usable <- function(panel) {
   useful <- seq_len(panel$n_cases) %in% panel$long$case & panel$weights > 0
   answered <- colSums(!is.na(panel$answers[useful, , drop = FALSE]))
   length(unique(panel$long$rater)) >= 2 && all(answered > 0)
 }
 
-# A random data set, the same for the same seed; the generator's state is put back afterwards.
+# A random data set, the same for the same seed. Restores the state of the generator.
 random_panel <- function(seed) {
   state <- get0(".Random.seed", envir = globalenv(), inherits = FALSE)
   on.exit({
@@ -357,9 +358,9 @@ random_panel <- function(seed) {
   panel
 }
 
-# What stands in the way of certainty where raters lean to one category, and the typical interval,
-# by the letter of the published rule. `x`, `m`: ratings of the category, and all, of each case;
-# `said`: does the system give it.
+# Leaning of raters towards one category, and the typical interval, from the text of the published
+# rule. `x`, `m`: number of ratings in the category, and of all ratings, of each case. `said`: does
+# the system give the category.
 reference_lean <- function(x, m) {
   p <- sum(x) / sum(m)
   po <- 1 - 2 * sum(x * (m - x)) / sum(m * (m - 1))

@@ -1,4 +1,4 @@
-# One small example of each class, made once.
+# One small example of each class, computed once.
 examples_of_results <- function() {
   if (is.null(example_store$all)) example_store$all <- withr::with_seed(1, quiet(make_examples()))
   example_store$all
@@ -51,16 +51,16 @@ make_examples <- function() {
   )
 }
 
-# The class of an example: mostly its name.
+# Class of an example; most examples are named by their class.
 class_of_example <- function(name) {
   if (name == "agreement_comparison") "agreement_test" else name
 }
 
-# The words of all notes of a result.
+# Texts of all notes of a result.
 notes_of <- function(x) vapply(schema_of(x)$notes, `[[`, "", "text")
 
-# The classes of results: those with methods for print() or autoplot() in NAMESPACE, and instructions
-# with a method that makes their schema.
+# Classes of results: classes with methods for print() or autoplot() in NAMESPACE, and classes with
+# a method that makes their schema.
 classes_of_results <- function() {
   methods <- getNamespaceInfo("fallible", "S3methods")
   shown <- methods[methods[, 1L] %in% c("print", "autoplot"), 2L]
@@ -71,6 +71,6 @@ classes_of_results <- function() {
 # Names of the tables of a result.
 table_names <- function(x) names(schema_of(x)$tables)
 
-# What says how to do something is no result, and has no picture.
+# Models, priors, designs, estimators and gold cases are inputs. They have no picture.
 instructions <- c("rater_model", "rater_prior", "rater_design", "accuracy_estimator",
   "gold_cases")

@@ -1,4 +1,5 @@
-# A panel with scores of one system, drawn from the truth; `truth` is the true categories.
+# A panel with scores of one system, which depend on the truth. `truth` contains the true
+# categories.
 scored_panel <- function(n = 300, raters = c(0.8, 0.75, 0.7), base = c(0.6, 0.4), shift = 1.2,
                          sharp = 1, scores = TRUE, ...) {
   x <- simulate_ratings(rater_design(

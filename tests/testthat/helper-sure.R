@@ -1,16 +1,17 @@
-# Panels that look sure and are not, as public sets were where intervals failed. Each has a system
-# `s` and its truth; the raters are alike.
+# Panels in which agreement is high and accuracy is not, like public sets in which intervals failed.
+# Each panel has a system `s` and the truth. The raters have equal distributions.
 sure_panel <- function(which, n = 400) {
   yes <- function(share) ifelse(stats::runif(n) < share, "yes", "no")
   truth <- yes(0.5)
   other <- function(said) ifelse(said == "yes", "no", "yes")
   right <- function(share) ifelse(stats::runif(n) < share, truth, other(truth))
   made <- switch(which,
-    # Raters who say yes in 95% of the cases, whatever the truth; and a system that always does.
+    # Raters who say yes in 95% of the cases, whatever the truth, and a system that always says yes.
     yes = list(raters = replicate(3, yes(0.95)), s = rep("yes", n)),
-    # The same raters at kappa 0, and a system that knows better, with half of the cases "no".
+    # The same raters with kappa 0, and a system with accuracy .75, which says no in half of the
+    # cases.
     zero = list(raters = replicate(3, yes(0.95)), s = right(0.75)),
-    # One-sided judges, who see a few of the cases that are "no", the same ones.
+    # One-sided judges, who recognise only a few of the "no" cases, the same ones for all.
     sided = {
       seen <- truth == "no" & stats::runif(n) < 0.04
       list(
@@ -18,7 +19,7 @@ sure_panel <- function(which, n = 400) {
           "no", "yes")), s = ifelse(stats::runif(n) < 0.03, "no", "yes")
       )
     },
-    # Nine near-copies of one judge, and a system that is of their kind.
+    # Nine near-copies of one judge, and a system that is another copy.
     copies = {
       first <- right(0.6)
       near <- function() ifelse(stats::runif(n) < 0.01, other(first), first)
@@ -31,7 +32,7 @@ sure_panel <- function(which, n = 400) {
   list(x = x, truth = mean(made$s == truth))
 }
 
-# Six cases of three ratings, with a system.
+# Six cases with three ratings each, and a system.
 lean_panel <- function() {
   said <- c("aaa", "aab", "abb", "bbb", "aaa", "aab")
   votes <- do.call(rbind, strsplit(said, ""))

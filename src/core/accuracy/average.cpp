@@ -1,5 +1,5 @@
-// Accuracy averaged over models that let go of the K-properties, each weighed by how probable it
-// makes the data.
+// Accuracy averaged over models that relax the K-properties. Weights are posterior probabilities of
+// the models.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,14 +13,15 @@ namespace fallible {
 
 namespace {
 
-constexpr double negligible = 1e-8;  // weight
-constexpr double slack = 30;         // of log evidence, for what is not polished
-constexpr double matters = 1e-3;     // likewise, for a fit to other cases
+constexpr double negligible = 1e-8;  // smallest weight that counts
+constexpr double slack = 30;         // margin of log evidence for fits that are not polished
+constexpr double matters = 1e-3;     // members with a smaller weight are not refitted
 
-// Weights of models from their log evidence and prior; what is NaN or negligible has none.
+// Posterior weights of models from the sums of log evidence and log prior. NaN and negligible
+// weights become 0.
 std::vector<double> weigh(const std::vector<double>& log_evidence) {
   double most = -std::numeric_limits<double>::infinity(), total = 0;
-  for (const double x : log_evidence) most = std::fmax(most, x);  // NaN is no number
+  for (const double x : log_evidence) most = std::fmax(most, x);  // fmax ignores NaN
   std::vector<double> out;
   for (const double x : log_evidence) {
     const double w = std::exp(x - most);
@@ -35,20 +36,20 @@ void add_scaled(const std::vector<double>& x, double scale, std::vector<double>&
   for (std::size_t i = 0; i < x.size(); ++i) to[i] += scale * x[i];
 }
 
-// By how much the prior of a system, which has been right once and wrong once before, has moved an
-// estimate that it has moved to `independent`.
+// Shift of an estimate caused by the system's Beta(2, 2) prior (one right and one wrong answer).
+// `independent` is the estimate after the shift.
 double prior_pull(double independent, double cases) { return (1 - 2 * independent) / cases; }
 
-// The average for one system, or for raters alone: its members, their fits and weights.
+// Average for one system, or for the raters only: its members, their fits and their weights.
 class SystemAverage {
  public:
-  SystemAverage(const Ratings& ratings, int system, bool ordered)  // -1 for raters alone
+  SystemAverage(const Ratings& ratings, int system, bool ordered)  // -1 for the raters only
       : alone_(system < 0), data_(ratings, system) {
     if (has_cases(data_)) family_ = make_family(data_.rows(), ordered);
   }
 
-  // Members that no other comes before: each is fitted with all that come after it, separately from
-  // the rest. None without a case.
+  // Members that depend on no other member. Each root is fitted with all members that depend on it,
+  // separately from other roots. Empty if there are no cases.
   std::vector<const Member*> roots() const {
     std::vector<const Member*> out;
     for (const auto& one : family_) {
@@ -57,7 +58,7 @@ class SystemAverage {
     return out;
   }
 
-  // Once those who lead, in all trees, then the others.
+  // Must be called for the leaders of all trees first, then for the other members.
   void fit_tree(const Member* root, bool leaders) {
     const double least = leaders ? any_matters : what_matters();
     for (const auto& one : family_) {
@@ -67,14 +68,14 @@ class SystemAverage {
     }
   }
 
-  // Weighs the members, once all are fitted; tells all but what follows from raters alone.
+  // Weighs the members after all are fitted. Fills all fields except those from the raters only.
   SystemEstimate average() {
     if (family_.empty()) return {};
     SystemEstimate out = mix(family_, data_, posterior_);
     const double mean = data_.mean_posterior(posterior_);
     double variance = 0;
     for (const auto& one : family_) {
-      // What stands on a member that is ruled out has not been fitted.
+      // A member has not been fitted if its base is ruled out.
       if (one->base() && one->base()->ruled_out()) continue;
       const MemberResult& of = out.members.emplace_back(one->result());
       variance += of.weight * (square(of.std_error) + square(of.estimate - mean));
@@ -88,9 +89,9 @@ class SystemAverage {
   const std::vector<double>& posterior() const { return posterior_; }
   const LatentRows& rows() const { return data_.rows(); }
 
-  // In other cases the estimate with errors of its own, and what its correction follows from:
-  // members that matter are fitted anew and weighed; the evidence of the rest is that of these
-  // cases and says nothing of others.
+  // Estimate with independent errors for other cases, and the quantities that its correction needs.
+  // Members that matter are fitted again and weighed. The others are left out, because their
+  // evidence belongs to the cases of the first fit.
   SystemEstimate with_weights(const std::vector<double>& of_patterns) const {
     const Joined now = data_.with_weights(of_patterns);
     if (!has_cases(now)) return {};
@@ -99,7 +100,7 @@ class SystemAverage {
       if (one->result().weight >= matters) wanted.insert({one.get(), one->base()});
     }
     Family again;
-    std::map<const OneCoin*, const OneCoin*> bases{{nullptr, nullptr}};  // and what they are now
+    std::map<const OneCoin*, const OneCoin*> bases{{nullptr, nullptr}};  // old base -> new base
     for (const auto& one : family_) {
       if (wanted.count(one.get()) == 0) continue;
       again.push_back(one->refit(now, bases.at(one->base())));
@@ -110,20 +111,20 @@ class SystemAverage {
   }
 
  private:
-  // Is there something to judge?
+  // True if there are answers to evaluate, or if there is no system.
   bool has_cases(const Joined& data) const { return alone_ || data.cases() > 0; }
 
-  // Sum of log evidence and prior without which a member has no weight, once those who lead are
-  // fitted.
+  // Sum of log evidence and log prior below which the weight of a member is negligible. The leaders
+  // must be fitted.
   double what_matters() const {
     double most = any_matters;
     for (const auto& one : family_) {
-      if (one->leads()) most = std::fmax(most, one->log_weight());  // NaN is no number
+      if (one->leads()) most = std::fmax(most, one->log_weight());  // fmax ignores NaN
     }
     return most + std::log(negligible) - slack;
   }
 
-  // Weighs members that have been fitted to some data, and says what they say together.
+  // Weighs fitted members and mixes their posteriors.
   static SystemEstimate mix(const Family& members, const Joined& data,
                             std::vector<double>& posterior) {
     std::vector<double> log_weight;
@@ -137,7 +138,7 @@ class SystemAverage {
       add_scaled(members[i]->posterior(data), weights[i], posterior);
       if (members[i]->simple()) out.independence_weight += weights[i];
     }
-    // A system has been right once and wrong once before.
+    // The prior of the system adds one right and one wrong answer.
     const double cases = data.cases();
     out.independent = (cases * data.mean_posterior(posterior) + 1) / (cases + 2);
     out.rater_error = data.rater_error(posterior);
@@ -150,11 +151,11 @@ class SystemAverage {
   std::vector<double> posterior_;
 };
 
-// The raters alone under the hierarchical Dawid-Skene model, averaged with its one-coin limit by
-// their bounds.
+// Fit of the raters only: the hierarchical Dawid-Skene model, averaged with its one-coin limit. The
+// weights are computed from the variational bounds.
 class SharedFit {
  public:
-  // From posteriors of truth under either model, or from that of one coin.
+  // Starts from given posteriors of the truth, or from the posterior of a one-coin model.
   SharedFit(const LatentRows& rows, bool ordered, std::vector<double> one_coin_start = {},
             std::vector<double> own_start = {})
       : rows_(rows), ordered_(ordered) {
@@ -170,7 +171,7 @@ class SharedFit {
     add_scaled(own_.posterior, weights[1], posterior_);
   }
 
-  // Of the same raters in other cases, from where this fit ended.
+  // Refits to the same raters in other cases. Starts where this fit ended.
   SharedFit with_weights(const std::vector<double>& of_patterns) const {
     LatentRows rows = rows_;
     rows.weight = row_weights(rows.of_pattern, of_patterns, rows.size());
@@ -210,7 +211,7 @@ class AverageEstimator : public Estimator {
     for (int s = 0; s < ratings.patterns.systems; ++s) {
       averages_.emplace_back(ratings, s, options.ordered);
     }
-    std::vector<std::pair<SystemAverage*, const Member*>> trees;  // with their roots
+    std::vector<std::pair<SystemAverage*, const Member*>> trees;  // systems and their roots
     for (const Member* root : panel_.roots()) trees.emplace_back(&panel_, root);
     for (SystemAverage& system : averages_) {
       for (const Member* root : system.roots()) trees.emplace_back(&system, root);
@@ -235,7 +236,7 @@ class AverageEstimator : public Estimator {
     }
   }
 
-  // Mixed as the estimate is.
+  // Mixes the posteriors in the same way as the estimates.
   std::vector<double> posterior(int system) const override {
     const SystemAverage& of = averages_[system];
     if (of.posterior().empty()) return {};
@@ -265,9 +266,9 @@ class AverageEstimator : public Estimator {
  private:
   double correction(const SystemEstimate& system) const { return common_.value_or(system.typical); }
 
-  // Corrects for shared errors, as raters alone call for it: what is found of a panel does not
-  // depend on which systems it judges. Nothing is shared where truth is known: there the values
-  // with and without shared errors differ by what the prior of the system does, which is kept.
+  // Corrects for shared errors. The correction is computed from the raters only, so that it does
+  // not depend on the systems. Cases with known truth have no shared errors. There the independent
+  // and the shared value differ only by the shift of the system's prior, which is kept.
   void settle(SystemEstimate& system, const std::vector<double>& weight, int s,
               const SharedFit& shared, const SystemEstimate& panel) const {
     const LatentRows& rows = shared.rows();
@@ -284,10 +285,10 @@ class AverageEstimator : public Estimator {
     system.estimate = corrected(system.independent, system.shared + kept, correction(system));
   }
 
-  std::optional<double> common_;  // stated correction
+  std::optional<double> common_;  // correction given by the user
   int used_;
   SharedFit shared_;
-  SystemAverage panel_;  // raters alone
+  SystemAverage panel_;  // raters only
   std::vector<SystemAverage> averages_;
 };
 

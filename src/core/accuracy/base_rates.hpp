@@ -1,5 +1,5 @@
-// What ratings say of a system without belief in any base rate: raters who nearly always say the
-// same agree nearly always, whatever the truth.
+// Range of the accuracy of a system over all base rates that the ratings allow. Ratings may allow
+// many: raters who nearly always give one category agree nearly always, whatever the truth.
 #pragma once
 
 #include <utility>
@@ -9,27 +9,28 @@
 
 namespace fallible {
 
-// The category that raters use most, its share of all ratings, and the kappa of that category
-// against all others, in [0, 1]; NaN where no case has two ratings, or one category has all.
+// The category that raters use most, its share of all ratings, and the kappa of this category
+// against all others, in [0, 1]. Kappa is NaN if no case has two ratings or one category has all.
 struct Lean {
   int category = 0;
   double share = 0, kappa = 0;
 };
 
-// All categories that lead, which are several where they tie. `weight` has an entry per pattern.
+// All leading categories; there are several if they tie. `weight` has one entry per pattern.
 std::vector<Lean> rater_leans(const PatternView& patterns, const std::vector<double>& weight);
 
-// Base rates of the category, from lowest to highest, at which raters with one sensitivity and one
-// specificity, independent given the truth, would show this.
+// Lowest and highest base rate of the category at which raters would have this share and kappa.
+// Raters have the same sensitivity and specificity and are independent given the truth.
 std::pair<double, double> possible_base_rates(double share, double kappa);
 
-// From the least to the highest accuracy of a system over these base rates. It gives the category
-// in the share `answers` of its cases; `covariance` is that of doing so with the share of the
-// ratings of a case that do. It is independent of the raters given the truth.
+// Difference between the highest and the lowest accuracy of a system over these base rates. The
+// system gives the category in the share `answers` of its cases and is independent of the raters
+// given the truth. `covariance`: between the indicator of this answer and the share of a case's
+// ratings in the category.
 double base_rate_range(double share, double kappa, double answers, double covariance);
 
-// The same for a system, of cases that have a rating; the largest of those of several leans.
-// `leans` may be those of more cases. NaN where nothing is known.
+// The same difference for a system, over cases with a rating. Returns the maximum over `leans`,
+// which may be computed from more cases. NaN if kappa or the answers are unknown.
 double base_rate_range(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const std::vector<Lean>& leans);
 

@@ -10,14 +10,14 @@ namespace fallible {
 
 namespace {
 
-constexpr int cells = 2000;  // of equal probability under the flat part
+constexpr int cells = 2000;  // with equal probability under the flat part
 constexpr double pi = 3.14159265358979323846;
 
 using Row = std::array<double, cells>;
 
 double middle(int i) { return (i + 0.5) / cells; }
 
-// Where a share p of the probability is reached, from 0 to 1.
+// Quantile p as a position from 0 to 1.
 double place(const Row& density, double total, double p) {
   double before = 0;
   for (int i = 0; i < cells; ++i) {
@@ -28,7 +28,8 @@ double place(const Row& density, double total, double p) {
   return 1;
 }
 
-// `at` is the value at a place from 0 to 1, `value` that of each cell, `slope` its derivative.
+// `at` maps a position from 0 to 1 to a value. `value` is the value of each cell, `slope` its
+// derivative.
 template <class At>
 Blend blend(const At& at, const Row& value, const Row& slope, Row& likelihood,
             const BlendPrior& prior, double conf_level) {

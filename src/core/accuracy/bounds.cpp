@@ -10,7 +10,7 @@ namespace fallible {
 
 namespace {
 
-constexpr double tie = 1e-9;  // probabilities that differ by less are the same
+constexpr double tie = 1e-9;  // smaller differences of probabilities are ignored
 
 // Patterns with the same ratings.
 struct Cell {
@@ -22,8 +22,8 @@ struct Cell {
   }
 };
 
-// Cells that are alike in their highest probability stay together, so that nothing depends on their
-// order. What is left at the end goes to the last that is large enough.
+// Cells with equal highest probabilities stay together, so that their order does not matter. If the
+// last group is too small, it is added to the group before it.
 std::vector<Cell> join(std::vector<Cell> small, double size) {
   std::sort(small.begin(), small.end(),
             [](const Cell& a, const Cell& b) { return a.highest < b.highest; });
@@ -68,7 +68,7 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
     cell.weight += weight_[p];
     cell.highest = std::max(cell.highest, probability_.row(p).maxCoeff());
   }
-  Cell certain;  // both sums are linear there, and nothing is lost by joining
+  Cell certain;  // both sums are linear in these cells, so joining them loses nothing
   const auto make_group = [this](const Cell& cell, bool ranked) {
     for (const int p : cell.patterns) group_[p] = groups_;
     ranked_.push_back(ranked);
@@ -87,7 +87,7 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
   for (const Cell& cell : join(std::move(small), size)) make_group(cell, true);
 }
 
-// By category or rank, for each group.
+// Sums by category or rank (rows) and group (columns).
 struct AccuracyBounds::Sums {
   Eigen::VectorXd weight;
   Eigen::MatrixXd truth, answer = truth, other = truth;
@@ -95,7 +95,7 @@ struct AccuracyBounds::Sums {
   Sums(int categories, int groups)
       : weight(Eigen::VectorXd::Zero(groups)), truth(Eigen::MatrixXd::Zero(categories, groups)) {}
 
-  // Answers may leave some of the weight to no category.
+  // Answers may give some of the weight to no category.
   Range right(const Eigen::MatrixXd& answers, int group) const {
     const auto of = truth.col(group), given = answers.col(group);
     return {std::max((of + given).maxCoeff() - weight[group], 0.0), of.cwiseMin(given).sum()};
@@ -153,7 +153,7 @@ Range AccuracyBounds::difference(int a, int b) const {
     const int first = view_.answer_of(p, a), second = view_.answer_of(p, b);
     if (group_[p] < 0 || first < 1 || second < 1) continue;
     add_truth(sums, p);
-    if (first == second) continue;  // right or wrong together
+    if (first == second) continue;  // both systems are right, or both are wrong
     add_answer(sums.answer, p, first - 1);
     add_answer(sums.other, p, second - 1);
   }

@@ -1,10 +1,11 @@
-// Lowest and highest accuracy of systems, given the law of truth and ratings and the law of ratings
-// and answers, whatever truth and answers have in common beyond the ratings.
+// Lowest and highest accuracy of systems, given the joint distribution of truth and ratings and the
+// joint distribution of ratings and answers. Any dependence between truth and answers is allowed.
 //
-// Among cases with the same ratings, truth has the probabilities P and answers have the shares S.
-// Of all joint laws with these two margins the system is right most often, in sum_k min(P_k, S_k),
-// where each category's answers go to as many of its truths as there are; and least often, in
-// max(0, max_k(P_k + S_k) - 1), where only a category that overfills both is shared.
+// Consider cases with the same ratings. P are the probabilities of the true categories, S the
+// shares of the answers. The largest accuracy with these margins is `sum_k min(P_k, S_k)`: each
+// category has the largest possible number of right answers. The smallest is
+// `max(0, max_k(P_k + S_k) - 1)`: answers are right only in a category whose P and S sum to more
+// than 1.
 #pragma once
 
 #include <Eigen/Core>
@@ -20,26 +21,26 @@ struct Range {
   double highest = not_a_number;
 };
 
-// Both sums over all cases, with the shares counted in groups of patterns.
+// Sums both limits over all cases. Shares are computed within groups of patterns.
 //
-// Patterns with the same ratings (and the same known truth) are a group if they weigh `size` or
-// more. Shares of few cases are near 0 or 1 by chance, which makes ranges too narrow. So others are
-// joined in the order of the highest probability in them, until they weigh so much; categories are
-// then counted by their rank in each pattern, from the most to the least probable, ties shared.
-// This can only widen a range: the sums are concave and convex in the margins, and answers have no
-// say in ranks or groups.
+// Patterns with the same ratings (and the same known truth) form a group if their weight is at
+// least `size`. Shares of few cases are near 0 or 1 by chance, which makes ranges too narrow.
+// Therefore the other patterns are joined in the order of their highest probability until the
+// weight is `size`. In joined groups categories are counted by their rank in each pattern, from the
+// most to the least probable; ties are shared. Joining can only widen a range: the upper sum is
+// concave and the lower sum convex in the margins, and ranks and groups do not depend on answers.
 class AccuracyBounds {
  public:
-  // `truth`, a category for each pattern (0 is unknown), or empty. `posterior` is patterns x
-  // categories, column by column. Patterns of which nothing is known are left out.
+  // `truth`: category of each pattern (0 for unknown), or empty. `posterior`: patterns x
+  // categories, column by column. Patterns without a rating and without known truth are left out.
   AccuracyBounds(const PatternView& patterns, const std::vector<int>& truth,
                  const std::vector<double>& weight, const double* posterior, double size);
 
-  // Of the accuracy of a system, over the cases that it answered.
+  // Range of the accuracy of a system, over the cases that it answered.
   Range system(int s) const;
 
-  // Of the accuracy of system `a` less that of `b`, over the cases that both answered. It holds,
-  // but may be wider than what both laws together allow.
+  // Range of the accuracy of system `a` minus the accuracy of `b`, over the cases that both
+  // answered. The range is valid, but may be wider than both joint distributions together allow.
   Range difference(int a, int b) const;
 
   int groups() const { return groups_; }
@@ -49,15 +50,15 @@ class AccuracyBounds {
 
   void add_truth(Sums& sums, int pattern) const;
   void add_answer(Eigen::MatrixXd& to, int pattern, int answer) const;
-  // Per case, the sum of what each group gives.
+  // Sums the ranges of all groups and divides by the number of cases.
   template <class Of>
   Range over_groups(const Sums& sums, const Of& of) const;
 
   PatternView view_;
   const std::vector<double>& weight_;
   Eigen::Map<const Eigen::MatrixXd> probability_;  // patterns x categories
-  std::vector<int> group_;                         // of each pattern, from 0; -1 is none
-  std::vector<bool> ranked_;                       // does a group count categories by rank?
+  std::vector<int> group_;                         // group of each pattern, from 0; -1 for none
+  std::vector<bool> ranked_;                       // true if a group counts categories by rank
   int groups_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// An estimator of the accuracy of systems: what it says of some ratings, and of resamples of them.
+// Estimators of the accuracy of systems, from ratings and from resamples of these ratings.
 #pragma once
 
 #include <cstddef>
@@ -15,26 +15,28 @@
 
 namespace fallible {
 
-// average: over models of raters and system together. binned, unbinned: Lehner (2015), equation 7.
-// shared: the system knows nothing that the raters do not; its accuracy is the mean posterior
-// probability of its answers under the raters alone. joint: its errors are its own; it is one more
+// average: average over models of raters and system together.
+// binned, unbinned: Lehner (2015), equation 7.
+// shared: the system has no information beyond the raters' information. Its accuracy is the mean
+//   posterior probability of its answers, computed from the raters only.
+// joint: errors of the system are independent of the raters' errors. The system is one more rater.
 // rater.
 enum class Method { average, binned, unbinned, joint, shared };
 enum class Clip { bin, overall, none };
 
 struct EstimatorOptions {
   Method method = Method::average;
-  Clip clip = Clip::bin;  // of binned and unbinned
+  Clip clip = Clip::bin;  // for binned and unbinned
   double bin_width = 0.1;
-  LatentModel model;  // of joint and shared
+  LatentModel model;  // for joint and shared
   LatentPrior prior;
   Fitting fitting = Fitting::likelihood;
   OptimiserOptions optimiser;
-  double deviance = 0;  // of joint: if not 0, the top is looked for along so wide a profile, too
-  std::optional<double> common;  // stated correction of the average, or the typical one
-  bool ordered = false;  // categories: members whose errors depend on distance are for these alone
-  int used = 0;          // categories that raters use, where patterns do not tell; 0 if they do
-  int threads = 1;       // of the first fit of the average
+  double deviance = 0;           // for joint: if not 0, also searches along a profile of this width
+  std::optional<double> common;  // correction for average; empty for the typical correction
+  bool ordered = false;  // categories are ordered: includes members whose errors depend on distance
+  int used = 0;          // number of categories that raters use; 0 to count them in the patterns
+  int threads = 1;       // for the first fit of average
 };
 
 struct KModelFit {
@@ -44,16 +46,17 @@ struct KModelFit {
 
 KModelFit fit_k_model(const PatternView& patterns, const std::vector<double>& weight);
 
-// Patterns are somebody else's memory, which must outlive the estimator.
+// The memory of the patterns must outlive the estimator.
 struct Ratings {
   PatternView patterns;
-  std::vector<double> weight;  // of each pattern: total weight of its cases
+  std::vector<double> weight;  // total weight of the cases of each pattern
   Known known;
-  std::shared_ptr<const KModelFit> k_model;  // if somebody has it already
+  std::shared_ptr<const KModelFit> k_model;  // fit of the K-model, or null
 };
 
-// Calls visit(pattern, its row, answer from 0) for each pattern with an answer of the system that
-// can be judged: where there is nothing but the answer it would be judged by itself.
+// Calls visit(pattern, its row, answer from 0) for each pattern with an answer that can be
+// evaluated. If the answer is the only information about a case, it cannot be evaluated and is left
+// out.
 template <class Visit>
 void for_each_answer(const Ratings& ratings, int system, const LatentRows& rows,
                      const Visit& visit) {
@@ -64,7 +67,8 @@ void for_each_answer(const Ratings& ratings, int system, const LatentRows& rows,
   }
 }
 
-// Cases with an answer, and the sum of the probabilities, rows x categories, that these have.
+// Weight of cases with an answer, and the sum of the posterior probabilities (rows x categories) of
+// these answers.
 struct RightAnswers {
   double cases = 0, right = 0;
 
@@ -72,65 +76,66 @@ struct RightAnswers {
                const LatentRows& rows, const std::vector<double>& posterior);
 };
 
-// Expected numbers of these cases, answers within truths.
+// Expected numbers of these cases by answer within truth.
 std::vector<double> answer_counts(const Ratings& ratings, const std::vector<double>& weight,
                                   int system, const LatentRows& rows,
                                   const std::vector<double>& posterior);
 
-// Cases whose highest probability lies in (lower, upper].
+// Cases whose highest probability is in (lower, upper].
 struct Bin {
   double lower;
   double upper;
   double probability;   // mean highest probability
   double cases;         // total weight
   double agreement;     // share of system answers equal to the most probable category
-  double estimate_raw;  // NaN where the bin says nothing
-  double estimate;      // clipped, if bins are
+  double estimate_raw;  // NaN if the bin carries no information
+  double estimate;      // clipped if bins are clipped
 };
 
-// In the words that users read.
+// Labels that users read.
 struct MemberLabel {
-  std::string accuracy;                 // "common" or "rater"
-  std::string errors;                   // "uniform", "distance", "own" or "matrix"
+  std::string accuracy;                 // `"common"` or `"rater"`
+  std::string errors;                   // `"uniform"`, `"distance"`, `"own"` or `"matrix"`
   double difficulty = 0;                // shift of accuracy between strata, 0 for none
-  double concentration = not_a_number;  // of own errors, NaN for none
+  double concentration = not_a_number;  // concentration of separate error rows; NaN for none
 };
 
-// What a member of the average says.
+// Results of a member of the average.
 struct MemberResult {
   MemberLabel label;
   double log_prior = 0;
-  double log_evidence = not_a_number;  // NaN if it is ruled out
+  double log_evidence = not_a_number;  // NaN if the member is ruled out
   double weight = 0;
   double estimate = 0;  // mean posterior probability of the system's answers
   double std_error = 0;
   double rater_accuracy = 0;  // mean over raters
 };
 
-// What an estimator says of one system; NaN where it says nothing.
+// Estimates for one system. NaN if a method does not compute a quantity.
 struct SystemEstimate {
   double estimate = not_a_number;
-  // By algebra:
+  // Computed by algebra.
   double cases = estimate;           // total weight of cases with an answer and a rating
-  double uninformative = estimate;   // weight of those of them in bins that say nothing
+  double uninformative = estimate;   // weight of the cases in bins without information
   double mean_posterior = estimate;  // mean posterior of the system's answers
-  std::vector<Bin> bins;             // highest first, those with cases; none when unbinned
-  // By average:
-  double independent = estimate;  // with errors of its own
-  double shared = estimate;       // under the raters alone
-  double dependence = estimate;   // its prior weight, see common.hpp
-  double typical = estimate;      // likewise, the typical share
-  double std_error = estimate;    // of sampling: within and between members
+  std::vector<Bin> bins;             // bins with cases, highest first; empty when unbinned
+  // Computed by average.
+  double independent = estimate;  // estimate with independent errors
+  double shared = estimate;       // estimate from the raters only
+  double dependence = estimate;   // weight of dependence, see common.hpp
+  double typical = estimate;      // typical share, see common.hpp
+  double std_error = estimate;    // sampling error: within and between members
   double rater_error = estimate;  // share of ratings that are wrong
-  // Of members with equal difficulty and no rows of their own.
+  // Weight of the members with equal difficulty and without separate error rows.
   double independence_weight = estimate;
-  // Expected numbers of cases with independent and with shared errors, answers within truths.
+  // Expected numbers of cases with independent and with shared errors, by answer within truth.
   std::vector<double> independent_counts, shared_counts;
   std::vector<MemberResult> members;
 };
 
-// Cases in bins of this width by their highest probability, an estimate for each bin (table 4); or,
-// where it is 0, all cases at once, each category with its probability.
+// How cases are binned by their highest probability. There is an estimate for each bin of this
+// width (table 4). If the width is 0, all cases are used at once, and each category counts with its
+// probability.
 struct Rule {
   Clip clip = Clip::bin;
   double width = 0;
@@ -141,17 +146,17 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
                                             const std::vector<double>& weight, const KFit& fit,
                                             const Rule& rule);
 
-// What a bootstrap draws: cases that are the same to an estimator lie in one cell. Cells come in an
-// order of their own, so that draws do not depend on the order of cases.
+// Cells for the bootstrap. Cases that are equal for an estimator are in one cell. The order of
+// cells does not depend on the order of cases, so neither do the draws.
 struct Cells {
-  std::vector<double> cases;    // of each cell; 0 for those of which nothing is known
+  std::vector<double> cases;    // number of cases per cell; 0 without a rating or known truth
   std::vector<int> of_pattern;  // cell of each pattern
 };
 
-// A cell for each pattern.
+// One cell per pattern.
 Cells pattern_cells(const Ratings& ratings);
 
-// Limits of intervals are equal but for rounding, or but for where iteration stops; relative.
+// Relative tolerances for equal limits of intervals: for rounding, and for iterative estimates.
 constexpr double rounding_tolerance = 1e-9;
 constexpr double iteration_tolerance = 1e-5;
 
@@ -163,21 +168,21 @@ class Estimator {
 
   const Ratings& ratings() const { return ratings_; }
   const std::vector<SystemEstimate>& systems() const { return systems_; }
-  // Can these raters tell its parameters apart? If not, it estimates nothing.
+  // True if the parameters are identified from these ratings. Otherwise there is no estimate.
   bool identified() const { return identified_; }
   bool converged() const { return converged_; }
-  // Patterns x categories, as they judge this system; empty if the method has none of its own.
+  // Posterior of the truth for this system (patterns x categories). Empty if the method has none.
   virtual std::vector<double> posterior(int) const { return {}; }
 
   const Cells& cells() const { return cells_; }
-  // Estimates with other weights of the cells, from where the fit to the data ended; NaN where a
-  // system has no case left.
+  // Estimates for other weights of the cells. Starts where the fit to the data ended. NaN for a
+  // system without a case.
   virtual std::vector<double> with_weights(const std::vector<double>& weight) const = 0;
-  // The same for confusion matrices: systems x truths x answers, expected numbers of cases, so many
-  // numbers; none if the method has no confusion matrix.
+  // Expected numbers of cases for other weights: systems x truths x answers. Empty if the method
+  // has no confusion matrix. counts() is the length.
   virtual std::vector<double> counts_with_weights(const std::vector<double>&) const { return {}; }
   virtual std::size_t counts() const { return 0; }
-  // How far apart numbers must be to differ.
+  // Smaller differences between estimates are ignored.
   virtual double tolerance() const { return iteration_tolerance; }
 
  protected:
@@ -190,7 +195,7 @@ class Estimator {
   bool identified_ = true, converged_ = true;
 };
 
-// Fits. Tells the host how far it is, of `fit_steps`, if that takes long.
+// Fits an estimator. A long fit reports its progress to the host, from 0 to `fit_steps`.
 constexpr std::size_t fit_steps = 100;
 std::unique_ptr<Estimator> make_estimator(const Ratings& ratings, const EstimatorOptions& options,
                                           const Host& host);

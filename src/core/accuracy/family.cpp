@@ -10,8 +10,8 @@ namespace fallible {
 
 namespace {
 
-constexpr double own_errors[] = {30, 8};  // concentrations
-constexpr int crowd = 120;                // raters; more have no error rows, but confusion matrices
+constexpr double own_errors[] = {30, 8};  // concentrations of separate error rows
+constexpr int crowd = 120;  // larger panels have confusion matrices, but no error rows
 
 template <class One, class... Arguments>
 const One* add(Family& family, const Arguments&... arguments) {
@@ -21,7 +21,7 @@ const One* add(Family& family, const Arguments&... arguments) {
   return out;
 }
 
-// All shifts, each from where the one before it ended; the first.
+// Adds a member for each shift. Each fit starts from the fit before it. Returns the first member.
 const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool own) {
   const auto variants = static_cast<int>(std::size(own_errors));
   const OneCoin *first = nullptr, *last = nullptr;
@@ -45,7 +45,8 @@ const Member* Member::root() const {
 
 Family make_family(const LatentRows& rows, bool ordered) {
   Family out;
-  const bool rows_of_own = rows.categories > 2 && rows.raters <= crowd;  // two have but one error
+  // If there are two categories, there is only one possible error.
+  const bool rows_of_own = rows.categories > 2 && rows.raters <= crowd;
   const bool by_distance = rows.categories > 2 && ordered;
   add_one_coins(out, false, false, rows_of_own && !by_distance);
   const OneCoin* richest = add_one_coins(out, true, false, rows_of_own && !by_distance);

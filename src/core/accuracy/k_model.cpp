@@ -1,4 +1,4 @@
-// Estimates that rest on the posterior probabilities of the K-model: Lehner (2015), equation 7.
+// Estimates from the posterior probabilities of the K-model: Lehner (2015), equation 7.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -9,19 +9,18 @@ namespace fallible {
 
 namespace {
 
-constexpr double tie_tolerance = 1e-9;      // relative, of the most probable categories
-constexpr double edge_tolerance = 1e-9;     // of a probability on the edge of a bin
-constexpr double information_floor = 1e-6;  // of N Pg - 1
+constexpr double tie_tolerance = 1e-9;      // relative; for the most probable categories
+constexpr double edge_tolerance = 1e-9;     // for a probability on the edge of a bin
+constexpr double information_floor = 1e-6;  // minimum of N Pg - 1
 
-// Equation 7, for a mean probability and a mean agreement of whatever kind; NaN without
-// information.
+// Equation 7, for a mean probability and a mean agreement over any cases. NaN without information.
 double solve_accuracy(int categories, double probability, double agreement) {
   const double information = categories * probability - 1;
   if (information < information_floor) return not_a_number;
   return ((categories - 1) * agreement - 1 + probability) / information;
 }
 
-// Over the cases of one bin, or of all.
+// Sums over the cases of one bin, or over all cases.
 struct Sums {
   double cases = 0, probability = 0, agreement = 0;
 };
@@ -32,7 +31,7 @@ std::size_t bins(const Rule& rule) {
   return rule.width == 0 ? 1 : static_cast<std::size_t>(std::ceil(1 / rule.width - edge_tolerance));
 }
 
-// Bins count from the top; an edge belongs to the bin below it.
+// Bins are numbered from the top. A probability on an edge is in the bin below the edge.
 std::size_t bin_of(const Rule& rule, double highest) {
   if (rule.width == 0) return 0;
   const double steps = std::floor((1 - highest) / rule.width + edge_tolerance / rule.width);
@@ -52,7 +51,7 @@ Bin make_bin(const Rule& rule, int categories, std::size_t b, const Sums& sum) {
   return out;
 }
 
-// There is at least one case.
+// Requires at least one case.
 void solve(const Rule& rule, int categories, const std::vector<Sums>& sums, SystemEstimate& out) {
   double informative = 0, total = 0;
   for (std::size_t b = 0; b < sums.size(); ++b) {
@@ -78,7 +77,7 @@ Cells cells_of(const Tallies& tallies) {
   return out;
 }
 
-// Raters are exchangeable to it.
+// Estimator for exchangeable raters.
 class KEstimator : public Estimator {
  public:
   using Model = std::shared_ptr<const KModelFit>;
@@ -129,7 +128,7 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
     const double highest = *std::max_element(probability.begin(), probability.end());
     const double nearly = highest * (1 - tie_tolerance);
     double squares = 0;
-    int tied = 0;  // categories with the highest probability
+    int tied = 0;  // number of categories with the highest probability
     for (const double p : probability) {
       squares += p * p;
       tied += p >= nearly;
@@ -143,7 +142,7 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
       Sums& sum = sums[s][bin];
       sum.cases += w;
       sum.probability += w * (binned ? highest : squares);
-      // Tied categories share the credit: the order of the categories must not matter.
+      // Tied categories share the credit, so that the order of categories does not matter.
       const double credit = probability[answer] >= nearly ? w / tied : 0;
       sum.agreement += binned ? credit : w * probability[answer];
     }

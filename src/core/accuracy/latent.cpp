@@ -1,4 +1,4 @@
-// Accuracy under latent class models, at the two ends of what system and raters may have in common.
+// Accuracy under latent class models, if errors of the system are all shared or all independent.
 #include <utility>
 
 #include "../base/special.hpp"
@@ -11,7 +11,7 @@ namespace fallible {
 
 namespace {
 
-// One fit of the raters alone, or one joined by each system.
+// One fit of the raters only (shared), or one fit per system with this system as a rater (joint).
 class LatentEstimator : public Estimator {
  public:
   LatentEstimator(const Ratings& ratings, const EstimatorOptions& options)
@@ -76,7 +76,7 @@ class LatentEstimator : public Estimator {
   struct Fitted {
     LatentRows rows;
     LatentPrior prior;
-    Eigen::VectorXd x;  // empty before it is fitted
+    Eigen::VectorXd x;  // empty before the fit
   };
 
   bool shared() const { return options_.method == Method::shared; }
@@ -87,8 +87,8 @@ class LatentEstimator : public Estimator {
     return fit_latent(model(of), of.x, options_.optimiser, options_.fitting, polished);
   }
 
-  // To other weights, from where the fit to the data ended; calls visit(system, its fit, weights of
-  // patterns).
+  // Refits to other weights. Starts where the fit to the data ended. Calls visit(system, its fit,
+  // weights of patterns).
   template <class Visit>
   void refit(const std::vector<double>& weight, const Visit& visit) const {
     const std::vector<double> now = of_patterns(weight);
@@ -100,7 +100,7 @@ class LatentEstimator : public Estimator {
     for (int s = 0; s < ratings_.patterns.systems; ++s) visit(s, again[shared() ? 0 : s], now);
   }
 
-  // With a weak prior the system has been right once and wrong once before.
+  // With a weak prior, one right and one wrong answer are added.
   double accuracy(int system, const Fitted& of, const std::vector<double>& weight) const {
     const RightAnswers answers(ratings_, weight, system, of.rows, model(of).posterior(of.x));
     if (answers.cases == 0) return not_a_number;
@@ -110,7 +110,7 @@ class LatentEstimator : public Estimator {
 
   EstimatorOptions options_;
   std::vector<Fitted> fitted_;
-  // The same for replicates, with fewer rows where raters are exchangeable.
+  // Fits for replicates. They have fewer rows if raters are exchangeable.
   std::vector<Fitted> resampled_;
 };
 

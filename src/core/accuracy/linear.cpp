@@ -10,10 +10,10 @@ namespace fallible {
 
 namespace {
 
-constexpr double flat = 1e-8;              // curvature, relative to the steepest
-constexpr std::size_t most_numbers = 1e7;  // held at a time
+constexpr double flat = 1e-8;  // smallest curvature that counts, relative to the largest
+constexpr std::size_t most_numbers = 1e7;  // numbers in memory at a time
 
-// What does not matter is not moved.
+// Directions without curvature are not moved.
 Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& slope) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(curvature);
   const Eigen::VectorXd& values = parts.eigenvalues();
@@ -24,8 +24,9 @@ Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& s
   return parts.eigenvectors() * along;
 }
 
-// Of the sum of the probabilities of the answers of rows (-1 for none): each class of a row moves
-// as its log probability does, less the mean over classes.
+// Gradient of the sum of the posterior probabilities of the answers of rows (-1 for none). The
+// derivative of a log posterior probability is the derivative of the log probability of row and
+// class, minus its mean over the classes.
 Eigen::VectorXd slope_of_right(const LatentClass& model, const Eigen::VectorXd& x,
                                const std::vector<int>& answer) {
   const Law law(model, x);
@@ -45,8 +46,8 @@ Eigen::VectorXd slope_of_right(const LatentClass& model, const Eigen::VectorXd& 
   return out;
 }
 
-// The estimate of a system that has joined the raters, and for each pattern how far one case more
-// moves it.
+// Estimate of a system that has joined the raters. `influence`: change of the estimate caused by
+// one more case of each pattern.
 double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, int system,
                       Eigen::VectorXd& influence) {
   LatentRows rows = latent_rows(ratings.patterns, ratings.weight, system, ratings.known);
@@ -64,7 +65,7 @@ double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, i
   const RightAnswers now(ratings, ratings.weight, system, rows, posterior);
   influence.setZero(static_cast<Eigen::Index>(rows.of_pattern.size()));
   if (now.cases == 0) return not_a_number;
-  const double before = prior.none ? 0 : 1;  // times that the system was right, and wrong
+  const double before = prior.none ? 0 : 1;  // right, and wrong, answers of the prior
   const double cases = now.cases + 2 * before, value = (now.right + before) / cases;
   std::vector<int> of_row(rows.size(), -1);
   for_each_answer(ratings, system, rows, [&](int p, int row, int answer) {

@@ -1,5 +1,5 @@
-// The family of models that the average is over: raters and system together, each letting go of
-// some K-properties. A new member is a header with its class and a line in family.cpp.
+// The family of models for the average. Members are models of raters and system together, and each
+// relaxes some K-properties. A new member needs a header with its class and a line in family.cpp.
 #pragma once
 
 #include <cmath>
@@ -13,27 +13,27 @@
 
 namespace fallible {
 
-// Raters joined by one system: what the members are fitted to.
+// Ratings and the answers of one system, to which members are fitted.
 class Joined {
  public:
-  Joined(const Ratings& ratings, int system);  // -1 for raters alone
+  Joined(const Ratings& ratings, int system);  // -1 for the raters only
 
-  // The same raters and system in other cases.
+  // Same raters and system, other cases.
   Joined with_weights(const std::vector<double>& of_patterns) const;
 
   const LatentRows& rows() const { return rows_; }
-  // Those that matter to a model in which raters are exchangeable.
+  // Rows for models in which raters are exchangeable.
   const ExchangeableRows& exchangeable() const { return exchangeable_; }
-  // Total weight of the cases with an answer that can be judged.
+  // Total weight of the cases with an answer that can be evaluated.
   double cases() const { return cases_; }
 
-  // What a posterior of truth, rows x categories, says: the mean probability of the system's
-  // answers;
+  // The arguments of these functions are posteriors of the truth, rows x categories. Returns the
+  // mean probability of the system's answers.
   double mean_posterior(const std::vector<double>& posterior) const;
-  // the standard error of the share of right answers if all else were known: the information of as
-  // many judged answers, less what is missing since they are judged by probabilities;
+  // Standard error of the share of right answers if all parameters were known. The information is
+  // less than with known truth, because the truth is known only by its probabilities.
   double conditional_error(const std::vector<double>& posterior) const;
-  // the share of ratings that are wrong.
+  // Share of ratings that are wrong.
   double rater_error(const std::vector<double>& posterior) const;
 
  private:
@@ -44,7 +44,7 @@ class Joined {
 
   LatentRows rows_;
   ExchangeableRows exchangeable_;
-  std::vector<int> answer_;  // of the system in each row, -1 for none that can be judged
+  std::vector<int> answer_;  // of the system in each row; -1 if it cannot be evaluated
   double cases_ = 0;
 };
 
@@ -52,32 +52,33 @@ class OneCoin;
 
 constexpr double any_matters = -std::numeric_limits<double>::infinity();
 
-// Members refer to those that they need, which are given when they are made and fitted before.
+// A member refers to the members that it needs. They are constructed and fitted before it.
 class Member {
  public:
   virtual ~Member() = default;
 
-  // Where log evidence and prior will not sum to `matters`, so that it has no weight, the fit need
-  // not be polished.
+  // Fits the member. If log evidence and log prior cannot sum to `matters`, the weight of the
+  // member is negligible and the fit need not be polished.
   virtual void fit(const Joined& data, double matters) = 0;
-  // In other cases of the same raters and system, from where this fit ended; `base` in these cases.
+  // Fits to other cases of the same raters and system. Starts where this fit ended; `base` is
+  // already refitted.
   virtual std::unique_ptr<Member> refit(const Joined& data, const OneCoin* base) const = 0;
 
-  // What it is fitted on top of, which is fitted anew where it is; and from whose end its first fit
-  // starts. Null for none.
+  // base(): the member that this member extends; it is refitted together with this member. start():
+  // the member whose optimum is the start of the first fit. Null for none.
   virtual const OneCoin* base() const { return nullptr; }
   virtual const Member* start() const { return nullptr; }
-  // The first of those that come before it.
+  // First member in the chain of base() and start().
   const Member* root() const;
-  // Itself, if others can stand on it.
+  // This member, if other members can extend it; otherwise null.
   virtual const OneCoin* as_base() const { return nullptr; }
 
-  // Of truth, rows x categories, where it was fitted.
+  // Posterior of the truth (rows x categories) for the fitted data.
   virtual std::vector<double> posterior(const Joined& data) const = 0;
-  // Are cases equally difficult, and has no judge error rates of its own?
+  // True if all cases are equally difficult and judges have no separate error rates.
   virtual bool simple() const { return false; }
 
-  // Is it fitted before those that do not lead, to which it says what matters?
+  // True for leaders. They are fitted first and decide which weights are negligible.
   virtual bool leads() const { return false; }
 
   const MemberResult& result() const { return result_; }
@@ -96,10 +97,10 @@ class Member {
   MemberResult result_;
 };
 
-// What one member needs comes before it.
+// A member comes after the members that it needs.
 using Family = std::vector<std::unique_ptr<Member>>;
 
-// `ordered`: have categories an order, on which errors may depend?
+// `ordered`: categories have an order, and errors may depend on distance.
 Family make_family(const LatentRows& rows, bool ordered);
 
 }  // namespace fallible

@@ -1,4 +1,4 @@
-// Dawid and Skene: confusion matrices of their own, around those of the base.
+// Dawid-Skene model: judges have separate confusion matrices around the matrices of the base.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace fallible {
 
-constexpr double own_matrices = 4;  // concentration of matrices
+constexpr double own_matrices = 4;  // concentration of the prior of matrices
 
 class Matrices : public Member {
  public:
@@ -17,7 +17,8 @@ class Matrices : public Member {
 
   const OneCoin* base() const override { return base_; }
 
-  // The bound is compared with that of matrices that have no freedom, which is what the base is.
+  // Evidence: that of the base, plus the gain in the bound compared with the limit without freedom.
+  // The limit is the model of the base.
   void fit(const Joined& data, double) override {
     std::vector<std::vector<double>> own_starts{posterior_}, one_coin_starts{one_coin_};
     if (posterior_.empty()) {
@@ -60,7 +61,7 @@ class Matrices : public Member {
     return out;
   }
 
-  // Without an order the base is that model.
+  // Posterior of the one-coin model by rater. Without an order this is the base.
   std::vector<double> by_rater(const Joined& data) const {
     return ordered_ ? one_coin_posterior(data.rows(), true) : base_->posterior(data);
   }
@@ -68,7 +69,7 @@ class Matrices : public Member {
   const OneCoin* base_;
   bool ordered_;
   std::vector<double> posterior_;
-  std::vector<double> one_coin_;  // of the limit without freedom
+  std::vector<double> one_coin_;  // posterior in the limit without freedom
 };
 
 }  // namespace fallible

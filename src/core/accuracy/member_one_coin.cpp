@@ -8,12 +8,12 @@ namespace fallible {
 
 namespace {
 
-// Prior weights of shifts: a third for none, the rest by the half-normal density with this standard
-// deviation.
+// Prior weights of shifts. The shift 0 has weight 1/3. The other weights are proportional to a
+// half-normal density with this standard deviation.
 constexpr double shift_sd = 0.2;
 constexpr double prior_of_none = 1.0 / 3;
 
-// So fine that it matters to no estimate which category comes first.
+// Tolerance so small that no estimate depends on the order of categories.
 OptimiserOptions fine_options() {
   OptimiserOptions out;
   out.value_tolerance = 1e-14;
@@ -67,7 +67,7 @@ void OneCoin::fit(const Joined& data, double matters) {
   x_ = std::move(found.x);
   log_posterior_ = found.value;
   rough_ = found.hopeless;
-  // That of a neighbour is near enough for what does not matter.
+  // A fit that does not matter uses the volume of the member that it started from.
   const Evidence evidence =
       rough_ ? Evidence{log_posterior_ + start_->volume_, start_->result_.std_error}
              : laplace_evidence(latent, x_);
@@ -75,7 +75,7 @@ void OneCoin::fit(const Joined& data, double matters) {
   result_.log_evidence = evidence.log_evidence;
   result_.std_error = evidence.std_error;
   result_.rater_accuracy = mean_rater_accuracy(latent, x_);
-  // Raters must be better than chance where cases are hard.
+  // Raters must be better than chance in hard cases.
   if (shift > 0 && result_.rater_accuracy - shift < 1.0 / data.rows().categories) rule_out();
   result_.estimate = data.mean_posterior(posterior(data));
 }

@@ -1,18 +1,18 @@
-// One-coin members, on which others stand: a judge is right with one probability, and its errors
-// are alike or by distance.
+// One-coin members, which other members extend. A judge is right with one probability. Errors are
+// equally probable, or depend on distance.
 #pragma once
 
 #include "member.hpp"
 
 namespace fallible {
 
-// Difficulty is a grid of shifts, since its posterior has cliffs where strata meet 0 and 1.
+// Shifts are a grid, because the posterior of a shift has jumps where strata reach 0 and 1.
 constexpr double shifts[] = {0, 0.1, 0.2, 0.3};
 
 struct OneCoinSettings {
   bool by_rater = false;
   bool distance = false;
-  double shift = 0;  // of accuracy between strata of difficulty, 0 for none
+  double shift = 0;  // difference in accuracy between strata of difficulty; 0 for none
 };
 
 class OneCoin : public Member {
@@ -29,7 +29,7 @@ class OneCoin : public Member {
   std::vector<double> posterior(const Joined& data) const override;
   bool simple() const override { return settings_.shift == 0; }
   bool leads() const override { return simple(); }
-  // Has its fit not been polished, since it does not matter itself?
+  // True if the fit is not polished, because the member does not matter.
   bool rough() const { return rough_; }
 
   const OneCoinSettings& settings() const { return settings_; }
@@ -46,11 +46,11 @@ class OneCoin : public Member {
   const OneCoin* start_;
   Eigen::VectorXd x_;
   double log_posterior_ = 0;
-  double volume_ = 0;  // of the posterior around its top, logarithm
+  double volume_ = 0;  // logarithm of the volume of the posterior around its maximum
   bool rough_ = false;
 };
 
-// Rows x categories.
+// Posterior of the truth, rows x categories.
 std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater);
 
 }  // namespace fallible

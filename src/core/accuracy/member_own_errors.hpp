@@ -1,5 +1,5 @@
-// One-coin models whose judges have error rows of their own around the errors of the base; so
-// concentrated, one of so many that share the prior.
+// One-coin models in which judges have separate error rows around the errors of the base, with this
+// concentration. The `variants` members with different concentrations share the prior weight.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,8 @@ class OwnErrorRows : public Member {
   }
 
  private:
-  // Starts from the ratings that other rows rest on, and from the parameters of the base.
+  // Starts from the counts of ratings behind the rows of `start_`, and from the parameters of the
+  // base.
   void climb(const Joined& data, const OneCoin& under, double matters) {
     std::vector<double> counts;
     if (start_) counts = start_->fit_.counts;

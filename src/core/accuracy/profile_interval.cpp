@@ -10,18 +10,18 @@ namespace fallible {
 
 namespace {
 
-constexpr double tolerance = 1e-4;  // of the root of the deviance
-constexpr double farthest = 20;     // logit, beyond which an accuracy is 0 or 1
+constexpr double tolerance = 1e-4;  // for the square root of the deviance
+constexpr double farthest = 20;     // logit; accuracies beyond it are 0 or 1
 constexpr int most_steps = 60;
 
-// A way along the profile, by the logit of the accuracy that is wanted.
+// A path along the profile. Its parameter is the logit of the accuracy.
 struct Path {
-  // Where the log posterior is highest there, or nearby, and how high.
+  // Maximises the log posterior at this accuracy, or close to it.
   std::function<Optimum(double at, const Eigen::VectorXd& start)> climb;
-  double from;  // at the top
+  double from;  // logit at the maximum
 };
 
-// Where the accuracy is one parameter: it is held, and all else is maximised.
+// For models in which the accuracy is one parameter: fixes it and maximises over all others.
 Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
                  const OptimiserOptions& options) {
   const int fixed = model.system_at();
@@ -37,13 +37,13 @@ Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
   return {climb, top[fixed]};
 }
 
-// Elsewhere it costs to be away from an accuracy, so much that there is no way round: what is
-// highest so is highest at the accuracy that comes about, whichever that is.
+// For other models. A steep penalty keeps the accuracy near `at`. The result may have a slightly
+// different accuracy, but it is the maximum of the log posterior at that accuracy.
 Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
                     const OptimiserOptions& options) {
   const int system = model.rows.raters;
   const double begin = inside(model.accuracy(top, system));
-  double cost = 0;  // ten times what a sample of accuracies would bend
+  double cost = 0;  // 10 times the information in the accuracies of a sample of this size
   for (const double w : model.rows.weight) cost += 10 * w / (begin * (1 - begin));
   const auto climb = [&model, &options, system, cost](double at, const Eigen::VectorXd& start) {
     CompleteCurvature seen;
@@ -67,22 +67,22 @@ struct End {
   bool converged = true;
 };
 
-// Follows the profile from the top to one side. The root of the deviance is nearly linear along
-// it, so that a few secants find where it has its value. Where the path leads higher than the
-// top, `top` moves there and the search ends.
+// Follows the profile from the maximum to one side. The square root of the deviance is nearly
+// linear along the profile, so a few secant steps find the point where it is `root`. If the path
+// leads to a higher value than `top`, moves `top` there and ends the search.
 End find_end(const LatentClass& model, const Path& path, Optimum& top, int side, double root,
              bool& higher) {
   const auto accuracy = [&model](const Optimum& at) {
     return model.accuracy(at.x, model.rows.raters);
   };
   Optimum here = top;
-  double below = path.from, below_root = 0;  // a place inside, and its root of the deviance
+  double below = path.from, below_root = 0;  // a point inside the interval, and its root deviance
   double above = side * farthest, above_root = std::numeric_limits<double>::infinity();
   double step = 0.5;
   for (int i = 0; i < most_steps; ++i) {
     double at = below + side * step;
     if (std::isfinite(above_root)) {
-      const bool halve = i % 4 == 3;  // where the secant creeps up from one side
+      const bool halve = i % 4 == 3;  // if the secant approaches from one side only
       at =
           below + (above - below) * (halve ? 0.5 : (root - below_root) / (above_root - below_root));
     } else if (side * at >= farthest) {
@@ -100,7 +100,7 @@ End find_end(const LatentClass& model, const Path& path, Optimum& top, int side,
       return {accuracy(here), here.converged};
     }
     if (now < root) {
-      // The slope so far says how far there is to go; a little more brackets the end.
+      // Extrapolates the slope so far; the factor 1.1 helps to bracket the end.
       const double slope = (now - below_root) / std::fabs(at - below);
       step = slope > 0 ? std::min(1.1 * (root - now) / slope, 3.0) : 2 * step;
       below = at;
@@ -126,7 +126,7 @@ ProfileInterval profile_interval(const LatentClass& model, const OptimiserOption
                                             : along_logit(model, top.x, options);
     const End low = find_end(model, path, top, -1, std::sqrt(deviance), higher);
     const End high = higher ? low : find_end(model, path, top, 1, std::sqrt(deviance), higher);
-    if (higher) {  // there was a better top: begin anew from it
+    if (higher) {  // there is a higher maximum: restart from it
       out.moved = true;
       out.top = fit_latent(model, top.x, options);
       top = out.top;

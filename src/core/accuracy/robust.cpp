@@ -9,18 +9,20 @@ namespace fallible {
 
 namespace {
 
-// Standard deviation of the bias where raters hardly ever disagree, per share of wrong ratings, and
-// per distance from the shared estimate. They were chosen on 24 families of public sets with known
-// truth in which people rate; the first two were widened after 7 further families.
+// Standard deviation of the bias: for raters who hardly ever disagree, per share of wrong ratings,
+// and per distance from the shared estimate. These values were chosen on 24 families of public data
+// sets with known truth and human raters. The first two were increased after 7 more families.
 constexpr double least_bias = 0.04;
 constexpr double bias_per_error = 0.25;
 constexpr double bias_per_gap = 0.5;
 
-// Root mean square of how far a truth anywhere in a range is off its middle. It has no fitted part.
+// Standard deviation of a uniform distribution, per unit of its range. Nothing is fitted here.
 const double bias_per_range = 1 / std::sqrt(12.0);
 
-// What six families of panels of machines had: the middle of true accuracies, the share of the way
-// to it (between what models and what programs call for), and the root mean square of the rest.
+// Values from six families of panels of machines. `middle_of_machines`: centre of the true
+// accuracies. `way_to_middle`: share of the distance by which estimates are shrunk to this centre,
+// a compromise between language models and programs. `bias_of_machines`: root mean square of the
+// remaining error.
 constexpr double middle_of_machines = 0.65;
 constexpr double way_to_middle = 0.5;
 constexpr double bias_of_machines = 0.17;
@@ -33,7 +35,7 @@ RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters
     centre += of.open_share * way_to_middle * (middle_of_machines - estimate);
     hidden = bias_of_machines;
   } else {
-    // No model vouches for raters who leave all base rates possible.
+    // If raters leave all base rates possible, models are no evidence for independence.
     const double dependence = of.range >= 1 ? 1 : of.dependence;
     const double of_error = bias_per_error * of.rater_error;
     const double of_range = bias_per_range * of.range;

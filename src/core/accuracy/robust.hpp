@@ -1,41 +1,40 @@
-// Intervals that allow for what sampling error leaves out.
+// Intervals that allow for errors other than sampling error.
 //
-// On real data raters err on the same cases, and systems err there too. This biases every estimate
-// by an amount that the ratings do not show, but that grows with the share of wrong ratings, with
-// what base rates are possible, and with the distance between the ends of what system and raters
-// may share. Where the data single out simple models (equally difficult cases, no error rates of
-// their own) there is no sign of it.
+// In real data raters make errors in the same cases, and so do systems. This biases every estimate.
+// The size of the bias cannot be computed from the ratings. It increases with the share of wrong
+// ratings, with the range over possible base rates, and with the distance between the independent
+// and the shared estimate. There is no evidence of bias if the data support simple models (equally
+// difficult cases, no separate error rates of raters).
 #pragma once
 
 #include "bootstrap.hpp"
 
 namespace fallible {
 
-// Machines are language models or programs. Experts, crowds, panels of both people and machines,
-// and raters whose kind is not known have the interval of people.
+// Machines are language models or programs. Experts, crowds, mixed panels and raters of unknown
+// kind have the interval of people.
 enum class RaterKind { people, machines };
 
 struct RobustError {
-  double centre;     // of the interval: for people the estimate
-  double std_error;  // of sampling and of what is hidden
+  double centre;     // of the interval; for people the estimate
+  double std_error;  // of sampling error and bias together
   double hidden;     // standard deviation of the bias
 };
 
-// What the error is made of. `gap` is the distance of an estimate, of whatever method, from the
-// value if all errors are shared; `dependence` and `rater_error` are those of the average of the
-// same system; `range` is that of accuracies over possible base rates (see base_rates.hpp), NaN
-// where no two raters share a case; `open_share` is the share of the cases whose truth is not
-// known, which alone can hide anything.
+// Parts of the error. `gap`: distance between the estimate (of any method) and the estimate with
+// shared errors. `dependence`, `rater_error`: from the average of the same system. `range`: of the
+// accuracy over possible base rates (see base_rates.hpp), NaN if no two raters share a case.
+// `open_share`: share of the cases with unknown truth; only these cases contribute to the bias.
 struct ErrorParts {
   double sampling = 0, gap = 0, dependence = 0, rater_error = 0, range = 0, open_share = 1;
 };
 
-// Machines err together in ways that no rating shows, so that of their panels there is but the
-// experience with others: the centre is drawn half way to what systems had there. A range of 1 is
-// that of raters who agree no better than by chance: the weight of dependence is 1 then.
+// Shared errors of machines cannot be seen in the ratings, so their bias is known only from other
+// panels. The centre is moved half way to the accuracies in those panels. If raters agree no better
+// than chance, the range is 1; the weight of dependence is then 1.
 RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters);
 
-// So many standard errors around the value, in [0, 1]; NaN without a standard error.
+// Limits at `margin` standard errors around the value, within [0, 1]; NaN without a standard error.
 void set_limits(double value, double std_error, double margin, Interval& interval);
 
 }  // namespace fallible

@@ -1,4 +1,4 @@
-// What the core asks of whoever calls it during long work, and the loop that asks.
+// Interrupts and progress of long computations, and a loop over items that reports both.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 namespace fallible {
 
 struct Host {
-  // Called on the main thread a few times a second with the number of finished items; returns
+  // Called on the main thread up to 20 times a second with the number of finished items. Returns
   // false to stop.
   std::function<bool(std::size_t)> tick = [](std::size_t) { return true; };
 };
@@ -27,8 +27,8 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// Whoever wants the work that this thread is at, to be asked whether it is still wanted. Long work
-// that is no loop over items asks by itself; of several, one within another, all are asked.
+// Registers a check whether the work of this thread is still wanted. Long work that is not a loop
+// over items calls ask(). If watches are nested, ask() calls the checks of all of them.
 class Watch {
  public:
   explicit Watch(std::function<bool()> wanted) : wanted_(std::move(wanted)), outer_(current()) {
@@ -54,7 +54,7 @@ class Watch {
   Watch* outer_;
 };
 
-// To be told after so many steps of work, each of about a microsecond: asks a few times in a
+// Counts steps of work, each of about a microsecond. Calls Watch::ask() a few times per
 // millisecond.
 inline void steps_done(unsigned steps) {
   thread_local unsigned since = 0;
@@ -64,7 +64,8 @@ inline void steps_done(unsigned steps) {
   Watch::ask();
 }
 
-// True once in a while, so that what takes time is not asked too often.
+// Limits how often a slow check is made. over() is true if `length` has passed since it was last
+// true.
 class Patience {
  public:
   bool over() {
@@ -80,9 +81,10 @@ class Patience {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// Calls work(item) for item = 0 ... items - 1 on so many threads. Whatever an item needs at random
-// it must draw from a stream of its own number, and write only to a place of its own: then results
-// do not depend on the number of threads. The error of the lowest item that failed is thrown.
+// Calls work(item) for item = 0 ... items - 1 on `threads` threads. Each item must draw random
+// numbers from a stream with the item's number, and write only to memory of this item. Then results
+// do not depend on the number of threads. If items fail, the error of the failed item with the
+// lowest number is thrown.
 template <class Work>
 void for_each_item(std::size_t items, int threads, const Host& host, const Work& work) {
   if (threads <= 1) {
@@ -127,7 +129,7 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   std::vector<std::thread> workers;
   try {
     for (int t = 0; t < threads; ++t) workers.emplace_back(run);
-  } catch (const std::system_error&) {  // the system gives no more threads
+  } catch (const std::system_error&) {  // the system provides no more threads
     if (workers.empty()) throw;
     std::lock_guard<std::mutex> lock(mutex);
     running -= threads - static_cast<int>(workers.size());
@@ -139,7 +141,7 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
       if (finished.wait_for(lock, Patience::length, [&] { return running == 0; })) break;
     }
     if (interruption) continue;
-    try {  // whatever the host throws must wait until the workers have stopped
+    try {  // an exception of the host must wait until the workers have stopped
       if (!host.tick(done)) throw Interrupted();
       Watch::ask();
     } catch (...) {

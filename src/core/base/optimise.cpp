@@ -10,15 +10,15 @@ namespace fallible {
 namespace {
 
 constexpr std::size_t memory = 10;
-constexpr double longest_step = 2;   // of any component: parameters are logits and the like
-constexpr double first_step = 0.3;   // where no curvature is known
-constexpr double sufficient = 1e-4;  // share of the promised gain (Armijo)
+constexpr double longest_step = 2;   // maximum per component; parameters are logits or logarithms
+constexpr double first_step = 0.3;   // used where the curvature is unknown
+constexpr double sufficient = 1e-4;  // share of the predicted gain (Armijo condition)
 constexpr int backtracks = 30;
-constexpr int stalls = 3;  // small gains in a row that end the search
+constexpr int stalls = 3;  // the search ends after this number of consecutive small gains
 
 struct Pair {
   Eigen::VectorXd step;
-  Eigen::VectorXd change;  // of the negative gradient
+  Eigen::VectorXd change;  // difference of the negative gradients
   double weight;           // 1 / (step . change)
 };
 
@@ -51,7 +51,7 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
   out.value = objective(out.x, &gradient);
   std::deque<Pair> pairs;
   double gain = std::numeric_limits<double>::infinity();
-  int small = 0;  // gains in a row
+  int small = 0;  // number of consecutive small gains
   while (out.iterations < options.iterations) {
     if (gradient.lpNorm<Eigen::Infinity>() < options.gradient_tolerance) {
       out.converged = true;
@@ -60,7 +60,7 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
     ++out.iterations;
     Eigen::VectorXd way = direction(pairs, gradient, metric);
     double slope = gradient.dot(way);
-    if (!(slope > 0)) {  // the curvature misleads: begin anew
+    if (!(slope > 0)) {  // not an ascent direction: discard the curvature
       pairs.clear();
       way = direction(pairs, gradient, metric);
       slope = gradient.dot(way);
@@ -76,7 +76,7 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
       accepted = std::isfinite(value) && value >= out.value + sufficient * step * slope;
     }
     if (!accepted) {
-      if (pairs.empty()) {  // no way up can be seen: the top, as far as numbers go
+      if (pairs.empty()) {  // no step increases the value within rounding: this is the maximum
         out.converged = true;
         break;
       }
@@ -106,8 +106,9 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
 void polish(const Objective& objective,
             const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian, Optimum& top) {
   constexpr int most_steps = 15, vain_steps = 3;
-  constexpr double rounding = 1e-14;  // of the gradient, relative to the value
-  constexpr double longest = 0.5, least_curvature = 1e-14;  // the second relative to the largest
+  constexpr double rounding = 1e-14;  // tolerance for the gradient, relative to the value
+  // `least_curvature` is relative to the largest curvature.
+  constexpr double longest = 0.5, least_curvature = 1e-14;
   Eigen::VectorXd x = top.x, gradient;
   const double value = objective(x, &gradient), scale = 1 + std::fabs(value);
   double least = gradient.lpNorm<Eigen::Infinity>();
@@ -128,7 +129,7 @@ void polish(const Objective& objective,
     if (vain > 0) continue;
     least = size;
     top.x = x;
-    top.value = std::max(top.value, now);  // differences are rounding
+    top.value = std::max(top.value, now);  // the values differ by rounding only
   }
 }
 

@@ -8,20 +8,20 @@
 
 namespace fallible {
 
-// Returns the value at `x` and, unless null, writes the gradient.
+// Returns the value at `x`. Writes the gradient unless the pointer is null.
 using Objective = std::function<double(const Eigen::VectorXd& x, Eigen::VectorXd* gradient)>;
 
 struct OptimiserOptions {
   int iterations = 500;
-  double gradient_tolerance = 1e-6;  // of the largest component
-  double value_tolerance = 1e-12;    // of the relative gain, three times in a row
-  // A value below which nothing is of use: the search ends where the gains of the last steps are no
-  // reason to hope for it.
+  double gradient_tolerance = 1e-6;  // for the largest component
+  double value_tolerance = 1e-12;    // for the relative gain, three times in a row
+  // Values below `useful` do not matter. The search ends if the last gains are too small to reach
+  // it.
   double useful = -std::numeric_limits<double>::infinity();
 };
 
-// Will no sequence of gains, the last of them `gain`, lead from `value` to `useful`? Gains that
-// fall by a thirtieth from step to step, which is slow, add up to thirty times the first.
+// True if the value is not expected to reach `useful` from `value`, given the last gain. A slow
+// search gains 1/30 less at each step; these gains sum to at most 30 times the first one.
 inline bool is_hopeless(double value, double gain, double useful) {
   constexpr double patience = 30;
   return value + patience * gain < useful;
@@ -35,41 +35,42 @@ struct Optimum {
   bool hopeless = false;  // see OptimiserOptions::useful
 };
 
-// What would be the step to the top, of a gradient, if the curvature were what somebody thinks.
+// Multiplies a gradient by an approximate inverse of the negative Hessian.
 using Metric = std::function<Eigen::VectorXd(const Eigen::VectorXd& gradient)>;
 
-// `metric` is what is thought of the curvature before it is met, if anything.
+// `metric` is the initial matrix of each quasi-Newton direction. If it is null, this is the
+// identity. It is rescaled by the last step.
 Optimum maximise(const Objective& objective, Eigen::VectorXd start, const OptimiserOptions& options,
                  const Metric& metric = nullptr);
 
-// Newton's method near the top, where gains are too small to be seen in the value: moves `top`
-// while the gradient falls, so that digits of the estimate depend neither on the start nor on the
-// order of the data. Clips the step along each direction of the curvature: where there is almost
-// none, the top may be infinitely far away.
+// Newton's method near the maximum, where gains are too small to change the value. Moves `top`
+// while the gradient decreases, so that the digits of the estimate depend neither on the start nor
+// on the order of the data. Clips the step along each eigenvector of the Hessian. If a curvature is
+// almost zero, the maximum may be infinitely far away.
 void polish(const Objective& objective,
             const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian, Optimum& top);
 
-// Steps of differences, of logits and logarithms. With the first, what is left out of a slope that
-// is right to the fourth order is of the size of rounding (1e-12), and kinks are near only where it
-// is at one; the second stays between kinks where there are many; the third reaches over them, so
-// that their neighbourhood counts.
+// Steps of finite differences, for parameters that are logits or logarithms. With `slope_step` the
+// error of a fourth-order difference is as small as rounding (1e-12), unless a kink is very near.
+// `step_between_kinks` is small enough to stay between kinks where there are many.
+// `step_across_kinks` is large enough to average over several kinks.
 constexpr double slope_step = 1e-4, step_between_kinks = 1e-5, step_across_kinks = 1e-3;
 
-// How a vector changes along a way, between a step ahead and a step back.
+// Central difference of a vector function along `way`.
 template <class Function>
 Eigen::VectorXd secant(const Function& of, const Eigen::VectorXd& x, const Eigen::VectorXd& way,
                        double step) {
   return (of(x + step * way) - of(x - step * way)) / (2 * step);
 }
 
-// Its slope, right to the fourth order.
+// Derivative of a vector function along `way`, to fourth order.
 template <class Function>
 Eigen::VectorXd slope_along(const Function& of, const Eigen::VectorXd& x,
                             const Eigen::VectorXd& way, double step = slope_step) {
   return (4 * secant(of, x, way, step) - secant(of, x, way, 2 * step)) / 3;
 }
 
-// By each argument, a column each.
+// Derivatives by each argument, one column per argument.
 template <class Function>
 Eigen::MatrixXd slopes(const Function& of, const Eigen::VectorXd& x) {
   Eigen::MatrixXd out;

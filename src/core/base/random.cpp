@@ -11,14 +11,14 @@ namespace {
 
 double log_factorial(double k) { return log_gamma(k + 1); }
 
-// Successive probabilities are subtracted from one uniform; for trials * p < 10, p <= 1/2.
+// Subtracts successive probabilities from one uniform number; for trials * p < 10, p <= 1/2.
 std::int64_t binomial_inversion(Stream& stream, double n, double p) {
   const double s = p / (1 - p);
   const double a = (n + 1) * s;
-  double mass = std::exp(n * std::log1p(-p));  // 1 - p loses the digits of a small p
+  double mass = std::exp(n * std::log1p(-p));  // 1 - p would lose digits of a small p
   double u = stream.uniform();
   double k = 0;
-  while (u > mass && mass > 0 && k < n) {  // rounding may leave something of u
+  while (u > mass && mass > 0 && k < n) {  // because of rounding, u may never reach 0
     u -= mass;
     ++k;
     mass *= a / k - s;
@@ -69,8 +69,8 @@ std::int64_t Stream::binomial(std::int64_t trials, double probability) {
                               : binomial_rejection(*this, n, probability);
 }
 
-// By Box and Muller. One number per statement: the order in which an expression draws its numbers
-// would be the compiler's.
+// Box-Muller method. Each statement draws one number, because compilers differ in the order in
+// which one expression draws several.
 double Stream::normal() {
   const double radius = std::sqrt(-2 * std::log(1 - uniform()));
   return radius * std::cos(6.283185307179586477 * uniform());
@@ -101,7 +101,8 @@ void dirichlet(Stream& stream, const double* parameter, int size, double* out) {
 void multinomial(Stream& stream, std::int64_t trials, const std::vector<double>& weight,
                  std::vector<double>& count) {
   double left = 0;
-  std::size_t last = 0;  // takes what is left, so that rounding in `left` loses no draw
+  // The last category takes all remaining draws, so that rounding in `left` loses none.
+  std::size_t last = 0;
   for (std::size_t i = 0; i < weight.size(); ++i) {
     left += weight[i];
     if (weight[i] > 0) last = i;

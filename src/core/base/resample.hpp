@@ -1,4 +1,4 @@
-// What a bootstrap draws: cases, or clusters of them.
+// Bootstrap samples of cases or of clusters of cases.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace fallible {
 
-// Cases that hang together (of one patient, of one document): one entry per case.
+// Clusters of dependent cases (of one patient, of one document). The vectors have one entry per
+// case.
 struct Clusters {
   std::vector<int> pattern;    // from 0
   std::vector<double> weight;  // whole numbers
@@ -19,39 +20,40 @@ struct Clusters {
   bool empty() const { return cluster.empty(); }
 };
 
-// Draws with replacement from cases that are sorted into cells, which are patterns or what is made
-// of them. Clusters are drawn whole; those that hold the same are one kind, so that the cost grows
-// with kinds. Where every case is a cluster of its own the draws are those of cases.
+// Draws cases with replacement. Cases are sorted into cells, which are patterns or sets of
+// patterns. Clusters are drawn whole. Clusters with equal contents are one kind, so that the cost
+// depends on the number of kinds. If every cluster has one case, the draws are equal to draws of
+// cases.
 class Resampler {
  public:
-  // `cases` has the whole number of cases in each cell; cells with none are never drawn.
-  // `cell_of_pattern` is needed for clusters only. Cells come in an order of their own, so that
-  // nothing depends on the order of cases.
+  // `cases`: number of cases in each cell, a whole number; cells without cases are never drawn.
+  // `cell_of_pattern` is needed for clusters only. The order of cells must not depend on the order
+  // of cases.
   Resampler(const std::vector<double>& cases, const std::vector<int>& cell_of_pattern,
             const Clusters& clusters);
 
-  // Number of cases drawn in each cell: of as many cases, or clusters, as there are, or of `size`.
+  // Number of cases drawn in each cell. The number of draws is that of the data, or `size`.
   std::vector<double> draw(Stream& stream) const { return draw(stream, draws_); }
   std::vector<double> draw(Stream& stream, double size) const;
 
  private:
-  double draws_ = 0;               // cases, or clusters
-  std::vector<double> frequency_;  // of each kind
-  Ragged kinds_;                   // what each holds
+  double draws_ = 0;               // number of cases, or of clusters
+  std::vector<double> frequency_;  // number of cases or clusters of each kind
+  Ragged kinds_;                   // places of each kind in `cell_` and `holds_`
   std::vector<int> cell_;
-  std::vector<double> holds_;  // so many cases of that cell
+  std::vector<double> holds_;  // number of cases of a kind in the cell
   int cells_;
 };
 
 struct BootstrapOptions {
   int replicates = 1000;
-  std::uint64_t first = 0;  // number of the first of them, which has its stream
+  std::uint64_t first = 0;  // number of the first replicate, which selects its stream
   int threads = 1;
   std::uint64_t seed = 0;
-  Clusters clusters = {};  // empty: cases are resampled one by one
+  Clusters clusters = {};  // empty: cases are resampled independently
 };
 
-// Calls use(number, cases drawn in each cell) for each replicate, the first of which is number 0.
+// Calls use(number, cases drawn in each cell) for each replicate. Numbers start at 0.
 template <class Use>
 void for_each_replicate(const Resampler& resampler, const BootstrapOptions& options,
                         const Host& host, const Use& use) {

@@ -9,7 +9,7 @@ namespace fallible {
 
 namespace {
 
-// Multiply and xor-shift, one word at a time: rows are short and their values small.
+// Multiplies and shifts one word at a time, because rows are short and their values small.
 std::uint64_t hash_row(const int* row, std::size_t length) {
   std::uint64_t h = 0x9E3779B97F4A7C15ULL ^ length;
   for (std::size_t i = 0; i < length; ++i) {

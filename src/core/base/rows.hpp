@@ -1,4 +1,4 @@
-// A set of distinct rows of integers: the hash table behind patterns and tallies.
+// A set of distinct rows of integers: the hash table of patterns and tallies.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@ class RowSet {
  public:
   RowSet() : start_{0}, slot_(64, -1) {}
 
-  // The number (from 0) of this row, which is added if it is new.
+  // Returns the number (from 0) of this row. Adds the row if it is new.
   int insert(const int* row, std::size_t length);
 
   int size() const { return static_cast<int>(start_.size()) - 1; }
   const int* row(int i) const { return value_.data() + start_[i]; }
   std::size_t length(int i) const { return start_[i + 1] - start_[i]; }
 
-  // The numbers of the rows in lexicographic order: an order that is not that of insertion.
+  // Numbers of the rows in lexicographic order, which does not depend on the order of insertion.
   std::vector<int> sorted() const;
 
  private:
@@ -27,10 +27,10 @@ class RowSet {
   std::vector<std::size_t> start_;
   std::vector<int> value_;
   std::vector<std::uint64_t> hash_;
-  std::vector<int> slot_;  // open addressing; -1 is free; the size is a power of two
+  std::vector<int> slot_;  // open addressing; -1 for an empty slot; the size is a power of two
 };
 
-// Consecutive places in a vector, for loops.
+// Consecutive positions in a vector, for range-based loops.
 class Places {
  public:
   struct Iterator {
@@ -54,7 +54,7 @@ class Places {
   int first_, last_;
 };
 
-// Row i has the places start[i] ... start[i + 1] - 1 of vectors that others keep.
+// Row i has the positions start[i] ... start[i + 1] - 1 of vectors that are stored elsewhere.
 struct Ragged {
   std::vector<int> start{0};
 
@@ -65,11 +65,11 @@ struct Ragged {
 
   int rows() const { return static_cast<int>(start.size()) - 1; }
   Places places(int row) const { return {start[row], start[row + 1]}; }
-  // The row ends where those vectors, which are so long now, do.
+  // Ends a row at the current length of these vectors.
   void end_row(std::size_t length) { start.push_back(static_cast<int>(length)); }
 };
 
-// Calls visit(from, to) for each run of places in a row whose key is the same.
+// Calls visit(from, to) for each run of positions in a row that have the same key.
 template <class Key, class Visit>
 void for_each_run(int begin, int end, const Key& key, const Visit& visit) {
   while (begin < end) {

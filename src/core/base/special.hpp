@@ -1,4 +1,4 @@
-// Functions that the standard library lacks, or does not have for threads.
+// Special functions that the standard library lacks or does not offer in a thread-safe form.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace fallible {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double floor_probability = 1e-12;  // of an answer, whatever the parameters say
+constexpr double floor_probability = 1e-12;  // least probability of an answer, for all parameters
 
 inline double square(double x) { return x * x; }
 
@@ -17,15 +17,16 @@ inline double logistic(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
 }
 
-// The nearest probability that leaves finite logarithms, of itself and of its complement.
+// Moves a probability away from 0 and 1, so that log(p) and log(1 - p) are finite.
 inline double inside(double p) {
   return std::min(std::max(p, floor_probability), 1 - floor_probability);
 }
 
-// Probability that a standard normal variable is below, exact in the lower tail.
+// Standard normal distribution function, accurate in the lower tail.
 inline double normal_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
-// Logarithms become the shares that their numbers have of the sum, whose logarithm is returned.
+// Replaces logarithms of numbers by the numbers divided by their sum. Returns the logarithm of the
+// sum.
 template <class Place>
 double to_shares(Place begin, Place end) {
   const double most = *std::max_element(begin, end);
@@ -38,7 +39,7 @@ double to_shares(Place begin, Place end) {
   return most + std::log(total);
 }
 
-// What is not a number in either has not changed.
+// Largest absolute difference. A difference that is NaN is ignored.
 inline double largest_change(const std::vector<double>& before, const std::vector<double>& after) {
   double out = 0;
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -49,9 +50,9 @@ inline double largest_change(const std::vector<double>& before, const std::vecto
 
 constexpr double log_root_2_pi = 0.918938533204672742;
 
-// The gamma function's logarithm and its derivative, both for x > 0, by recurrence to where
+// Logarithm of the gamma function and its derivative for x > 0. A recurrence raises x until
 // Stirling's series is exact to 1e-13 (Abramowitz and Stegun, 1964, 6.1.41 and 6.3.18). std::lgamma
-// writes a global and so is not for threads.
+// writes a global variable, so threads cannot use it.
 inline double log_gamma(double x) {
   double product = 1;
   for (; x < 8; x += 1) product *= x;
@@ -72,7 +73,7 @@ inline double digamma(double x) {
   return out + std::log(x) - 0.5 / x - f * series;
 }
 
-// The first two derivatives of log_gamma together, by the same recurrence (6.3.18 and 6.4.12).
+// First two derivatives of log_gamma(), by the same recurrence (6.3.18 and 6.4.12).
 struct Polygamma {
   double first = 0, second = 0;
 
@@ -96,20 +97,20 @@ struct Polygamma {
 };
 
 constexpr double least_size = 0.1,
-                 most_size = 1e4;  // of a concentration: at the last all are equal
+                 most_size = 1e4;  // range of a concentration; raters are equal at the upper end
 
 inline double bounded(double x, double most) { return std::clamp(x, -most, most); }
 
-// Of the concentration of a centre; at the upper limit all are equal.
+// Limits the concentration of a centre. At the upper limit all raters are equal.
 inline double in_range(double size) { return std::clamp(size, 0.1, 1e4); }
 
-// psi(a + n) - psi(a) and its derivative by a.
+// psi(a + n) - psi(a) and its derivative by a; psi is the digamma function.
 struct Gain {
   double value, bend;
 
   Gain(double a, double n) {
     const Polygamma low(a);
-    if (n < 1e-8) {  // differences of digammas would cancel
+    if (n < 1e-8) {  // the difference of digammas would cancel
       value = n * low.second;
       bend = 0;
       return;
@@ -120,8 +121,8 @@ struct Gain {
   }
 };
 
-// A Newton step on the logarithm of a concentration, from the slope and the bend of the log
-// density. A fixed point step would take thousands of rounds in sparse crowds.
+// One Newton step on the logarithm of a concentration, from the first two derivatives of the log
+// density. A fixed-point iteration would need thousands of rounds in sparse crowds.
 inline double next_size(double size, double slope, double bend) {
   const double value = size * slope, derivative = value + size * size * bend;
   const double step = derivative < 0 ? -value / derivative : value > 0 ? 0.5 : -0.5;

@@ -9,7 +9,7 @@
 namespace fallible {
 
 constexpr double chance_tolerance = 1e-9;
-constexpr double zero_tolerance = 1e-12;  // a base rate this near to zero is zero
+constexpr double zero_tolerance = 1e-12;  // base rates closer to zero are zero
 
 const char* name(Identified identified) {
   static const char* const names[] = {"yes", "no_pairs", "chance"};
@@ -65,7 +65,8 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
   Eigen::MatrixXd out = Eigen::MatrixXd::Constant(N + 1, N + 1, not_a_number);
   if (fit.identified != Identified::yes || fit.rater_accuracy == 1) return out;
 
-  // Moments over cases of u (pairs), c (ratings per category) and r (all ratings).
+  // Sums over cases, and sums of products, of u (pairs), c (ratings per category) and r (all
+  // ratings).
   double cases = 0, pairs = 0, uu = 0, ur = 0, rr = 0, ratings = 0;
   Eigen::VectorXd uc = Eigen::VectorXd::Zero(N), rc = uc, share = uc;
   Eigen::MatrixXd cc = Eigen::MatrixXd::Zero(N, N);
@@ -94,7 +95,7 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
   if (cases <= 1) return out;
   share /= ratings;
 
-  // Covariance of agreement (first) and category shares.
+  // Covariance of agreement (first row) and category shares.
   Eigen::MatrixXd observed(N + 1, N + 1);
   observed(0, 0) = uu / (pairs * pairs);
   observed.col(0).tail(N) = (uc - ur * share) / (pairs * ratings);
@@ -114,7 +115,7 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
     jacobian(k + 1, k + 1) = (N - 1) / (N * Pc - 1);
   }
   out = jacobian * observed * jacobian.transpose();
-  // On the boundary the delta method does not hold.
+  // The delta method does not hold on the boundary.
   if (*std::min_element(fit.base_rates.begin(), fit.base_rates.end()) == 0) {
     out.bottomRows(N).setConstant(not_a_number);
     out.rightCols(N).setConstant(not_a_number);
@@ -134,7 +135,7 @@ void Posterior::operator()(int tally, double* probability) const {
   const int N = tallies_.categories;
   const int begin = tallies_.start[tally];
   const int end = tallies_.start[tally + 1];
-  int most = 0;  // of the counts of categories that can be true; they alone set the scale
+  int most = 0;  // highest count of a category with a positive base rate; it sets the scale
   for (int c = begin; c < end; ++c) {
     if (fit_.base_rates[tallies_.category[c]] > 0) most = std::max(most, tallies_.count[c]);
   }

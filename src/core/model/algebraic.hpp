@@ -10,7 +10,7 @@ namespace fallible {
 
 enum class Identified { yes, no_pairs, chance };
 
-// What goes by this name in R.
+// The name in R.
 const char* name(Identified identified);
 
 struct KFit {
@@ -18,26 +18,26 @@ struct KFit {
   double agreement;                // share of agreeing rater pairs; NaN without pairs
   double kappa;                    // against chance agreement 1/N
   double rater_accuracy;           // 1/N at or below chance; NaN without pairs
-  std::vector<double> base_rates;  // NaN where not identified
-  int negative = 0;                // base rates that were below zero and were set to zero
+  std::vector<double> base_rates;  // NaN if not identified
+  int negative = 0;                // number of negative base rates that were set to zero
 };
 
-// `weight` has one entry per tally. `agreement` counts as chance up to 1e-9 above it.
+// `weight` has one entry per tally. An agreement at most 1e-9 above chance counts as chance.
 KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight);
 
-// Covariance of (rater accuracy, base rates) by the delta method: the influence of each case on
-// agreement and category shares, carried through equations 2 and 5. Where one is
-// at zero base rates have none; where raters are never wrong nothing has.
+// Covariance of (rater accuracy, base rates) by the delta method, from the influence of each case
+// on agreement and category shares and equations 2 and 5. Entries of base rates are NaN if a base
+// rate is zero. All entries are NaN if raters are never wrong.
 Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit);
 
-// Posterior probabilities of the categories of one tally after another, under an identified fit.
+// Posterior probabilities of the categories of a tally, under an identified fit.
 class Posterior {
  public:
   Posterior(const Tallies& tallies, const KFit& fit);
 
   // Writes `categories` probabilities. The likelihood of category k is proportional to
-  // odds^(ratings of k), odds = Pc (N - 1) / (1 - Pc), so only differences of counts matter; where
-  // raters are never wrong this is the limit Pc -> 1.
+  // odds^(ratings of k), with odds = Pc (N - 1) / (1 - Pc). Therefore only differences between
+  // counts matter. If raters are never wrong, returns the limit for Pc -> 1.
   void operator()(int tally, double* probability) const;
 
  private:

@@ -9,9 +9,9 @@ namespace fallible {
 
 namespace {
 
-constexpr double first_omega = 0.3;          // one pseudo-category of this spread
-constexpr double least_mean = 1e-6;          // of the probability of an answer, and of none
-constexpr double least_probability = 1e-15;  // of a reply, on the way
+constexpr double first_omega = 0.3;          // one pseudo-category has this spread
+constexpr double least_mean = 1e-6;          // of the probabilities to answer and to abstain
+constexpr double least_probability = 1e-15;  // of a reply, during the iteration
 
 }  // namespace
 
@@ -55,7 +55,7 @@ void Answering::update() {
   const int K = categories;
   const double of_prior = 2 / (1 + kappa);
   double slope = -of_prior, bend = square(of_prior) / 2;
-  // How many independent draws from the centre answers are worth, and answers and abstentions.
+  // Equivalent numbers of independent draws from the centre: of answers, and of all replies.
   std::vector<double> answered(counted.size() * K), all(counted.size() * K);
   for (std::size_t i = 0; i < counted.size(); ++i) {
     for (int k = 0; k < K; ++k) {

@@ -1,4 +1,4 @@
-// Probabilities that judges answer at all, which may depend on the truth.
+// Probabilities that judges answer, which may depend on the truth.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace fallible {
 
-// Judge j answers a case of category k with probability a_jk, which is Beta around mu_jk with size
-// kappa. The logit of mu_jk is b_j + h_k: b_j is how often the judge answers, h_k how easy the
-// panel finds it to answer category k. Judges who always answer, or never, take no part.
+// Judge j answers a case of category k with probability a_jk, which is Beta with mean mu_jk and
+// size kappa. The logit of mu_jk is b_j + h_k. b_j is higher for judges who answer often, h_k for
+// categories that are easy to answer. Judges who always or never answer are not counted.
 struct Answering {
   int categories = 0;
   double kappa = 4, omega = 0.3;
@@ -31,17 +31,18 @@ struct Answering {
   void add_expected(const LatentRows& rows, int row, const double* posterior);
   // One round of Newton steps and fixed points.
   void update();
-  // Probabilities given the centre and the numbers.
+  // Computes the probabilities a_jk from the centre and the expected numbers.
   void settle();
   double log_density() const;
 
-  // Multiplies probabilities of ratings (judges x ratings x truths) by those of an answer.
+  // Multiplies probabilities of ratings (judges x ratings x truths) by the probability of an
+  // answer.
   void multiply(std::vector<double>& probability) const;
   // Factors of abstentions, judges x truths: probabilities, or 1 for judges who are not counted.
-  // Null if none is modelled.
+  // Null if no judge is counted.
   const double* abstaining() const { return counted.empty() ? nullptr : silent_.data(); }
 
-  // All of it on the whole real line, for extrapolation.
+  // Appends all parameters, transformed to the real line, for extrapolation.
   void append_to(std::vector<double>& x) const;
   const double* read(const double* x);
 
@@ -51,7 +52,7 @@ struct Answering {
   }
   double mean(int judge, int truth) const;
 
-  std::vector<bool> counts_;    // is a judge counted?
+  std::vector<bool> counts_;    // true if a judge is counted
   std::vector<double> silent_;  // judges x truths: 1 - a_jk; 1 for judges who are not counted
 };
 

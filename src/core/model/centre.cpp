@@ -8,16 +8,16 @@ namespace fallible {
 
 namespace {
 
-constexpr double skill_weight = 2, first_tau = 0.6;  // pseudo-raters of this spread
+constexpr double skill_weight = 2, first_tau = 0.6;  // pseudo-raters with this spread
 constexpr double recognition_weight = 1, first_ups = 0.3;
-constexpr double mean_weight = 5, first_mean = 0.6;  // pseudo-ratings, and how many are right
+constexpr double mean_weight = 5, first_mean = 0.6;  // pseudo-ratings; share that is right
 constexpr double least_right = 1e-6, least_error = 1e-9;
 constexpr int mean_steps = 3;
 
 }  // namespace
 
-// How many independent draws from the centre the ratings are worth: `right` and `all` of each judge
-// and truth, and errors of all judges; with the slope of the log density by c, and its bend.
+// Equivalent numbers of independent draws from the centre: `right` and `all` of each judge and
+// truth, and errors of all judges. `slope` and `bend`: derivatives of the log density by c.
 struct Centre::Tables {
   std::vector<double> right, all, errors;
   double slope = 0, bend = 0;

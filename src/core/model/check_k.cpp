@@ -51,9 +51,9 @@ double lowest_base_rate(const LatentRows& rows) {
 DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law) {
   const int N = law.categories;
   Eigen::MatrixXd observed = Eigen::MatrixXd::Zero(N, N), expected = observed;
-  std::vector<int> set;  // of raters, with the cases of rows that stand together
+  std::vector<int> set;  // raters of consecutive rows; `cases` is the weight of the rows
   double cases = 0;
-  // All pairs of answers, less those of a judge with itself.
+  // All pairs of answers, minus the pairs of a judge with itself.
   const auto flush = [&]() {
     if (set.size() < 2) return;
     Eigen::MatrixXd all = Eigen::MatrixXd::Zero(law.classes, N), of_themselves = expected * 0;
@@ -155,7 +155,7 @@ RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
   }
 }
 
-// The answer of the first judge changes fastest.
+// Probabilities of all combinations of answers. The answer of the first judge changes fastest.
 std::vector<double> RowSampler::ways(const std::vector<int>& judges, std::size_t number) const {
   std::vector<double> out(number, 0.0);
   for (int c = 0; c < law_.classes; ++c) {

@@ -1,5 +1,5 @@
-// Do the K-properties hold? Statistics that compare data with a fitted model, and what they are in
-// panels drawn from it.
+// Checks of the K-properties: statistics that compare data with a fitted model, and their values in
+// panels drawn from the model.
 #pragma once
 
 #include <cstdint>
@@ -12,49 +12,49 @@
 
 namespace fallible {
 
-// A null model, and the model that lets go of one property more, if the two are to be compared.
+// A null model. The alternative relaxes one more property; it is empty if no models are compared.
 struct KTest {
   LatentModel null;
   std::optional<LatentModel> alternative;
-  bool pairs = false;     // do disagreeing pairs have the frequencies that the null expects?
-  bool residual = false;  // do pairs of judges agree as often?
+  bool pairs = false;     // compares frequencies of disagreeing pairs with the null
+  bool residual = false;  // compares the agreement of pairs of judges
 };
 
-// NaN where the test does not ask for it.
+// NaN if the test does not need a statistic.
 struct KStatistics {
-  double ratio;        // likelihood ratio, twice the gain in log likelihood
-  double pairs;        // chi-squared distance of the numbers of disagreeing pairs of categories
-  double lowest_rate;  // lowest base rate by Lehner's equation 5, unclipped
-  double residual;     // largest standardised excess agreement of a pair of judges
+  double ratio;        // likelihood ratio: twice the gain in log likelihood
+  double pairs;        // chi-squared distance of numbers of disagreeing pairs
+  double lowest_rate;  // lowest base rate, equation 5 of Lehner, not clipped
+  double residual;     // largest standardised excess agreement of two judges
 };
 
-// How often two judges agree, over the cases that both answered.
+// Agreement of two judges over the cases that both answered.
 struct PairAgreement {
   int judge1, judge2;
-  double cases, observed, expected;  // the last two are numbers of cases
+  double cases, observed, expected;  // `observed` and `expected` are numbers of cases
   double excess() const;             // standardised
 };
 
-// Numbers of disagreeing pairs of raters by their categories k < l, row by row of a triangle, and
-// what a model expects, scaled to the same total.
+// Numbers of disagreeing pairs of raters by their categories k < l, row by row of a triangle.
+// `expected` is computed from a model and scaled to the same total.
 struct DisagreeingPairs {
   std::vector<double> observed, expected;
   double distance() const;
 };
 
-// The lowest base rate by Lehner's equations 2 and 5 before it is clipped; minus infinity where
-// raters agree no better than by chance.
+// Lowest base rate by Lehner's equations 2 and 5 before it is clipped. Minus infinity if agreement
+// is at or below chance.
 double lowest_base_rate(const LatentRows& rows);
 
 DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law);
 
-// Pairs of judges with at least so many common cases, in order.
+// Pairs of judges with at least `least_cases` common cases, in order.
 std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLaw& law,
                                           double least_cases);
 
-// Panels drawn from a latent class model: as many cases as the data have, each with raters of a
-// case of the data. Weights must be
-// whole numbers. Where the ways to answer are fewer than the cases, their numbers are drawn.
+// Draws panels from a latent class model. A panel has the number of cases of the data, and each
+// case has the raters of a case of the data. Weights must be whole numbers. If there are fewer
+// combinations of answers than cases, the numbers of combinations are drawn.
 class RowSampler {
  public:
   RowSampler(const LatentRows& rows, const AnswerLaw& law);
@@ -65,17 +65,18 @@ class RowSampler {
   struct Panel {  // cases rated by the same judges
     std::vector<int> judges;
     std::int64_t cases;
-    std::vector<double> ways;  // probability of each way to answer; empty where they are too many
+    // Probability of each combination of answers; empty if there are too many.
+    std::vector<double> ways;
   };
   std::vector<double> ways(const std::vector<int>& judges, std::size_t number) const;
 
   int raters_, judges_;
   AnswerLaw law_;
-  std::vector<double> cumulative_;  // of the answers of a judge within a class
+  std::vector<double> cumulative_;  // probabilities of the answers of a judge within a class
   std::vector<Panel> panels_;
 };
 
-// One test of certain data.
+// One test, applied to one data set.
 class KTester {
  public:
   KTester(const LatentRows& rows, const KTest& test, const LatentPrior& prior);
@@ -83,13 +84,14 @@ class KTester {
   const KStatistics& observed() const { return observed_; }
   bool converged() const { return converged_; }
   int degrees() const { return degrees_; }
-  const AnswerLaw& law() const { return law_; }  // of the null
+  const AnswerLaw& law() const { return law_; }  // of the null model
 
-  // Of a panel drawn from the fitted null.
+  // Statistics of a panel drawn from the fitted null model.
   KStatistics replicate(Stream& stream) const;
 
  private:
-  // Fits the null from `start`, then the alternative; what is found goes to `keep` unless null.
+  // Fits the null model from `start`, then the alternative. Stores the fits in `keep` unless it is
+  // null.
   KStatistics compare(const LatentRows& rows, const Eigen::VectorXd& start,
                       const OptimiserOptions& options, KTester* keep) const;
 
@@ -108,6 +110,6 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
                                                   const BootstrapOptions& options,
                                                   const Host& host);
 
-constexpr double least_common_cases = 10;  // of a pair of judges whose agreement is looked at
+constexpr double least_common_cases = 10;  // pairs with fewer are not tested
 
 }  // namespace fallible

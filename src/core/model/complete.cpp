@@ -53,12 +53,12 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
   diagonal_ = diagonal_.cwiseMax(least);
 }
 
-// Of each of its parameters the expected square of the slope.
+// Adds the expected squares of the slopes of a judge's parameters to the diagonal.
 void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
                                   const Counts& counts) {
   const int N = layout_->categories;
   for (int k = 0; k < N; ++k) {
-    double wrong = 0, before = 0;  // what a pooled prior adds to the numbers
+    double wrong = 0, before = 0;  // `before`: pseudo-counts of a pooled prior
     for (int l = 0; layout_->prior.rows && l < N; ++l) {
       const double alpha = layout_->prior_row(judge, k)[l];
       before += alpha;
@@ -178,8 +178,8 @@ void CompleteCurvature::add_priors(const Eigen::VectorXd& x) {
   }
 }
 
-// Blocks that are a diagonal and a matrix of rank one, by the formula of Sherman and Morrison; the
-// mean, with the accuracies that it bends, by elimination.
+// Inverts blocks (a diagonal matrix plus a matrix of rank one) by the Sherman-Morrison formula.
+// Solves for the mean and the accuracies around it by elimination.
 Eigen::VectorXd CompleteCurvature::solve(const Eigen::VectorXd& gradient) const {
   const int N = layout_->categories;
   Eigen::VectorXd out = gradient.cwiseQuotient(diagonal_);

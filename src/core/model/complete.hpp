@@ -1,5 +1,5 @@
-// The curvature that the log posterior density would have if classes were seen, which is easy to
-// invert: the metric in which optimisers climb, since what it leaves is how much is not seen.
+// Curvature of the log posterior density if classes were observed. It is easy to invert and serves
+// as the metric of optimisers. They need few steps if little information is missing.
 #pragma once
 
 #include <Eigen/Cholesky>
@@ -9,26 +9,26 @@
 
 namespace fallible {
 
-// The expected information on the parameters of base rates if classes were seen, with the cases of
-// the prior.
+// Expected information on the parameters of base rates if classes were observed, including the
+// prior.
 Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law, const Counts& counts);
 
-// Base rates, each judge's accuracies around their mean, and each row of errors are blocks of a
-// diagonal and a matrix of rank one; slope and thresholds, and the law of confidence, are blocks;
-// what else there is stands by itself. Refers to the layout.
+// Base rates, the accuracies of each judge around their mean, and each row of errors are blocks: a
+// diagonal matrix plus a matrix of rank one. Slope and thresholds form dense blocks, and so do
+// confidence parameters. Other parameters are independent. Refers to the layout.
 class CompleteCurvature {
  public:
   CompleteCurvature() = default;
   CompleteCurvature(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
                     const Counts& counts);
 
-  // Where a step along `gradient` leads.
+  // The inverse curvature times `gradient`.
   Eigen::VectorXd solve(const Eigen::VectorXd& gradient) const;
-  // Of a parameter that is neither base rate nor error, if all others were known.
+  // Variance of a parameter other than base rates and errors, if all others were known.
   double variance(int parameter) const { return 1 / diagonal_[parameter]; }
 
  private:
-  // Of what neither data nor priors bend: steps must end somewhere.
+  // Least curvature, so that steps are finite.
   static constexpr double least = 0.05;
 
   void add_judge(const Score& score, int judge, const Law& law, const Counts& counts);
@@ -41,9 +41,9 @@ class CompleteCurvature {
   const Layout* layout_ = nullptr;
   Eigen::VectorXd diagonal_;
   double last_rate_ = least;           // curvature along the last base rate
-  int around_mean_ = 0;                // the first so many accuracies
-  double pull_ = 0;                    // of each to the mean
-  std::vector<double> error_, wrong_;  // rows of shares of errors, and the weight of each row
+  int around_mean_ = 0;                // number of accuracies around the mean
+  double pull_ = 0;                    // precision of each accuracy around the mean
+  std::vector<double> error_, wrong_;  // rows of shares of errors; weight of each row
   struct Block {
     int first;
     Eigen::LLT<Eigen::MatrixXd> root;

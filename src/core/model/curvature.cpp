@@ -15,11 +15,11 @@ namespace fallible {
 
 namespace {
 
-constexpr int few_parameters = 500;    // beyond, eigenvalues would take long
-constexpr int most_parameters = 2000;  // beyond, so would any matrix
-constexpr double most_work = 2e9;      // of the pass over the data: about ten seconds
+constexpr int few_parameters = 500;    // eigenvalues of larger matrices take too long
+constexpr int most_parameters = 2000;  // larger matrices take too long
+constexpr double most_work = 2e9;      // limit for the pass over the data: about ten seconds
 
-// A sum of vectors with few entries.
+// Sum of sparse vectors.
 class Sum {
  public:
   explicit Sum(int size) : value_(size, 0.0), seen_(size, false) {}
@@ -33,7 +33,7 @@ class Sum {
     for (const int at : x.used_) add(at, weight * x.value_[at]);
   }
 
-  // Adds its outer product to the lower triangle of a matrix.
+  // Adds the outer product of the sum with itself to the lower triangle of a matrix.
   void add_square(double weight, Eigen::MatrixXd& to) {
     if (2 * used_.size() > value_.size()) {
       const Eigen::Map<const Eigen::VectorXd> all(value_.data(), to.rows());
@@ -61,9 +61,9 @@ class Sum {
   std::vector<int> used_;
 };
 
-// Adds to the lower triangle of `to` how the scores of cases vary over their classes, and to
-// `counts` what is expected. Logits of base rates have a score of one in their class, but for what
-// is the same in all.
+// Adds the variance of scores over classes to the lower triangle of `to`, for all cases. Adds
+// expected numbers to `counts`. The score of the logit of a base rate is 1 in its class and 0
+// elsewhere, up to a constant that cancels.
 void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, const Law& law,
                             const std::vector<int>& direction, Counts& counts,
                             Eigen::MatrixXd& to) {
@@ -94,7 +94,7 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
   });
 }
 
-// Naturals x parameters.
+// Derivatives of the natural parameters: naturals x parameters.
 Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
   const auto naturals = [&layout](const Eigen::VectorXd& at) {
     steps_done(static_cast<unsigned>(at.size()));
@@ -107,9 +107,9 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
 
 }  // namespace
 
-// The second derivatives of the log likelihood of a case are the expected ones of the likelihood of
-// its ratings together with its class, and the variance of the scores of these over the classes
-// (Louis, 1982). A score has few entries: those of the case's raters.
+// Louis (1982): second derivatives of the log likelihood of a case have two parts. The first is the
+// expectation of the derivatives for ratings and class together, the second the variance of its
+// scores over the classes. A score has few entries: those of the case's raters.
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks) {
@@ -174,7 +174,7 @@ Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
       continue;
     }
     for (Eigen::Index r = 0; r < root_.rows(); ++r) {
-      // What moves along a flat direction is not known at all.
+      // A quantity that changes along a flat direction is not identified.
       root_(r, i) = std::fabs(root_(r, i)) > 1e-6 ? not_a_number : 0;
     }
   }
@@ -245,25 +245,25 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
 namespace {
 
 constexpr int most_directions = 30;  // more would take longer than the fit
-// Added to curvature, as if each direction had a normal prior of standard deviation 4.5: where the
-// data say nothing a logit is still a number that one meets.
+// Added to the curvature, like a normal prior with standard deviation 4.5 in each direction.
+// Without data, logits keep a plausible size.
 constexpr double ridge = 0.05;
 
-// The shape of the ridge over so many directions. `rates` of them, from `first` on, are logits of
-// base rates less that of the last category, which any other might have been: the ridge is on the
-// logits of all categories around their mean, so that names of categories do not move evidence.
+// Shape of the ridge for `directions` directions. `rates` of them, from `first` on, are logits of
+// base rates minus the logit of the last category. Evidence must not depend on which category is
+// last. Therefore the ridge is on the logits of all categories around their mean.
 Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::Index rates) {
   Eigen::MatrixXd out = Eigen::MatrixXd::Identity(directions, directions);
   out.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);
   return out;
 }
 
-// The Cholesky factor of a matrix with a ridge that is high enough for it to have one.
+// Cholesky factor of a matrix plus the lowest ridge that makes it positive definite.
 Eigen::LLT<Eigen::MatrixXd> factor(const Eigen::MatrixXd& x, const Eigen::MatrixXd& shape) {
   for (double height = ridge;; height *= 3) {
     Eigen::LLT<Eigen::MatrixXd> out(x + height * shape);
     if (out.info() == Eigen::Success && std::isfinite(out.matrixLLT().sum())) return out;
-    if (!(height < 1e12)) return Eigen::LLT<Eigen::MatrixXd>(shape);  // not a number anywhere
+    if (!(height < 1e12)) return Eigen::LLT<Eigen::MatrixXd>(shape);  // the matrix contains NaN
   }
 }
 
@@ -271,8 +271,8 @@ double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& x) {
   return 2 * x.matrixLLT().diagonal().array().log().sum();
 }
 
-// What the raters' deviations add, then their mean, each deviation with the information that its
-// rater would give if truth were known.
+// Log integral over the raters' deviations from their mean, then over the mean. The information on
+// each deviation is that with known truth.
 double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x) {
   const LatentRows& rows = model.rows;
   const std::vector<double> ratings = ratings_by_judge(rows);
@@ -292,7 +292,7 @@ double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x
 Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   const LatentRows& rows = model.rows;
   const bool by_rater = model.mean_at >= 0;
-  // Directions: the system first, the raters last, each by itself or all together.
+  // Directions: the system first; the raters last, separately or all together.
   std::vector<int> direction(x.size(), -1);
   int n = 0;
   if (rows.joined()) direction[model.accuracy_at(rows.raters, 0)] = n++;

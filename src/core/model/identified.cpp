@@ -15,18 +15,18 @@ namespace fallible {
 
 namespace {
 
-constexpr int crowd = 20;   // of raters, whose panel is not looked at as a whole
-constexpr int busiest = 6;  // of its raters
+constexpr int crowd = 20;   // largest number of raters that are all in the small panel
+constexpr int busiest = 6;  // number of raters of a crowd in the small panel
 constexpr int few_categories = 4;
 constexpr double part_tolerance = 1e-4;  // of a parameter in directions without a slope
-constexpr double rank_tolerance = 1e-7;  // relative, of singular values of judge columns
+constexpr double rank_tolerance = 1e-7;  // relative; for singular values
 
-// Is it known beforehand how a judge answers?
+// True if the matrix of a judge is known or has a calibration sample.
 bool is_given(const LatentRows& rows, int judge) {
   return rows.is_known(judge) || rows.has_before(judge);
 }
 
-// Judges with parameters of their own whose every answer is the same.
+// Judges with separate parameters whose answers are all equal.
 std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model) {
   std::vector<int> only(rows.judges, -1);
   std::vector<bool> varied(rows.judges, false);
@@ -45,10 +45,10 @@ std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model
   return out;
 }
 
-// A small panel of answers drawn at random by raters who rated together, which tells as much of
-// what can be identified as the whole. Of a crowd its raters are those of the row that has most of
-// them: what they can tell apart links the others. Beyond a few categories more of them add more
-// cells than parameters.
+// A small panel with random answers by raters who rated the same cases. The same parameters are
+// identified from it as from the data. The raters of a crowd are replaced by the raters of the row
+// with most of them, because these raters link the others. The number of categories is limited:
+// each further category adds more cells than parameters.
 class SmallPanel {
  public:
   SmallPanel(const LatentRows& rows, const LatentModel& model)
@@ -78,9 +78,9 @@ class SmallPanel {
     }
     raters_ = judges_;
     if (rows.joined()) sit(rows.raters);
-    // By known truth, so that a rare one is not missed: how often it occurs does not matter to what
-    // is identified. Also by population, unless there are many more than coefficients, of which any
-    // rows show enough.
+    // Groups rows by known truth, so that rare truths are included: identification does not depend
+    // on their frequency. Also groups rows by population, unless there are many more populations
+    // than coefficients. Then any rows are sufficient.
     const bool few = rows.populations.size() <= 2 * rows.populations.coefficients();
     std::map<std::pair<int, int>, std::vector<int>> by_known;
     for (int i = 0; i < rows.size(); ++i) {
@@ -104,7 +104,7 @@ class SmallPanel {
     out.raters = raters_;
     out.judges = judges_;
     fix_matrices(out, stream);
-    // Any covariates, as many: whether those at hand are collinear is not asked here.
+    // Replaces covariates by random values: collinearity of the data is not checked here.
     out.populations = rows_.populations;
     double* value = out.populations.design.data();
     std::generate_n(value, out.populations.design.size(), [&] { return stream.uniform(); });
@@ -137,7 +137,8 @@ class SmallPanel {
     return rows_.known[row] < 0 ? -1 : rows_.known[row] % categories;
   }
 
-  // What is known is known, whatever it is.
+  // Replaces known matrices by random matrices, because identification does not depend on their
+  // values.
   void fix_matrices(LatentRows& out, Stream& stream) const {
     const int N = out.categories;
     for (int u = 0; u < rows_.judges; ++u) {
@@ -161,8 +162,8 @@ class SmallPanel {
   int raters_ = 0, judges_ = 0, busiest_row_ = -1;
 };
 
-// Scores at parameters drawn at random, with columns of length one: what can be identified at all
-// is a matter of the model and of who rated with whom, not of the answers that came about.
+// Scores at random parameters, with columns of length one. Identification depends on the model and
+// on the sets of raters who rated the same cases, not on their answers.
 Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream& stream) {
   Eigen::VectorXd x(model.size);
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();
@@ -171,7 +172,7 @@ Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream&
                             : model.scores(x);
   for (Eigen::Index j = 0; j < out.cols(); ++j) {
     const double length = out.col(j).norm();
-    if (length > 0) out.col(j) /= length;  // columns of different judges
+    if (length > 0) out.col(j) /= length;  // makes columns of different judges comparable
   }
   return out;
 }
@@ -183,7 +184,7 @@ bool has_full_rank(const Eigen::MatrixXd& scores, const Layout& layout) {
   return qr.rank() >= layout.free_parameters();
 }
 
-// How far each parameter takes part in what changes no score.
+// Length of the projection of each parameter onto the directions that change no score.
 Eigen::VectorXd null_parts(const Eigen::MatrixXd& scores) {
   const Eigen::BDCSVD<Eigen::MatrixXd> parts(scores, Eigen::ComputeThinU | Eigen::ComputeFullV);
   const Eigen::VectorXd& values = parts.singularValues();
@@ -192,7 +193,7 @@ Eigen::VectorXd null_parts(const Eigen::MatrixXd& scores) {
   return parts.matrixV().rightCols(scores.cols() - rank).rowwise().norm();
 }
 
-// Probabilities drawn at random, a distribution of `size` replies in each column.
+// Random probabilities. Each column is a distribution of `size` replies.
 Eigen::MatrixXd random_columns(int size, int columns, Stream& stream) {
   const auto any = [&] { return 0.2 + stream.uniform(); };
   const Eigen::MatrixXd out = Eigen::MatrixXd::NullaryExpr(size, columns, any);
@@ -203,7 +204,7 @@ Eigen::MatrixXd random_columns(int size, int columns, Stream& stream) {
 
 bool identified_by_replies(const LatentRows& rows, int K) {
   const int N = rows.categories;
-  // How many replies each judge uses. Abstaining is one of them.
+  // Number of different replies of each judge. Abstaining is a reply.
   std::vector<std::vector<bool>> used(rows.judges, std::vector<bool>(N + 1));
   const auto each_reply = [&](int row, const auto& visit) {
     for (const int at : rows.places(row)) visit(rows.judge[at], rows.answer(at));
@@ -214,8 +215,8 @@ bool identified_by_replies(const LatentRows& rows, int K) {
   }
   std::vector<Eigen::Index> replies;
   for (const auto& of : used) replies.push_back(std::count(of.begin(), of.end(), true));
-  // Judges with several replies who replied to the same cases. Of a crowd these are judges of the
-  // row that has most of them.
+  // Sets of judges with several replies who replied to the same cases. In a crowd: only judges of
+  // the row with most of them.
   std::set<std::vector<int>> together;
   std::vector<int> most, all;
   for (int i = 0; i < rows.size(); ++i) {
@@ -286,7 +287,7 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
   const SmallPanel panel(rows, model);
   if (panel.empty()) return out;
   Stream stream(0, 0);
-  // So many cases that there are more of them than parameters.
+  // Draws more cases than there are parameters.
   const LatentRows one = panel.draw(1, stream);
   const LatentRows drawn = panel.draw(2 * Layout(one, model, prior).size + 20, stream);
   const LatentClass latent(drawn, model, prior);
@@ -305,7 +306,7 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
     }
     judged += out.judge[u];
   }
-  // Who rates with nobody else is not judged, but neither does that matter to others.
+  // A judge without common cases with others is not identified, but others are not affected.
   out.model = judged > 2 && (!rows.joined() || out.judge[rows.raters]);
   return out;
 }

@@ -1,4 +1,4 @@
-// Can the parameters of a latent class model be told apart?
+// Identification of the parameters of a latent class model.
 #pragma once
 
 #include <vector>
@@ -7,21 +7,21 @@
 
 namespace fallible {
 
-// By these raters, by the rank of a matrix of scores, or of slopes of the probabilities of pairs.
-// Judges with parameters of their own who always say the same tell nothing. Where each judge has
-// free errors of its own some may have too few ratings in common with others to be known, while
-// these, and how frequent categories are, still are.
+// Identification from these raters, by the rank of a matrix of scores or of slopes of pair
+// probabilities. Judges with separate parameters who always give the same answer are left out. With
+// free errors of each judge, some judges may have too few common ratings with others. The other
+// judges and the base rates may still be identified.
 struct IdentifiedJudges {
-  bool all = false;    // parameters of the model, whoever they belong to
-  bool model = false;  // those that matter, of judges who can be known
+  bool all = false;    // all parameters of the model
+  bool model = false;  // base rates, more than two judges, and the system
   std::vector<bool> judge;
 };
 
 IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& model,
                                    const LatentPrior& prior, Fitting fitting = Fitting::likelihood);
 
-// Can so many classes be told apart by replies, of which abstaining is one, if each judge has free
-// probabilities of the replies that it uses?
+// True if `classes` classes are identified from replies (answers and abstentions), if each judge
+// has free probabilities for the replies that occur.
 bool identified_by_replies(const LatentRows& rows, int classes);
 
 }  // namespace fallible

@@ -105,14 +105,14 @@ OptimiserOptions coarse_options() {
 
 namespace {
 
-constexpr double saturated = 13.8;  // logit of a probability within 1e-6 of the end
+constexpr double saturated = 13.8;  // logit of a probability that is 1e-6 away from 0 or 1
 constexpr int most_em_steps = 1000;
 constexpr double em_gain = 1e-6;
-constexpr double off_boundary = 0.01;  // ratings of each kind that the first step adds
+constexpr double off_boundary = 0.01;  // pseudo-ratings that the first step adds
 
-// Without a prior accuracies may reach 0 or 1, where logits have no slope although the likelihood
-// has. Steps of the EM algorithm, which are exact for uniform and free errors of each rater, leave
-// such a place if it is no maximum.
+// Without a prior, accuracies may reach 0 or 1. There the likelihood has a slope, but its
+// derivative by the logit is zero. EM steps are exact for uniform and free errors by rater and move
+// away if this point is no maximum.
 bool may_be_stuck(const LatentClass& model, const Eigen::VectorXd& x) {
   const Eigen::Index size = static_cast<Eigen::Index>(model.groups) * model.per_group;
   const Errors errors = model.model.errors;
@@ -135,7 +135,7 @@ Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   return x;
 }
 
-constexpr int most_polished = 150;  // parameters; more would take longer than the fit
+constexpr int most_polished = 150;  // number of parameters; more would take longer than the fit
 
 }  // namespace
 
@@ -143,7 +143,7 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
                      const OptimiserOptions& options, Fitting fitting, bool polished) {
   const bool by_pairs = fitting == Fitting::pairs;
   const PairFrequencies pairs = by_pairs ? pair_frequencies(model) : PairFrequencies();
-  CompleteCurvature seen;  // where the objective was evaluated last
+  CompleteCurvature seen;  // curvature at the last evaluation
   const Metric metric = [&seen](const Eigen::VectorXd& gradient) { return seen.solve(gradient); };
   const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
     return by_pairs ? Closeness(model, pairs).evaluate(x, gradient)
@@ -186,7 +186,7 @@ constexpr int em_steps = 30;
 Eigen::VectorXd LatentClass::start() const {
   std::vector<double> posterior(classes());
   Counts counts(*this);
-  // A pooled prior knows what raters are like, and what classes are called.
+  // A pooled prior determines the matrices of raters and the names of classes.
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0 || prior.rows) continue;
     steps_done(static_cast<unsigned>(classes()));
@@ -195,8 +195,8 @@ Eigen::VectorXd LatentClass::start() const {
     rows.add_expected(i, posterior.data(), classes(), counts.classes.data(), counts.ratings.data());
   }
   Eigen::VectorXd x = reestimate(*this, counts);
-  // Where every accuracy and error rate is free this is the step of the EM algorithm, whose path
-  // from the votes is the one that is published.
+  // If all accuracies and error rates are free, this is an EM step. The published algorithm is EM
+  // from the votes.
   const bool em = errors_at >= 0 && strata == 1;
   for (int step = 0; em && step < em_steps; ++step) {
     counts = Counts(*this);
@@ -232,7 +232,7 @@ Eigen::VectorXd LatentClass::warm_start(const Eigen::VectorXd& x, int raters) co
   Eigen::VectorXd out = Eigen::VectorXd::Zero(size);
   out.head(rates) = x.head(rates);
   if (mean_at >= 0) out[mean_at] = x[before.mean_at];
-  // Raters of before come first in both.
+  // The raters of the old fit come first in both vectors.
   const auto copy = [&](int from, int to, int each) {
     if (to < 0) return;
     const auto old = Eigen::MatrixXd::Map(x.data() + from, each, before.groups);

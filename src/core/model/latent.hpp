@@ -1,5 +1,4 @@
-// A latent class model for certain data: its likelihood, what is expected under its parameters, and
-// its fits.
+// A latent class model for given data: likelihood, expected numbers, and fits.
 #pragma once
 
 #include <vector>
@@ -14,21 +13,21 @@ class LatentClass : public Layout {
  public:
   using Layout::Layout;
 
-  // Where to begin to fit it: from the shares of votes that each category of a case has.
+  // Starting values from vote shares.
   Eigen::VectorXd start() const;
-  // That and others: where difficulty matters there can be more than one top.
+  // Several starting values, including start(). With difficulty there can be more than one maximum.
   std::vector<Eigen::VectorXd> starts() const;
-  // With more data of the same kind: from the parameters `x` of the same model when it had the
-  // first so many raters; those of the others are the mean. Empty where `x` is not of such a model.
+  // Starting values from the parameters `x` of the same model for the first `raters` raters. The
+  // other raters start at the mean. Empty if `x` does not belong to this model.
   Eigen::VectorXd warm_start(const Eigen::VectorXd& x, int raters) const;
 
-  // The log posterior density but for a constant; unless null, its gradient (without which there is
-  // no curvature), the log likelihood, and the curvature if classes were what they are expected to
-  // be.
+  // Log posterior density up to a constant. Unless null, also computes the gradient, the log
+  // likelihood, and the curvature with known classes. The curvature requires a gradient.
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
                   double* log_likelihood = nullptr, CompleteCurvature* curvature = nullptr) const;
-  // The log likelihood in one pass over the data, which adds what is expected to `counts` unless
-  // null and calls visit(row, posterior of the classes) for each row with weight, or for all.
+  // Computes the log likelihood in one pass over the data. Adds expected numbers to `counts` unless
+  // it is null. Calls visit(row, posterior of the classes) for each row with weight, or for all
+  // rows.
   template <class Visit>
   double expect(const Law& law, Counts* counts, const Visit& visit, bool all = false) const {
     const AnswerTables tables{law.classes, law.weight.data(), law.probability.data()};
@@ -37,27 +36,28 @@ class LatentClass : public Layout {
     return pass_over(rows, tables, &sums, all, visit);
   }
   double expect(const Law& law, Counts* counts) const;
-  // Rows x categories, row by row: probabilities of the categories.
+  // Posterior probabilities of the categories: rows x categories, row by row.
   std::vector<double> posterior(const Eigen::VectorXd& x) const;
   // See Counts::by_truth().
   std::vector<double> expected_ratings(const Eigen::VectorXd& x) const;
-  // Rows x parameters: gradients of the log likelihood of a case.
+  // Gradients of the log likelihood of a case: rows x parameters.
   Eigen::MatrixXd scores(const Eigen::VectorXd& x) const;
-  // See Reading; and its slope, unless null.
+  // See Reading. Also computes the slope unless it is null.
   double accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorXd* slope = nullptr) const;
 };
 
-// Its value is the log posterior density.
+// `value` is the log posterior density.
 struct LatentFit : Optimum {
   double log_likelihood = 0;
 };
 
-// For fits that are compared with each other, not read: they need fewer digits.
+// Low precision, for fits that are only compared with each other.
 OptimiserOptions coarse_options();
 
-// From a given vector of parameters, as a bootstrap does; the best of several starts where it is
-// empty. By pairs minus a sum of squares stands in for the log likelihood (see latent_pairs.hpp).
-// `polished`: to the last digits (see polish()), as estimates that are read should be.
+// Fits from a given vector of parameters, for example in a bootstrap. If `start` is empty, returns
+// the best fit from several starts. By pairs, the negative sum of squares replaces the log
+// likelihood (see latent_pairs.hpp). `polished`: refines estimates to the last digits (see
+// polish()) before users read them.
 LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
                      const OptimiserOptions& options, Fitting fitting = Fitting::likelihood,
                      bool polished = false);

@@ -12,14 +12,15 @@ namespace fallible {
 
 namespace {
 
-// Sums of squares of frequencies are small; this brings them to where the optimiser's tolerances
-// mean what they should.
+// Scales the small sums of squares of frequencies to the size that the optimiser's tolerances
+// assume.
 constexpr double scale = 1e4;
-constexpr double most_slopes = 3e7;  // numbers that are kept at once
+constexpr double most_slopes = 3e7;  // numbers in memory at a time
 
 using Kinds = std::map<std::pair<int, int>, int>;
 
-// Numbers the kinds of pairs and calls visit(row, kind, rating of its first judge, of its second).
+// Numbers the kinds of pairs. Calls visit(row, kind, rating of the first judge, of the second
+// judge).
 template <class Visit>
 Kinds for_each_pair(const Layout& layout, const Visit& visit) {
   const LatentRows& rows = layout.rows;
@@ -79,8 +80,8 @@ PairFrequencies pair_frequencies(const Layout& layout) {
   return out;
 }
 
-// Calls visit(kind, cell, place of the first rating, of the second, probabilities with each class);
-// places are those of the first class.
+// Calls visit(kind, cell, place of the first rating, place of the second, joint probability with
+// each class). Places are those of the first class.
 template <class Visit>
 void Closeness::for_each_cell(const Law& law, const Visit& visit) const {
   std::vector<double> joint(law.classes);
@@ -109,7 +110,7 @@ double Closeness::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) 
     for (int c = 0; c < law.classes; ++c) off -= joint[c];
     loss += pairs_.share[kind] * off * off;
     if (!gradient) return;
-    // The slope of the logarithm of each factor takes the place of an expected count.
+    // The slope of the logarithm of each factor replaces an expected count.
     for (int c = 0; c < law.classes; ++c) {
       const double slope = scale * pairs_.share[kind] * off * joint[c];
       counts.ratings[one + c] += slope;
@@ -148,8 +149,8 @@ Eigen::MatrixXd Closeness::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* exp
   return out;
 }
 
-// Where the sum of squares is least the slopes of the cases' pairs cancel; how far they would be
-// from that in another sample, over the curvature, is how far the parameters would be.
+// At the least sum of squares, the slopes of the cases' pairs sum to zero. Their sampling
+// variation, multiplied by the inverse curvature, is the sampling variation of the parameters.
 Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x) {
   const PairFrequencies pairs = pair_frequencies(layout);
   if (static_cast<double>(pairs.cells()) * static_cast<double>(x.size()) >= most_slopes) return {};

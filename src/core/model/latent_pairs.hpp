@@ -1,5 +1,5 @@
-// Fitting latent class models to pairs of ratings: least squares on the relative frequency of each
-// pair, as footnote 5 of Lehner (2015) suggests.
+// Fits latent class models to pairs of ratings, by least squares on the relative frequency of each
+// pair. Footnote 5 of Lehner (2015) suggests this method.
 #pragma once
 
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace fallible {
 
-// Ratings of one case by different judges. Judges with the same parameters are one; their pairs
-// count half in either order. Pairs of kind i are the cells i N^2 ... (i + 1) N^2 - 1, the rating
-// of `first` outside.
+// Frequencies of pairs of ratings of one case by different judges. Judges with equal parameters are
+// treated as one judge; their pairs count half in each order. Pairs of kind i are the cells i N^2
+// ... (i + 1) N^2 - 1; the rating of `second` changes fastest.
 struct PairFrequencies {
   int categories = 0;
-  std::vector<int> first, second;  // judges, for each kind of pairs
-  std::vector<double> share;       // of the kind among all pairs
-  std::vector<double> frequency;   // of each cell within its kind
+  std::vector<int> first, second;  // judges of each kind of pair
+  std::vector<double> share;       // share of the kind among all pairs
+  std::vector<double> frequency;   // relative frequency of each cell within its kind
 
   int kinds() const { return static_cast<int>(share.size()); }
   std::size_t cells() const { return frequency.size(); }
@@ -23,16 +23,17 @@ struct PairFrequencies {
 
 PairFrequencies pair_frequencies(const Layout& layout);
 
-// How near the probabilities of pairs of ratings come to their relative frequencies. Refers to
-// both.
+// Distance between the probabilities of pairs of ratings and their relative frequencies. Refers to
+// both arguments.
 class Closeness {
  public:
   Closeness(const Layout& layout, const PairFrequencies& pairs) : layout_(layout), pairs_(pairs) {}
 
-  // Minus the sum of squared differences, times a constant, and the log prior; the gradient unless
-  // null.
+  // The negative sum of squared differences, times a constant, plus the log prior. Computes the
+  // gradient unless it is null.
   double evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const;
-  // Cells x parameters: slopes of their probabilities, which go to `expected` unless null.
+  // Slopes of the probabilities of cells: cells x parameters. Writes the probabilities to
+  // `expected` unless it is null.
   Eigen::MatrixXd slopes(const Eigen::VectorXd& x, Eigen::VectorXd* expected = nullptr) const;
 
  private:
@@ -43,7 +44,8 @@ class Closeness {
   const PairFrequencies& pairs_;
 };
 
-// Covariance of the natural parameters, over cases; empty where that would take very long.
+// Covariance of the natural parameters, from variation between cases. Empty if it would take too
+// long.
 Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x);
 
 }  // namespace fallible

@@ -42,7 +42,7 @@ void LatentRows::add_expected(int row, const double* posterior, int classes, dou
   }
 }
 
-// One row for each group, whose key begins with its population and its known category.
+// Adds one row per group. The key of a group begins with its population and known category.
 void LatentRows::add_groups_of(const RowGroups& groups, const std::vector<double>& pattern_weight) {
   for (int i = 0; i < groups.size(); ++i) {
     if (populations.size() > 1) population.push_back(groups.begin(i)[0]);
@@ -65,7 +65,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   out.matrix = known.matrix;
   out.before = known.before;
   out.populations = known.populations;
-  // Population and known category, then judge and category of each rating, and judges who
+  // Key: population and known category, then judge and category of each rating, and judges who
   // abstained.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     key.push_back(known.populations.of(p));

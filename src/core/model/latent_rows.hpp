@@ -1,5 +1,5 @@
-// What a latent class model is fitted to: distinct rows of (judge, category) with weights. Judges
-// are raters and, if it joins them, one system.
+// Data of a latent class model: distinct rows of (judge, category) with weights. Judges are raters
+// and, if one has joined, a system.
 #pragma once
 
 #include <Eigen/Core>
@@ -19,7 +19,7 @@ struct Populations {
   Eigen::MatrixXd report;
 
   int size() const { return std::max(1, static_cast<int>(design.rows())); }
-  // Of the intercept and of the columns.
+  // Number of coefficients: the intercept and one per column.
   int coefficients() const { return 1 + static_cast<int>(design.cols()); }
   double value(int population, int coefficient) const {
     return coefficient == 0 ? 1 : design(population, coefficient - 1);
@@ -28,14 +28,14 @@ struct Populations {
 };
 
 struct LatentRows : RatedRows {
-  int raters = 0;          // fewer than judges if a system has joined
-  std::vector<int> known;  // true category of the row's cases, -1 where unknown
-  // Confusion matrix of each judge, row by row, where it is known; empty where it is not, or if
-  // none is.
+  int raters = 0;          // less than judges if a system has joined
+  std::vector<int> known;  // true category of the row's cases, -1 if unknown
+  // Known confusion matrix of each judge, row by row. Empty for a judge whose matrix is unknown;
+  // the whole vector is empty if no matrix is known.
   std::vector<std::vector<double>> matrix;
 
-  // Truths x ratings of each judge in a calibration sample elsewhere, likewise; a part of what a
-  // pooled prior knows of rows of matrices.
+  // Counts (truths x ratings) of each judge in a calibration sample, empty as above. They are part
+  // of a pooled prior.
   std::vector<std::vector<double>> before;
 
   Populations populations;
@@ -45,8 +45,8 @@ struct LatentRows : RatedRows {
   Ragged abstentions;
   std::vector<int> abstained;
 
-  // How many ratings each row has in common with the beginning of the row before it; or empty, if
-  // nobody has looked.
+  // Number of ratings at the beginning of each row that are equal in the row before it. Empty until
+  // it is computed.
   std::vector<int> shared;
   int longest_shared = 0;
 
@@ -58,7 +58,7 @@ struct LatentRows : RatedRows {
     return abstained.empty() ? Places(0, 0) : abstentions.places(row);
   }
 
-  // Shares of the raters' votes that each category of a row has, or what is known.
+  // Vote share of each category in a row, or 1 for the known category.
   std::vector<double> votes(int row) const;
   // Adds the expected numbers of a row's cases in each class (populations x classes), and of its
   // ratings in each class.
@@ -74,34 +74,34 @@ struct LatentRows : RatedRows {
   }
 };
 
-// What is known of cases and raters besides the ratings.
+// Known facts about cases and raters, in addition to the ratings.
 struct Known {
   std::vector<int> truth;  // category of each pattern (from 1; below 1 is unknown), or empty
   std::vector<std::vector<double>> matrix = {};  // of each rater, see LatentRows, or empty
-  std::vector<std::vector<double>> before = {};  // likewise
+  std::vector<std::vector<double>> before = {};  // calibration samples, see LatentRows
   Populations populations = {};
 };
 
-// `system` from 0 joins the raters as their last judge; -1 is none. Rows have an order of their
-// own, so that nothing depends on the order of cases.
+// `system` (from 0) joins the raters as the last judge; -1 for none. The order of rows does not
+// depend on the order of cases.
 LatentRows latent_rows(const PatternView& patterns, const std::vector<double>& weight, int system,
                        const Known& known);
 
-// To a model in which raters have the same parameters, rows are the same that have the same
-// ratings, whoever gave them.
+// Rows for models in which raters have equal parameters. Rows with equal ratings are joined, for
+// any raters.
 struct ExchangeableRows {
-  LatentRows rows;          // with all raters as one, whose ratings may be several in a row
-  std::vector<int> of_row;  // place of each row among them
+  LatentRows rows;          // all raters are one judge, who may have several ratings in a row
+  std::vector<int> of_row;  // index of each original row in `rows`
 
-  // Rows x categories, of the rows as they were.
+  // Expands a posterior to the original rows: rows x categories.
   std::vector<double> by_row(const std::vector<double>& posterior) const;
-  // Other weights of the rows as they were.
+  // Sets new weights of the original rows.
   void weigh(const std::vector<double>& weight);
 };
 
 ExchangeableRows regardless_of_rater(const LatentRows& rows);
 
-// Patterns x categories, from rows x categories. Patterns without a row get `otherwise`
+// Expands rows x categories to patterns x categories. Patterns without a row get `otherwise`
 // (populations x categories), or the mean over the cases of their population.
 std::vector<double> by_pattern(const LatentRows& rows, const std::vector<double>& posterior,
                                const std::vector<double>& otherwise);

@@ -12,9 +12,10 @@ namespace fallible {
 
 namespace {
 
-constexpr double least_probability = 1e-305;  // of an answer that has a logarithm
+// Least probability of an answer, so that its logarithm is finite.
+constexpr double least_probability = 1e-305;
 
-// Logarithms of each row become shares; what is on the diagonal is no error.
+// Replaces logarithms in each row by shares. Entries on the diagonal are not errors and become 0.
 void to_shares_of_rows(double* x, int N) {
   for (int k = 0; k < N; ++k, x += N) {
     x[k] = -std::numeric_limits<double>::infinity();
@@ -35,7 +36,7 @@ std::vector<double> shares_by_distance(int categories, double dispersion) {
 }
 
 Strata::Strata(double accuracy, double d) {
-  // The sum of the three rises with p and is linear between these points.
+  // The sum of the three probabilities increases with p and is linear between these points.
   double knot[6] = {-d, 0, d, 1 - d, 1, 1 + d};
   std::sort(knot, knot + 6);
   const auto sum = [d](double x) {
@@ -53,7 +54,7 @@ Strata::Strata(double accuracy, double d) {
   for (int s = -1; s <= 1; ++s) {
     const double x = centre + s * d;
     p[s + 1] = std::clamp(x, 0.0, 1.0);
-    by_accuracy[s + 1] = x > 0 && x < 1;  // does it move?
+    by_accuracy[s + 1] = x > 0 && x < 1;  // 1 if the probability can change
     free += x > 0 && x < 1;
     side += x > 0 && x < 1 ? s : 0;
   }
@@ -130,7 +131,7 @@ void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shif
   }
 }
 
-// A matrix that is given is what it is, whatever the difficulty.
+// A known matrix does not depend on difficulty.
 void Law::fill_matrix(const Layout& layout, int judge, const std::vector<double>& matrix,
                       double least) {
   const int N = categories;

@@ -1,4 +1,4 @@
-// The probabilities that parameters of a latent class model stand for.
+// Probabilities computed from the parameters of a latent class model.
 #pragma once
 
 #include <optional>
@@ -9,43 +9,43 @@
 
 namespace fallible {
 
-// Probabilities of a correct answer in the strata when their mean is `accuracy` and they are
-// clamp(p - d), clamp(p), clamp(p + d) for some p; with their derivatives.
+// Probabilities of a correct answer in three strata of difficulty, with mean `accuracy`. They are
+// clamp(p - d), clamp(p), clamp(p + d) for some p. Also contains their derivatives.
 struct Strata {
   double p[3], by_accuracy[3], by_shift[3];
 
   Strata(double accuracy, double shift);
 };
 
-// Shares of errors, truths x ratings, that fall with the distance of the categories; as they are
-// where the dispersion is 0.
+// Shares of errors (truths x ratings), which decrease with the distance between categories. If the
+// dispersion is 0, all errors have equal shares.
 std::vector<double> shares_by_distance(int categories, double dispersion);
 
-// How judges answer in each class (category within stratum), and how frequent classes are. All
-// classes of a judge's rating lie side by side.
+// Probabilities of the answers of judges in each class (category within stratum), and of the
+// classes. The entries for all classes of one judge's rating are contiguous.
 struct AnswerLaw {
   int categories = 0;
-  int symbols = 0;  // see RatedRows; the first are answers without a level of confidence
+  int symbols = 0;  // see RatedRows; answers without confidence come first
   int classes = 0;
   std::vector<double> weight;       // populations x classes
   std::vector<double> probability;  // judges x symbols x classes
 
-  // Of the first class of a rating.
+  // Index of the entry for the first class of a rating.
   std::size_t place(int judge, int rating) const {
     return (static_cast<std::size_t>(judge) * symbols + rating) * classes;
   }
-  // Classes x ratings.
+  // Matrix of a judge: classes x ratings.
   Eigen::Map<const Eigen::MatrixXd> of(int judge) const {
     return {&probability[place(judge, 0)], classes, symbols};
   }
-  // Of the first population, which is the only one where there are no covariates.
+  // Class probabilities in the first population, which is the only one without covariates.
   Eigen::Map<const Eigen::VectorXd> weights() const { return {weight.data(), classes}; }
   double of(int judge, int rating, int in_class) const {
     return probability[place(judge, rating) + in_class];
   }
 };
 
-// With what derivatives need.
+// Adds the quantities that derivatives need.
 class Law : public AnswerLaw {
  public:
   Law(const Layout& layout, const Eigen::VectorXd& x);
@@ -53,15 +53,15 @@ class Law : public AnswerLaw {
   std::vector<double> base_rates;   // means over the cases
   std::vector<double> rates;        // populations x categories
   std::vector<double> accuracy;     // judges x truths
-  std::vector<Strata> strata;       // judges x truths, if there are any
-  std::vector<OrdinalLaw> ordinal;  // of groups of judges, likewise
+  std::vector<Strata> strata;       // judges x truths, if there are strata
+  std::vector<OrdinalLaw> ordinal;  // one per group of judges, if errors are ordinal
   std::optional<LevelLaw> levels;
 
-  // Truths x ratings: shares of a judge's errors.
+  // Shares of a judge's errors: truths x ratings.
   const double* error(int judge) const {
     return &error_[static_cast<std::size_t>(judge) * categories * categories];
   }
-  // Confusion matrix of a judge, row by row, the mean over strata.
+  // Confusion matrix of a judge, row by row, averaged over strata.
   std::vector<double> confusion(int judge) const;
 
  private:

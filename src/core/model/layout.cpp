@@ -10,7 +10,7 @@
 
 namespace fallible {
 
-constexpr double first_shift = 0.1;  // of accuracies with difficulty, which would stay at zero
+constexpr double first_shift = 0.1;  // starting value of shifts; at zero they have no slope
 
 Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const LatentPrior& of_prior,
                const Held& of_held)
@@ -58,7 +58,8 @@ int Layout::system_at() const {
 
 int Layout::free_parameters() const {
   int out = size - (mean_at >= 0);
-  if (errors_at >= 0) out -= groups * categories * 2;  // of each row the diagonal and one
+  // In each row, the diagonal and one error rate are not free.
+  if (errors_at >= 0) out -= groups * categories * 2;
   return out;
 }
 
@@ -85,9 +86,9 @@ Eigen::VectorXd Layout::start_from(const Layout& simpler, const Eigen::VectorXd&
 
 namespace {
 
-constexpr double free_scale = 1e6;  // of what nothing tells
+constexpr double free_scale = 1e6;  // prior scale of parameters without information
 
-// A log density and, unless null, its gradient.
+// A log density, and its gradient unless null.
 struct LogDensity {
   const Eigen::VectorXd& x;
   Eigen::VectorXd* gradient;
@@ -96,7 +97,7 @@ struct LogDensity {
   void slope(int at, double by) {
     if (gradient) (*gradient)[at] += by;
   }
-  // Around zero, or around another parameter.
+  // Normal density with mean zero, or with another parameter as its mean.
   void normal(int at, double sd, int centre = -1) {
     const double off = x[at] - (centre < 0 ? 0 : x[centre]);
     value -= 0.5 * off * off / (sd * sd);
@@ -110,7 +111,7 @@ struct LogDensity {
   }
 };
 
-// Dirichlet densities of rows, of logits: what is added to counts is what is in the exponent.
+// Dirichlet densities of rows, as densities of logits. Pseudo-counts are equal to the exponents.
 void add_rows(const Layout& layout, LogDensity& out) {
   const int N = layout.categories;
   std::vector<double> error(N);
@@ -140,8 +141,8 @@ void add_rows(const Layout& layout, LogDensity& out) {
 
 }  // namespace
 
-// Densities of logits and logarithms, so that the mode does not lie on a boundary. Without priors a
-// term that no data can outweigh keeps what is not identified near zero.
+// Densities are those of logits and logarithms, so that the mode is not on a boundary. Without
+// priors a weak term, which any data outweigh, keeps parameters that are not identified near zero.
 double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
   const LatentPrior& prior = layout.prior;
   const int N = layout.categories;
@@ -150,7 +151,7 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
     for (int i = 0; i < layout.size; ++i) out.normal(i, free_scale);
     return out.value;
   }
-  // Of several populations each has its share of the prior's cases.
+  // Each population has its share of the prior's cases.
   const auto rates = Reading(layout, x).population_rates();
   for (int g = 0; g < layout.populations(); ++g) {
     const double before = prior.base_rates * layout.share[g];

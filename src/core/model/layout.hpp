@@ -1,6 +1,6 @@
-// What a latent class model of raters assumes: what is true is the class, and each K-property that
-// does not hold is a step along an axis (see the vignette on going beyond the paper). And where its
-// parameters for certain data lie in their vector.
+// Assumptions of a latent class model of raters. The true category is the class. Each K-property
+// that is relaxed is one setting (see the vignette on going beyond the paper). Also contains the
+// places of parameters in their vector.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,42 +15,42 @@ namespace fallible {
 enum class Errors { uniform, distance, free, ordinal };
 
 struct LatentModel {
-  bool by_rater = false;  // accuracy: of each rater, or common
+  bool by_rater = false;  // accuracy by rater, or common
   Errors errors = Errors::uniform;
-  bool strata = false;  // difficulty: accuracies fall and rise by a shift, or are fixed
-  bool own = false;     // does a joined system have dispersion and shift of its own
+  bool strata = false;  // difficulty: accuracies differ between strata by a shift
+  bool own = false;     // a joined system has a separate dispersion and shift
 };
 
-// All weak, and all on what a user would recognise; `none` is plain maximum likelihood.
+// Weak priors on quantities that users recognise. `none`: maximum likelihood.
 struct LatentPrior {
   bool none = false;
   double base_rates = 1;  // Dirichlet
-  double correct = 3;     // Beta of the raters' mean accuracy, the centre of their logits
+  double correct = 3;     // Beta of the raters' mean accuracy, around which logits vary
   double wrong = 2;
-  double spread = 0.6;      // standard deviation of the raters' logits around it
+  double spread = 0.6;      // standard deviation of the raters' logits around the mean
   double dispersion = 0.7;  // standard deviation of log dispersion
   double difficulty = 0.2;  // standard deviation of the half-normal shift
   double errors = 0.5;      // standard deviation of free log error rates
-  // Rows of the matrices of free errors are Dirichlet around a centre of the panel (see
-  // pooled.hpp), given which these are their parameters: judges x truths x ratings. Null before
-  // there is one.
+  // Pooled: rows of matrices with free errors are Dirichlet around a centre of the panel (see
+  // pooled.hpp). `rows`: their parameters given the centre, judges x truths x ratings. Null until
+  // there is a centre.
   bool pooled = false;
   std::shared_ptr<const std::vector<double>> rows;
 };
 
-// What has a value from outside and is no parameter.
+// Fixed values that are not parameters.
 struct Held {
-  std::optional<double> shift = {};  // the model's shift, if it has strata
-  // Log probabilities of the ratings given that they are wrong, judges x truths x ratings, in the
-  // place of any model of errors; they need not sum to one. Somebody else's memory.
+  std::optional<double> shift = {};  // shift of the model, if it has strata
+  // Log probabilities of ratings given that they are wrong, judges x truths x ratings. They replace
+  // any model of errors and need not sum to one. Must outlive this object.
   const std::vector<double>* log_error = nullptr;
 };
 
-// What a model is fitted to.
+// Objective of a fit.
 enum class Fitting { likelihood, pairs };
 
-// Accuracies and base rates are logits, dispersions logarithms; shifts are themselves. The first
-// parameters are those of base rates (see rate_at()). Known judges have no parameters.
+// Accuracies and base rates are logits, dispersions are logarithms; shifts are not transformed. The
+// parameters of base rates come first (see rate_at()). Known judges have no parameters.
 struct Layout {
   Layout(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
          const Held& held = Held());
@@ -60,20 +60,21 @@ struct Layout {
   LatentPrior prior;
   Held held;
   int categories, strata;
-  int rates;                  // parameters of base rates, coefficients x (categories but the last)
-  std::vector<double> share;  // of the cases, in each population
-  std::vector<int> group;     // of judges with the same accuracy and errors; -1 is known
+  int rates;                  // number of base rate parameters: coefficients x (categories - 1)
+  std::vector<double> share;  // share of the cases in each population
+  // Group of each judge, -1 if known. Judges of a group have equal accuracy and errors.
+  std::vector<int> group;
   int groups = 0;
-  int per_group;  // accuracies: one, or one for each truth; none where errors are ordinal
-  int kinds;      // of judges, raters and the system, that have dispersion and shift each
-  // Places of the first of each; -1 where there are none.
+  int per_group;  // number of accuracies per group: 1, or one per truth; 0 for ordinal errors
+  int kinds;      // number of kinds of judges (raters, system) with separate dispersion and shift
+  // Position of the first parameter of each type; -1 for none.
   int mean_at, accuracies_at, errors_at, ordinal_at, dispersions_at, shifts_at, levels_at;
   int size;
 
   int classes() const { return strata * categories; }  // category within stratum
   int populations() const { return rows.populations.size(); }
   int coefficients() const { return rows.populations.coefficients(); }
-  // A coefficient of the logit of a category against the last one.
+  // Coefficient of the logit of a category relative to the last category.
   int rate_at(int coefficient, int category) const {
     return coefficient * (categories - 1) + category;
   }
@@ -89,18 +90,18 @@ struct Layout {
   int ordinal_of(int judge) const { return ordinal_at + group[judge] * categories; }
   int dispersion_at(int judge) const { return of_kind(dispersions_at, judge); }
   int shift_at(int judge) const { return of_kind(shifts_at, judge); }
-  // The logit of a joined system's accuracy; -1 where accuracy is not one parameter.
+  // Logit of a joined system's accuracy; -1 if this accuracy is not a single parameter.
   int system_at() const;
 
-  // c m_jk of the rows of a judge by a pooled prior, see LatentPrior.
+  // c m_jk: row of a judge in a pooled prior, see LatentPrior.
   const double* prior_row(int judge, int truth) const {
     return &(*prior.rows)[(static_cast<std::size_t>(judge) * categories + truth) * categories];
   }
 
-  // Free parameters, which is fewer: error rates are normalised.
+  // Number of free parameters. It is lower than `size`, because error rates are normalised.
   int free_parameters() const;
-  // Parameters at which this model says what `x` does in a simpler one of the same judges, a step
-  // away where a parameter would not leave zero by itself.
+  // Parameters of this model that give the same probabilities as `x` in a simpler model of the same
+  // judges. A parameter whose slope at zero is zero is moved away from zero.
   Eigen::VectorXd start_from(const Layout& simpler, const Eigen::VectorXd& x) const;
 
  private:
@@ -109,10 +110,10 @@ struct Layout {
   }
 };
 
-// The log density of the prior but for a constant; adds the gradient unless null.
+// Log density of the prior up to a constant. Adds the gradient unless it is null.
 double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient);
 
-// The constant that makes a normalised density.
+// The constant that normalises the density.
 double log_prior_constant(const Layout& layout);
 
 }  // namespace fallible

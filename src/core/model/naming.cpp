@@ -11,10 +11,10 @@ namespace fallible {
 
 namespace {
 
-constexpr int most_ratings = 100;  // of a case, whose pairs are looked at
+constexpr int most_ratings = 100;  // largest number of ratings per case whose pairs are used
 constexpr double worth_a_name = 1e-9;
 
-// The assignment of columns to rows with the highest sum of a square matrix: shortest augmenting
+// Assignment of columns to rows with the highest sum in a square matrix, by shortest augmenting
 // paths (Jonker and Volgenant, 1987).
 std::vector<int> best_assignment(const std::vector<double>& gain, int n) {
   constexpr double far = std::numeric_limits<double>::infinity();
@@ -96,8 +96,9 @@ struct Reply {
   int judge, answer;
 };
 
-// Calls visit(row, first, second) for each pair of replies to a row by different judges, or by the
-// busiest of them. Abstaining, if it counts, is the answer behind the last.
+// Calls visit(row, first, second) for each pair of replies by different judges to a row. Long rows
+// are limited to the busiest judges. An abstention, if it counts, is the code after the last
+// category.
 template <class Visit>
 void for_each_pair(const LatentRows& rows, bool abstaining, const Visit& visit) {
   const std::vector<double> busy = ratings_by_judge(rows);
@@ -125,7 +126,7 @@ void for_each_pair(const LatentRows& rows, bool abstaining, const Visit& visit) 
   }
 }
 
-// Replies of the first by those of the second judge, for each pair of judges.
+// Table of the replies of two judges, for each pair of judges.
 using PairTables = std::unordered_map<std::uint64_t, Eigen::MatrixXd>;
 
 std::uint64_t pair_key(const LatentRows& rows, const Reply& first, const Reply& second) {

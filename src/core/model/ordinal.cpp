@@ -18,7 +18,7 @@ OrdinalLaw::OrdinalLaw(const double* parameters, int categories)
     for (int l = 0; l < N; ++l) {
       const bool first = l == 0, last = l == N - 1;
       const double below = first ? 0 : limit(k, l - 1), above = last ? 0 : limit(k, l);
-      // In the tail that is near: differences of numbers near 1 are of their rounding.
+      // Uses the nearer tail. Differences of numbers near 1 would be dominated by rounding.
       matrix_.push_back(!first && below > 0
                             ? normal_below(-below) - (last ? 0 : normal_below(-above))
                             : (last ? 1 : normal_below(above)) - (first ? 0 : normal_below(below)));

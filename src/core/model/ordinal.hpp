@@ -1,4 +1,4 @@
-// What is in an order: errors by categories, and how sure judges say they are.
+// Ordinal models: errors that depend on the order of categories, and confidence of judges.
 #pragma once
 
 #include <algorithm>
@@ -6,25 +6,25 @@
 
 namespace fallible {
 
-// Errors in the order of categories, a cumulative probit: a case of category k of K sends a judge a
-// signal that is normal around slope * (k - (K - 1) / 2) with variance 1, and the answer is the
-// category between whose thresholds it falls. Judges with the same parameters have as many as there
-// are categories: the slope, the middle threshold (who never gives the first answer has no first
-// one), and the logarithms of the steps between neighbouring thresholds.
+// Errors of ordered categories, as a cumulative probit model. A judge receives a normal signal for
+// a case of category k of K, with mean slope * (k - (K - 1) / 2) and variance 1. The answer is the
+// category whose two thresholds enclose the signal. Judges with equal parameters have K parameters:
+// the slope, the middle threshold, and the logarithms of the steps between neighbouring thresholds.
+// The middle threshold exists even if the first answer never occurs.
 class OrdinalLaw {
  public:
   OrdinalLaw(const double* parameters, int categories);
 
   double slope() const { return slope_; }
   const std::vector<double>& thresholds() const { return threshold_; }
-  // Truths x ratings.
+  // Confusion matrix: truths x ratings.
   const std::vector<double>& matrix() const { return matrix_; }
 
-  // Calls put(parameter, slope of the log probability of a rating).
+  // Calls put(parameter, slope of the log probability of a rating) for each parameter.
   template <class Put>
   void score(int truth, int rating, const Put& put) const {
     const double p = std::max(matrix_[truth * categories_ + rating], least);
-    for (const int side : {0, 1}) {  // the thresholds above and below
+    for (const int side : {0, 1}) {  // thresholds above and below
       const int t = rating - side;
       if (t < 0 || t == categories_ - 1) continue;
       const double by_limit = (side == 0 ? 1 : -1) * density(limit(truth, t)) / p;
@@ -35,7 +35,7 @@ class OrdinalLaw {
     }
   }
 
-  // Where to begin: a slope of 2, and thresholds half way between the means of signals.
+  // Starting values: slope 2, and thresholds half way between the means of signals.
   static void start(double* parameters, int categories);
 
  private:
@@ -43,7 +43,7 @@ class OrdinalLaw {
   static double density(double x);
 
   double position(int truth) const { return truth - 0.5 * (categories_ - 1); }
-  // Where a threshold is on the scale of the noise.
+  // Position of a threshold relative to the signal's mean, in standard deviations.
   double limit(int truth, int t) const { return threshold_[t] - slope_ * position(truth); }
   int middle() const { return categories_ / 2 - 1; }
 
@@ -52,10 +52,10 @@ class OrdinalLaw {
   std::vector<double> step_, threshold_, matrix_;
 };
 
-// Probabilities of levels with an answer, the same for all judges and categories. Those of
-// wrong answers have logits against the lowest; those of right ones have these plus a sum of
-// steps that are positive: the more sure, the more often right. Parameters: the logits, then the
-// logarithms of the steps.
+// Probabilities of confidence levels of answers, equal for all judges and categories. Levels of
+// wrong answers have logits relative to the lowest level. Levels of right answers have these logits
+// plus a sum of positive steps: higher confidence means more right answers. Parameters: the logits,
+// then the logarithms of the steps.
 class LevelLaw {
  public:
   LevelLaw(const double* parameters, int levels);
@@ -63,11 +63,11 @@ class LevelLaw {
   static int size(int levels) { return levels > 0 ? 2 * (levels - 1) : 0; }
   double of(bool right, int level) const { return (right ? right_ : wrong_)[level]; }
 
-  // Calls put(parameter, slope of the log probability of a level).
+  // Calls put(parameter, slope of the log probability of a level) for each parameter.
   template <class Put>
   void score(bool right, int level, const Put& put) const {
     const int steps = static_cast<int>(step_.size());
-    double reached = 1;  // a step moves all levels from its own on
+    double reached = 1;  // probability of the level of this step and all higher levels
     for (int j = 1; j <= steps; ++j) {
       put(j - 1, (j == level) - of(right, j));
       reached -= right_[j - 1];
@@ -75,7 +75,7 @@ class LevelLaw {
     }
   }
 
-  // Where to begin, given how often each level was seen with wrong and right answers.
+  // Starting values from the frequencies of each level with wrong and right answers.
   static void start(const std::vector<double>& seen, double* parameters);
 
  private:

@@ -1,9 +1,9 @@
-// One pass over rows of ratings: the posterior of the classes of each row, and its sums by rating.
+// One pass over rows of ratings: computes the class posterior of each row, and sums over ratings.
 //
-// A row may begin as the one before it (LatentRows::shared). What that beginning says is multiplied
-// once, and what is added to its ratings is summed first: products go down a tree of beginnings,
-// sums go up. Of a panel that everybody has rated the tree has hardly more nodes than there are
-// rows, in a crowd most rows are paths of their own.
+// A row may have the same beginning as the row before it (LatentRows::shared). The product for a
+// shared beginning is computed once, and its sums are added once. Beginnings form a tree: products
+// are passed down, sums are passed up. If all judges rated all cases, the tree has few more nodes
+// than rows. In a crowd most rows share no beginning.
 #pragma once
 
 #include <Eigen/Core>
@@ -18,22 +18,22 @@
 
 namespace fallible {
 
-// Probabilities as AnswerLaw lays them out, and their logarithms, for rows so long or so unlikely
-// that nothing would be left of a product.
+// Probabilities in the order of AnswerLaw, and their logarithms. Logarithms are used for long or
+// improbable rows, whose products would underflow.
 struct AnswerTables {
   int classes;
-  const double *weight, *probability;                              // weights of each population
-  const double *log_weight = nullptr, *log_probability = nullptr;  // or found from the former
-  const double* abstaining = nullptr;  // probabilities, judges x classes, or null
+  const double *weight, *probability;                              // `weight`: per population
+  const double *log_weight = nullptr, *log_probability = nullptr;  // null: computed if needed
+  const double* abstaining = nullptr;                              // judges x classes, or null
 };
 
-// Where the sums go: as Counts lays them out.
+// Destinations of the sums, in the order of Counts.
 struct AnswerSums {
   double *classes, *ratings;
   double* abstentions = nullptr;  // judges x classes
 };
 
-// Sum of logarithms of probabilities, of many at a time.
+// Sum of logarithms of many probabilities. Multiplies before it takes a logarithm.
 class LogSum {
  public:
   void add(double probability, double weight) {
@@ -61,7 +61,7 @@ class LogSum {
   double sum_ = 0, product_ = 1;
 };
 
-// For so many classes, if the compiler is to know, or Eigen::Dynamic.
+// K is the number of classes if it is known to the compiler, or Eigen::Dynamic.
 template <int K>
 class Pass {
  public:
@@ -75,8 +75,8 @@ class Pass {
     if (sums) sum_.assign(levels, Array::Zero(tables.classes));
   }
 
-  // Calls visit(row, posterior) for each row, or for those with weight alone, and returns the sum
-  // of their log probabilities.
+  // Calls visit(row, posterior) for each row, or only for rows with weight. Returns the sum of the
+  // log probabilities of rows.
   template <class Visit>
   double run(bool all, const Visit& visit) {
     LogSum out;
@@ -112,14 +112,14 @@ class Pass {
   using Map = Eigen::Map<Array>;
   using Constant = Eigen::Map<const Array>;
   static constexpr int rows_at_once = 64;
-  static constexpr double vanishing = 1e-200;  // of a row, beside which rounding would matter
+  static constexpr double vanishing = 1e-200;  // rows with lower probabilities use logarithms
 
   int classes() const { return K > 0 ? K : tables_.classes; }
   std::size_t place(std::size_t rating) const { return rating * classes(); }
 
   const double* weights() const { return tables_.weight + population_ * classes(); }
 
-  // Only when all beginnings are closed.
+  // All beginnings must be closed.
   void move_to(int population) {
     if (sums_) {
       Map(sums_->classes + population_ * classes(), classes()) += sum_[0];
@@ -148,7 +148,7 @@ class Pass {
     }
   }
 
-  // Returns the total probability of the row, by which the posterior is still to be divided.
+  // Returns the total probability of the row. The posterior is not yet divided by it.
   double expect(int row, Array& posterior) const {
     Array p = product_[open_];
     const int end = rows_.start[row + 1];
@@ -184,7 +184,7 @@ class Pass {
                : Array(Constant(probability + at, classes()).log());
   }
 
-  // Where truth is known, other classes are impossible.
+  // Classes other than the known truth are impossible.
   void keep_known(int row, double impossible, Array& p) const {
     const int known = rows_.known[row];
     for (int c = 0; known >= 0 && c < classes(); ++c) {
@@ -212,7 +212,7 @@ class Pass {
   AnswerTables tables_;
   const AnswerSums* sums_;
   int population_ = 0;
-  int open_ = 0;  // ratings of the beginning that is on the stack
+  int open_ = 0;  // number of ratings of the beginning on the stack
   std::vector<Array> product_, sum_;
   std::vector<std::size_t> rating_;
 };
@@ -234,7 +234,7 @@ auto with_classes(int classes, const Work& work) {
   }
 }
 
-// See Pass::run(); visit(row, posterior) has a pointer to the probabilities of the classes.
+// See Pass::run(). visit(row, posterior) receives a pointer to the probabilities of the classes.
 template <class Visit>
 double pass_over(const LatentRows& rows, const AnswerTables& tables, const AnswerSums* sums,
                  bool all, const Visit& visit) {

@@ -14,11 +14,11 @@ namespace fallible {
 
 namespace {
 
-constexpr double own_rating = 0.8;      // probability of a rater's own category in a start from it
-constexpr double coarse = 1e-3;         // tolerance of starts that are compared
-constexpr double worth_a_start = 1e-2;  // of the log density
+constexpr double own_rating = 0.8;  // probability of a rater's category in a start from this rater
+constexpr double coarse = 1e-3;     // tolerance of starts that are compared
+constexpr double worth_a_start = 1e-2;  // least gain in log density
 
-// Rows with the categories that are in use, and which these are.
+// Rows recoded to the categories in use, and these categories.
 struct InUse {
   LatentRows rows;
   std::vector<int> category;
@@ -93,7 +93,7 @@ bool any_matrix(const std::vector<std::vector<double>>& x) {
   return std::any_of(x.begin(), x.end(), [](const std::vector<double>& m) { return !m.empty(); });
 }
 
-// What is called by another name than most ratings have for it gets that name.
+// Renames classes if most ratings call them by other names.
 bool rename(const LatentRows& rows, PooledPanel& panel) {
   const bool named =
       std::any_of(rows.known.begin(), rows.known.end(), [](int known) { return known >= 0; }) ||
@@ -156,7 +156,7 @@ PooledFit result_of(const PooledPanel& panel, const InUse& of, const LatentRows&
   return out;
 }
 
-// Rows of truths that nobody chose, and chances of answers that nobody gave.
+// Fills rows of truths that were never chosen, and probabilities of answers that were never given.
 void fill_unused(std::vector<double>& prior, int N, double c) {
   for (std::size_t row = 0; row < prior.size(); row += N) {
     double total = 0;
@@ -168,7 +168,7 @@ void fill_unused(std::vector<double>& prior, int N, double c) {
   }
 }
 
-// c m of a joined system, by its answers where the raters say what is true.
+// c m of a joined system, from its answers and the posterior of the truth given by the raters.
 std::vector<double> rows_of_system(const PooledFit& fit, const LatentRows& joined) {
   const int N = joined.categories, system = joined.raters;
   std::vector<double> probability(static_cast<std::size_t>(joined.judges) * N * N, 1.0);
@@ -218,7 +218,7 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
   const auto raters = static_cast<int>(counted.size());
   const bool several = raters > 1 && raters <= options.few_judges;
   const double first = several ? std::max(coarse, options.tolerance) : options.tolerance;
-  // To the end, under the names that most ratings have for the classes.
+  // Iterates to convergence, with the names that most ratings give to the classes.
   const auto climb = [&](PooledPanel& panel, double tolerance) {
     panel.climb(tolerance, options.rounds);
     const bool renamed = rename(of, panel);

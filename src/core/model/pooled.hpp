@@ -1,4 +1,4 @@
-// Hierarchical Dawid-Skene: confusion matrices of raters around a centre that is estimated too.
+// Hierarchical Dawid-Skene model: confusion matrices of raters around an estimated centre.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace fallible {
 
-// Expected numbers of ratings, as far as the centre is concerned.
+// Expected numbers of ratings, as far as the centre needs them.
 struct CentreCounts {
   int categories = 0;
   std::vector<int> counted;     // judges with ratings whose matrix is not known
-  std::vector<bool> used;       // judges x ratings: was it ever given
+  std::vector<bool> used;       // judges x ratings: true if the judge gave this rating
   std::vector<double> ratings;  // judges x ratings x truths, as Pass sums them
 
   double at(int judge, int rating, int truth) const {
@@ -20,10 +20,10 @@ struct CentreCounts {
   }
 };
 
-// Row k of judge j is Dirichlet(c m_jk); the logit of m_jkk is u_k + s_j, the rest of the row is
-// shared by w_k. All are estimated, under weak priors (the constants are in centre.cpp).
+// Row k of judge j is Dirichlet(c m_jk). The logit of m_jkk is u_k + s_j; w_k distributes the rest
+// of the row. All parameters are estimated, with weak priors (constants in centre.cpp).
 struct Centre {
-  bool one_coin = false;  // one u for all k, all errors equally likely
+  bool one_coin = false;  // one u for all k, and equal errors
   int categories = 0;
   double c = 4, tau = 0.6, ups = 0.3, a = 1, ubar = 1;
   std::vector<double> u, s, w;  // per truth, per judge, truths x ratings
@@ -33,17 +33,18 @@ struct Centre {
 
   double right(int judge, int truth) const { return right_by(s[judge], truth); }
   double right_by(double skill, int truth) const;
-  // m_jkl, of a judge of some skill.
+  // m_jkl, for a judge with this skill.
   double mean(double skill, int truth, int rating) const;
 
-  // One round of Newton steps and fixed points for all of it.
+  // One round of Newton steps and fixed-point steps for all parameters.
   void update(const CentreCounts& n);
-  // The skill at which a judge's numbers (ratings x truths) are most probable; all else stays.
+  // Most probable skill of a judge with these numbers (ratings x truths); other parameters are
+  // fixed.
   double skill_of(const double* ratings) const;
-  // The log of the marginal density of the counts and of the priors, but for a constant.
+  // Log of the marginal density of the counts and of the priors, up to a constant.
   double log_density(const CentreCounts& n) const;
 
-  // All of it on the whole real line, for extrapolation.
+  // Appends all parameters, transformed to the real line, for extrapolation.
   void append_to(std::vector<double>& x) const;
   const double* read(const double* x);
 
@@ -56,23 +57,23 @@ struct Centre {
   void update_skills(const CentreCounts& n, const Tables& t);
 };
 
-// Fixed point iteration of a centre, and of confusion matrices and base rates around it. Refers to
-// the rows.
+// Fixed-point iteration for a centre, and for confusion matrices and base rates around it. Refers
+// to the rows.
 class PooledPanel {
  public:
   static constexpr double least_probability = 1e-300;
 
   PooledPanel(const LatentRows& rows, bool one_coin);
 
-  // From a posterior of truth, rows x categories.
+  // Starts from a posterior of the truth, rows x categories.
   void start(std::vector<double> from);
-  // Until what is left of the way is below the tolerance.
+  // Iterates until the remaining distance is estimated to be below the tolerance.
   void climb(double tolerance, int most);
 
   double log_density() const;
   double theta(int judge, int truth, int rating) const;
-  // Log probability of all replies; and of the answers of judges who are not `constant`, given who
-  // answered and the answers of those who are.
+  // Log probability of all replies. log_answers(): of the answers of judges who are not `constant`,
+  // given the answers of constant judges and which judges answered.
   double log_likelihood() const;
   double log_answers(const std::vector<bool>& constant) const;
   double rate(int k) const { return (classes_[k] + 1) / (cases_ + K_); }
@@ -88,14 +89,14 @@ class PooledPanel {
     return (static_cast<std::size_t>(judge) * K_ + rating) * K_ + truth;
   }
 
-  // To what is known of raters from elsewhere, which tells nothing of base rates.
+  // Resets counts to calibration samples. These contain no information about base rates.
   void clear();
   void update_centres();
-  // Rows and base rates, given the centre and the counts.
+  // Computes matrices and base rates from the centre and the counts.
   void settle();
   // One round; returns the largest change of a probability.
   double round();
-  // The sum of log probabilities of rows, with the answers of these judges, or of all.
+  // Sum of the log probabilities of rows, from the answers of some judges, or of all.
   double log_sum(const std::vector<bool>* only) const;
   std::vector<double> state() const;
   void read(const std::vector<double>& x);
@@ -113,38 +114,38 @@ class PooledPanel {
 
 struct PooledOptions {
   bool one_coin = false;    // see Centre
-  double tolerance = 1e-8;  // of probabilities of categories, as far as they still are from the end
+  double tolerance = 1e-8;  // estimated remaining change of category probabilities
   int rounds = 20000;
-  int few_judges = 10;              // so many are tried as starts, each by itself
+  int few_judges = 10;              // panels of at most this size try each judge as a start
   std::vector<bool> constant = {};  // judges who always give the same answer, or empty
 };
 
-// The mode of the logits of all rows given the centre, which is at its own mode.
+// The mode of the logits of all rows given the centre. The centre is at its mode, too.
 struct PooledFit {
-  Centre centre;                  // of the categories in use
+  Centre centre;                  // for the categories in use
   Answering answering;            // likewise; without judges if abstentions are not modelled
-  std::vector<int> category;      // which these are
+  std::vector<int> category;      // categories in use
   std::vector<double> posterior;  // rows x categories
   std::vector<double> rates;
   std::vector<double> matrix;    // judges x truths x ratings
-  std::vector<double> prior;     // the same: c m_jkl
-  std::vector<double> answered;  // judges x truths: probability of an answer, 1 where not modelled
+  std::vector<double> prior;     // judges x truths x ratings: c m_jkl
+  std::vector<double> answered;  // judges x truths: probability of an answer; 1 if not modelled
   double log_likelihood = 0, log_answers = 0;  // see PooledPanel
-  double log_density = 0;  // see Centre; and of the cases, with their truths integrated out
+  double log_density = 0;  // of Centre, plus that of the cases, summed over truths
   int rounds = 0;
   bool converged = false;
-  bool renamed = false;  // did classes change names on the way
+  bool renamed = false;  // true if classes were renamed during the fit
 };
 
-// Categories that nobody chose and nobody knows to be true have probability 0; the centre knows
-// those in use alone.
+// Categories without ratings and without known truths have probability 0. The centre contains only
+// the categories in use.
 PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options);
 
-// Parameters of a model of free errors by rater that say the same.
+// Parameters of a model with free errors by rater that give the same probabilities.
 Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout);
 
-// The prior given the centre of a fit to raters alone; `joined` are these, or these and a system,
-// which has a skill of its own and adds nothing to the centre.
+// The prior given the centre of a fit to the raters only. `joined` contains these raters, and may
+// contain a system. The system gets a separate skill and does not change the centre.
 LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const LatentRows& joined);
 
 }  // namespace fallible

@@ -107,7 +107,7 @@ void PooledPanel::climb(double tolerance, int most) {
       x = before;
     }
   }
-  round();  // posterior and numbers of the last parameters
+  round();  // computes posterior and counts for the last parameters
 }
 
 double PooledPanel::log_density() const {

@@ -25,7 +25,7 @@ Reading::Reading(const Layout& layout, const Eigen::VectorXd& x)
 
 double Reading::accuracy(int judge) const {
   const int N = layout_.categories;
-  std::vector<double> matrix;  // empty where accuracies are parameters
+  std::vector<double> matrix;  // empty if accuracies are parameters
   if (layout_.is_known(judge)) {
     matrix = layout_.rows.matrix[judge];
   } else if (layout_.ordinal_at >= 0) {
@@ -47,11 +47,11 @@ double Reading::dispersion(bool of_system) const {
 double Reading::shift(bool of_system) const {
   const int at = layout_.shift_at(of_system ? layout_.rows.raters : 0);
   if (at < 0) return layout_.strata > 1 ? layout_.held.shift.value_or(0) : 0;
-  // Beyond one nothing changes any more: everybody is wrong on hard cases and right on easy ones.
+  // Larger shifts change nothing: all judges are wrong on hard cases and right on easy cases.
   return std::min(std::fabs(x_[at]), 1.0);
 }
 
-// That of all who are not known; or else the mean of those who are.
+// Accuracy of all raters without known matrices, or else the mean accuracy of the known ones.
 double Reading::common_accuracy() const {
   double total = 0;
   for (int u = 0; u < layout_.rows.raters; ++u) {
@@ -68,7 +68,7 @@ void Naturals::add(const char* what, int whose, double is, int which) {
   value.push_back(is);
 }
 
-// Slopes, then thresholds one after the other.
+// Adds all slopes, then all thresholds.
 void Reading::add_ordinal(Naturals& to) const {
   const int raters = layout_.rows.raters, N = layout_.categories;
   std::vector<OrdinalLaw> laws;

@@ -1,4 +1,4 @@
-// What parameters of a latent class model say, as a user reads it.
+// Natural parameters of a latent class model, in the form that users read.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 
 namespace fallible {
 
-// What is estimated, one entry each: "rater_accuracy", "system_accuracy", "slope" and "threshold"
-// (of raters), "confidence_right" and "confidence_wrong", "base_rate", "base_rate_coefficient" (of
-// the logit of a category against the first), "dispersion" or "difficulty" (the last two of raters,
-// then of the system if it has its own).
+// Estimated quantities, one entry per quantity. Terms: `rater_accuracy`, `system_accuracy`, `slope`
+// and `threshold` (of raters), `confidence_right` and `confidence_wrong`, `base_rate`,
+// `base_rate_coefficient` (for the logit of a category relative to the first), `dispersion` and
+// `difficulty`. The last two are for raters, then for the system if it has separate values.
 struct Naturals {
   std::vector<std::string> term;
-  std::vector<int> of;    // rater or category, from 1; 0 where there is one for all
-  std::vector<int> part;  // threshold, level or coefficient, from 1; 0 elsewhere
+  std::vector<int> of;    // rater or category, from 1; 0 for a common value
+  std::vector<int> part;  // threshold, level or coefficient, from 1; otherwise 0
   std::vector<double> value;
 
   void add(const char* what, int whose, double is, int which = 0);
 };
 
-// Refers to both.
+// Refers to both arguments.
 class Reading {
  public:
   Reading(const Layout& layout, const Eigen::VectorXd& x);
@@ -30,7 +30,7 @@ class Reading {
   const std::vector<double>& base_rates() const { return base_rates_; }
   // Populations x categories.
   const std::vector<double>& population_rates() const { return rates_; }
-  // Over base rates and strata.
+  // Mean accuracy over base rates and strata.
   double accuracy(int judge) const;
   double dispersion(bool of_system) const;
   double shift(bool of_system) const;

@@ -82,7 +82,7 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
 
 namespace {
 
-// Logarithms of such numbers of errors, around zero in each row.
+// Logarithms of numbers of errors, centred at zero in each row.
 void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::VectorXd& x) {
   const int N = layout.categories;
   for (int g = 0; g < layout.groups; ++g) {
@@ -104,7 +104,7 @@ void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::Vec
 Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double added) {
   const int N = layout.categories;
   const bool pooled = layout.prior.pooled;
-  // Nothing is impossible.
+  // Pseudo-ratings, so that no probability is zero.
   const double extra = added + (layout.prior.none || pooled ? 1e-10 : 0.2);
   Eigen::VectorXd x = Eigen::VectorXd::Zero(layout.size);
   std::vector<double> of_category(N, pooled ? layout.prior.base_rates : extra);

@@ -1,5 +1,5 @@
-// How the log probability of a rating in a class moves with parameters: the only place where that
-// is written down; and what would follow if classes were seen.
+// Derivatives of the log probability of a rating in a class with respect to the parameters, and
+// estimates for known classes. No other file contains these derivatives.
 #pragma once
 
 #include <cmath>
@@ -10,14 +10,15 @@
 
 namespace fallible {
 
-// Refers to all three. Each part calls put(parameter, slope). What holds of all wrong answers is
-// apart from what holds of each, so that sums over answers can be taken first.
+// Refers to all three arguments. Each part calls put(parameter, slope). Terms that all wrong
+// answers share are separate from terms of single answers, so that sums over answers can be
+// computed first.
 class Score {
  public:
   Score(const Layout& layout, const Eigen::VectorXd& x, const Law& law)
       : layout_(layout), x_(x), law_(law), categories_(layout.categories) {}
 
-  // All of a rating, and of the confidence in it if there is any.
+  // All terms of a rating, including its confidence if there is any.
   template <class Put>
   void rating(int judge, int symbol, int in_class, const Put& put) const {
     const int k = in_class % categories_, l = symbol % categories_;
@@ -28,7 +29,7 @@ class Score {
     answer(judge, k, l, put);
   }
 
-  // That it is right, or that it is not.
+  // Terms for a right answer, or for a wrong answer.
   template <class Put>
   void right_or_wrong(int judge, int in_class, bool right, const Put& put) const {
     const int k = in_class % categories_, s = in_class / categories_;
@@ -44,7 +45,7 @@ class Score {
     }
   }
 
-  // That it is one of the wrong ones.
+  // Terms that all wrong answers share.
   template <class Put>
   void wrong(int judge, int k, const Put& put) const {
     const double* error = law_.error(judge) + k * categories_;
@@ -57,7 +58,7 @@ class Score {
     if (layout_.dispersions_at >= 0) put(layout_.dispersion_at(judge), distance);
   }
 
-  // That it is this one.
+  // Terms of a single answer.
   template <class Put>
   void answer(int judge, int k, int l, const Put& put) const {
     if (layout_.ordinal_at >= 0) {
@@ -90,19 +91,19 @@ struct Counts {
   std::vector<double> ratings;  // judges x symbols x classes, as in AnswerLaw
   std::vector<double> classes;  // populations x classes
 
-  // Numbers of answers with each level of confidence, levels x (wrong, right).
+  // Numbers of answers with each level of confidence: levels x (wrong, right).
   std::vector<double> levels(const Layout& layout) const;
-  // Of each rating of each judge when each category is true, judges x ratings x truths.
+  // Numbers of ratings by true category: judges x ratings x truths.
   std::vector<double> by_truth(const Layout& layout) const;
 };
 
-// The gradient of the log likelihood of cases whose classes have been seen. That of the likelihood
-// of the ratings alone is the same of expected numbers.
+// Gradient of the log likelihood for observed classes. With expected numbers it is the gradient of
+// the likelihood of the ratings only.
 void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
                   const Counts& counts, Eigen::VectorXd& gradient);
 
-// Parameters at which such numbers are most probable, as near as closed forms come. `added`:
-// ratings of each kind besides these.
+// Most probable parameters given these numbers, or an approximation if there is no closed form.
+// `added`: pseudo-ratings of each kind.
 Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double added = 0);
 
 }  // namespace fallible

@@ -14,14 +14,14 @@ namespace {
 constexpr double tolerance = 1e-6;
 constexpr double least = 1e-300;
 
-// Shares of a sum; equal ones of none.
+// Divides by the sum. If the sum is zero, all shares are equal.
 void settle(double* x, std::size_t n) {
   const double total = std::accumulate(x, x + n, 0.0);
   const double equal = 1 / static_cast<double>(n);
   for (std::size_t i = 0; i < n; ++i) x[i] = total > 0 ? x[i] / total : equal;
 }
 
-// What each source says of all cases together; all codes equally where it says nothing.
+// Distribution of the codes of each source over all cases; uniform for a source without codes.
 std::vector<std::vector<double>> laws_of_all(const TableRows& rows,
                                              const std::vector<double>& weight) {
   std::vector<std::vector<double>> law;
@@ -33,7 +33,7 @@ std::vector<std::vector<double>> laws_of_all(const TableRows& rows,
   return law;
 }
 
-// Base rates and tables from the posterior; the largest change of any.
+// Computes base rates and tables from the posterior. Returns the largest change.
 double maximise(const TableRows& rows, const std::vector<double>& weight,
                 const std::vector<std::vector<double>>& law, double mass, TableClasses& fit) {
   const int K = rows.categories;

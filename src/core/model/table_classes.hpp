@@ -1,8 +1,9 @@
-// Latent classes whose sources of evidence (raters, scores of systems in bins) each say one of a
-// number of codes of their own, by a table of probabilities of codes given the true category.
+// Latent classes with several sources of evidence: raters, or binned scores of systems. Each source
+// has a set of codes, and a table of probabilities of codes given the true category.
 //
-// Rows are cases that are the same. Tables are shrunk to what the source says of all cases
-// together, as `mass` cases of each category would; base rates likewise to equal ones.
+// Equal cases form one row. Tables are shrunk towards the distribution of the source's codes over
+// all cases, with the weight of `mass` cases per category. Base rates are shrunk towards equal
+// rates in the same way.
 #pragma once
 
 #include <vector>
@@ -12,10 +13,10 @@
 namespace fallible {
 
 struct TableRows : Ragged {
-  std::vector<int> source;  // from 0, of each place of a row
+  std::vector<int> source;  // from 0, of each entry of a row
   std::vector<int> code;    // from 0
-  std::vector<int> codes;   // how many each source has
-  std::vector<int> truth;   // of each row: its category, from 0, or -1
+  std::vector<int> codes;   // number of codes of each source
+  std::vector<int> truth;   // known category of each row, from 0; -1 for unknown
   int categories = 0;
 };
 
@@ -28,10 +29,11 @@ struct TableClasses {
   bool converged = false;
 };
 
-// The posterior and log-likelihood of `fit` for other base rates and tables than it was found with.
+// Recomputes the posterior and log likelihood of `fit` after its base rates and tables have
+// changed.
 void expect(const TableRows& rows, const std::vector<double>& weight, TableClasses& fit);
 
-// The EM algorithm, from the posterior `start`, until no probability moves by more than 1e-6.
+// EM algorithm from the posterior `start`, until no probability changes by more than 1e-6.
 TableClasses fit_tables(const TableRows& rows, const std::vector<double>& weight,
                         const std::vector<double>& start, double mass, int iterations);
 

@@ -10,25 +10,26 @@ namespace fallible {
 
 namespace {
 
-constexpr double shrinkage = 10;        // of judges' accuracies to their mean, in ratings
-constexpr double first_accuracy = 0.6;  // their mean before there are counts
+constexpr double shrinkage = 10;        // of judges' accuracies to their mean, in pseudo-ratings
+constexpr double first_accuracy = 0.6;  // mean accuracy before there are counts
 constexpr double first_weight = 0.1;
-constexpr double floor_mean = 1e-12;  // of an entry of a centre
+constexpr double floor_mean = 1e-12;  // least entry of a centre
 constexpr int newton_steps = 3;
 constexpr int own_error_rounds = 20;
-constexpr int own_error_steps = 8;  // of the optimiser, in a round
+constexpr int own_error_steps = 8;  // optimiser steps per round
 constexpr double own_error_gain = 1e-3;
 
-// What a centre is made of, for all judges, and the numbers of ratings (judges x ratings x truths)
-// and cases that it follows.
+// Parameters of the centres of all judges, and the numbers of ratings (judges x ratings x truths)
+// and of cases from which they are computed.
 struct State {
   std::vector<double> accuracy;
   double mean = first_accuracy, dispersion = 0;
   std::vector<double> counts, classes;
 };
 
-// The divergence of Dirichlet(prior + counts) from Dirichlet(prior), and the expected logarithms
-// under the former. `n` and `log_mean` have `size` entries `stride` apart.
+// Returns the divergence of Dirichlet(prior + counts) from Dirichlet(prior). Also computes the
+// expected logarithms under the former. `n` and `log_mean` have `size` entries, one every `stride`
+// places.
 double dirichlet(const double* n, const double* prior, double* log_mean, int size, int stride) {
   double total = 0, counted = 0;
   for (int i = 0; i < size; ++i) {
@@ -46,7 +47,7 @@ double dirichlet(const double* n, const double* prior, double* log_mean, int siz
   return out;
 }
 
-// The fit in progress: a state, and what follows from it.
+// The fit in progress: a state, and quantities computed from it.
 class DawidSkeneFit {
  public:
   DawidSkeneFit(const LatentRows& rows, const LatentPrior& prior, const VariationalOptions& options)
@@ -74,7 +75,7 @@ class DawidSkeneFit {
     }
   }
 
-  // Accuracies and dispersion that the counts suggest.
+  // Computes accuracies and dispersion from the counts.
   void follow() {
     std::vector<double> right(U_, 0.0), all(U_, 0.0), error(static_cast<std::size_t>(N_) * N_, 0.0);
     for (std::size_t i = 0; i < now.counts.size(); ++i) {
@@ -113,7 +114,8 @@ class DawidSkeneFit {
     }
   }
 
-  // Posterior of the rows of matrices, then of truth, and new counts; returns the bound.
+  // Updates the posterior of the rows of matrices, then the posterior of truth and the counts.
+  // Returns the bound.
   double step(std::vector<double>& posterior) {
     const double c = options_.concentration;
     const std::vector<double> ones(N_, base_rates_);
@@ -171,8 +173,8 @@ class DawidSkeneFit {
 
 }  // namespace
 
-// Profiles follow the counts, which need not be where the bound is highest; as soon as the bound
-// would fall they are held at what they were.
+// Centres are computed from the counts, which need not maximise the bound. As soon as this would
+// decrease the bound, centres stay fixed.
 DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
                            std::vector<double> posterior, const VariationalOptions& options) {
   DawidSkene out;
@@ -204,7 +206,7 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const
                          double shift, const Eigen::VectorXd& x, double concentration,
                          std::vector<double> counts, double useful) {
   const int N = rows.categories;
-  // Shifts are held, so that of the distance is the last.
+  // Shifts are fixed, so the dispersion is the last parameter.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
   std::vector<double> share = shares_by_distance(N, dispersion);
   OwnErrors out;
@@ -241,7 +243,8 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const
     out.x = fit.x;
     out.bound = bound;
     ++out.rounds;
-    // That a climb is hopeless says nothing of the rounds, whose errors follow the counts anew.
+    // A hopeless climb does not end the rounds, because each round updates the errors. Only the
+    // gain of a round decides.
     out.hopeless = is_hopeless(out.bound, gain, useful);
     if (out.hopeless) break;
     counts = held.expected_ratings(out.x);

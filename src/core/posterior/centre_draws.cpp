@@ -11,7 +11,7 @@ namespace fallible {
 
 namespace {
 
-// Neal (2003), Ann. Stat. 31, 705-767: stepping out, then shrinking towards where it stands.
+// Slice sampler with stepping out and shrinkage (Neal, 2003, Ann. Stat. 31, 705-767).
 template <class LogDensity>
 double slice(double at, double width, Stream& stream, const LogDensity& log_density) {
   constexpr int most_steps = 8;
@@ -29,7 +29,7 @@ double slice(double at, double width, Stream& stream, const LogDensity& log_dens
   }
 }
 
-// Log of a product of positive factors, of which few need a logarithm of their own.
+// Logarithm of a product of positive factors. Computes few logarithms.
 class LogProduct {
  public:
   void times(double factor) {
@@ -39,7 +39,7 @@ class LogProduct {
       product_ = 1;
     }
   }
-  // gamma(a + n) / gamma(a), for whole n.
+  // Factor gamma(a + n) / gamma(a), for whole n.
   void times_rising(double a, double n) {
     if (n > 40) {
       log_ += log_gamma(a + n) - log_gamma(a);
@@ -75,7 +75,7 @@ double CentreDraws::log_density(int k, double log_nu, const std::vector<double>&
   const double nu = std::exp(log_nu);
   const double away = log_nu - std::log(4.0);
   double out = -away * away / 2;
-  // The Dirichlet density and the Jacobian of the ratios together.
+  // Density of the Dirichlet prior, multiplied by the Jacobian of the log ratios.
   for (int l = 0; l < K_; ++l) {
     if (mu[l] <= 0) return -std::numeric_limits<double>::infinity();
     out += (l == k ? 3.0 : 1.0) * std::log(mu[l]);

@@ -1,5 +1,5 @@
-// The centre of a panel, as drawn: rows of raters' matrices are Dirichlet(nu_k mu_k), with
-// mu_k ~ Dirichlet(1, and 3 for the right answer) and log nu_k ~ N(log 4, 1).
+// Draws of the centre of a panel. Rows of raters' matrices are Dirichlet(nu_k mu_k). The prior is
+// mu_k ~ Dirichlet(1, with 3 for the right answer) and log nu_k ~ N(log 4, 1).
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ class CentreDraws {
  public:
   explicit CentreDraws(int categories);
 
-  // Given counts of each matrix (truths x answers), with the matrices integrated out; by slices,
-  // one number after the other. `in_order`: the centre must dominate.
+  // Draws nu and mu given the counts of each matrix (truths x answers). Matrices are integrated
+  // out. Slice sampling draws one number at a time. `in_order`: the centre must dominate.
   void update(const std::vector<const double*>& counts, bool in_order, Stream& stream);
 
   double parameter(int k, int l) const { return nu_[k] * mu_[k * K_ + l]; }
@@ -21,7 +21,7 @@ class CentreDraws {
   const std::vector<double>& mu() const { return mu_; }
 
  private:
-  // Log density of row k with this precision and these ratios log(mu_l / mu_last).
+  // Log density of row k with log precision `log_nu` and ratios log(mu_l / mu_last).
   double log_density(int k, double log_nu, const std::vector<double>& ratio,
                      const std::vector<const double*>& counts) const;
   std::vector<double> shares(const std::vector<double>& ratio) const;

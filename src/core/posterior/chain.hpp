@@ -1,4 +1,4 @@
-// What samplers of posteriors have in common: where a chain is, and what is kept of it.
+// Base class of samplers: the state of a chain and the draws that are kept.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,8 @@
 
 namespace fallible {
 
-// Truths x answers, in which each answer is likelier under its own truth than under any other.
+// True if each answer is more probable under its truth than under any other. The matrix is truths x
+// answers.
 inline bool dominates(const double* matrix, int K) {
   for (int l = 0; l < K; ++l) {
     for (int k = 0; k < K; ++k) {
@@ -17,7 +18,7 @@ inline bool dominates(const double* matrix, int K) {
   return true;
 }
 
-// Would two classes fit the average rater better under each other's names?
+// True if two classes would fit the average rater better with exchanged names.
 inline bool has_switched(const double* base, const double* mean, int K) {
   const auto worth = [&](int k, int l) { return base[k] * mean[k * K + l]; };
   for (int k = 0; k < K; ++k) {
@@ -58,10 +59,10 @@ class Chain {
   }
 
  protected:
-  // Draws everything once, and adds it to `kept` unless null.
+  // Draws all parameters once. Adds the draw to `kept` unless it is null.
   virtual void sweep(PosteriorChain* kept) = 0;
 
-  // Of rows and classes, or of populations and classes.
+  // Index in a matrix of rows x classes, or of populations x classes.
   std::size_t place(int row, int k) const { return static_cast<std::size_t>(row) * K_ + k; }
 
   std::vector<double> mean_matrix() const {
@@ -73,7 +74,7 @@ class Chain {
     return mean;
   }
 
-  // Calls visit(system, answer) for each that a row has.
+  // Calls visit(system, answer) for each system with an answer in this row.
   template <class Visit>
   void for_each_answer(int row, const Visit& visit) const {
     for (int s = 0; s < rows_.systems; ++s) {
@@ -96,7 +97,7 @@ class Chain {
   int K_;
   std::size_t cells_;
   std::vector<double> base_, theta_, system_;
-  double stuck_ = 0;  // matrices that kept their value for the order
+  double stuck_ = 0;  // number of matrices that kept their value because no draw was in order
 };
 
 }  // namespace fallible

@@ -14,8 +14,8 @@ namespace {
 
 constexpr int most_shrinks = 200;
 
-// A probability with a density, given its value now, by a slice that shrinks from the whole
-// interval; `log_density` was last asked for what is returned.
+// Draws a probability by slice sampling, given its current value `now`. The slice shrinks from the
+// whole interval. The last call of `log_density` is at the returned value.
 template <class F>
 double slice(Stream& stream, double now, const F& log_density) {
   const double level = log_density(now) + std::log(stream.uniform());
@@ -33,7 +33,7 @@ double log_beta(double t, double a, double b) {
   return (a - 1) * std::log(t) + (b - 1) * std::log1p(-t);
 }
 
-// An answer by a judge, or the answers of both judges of a pair.
+// The answer of one judge, or the answers of both judges of a pair.
 struct Answer {
   int matrix, category;
   int pair = -1, other_matrix = 0, other_category = 0;
@@ -94,7 +94,7 @@ class DependentChain : public Chain {
       }
       if (!same) agreed_[row] = -1;
     }
-    // Who is without the other of the pair has errors of its own.
+    // The errors of a judge are independent if the other judge of the pair did not answer.
     for (int row = 0; row < rows_.size(); ++row) {
       for (Answer& a : answers_[row]) {
         if (a.pair < 0) continue;
@@ -104,7 +104,7 @@ class DependentChain : public Chain {
     }
   }
 
-  // The most that all raters can have right together.
+  // Upper bound of the easy share of a class: the lowest accuracy of any matrix in this class.
   double bound(int k) const {
     double least = 1;
     for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
@@ -113,8 +113,8 @@ class DependentChain : public Chain {
     return least;
   }
 
-  // Log of the room that matrices leave to the easy share of a class, or of all (-1): their share
-  // of the uniform prior of it.
+  // Log upper bound of the easy share of class k, or its sum over classes (k = -1). It is part of
+  // the log density of matrices, because the prior of the share is uniform up to the bound.
   double log_room(int k) const {
     if (!easy_) return 0;
     if (k >= 0) return std::log(bound(k));
@@ -179,7 +179,7 @@ class DependentChain : public Chain {
     return sum;
   }
 
-  // One share of a distribution, with the others in the same ratio to each other.
+  // Sets one probability of a distribution to t, and scales the others in proportion.
   void set_share(double* share, int l, double t) {
     const double rest = 1 - share[l];
     for (int i = 0; i < K_; ++i) {
@@ -202,7 +202,7 @@ class DependentChain : public Chain {
     }
   }
 
-  // Given that matrices are in order after this one has moved.
+  // Log likelihood of rows, or minus infinity if the matrices are not in order.
   double log_of(std::size_t m, const std::vector<int>& rows) {
     const bool in_order = prior_.order == ClassOrder::none ||
                           (prior_.order == ClassOrder::each ? dominates(&theta_[m * cells_], K_)
@@ -214,7 +214,7 @@ class DependentChain : public Chain {
     const MatrixPrior& prior = prior_.matrix[m];
     if (!prior.fixed.empty()) return;
     double* matrix = &theta_[m * cells_];
-    // The easy share of a class is bounded by all matrices.
+    // All matrices together determine the bound of the easy share.
     const std::vector<int>& touched = easy_ ? all_ : rows_of_[m];
     if (prior.equal_errors) {
       slice(stream_, matrix[0], [&](double t) {
@@ -276,11 +276,12 @@ class DependentChain : public Chain {
 
   bool easy_;
   std::vector<double> shared_;
-  std::vector<double> given_class_;  // rows x classes, probability of the answers
+  std::vector<double> given_class_;  // rows x classes: probability of the answers
   std::vector<std::vector<Answer>> answers_;
-  std::vector<int> agreed_;  // the one answer of all, -1 if there is none
+  std::vector<int> agreed_;  // common answer of all judges of a row, -1 if answers differ
   std::vector<int> all_;
-  std::vector<std::vector<int>> rows_of_, rows_of_pair_;  // of each matrix, and of whole pairs
+  // Rows of each matrix, and rows that both judges of a pair rated.
+  std::vector<std::vector<int>> rows_of_, rows_of_pair_;
 };
 
 }  // namespace

@@ -1,19 +1,20 @@
-// Draws where raters err together given the truth, by slices on the likelihood of whole rows. The
-// laws leave the matrices what they are for each rater alone, so that priors keep their meaning:
-//   easy   with probability e_k a case of class k is rated right by all (Albert and Dodd, 2004), so
-//          that nobody is right less often
+// Draws from posteriors in which raters share errors given the truth. Uses slice sampling with the
+// likelihood of whole rows. Dependence does not change the confusion matrix of a single rater, so
+// priors keep their meaning. Models:
+//   easy   with probability e_k all raters are right on a case of class k (Albert and Dodd, 2004);
+//          therefore e_k is at most the lowest accuracy of a rater in this class.
 //   pairs  two raters give answers x and y to a case of class k with probability
-//          (1 - u_k) a_x b_y + u_k M_xy, where M is the coupling of the rows a and b that agrees
-//          most often; for two classes that is a covariance of u_k times its bound (Dendukuri and
+//          (1 - u_k) a_x b_y + u_k M_xy. M is the coupling of the rows a and b with the highest
+//          agreement. For two classes the covariance is u_k times its upper bound (Dendukuri and
 //          Joseph, 2001)
-// e_k and u_k are uniform before the ratings are seen, e_k as far as the matrices leave room.
+// The priors of e_k and u_k are uniform; the prior of e_k ends at the bound from the matrices.
 #pragma once
 
 #include "gibbs.hpp"
 
 namespace fallible {
 
-// Numbers behind those of independence: e of each class, or u of each pair and class.
+// Number of additional parameters: e of each class, or u of each pair and class.
 int dependence_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
 
 PosteriorChain draw_dependent(const PosteriorRows& rows, const PosteriorPrior& prior,

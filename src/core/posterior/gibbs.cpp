@@ -20,7 +20,7 @@ PosteriorRows posterior_rows(const PatternView& x, const std::vector<double>& we
   out.systems = joined ? 0 : x.systems;
   out.judges = x.raters + (joined ? x.systems : 0);
   const int skip = 2 + out.systems;
-  // Truth, population, answers; then judge and category of each rating.
+  // Key: truth, population, answers; then judge and category of each rating.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     if (weight[p] <= 0) return false;
     key.push_back(truth.empty() ? -1 : std::max(truth[p], 0) - 1);
@@ -50,8 +50,9 @@ PosteriorRows posterior_rows(const PatternView& x, const std::vector<double>& we
 
 namespace {
 
-constexpr int most_tries = 100;  // for matrices in order, before the old ones stay
-constexpr int rescaled = 64;     // factors after which a product is brought back to size
+// Draws of matrices until they are in order. After that the old matrices are kept.
+constexpr int most_tries = 100;
+constexpr int rescaled = 64;  // a product is rescaled after this number of factors
 
 class GibbsChain : public Chain {
  public:
@@ -72,7 +73,7 @@ class GibbsChain : public Chain {
     if (kept) store(*kept);
   }
 
-  // Joint probability of a row and each class, up to exp of what is returned.
+  // Joint probability of a row and each class, in `weight_`, divided by exp(returned value).
   double joint(int row) {
     const double* rate = &base_[place(rows_.population[row], 0)];
     weight_.assign(rate, rate + K_);
@@ -93,7 +94,7 @@ class GibbsChain : public Chain {
     return std::log(most);
   }
 
-  // The classes of the cases of each row, and what follows from them.
+  // Draws the classes of the cases of each row, and adds them to the counts.
   void allocate(PosteriorChain* kept) {
     std::fill(base_count_.begin(), base_count_.end(), 0.0);
     std::fill(count_.begin(), count_.end(), 0.0);
@@ -138,7 +139,7 @@ class GibbsChain : public Chain {
         row, [&](int s, int answer) { system_count_[s * cells_ + k * K_ + answer] += cases; });
   }
 
-  // What labels need of a row.
+  // Adds the posterior probabilities of the classes of a row.
   void note(PosteriorChain& out, int row, double total) {
     const int truth = rows_.known[row];
     double* of = &out.probability[place(row, 0)];
@@ -170,8 +171,8 @@ class GibbsChain : public Chain {
     return out;
   }
 
-  // Given the counts, and in the order that is wanted: drawn again until they are, which leaves
-  // the conditional distribution in that order invariant.
+  // Draws matrices given the counts and the order of classes. Repeats draws until they are in
+  // order, which leaves the conditional distribution in that order invariant.
   void draw_matrices() {
     if (prior_.order == ClassOrder::mean && !prior_.pooled) {
       before_ = theta_;

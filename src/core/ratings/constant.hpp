@@ -7,10 +7,10 @@
 
 namespace fallible {
 
-// Which raters (from 0) give only one category, although as many ratings drawn at random from those
-// of the panel would all be equal with a probability of at most .01. The ratings of such a rater
-// are equally probable whatever the truth, so they carry no information about it. `cases` is the
-// number of cases of each pattern.
+// Raters (from 0) who give only one category. They are constant only if chance does not explain it:
+// the same number of ratings, drawn at random from all ratings, has equal ratings with probability
+// at most .01. The ratings of a constant rater have the same probability for every truth, so they
+// carry no information about it. `cases`: number of cases of each pattern.
 std::vector<bool> constant_raters(const PatternView& patterns, const std::vector<double>& cases);
 
 }  // namespace fallible

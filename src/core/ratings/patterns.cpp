@@ -56,7 +56,7 @@ Patterns PatternBuilder::patterns() const {
 
 namespace {
 
-// The loop that every layout shares: `rate_case(builder, i)` adds the ratings of case i.
+// Loop over cases for every layout: `rate_case(builder, i)` adds the ratings of case i.
 template <class RateCase>
 Patterns collect(const Columns& systems, std::size_t cases, RateCase rate_case) {
   PatternBuilder builder(static_cast<int>(systems.size()));
@@ -112,7 +112,7 @@ Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater) {
   PatternBuilder builder(x.systems);
-  std::vector<int> moved(x.patterns, 0);  // new number of each old pattern, 0 while unknown
+  std::vector<int> moved(x.patterns, 0);  // new number of each old pattern, 0 while there is none
   std::vector<int> new_index(cases);
   for (std::size_t i = 0; i < cases; ++i) {
     const int p = index[i] - 1;
@@ -159,7 +159,7 @@ bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int p
 
 void split(const int* index, const int* code, int codes, std::size_t size, int* out) {
   int last = 0;
-  // A table is quicker than a search, where it is small.
+  // A table is faster than a hash map if the table is small.
   const std::size_t most = size == 0 ? 0 : *std::max_element(index, index + size);
   const bool small = most * codes <= 4 * size;
   std::vector<int> table(small ? most * codes : 0, 0);

@@ -11,8 +11,8 @@ namespace {
 
 int choose2(int n) { return n * (n - 1) / 2; }
 
-// Key of one pattern: pairs, agreeing pairs, answers, then (category, count) for each category.
-// Two ratings of one case by one rater are repeats; they are not a pair of raters.
+// Key of one pattern: pairs, agreeing pairs, answers, then (category, count) for each category. Two
+// ratings of one case by one rater are repeats and do not count as a pair.
 void tally_key(const PatternView& x, int p, std::vector<int>& sorted, std::vector<int>& key) {
   const int begin = x.start[p];
   const int end = x.start[p + 1];
@@ -117,7 +117,7 @@ RaterCounts rater_counts(const PatternView& x, const std::vector<double>& weight
     const int begin = x.start[p], end = x.start[p + 1];
     for (int r = begin; r < end; ++r) ++of_category[x.category[r]];
     for_each_run(begin, end, x.rater, [&](int i, int j) {
-      for (int r = i; r < j; ++r) --of_category[x.category[r]];  // others only
+      for (int r = i; r < j; ++r) --of_category[x.category[r]];  // only ratings by other raters
       const int rater = x.rater[i] - 1;
       for (int r = i; r < j; ++r) {
         out.ratings[rater] += weight[p];

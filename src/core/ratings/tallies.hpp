@@ -1,8 +1,8 @@
-// Tallies: what is left of patterns when raters are exchangeable, as they are in the K-model.
+// Tallies: the information in patterns if raters are exchangeable, as in the K-model.
 //
-// Cases with the same number of ratings per category, the same agreeing and comparable rater pairs
-// and the same system answers are one tally. A million cases of five raters and five categories
-// are at most 126 x 5 tallies.
+// Cases form one tally if these are equal: ratings per category, agreeing pairs, comparable pairs
+// of raters, and system answers. A million cases of five raters and five categories form at most
+// 126 x 5 tallies.
 #pragma once
 
 #include <vector>
@@ -11,9 +11,9 @@
 
 namespace fallible {
 
-constexpr int max_ratings_per_case = 46340;  // whose pairs an integer can count
+constexpr int max_ratings_per_case = 46340;  // the number of their pairs still fits an int
 
-// Rows have a place for each category that occurs.
+// A row has one entry for each category that occurs.
 struct Tallies : Ragged {
   int categories = 0;
   int systems = 0;
@@ -21,7 +21,7 @@ struct Tallies : Ragged {
   std::vector<int> count;
   std::vector<int> ratings;      // all ratings
   std::vector<double> pairs;     // pairs of ratings by different raters
-  std::vector<double> agreeing;  // those of them that agree
+  std::vector<double> agreeing;  // pairs that agree
   std::vector<int> answer;       // tallies x systems, row by row; from 0, -1 is none
   std::vector<double> weight;    // total weight of the cases
   std::vector<int> of_pattern;   // tally of each pattern, from 0
@@ -32,34 +32,34 @@ struct Tallies : Ragged {
   }
 };
 
-// Tallies come in an order of their own, so that nothing depends on the order of cases, raters or
-// patterns, not even the bootstrap's draws. `weight` has one entry per pattern.
+// Tallies are in an order that does not depend on the order of cases, raters or patterns. Therefore
+// the draws of the bootstrap do not depend on it either. `weight` has one entry per pattern.
 Tallies make_tallies(const PatternView& patterns, const std::vector<double>& weight);
 
-// The form of all kappas: agreement beyond what is expected by chance, as a share of what could be.
+// The general form of kappa: agreement beyond chance, divided by its maximum.
 inline double chance_corrected(double observed, double expected) {
   return (observed - expected) / (1 - expected);
 }
 
 struct PairCounts {
   int judges = 0;
-  std::vector<double> pairs;     // judges x judges: weight of the pairs of ratings that both gave
-  std::vector<double> agreeing;  // those of them that agree
+  std::vector<double> pairs;     // judges x judges: weight of the pairs of ratings
+  std::vector<double> agreeing;  // pairs that agree
 };
 
-// All pairs of judges, raters first, then systems. `judge_of[j]` is the judge (from 1) of rater j +
-// 1, or 0 for a rater who is left out; pass every rater the same judge for "any rater". Ratings of
-// one judge are not compared with each other.
+// Counts of all pairs of judges, first raters, then systems. `judge_of[j]` is the judge (from 1) of
+// rater j + 1, or 0 for a rater who is left out. If all raters are the same judge, the judge stands
+// for "any rater". Ratings of one judge are not compared with each other.
 PairCounts pair_counts(const PatternView& patterns, const std::vector<double>& weight,
                        const int* judge_of, int judges);
 
 struct RaterCounts {
   std::vector<double> ratings;   // per rater
-  std::vector<double> pairs;     // with any other rater
-  std::vector<double> agreeing;  // those of them that agree
+  std::vector<double> pairs;     // pairs with a rating by another rater
+  std::vector<double> agreeing;  // pairs that agree
 };
 
-// Each rater against all others, in time proportional to the ratings.
+// Compares each rater with all others, in time proportional to the number of ratings.
 RaterCounts rater_counts(const PatternView& patterns, const std::vector<double>& weight);
 
 }  // namespace fallible
