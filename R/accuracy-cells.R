@@ -82,8 +82,9 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   found <- if (known) interval else interval_none$id
   new_confusion_estimate(
     cells, confusion_categories(x, counts[at], draws, at, interval, conf_level),
-    c(x$options[c("method", "replicates")], list(interval = found, conf_level = conf_level)),
-    if (known) metric_interval_note(interval, conf_level, x)
+    c(x$options[c("method", "replicates")],
+      list(interval = found, conf_level = conf_level, words = estimator_words(x))),
+    if (known) metric_interval_note(interval, conf_level, list(x))
   )
 }
 
@@ -221,7 +222,7 @@ new_confusion_estimate <- function(cells, categories, options, note) {
     tables = list(cells = cells, categories = categories), facts = facts, options = options,
     line = sprintf("%s: mean recall %s, mean precision %s", size,
       decimals(facts$recall, 2L), decimals(facts$precision, 2L)),
-    caption = paste0(size, ", ", method_words(options$method)),
+    caption = paste0(size, ", ", options$words),
     shown = views_of_confusion(matrices_of(cells), by_category),
     document = view(by_category, names(by_category)[c(length(systems) > 1L, rep(TRUE, 5L))]),
     notes = c(
@@ -283,8 +284,8 @@ category_columns <- function(table, system) {
 }
 
 #' @export
-confusion.accuracy_by_group <- function(x, ...) { # nolint: object_name.
-  check_estimate(x, "x")
+confusion.result_parts <- function(x, ...) { # nolint: object_name.
+  check_estimate(x)
 }
 
 #' @rdname confusion_estimate

@@ -219,6 +219,11 @@ wrong_share <- function(fit) {
   1 - stats::weighted.mean(right, pattern_weights(x)[rating_pattern(x)])
 }
 
+# Share of draws that many gold cases replace, since the ratings may mislead; half of it at so many
+# gold cases. Draws already vary with the model, so that fewer are replaced than by `most_vague`.
+most_vague_draws <- 0.3
+half_vague_draws <- 10
+
 # Resamples draws with weights from the gold sample, and restores their order.
 weighted_by_gold <- function(found, x, gold) {
   answer <- case_answers(x)[gold$case, , drop = FALSE]
@@ -229,7 +234,7 @@ weighted_by_gold <- function(found, x, gold) {
     right <- sum(answer[asked, s] == gold$truth[asked])
     before <- found$accuracy[, s]
     n <- length(before)
-    vague <- stats::runif(n) < 0.3 * m^2 / (m^2 + 100)
+    vague <- stats::runif(n) < most_vague_draws / (1 + (half_vague_draws / m)^2)
     value <- ifelse(vague, stats::rbeta(n, 0.5, 0.5), before)
     log_weight <- stats::dbinom(right, m, value, log = TRUE)
     weight <- exp(log_weight - max(log_weight))

@@ -31,7 +31,7 @@ gold_notes <- function(x) {
   details <- gold$details
   off <- details$system[which(details$p.value < 1 - x$options$conf_level)]
   sample <- paste0(
-    number(length(gold$case)), " of ", count_noun(nrow(x$fit$x), "case"), ", ",
+    number(count_gold(x)), " of ", count_noun(sum(weights_of_cases(x$fit$x)), "case"), ", ",
     switch(gold$sample %||% "", random = "a random sample", "chosen with known probabilities"),
     if (length(off) > 0L) paste0("; it contradicts ratings alone for ", shorten(off, most = 4L))
   )
@@ -144,6 +144,11 @@ merge_gold <- function(gold, more, x) {
   gold[fields] <- lapply(joined, `[`, order(joined$case))
   gold$kind <- gold_kind(gold, x)
   gold
+}
+
+#' @export
+update.result_parts <- function(object, ...) {
+  check_class(object, "accuracy_estimate", "object", NULL)
 }
 
 #' @rdname update.accuracy_estimate

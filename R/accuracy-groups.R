@@ -10,7 +10,8 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   if (is.null(by)) return(estimate(x, cluster, gold))
   groups <- if (is.factor(by)) levels(droplevels(by)) else as.character(sort_strings(unique(by)))
   by <- as.character(by)
-  seeds <- sample.int(.Machine$integer.max, length(groups)) # do not depend on where a group runs
+  # Seeds do not depend on where a group runs.
+  seeds <- with_one_seed(sample.int(.Machine$integer.max, length(groups)))
   votes <- with_votes(x)
   panel <- c(list(constant = constant_raters(votes)), with_decision(votes)$panel["abstain"])
   if (is.null(truth_for_fit(gold, x))) votes <- without_constant_raters(votes)

@@ -174,7 +174,7 @@ method_words <- function(id, model = NULL) {
 }
 
 check_accuracy_method <- function(method, arg = "method") {
-  check_choice(method, names(accuracy_methods()), arg)
+  check_choice(method, names(accuracy_methods()), arg, if (arg == "method") hint_of_models)
 }
 
 # Converts options to the arguments from which they were made.

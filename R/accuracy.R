@@ -126,7 +126,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
     if (!missing(model)) given$model <- model
     return(estimate_by_function(choose_systems(x, systems), method, given, by))
   }
-  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
+  check_model(model)
   method <- check_accuracy_method(method %||% default_method(model))
   x <- choose_systems(x, systems)
   gold <- settle_gold(known_truth, gold_sample, x)

@@ -58,6 +58,14 @@ NULL
 # `about`: list of further data for plots and sentences.
 new_agreement <- function(table, about) {
   labels <- agreement_labels(table)
+  about$views <- views_of(table, about)
+  part <- part_column(table)
+  if (length(part) > 0L) {
+    about$header <- c(count_noun(length(about$views), part), paste0(
+      names(about$views), ": ", vapply(about$views, function(x) header_of_agreement(x)[[1L]], "")
+    ))
+    about$judges <- unique(unlist(lapply(about$views, `[[`, "names")))
+  }
   errors <- if (!all(is.na(table$std.error))) interval_columns
   new_result("agreement",
     again = new_agreement,
@@ -70,7 +78,8 @@ new_agreement <- function(table, about) {
     about = about,
     facts = list(
       measures = length(unique(table$measure)), raters = length(about$judges),
-      cases = max(0, table$n), estimates = nrow(table), missing = sum(is.na(table$estimate)),
+      cases = sum(tapply(table$n, if (identical(part, "group")) table$group else 0 * table$n, max)),
+      estimates = nrow(table), missing = sum(is.na(table$estimate)),
       pairwise = about$pairwise, by_category = about$by_category, interval = about$interval,
       conf_level = if (about$interval == "none") NA_real_ else about$conf_level,
       pooling = about$pooling, scale_weights = about$scale_name,
@@ -94,6 +103,12 @@ agreement_line <- function(table, about) {
   }
   title <- measure_titles(table$measure, about$scale_name)
   paste(names_of_agreement(table, title), estimate_words(table, about$conf_level, two))
+}
+
+# The ratings that were compared, one for each part that `table` has rows of.
+views_of <- function(table, about = attr(table, "about")) {
+  keep <- names(about$views) %in% unlist(table[part_column(table)])
+  if (length(keep) > 0L) about$views[keep] else about$views
 }
 
 # Columns that identify what was compared.

@@ -61,7 +61,7 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   check_given()
   check_dots_empty(...)
   if (is_variables(x)) {
-    if (is.null(y)) return(each_variable(lapply(x, function(x) list(x = x))))
+    if (is.null(y)) return(each_variable(x))
     abort_argument_if(!is_variables(y, "y") || !setequal(names(y), names(x)), "y",
       "must be a list of ratings with the names of {.arg x}.", not = y,
       i = "The variables of {.arg x} are {.val {names(x)}}.")
@@ -212,13 +212,14 @@ new_agreement_test <- function(table, about) {
       about[if (compared) "conf_level" else c("null", "alternative")]
     ),
     line = shorten(paste0(
-      if (compared) "difference of ", measure_titles(table$measure, about$scale_name), " ",
+      if (compared) "difference of ",
+      names_of_agreement(table, measure_titles(table$measure, about$scale_name)), " ",
       decimals(table$estimate, 2L),
       ifelse(is.na(table$p.value), paste0(" (", table$reason, ")"), paste(", p", p))
     ), "; "),
     caption = paste0(about$caption, count_noun(cases, if (compared) "common case" else "case")),
     shown = view(
-      table, c(intersect(part_columns, names(table)), about$columns), c(3L, statistic = 2L),
+      table, c(part_column(table), about$columns), c(3L, statistic = 2L),
       about$conf_level
     ),
     notes = c(

@@ -125,12 +125,12 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   if (!missing(x) && is_variables(x)) {
     abort_argument_if(grouped, "by", "is for one variable.",
       i = "Take one of them: {.code x[[\"{names(x)[[1L]]}\"]]}.")
-    return(each_variable(lapply(x, function(x) list(x = x))))
+    return(each_variable(x))
   }
   if (grouped) {
     x <- as_ratings(x)
     groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
-    return(each_variable(lapply(groups, function(at) list(x = x[at, ])), "group"))
+    return(each_variable(lapply(groups, function(at) x[at, ]), "group"))
   }
   counts <- rlang::enquo(counts)
   abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
@@ -306,9 +306,10 @@ unequal_ratings <- function(view) {
 
 # Applies `table` to each of the compared views and binds the rows.
 of_views <- function(x, table) {
-  views <- attr(x, "about")$views
-  if (length(views) == 1L) return(table(views[[1L]]))
-  bind_parts(structure(views, column = intersect(part_columns, names(x))), table)
+  column <- part_column(x)
+  views <- views_of(x)
+  if (length(column) == 0L) return(table(views[[1L]]))
+  bind_parts(structure(views, column = column), table)
 }
 
 # Counts of judges per category. `data`: distinct rows x categories. `case`: the row of each case.

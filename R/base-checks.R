@@ -46,11 +46,11 @@ check_flag <- function(x, arg) {
 }
 
 # One of `choices`, by default those of the argument of that name. The whole vector means the first.
-check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x)) {
+check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL) {
   choices <- choices %||% eval(formals(rlang::caller_fn())[[arg]])
   if (identical(x, choices)) return(invisible(choices[[1L]]))
   abort_argument_if(!(rlang::is_string(x) && x %in% choices), arg,
-    "must be one of {.or {.val {choices}}}.", not = x)
+    "must be one of {.or {.val {choices}}}.", not = x, i = i)
   invisible(x)
 }
 
@@ -107,7 +107,16 @@ check_dots_empty <- function(..., .but = NULL) {
 }
 
 # Arguments that belong to other functions.
+of_resampling <- "It is in {.arg resampling}:
+  {.code resampling = list(replicates = 500, cluster = \"site\")}."
+of_sampling <- "It is in {.arg sampling}:
+  {.code sampling = list(draws = 4000, chains = 4, warmup = 500)}."
+
 argument_hints <- c(
+  seed = "Call {.code set.seed(1)} before, for the same result each time.",
+  iter = of_sampling, chains = of_sampling,
+  ci = "The level of intervals is {.arg conf_level}, such as {.code conf_level = 0.95}.",
+  replicates = of_resampling, cluster = of_resampling,
   clean_labels = "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
   na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}."
 )

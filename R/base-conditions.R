@@ -105,7 +105,12 @@ NULL
 # Errors name the function that the user called; `call` overrides it.
 abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = user_frame(),
                            .envir = parent.frame()) {
-  if (!missing(not)) x <- c(x, paste0("It is ", verbatim(describe(not)), "."))
+  if (!missing(not)) {
+    x <- c(x, paste0("It is ", verbatim(describe(not)), "."))
+    if (inherits(not, "result_parts")) i <- paste0(
+      "Take one of its parts: {.code x[[\"", verbatim(names(not)[1L]), "\"]]}."
+    )
+  }
   cli::cli_abort(
     in_words(with_bullets(message, x, i), .envir), ...,
     class = c(paste0("fallible_error_", topic), "fallible_error"), call = call, .envir = .envir

@@ -106,6 +106,10 @@ check_settings_list <- function(x, arg, known) {
 
 # `known`: settings that the caller accepts; others are an error.
 check_resampling <- function(resampling, known = c("replicates", "threads", "cluster")) {
+  if_foreign_error(resampling, function(cnd) {
+    abort_argument("resampling", "must be a list.", x = verbatim(conditionMessage(cnd)),
+      i = "Name a column as a string: {.code list(cluster = \"site\")}.")
+  })
   given <- check_settings_list(resampling, "resampling", known)
   list(
     replicates = given[["replicates"]], threads = given[["threads"]] %||% default_threads(),

@@ -83,6 +83,12 @@ autoplot <- function(object, ...) {
   ggplot2::autoplot(object, ...)
 }
 
+#' @rawNamespace S3method(ggplot2::autoplot,fallible_result)
+autoplot.fallible_result <- function(object, ...) { # nolint: object_name.
+  abort_argument("object", "A result of class {.cls {class(object)[[1L]]}} has no picture.",
+    i = "See {.fun tidy}.")
+}
+
 # If ggplot2 is installed, its generic is exported, so that no function is masked if both packages
 # are attached. It is loaded when it is first needed.
 .onLoad <- function(libname, pkgname) { # nolint: object_name.

@@ -239,14 +239,15 @@ glance.fallible_result <- function(x, ...) {
 
 # Combines results for several variables or groups of cases into one result.
 
-# Calls its calling function again for each element of `given`, a named list of lists
-# of arguments, and stacks the results. All calls together draw one seed.
+# Calls its calling function again for each element of `given`, a named list of lists of arguments
+# or of values of `x`, and stacks the results. All calls together draw one seed.
 each_variable <- function(given, column = "variable", call = rlang::caller_call(),
                           fn = rlang::caller_fn(), env = rlang::caller_env(2L)) {
   call <- match.call(fn, call, envir = env)
   call[[1L]] <- fn
   if (column == "group") call$by <- NULL
   with_one_seed(stack_results(lapply(given, function(arguments) {
+    if (is.object(arguments)) arguments <- list(x = arguments)
     # Names that differ from all variables of the user.
     reserved <- paste0(".fallible_", names(arguments))
     call[names(arguments)] <- lapply(reserved, as.name)
@@ -262,9 +263,6 @@ stack_results <- function(results, column, class = "results_by_variable", note =
     ))
   }
   about <- attr(results[[1L]], "about")
-  if (!is.null(about$header)) about$header <- c(count_noun(length(results), column), paste0(
-    names(results), ": ", vapply(results, function(x) attr(x, "about")$header[[1L]], "")
-  ))
   about$views <- unlist(lapply(results, function(x) attr(x, "about")$views), recursive = FALSE)
   table <- bind_parts(structure(results, column = column), plain_tibble)
   attr(results[[1L]], "schema")$again(table, about)
@@ -272,8 +270,23 @@ stack_results <- function(results, column, class = "results_by_variable", note =
 
 part_columns <- c("variable", "group")
 
+part_column <- function(table) intersect(part_columns, names(table))
+
+# "Group east: ", for sentences about rows of a table that has parts.
+part_words <- function(table) {
+  column <- part_column(table)
+  if (length(column) == 0L) "" else
+    capitalised(paste0(column, " ", table[[column]], ": "))
+}
+
 bind_parts <- function(parts, table, ...) {
   tables <- lapply(unclass(parts), table, ...)
+  # Some parts may lack columns.
+  columns <- unique(unlist(lapply(tables, names)))
+  tables <- lapply(tables, function(table) {
+    table[setdiff(columns, names(table))] <- NA
+    table[columns]
+  })
   names <- rep(names(parts), vapply(tables, nrow, 0L))
   first <- stats::setNames(list(names), attr(parts, "column") %||% "group")
   tibble::tibble(!!!first, stack_rows(unname(tables)))
@@ -313,11 +326,12 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   particular <- lapply(words(function(note) {
     note$kind == "assumption" || note$kind != "heading" && length(note$report) > 0L
   }), setdiff, common)
-  # Facts that are equal in all parts; numbers of cases are summed.
+  # Facts that are equal in all parts. Cases are summed over groups; variables share them.
   facts <- first$facts[vapply(names(first$facts), function(name) {
     length(unique(lapply(schemas, function(schema) schema$facts[[name]]))) == 1L
   }, NA)]
-  facts$cases <- sum(vapply(schemas, function(schema) schema$facts$cases, 0))
+  cases <- vapply(schemas, function(schema) schema$facts$cases, 0)
+  facts$cases <- if (column == "group") sum(cases) else max(cases)
   facts$missing <- sum(is.na(shown$table$estimate))
   new_schema(
     tables, c(stats::setNames(list(length(x)), paste0(column, "s")), facts), format(x),
@@ -336,3 +350,10 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
 
 #' @export
 format.result_parts <- function(x, ...) unlist(lapply(unclass(x), format, ...))
+
+#' @export
+`[.result_parts` <- function(x, i) {
+  parts <- drop_null(unclass(x)[i])
+  if (length(parts) > 0L) attributes(parts) <- replace(attributes(x), "names", list(names(parts)))
+  parts
+}

@@ -58,7 +58,14 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
   ends <- as.matrix(table[c("conf.low", "conf.high")])
   tail <- (1 + c(-1, 1) * (own %||% NA_real_)) / 2
   dimnames(ends) <- list(names_of_rows(table), paste(format(100 * tail, trim = TRUE), "%"))
-  if (missing(parm)) ends else ends[parm, , drop = FALSE]
+  chosen_rows(ends, parm)
+}
+
+# Rows of a matrix of intervals, by name or number.
+chosen_rows <- function(ends, parm) {
+  if (missing(parm)) return(ends)
+  if (is.numeric(parm)) parm <- rownames(ends)[parm]
+  ends[check_names_among(parm, rownames(ends), "parm"), , drop = FALSE]
 }
 
 # Main table of a result with estimates, intervals and standard errors; absent ones are NA.

@@ -11,7 +11,7 @@ compare_with_gold <- function(found, estimate, pairs) {
   found$accuracy <- estimate$table[c("system", "estimate")]
   x <- gold_of_pairs(estimate, pairs)
   found$gold <- list(
-    settings = gold$settings, cases = length(gold$case), differ = of_known(x$known, x$disputed)
+    settings = gold$settings, cases = count_gold(estimate), differ = of_known(x$known, x$disputed)
   )
   sources <- sources_of_pairs(estimate, found$differences, pairs, x, options$conf_level)
   found$sources <- sources[names(no_pair_sources)]

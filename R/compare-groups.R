@@ -42,9 +42,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
     metric = if (is_pass_rate(first)) "pass rate",
     against = if (!is.null(reference)) list(reference = reference)
   )
-  gold <- list(settings = first$gold$settings, cases = min(vapply(x, function(estimate) {
-    length(estimate$gold$case)
-  }, 0L)))
+  gold <- list(settings = first$gold$settings, cases = min(vapply(x, count_gold, 0)))
   new_group_comparison(tibble::tibble(table[1:3], found), x, gold, options)
 }
 

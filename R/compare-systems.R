@@ -89,7 +89,8 @@
 #'   Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
 #'   general approach. *Statistics in Medicine*, 27(10), 1693-1702. \doi{10.1002/sim.3095}
 #' @param x An [estimate_accuracy()] result with at least two systems, or with groups (`by`). Or
-#'   [ratings()] or a [fit_raters()] result, from which accuracies are estimated.
+#'   [ratings()] or a [fit_raters()] result, from which accuracies are estimated. Several variables
+#'   are compared separately.
 #' @param systems Names of the systems to compare; `NULL`, the default, for all.
 #' @param conf_level Confidence level of the intervals, in (0, 1); `NULL`, the default, for that of
 #'   the estimate.
@@ -147,7 +148,16 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
                             reference = NULL, best = NULL, metric = NULL, category = NULL,
                             cost = NULL, ...) {
   check_given()
-  estimate <- estimate_to_compare(x, ...)
+  if (inherits(x, "results_by_variable") || is_variables(x)) {
+    return(each_variable(unclass(x)))
+  }
+  if (!inherits(x, c("accuracy_estimate", "accuracy_by_group"))) {
+    if (!inherits(x, "rater_fit")) x <- as_ratings(x)
+    return(with_one_seed(compare_systems(estimate_accuracy(x, ...), systems, conf_level,
+      simultaneous, reference, best, metric, category, cost)))
+  }
+  check_dots_empty(...)
+  estimate <- if (inherits(x, "accuracy_by_group")) x else check_estimate(x)
   check_flag(simultaneous, "simultaneous")
   grouped <- inherits(estimate, "accuracy_by_group")
   own <- (if (grouped) estimate[[1L]] else estimate)$options
@@ -204,20 +214,7 @@ compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {
   )
 }
 
-estimate_to_compare <- function(x, ...) {
-  if (inherits(x, c("accuracy_estimate", "accuracy_by_group"))) {
-    check_dots_empty(...)
-  } else {
-    if (!inherits(x, "rater_fit")) x <- as_ratings(x)
-    x <- estimate_accuracy(x, ...)
-  }
-  if (inherits(x, "accuracy_by_group")) x else check_estimate(x)
-}
-
 check_estimate <- function(x, arg = "x") {
-  abort_argument_if(inherits(x, "accuracy_by_group"), arg,
-    "{.arg {arg}} holds an estimate for each of the groups {.val {names(x)}}; choose one.",
-    i = "For example {.code x[[\"{names(x)[[1L]]}\"]]}.")
   check_class(x, "accuracy_estimate", arg, "Make one with {.fun estimate_accuracy}.")
   check_not_one_judge(x$fit)
   x

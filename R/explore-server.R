@@ -77,6 +77,11 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   )
   output$plan_table <- shiny::renderTable(shown_table(shiny::req(planned())))
   output$code <- shiny::renderText(page_code(read(), input, known()))
+  offer_files(input, output, chosen, planned, known)
+}
+
+# Files to download: the cases to label, and reports.
+offer_files <- function(input, output, chosen, planned, known) {
   output$cases <- shiny::downloadHandler("cases-to-label.csv", function(path) {
     list <- for_spreadsheet(as.data.frame(augment(shiny::isolate(planned()))), TRUE)
     utils::write.csv(list, path, row.names = FALSE, na = "")

@@ -212,7 +212,7 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
 }
 
 # `posterior` has a row per case. Patterns are split, so that the fit has one row per pattern.
-own_fit <- function(x, posterior, rates, model) {
+own_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
   distinct <- split_by(rep(1, nrow(posterior)), split_columns(posterior, x$categories))
   x <- split_patterns(x, list(.posterior = distinct))
   posterior <- unname(posterior[match(x$patterns$values$.posterior, distinct), , drop = FALSE])
@@ -227,7 +227,7 @@ own_fit <- function(x, posterior, rates, model) {
     ),
     class = c("own_model", "rater_model", "fallible_result")
   )
-  new_rater_fit("posterior_fit", x, stand_in, "own",
+  new_rater_fit(kind, x, stand_in, "own", ...,
     identified = "yes", base_rates = unname(rates), rater_accuracy = accuracy,
     posterior = posterior, matrices = own_matrices(x, posterior), converged = TRUE,
     coefficients = named_coefficients(accuracy, rates, x)

@@ -95,8 +95,10 @@ model_for_known <- function(raters) {
 
 abort_counts_need_pooled <- function() {
   abort_argument("known_raters",
-    "Counts of a calibration sample go with free errors of each rater around a centre.",
-    i = "Give matrices of probabilities, or use {.code model = dawid_skene()}.", call = NULL)
+    "Counts of a calibration sample go with free errors of each rater around a centre, and with
+        weights of cases that are counts.",
+    i = "Use {.code model = dawid_skene()} and such weights, or give matrices of probabilities.",
+    call = NULL)
 }
 
 # Raters x true categories: number of rated cases with known truth, including calibration samples.

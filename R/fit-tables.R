@@ -255,7 +255,7 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
     out <- out[terms_of_rates(object), ]
     out[] <- unlist(tidy_regression(object, FALSE, cluster, level)[c("conf.low", "conf.high")])
   }
-  if (missing(parm)) out else out[parm, , drop = FALSE]
+  chosen_rows(out, parm)
 }
 
 check_vcov_size <- function(n, most = 5000L) {

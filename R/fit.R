@@ -188,6 +188,13 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   with_differential(fit)
 }
 
+check_model <- function(model) {
+  check_class(model, "rater_model", "model", "Give a call, such as {.code k_model()},
+    {.code dawid_skene()} or {.code rater_model()}. How it is fitted is {.arg method}.")
+}
+
+hint_of_models <- "Models are calls in {.arg model}, such as {.code model = dawid_skene()}."
+
 # For `start`, see start_of().
 fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
                         sampling = list()) {
@@ -212,7 +219,7 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
 
 # Returns the result of with_known(), and the method.
 check_fitted <- function(x, model, method, known_truth, known_raters) {
-  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
+  check_model(model)
   check_memory(
     as.double(n_patterns(x)) * n_categories(x), "probabilities of categories of cases",
     "Take fewer cases, or join categories."
@@ -246,7 +253,7 @@ fit_model.rater_model <- function(model, checked, start) {
 # The algebraic fit supports only the K-model. A model with parameters per rater needs named raters.
 check_method <- function(method, model, x, know) {
   if (is.null(method)) method <- if (is_k_model(model) && !know) "algebraic" else "likelihood"
-  check_choice(method, c("algebraic", "likelihood", "pairs", "bayes"), "method")
+  check_choice(method, c("algebraic", "likelihood", "pairs", "bayes"), "method", hint_of_models)
   abort_argument_if(model_is_dependent(model) && method != "bayes", "model",
     "Dependent errors are fitted by {.code method = \"bayes\"}.",
     x = "{.arg model} is the {format(model)}.")

@@ -25,18 +25,18 @@
 #' Gold cases are valid only for the answers that were labelled. If the application changes, its
 #' answers are new and need new labels.
 #'
-#' @param x A result of [estimate_accuracy()], also with `by`, or of [compare_systems()]. Estimates
-#'   from ratings by language models without gold cases are refused.
+#' @param x A result of [estimate_accuracy()] or [compare_systems()], also for several groups or
+#'   variables. Estimates from ratings by language models without gold cases are refused.
 #' @param at_least The threshold. For accuracies and pass rates, a number in \[0, 1\]. For
 #'   comparisons, the smallest acceptable difference, such as -0.02 (non-inferiority).
 #' @return An object of class `gate` with the field `status`. `tidy()`: a tibble with a row per
-#'   system (or per group and system, with column `group`, or per pair): `system`, `estimate`,
-#'   `conf.low`, `conf.high`, `at_least`, `decision` (`"pass"`, `"fail"` or `"undecided"`), `needed`
-#'   and `reason`, why there is no interval. `needed` is the number of further gold cases for a
-#'   decision if the estimate and the precision per gold case do not change. It is 0 for decisions,
-#'   and `NA` if there are too few cases, for comparisons, and without gold cases. `glance()`: one
-#'   row with `status`, `at_least` and the numbers `passed`, `failed` and `undecided`. `format()`:
-#'   the decisions in one line.
+#'   system (or per group or variable and system, with a column `group` or `variable`, or per pair):
+#'   `system`, `estimate`, `conf.low`, `conf.high`, `at_least`, `decision` (`"pass"`, `"fail"` or
+#'   `"undecided"`), `needed` and `reason`, why there is no interval. `needed` is the number of
+#'   further gold cases for a decision if the estimate and the precision per gold case do not
+#'   change. It is 0 for decisions, and `NA` if there are too few cases, for comparisons, and
+#'   without gold cases. `glance()`: one row with `status`, `at_least` and the numbers `passed`,
+#'   `failed` and `undecided`. `format()`: the decisions in one line.
 #' @family estimation
 #' @seealso [plan_gold()] for the number of labels needed for a given precision.
 #' @examples
@@ -51,10 +51,10 @@
 #' @export
 gate <- function(x, at_least) {
   check_given()
-  compared <- inherits(x, "system_comparison")
-  ok <- compared || inherits(x, c("accuracy_estimate", "accuracy_by_group"))
-  abort_argument_if(!ok, "x", "must be a result of {.fun estimate_accuracy} or
-    {.fun compare_systems}.", not = x)
+  first <- if (inherits(x, "result_parts")) x[[1L]] else x
+  compared <- inherits(first, "system_comparison")
+  abort_argument_if(!compared && !inherits(first, "accuracy_estimate"), "x",
+    "must be a result of {.fun estimate_accuracy} or {.fun compare_systems}.", not = x)
   check_number(at_least, "at_least", if (compared) -Inf else 0, if (compared) Inf else 1)
   rows <- gate_rows(x, at_least)
   few <- which(rows$gold < few_for_gate)
@@ -67,7 +67,6 @@ gate <- function(x, at_least) {
   line <- if (one) rows$words else paste0(times[["pass"]], " pass, ", times[["fail"]], " fail, ",
     times[["undecided"]], " undecided; at least ", threshold_words(at_least), " is asked")
   table <- rows[setdiff(names(rows), c("gold", "words"))]
-  first <- if (inherits(x, "accuracy_by_group")) x[[1L]] else x
   new_result("gate",
     tables = list(decisions = table),
     facts = list(
@@ -79,7 +78,7 @@ gate <- function(x, at_least) {
       table, setdiff(names(table), c("at_least", "reason")), level = first$options$conf_level
     ),
     notes = if (!one) c(
-      reason_notes(table, table$system),
+      reason_notes(table, who_of(table)),
       "needed: further gold cases that would decide, if estimates stay as they are"
     ),
     more = paste0("tidy(), $status (", status, ")"), status = status
@@ -93,9 +92,7 @@ threshold_words <- function(at_least) paste0(format(100 * at_least), "%")
 # Rows of tidy(), with `gold`, the number of gold cases, and `words`, a sentence.
 gate_rows <- function(x, at_least) UseMethod("gate_rows")
 
-gate_rows.accuracy_by_group <- function(x, at_least) {
-  bind_parts(x, gate_rows.accuracy_estimate, at_least)
-}
+gate_rows.result_parts <- function(x, at_least) bind_parts(x, function(x) gate_rows(x, at_least))
 
 gate_rows.accuracy_estimate <- function(x, at_least) {
   abort_argument_if(!has_interval(x), "x", "has no intervals, and a gate needs them.",

@@ -174,6 +174,9 @@ check_gold_probability <- function(probability, case) {
          {.val {case[[1L]]}}: {.val {found[[1L]]}}.", case = case, found = found)
 }
 
+# Number of gold cases, by their weights.
+count_gold <- function(estimate) sum(weights_of_cases(estimate$fit$x)[estimate$gold$case])
+
 # Warnings about gold cases before they are used. For `kind`, see settle_gold().
 warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   n <- length(gold$case)

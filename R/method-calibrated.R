@@ -55,7 +55,8 @@ calibrated_estimate <- function(fit, options) {
   if (!anyNA(value) && has_interval(draft)) {
     ends <- stats::confint(fit, rate_terms(x)[category], options$conf_level)
     table[c("conf.low", "conf.high")] <- split_columns(ends, 1:2)
-    if (anyNA(ends)) table <- without_interval(table, "the estimate is 0 or 1")
+    if (anyNA(ends)) table <- without_interval(table,
+      if (weights_are_counts(x)) "the estimate is 0 or 1" else "weights are not counts")
   }
   out <- new_accuracy_estimate(draft, new_interval_found(table))
   out$table$why[is.na(value)] <- fit$identified

@@ -17,8 +17,12 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
       own_accuracy(found, alone, interval, s, conf_level)
     }
   })
-  without_parts(stack_rows(tables))
+  found <- without_parts(stack_rows(tables))
+  found$reason[is.na(found$estimate) & found$system %in% estimate$fit$x$constant] <- no_own_answers
+  found
 }
+
+no_own_answers <- "the system has no answers of its own"
 
 without_parts <- function(found) found[setdiff(names(found), c("sampling", "hidden", "cases"))]
 

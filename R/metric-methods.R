@@ -10,7 +10,7 @@ row_names <- function(table) {
 }
 
 who_of <- function(table) {
-  do.call(paste, unname(as.list(table[intersect(c("group", "system"), names(table))])))
+  do.call(paste, unname(as.list(table[intersect(c(part_columns, "system"), names(table))])))
 }
 
 with_interval <- function(table) {
@@ -43,16 +43,18 @@ shown_metrics <- function(table, estimate) {
   if (any(keep)) table[keep, ] else table
 }
 
-metric_notes <- function(table, one, interval, conf_level) {
+metric_notes <- function(table, estimates, interval, conf_level) {
+  one <- estimates[[1L]]
   c(
     reason_notes(table, paste0(row_names(table), " (", table$system, ")")),
     if (!all(rests_on_gold(one))) common_note(one),
-    if (!all(is.na(table$conf.low))) metric_interval_note(interval, conf_level, one)
+    if (!all(is.na(table$conf.low))) metric_interval_note(interval, conf_level, estimates)
   )
 }
 
-# Describes the intervals of an estimate; NULL if it has none.
-metric_interval_note <- function(interval, conf_level, estimate) {
+# Describes the intervals of estimates; NULL if they have none.
+metric_interval_note <- function(interval, conf_level, estimates) {
+  estimate <- estimates[[1L]]
   record <- accuracy_intervals()[[interval]]
   if (is.null(record$find)) return(NULL)
   drawn <- paste0(resampling_note(estimate), ", ", number(estimate$options$replicates),
@@ -60,8 +62,9 @@ metric_interval_note <- function(interval, conf_level, estimate) {
       paste0(" of the ", method_of(estimate)$stand_in, " model")
     })
   about <- if (measures_by_gold(estimate, interval)) {
+    gold <- unique(number_of(range(vapply(estimates, count_gold, 0))))
     paste0("each by itself, in the ", estimate$gold$settings$target, ", with ",
-      count_noun(length(estimate$gold$case), "gold case"))
+      paste(gold, collapse = " to "), " gold cases")
   } else if (record$spread == "delta") {
     paste0("sampling error (delta method, ", drawn, ")", allowance_words(estimate))
   } else if (record$spread == "percentile" && !record$drawn) {
@@ -86,10 +89,7 @@ augment.metric_estimate <- function(x, ...) {
 }
 
 over_groups <- function(estimates, grouped, f, ...) {
-  stack_rows(seq_along(estimates), function(g) {
-    found <- f(estimates[[g]], ...)
-    if (grouped) tibble::tibble(group = names(estimates)[[g]], found) else found
-  })
+  if (grouped) bind_parts(estimates, f, ...) else f(estimates[[1L]], ...)
 }
 
 # A row per true category and case that the system answered and raters rated.

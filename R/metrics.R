@@ -290,7 +290,7 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
     ),
     line = paste0(caption, if (nrow(whole) > 0L) ": ", printable(shorten(first, most = 3L))),
     caption = caption, shown = view_of_metrics(shown),
-    notes = metric_notes(shown, one, interval, conf_level),
+    notes = metric_notes(shown, estimates, interval, conf_level),
     more = "tidy(), augment() (posterior weights), plot()",
     estimates = estimates, plan = plan, options = options
   )
@@ -307,7 +307,7 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   # Constant systems (pass rates) have no answers that could be of one category or another.
   none <- table$system %in% estimate$fit$x$constant & table$metric != "accuracy"
   table[none, c("estimate", interval_columns)] <- NA_real_
-  table$reason[none] <- "the system has no answers of its own"
+  table$reason[none] <- no_own_answers
   systems <- systems %||% estimate$table$system
   order <- order(match(table$system, systems), match(table$metric, names(plan$records)))
   table[order[table$system[order] %in% systems], ]

@@ -130,7 +130,8 @@ gold_plan_notes <- function(x, settled) {
     "Worth: how many labels without ratings one with ratings replaces",
     if (is.na(settled$worth_lowest)) {
       paste0("Planned from the accuracy and worth in the gold cases at hand",
-        if (settled$more %in% 0) ", which are enough" else ": label these cases, and plan again")
+        if (settled$more %in% 0) ", which are enough" else if (!is.na(settled$more))
+          ": label these cases, and plan again")
     } else if (settled$labelled > 0) {
       "This is a first guess from ratings: gold cases serve only plans of an accuracy"
     } else if (x$raters == 1L) {

@@ -174,8 +174,10 @@ plan_row <- function(raters, cases, point, reason) {
 # Resamples the cases of the ratings. The half-width is about proportional to 1 / sqrt(n). A line of
 # its logarithm in log(n) is fitted to a few numbers of cases around the answer.
 plan_agreement <- function(arguments) {
-  unused <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy")
-  given <- unused[!vapply(arguments[unused], is.null, NA)]
+  unused <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy", "cost", "estimator")
+  given <- unused[!unlist(Map(
+    identical, arguments[unused], lapply(formals(plan_cases)[unused], eval)
+  ))]
   abort_argument_if(given, given, "{.arg {given}} {?has/have} no use in a plan for agreement.",
     i = "The ratings {.arg design} show how raters agree.")
   view <- new_view(one_vote_each(as_ratings_of_several(arguments$design, "design")))

@@ -115,7 +115,7 @@ plot_gold <- function(object) {
     flag_colours() +
     ggplot2::scale_x_continuous(labels = in_percent, expand = ggplot2::expansion(mult = 0.08)) +
     titled(
-      paste("Accuracy by", count_noun(length(object$gold$case), "gold case"), "and by ratings"),
+      paste("Accuracy by", count_noun(count_gold(object), "gold case"), "and by ratings"),
       paste0(
         interval_title(object$options$conf_level), "s, of the ", object$gold$settings$target,
         if (nrow(ends) > 0L) "; shaded: the range of ratings alone"

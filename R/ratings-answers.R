@@ -167,9 +167,16 @@ take_abstentions <- function(input, options) {
   table <- input$system_table
   if (!is.null(table)) input$system_table$silent <- codes(table$prediction)
   found <- list_labels(c(input$columns, input$systems, table["prediction"]))
-  abort_argument_if(length(words) > 0L && !any(words %in% found), "abstain",
-    "must be labels that raters or systems use.", x = "They use {.val {found}}.")
+  shared <- isTRUE(attr(options$abstain, "shared"))
+  check_abstain_used(shared || any(words %in% found), options$abstain, found)
+  input$abstain <- as.vector(options$abstain)
   relabel_input(input, words, rep(NA, length(words)))
+}
+
+# Of ratings of several variables one must use the labels.
+check_abstain_used <- function(used, abstain, found) {
+  abort_argument_if(!used && !all(is.na(abstain)), "abstain",
+    "must be labels that raters or systems use.", x = "They use {.val {unique(found)}}.")
 }
 
 check_takes_abstain <- function(input, options) {

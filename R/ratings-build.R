@@ -88,7 +88,8 @@ case_identifiers <- function(input) {
   twice <- anyDuplicated(input$case)
   abort_if(twice > 0L, "case", "Every row must be a case of its own.",
     x = "Row {twice} repeats case {.val {as.character(input$case[[twice]])}}.",
-    i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = twice)
+    i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}. If the rows are
+      equal, {.code unique(data)} drops copies.", row = twice)
   input$case
 }
 

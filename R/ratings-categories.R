@@ -193,7 +193,8 @@ warn_labels <- function(labels, input) {
   many <- length(labels) > 20L && length(labels) > rows / 2
   doubt(if (many) c(length(labels), rows),
     "There are {found[[1L]]} categories in {found[[2L]]} row{?s}.",
-    "Check the columns of ratings, or declare {.arg categories}.", labels)
+    c("Check the columns of ratings, or declare {.arg categories}.",
+      if (all(grepl("^[0-9]*[.]", labels))) "Probabilities of systems are {.arg scores}."), labels)
 }
 
 # Warns of raters who share no category with any other rater: the column contains something else, or

@@ -252,14 +252,17 @@ machine_kinds <- rater_kinds[3:4]
 # As given: one word for all raters, or words with raters or their groups as names.
 check_rater_kind <- function(kind) {
   if (is.null(kind)) return(NULL)
-  if (is.null(names(kind))) return(check_choice(kind, rater_kinds, "rater_kind"))
+  if (is.null(names(kind))) return(check_choice(kind, rater_kinds, "rater_kind", kinds_in_words))
   known <- is.character(kind) & kind %in% rater_kinds
   abort_argument_if(!all(known), "rater_kind",
     "must be one of {.or {.val {rater_kinds}}}, for all raters or with raters or groups as names.",
     x = if (is.character(kind)) "Found {.val {unique(kind[!known])}}." else
-      "It is {describe(kind)}.")
+      "It is {describe(kind)}.", i = kinds_in_words)
   kind
 }
+
+kinds_in_words <- "Language models are {.val model}, other programs {.val tool}, people
+  {.val expert} or {.val crowd}."
 
 # One word if all raters are of one kind, otherwise a named word per rater.
 settle_kinds <- function(kind, x) {

@@ -284,23 +284,28 @@ variables_of_columns <- function(data, columns, repeats) {
   stats::setNames(lapply(names, function(name) list(rating = name)), names)
 }
 
-# Calls ratings() for each variable.
-ratings_of_variables <- function(variables, options, call, env = parent.frame(2L)) {
-  call[[1L]] <- ratings
-  named <- list(
-    categories = if (is.list(options$categories)) options$categories, ordered = options$ordered
-  )
+# Calls ratings() for each variable. Arguments that are lists with names of variables, also of
+# columns, have something for each of them; `abstain` as labels has what any variable uses.
+rate_variables <- function(variables, options, columns, call, env = parent.frame(2L)) {
+  lists <- Filter(function(quo) rlang::quo_is_call(quo, "list"),
+    columns[c("systems", "truth", "confidence")])
+  named <- c(lapply(lists, rlang::call_args), Filter(is.list, options[c("categories", "abstain")]))
+  if (!is.null(names(options$ordered))) named$ordered <- as.list(options$ordered)
   for (arg in names(named)) {
-    unknown <- setdiff(names(named[[arg]]), names(variables))
+    unknown <- setdiff(rlang::names2(named[[arg]]), names(variables))
     abort_argument_if(unknown, arg, "must have names of variables.",
       x = "There is no variable {.val {unknown}}.", i = near_values(unknown, names(variables)))
   }
-  Map(function(role, name) {
+  shared <- !is.null(options$abstain)
+  if (shared) call$abstain <- structure(options$abstain, shared = TRUE)
+  found <- Map(function(role, name) {
     call[names(role)] <- role
-    if (is.list(options$categories)) call["categories"] <- list(options$categories[[name]])
-    if (!is.null(names(options$ordered))) {
-      call["ordered"] <- list(name %in% names(which(options$ordered)))
-    }
+    call[names(named)] <- lapply(named, `[[`, name)
     eval(call, env)
   }, variables, names(variables))
+  if (shared) {
+    used <- vapply(found, function(x) has_abstentions(x) || !is.null(x$silent_systems), NA)
+    check_abstain_used(any(used), options$abstain, unlist(lapply(found, `[[`, "categories")))
+  }
+  found
 }

@@ -145,9 +145,11 @@
 #'   `summary()`, `dim()` (cases, raters), `[` (cases, raters, systems),
 #'   [as.data.frame()][as.data.frame.ratings] and [autoplot()][autoplot.ratings].
 #'
-#'   For several variables of a codebook, a named list of such objects. Then `categories` may be a
-#'   list, and `ordered` a vector, with the names of the variables. [agreement()],
-#'   [compare_agreement()], [data_check()] and [estimate_accuracy()] accept such a list.
+#'   For several variables of a codebook, a named list of such objects. Then `categories`,
+#'   `abstain`, `systems`, `truth` and `confidence` may be lists, and `ordered` a vector, with the
+#'   names of the variables: `truth = list(topic = a, tone = b)`. [agreement()],
+#'   [compare_agreement()], [data_check()], [estimate_accuracy()] and [compare_systems()] accept
+#'   such a list.
 #' @family data
 #' @seealso [fit_raters()] and [estimate_accuracy()] for what to do next; [read_ratings()] to read
 #'   files; [conditions] for the classes of the errors.
@@ -204,11 +206,11 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   )
   abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be labels.", not = na)
   check_text(na, "na")
+  variables <- variables_of_columns(data, columns, repeats)
+  if (length(variables) > 1L) return(rate_variables(variables, options, columns, match.call()))
   abort_argument_if(!is.null(abstain) && (!is.atomic(abstain) || length(abstain) == 0L), "abstain",
     "must be labels, or {.code NA} for empty cells.", not = abstain)
   check_text(abstain, "abstain")
-  variables <- variables_of_columns(data, columns, repeats)
-  if (length(variables) > 1L) return(ratings_of_variables(variables, options, match.call()))
   if (inherits(data, "table")) {
     if (!"counts" %in% given_roles(columns)) return(ratings_of_table(data, columns, options))
     data <- unclass(data)

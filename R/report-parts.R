@@ -10,13 +10,12 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   level <- x$options$conf_level
   claimed <- if (is.null(x$options$metric)) {
     # The first of each pair has the higher accuracy.
-    points <- function(value) formatC(100 * value, format = "f", digits = 0L)
     ends <- sprintf(
       " (%s %s to %s)", interval_title(level), points(table$conf.low), points(table$conf.high)
     )
     sprintf(
-      "%s %s more accurate than %s by %s percentage points%s", one,
-      ifelse(first, "is", "looks"), two, points(table$estimate),
+      "%s %s more accurate than %s by %s%s", one,
+      ifelse(first, "is", "looks"), two, points_words(table$estimate),
       ifelse(is.na(table$conf.low), "", ends)
     )
   } else {
@@ -56,18 +55,25 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   )
 }
 
+# Without the sign of a zero.
+points <- function(share) decimals(round(100 * share) + 0, 0L)
+
+points_words <- function(share) {
+  sub("^(-?1 percentage point)s", "\\1", paste(points(share), "percentage points"))
+}
+
 say_sentences.group_comparison <- function(x) { # nolint: object_name.
   table <- better_first(tidy(x))
   first <- x$estimates[[1L]]
-  points <- function(value) format(round(100 * value) + 0)
   open <- !(table$conf.low > 0) %in% TRUE
   verb <- if (is_pass_rate(first)) "passes" else "is right"
   more <- paste(table$system, verb, "more often in", table$group1, "than in", table$group2)
   may <- ifelse(
     is.na(table$conf.low),
     sprintf("These data do not show whether %s: %s.", more, table$reason),
-    sprintf("On %s, %s, by %s percentage points (%s %s to %s)%s.", cases_words(table$n),
-      more, points(table$estimate), interval_title(x$options$conf_level), points(table$conf.low),
+    sprintf("On %s, %s, by %s (%s %s to %s)%s.", cases_words(table$n),
+      more, points_words(table$estimate), interval_title(x$options$conf_level),
+      points(table$conf.low),
       points(table$conf.high), ifelse(open,
         "; the interval includes no difference, so which is better remains open", ""))
   )

@@ -9,13 +9,14 @@
 #' target condition is the latent class.
 #'
 #' @param x A result of [estimate_accuracy()], [compare_systems()], [estimate_metrics()] or
-#'   [agreement()]. For `"methods"` also a [fit_raters()] result with `method = "bayes"`, or its
-#'   [check_fit()] result, which adds the sensitivity to the priors.
+#'   [agreement()], for `"sentences"` also of several groups or variables. For `"methods"` also a
+#'   [fit_raters()] result with `method = "bayes"`, or its [check_fit()] result, which adds the
+#'   sensitivity to the priors.
 #' @param what `"sentences"` (the default) or `"methods"`.
-#' @return For `"sentences"`, a tibble with columns `system` (a pair, `"a - b"`, for comparisons;
-#'   `NA` for sentences about all systems), `may` (does the result support the sentence?) and
-#'   `sentence`. For `"methods"`, a character vector: the paragraph, then the references that it
-#'   cites.
+#' @return For `"sentences"`, a tibble with columns `group` or `variable` (if there are several),
+#'   `system` (a pair, `"a - b"`, for comparisons; `NA` for sentences about all systems), `may`
+#'   (does the result support the sentence?) and `sentence`. For `"methods"`, a character vector:
+#'   the paragraph, then the references that it cites.
 #' @family systems
 #' @references Kostoulas, P., Nielsen, S. S., Branscum, A. J., Johnson, W. O., Dendukuri, N., Dhand,
 #'   N. K., Toft, N. and Gardner, I. A. (2017). STARD-BLCM: Standards for the Reporting of
@@ -31,13 +32,14 @@
 may_say <- function(x, what = c("sentences", "methods")) {
   check_given()
   what <- check_choice(what)
-  ok <- c(
-    "accuracy_estimate", "system_comparison", "metric_estimate", "agreement",
-    if (what == "methods") c("draws_fit", "fit_check")
-  )
-  abort_argument_if(!inherits(x, ok), "x",
+  ok <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement")
+  fits <- c("draws_fit", "fit_check")
+  first <- if (what == "sentences" && inherits(x, "result_parts")) x[[1L]] else x
+  abort_argument_if(!inherits(first, c(ok, if (what == "methods") fits)), "x",
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
-        or {.fun agreement}.", not = x)
+        or {.fun agreement}.", not = x,
+    i = if (inherits(x, fits)) "{.code may_say(x, \"methods\")} describes this fit." else
+      "For example {.code may_say(estimate_accuracy(x))}.")
   if (what == "methods") return(with_references(say_methods(x)))
   say_sentences(x)
 }
@@ -58,6 +60,15 @@ say_methods <- function(x) UseMethod("say_methods")
 
 with_references <- function(words) {
   c(words, unname(references[vapply(names(references), grepl, NA, x = words, fixed = TRUE)]))
+}
+
+# Sentences of each part name it, but for those about all results.
+say_sentences.result_parts <- function(x) {
+  table <- bind_parts(x, function(part) say_sentences(part))
+  of_all <- is.na(table$system) & !table$may
+  table$sentence <- paste0(ifelse(of_all, "", part_words(table)), table$sentence)
+  table[of_all, 1L] <- NA
+  structure(unique(table), class = c("said_sentences", class(table)))
 }
 
 references <- c(
@@ -170,7 +181,7 @@ on_cases <- function(estimate, n) {
 # sum of weights, like `n`.
 cases_of_known_truth <- function(estimate) {
   fit <- estimate$fit
-  if (!is.null(estimate$gold)) return(sum(weights_of_cases(fit$x)[estimate$gold$case]))
+  if (!is.null(estimate$gold)) return(count_gold(estimate))
   sum(known_patterns(fit) * pattern_weights(fit$x))
 }
 
@@ -280,12 +291,14 @@ say_sentences.agreement <- function(x) {
   about <- attr(x, "about")
   title <- in_sentence(measure_titles(x$measure, about$scale_name)[as.character(x$measure)])
   who <- if (about$pairwise) paste(x$rater1, "and", x$rater2) else
-    count_noun(length(about$judges), "rater")
+    vapply(about$views[unlist(x[part_column(x)]) %||% 1L], function(view) {
+      count_noun(view$judges, "rater")
+    }, "")
   benchmark <- sprintf(
     "; with probability %s it is \"%s\" or better", format(about$conf_level), x$benchmark
   )
   may <- sprintf(
-    "On %s, %s of %s%s is %s%s.", cases_words(x$n), title, who,
+    "%sOn %s, %s of %s%s is %s%s.", part_words(x), cases_words(x$n), title, who,
     if (about$by_category) paste0(" for ", x$category) else "",
     estimate_words(x, about$conf_level, function(value) decimals(value, 2L)),
     ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark)
@@ -319,7 +332,7 @@ say_methods.agreement <- function(x) {
   }
   fill(
     "Agreement of %s on %s was measured with the R package fallible by %s.%s%s",
-    count_noun(length(about$judges), "rater"), count_noun(max(0, x$n), "case"),
+    count_noun(facts$raters, "rater"), count_noun(facts$cases, "case"),
     paste0(titles, " (", cited, ")", collapse = "; "),
     only_if(!all(is.na(x$conf.low)), fill(
       " The %ss are %s.", interval_title(facts$conf_level), how

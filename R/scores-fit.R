@@ -85,13 +85,11 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   }
   words <- if (joint) "joint model of ratings and scores" else
     paste("scores of", shorten(trust), "at their word")
-  fit <- own_fit(x, found$posterior[x$index, , drop = FALSE], found$rates, words)
-  fit[c("refit", "judged")] <- found[c("refit", "judged")]
-  fit$given <- checked$given
-  if (any(truth > 0L)) fit$known$truth <- truth
-  fit$scored <- list(raters = if (joint) sum(used) else 0L)
-  class(fit) <- c("score_fit", class(fit))
-  fit
+  known <- if (any(truth > 0L)) replace(nothing_known, "truth", list(truth)) else nothing_known
+  own_fit(x, found$posterior[x$index, , drop = FALSE], found$rates, words,
+    kind = c("score_fit", "posterior_fit"), known = known, refit = found$refit,
+    judged = found$judged, given = checked$given,
+    scored = list(raters = if (joint) sum(used) else 0L))
 }
 
 check_trust <- function(trust, x) {

@@ -24,7 +24,7 @@ accuracy_estimator <- function(method = "binned", model = k_model(), interval = 
   resampling <- check_resampling(resampling, known = "replicates")
   given <- c(mget(settled), check_bins(bins), resampling["replicates"])
   options <- check_accuracy_options(given)
-  check_class(model, "rater_model", "model", "Make one with {.fun rater_model}.")
+  check_model(model)
   number <- check_count(gold, "gold", min = 0L)
   known <- list(check_choice(gold_sample), check_choice(target), check_widen(widen))
   names(known) <- c("gold_sample", "target", "widen")

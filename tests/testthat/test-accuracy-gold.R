@@ -347,3 +347,20 @@ test_that("gold with probabilities that are off by a factor has no part, and eve
     expect_length(grep("^From ratings alone, .*: the probabilities", utils::capture.output(print(shown))), 1L)
   }
 })
+
+test_that("weights count gold cases, of one group or of several", {
+  set.seed(1)
+  data <- data.frame(case = 1:120, site = rep(c("east", "west"), 60), times = 2, good = runif(120) < 0.7)
+  for (rater in c("A", "B", "S", "T")) data[[rater]] <- ifelse(runif(120) < 0.8, data$good, !data$good)
+  x <- ratings(data, raters = A:B, case = case, systems = S:T, weights = times, covariates = site)
+  gold <- data.frame(case = data$case, truth = data$good)[c(1:30, 32, 34), ] # 15 and 17 of a site
+  estimate <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random"))
+  groups <- quiet(estimate_accuracy(x, known_truth = gold, gold_sample = "random", by = "site"))
+  expect_output(print(estimate), "Gold: 64 of 240 cases")
+  expect_output(print(groups), "east: Gold: 30 of 120 cases(.|\n)*west: Gold: 34 of 120 cases")
+  expect_match(may_say(estimate)$sentence[[1]], "known truth of 64 of 240 cases")
+  expect_output(print(estimate_metrics(estimate, "recall")), "with 64 gold cases")
+  expect_output(print(estimate_metrics(groups, "recall")), "with 30 to 34 gold")
+  expect_output(print(quiet(compare_systems(estimate))), "Gold: 64 cases")
+  expect_identical(quiet(compare_systems(groups))$gold$cases, 30)
+})

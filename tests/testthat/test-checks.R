@@ -184,3 +184,31 @@ test_that("errors name the function that was called, and not what waits for its 
   late <- (function() (function(value) function() value)(abort_fallible("core", "late")))()
   expect_error(late(), "late", class = "fallible_error_core")
 })
+
+test_that("common mistakes are answered with the right call", {
+  x <- lehner_ratings()
+  fit <- fit_raters(x)
+  mistakes <- alist(
+    "dawid_skene\\(\\)" = fit_raters(x, model = "dawid_skene"),
+    "dawid_skene\\(\\)" = fit_raters(x, model = dawid_skene),
+    "dawid_skene\\(\\)" = estimate_accuracy(x, model = "dawid_skene"),
+    "dawid_skene\\(\\)" = estimate_accuracy(x, method = "DS"),
+    "dawid_skene\\(\\)" = fit_raters(x, method = "DS"),
+    "set.seed" = estimate_accuracy(x, seed = 1),
+    "sampling = list" = fit_raters(x, method = "bayes", iter = 2000),
+    "sampling = list" = fit_raters(x, method = "bayes", chains = 4),
+    "conf_level" = estimate_accuracy(x, ci = 0.95),
+    "resampling = list" = estimate_accuracy(x, replicates = 100),
+    "cluster = \"site\"" = estimate_accuracy(x, resampling = list(cluster = site)),
+    "\"model\"" = ratings(lehner2015, raters = rater1:rater4, rater_kind = "LLM"),
+    "\"model\"" = ratings(lehner2015, raters = rater1:rater4, rater_kind = c(rater1 = "LLM")),
+    "may_say\\(estimate_accuracy" = may_say(fit),
+    "no use" = plan_cases(x, agreement = "fleiss_kappa", cost = c(case = 5, rating = 1)),
+    "no use" = plan_cases(x, agreement = "fleiss_kappa", estimator = "average")
+  )
+  for (at in seq_along(mistakes)) {
+    expect_error(eval(mistakes[[at]]), names(mistakes)[[at]], class = "fallible_error_argument")
+  }
+  expect_error(ratings(rbind(lehner2015, lehner2015[1, ]), raters = rater1:rater4, case = case), "unique\\(data\\)",
+    class = "fallible_error_case")
+})

@@ -342,3 +342,26 @@ test_that("versions of an application that pass for reruns are noticed", {
   data$version <- NULL
   expect_silent(ratings(data, case = prompt, rater = judge, rating = rating, repeats = "reruns"))
 })
+
+test_that("reasons are those of weights that are no counts, and of systems without answers", {
+  data <- judged_once(c(37, 3, 2, 8), 500, 400)
+  table <- as.data.frame(data$x)
+  table$share <- seq(0.5, 1.5, length.out = 500)
+  x <- ratings(table, case = case, rater = rater, rating = rating, systems = c(app = "pass"), weights = share)
+  known <- tidy(quiet(estimate_accuracy(x, known_raters = list(judge = 0.9))))
+  expect_match(known$reason, "weights are not counts")
+  counts <- matrix(c(40, 4, 5, 30), 2, dimnames = list(x$categories, x$categories))
+  expect_error(estimate_accuracy(x, known_raters = list(judge = counts)), "weights", class = "fallible_error_argument")
+  matrices <- confusion(estimate_once(data))
+  categories <- tidy(matrices, "categories")
+  expect_match(categories$reason[is.na(categories$estimate)], "no answers of its own")
+  expect_output(print(matrices), "judged by judge")
+})
+
+test_that("a plan that no number of cases reaches asks for none", {
+  estimate <- estimate_once(judged_once(c(37, 3, 2, 8), 500, 400))
+  expect_output(print(plan_gold(estimate, half_width = 0.05)), "label these")
+  beyond <- plan_gold(estimate, half_width = 0.001)
+  expect_identical(glance(beyond)$more, NA_real_)
+  expect_false(any(grepl("label these", utils::capture.output(print(beyond)))))
+})

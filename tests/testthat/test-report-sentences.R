@@ -134,3 +134,8 @@ test_that("cases with known truth are counted by their weights, like all others"
     paste("known truth of", gold, "of", sum(p$data$weight), "cases"), fixed = TRUE
   )
 })
+
+test_that("one percentage point is singular", {
+  expect_identical(points_words(c(0.0104, 0.05, 0, -0.001)),
+    c("1 percentage point", "5 percentage points", "0 percentage points", "0 percentage points"))
+})

@@ -66,6 +66,14 @@ without_clusters <- list(
   `estimate_accuracy: clusters` = function(x) {
     estimate_accuracy(x, resampling = list(replicates = 60, cluster = data.frame(case = seq_len(nrow(x)), cluster = rep(1:60, 6))))
   },
+  `compare_systems: ratings in clusters` = function(x) {
+    compare_systems(two_systems()$fit$x, resampling = list(replicates = 60, cluster = seq_along(two_systems()$fit$x$cases)))
+  },
+  `estimate_accuracy: groups` = function(x) {
+    x <- two_systems()$fit$x
+    estimate_accuracy(x, by = stats::setNames(rep(c("u", "v", "w"), length.out = nrow(x)), x$cases), interval = "none")
+  },
+  `estimate_accuracy: variables` = function(x) estimate_accuracy(list(a = x, b = x), "joint", interval = "bootstrap"),
   simulate_crowd = function(x) simulate_crowd(units = 5, workers = 4),
   check_fit = function(x) check_fit(examples_of_results()$draws_fit, NULL),
   fit_raters = function(x) fit_raters(x, method = "bayes", sampling = list(draws = 100, thin = 1)),

@@ -96,3 +96,20 @@ test_that("notes are records, whose reports may have other words", {
   expect_identical(notes_in_words(x), c("plain", "this", "more:"))
   expect_output(print(x), "<x> One row\n\n a    \n 1.000\n\nplain", fixed = TRUE)
 })
+
+test_that("rows of intervals are chosen by name or number, and no picture is an error", {
+  x <- lehner_ratings()
+  fit <- fit_raters(x, method = "likelihood")
+  estimate <- quiet(estimate_accuracy(x))
+  for (result in list(fit, estimate)) {
+    all <- confint(result)
+    expect_identical(confint(result, 1), all[1, , drop = FALSE])
+    expect_identical(confint(result, rownames(all)[[1]]), all[1, , drop = FALSE])
+    for (wrong in list("zzz", nrow(all) + 1)) {
+      error <- expect_error(confint(result, wrong), class = "fallible_error_argument")
+      expect_identical(error$arg, "parm")
+    }
+  }
+  skip_if_not_installed("ggplot2")
+  expect_error(plot(gate(estimate, 0.5)), "no picture", class = "fallible_error_argument")
+})

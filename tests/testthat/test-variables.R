@@ -161,3 +161,130 @@ test_that("plans for agreement find the number of cases whose interval is so wid
   expect_error(plan_cases(x, margin = 0.1), "half_width", class = "fallible_error_argument")
   expect_error(plan_cases(x, agreement = "fleiss_kappa", raters = 3), "raters", class = "fallible_error_argument")
 })
+
+# Two variables with abstentions, known truth and a system each; `tone` is never abstained from.
+judged_variables <- function() {
+  long <- coded()
+  long$topic[c(2, 50, 90)] <- "?"
+  long$true_topic <- rep(long$topic[81:120], 3)
+  long$true_topic[long$true_topic == "?"] <- NA
+  long$true_tone <- rep(long$tone[81:120], 3)
+  long
+}
+
+test_that("variables have their abstentions, truth and systems", {
+  long <- judged_variables()
+  read <- function(...) ratings(long, case = case, rater = rater, ...)
+  x <- read(rating = c(topic, tone), abstain = "?", truth = list(topic = true_topic, tone = true_tone),
+    systems = list(tone = "C"))
+  expect_equal(x$topic, read(rating = topic, abstain = "?", truth = true_topic))
+  # Nobody used "?" for tone.
+  expect_equal(x$tone[, ], read(rating = tone, truth = true_tone, systems = "C")[, ])
+  expect_equal(read(rating = c(topic, tone), abstain = list(topic = "?"))$topic, read(rating = topic, abstain = "?"))
+  expect_null(read(rating = c(topic, tone), abstain = list(topic = "?"))$tone$abstained)
+  wrong <- list(
+    abstain = quote(read(rating = c(topic, tone), abstain = "!")),
+    abstain = quote(read(rating = c(topic, tone), abstain = list(topics = "?"))),
+    truth = quote(read(rating = c(topic, tone), abstain = "?", truth = list(true_topic))),
+    systems = quote(read(rating = c(topic, tone), abstain = "?", systems = list(tonne = "C")))
+  )
+  for (at in seq_along(wrong)) {
+    error <- expect_error(quiet(eval(wrong[[at]])), class = "fallible_error_argument")
+    expect_identical(error$arg, names(wrong)[[at]])
+  }
+  wide <- reshape(long[c("case", "rater", "topic", "tone")], idvar = "case", timevar = "rater", direction = "wide")
+  y <- ratings(wide, case = case, raters = list(topic = c(topic.A, topic.B), tone = c(tone.A, tone.B)), abstain = "?",
+    systems = list(topic = topic.C, tone = tone.C))
+  expect_identical(lapply(y, `[[`, "systems"), list(topic = "topic.C", tone = "tone.C"))
+})
+
+# Variables whose numbers of raters and columns of tables differ; and groups.
+parts_of_results <- function() {
+  long <- judged_variables()
+  x <- ratings(long, case = case, rater = rater, rating = c(topic, tone), abstain = "?", systems = "C",
+    truth = list(topic = true_topic, tone = true_tone))
+  one <- ratings(transform(long, site = ifelse(case %% 2, "odd", "even")), case = case, rater = rater,
+    rating = tone, covariates = site, systems = "C")
+  estimate <- function(...) quiet(estimate_accuracy(..., interval = "none"))
+  list(ratings = x, variables = estimate(x), groups = estimate(one, by = "site"), one = one)
+}
+
+test_that("parts of a result are a result, and cases of variables are not added up", {
+  parts <- parts_of_results()
+  for (x in parts[c("variables", "groups")]) {
+    expect_s3_class(x[2:1], class(x), exact = TRUE)
+    expect_named(x[2:1], rev(names(x)))
+    expect_equal(tidy(x[2]), tidy(x)[2, names(tidy(x[2]))], ignore_attr = TRUE)
+    expect_output(print(x[names(x)[[1]]]), paste("1", attr(x, "column")))
+    expect_length(x["none"], 0)
+  }
+  expect_identical(glance(parts$variables)$cases, 40)
+  expect_identical(glance(parts$groups)$cases, 40)
+  # Abstentions of one variable give its table more columns.
+  long <- judged_variables()
+  long$topic[85] <- "?"
+  silent <- quiet(estimate_accuracy(
+    ratings(long, case = case, rater = rater, rating = c(topic, tone), abstain = "?", systems = "C"), interval = "none"
+  ))
+  expect_identical(is.na(tidy(silent)$answered), c(FALSE, TRUE))
+})
+
+test_that("verbs that take a result take its parts, or say how to choose one", {
+  parts <- parts_of_results()
+  with_interval <- list(
+    variables = quiet(estimate_accuracy(parts$ratings)),
+    groups = quiet(estimate_accuracy(parts$one, by = "site"))
+  )
+  for (x in with_interval) {
+    column <- attr(x, "column")
+    gates <- tidy(gate(x, 0.5))
+    expect_identical(gates[[column]], names(x))
+    for (name in names(x)) {
+      expect_equal(as.data.frame(gates[gates[[column]] == name, -1]), as.data.frame(tidy(gate(x[[name]], 0.5))))
+      said <- may_say(x)$sentence
+      own <- may_say(x[[name]])$sentence
+      expect_true(all(paste0(capitalised(column), " ", name, ": ", own) %in% said | own %in% said))
+    }
+    expect_identical(anyDuplicated(may_say(x)$sentence), 0L)
+    refuse <- list(plan_gold, accuracy_bounds, ground_truth, confusion, function(x) may_say(x, "methods"))
+    if (column == "variable") refuse <- c(refuse, stats::update)
+    for (verb in refuse) {
+      expect_error(verb(x), paste0("x[[\"", names(x)[[1]], "\"]]"), fixed = TRUE, class = "fallible_error_argument")
+    }
+  }
+  two <- lapply(parts$ratings, function(x) {
+    answers <- tidy(x, "systems")
+    answers$prediction[1:8] <- answers$prediction[8:1]
+    answers$system <- "D"
+    data <- as.data.frame(x)
+    ratings(data[!is.na(data$rating), ], case = case, rater = rater, rating = rating,
+      systems = rbind(tidy(x, "systems"), answers))
+  })
+  set.seed(1)
+  found <- quiet(compare_systems(two, method = "unbinned", interval = "none"))
+  expect_identical(tidy(found)$variable, names(two))
+  estimates <- quiet(estimate_accuracy(two, method = "unbinned", interval = "none"))
+  expect_equal(tidy(quiet(compare_systems(estimates)))$estimate, tidy(found)$estimate)
+})
+
+test_that("rows of agreement by part have the cases, raters and words of their part", {
+  x <- lapply(judged_variables()[c("topic", "tone")], function(label) {
+    data <- data.frame(case = rep(1:40, 3), rater = rep(c("A", "B", "C"), each = 40), label)
+    ratings(data[data$label != "?", ], case = case, rater = rater, rating = label)
+  })
+  x$tone <- x$tone[1:30, c("A", "B")]
+  found <- agreement(x, "krippendorff_alpha")
+  tone <- found[found$variable == "tone", ]
+  expect_output(print(tone), "1 variable\ntone: 30 cases, 2 raters")
+  expect_identical(glance(tone)$cases, 30)
+  expect_identical(glance(tone)$raters, 2L)
+  expect_equal(tidy(tone, "overlap")[-1], tidy(agreement(x$tone, "krippendorff_alpha"), "overlap"))
+  sentences <- may_say(found)$sentence
+  expect_match(sentences[[1]], "^Variable topic: On 39 cases, Krippendorff's alpha of 3 raters")
+  expect_match(sentences[[2]], "^Variable tone: On 30 cases, Krippendorff's alpha of 2 raters")
+  expect_match(format(compare_agreement(x, measures = "gwet_ac")), "(topic).*(tone)")
+  halves <- agreement(x$topic, "gwet_ac", by = stats::setNames(rep(c("u", "v"), c(10, 30)), 1:40))
+  expect_identical(glance(halves)$cases, 40)
+  expect_identical(glance(halves[2, ])$cases, 30)
+  expect_match(may_say(halves)$sentence[[2]], "^Group v: On 30 cases")
+})
