@@ -285,9 +285,7 @@ check_long <- function(is_long, repeats) {
 #   the raters who are `constant`, how raters lean (core_rater_leans()), the decision `abstain`;
 #   whole: ratings with the constant raters that were removed, if there are abstentions;
 # * kinds of the workers of a simulated crowd.
-# Ratings given as counts have an additional class. Answers with several labels do not have the
-# class "ratings", so that only functions for them accept them; methods for both have both classes.
-new_ratings <- function(fields, class = "ratings") {
+# * kinds of the workers of a simulated crowd. Counts, and answers with labels, have further classes.
   class <- if (fields$repeats == "labels") "ratings_labels" else unique(c(class, "ratings"))
   structure(fields, class = class)
 }

@@ -48,7 +48,7 @@ T choice(const std::string& name, std::initializer_list<std::pair<const char*, T
   throw std::invalid_argument("the core does not know \"" + name + "\"");
 }
 
-// A field of so many rows.
+// One field of every row.
 template <class Row, class Value>
 std::vector<Value> column(const std::vector<Row>& rows, Value Row::*field) {
   std::vector<Value> out;
@@ -79,8 +79,8 @@ std::uint64_t seed(const IntegerVector& words);
 // Polls R for interrupts and lets `tick` know how many items are done.
 Host host(const Function& tick);
 
-// While one of these is there, long work of the core asks R for interrupts, and lets `tick`,
-// if there is one, know that it goes on.
+// While an object of this class exists, long computations of the core check R for interrupts and
+// call `tick`, if it is given, to report progress.
 class Interruptible : Watch {
  public:
   Interruptible();
