@@ -87,20 +87,25 @@ void Centre::update(const CentreCounts& n) {
 void Centre::update_confusions(const Tables& t) {
   const int K = categories;
   const double each = a / (K - 1);
-  double gained = 0, spent = 2 / (1 + a);
+  const double of_prior = 2 / (1 + a);
+  double slope = -of_prior, bend = square(of_prior) / 2;
   for (int k = 0; k < K; ++k) {
     double total = 0;
     for (int l = 0; l < K; ++l) {
       if (l == k) continue;
       total += t.errors[k * K + l];
-      gained += Gain(each, t.errors[k * K + l]).value / (K - 1);
+      const Gain gain(each, t.errors[k * K + l]);
+      slope += gain.value / (K - 1);
+      bend += gain.bend / square(K - 1);
     }
-    spent += Gain(a, total).value;
+    const Gain gain(a, total);
+    slope -= gain.value;
+    bend -= gain.bend;
     for (int l = 0; l < K; ++l) {
       if (l != k) w[k * K + l] = (t.errors[k * K + l] + each) / (total + a);
     }
   }
-  a = in_range(a * gained / spent);
+  a = next_size(a, slope, bend);
 }
 
 void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
