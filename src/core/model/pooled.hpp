@@ -1,6 +1,7 @@
 // Hierarchical Dawid-Skene model: confusion matrices of raters around an estimated centre.
 #pragma once
 
+#include <Eigen/Core>
 #include <vector>
 
 #include "answering.hpp"
@@ -98,8 +99,16 @@ class PooledPanel {
   double round();
   // Sum of the log probabilities of rows, from the answers of some judges, or of all.
   double log_sum(const std::vector<bool>* only) const;
-  std::vector<double> state() const;
-  void read(const std::vector<double>& x);
+  // Near the end: until probabilities change by less than the tolerance, twice; or until there is
+  // no progress.
+  void finish(double tolerance, int most);
+  // Values of a table (judges x ratings x truths) for ratings that were given.
+  std::vector<double> used_cells(const std::vector<double>& table) const;
+  Eigen::VectorXd state() const;
+  // Weights of the components of the state: the numbers of cases and ratings of probabilities, in
+  // whose metric the likelihood is curved; and 1 for the centre.
+  Eigen::VectorXd importance(Eigen::Index size) const;
+  void read(const Eigen::VectorXd& x);
 
   const LatentRows& rows_;
   int K_;

@@ -1,5 +1,8 @@
+#include <Eigen/Core>
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "../base/special.hpp"
@@ -8,7 +11,75 @@
 
 namespace fallible {
 
+namespace {
+
 constexpr int first_updates = 10;  // of the centre, in the first round
+constexpr double near_end = 1e-3;  // change of a probability below which rounds are nearly linear
+constexpr int memory = 5;          // differences between rounds that are extrapolated from
+constexpr int patience = 50;       // rounds without progress after which extrapolation ends
+
+// Anderson's extrapolation of a fixed point iteration x -> g(x): the combination of the last rounds
+// whose residuals g(x) - x cancel best (Walker and Ni, 2011, SIAM Journal on Numerical Analysis
+// 49).
+class Extrapolation {
+ public:
+  // Returns where to continue after a round from `x` to `to`. `weight` is how much the square of a
+  // component of the residual counts.
+  Eigen::VectorXd next(const Eigen::VectorXd& x, const Eigen::VectorXd& to,
+                       const Eigen::VectorXd& weight) {
+    Eigen::VectorXd residual = to - x;
+    const double size = weight.dot(residual.cwiseAbs2());
+    since_ = size < least_ ? 0 : since_ + 1;
+    least_ = std::min(least_, size);
+    // Too far: back to where the last round ended.
+    if (rounds_ > 1 && !(size <= 4 * size_)) {
+      rounds_ = 0;
+      return to_;
+    }
+    if (rounds_ == 0) {
+      residuals_.resize(x.size(), memory);
+      moves_.resize(x.size(), memory);
+    } else {
+      residuals_.col((rounds_ - 1) % memory) = residual - residual_;
+      moves_.col((rounds_ - 1) % memory) = to - to_;
+    }
+    const Eigen::Index used = std::min(rounds_++, memory);
+    size_ = size;
+    residual_ = std::move(residual);
+    to_ = to;
+    return used == 0 ? to : to - moves_.leftCols(used) * shares(used, weight);
+  }
+
+  bool lost() const { return since_ > patience; }
+  bool settled() const { return rounds_ > memory; }
+
+ private:
+  // Least squares by normal equations of columns of length 1.
+  Eigen::VectorXd shares(Eigen::Index used, const Eigen::VectorXd& weight) const {
+    Eigen::MatrixXd products(used, used);
+    Eigen::VectorXd goal(used), unit(used), column;
+    for (Eigen::Index i = 0; i < used; ++i) {
+      column = weight.cwiseProduct(residuals_.col(i));
+      goal[i] = column.dot(residual_);
+      for (Eigen::Index j = 0; j <= i; ++j) {
+        products(i, j) = products(j, i) = column.dot(residuals_.col(j));
+      }
+      unit[i] = 1 / std::sqrt(std::max(products(i, i), least_square));
+    }
+    products = unit.asDiagonal() * products * unit.asDiagonal();
+    goal = unit.cwiseProduct(goal);
+    return unit.cwiseProduct(products.completeOrthogonalDecomposition().solve(goal));
+  }
+
+  static constexpr double least_square = 1e-300;
+
+  int rounds_ = 0, since_ = 0;
+  double size_ = 0, least_ = std::numeric_limits<double>::infinity();
+  Eigen::VectorXd residual_, to_;
+  Eigen::MatrixXd residuals_, moves_;
+};
+
+}  // namespace
 
 PooledPanel::PooledPanel(const LatentRows& rows, bool one_coin)
     : rows_(rows),
@@ -56,29 +127,30 @@ void PooledPanel::start(std::vector<double> from) {
   settle();
 }
 
-// By squared extrapolation (Varadhan and Roland, 2008).
+// By squared extrapolation (Varadhan and Roland, 2008), and near the end by Anderson's.
 void PooledPanel::climb(double tolerance, int most) {
-  std::vector<double> x = state(), before, rounded;
-  double ratio = 0, earlier = 0, most_steps = 4;
+  Eigen::VectorXd x = state(), before, rounded;
+  double near = near_end, ratio = 0, earlier = 0, most_steps = 4;
   converged_ = false;
   while (!converged_ && rounds_ < most) {
     round();
-    std::vector<double> once = state();
+    const Eigen::VectorXd once = state();
     const double change = round();
-    const std::vector<double> twice = state();
-    double r2 = 0, v2 = 0, next2 = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double r = once[i] - x[i], next = twice[i] - once[i];
-      r2 += r * r;
-      next2 += next * next;
-      v2 += (next - r) * (next - r);
-    }
+    const Eigen::VectorXd twice = state();
+    const Eigen::VectorXd r = once - x, v = twice - once - r;
+    const double r2 = r.squaredNorm(), v2 = v.squaredNorm(), next2 = (r + v).squaredNorm();
     earlier = ratio;
     ratio = r2 > 0 ? std::min(std::sqrt(next2 / r2), 1 - 1e-6) : 0;
     const double slow = std::max(ratio, earlier);
     converged_ = change * std::max(slow / (1 - slow), 1.0) < tolerance;
     if (converged_ || !(v2 > 0)) {
       x = twice;
+      continue;
+    }
+    if (change < near) {
+      finish(tolerance, most);
+      near /= 10;
+      x = state();
       continue;
     }
     const double wanted = std::sqrt(r2 / v2), steps = std::clamp(wanted, 1.0, most_steps);
@@ -88,26 +160,32 @@ void PooledPanel::climb(double tolerance, int most) {
       continue;
     }
     before = twice;
-    rounded = x;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double r = once[i] - x[i], v = twice[i] - once[i] - r;
-      rounded[i] = x[i] + 2 * steps * r + steps * steps * v;
-    }
+    rounded = x + 2 * steps * r + steps * steps * v;
     read(rounded);
     round();
     x = state();
-    double after2 = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      after2 += (x[i] - rounded[i]) * (x[i] - rounded[i]);
-    }
     // Too far: back to where the last plain round ended.
-    if (!(after2 <= 4 * r2)) {
+    if (!((x - rounded).squaredNorm() <= 4 * r2)) {
       most_steps = std::max(most_steps / 4, 1.5);
       read(before);
       x = before;
     }
   }
   round();  // computes posterior and counts for the last parameters
+}
+
+void PooledPanel::finish(double tolerance, int most) {
+  Extrapolation way;
+  Eigen::VectorXd x = state();
+  double earlier = tolerance;
+  while (rounds_ < most && !way.lost()) {
+    const double change = round();
+    converged_ = way.settled() && std::max(change, earlier) < tolerance;
+    if (converged_) return;
+    earlier = change;
+    read(way.next(x, state(), importance(x.size())));
+    x = state();
+  }
 }
 
 double PooledPanel::log_density() const {
@@ -223,22 +301,39 @@ double PooledPanel::log_answers(const std::vector<bool>& constant) const {
   return log_sum(nullptr) - log_sum(&constant);
 }
 
-std::vector<double> PooledPanel::state() const {
+std::vector<double> PooledPanel::used_cells(const std::vector<double>& table) const {
   std::vector<double> out;
-  centre_.append_to(out);
-  answering_.append_to(out);
-  out.insert(out.end(), log_rates_.begin(), log_rates_.end());
   for (const int j : counts_.counted) {
     for (int l = 0; l < K_; ++l) {
       if (!counts_.used[j * K_ + l]) continue;
-      const auto from = log_theta_.begin() + place(j, l, 0);
+      const auto from = table.begin() + place(j, l, 0);
       out.insert(out.end(), from, from + K_);
     }
   }
   return out;
 }
 
-void PooledPanel::read(const std::vector<double>& x) {
+Eigen::VectorXd PooledPanel::state() const {
+  std::vector<double> out;
+  centre_.append_to(out);
+  answering_.append_to(out);
+  out.insert(out.end(), log_rates_.begin(), log_rates_.end());
+  const std::vector<double> cells = used_cells(log_theta_);
+  out.insert(out.end(), cells.begin(), cells.end());
+  return Eigen::VectorXd::Map(out.data(), static_cast<Eigen::Index>(out.size()));
+}
+
+Eigen::VectorXd PooledPanel::importance(Eigen::Index size) const {
+  std::vector<double> numbers = classes_;
+  const std::vector<double> cells = used_cells(counts_.ratings);
+  numbers.insert(numbers.end(), cells.begin(), cells.end());
+  Eigen::VectorXd out = Eigen::VectorXd::Ones(size);
+  const auto last = static_cast<Eigen::Index>(numbers.size());
+  out.tail(last) = Eigen::VectorXd::Map(numbers.data(), last);
+  return out;
+}
+
+void PooledPanel::read(const Eigen::VectorXd& x) {
   const double* at = answering_.read(centre_.read(x.data()));
   for (double& log : log_rates_) log = std::min(*at++, 0.0);
   for (const int j : counts_.counted) {
