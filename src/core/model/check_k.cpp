@@ -184,27 +184,30 @@ LatentRows RowSampler::draw(Stream& stream) const {
   double total = 0;
   for (const double weight : law_.weight) classes.push_back(total += weight);
 
+  LatentRows out;
+  out.categories = N;
+  out.raters = raters_;
+  out.judges = judges_;
   RowSet rows;
   std::vector<double> weight, count;
   std::vector<int> key;
-  const auto add = [&](double cases) {
-    const std::size_t i = rows.insert(key.data(), key.size());
-    weight.resize(rows.size(), 0.0);
-    weight[i] += cases;
-  };
   for (const Panel& panel : panels_) {
     const std::size_t length = panel.judges.size();
     key.resize(2 * length);
     for (std::size_t j = 0; j < length; ++j) key[2 * j] = panel.judges[j];
     if (!panel.ways.empty()) {
       multinomial(stream, panel.cases, panel.ways, count);
-      for (std::size_t way = 0; way < count.size(); ++way) {
-        if (count[way] == 0) continue;
-        std::size_t rest = way;
-        for (std::size_t j = 0; j < length; ++j, rest /= N) {
+      // In the order in which rows have most in common with the row before (see Pass): the answer
+      // of the last judge changes fastest.
+      for (std::size_t i = 0; i < count.size(); ++i) {
+        std::size_t rest = i, way = 0;
+        for (std::size_t j = length; j-- > 0; rest /= N) {
           key[2 * j + 1] = static_cast<int>(rest % N);
+          way = way * N + rest % N;
         }
-        add(count[way]);
+        if (count[way] == 0) continue;
+        out.add_row(key.data(), key.data() + key.size());
+        out.weight.push_back(count[way]);
       }
       continue;
     }
@@ -214,19 +217,17 @@ LatentRows RowSampler::draw(Stream& stream) const {
         const std::size_t at = static_cast<std::size_t>(panel.judges[j]) * law_.classes + c;
         key[2 * j + 1] = pick(&cumulative_[at * N], N);
       }
-      add(1);
+      const std::size_t row = rows.insert(key.data(), key.size());
+      weight.resize(rows.size(), 0.0);
+      ++weight[row];
     }
   }
-
-  LatentRows out;
-  out.categories = N;
-  out.raters = raters_;
-  out.judges = judges_;
-  for (int i = 0; i < rows.size(); ++i) {
+  for (const int i : rows.sorted()) {
     out.add_row(rows.row(i), rows.row(i) + rows.length(i));
+    out.weight.push_back(weight[i]);
   }
-  out.known.assign(rows.size(), -1);
-  out.weight = std::move(weight);
+  out.known.assign(out.size(), -1);
+  out.find_shared();
   return out;
 }
 
