@@ -217,7 +217,8 @@ class Pass {
   std::vector<std::size_t> rating_;
 };
 
-// Calls work(size) where decltype(size)::value is the number of classes, or Eigen::Dynamic.
+// Calls work(size) where decltype(size)::value is the number of classes, or Eigen::Dynamic: two to
+// five categories, or two to four in three strata.
 template <class Work>
 auto with_classes(int classes, const Work& work) {
   switch (classes) {
@@ -229,6 +230,12 @@ auto with_classes(int classes, const Work& work) {
       return work(std::integral_constant<int, 4>());
     case 5:
       return work(std::integral_constant<int, 5>());
+    case 6:
+      return work(std::integral_constant<int, 6>());
+    case 9:
+      return work(std::integral_constant<int, 9>());
+    case 12:
+      return work(std::integral_constant<int, 12>());
     default:
       return work(std::integral_constant<int, Eigen::Dynamic>());
   }
