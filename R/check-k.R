@@ -37,12 +37,14 @@
 #' answers are evidence too.
 #'
 #' @section P-values:
-#' P-values come from a parametric bootstrap. `replicates` panels are drawn from the fitted null
-#' model, with the same missing ratings as `x`, and are fitted in the same way. The p-value is
-#' `(1 + b) / (replicates + 1)`, where `b` is the number of panels with a statistic at least as
-#' large. P-values for one category and for agreement below chance are binomial, times the number of
-#' raters or pairs. Verdicts, printed tables and plots use `p.adjusted`, the p-value adjusted for
-#' all tests of the table by Holm's method.
+#' P-values come from a parametric bootstrap. Up to `replicates` panels are drawn from the fitted
+#' null model, with the same missing ratings as `x`, and are fitted in the same way. If `b` of `n`
+#' panels have a statistic at least as large, the p-value is `(1 + b) / (n + 1)`. Drawing stops when
+#' `b` is at least 10 and `(1 + b) / (replicates + 1)` is above `alpha`.
+#' More panels could not make the test significant (Besag and Clifford, 1991). P-values for one
+#' category and for agreement below chance are binomial, times the number of raters or pairs.
+#' Verdicts, printed tables and plots use `p.adjusted`, the p-value adjusted for all tests of the
+#' table by Holm's method.
 #'
 #' @section Limitations:
 #' A test that is not significant does not prove a property: with few cases or weak raters,
@@ -60,8 +62,8 @@
 #'   `"distance"` if the categories of `x` are ordered, and `"free"` if there are at most 20 raters,
 #'   since it is slow for more. Disagreeing pairs are tested in any case.
 #' @param alpha Level of the tests, a probability in (0, 1); by default 0.05.
-#' @param resampling A list: `replicates`, the number of panels drawn for each test, by default 199;
-#'   `threads`, see [estimate_accuracy()].
+#' @param resampling A list: `replicates`, the largest number of panels drawn for each test, by
+#'   default 199; `threads`, see [estimate_accuracy()].
 #' @param alternative A [rater_model()] or a list of them, for further tests. It may be a
 #'   user-defined family ([rater_family()]), a model with a formula of covariates, or any other
 #'   model.
@@ -75,6 +77,8 @@
 #' @family estimation
 #' @templateVar where Robustness
 #' @template ref-lehner
+#' @references Besag, J. and Clifford, P. (1991). Sequential Monte Carlo p-values. *Biometrika*, 78,
+#'   301-304.
 #' @examples
 #' set.seed(1)
 #' x <- simulate_ratings(rater_design(c(0.4, 0.6, 0.9), systems = 0.7))
@@ -143,7 +147,8 @@ run_k <- function(x, plan, settings) {
       test[c("pairs", "residual")])
   })
   bar <- progress_bar("Checks", length(tests) * settings$replicates)
-  options <- c(settings[c("replicates", "threads")], list(seed = draw_seed(), clusters = NULL))
+  options <- c(settings[c("replicates", "threads", "alpha")],
+    list(seed = draw_seed(), clusters = NULL))
   out[testable] <- core_check_k(
     x$patterns, pattern_weights(x), settings$system - 1L, tests, options, bar$tick
   )

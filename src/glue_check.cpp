@@ -46,13 +46,15 @@ List core_check_k(List patterns, NumericVector weight, int system, List tests, L
     glue::interruptible([&] { testers.emplace_back(rows, settings, prior); });
   }
   const auto bootstrap = glue::bootstrap_options(options);
+  const double alpha = options["alpha"];
   const auto replicates =
-      glue::interruptible([&] { return bootstrap_k(testers, bootstrap, glue::host(tick)); });
+      glue::interruptible([&] { return bootstrap_k(testers, bootstrap, alpha, glue::host(tick)); });
 
   List out;
   for (std::size_t t = 0; t < testers.size(); ++t) {
-    NumericMatrix drawn(bootstrap.replicates, 4);
-    for (int r = 0; r < bootstrap.replicates; ++r) drawn(r, _) = values(replicates[t][r]);
+    const int draws = static_cast<int>(replicates[t].size());
+    NumericMatrix drawn(draws, 4);
+    for (int r = 0; r < draws; ++r) drawn(r, _) = values(replicates[t][r]);
     const auto cells = disagreeing_pairs(rows, testers[t].law());
     const auto agreement = pair_agreement(rows, testers[t].law(), least_common_cases);
     std::vector<double> excess;

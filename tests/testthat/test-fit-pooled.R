@@ -230,3 +230,21 @@ test_that("labels of a fit that does not converge are given, with a warning", {
   expect_warning(warn_fit(fit), class = "fallible_warning_no_convergence")
   expect_false(anyNA(ground_truth(fit)))
 })
+
+test_that("raters who are alike are fitted in a few rounds, almost by maximum likelihood", {
+  for (seed in 1:3) {
+    set.seed(seed)
+    x <- simulate_ratings(
+      rater_design(rep(0.6, 5), categories = 4, n = 5000, base_rates = c(0.4, 0.3, 0.2, 0.1))
+    )
+    fit <- expect_no_warning(fit_raters(x, dawid_skene()))
+    expect_true(fit$converged)
+    expect_lt(fit$iterations, 500)
+    exact <- core_fit_pooled(
+      fit$x$patterns, pattern_weights(fit$x), nothing_known, unclass(dawid_skene()), FALSE, 1e-13,
+      1e6L, no_tick
+    )
+    expect_lt(max(abs(fit$posterior - exact$posterior)), 1e-6)
+    expect_lt(max(abs(fit$matrices - exact$confusion)), 1e-6)
+  }
+})

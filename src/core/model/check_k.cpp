@@ -1,6 +1,7 @@
 #include "check_k.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -274,16 +275,62 @@ KStatistics KTester::compare(const LatentRows& rows, const Eigen::VectorXd& star
   return out;
 }
 
+namespace {
+
+constexpr int least_extreme = 10;    // draws that a p-value is read from (Besag and Clifford, 1991)
+constexpr double slack = 1e-6;       // what rounding and unfinished fits leave of a statistic
+constexpr std::size_t at_once = 10;  // draws of a test between two looks
+
+// Which statistics of a draw are as extreme as those observed, or are not asked for?
+std::array<bool, 4> as_extreme(const KStatistics& observed, const KStatistics& drawn) {
+  const auto low = [](double rate) { return -std::min(rate, 0.0); };
+  const auto at_least = [](double x, double of) { return !(x < of - slack); };
+  return {at_least(drawn.ratio, observed.ratio), at_least(drawn.pairs, observed.pairs),
+          at_least(low(drawn.lowest_rate), low(observed.lowest_rate)),
+          at_least(drawn.residual, observed.residual)};
+}
+
+// Removes the draws after the first that leaves every statistic with `enough` extreme draws.
+bool end_draws(const KStatistics& observed, int enough, std::vector<KStatistics>& draws) {
+  std::array<int, 4> extreme{};
+  for (std::size_t r = 0; r < draws.size(); ++r) {
+    const auto more = as_extreme(observed, draws[r]);
+    for (std::size_t i = 0; i < extreme.size(); ++i) extreme[i] += more[i];
+    if (*std::min_element(extreme.begin(), extreme.end()) < enough) continue;
+    draws.resize(r + 1);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& testers,
-                                                  const BootstrapOptions& options,
+                                                  const BootstrapOptions& options, double alpha,
                                                   const Host& host) {
   const std::size_t replicates = options.replicates;
-  std::vector<std::vector<KStatistics>> out(testers.size(), std::vector<KStatistics>(replicates));
-  for_each_item(testers.size() * replicates, options.threads, host, [&](std::size_t item) {
-    Stream stream(options.seed, item);
-    const std::size_t test = item / replicates;
-    out[test][item % replicates] = testers[test].replicate(stream);
-  });
+  const int undecided = static_cast<int>(std::floor(alpha * (options.replicates + 1.0) + slack));
+  const int enough = std::max(least_extreme, undecided);
+  std::vector<std::vector<KStatistics>> out(testers.size());
+  std::vector<std::size_t> open;
+  Patience patience;
+  for (std::size_t test = 0; test < testers.size(); ++test) open.push_back(test);
+  for (std::size_t first = 0; first < replicates && !open.empty(); first += at_once) {
+    const std::size_t more = std::min(at_once, replicates - first);
+    for (const std::size_t test : open) out[test].resize(first + more);
+    const std::size_t before = testers.size() * first;
+    const Host tick{[&](std::size_t done) { return host.tick(before + done); }};
+    for_each_item(open.size() * more, options.threads, tick, [&](std::size_t item) {
+      const std::size_t test = open[item / more], r = first + item % more;
+      Stream stream(options.seed, test * replicates + r);
+      out[test][r] = testers[test].replicate(stream);
+    });
+    const auto ended = [&](std::size_t test) {
+      return end_draws(testers[test].observed(), enough, out[test]);
+    };
+    open.erase(std::remove_if(open.begin(), open.end(), ended), open.end());
+    if (patience.over() && !host.tick(testers.size() * (first + more))) throw Interrupted();
+  }
   return out;
 }
 

@@ -105,9 +105,11 @@ class KTester {
   int degrees_;
 };
 
-// By test, then replicate.
+// By test, then replicate. The draws of a test end when more of them cannot bring a p-value to
+// `alpha`, and at least ten are as extreme as the data, for each statistic. The result does not
+// depend on threads.
 std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& testers,
-                                                  const BootstrapOptions& options,
+                                                  const BootstrapOptions& options, double alpha,
                                                   const Host& host);
 
 constexpr double least_common_cases = 10;  // pairs with fewer are not tested

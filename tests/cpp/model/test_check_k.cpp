@@ -218,9 +218,9 @@ TEST_CASE("checks are the same on any number of threads, and each statistic is a
   BootstrapOptions options;
   options.replicates = 8;
   options.seed = 5;
-  const auto one = bootstrap_k(testers, options, Host());
+  const auto one = bootstrap_k(testers, options, 0.05, Host());
   options.threads = 3;
-  const auto three = bootstrap_k(testers, options, Host());
+  const auto three = bootstrap_k(testers, options, 0.05, Host());
   bool varies = false;
   for (std::size_t t = 0; t < testers.size(); ++t) {
     for (int r = 0; r < 8; ++r) {
@@ -231,8 +231,20 @@ TEST_CASE("checks are the same on any number of threads, and each statistic is a
     }
   }
   CHECK(varies);
+  // Draws stop when ten are as extreme as the data; they are the first of all draws.
+  options.replicates = 199;
+  const std::vector<KStatistics> few = bootstrap_k(testers, options, 0.05, Host())[0];
+  options.threads = 1;
+  const std::vector<KStatistics> all = bootstrap_k(testers, options, 1, Host())[0];
+  CHECK(all.size() == 199);
+  int extreme = 0;
+  for (std::size_t r = 0; r < few.size(); ++r) {
+    CHECK(few[r].ratio == all[r].ratio);
+    extreme += !(few[r].ratio < testers[0].observed().ratio - 1e-6);
+  }
+  CHECK((few.size() == 199 || extreme == 10));
   Host stops;
   stops.tick = [](std::size_t) { return false; };
   options.replicates = 100000;
-  CHECK_THROWS_AS(bootstrap_k(testers, options, stops), Interrupted);
+  CHECK_THROWS_AS(bootstrap_k(testers, options, 1, stops), Interrupted);
 }
