@@ -277,9 +277,8 @@ KStatistics KTester::compare(const LatentRows& rows, const Eigen::VectorXd& star
 
 namespace {
 
-constexpr int least_extreme = 10;    // draws that a p-value is read from (Besag and Clifford, 1991)
-constexpr double slack = 1e-6;       // what rounding and unfinished fits leave of a statistic
-constexpr std::size_t at_once = 10;  // draws of a test between two looks
+constexpr int least_extreme = 10;  // draws that a p-value is read from (Besag and Clifford, 1991)
+constexpr double slack = 1e-6;     // what rounding and unfinished fits leave of a statistic
 
 // Which statistics of a draw are as extreme as those observed, or are not asked for?
 std::array<bool, 4> as_extreme(const KStatistics& observed, const KStatistics& drawn) {
@@ -315,8 +314,9 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
   std::vector<std::size_t> open;
   Patience patience;
   for (std::size_t test = 0; test < testers.size(); ++test) open.push_back(test);
-  for (std::size_t first = 0; first < replicates && !open.empty(); first += at_once) {
-    const std::size_t more = std::min(at_once, replicates - first);
+  // Few draws at once, so that few are drawn in vain.
+  for (std::size_t first = 0, more = 0; first < replicates && !open.empty(); first += more) {
+    more = std::min(std::max<std::size_t>(options.threads, first / 16), replicates - first);
     for (const std::size_t test : open) out[test].resize(first + more);
     const std::size_t before = testers.size() * first;
     const Host tick{[&](std::size_t done) { return host.tick(before + done); }};

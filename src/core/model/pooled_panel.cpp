@@ -15,8 +15,8 @@ namespace {
 
 constexpr int first_updates = 10;  // of the centre, in the first round
 constexpr double near_end = 1e-3;  // change of a probability below which rounds are nearly linear
-constexpr int memory = 5;          // differences between rounds that are extrapolated from
-constexpr int patience = 50;       // rounds without progress after which extrapolation ends
+constexpr int memory = 5;          // differences between rounds that are kept
+constexpr int patience = 50;       // rounds without progress that end it
 
 // Anderson's extrapolation of a fixed point iteration x -> g(x): the combination of the last rounds
 // whose residuals g(x) - x cancel best (Walker and Ni, 2011, SIAM Journal on Numerical Analysis
