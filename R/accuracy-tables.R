@@ -196,7 +196,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     interval_lines() +
     main_points(na.rm = TRUE) +
     panels_of(table, "system") +
-    estimate_axis(seen, breaks = c(0, 0.5, 1), labels = in_percent) +
+    share_axis() +
     ggplot2::scale_y_discrete(drop = FALSE) +
     titled(
       "Accuracy of systems by group",

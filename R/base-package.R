@@ -56,8 +56,9 @@ generics::tidy
 #' | `fallible.file_limits` | none | other limits for files, see [fallible-limits] |
 #'
 #' If the argument `conf_level` of a function is `NULL`, it is that of the estimate given. Warnings
-#' and errors are always shown. Knitted documents never have progress bars. An option with a value
-#' of the wrong type is an error of class `fallible_error_option` when it is first used.
+#' and errors are always shown. Knitted documents and sessions that are not
+#' interactive, such as those of `Rscript`, never have progress bars. An option with a value of the
+#' wrong type is an error of class `fallible_error_option` when it is first used.
 #'
 #' @srrstats {BS2.12, BS2.13, BS2.14} option `fallible.quiet`, and classes of all conditions
 #' @name fallible-options
@@ -123,11 +124,11 @@ check_bins <- function(bins) {
   list(clip = given[["clip"]] %||% "bin", bin_width = given[["width"]] %||% 0.1)
 }
 
-# A progress bar that appears after two seconds, but not in knitted documents, nor with option
-# `fallible.quiet`. `tick(done)` moves it; it ends with the caller, or at `close()`. Work without a
-# `total` may have a `format` that shows activity.
+# A progress bar that appears after two seconds, but not in knitted documents, nor in sessions that
+# are not interactive, nor with option `fallible.quiet`. `tick(done)` moves it; it ends with the
+# caller, or at `close()`. Work without a `total` may have a `format` that shows activity.
 progress_bar <- function(name, total, format = NULL, .envir = parent.frame()) {
-  if (isTRUE(getOption("knitr.in.progress")) || is_quiet()) {
+  if (isTRUE(getOption("knitr.in.progress")) || is_quiet() || !rlang::is_interactive()) {
     return(list(tick = no_tick, close = function() NULL))
   }
   bar <- cli::cli_progress_bar(

@@ -172,11 +172,24 @@ flag_colours <- function() {
   )
 }
 
-# An axis from 0 to 1, extended to all estimates and intervals.
-estimate_axis <- function(table, ...) {
+# Shares of at least 30 points of a percent, so that small differences do not look large.
+share_axis <- function(...) {
   ggplot2::scale_x_continuous(
-    limits = range(0, 1, table$estimate, table$conf.low, table$conf.high, na.rm = TRUE), ...
+    limits = no_narrower, breaks = scales_of_share, labels = in_percent, ...
   )
+}
+
+# Widens a narrow axis, so that a small range does not look like a large effect.
+no_narrower <- function(limits, least = 0.3) {
+  if (is.null(limits) || !all(is.finite(limits))) limits <- 0:1 # without data
+  limits <- limits + c(-1, 1) * max(0, least - diff(limits)) / 2
+  limits + max(0, -limits[[1L]]) - max(0, limits[[2L]] - 1)
+}
+
+# At most three numbers, so that labels do not overlap.
+scales_of_share <- function(limits) {
+  at <- pretty(limits, 3L)
+  at[at >= limits[[1L]] & at <= limits[[2L]]]
 }
 
 # A panel for each value of a column, if there are several.

@@ -55,9 +55,7 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
   abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, own)), "level",
     "must be that of the intervals of {.arg object}.", not = level,
     i = "It has intervals of level {own}. Make it again with another {.arg conf_level}.")
-  ends <- as.matrix(table[c("conf.low", "conf.high")])
-  tail <- (1 + c(-1, 1) * (own %||% NA_real_)) / 2
-  dimnames(ends) <- list(names_of_rows(table), paste(format(100 * tail, trim = TRUE), "%"))
+  ends <- interval_matrix(table, names_of_rows(table), own %||% NA_real_)
   chosen_rows(ends, parm)
 }
 
@@ -66,6 +64,11 @@ chosen_rows <- function(ends, parm) {
   if (missing(parm)) return(ends)
   if (is.numeric(parm)) parm <- rownames(ends)[parm]
   ends[check_names_among(parm, rownames(ends), "parm"), , drop = FALSE]
+}
+
+interval_matrix <- function(table, names, level) {
+  tail <- paste(format(100 * (1 + c(-1, 1) * level) / 2, trim = TRUE), "%")
+  matrix(c(table$conf.low, table$conf.high), ncol = 2L, dimnames = list(names, tail))
 }
 
 # Main table of a result with estimates, intervals and standard errors; absent ones are NA.

@@ -22,7 +22,8 @@ spam_sign <- c(
 #'   stay finite if a line separates the two kinds. Each known worker also gets a held-out score,
 #'   from a rule fitted without the worker's fold. Accuracy is measured with the held-out scores.
 #'
-#' @inheritParams filter_crowd
+#' @param x A [crowdtruth()] result; or [ratings()] or a [fit_raters()] result, whose ratings are
+#'   measured in version 2014.
 #' @param metrics Names of columns of `x$workers`. By default `unit_disagreement`,
 #'   `worker_disagreement` and `annotations_per_unit`; in version 2.0 `wwa`, `wua` and
 #'   `annotations_per_unit`.
@@ -35,6 +36,8 @@ spam_sign <- c(
 #'   number generator.
 #' @param sd,votes Settings of the standard-deviation rule, see above. By default 1 and 2, or 1 vote
 #'   for a single metric.
+#' @param min_cases The least number of units of a worker who can be flagged. Workers with fewer
+#'   units have no score, and the rule is computed without them.
 #' @return An object of class `worker_flags`, a list with
 #'   * `workers`: a tibble with `worker`, `units`, the metrics, `score`, `flagged` and `reason`. If
 #'     quality is known, also `known` and `held_out` (the score from the other folds). The score is
@@ -62,14 +65,16 @@ spam_sign <- c(
 #' flag_workers(crowdtruth(x), known = known[c(TRUE, FALSE)])
 #' @export
 flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds = 10L, sd = 1,
-                         votes = min(2L, length(metrics))) {
+                         votes = min(2L, length(metrics)), min_cases = 1L) {
   check_given()
-  x <- as_crowdtruth(x)
+  x <- as_crowdtruth(if (inherits(x, "rater_fit")) x$x else x)
   check_identity(x$ratings)
   abort_argument_if(!is.null(weights) && !is.null(known), "known",
     "Give {.arg weights} or {.arg known}, not both.")
   metrics <- check_metrics(metrics, weights, x)
   value <- as.matrix(x$workers[metrics])
+  few <- x$workers$units < check_count(min_cases, "min_cases", 1L)
+  value[few, ] <- NA
   rule <- if (!is.null(known)) {
     fitted_rule(value, check_known(known, x), check_count(folds, "folds", min = 2L))
   } else if (!is.null(weights)) {
@@ -85,6 +90,7 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
   table$held_out <- rule$held_out
   lacking <- apply(is.na(value), 1L, function(lacks) toString(metrics[lacks]))
   table$reason <- ifelse(nzchar(lacking), paste(lacking, "undefined"), NA_character_)
+  table$reason[few] <- paste("fewer units than", min_cases)
   rule[c("score", "known", "held_out")] <- NULL
   new_flags(table, c(list(metrics = metrics, version = x$options$version), rule))
 }

@@ -129,11 +129,6 @@ look_at_constant <- function(x) {
     ))
 }
 
-# Number of ratings by each rater.
-rater_totals <- function(x) {
-  rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], n_raters(x))
-}
-
 # Answers of raters and systems, patterns x judges. Without raters that have several or unnamed
 # answers.
 all_answers <- function(x) {
@@ -242,6 +237,9 @@ look_at_missing <- function(x) {
   replies <- sum(rater_totals(x)) + sum(weights_of_cases(x)[x$abstained$case])
   share <- 1 - replies / (count_cases(x) * n_raters(x))
   parts <- count_parts(x)
+  n <- unique(pattern_lengths(x)[rated_patterns(x)])
+  designed <- parts == 1L && length(n) == 1L && n > 1L && share > 0.5
+  if (designed) return(finding("missing ratings", "ok", paste(n, "ratings of each case")))
   finding("missing ratings", if (parts > 1L) "problem" else if (share > 0.5) "doubt" else "ok",
     paste0(percent(max(0, share)), " of ratings are missing",
       if (parts > 1L) paste0("; raters are in ", parts, " groups that share no case")),

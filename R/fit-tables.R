@@ -11,7 +11,7 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
       regression = tidy_regression, margins = tidy_margins, differential = tidy_differential
     )), facts = facts_of_fit(x),
     line = line_of_fit(x, title),
-    head = c(title, lines_of_fit(x)), shown = function(x) view(utils::head(tidy(x), 20L)),
+    head = c(title, lines_of_fit(x)), shown = view_of_fit,
     summary = summary_of_fit,
     notes = if (identified) c(
       paste0("Base rates: ", shorten(paste(x$x$categories, decimals(x$base_rates)), most = 6L)),
@@ -142,7 +142,12 @@ summary_of_fit <- function(x) {
     view_of_matrix(matrix, "truth", most = Inf, title = paste0("Confusion matrix of ", name,
       if (more > 0L && name == names(shown)[[6L]]) paste0("; see confusion() for ", more, " more")))
   }, shown, names(shown))
-  c(list(view(tidy(x), title = "Parameters", most = 12L)), unname(views))
+  c(list(view_of_fit(x, title = "Parameters", most = 12L)), unname(views))
+}
+
+view_of_fit <- function(x, ...) {
+  columns <- c("term", "estimate", "std.error", "conf.low", "conf.high")
+  view(tidy(x), columns, level = default_conf_level(), ...)
 }
 
 # Tables and matrices of fits.
@@ -242,18 +247,12 @@ vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
 #' @export
 confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster = NULL, ...) {
   check_level(level, "level")
-  out <- stats::confint.default(object, level = level, ...)
-  shares <- is_probability_term(rownames(out), object)
-  out[shares, ] <- probability_interval(
-    object$coefficients[shares], sqrt(variances(object)[shares]), normal_quantile(level),
-    known_sizes(object)[shares]
-  )
-  if (!is.null(object$calibrated) && object$identified == "yes") {
-    out[rate_terms(object$x), ] <- calibrated_interval(object$calibrated, level)
-  }
-  if (of_regression(what)) {
-    out <- out[terms_of_rates(object), ]
-    out[] <- unlist(tidy_regression(object, FALSE, cluster, level)[c("conf.low", "conf.high")])
+  out <- if (of_regression(what)) {
+    table <- tidy_regression(object, FALSE, cluster, level)
+    interval_matrix(table, terms_of_rates(object), level)
+  } else {
+    table <- tidy(object, conf_level = level)
+    interval_matrix(table, table$term, level)
   }
   chosen_rows(out, parm)
 }
@@ -284,14 +283,19 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #' Returns parameters, their intervals, and a summary of a fit.
 #'
 #' @param ... For `plot()`, passed on to `autoplot()`.
-#' @return `tidy()`: a tibble with a row per parameter: `term`, `estimate` and `std.error`. Standard
-#'   errors are `NA` for base rates if one of them is zero, and for all parameters if raters agree
-#'   perfectly or weights are not counts.
+#' @return `tidy()`: a tibble with a row per parameter.
+#'   * `term`; `rater`, `NA` for parameters without a rater.
+#'   * `estimate`, `std.error`; `conf.low`, `conf.high`, of level `conf_level` in
+#'     `tidy(x, conf_level = )`.
+#'   * `n`: number of ratings of the rater, or of cases if there is no rater.
 #'
-#'   `confint()`: a matrix of intervals of the parameters. Probabilities have Wilson's interval,
-#'   within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a boundary
-#'   has an interval only with cases of known truth, whose number is then `n`. Other parameters have
-#'   normal intervals.
+#'   Standard errors are `NA` for base rates if one of them is zero, and for all parameters if
+#'   raters agree perfectly or weights are not counts.
+#'
+#'   `confint()`: a matrix of these intervals, by default of level 0.95. Probabilities have Wilson's
+#'   interval, within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a
+#'   boundary has an interval only with cases of known truth, whose number is then `n`. Other
+#'   parameters have normal intervals.
 #'
 #'   `glance()`: a tibble with one row. `format()`: a string.
 #'   * `agreement`: share of pairs of raters who agree; `kappa`: Fleiss' kappa; `chance_kappa`:
@@ -332,10 +336,28 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #' @name tidy.rater_fit
 NULL
 
-tidy_fit <- function(x) {
+tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
+  check_dots_empty(...)
+  z <- normal_quantile(check_level(conf_level))
+  value <- unname(stats::coef(x))
+  error <- sqrt(variances(x))
+  terms <- names(stats::coef(x))
+  shares <- is_probability_term(terms, x)
+  ends <- value + outer(error, z * c(-1, 1))
+  ends[shares, ] <- probability_interval(
+    value[shares], error[shares], z, known_sizes(x)[shares]
+  )
+  if (!is.null(x$calibrated) && x$identified == "yes") {
+    ends[terms %in% rate_terms(x$x), ] <- calibrated_interval(x$calibrated, conf_level)
+  }
+  names <- x$x$raters
+  rater <- names[match(terms, paste0("rater_accuracy[", names, "]"))]
+  answered <- startsWith(terms, "answered[") # of all raters, category by category
+  rater[answered] <- rep_len(names, sum(answered))
+  n <- rater_totals(x$x)[match(rater, names)]
   tibble::tibble(
-    term = names(stats::coef(x)), estimate = unname(stats::coef(x)),
-    std.error = sqrt(variances(x))
+    term = terms, rater = rater, estimate = value, std.error = error, conf.low = ends[, 1L],
+    conf.high = ends[, 2L], n = ifelse(is.na(rater), stats::nobs(x), n)
   )
 }
 

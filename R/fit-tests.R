@@ -26,6 +26,9 @@
 #' @param combine Names of two raters that are also evaluated as one test, in series and in
 #'   parallel.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1); see [fallible-options].
+#' @param positive The category of positive results; `NULL`, the default, for a table of all
+#'   categories. With two categories, that table contains each number twice: the specificity of one
+#'   category is the sensitivity of the other.
 #' @return A tibble with a row per rater, category and measure.
 #'   * `rater`, `category`, `measure`. Rows of `combine` come last.
 #'   * `estimate`, `std.error` (of the estimate itself), `conf.low`, `conf.high`.
@@ -66,8 +69,7 @@
 #'   n = c(3209, 309, 9403, 3221, 234, 65, 2512, 1047)
 #' )
 #' fit <- fit_raters(ratings(tests, raters = a:c, weights = n), dawid_skene())
-#' found <- test_accuracy(fit)
-#' found[found$category == "+", ]
+#' test_accuracy(fit, positive = "+")
 #' # Predictive value of a positive result with a prevalence of 5%
 #' subset(test_accuracy(fit, prevalence = 0.05), category == "+" & measure == "ppv")
 #' # Positive only if both tests are, or if either is
@@ -75,9 +77,14 @@
 #' subset(both, category == "+" & rater %in% c("a and b", "a or b"))
 #' @export
 test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
-                          conf_level = default_conf_level()) {
+                          conf_level = default_conf_level(), positive = NULL) {
   check_given()
   check_tested_fit(fit)
+  if (!is.null(positive)) {
+    check_choice(positive, fit$x$categories)
+    all <- test_accuracy(fit, prevalence, combine, conf_level)
+    return(all[all$category == positive, ])
+  }
   conf_level <- check_level(conf_level)
   raters <- fit$x$raters
   rates <- check_prevalence(prevalence, fit$x$categories)

@@ -17,15 +17,18 @@
 # undefined: reason why it is 0 / 0;
 # default: is it reported by default?
 # ordered: does it need ordered categories?
+# odds: does its kernel return v / (1 + v) of a metric v from 0 to infinity? It then has no averages
+#   (see odds_of_shares()).
 new_metric <- function(id, title, reference, kernel, form = "category", needs = "table",
                        gradient = NULL, settings = character(), lower = 0, upper = 1,
                        better = "high", drops = "never", same_as = NA_character_, share = "",
-                       undefined = zero_by_zero, default = FALSE, ordered = FALSE) {
+                       undefined = zero_by_zero, default = FALSE, ordered = FALSE,
+                       odds = FALSE) {
   record <- mget(names(formals()))
   stopifnot(is.function(kernel), is.function(lower) || lower < upper)
   strings <- c("id", "title", "reference", "form", "needs", "better", "drops", "share",
     "undefined")
-  check_record(record, c("default", "ordered"), strings, "gradient")
+  check_record(record, c("default", "ordered", "odds"), strings, "gradient")
 }
 
 zero_by_zero <- "its denominator is 0"
@@ -43,6 +46,8 @@ category_metric <- function(id, title, kernel, ..., reference = by_name, setting
 }
 
 ratio_of <- function(part, whole) part / replace(whole, whole <= 0, NaN)
+
+share_of <- function(part, rest) ratio_of(part, part + rest)
 
 # Makes a value undefined if one of several ratios is.
 where_known <- function(value, ...) value + 0 * Reduce(`*`, list(...))
@@ -96,6 +101,7 @@ snap <- function(x) replace(x, abs(x) < 1e-13, 0)
 
 by_name <- "R package yardstick"
 weighted_kappa <- "Cohen (1968), doi:10.1037/h0026256; R package yardstick"
+simel1991 <- "Simel, Samsa and Matchar (1991), doi:10.1016/0895-4356(91)90128-V"
 without_order <- "categories are not ordered (see `ordered` of ratings())"
 
 built_in_metrics <- by_id(list(
@@ -184,6 +190,20 @@ built_in_metrics <- by_id(list(
     "j_index", "Youden's J", ~ ratio_of(tp, tp + fn) + ratio_of(tn, tn + fp) - 1,
     reference = "Youden (1950), Cancer 3, 32-35", lower = -1, drops = "undefined",
     undefined = of_one_kind
+  ),
+  category_metric(
+    "lr_positive", "Positive likelihood ratio",
+    ~ share_of(tp * (fp + tn), fp * (tp + fn)), reference = simel1991,
+    odds = TRUE
+  ),
+  category_metric(
+    "lr_negative", "Negative likelihood ratio",
+    ~ share_of(fn * (fp + tn), tn * (tp + fn)), reference = simel1991,
+    better = "low", odds = TRUE
+  ),
+  category_metric(
+    "dor", "Diagnostic odds ratio", ~ share_of(tp * tn, fp * fn),
+    reference = "Glas et al. (2003), doi:10.1016/S0895-4356(03)00177-X", odds = TRUE
   ),
   category_metric(
     "detection_prevalence", "Share of answers", ~ ratio_of(tp + fp, tp + fn + fp + tn), better = ""

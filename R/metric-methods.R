@@ -34,8 +34,18 @@ view_of_metrics <- function(table) {
   view_of_matrix(cells, names(sides)[[1L]], most = 45L)
 }
 
-# Rows to print. For constant systems only the accuracy, which is a pass rate.
-shown_metrics <- function(table, estimate) {
+# Rows to print. For constant systems only the accuracy, which is a pass rate. With two categories
+# no number twice, because the specificity of one is the sensitivity of the other.
+shown_metrics <- function(table, estimate, plan) {
+  if (n_categories(plan) == 2L) {
+    of_table <- Filter(function(record) record$needs == "table", plan$records)
+    plan <- metric_plan(of_table, plan$categories, plan$averages, plan$settings)
+    values <- metric_values(plan, c(2, 3, 5, 9) / 19) # of a table without symmetry
+    names <- row_names(plan$rows)
+    values[!names %in% row_names(table)] <- NA
+    twice <- duplicated(round(values, 9L)) & !is.na(plan$rows$category)
+    table <- table[!row_names(table) %in% names[twice], ]
+  }
   constant <- table$system %in% estimate$fit$x$constant
   accuracy <- table$metric == built_in_metrics$accuracy$id
   table$metric[constant & accuracy] <- passes
@@ -130,7 +140,7 @@ check_compared_metric <- function(metric, category, cost, estimate) {
 
 check_derived <- function(record, estimate) {
   gold <- length(estimate$gold$case) > 0L
-  why <- if (record$needs != "table" || record$better == "") {
+  why <- if (record$needs != "table" || record$better == "" || record$odds) {
     "systems are not compared by this metric"
   } else if (!has_posterior(estimate)) {
     accuracy_only(estimate)

@@ -10,7 +10,8 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' Metrics that [estimate_metrics()] estimates. `measures("metric")` lists them, and
 #' [register_measure()] adds a user-defined metric.
 #'
-#' Names and definitions are those of the R package yardstick. Let `tp`, `fn`, `fp` and `tn` be the
+#' Names and definitions are those of the R package yardstick, if it has the metric; `"sensitivity"`
+#' and `"specificity"` are also accepted. Let `tp`, `fn`, `fp` and `tn` be the
 #' probabilities of true positives, false negatives, false positives and true negatives of one
 #' category against the rest:
 #'
@@ -19,6 +20,10 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' * `ppv`, `npv`: `tp / (tp + fp)` and `tn / (tn + fn)`. By Bayes' theorem they depend on
 #'   sensitivity and specificity, so they are undefined if one of these is.
 #' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 if both are 0.
+#' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`;
+#'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. They have no averages. They are estimated as
+#'   `v / (1 + v)`, which is between 0 and 1, and transformed at the end. If the denominator is 0,
+#'   the estimate is `Inf`, without a standard error and with a finite lower limit.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #'
 #' Let `p` be the joint table of truth and answer. `accuracy` is `sum(diag(p))`, `kap` is Cohen's
@@ -46,7 +51,9 @@ NULL
 
 metric_table <- function() {
   all <- lapply(all_metrics(), function(record) {
-    record$range <- if (!is.function(record$lower)) {
+    record$range <- if (record$odds) {
+      "0 to Inf"
+    } else if (!is.function(record$lower)) {
       paste(record$lower, "to", record$upper)
     } else if (record$ordered) {
       "of steps"
@@ -64,6 +71,7 @@ metric_table <- function() {
 # The given metrics, or the default metrics. `scored`: are there scores?
 find_metrics <- function(ids, settings, scored) {
   known <- all_metrics()
+  if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
   if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
   found <- find_records("metric", ids, known)
   for (record in found) {
@@ -151,6 +159,9 @@ check_cost_matrix <- function(cost, categories) {
 #' @param average Averages of category metrics: one or more of `"macro"`, the mean (the default);
 #'   `"macro_weighted"`, weighted by the share of cases of each category; and `"micro"`, from counts
 #'   summed over categories (not for metrics of scores). `NULL` for no averages.
+#' @param positive The category of positive answers. Category metrics are then those of this
+#'   category against the rest, without averages. `NULL`, the default, for all categories; with two
+#'   categories, many metrics then have the same value, which `print()` shows once.
 #' @param beta Weight of recall against precision in `f_meas`, above 0; by default 1.
 #' @param cost For `loss`: a matrix of costs, true categories in rows and answers in columns. Names
 #'   are those of categories; without names, rows and columns are in their order.
@@ -204,9 +215,9 @@ estimate_metrics.default <- function(x, metrics = NULL, ...) {
 #' @rdname metric_estimate
 #' @export
 estimate_metrics.ratings <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
-                                     bins = 10L, ...) {
+                                     bins = 10L, positive = NULL, ...) {
   data <- if (inherits(x, "rater_fit")) x$x else x
-  asked <- settle_metrics(metrics, average, beta, cost, bins, data)
+  asked <- settle_metrics(metrics, average, beta, cost, bins, data, positive)
   new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL)
 }
 
@@ -218,10 +229,11 @@ estimate_metrics.rater_fit <- estimate_metrics.ratings
 #' @export
 estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "macro", beta = 1,
                                                cost = NULL, bins = 10L, interval = NULL,
-                                               conf_level = NULL, systems = NULL, ...) {
+                                               conf_level = NULL, systems = NULL,
+                                               positive = NULL, ...) {
   check_dots_empty(...)
   one <- if (inherits(x, "accuracy_by_group")) x[[1L]] else x
-  asked <- settle_metrics(metrics, average, beta, cost, bins, one$fit$x)
+  asked <- settle_metrics(metrics, average, beta, cost, bins, one$fit$x, positive)
   check_system_names(systems, one$table$system)
   interval <- check_metric_interval(interval, one)
   new_metric_estimate(x, asked, interval, conf_level, systems)
@@ -232,13 +244,15 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
 # Checks the arguments of a user and returns a plan (see metric_plan()).
-settle_metrics <- function(metrics, average, beta, cost, bins, x) {
+settle_metrics <- function(metrics, average, beta, cost, bins, x, positive = NULL) {
   categories <- x$categories
+  if (!is.null(positive)) check_choice(positive, categories)
   average <- check_some(average, metric_averages, "average", none = TRUE)
   settings <- list(
     beta = check_number(beta, "beta", 0, open_min = TRUE),
     cost = check_cost_matrix(cost, categories), bins = check_count(bins, "bins"),
-    ordered = x$ordered || length(categories) == 2L, steps = length(categories) - 1L
+    ordered = x$ordered || length(categories) == 2L, steps = length(categories) - 1L,
+    positive = positive
   )
   records <- find_metrics(metrics, settings, !is.null(x$scores))
   metric_plan(records, categories, average, settings)
@@ -277,7 +291,7 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
     if (grouped) paste0(" in ", count_noun(groups, "group")), ", ",
     count_noun(n_categories(plan), "category", "categories"), ", ", estimator_words(one)
   )
-  shown <- shown_metrics(table, one)
+  shown <- shown_metrics(table, one, plan)
   whole <- shown[is.na(shown$category), ]
   first <- paste(who_of(whole), row_names(whole), decimals(whole$estimate, 2L), recycle0 = TRUE)
   new_result("metric_estimate",
@@ -308,9 +322,26 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   none <- table$system %in% estimate$fit$x$constant & table$metric != "accuracy"
   table[none, c("estimate", interval_columns)] <- NA_real_
   table$reason[none] <- no_own_answers
+  positive <- plan$settings$positive
+  if (!is.null(positive)) {
+    whole <- is.na(table$category) & is.na(table$average)
+    table <- table[whole | table$category %in% positive, ]
+  }
+  table <- odds_of_shares(table, vapply(plan$records, `[[`, NA, "odds")[table$metric])
   systems <- systems %||% estimate$table$system
   order <- order(match(table$system, systems), match(table$metric, names(plan$records)))
   table[order[table$system[order] %in% systems], ]
+}
+
+# From v / (1 + v) to v in the rows `at`, of metrics that have no largest value and no averages;
+# standard errors by the delta method.
+odds_of_shares <- function(table, at) {
+  share <- table$estimate[at]
+  error <- table$std.error[at] / (1 - share)^2
+  table$std.error[at] <- replace(error, share >= 1, NA)
+  columns <- c("estimate", "conf.low", "conf.high")
+  table[at, columns] <- lapply(table[at, columns], function(share) share / (1 - share))
+  table[!at | is.na(table$average), ]
 }
 
 # Engines by what metrics need. An engine is a function of an estimate, a plan, interval and

@@ -38,7 +38,7 @@ plot_systems <- function(object) {
     (if (!is.na(rater)) line_at(rater)) +
     interval_layers(in_percent) +
     # Space for the labels, also if an interval ends at 1.
-    estimate_axis(seen, labels = in_percent, expand = ggplot2::expansion(add = 0.03)) +
+    share_axis(expand = ggplot2::expansion(add = 0.03)) +
     roomy_rows(limits = order) +
     titled(
       if (is_pass_rate(object)) "Pass rate of systems" else "Accuracy of systems",
@@ -194,8 +194,9 @@ plot_differences <- function(object) {
     ggplot2::geom_point(size = 2.6) +
     ggplot2::scale_colour_manual(
       values = c(different = plot_colours[["main"]], undecided = plot_colours[["muted"]]),
-      name = NULL
+      name = NULL, guide = if (nrow(table) > 1L) "legend" else "none"
     ) +
+    (if (is.null(object$options$metric)) ggplot2::scale_x_continuous(labels = in_percent)) +
     titled(
       paste("Differences of", compared_metric(object), if (grouped) "between groups" else
         "on the same cases"),
@@ -239,7 +240,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   check_drawn(table$estimate, "All metrics are", table$reason)
   table <- panels_of_metrics(table, object$plan)
   dodge <- ggplot2::position_dodge(width = if (nlevels(table$who) > 1L) 0.6 else 0)
-  shares <- all(abs(ranges_of_plan(object$plan)) <= 1)
+  shares <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)
   picture(
     drop_missing(table, "estimate"), "estimate", "row", colour = "who", group = "from_top"
   ) +
@@ -275,12 +276,6 @@ panels_of_metrics <- function(table, plan) {
   )
   table$from_top <- -as.integer(table$who)
   table
-}
-
-# At most three numbers, so that labels do not overlap.
-scales_of_share <- function(limits) {
-  at <- pretty(limits, 3L)
-  at[at >= limits[[1L]] & at <= limits[[2L]]]
 }
 
 #' @rdname confusion_matrix

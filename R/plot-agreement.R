@@ -62,7 +62,8 @@ plot_measures <- function(object, about) {
     line_at(0, "muted", "solid", linewidth = 0.4) +
     interval_layers() +
     (if (length(panels) > 0L) ggplot2::facet_wrap(panels, labeller = wrapped())) +
-    estimate_axis(seen,
+    ggplot2::scale_x_continuous(
+      limits = range(0, 1, seen$estimate, seen$conf.low, seen$conf.high, na.rm = TRUE),
       breaks = if (faceted) c(-0.5, 0, 0.5, 1) else ggplot2::waiver(),
       expand = ggplot2::expansion(add = 0.05)
     ) +

@@ -23,7 +23,7 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
 }
 
 plot_parameters <- function(object) {
-  table <- tidy(object)
+  table <- tidy(object, conf_level = 0.9)
   table <- table[is_probability_term(table$term, object), ]
   kind <- 1L + startsWith(table$term, "confidence_") + 2L * startsWith(table$term, "base_rate[")
   table$panel <- factor(kind, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
@@ -32,9 +32,6 @@ plot_parameters <- function(object) {
   table$label <- from_top(replace(label, label == "rater_accuracy", "a rater"))
   chance <- data.frame(panel = factor("accuracy", levels(table$panel)), at = 1 / sum(kind == 3L))
   seen <- drop_missing(table, "estimate")
-  ends <- stats::confint(object, seen$term, 0.9)
-  seen$conf.low <- ends[, 1L]
-  seen$conf.high <- ends[, 2L]
   picture(seen, "estimate", "label") +
     ggplot2::geom_vline(
       mapped(xintercept = "at"), chance, linetype = "dashed", colour = plot_colours[["muted"]]
@@ -42,7 +39,7 @@ plot_parameters <- function(object) {
     interval_lines() +
     main_points() +
     ggplot2::facet_grid(panel ~ ., scales = "free_y", space = "free_y") +
-    ggplot2::scale_x_continuous(limits = c(0, 1)) +
+    share_axis() +
     titled(
       "What agreement says about raters",
       if (object$identified == "yes") {
@@ -129,9 +126,20 @@ draw_densities <- function(object, table) {
       mapped(y = "density"), prior_densities(object, levels(table$term)),
       linetype = "dashed", colour = plot_colours[["accent"]], na.rm = TRUE
     ) +
-    ggplot2::facet_wrap("term", scales = "free_y") +
-    ggplot2::scale_y_continuous(breaks = NULL) +
+    panels_of_terms() +
     titled("Posterior and prior", "Posterior densities; dashed: priors")
+}
+
+# A panel for each term, with its name on lines of at most 14 characters; `breaks` of the y axis.
+panels_of_terms <- function(breaks = NULL) {
+  lines <- function(terms) {
+    gsub("([^\n]{14})(?=[^\n])", "\\1\n", sub("[", "\n[", terms, fixed = TRUE), perl = TRUE)
+  }
+  list(
+    ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(lines)),
+    ggplot2::scale_x_continuous(breaks = scales_of_share),
+    ggplot2::scale_y_continuous(breaks = breaks), room_between(20)
+  )
 }
 
 # Densities of Beta priors; their peaks at 0 and 1 are cut off.
@@ -149,20 +157,21 @@ prior_densities <- function(object, terms) {
 draw_traces <- function(table) {
   picture(table, "iteration", "value", colour = "chain") +
     ggplot2::geom_line(linewidth = 0.2, alpha = 0.7) +
-    ggplot2::facet_wrap("term", scales = "free_y") +
+    panels_of_terms(scales_of_share) +
     ggplot2::scale_colour_manual(values = category_colours(levels(table$chain))) +
     titled("Draws of each chain", x = "draw")
 }
 
 draw_ranks <- function(table) {
   table$rank <- stats::ave(table$value, table$term, FUN = function(v) rank(v) / length(v))
-  picture(table, "rank", fill = "chain") +
-    ggplot2::geom_histogram(breaks = seq(0, 1, 0.05), show.legend = FALSE) +
-    ggplot2::facet_grid(chain ~ term) +
-    ggplot2::scale_fill_manual(values = category_colours(levels(table$chain))) +
+  picture(table, "rank", colour = "chain") +
+    ggplot2::stat_bin(breaks = seq(0, 1, 0.05), geom = "step", position = "identity") +
+    panels_of_terms() +
+    ggplot2::expand_limits(y = 0) +
+    category_scale(levels(table$chain)) +
     titled(
-      "Ranks of the draws of each chain", "Uniform if chains have mixed",
-      "rank among the draws of all chains"
+      "Ranks of the draws of each chain", "Level if chains have mixed",
+      "rank among the draws of all chains", "number of draws"
     )
 }
 
@@ -199,11 +208,27 @@ plot_medians <- function(table, terms, colours, width) {
 
 #' @rdname check_fit
 #' @param object A `check_fit()` result.
+#' @param type `"pairs"`: the predictive check, how often each pair of raters agrees against the
+#'   middle 90% of new ratings from the posterior, for at most 20 pairs with the lowest p-values.
+#'   `"prior"`: parameters before and after the ratings were seen.
 #' @param ... For `plot()`, passed on to `autoplot()`.
 #' @rawNamespace S3method(ggplot2::autoplot,fit_check)
-autoplot.fit_check <- function(object, ...) { # nolint: object_name.
+autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # nolint: object_name.
   check_dots_empty(...)
-  autoplot.draws_fit(object$fit, "prior")
+  if (check_choice(type) == "prior") return(autoplot.draws_fit(object$fit, "prior"))
+  rows <- tidy(object, "pairs")
+  rows <- utils::head(rows[order(rows$p.value), ], 20L)
+  shares <- c("observed", "low", "high")
+  rows[shares] <- lapply(rows[shares], `/`, rows$cases)
+  rows$pair <- from_top(paste0(rows$rater1, "\n", rows$rater2))
+  picture(rows, "observed", "pair") +
+    interval_lines("low", "high", linewidth = 3) +
+    ggplot2::geom_point(colour = plot_colours[["accent"]], size = 2.6) +
+    share_axis() +
+    titled(
+      "Posterior predictive check", "Points: observed; bars: middle 90% of new ratings",
+      "agreement of pairs"
+    )
 }
 
 #' @rdname compare_models

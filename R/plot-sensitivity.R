@@ -30,12 +30,6 @@ plot_sensitivity <- function(object) {
     room_between(18)
 }
 
-# Widens a narrow axis, so that a small range does not look like a large effect.
-no_narrower <- function(limits, least = 0.3) {
-  limits <- limits + c(-1, 1) * max(0, least - diff(limits)) / 2
-  limits + max(0, -limits[[1L]]) - max(0, limits[[2L]] - 1)
-}
-
 sensitivity_layers <- function(ends, marks, object, table) {
   colours <- plot_colours[c("muted", "main", "muted", "accent")]
   list(

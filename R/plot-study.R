@@ -1,14 +1,21 @@
 #' @rdname summary.simulation_study
 #' @param estimators Names of estimators to draw; `NULL`, the default, for all.
-#' @return `autoplot()`: a ggplot of estimated against true accuracy. It has a point per panel,
-#'   system and measure of truth, and a facet per design.
+#' @param type `"estimates"`: estimated against true accuracy, a point per panel and system for each
+#'   measure of truth, a panel per design. `"performance"`: bias, root mean squared error and
+#'   coverage of each estimator against the expected accuracy, with two Monte Carlo standard errors
+#'   either way.
+#' @return `autoplot()`: a ggplot.
 #' @rawNamespace S3method(ggplot2::autoplot,simulation_study)
-autoplot.simulation_study <- function(object, estimators = NULL, ...) { # nolint: object_name.
+autoplot.simulation_study <- function(object, # nolint: object_name.
+                                      type = c("estimates", "performance"), estimators = NULL,
+                                      ...) {
   check_dots_empty(...)
+  type <- check_choice(type)
   known <- names(object$estimators)
   estimators <- estimators %||% known
   if (is.character(estimators)) estimators <- unique(estimators)
   check_names_among(estimators, known, "estimators")
+  if (type == "performance") return(plot_performance(object, estimators))
   rows <- tidy(object)
   rows <- rows[rows$estimator %in% estimators, ]
   lacking <- is.na(rows$estimate)
@@ -17,7 +24,8 @@ autoplot.simulation_study <- function(object, estimators = NULL, ...) { # nolint
   rows$label <- label_designs(rows)
   rows$estimator <- factor(rows$estimator, estimators)
   points <- true_and_estimated(rows[!lacking, ])
-  axis <- function(scale) scale(breaks = c(0, 0.5, 1), labels = c("0", "0.5", "1"))
+  ends <- range(points$truth, points$estimate)
+  axis <- function(scale) scale(breaks = scales_of_share, labels = in_percent)
   crowded <- nrow(points) / (nlevels(points$label) * length(estimators)) > 400
   picture(points, "truth", "estimate", colour = "measure") +
     diagonal() +
@@ -37,14 +45,33 @@ autoplot.simulation_study <- function(object, estimators = NULL, ...) { # nolint
     ggplot2::guides(colour = ggplot2::guide_legend(override.aes = list(size = 2, alpha = 1))) +
     axis(ggplot2::scale_x_continuous) +
     axis(ggplot2::scale_y_continuous) +
-    ggplot2::coord_equal(xlim = c(0, 1), ylim = range(0, 1, points$estimate)) +
+    ggplot2::coord_equal(xlim = ends, ylim = ends) +
     titled(
-      "Estimated and true accuracy of systems", "On the line estimates are right",
+      "Estimated and true accuracy", "On the line estimates are right",
       "true accuracy", "estimated accuracy", caption = if (any(lacking)) {
         paste(number(sum(lacking)), "of", count_noun(length(lacking), "estimate"), "are missing")
       }
     ) +
     room_between(14) # for the numbers below
+}
+
+plot_performance <- function(object, estimators) {
+  found <- summary(object, by = c("design", "n", "estimator"))
+  found <- found[found$target == "expected" & found$estimator %in% estimators, ]
+  designs <- label_designs(found)
+  measures <- c(bias = "bias", rmse = "RMSE", coverage = "coverage")
+  rows <- stack_rows(names(measures), function(of) {
+    reach <- outer(2 * found[[paste0(of, "_mcse")]], -1:1)
+    ends <- ends_of(t(found[[of]] + reach), found$estimator, designs)
+    data.frame(ends, measure = factor(measures[[of]], measures))
+  })
+  colours <- category_colours(levels(designs))
+  plot_medians(drop_missing(rows, "middle"), estimators, colours, 0.5) +
+    ggplot2::facet_wrap("measure", scales = "free_x") +
+    (if (nlevels(designs) == 1L) ggplot2::guides(colour = "none")) +
+    ggplot2::scale_x_continuous(breaks = scales_of_share) +
+    titled("Performance of estimators", "With two Monte Carlo standard errors either way") +
+    room_between(14)
 }
 
 # Designs in their order, with the number of cases if a design has several.

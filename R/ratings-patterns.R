@@ -96,6 +96,11 @@ answers_by_pattern <- function(x) {
 }
 
 # Number of ratings by each rater.
+rater_totals <- function(x) {
+  rowsum_codes(rating_rater(x), pattern_cases(x)[rating_pattern(x)], n_raters(x))
+}
+
+# The same, computed by the core.
 ratings_of_raters <- function(x) core_rater_counts(x$patterns, pattern_weights(x))$ratings
 
 # Number of cases that each row of the ratings represents.

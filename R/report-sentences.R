@@ -239,7 +239,7 @@ say_methods.accuracy_estimate <- function(x) {
 
 say_sentences.metric_estimate <- function(x) {
   one <- x$estimates[[1L]]
-  table <- shown_metrics(x$table, one)
+  table <- shown_metrics(x$table, one, x$plan)
   titles <- in_sentence(vapply(x$plan$records, `[[`, "", "title")[table$metric])
   titles[table$metric == passes] <- "pass rate"
   if_any <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
@@ -261,7 +261,7 @@ say_sentences.metric_estimate <- function(x) {
       "These metrics were measured against the truth."
     },
     "The same holds where categories are more or less frequent than in these cases.",
-    if (!all(is.na(table$category))) {
+    if (length(unique(stats::na.omit(table$category))) > 1L) {
       "The category with the lowest number is the one that the system knows least."
     }
   )

@@ -12,7 +12,8 @@
 #'
 #' @srrstats {G4.0} `file` must end as one of the formats that can be written
 #' @inheritParams estimate_accuracy
-#' @param x A [ratings()] object with systems.
+#' @param x A [ratings()] object with systems, or a named list of them, one for each variable of a
+#'   codebook. The report of a list begins with a table of all variables.
 #' @param file Path of the report, by default `"accuracy-report.html"`. It ends in `.html`, in
 #'   `.docx` for Word or, if LaTeX is installed, in `.pdf`.
 #' @param title The title of the report.
@@ -25,6 +26,10 @@
 #' @param date Date of the report, a string or a [Date]; `NULL` for none. By default today.
 #' @param known_truth,gold_sample Cases of known truth, and how they were sampled, as in
 #'   [estimate_accuracy()]. `known_truth = TRUE` uses the truths in `x`.
+#' @param positive Of two categories, the one that positive answers name, for sensitivity,
+#'   specificity, predictive values and likelihood ratios; `NULL` for the last category.
+#' @param by Groups of cases, as in [estimate_accuracy()]: the report then has a section with
+#'   estimates for each group and comparisons of groups.
 #' @param ... Not used; catches misspelt arguments.
 #' @return The path of the report, invisibly. Without \pkg{rmarkdown}, pandoc or, for PDF, LaTeX, an
 #'   error of class `fallible_error_package`.
@@ -37,15 +42,24 @@
 accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             title = "Accuracy without known truth", judges = NULL, seed = 1,
                             date = Sys.Date(), conf_level = default_conf_level(),
-                            known_truth = NULL, gold_sample = NULL, rater_kind = NULL) {
+                            known_truth = NULL, gold_sample = NULL, rater_kind = NULL,
+                            known_raters = NULL, positive = NULL, by = NULL) {
   check_given()
   check_dots_empty(...)
-  check_ratings(x)
-  abort_if(n_systems(x) == 0L, "system", "A report of accuracy needs systems.",
-    i = "Give {.arg systems} to {.fun ratings}.", system = character())
-  if (!is.null(rater_kind)) x$rater_kind <- settle_kinds(check_rater_kind(rater_kind), x)
-  # Checked before pages are rendered.
-  check_one_rater(x, settle_gold(known_truth, gold_sample, x), method_average$id, NULL)
+  variables <- if (is_variables(x)) x else list(x)
+  by <- rlang::enquo(by)
+  x <- lapply(variables, function(x) {
+    check_ratings(x)
+    abort_if(n_systems(x) == 0L, "system", "A report of accuracy needs systems.",
+      i = "Give {.arg systems} to {.fun ratings}.", system = character())
+    if (!is.null(positive)) check_choice(positive, x$categories)
+    if (!is.null(rater_kind)) x$rater_kind <- settle_kinds(check_rater_kind(rater_kind), x)
+    # Checked before pages are rendered.
+    gold <- settle_gold(known_truth, gold_sample, x)
+    if (is.null(known_raters)) check_one_rater(x, gold, method_average$id, NULL)
+    x
+  })
+  by <- lapply(x, by_of_cases, by = by)
   format <- report_format(file)
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")
@@ -61,16 +75,30 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   page <- file.path(folder, "report.Rmd")
   title <- paste0("title: ", encodeString(escape_markdown(title), quote = "\""))
   text <- readLines(skeleton, encoding = "UTF-8")
-  writeLines(replace(text, startsWith(text, "title: "), title), page, useBytes = TRUE)
+  text <- replace(text, startsWith(text, "title: "), title)
+  writeLines(repeat_sections(text, names(x)), page, useBytes = TRUE)
   withr::local_options(knitr.duplicate.label = "allow") # reports may be nested
-  judges <- judges %||% (panel_kind(x) == "machines")
+  judges <- judges %||% (panel_kind(x[[1L]]) == "machines")
   if (!is.null(date)) date <- format(date)
-  given <- c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample")
+  given <- c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
+    "known_raters", "positive", "by")
   made <- withr::with_preserve_seed(rmarkdown::render(
     page, format, quiet = TRUE, envir = new.env(parent = globalenv()), params = mget(given)
   ))
   put_report(made, file)
   invisible(file)
+}
+
+# The lines of the template, in which the sections between two marks are repeated for each variable.
+repeat_sections <- function(text, variables) {
+  if (is.null(variables)) return(text)
+  marks <- grep("^<!-- sections", text)
+  sections <- text[marks[[1L]]:marks[[2L]]]
+  each <- lapply(seq_along(variables), function(i) {
+    c("", paste("#", escape_markdown(variables[[i]])), "", "```{r, include = FALSE}",
+      paste("variable <-", i), "```", "", sections)
+  })
+  c(text[seq_len(marks[[1L]] - 1L)], unlist(each), text[-seq_len(marks[[2L]])])
 }
 
 put_report <- function(made, file) {

@@ -107,11 +107,13 @@ view_of_labels <- function(table) {
   probability <- probability_matrix(utils::head(table, longest_view), "x")
   shown <- utils::head(colnames(probability), most_categories)
   columns <- seq_along(shown)
-  label <- colnames(probability)[most_probable(probability)$category]
+  best <- most_probable(probability)
   view(
-    data.frame(case = as_label(utils::head(table$case, longest_view)), label = label,
+    data.frame(case = as_label(utils::head(table$case, longest_view)),
+      label = colnames(probability)[best$category], probability = best$probability,
       X = unname(probability)[, columns, drop = FALSE]),
-    c("case", "label", stats::setNames(paste0("X.", columns), shown)),
+    c("case", "label", if (length(shown) > 2L) "probability",
+      stats::setNames(paste0("X.", columns), shown)),
     left = 2L, most = 10L, total = nrow(table)
   )
 }

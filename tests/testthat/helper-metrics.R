@@ -65,6 +65,7 @@ category_ids <- c(
   "recall", "sens", "spec", "precision", "ppv", "npv", "f_meas", "bal_accuracy", "j_index",
   "detection_prevalence", "prevalence"
 )
+odds_ids <- c("lr_positive", "lr_negative", "dor")
 table_ids <- c("accuracy", "kap", "mcc", "loss")
 ordered_ids <- c("kap_linear", "kap_quadratic", "mae", "within_one")
 

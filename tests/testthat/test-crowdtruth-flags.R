@@ -161,3 +161,22 @@ test_that("the paper's four arms on its own judgements, leaving each worker out 
   expect_identical(first$accuracy, second$accuracy)
   expect_equal(round(first$accuracy * 23), c(20, 20, 19, 18))
 })
+
+test_that("workers with few units are not flagged, and a fit is as good as its ratings", {
+  withr::local_seed(4)
+  x <- simulate_ratings(rater_design(stats::runif(9, 0.4, 0.9), NULL, 3, n = 40))
+  long <- as.data.frame(x, what = "ratings")
+  long <- long[!(long$rater == long$rater[[1]] & long$case %in% unique(long$case)[-(1:4)]), ]
+  x <- ratings(long, case = case, rater = rater, rating = rating)
+  flags <- flag_workers(x, min_cases = 10)
+  few <- flags$workers$units < 10
+  expect_identical(sum(few), 1L)
+  expect_identical(flags$workers$flagged[few], NA)
+  expect_match(flags$workers$reason[few], "fewer units than 10")
+  # The rule is that of the other workers' metrics.
+  value <- as.matrix(flags$workers[!few, flags$metrics])
+  expect_equal(flags$thresholds, colMeans(value) + apply(value, 2L, stats::sd))
+  fit <- quiet(fit_raters(x, rater_model(accuracy = "rater")))
+  expect_equal(flag_workers(fit)$workers, flag_workers(x)$workers)
+  expect_error(flag_workers(x, min_cases = 0), class = "fallible_error_argument")
+})

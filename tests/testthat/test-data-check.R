@@ -145,3 +145,16 @@ test_that("it prints a page", {
   local_reproducible_output(width = 80)
   expect_snapshot(print(data_check(lehner_ratings())))
 })
+
+test_that("the same number of ratings for each case is a design, not missing ratings", {
+  withr::local_seed(5)
+  long <- data.frame(image = rep(1:60, each = 3))
+  long$worker <- as.vector(replicate(60, sample(letters[1:12], 3)))
+  long$label <- sample(c("cat", "dog"), 180, TRUE)
+  found <- tidy(quiet(data_check(ratings(long, case = image, rater = worker, rating = label))))
+  missing <- found[found$check == "missing ratings", ]
+  expect_identical(missing$status, "ok")
+  expect_match(missing$found, "3 ratings of each case")
+  some <- tidy(quiet(data_check(ratings(long[-1, ], case = image, rater = worker, rating = label))))
+  expect_identical(some$status[some$check == "missing ratings"], "doubt")
+})

@@ -196,3 +196,34 @@ test_that("panels that no memory holds are not drawn", {
   fit <- quiet(fit_raters(ratings(wide, raters = c("a", "b"), weights = "w")))
   expect_error(simulate(fit), "stand for 4,400,000,000", class = "fallible_error_weights")
 })
+
+test_that("tidy() names raters, with the intervals of confint() and the numbers of ratings", {
+  withr::local_seed(8)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.9), NULL, 2, n = 60))
+  long <- as.data.frame(x, what = "ratings")
+  long <- long[-(1:7), ]
+  x <- ratings(long, case = case, rater = rater, rating = rating)
+  fit <- quiet(fit_raters(x, rater_model(accuracy = "rater")))
+  found <- tidy(fit, conf_level = 0.8)
+  expect_equal(unname(confint(fit, level = 0.8)), unname(as.matrix(found[c("conf.low", "conf.high")])))
+  of_raters <- found[!is.na(found$rater), ]
+  expect_identical(of_raters$term, paste0("rater_accuracy[", of_raters$rater, "]"))
+  expect_equal(of_raters$n, as.vector(table(long$rater)[of_raters$rater]))
+  expect_true(all(found$n[is.na(found$rater)] == nobs(fit)))
+  odd <- quiet(fit_raters(ratings(
+    data.frame("a]: b" = rep(c("x", "y"), 9), b = rep(c("x", "y", "y"), 6), c = rep(c("x", "y"), 9), check.names = FALSE),
+    raters = everything()), rater_model(accuracy = "rater")))
+  expect_identical(tidy(odd)$rater[1:3], c("a]: b", "b", "c"))
+})
+
+test_that("confint() of posterior draws has the rows of tidy()", {
+  withr::local_seed(9)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.9), NULL, 2, n = 60))
+  fit <- quiet(fit_raters(x, dawid_skene(), method = "bayes", prior = rater_prior(),
+    sampling = list(chains = 2, draws = 100, warmup = 100)))
+  found <- tidy(fit, conf_level = 0.95)
+  ends <- confint(fit)
+  expect_identical(rownames(ends), found$term)
+  expect_equal(unname(ends), unname(as.matrix(found[c("conf.low", "conf.high")])))
+  expect_identical(colnames(ends), c("2.5 %", "97.5 %"))
+})

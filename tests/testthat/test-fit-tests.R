@@ -1,3 +1,12 @@
+test_that("`positive` picks the rows of a category", {
+  x <- ratings(data.frame(a = c("-", "+"), b = c("-", "-", "+", "+"), c = rep(c("-", "+"), each = 4),
+    n = c(3209, 309, 9403, 3221, 234, 65, 2512, 1047)), raters = a:c, weights = n)
+  fit <- fit_raters(x, dawid_skene())
+  all <- test_accuracy(fit)
+  expect_identical(test_accuracy(fit, positive = "+"), all[all$category == "+", ])
+  expect_error(test_accuracy(fit, positive = "x"), class = "fallible_error_argument")
+})
+
 test_that("raters as tests are what their matrices say", {
   fit <- fit_raters(three_tests(), dawid_skene())
   found <- test_accuracy(fit)

@@ -2,7 +2,9 @@ test_that("fits have the methods of a fit", {
   fit <- fit_raters(lehner_ratings())
   expect_named(coef(fit), c("rater_accuracy", paste0("base_rate[", LETTERS[1:4], "]")))
   expect_equal(nobs(fit), 10)
-  expect_named(tidy(fit), c("term", "estimate", "std.error"))
+  expect_named(
+    tidy(fit), c("term", "rater", "estimate", "std.error", "conf.low", "conf.high", "n")
+  )
   expect_named(glance(fit), c(
     "agreement", "kappa", "chance_kappa", "rater_accuracy", "cases", "raters", "ratings",
     "categories", "patterns", "logLik", "AIC", "BIC", "nobs"

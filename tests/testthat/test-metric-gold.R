@@ -189,3 +189,90 @@ test_that("metrics of a rare category of two end where agreement is least, and n
   expect_true(is.na(kappa(1:30)$conf.low))
   expect_gt(kappa(171:200)$conf.high, kappa(171:200)$conf.low)
 })
+
+# ---- Likelihood ratios ---------------------------------------------------------------------------
+
+# Ratings and answers of a system with these numbers of true and false positives and negatives.
+diagnostic_panel <- function(tp, fn, fp, tn) {
+  sick <- rep(c("yes", "no"), c(tp + fn, fp + tn))
+  answer <- rep(c("yes", "no", "yes", "no"), c(tp, fn, fp, tn))
+  rated <- function(p) ifelse(stats::runif(length(sick)) < p, sick, ifelse(sick == "yes", "no", "yes"))
+  wide <- data.frame(r1 = rated(0.8), r2 = rated(0.85), r3 = rated(0.75), s = answer)
+  x <- ratings(wide, raters = c("r1", "r2", "r3"), systems = "s", categories = c("no", "yes"))
+  list(x = x, truth = stats::setNames(sick, seq_along(sick)))
+}
+
+# Estimates and standard errors on the logarithmic scale (Simel et al. 1991).
+simel <- function(tp, fn, fp, tn) {
+  sick <- tp + fn
+  well <- fp + tn
+  data.frame(
+    estimate = c(tp / sick / (fp / well), fn / sick / (tn / well), tp * tn / (fp * fn)),
+    error = sqrt(c(
+      1 / tp - 1 / sick + 1 / fp - 1 / well, 1 / fn - 1 / sick + 1 / tn - 1 / well,
+      1 / tp + 1 / fn + 1 / fp + 1 / tn
+    ))
+  )
+}
+
+test_that("likelihood ratios with gold are the textbook's where all truths are known", {
+  set.seed(5)
+  panel <- diagnostic_panel(830, 170, 290, 1710)
+  found <- tidy(quiet(estimate_metrics(panel$x, odds_ids, known_truth = panel$truth,
+    gold_sample = "random", interval = "corrected", positive = "yes")))
+  expected <- simel(830, 170, 290, 1710)
+  expect_lt(max(abs(found$estimate / expected$estimate - 1)), 1e-12)
+  expect_lt(max(abs(found$std.error / found$estimate / expected$error - 1)), 0.01)
+  z <- stats::qnorm(0.95)
+  expect_lt(max(abs(log(found$conf.low / expected$estimate) / (z * expected$error) + 1)), 0.02)
+  expect_lt(max(abs(log(found$conf.high / expected$estimate) / (z * expected$error) - 1)), 0.02)
+})
+
+test_that("a ratio whose denominator is 0 is infinite, with a finite lower limit", {
+  set.seed(6)
+  panel <- diagnostic_panel(40, 10, 0, 60)
+  estimates <- quiet(estimate_metrics(panel$x, c(odds_ids, "j_index"), known_truth = panel$truth,
+    gold_sample = "random", positive = "yes"))
+  found <- tidy(estimates)
+  expect_identical(found$estimate[c(1, 3)], c(Inf, Inf))
+  expect_identical(found$std.error[c(1, 3)], c(NA_real_, NA_real_))
+  expect_identical(found$conf.high[c(1, 3)], c(Inf, Inf))
+  expect_true(all(is.finite(found$conf.low) & found$conf.low > 0))
+  expect_equal(found$estimate[[2]], 0.2)
+  skip_if_not_installed("ggplot2")
+  expect_no_error(ggplot2::ggplot_build(ggplot2::autoplot(estimates)))
+})
+
+test_that("likelihood ratios hang together, in groups and for any order of cases", {
+  set.seed(7)
+  panel <- diagnostic_panel(60, 15, 20, 105)
+  gold <- panel$truth[sample(200, 90)]
+  group <- rep(c("north", "south"), 100)
+  find <- function(x, ...) {
+    tidy(quiet(estimate_metrics(x, c("sens", "spec", odds_ids), ..., known_truth = gold,
+      gold_sample = "random", interval = "corrected")))
+  }
+  both <- find(panel$x)
+  expect_false(any(both$metric %in% odds_ids & !is.na(both$average)))
+  of <- function(id, category) both[both$metric == id & both$category %in% category, ]
+  expect_equal(of("dor", "no")$estimate, of("dor", "yes")$estimate)
+  expect_equal(of("lr_positive", "no")$estimate, 1 / of("lr_negative", "yes")$estimate)
+  expect_equal(of("lr_positive", "no")$conf.low, 1 / of("lr_negative", "yes")$conf.high)
+  positive <- find(panel$x, positive = "yes")
+  expect_identical(as.list(positive), as.list(both[both$category %in% "yes", ]))
+  grouped <- find(panel$x, by = group, positive = "yes")
+  expect_identical(nrow(grouped), 10L)
+  expect_false(anyNA(grouped$conf.low))
+  expect_error(find(panel$x, positive = "maybe"), class = "fallible_error_argument")
+})
+
+test_that("a print of two categories has each number once", {
+  panel <- diagnostic_panel(60, 15, 20, 105)
+  estimates <- quiet(estimate_metrics(panel$x, c("sens", "spec", "dor"), interval = "none"))
+  shown <- utils::capture.output(print(estimates))
+  expect_length(grep("of (no|yes)", shown), 3L)
+  named <- quiet(estimate_metrics(panel$x, c("sensitivity", "specificity"), interval = "none",
+    positive = "yes"))
+  expect_identical(tidy(named)$metric, c("sens", "spec"))
+  expect_length(grep("of yes", utils::capture.output(print(named))), 2L)
+})

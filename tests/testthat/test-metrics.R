@@ -1,6 +1,6 @@
 test_that("metrics are listed, with what they need", {
   table <- measures("metric")
-  expect_setequal(table$id[table$needs == "table"], c(table_ids, ordered_ids, category_ids))
+  expect_setequal(table$id[table$needs == "table"], c(table_ids, ordered_ids, category_ids, odds_ids))
   expect_setequal(table$id[table$needs == "scores"], names(score_records))
   expect_identical(table$same_as[table$id == "sens"], "recall")
   for (record in built_in_metrics) expect_setequal(names(record), names(built_in_metrics[[1]]))

@@ -44,7 +44,7 @@ test_that("who wants quiet has no bars and no messages", {
     })
     messages
   }
-  loud <- list(cli.dynamic = FALSE, cli.progress_show_after = 0)
+  loud <- list(cli.dynamic = FALSE, cli.progress_show_after = 0, rlang_interactive = TRUE)
   long <- function() {
     bar <- progress_bar("Long", 3)
     for (i in 1:3) bar$tick(i)

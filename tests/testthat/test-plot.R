@@ -250,3 +250,35 @@ test_that("both curves of scores have a picture", {
   expect_identical(levels(reliability$data$who), "s")
   expect_no_error(ggplot2::ggplot_build(reliability))
 })
+
+test_that("the performance of estimators is that of summary(), with Monte Carlo errors", {
+  skip_if_not_installed("ggplot2")
+  withr::local_seed(3)
+  design <- rater_design(c(0.8, 0.85, 0.9), c(s = 0.9), 2, 40)
+  study <- quiet(simulation_study(list(one = design, two = design), c("average", "binned"), runs = 3))
+  drawn <- ggplot2::ggplot_build(ggplot2::autoplot(study, "performance"))$plot$data
+  found <- summary(study, by = c("design", "estimator"))
+  found <- found[found$target == "expected", ]
+  for (measure in c("bias", "coverage")) {
+    rows <- drawn[drawn$measure == measure, ]
+    at <- match(paste(rows$term, rows$of), paste(found$estimator, found$design))
+    expect_equal(rows$middle, found[[measure]][at])
+    expect_equal(rows$high - rows$low, 4 * found[[paste0(measure, "_mcse")]][at])
+  }
+})
+
+test_that("one pair needs no legend, and differences of accuracy are percentages", {
+  skip_if_not_installed("ggplot2")
+  x <- quiet(simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.9, b = 0.6), 2, n = 80)))
+  plot <- ggplot2::autoplot(quiet(compare_systems(x)))
+  expect_identical(plot$scales$get_scales("colour")$guide, "none")
+  labels <- ggplot2::ggplot_build(plot)$layout$panel_params[[1]]$x$get_labels()
+  expect_match(labels[!is.na(labels)], "%$")
+})
+
+test_that("axes of shares cover 30 points or more, and end at 0 and 1", {
+  expect_equal(no_narrower(c(0.8, 0.85)), c(0.675, 0.975))
+  expect_equal(no_narrower(c(0.95, 1)), c(0.7, 1))
+  expect_equal(no_narrower(c(0.2, 0.9)), c(0.2, 0.9))
+  expect_equal(no_narrower(NULL), 0:1)
+})

@@ -326,3 +326,53 @@ test_that("of cases with many answers a screen is printed", {
   expect_lt(length(printed), 12L)
   expect_match(printed, "Not shown: the answers of rater1", all = FALSE)
 })
+
+test_that("a report of two categories has a sensitivity, and nothing of constant systems", {
+  skip_if_no_reports()
+  withr::local_seed(2)
+  truth <- sample(c("negative", "positive"), 90, TRUE)
+  rated <- function(p) ifelse(stats::runif(90) < p, truth, ifelse(truth == "positive", "negative", "positive"))
+  wide <- data.frame(
+    site = rep(c("Oslo", "Bergen"), 45), r1 = rated(0.9), r2 = rated(0.85), r3 = rated(0.8),
+    ai = rated(0.9), never = "negative"
+  )
+  x <- quiet(ratings(wide, raters = r1:r3, systems = c(ai, never), covariates = site))
+  file <- withr::local_tempfile(fileext = ".html")
+  quiet(accuracy_report(x, file, positive = "negative", by = site))
+  page <- paste(readLines(file, encoding = "UTF-8"), collapse = "\n")
+  pictures <- regmatches(page, gregexpr("<img[^>]*>", page))[[1L]]
+  expect_gt(length(pictures), 0L)
+  expect_match(pictures, "alt=\"Accuracy of systems [^\"]+\"")
+  words <- words_of(file)
+  expect_match(words, "share of cases of .negative. that a system finds")
+  expect_match(words, "ai Sensitivity 0[.]", perl = TRUE)
+  expect_match(words, "Without: never", fixed = TRUE)
+  expect_no_match(words, "never (Sensitivity|Kappa)")
+  expect_match(words, "Bergen ai \\d+% .*Oslo never \\d+%.*Groups are not compared")
+  expect_error(accuracy_report(x, file, positive = "maybe"), class = "fallible_error_argument")
+  skip_unless_extended()
+  quiet(accuracy_report(list(first = x, second = x[, , "ai"]), file))
+  words <- words_of(file)
+  expect_match(words, "All variables .*first ai \\d+%.*second ai \\d+%")
+  expect_length(gregexpr("What may be said", words)[[1L]], 2L)
+  # Whole messages or none.
+  half <- wide
+  half$ai[1:45] <- NA
+  half$never <- replace(half$ai, 1:90, c(wide$ai[1:45], rep(NA, 45)))
+  y <- quiet(ratings(half, raters = r1:r3, systems = c(ai, never)))
+  quiet(accuracy_report(y, file, judges = TRUE))
+  expect_match(words_of(file), "Not made: No case was answered by all of these systems and seen by a rater. ", fixed = TRUE)
+  heavy <- quiet(ratings(cbind(wide, w = 0.5), raters = r1:r3, systems = ai, weights = w))
+  quiet(accuracy_report(heavy, file, judges = TRUE))
+  expect_match(words_of(file), "Not made, as these ratings do not allow it. ", fixed = TRUE)
+  # Word, and one judge with a calibration sample.
+  word <- withr::local_tempfile(fileext = ".docx")
+  quiet(accuracy_report(x, word))
+  document <- utils::unzip(word, "word/document.xml", exdir = withr::local_tempdir())
+  expect_match(paste(readLines(document, warn = FALSE), collapse = ""), "descr=\"Accuracy of systems")
+  one <- quiet(ratings(wide, raters = r1, systems = c(app = "positive")))
+  counts <- matrix(c(45, 5, 4, 46), 2, byrow = TRUE, dimnames = list(one$categories, one$categories))
+  expect_error(accuracy_report(one, file), class = "fallible_error_raters")
+  quiet(accuracy_report(one, file, known_raters = list(r1 = counts)))
+  expect_match(words_of(file), "corrected by the errors that the rater makes on a calibration sample")
+})
