@@ -219,8 +219,9 @@ wrong_share <- function(fit) {
   1 - stats::weighted.mean(right, pattern_weights(x)[rating_pattern(x)])
 }
 
-# Share of draws that many gold cases replace, since the ratings may mislead; half of it at so many
-# gold cases. Draws already vary with the model, so that fewer are replaced than by `most_vague`.
+# Limit of the share of draws that gold cases replace, since the ratings may mislead. Half of it is
+# reached at `half_vague_draws` gold cases. Draws already vary with the model, so that fewer are
+# replaced than by `most_vague`.
 most_vague_draws <- 0.3
 half_vague_draws <- 10
 
