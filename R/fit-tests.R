@@ -120,12 +120,13 @@ tested_table <- function(table, categories, found, note, lack) {
   # Youden's index is computed as 2 p - 1 from a probability p.
   times <- ifelse(table$measure == "youden", 2, 1)
   column <- function(x) times * as.vector(x) - (times - 1)
+  on_boundary <- as.vector(is.na(found$error)) & found$value %in% c(0, 1, Inf)
+  reason <- ifelse(as.vector(is.na(found$value)), NA_character_, lack)
   tibble::tibble(
     rater = table$rater, category = factor(table$category, categories), measure = table$measure,
     estimate = column(found$value), std.error = times * as.vector(found$error),
     conf.low = column(found$low), conf.high = column(found$high), note = note,
-    reason = ifelse(as.vector(is.na(found$error)) & found$value %in% c(0, 1, Inf),
-      "the estimate is on a boundary", ifelse(is.na(found$value), NA, lack))
+    reason = replace(reason, on_boundary, "the estimate is on a boundary")
   )
 }
 

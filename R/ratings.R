@@ -284,7 +284,7 @@ check_long <- function(is_long, repeats) {
 # * panel: properties of all cases, kept for a group of cases: the number of categories in `used`,
 #   the raters who are `constant`, how raters lean (core_rater_leans()), the decision `abstain`;
 #   whole: ratings with the constant raters that were removed, if there are abstentions;
-# * kinds of the workers of a simulated crowd. Counts, and answers with labels, have further classes.
+# * kinds of the workers of a simulated crowd. Counts and answers with labels have further classes.
 new_ratings <- function(fields, class = "ratings") {
   class <- if (fields$repeats == "labels") "ratings_labels" else unique(c(class, "ratings"))
   structure(fields, class = class)

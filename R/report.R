@@ -28,9 +28,9 @@
 #'   [estimate_accuracy()]. `known_truth = TRUE` uses the truths in `x`.
 #' @param positive Of two categories, the one that positive answers name, for sensitivity,
 #'   specificity, predictive values and likelihood ratios; `NULL` for the last category.
-#' @param by Groups of cases, as in [estimate_accuracy()]: the report then has a section with
-#'   estimates for each group and comparisons of groups.
-#' @param ... Not used; catches misspelt arguments.
+#' @param ... `by`: groups of cases, as in [estimate_accuracy()]; the report then has a section with
+#'   estimates for each group and comparisons of groups. `known_raters`: raters whose confusion
+#'   matrices are known, as in [estimate_accuracy()].
 #' @return The path of the report, invisibly. Without \pkg{rmarkdown}, pandoc or, for PDF, LaTeX, an
 #'   error of class `fallible_error_package`.
 #' @family systems
@@ -43,11 +43,12 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
                             title = "Accuracy without known truth", judges = NULL, seed = 1,
                             date = Sys.Date(), conf_level = default_conf_level(),
                             known_truth = NULL, gold_sample = NULL, rater_kind = NULL,
-                            known_raters = NULL, positive = NULL, by = NULL) {
+                            positive = NULL) {
   check_given()
-  check_dots_empty(...)
+  check_dots_empty(..., .but = c("by", "known_raters"))
+  more <- rlang::enquos(...)
+  known_raters <- if (!is.null(more$known_raters)) rlang::eval_tidy(more$known_raters)
   variables <- if (is_variables(x)) x else list(x)
-  by <- rlang::enquo(by)
   x <- lapply(variables, function(x) {
     check_ratings(x)
     abort_if(n_systems(x) == 0L, "system", "A report of accuracy needs systems.",
@@ -59,7 +60,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     if (is.null(known_raters)) check_one_rater(x, gold, method_average$id, NULL)
     x
   })
-  by <- lapply(x, by_of_cases, by = by)
+  by <- lapply(x, by_of_cases, by = more$by %||% rlang::quo(NULL))
   format <- report_format(file)
   check_string(title, "title")
   if (!is.null(judges)) check_flag(judges, "judges")
