@@ -244,7 +244,7 @@ no_border <- function() {
 }
 
 # Rows with space for numbers above them.
-roomy_rows <- function(add = 0.6, ...) {
+roomy_rows <- function(add = c(0.6, 0.9), ...) {
   ggplot2::scale_y_discrete(expand = ggplot2::expansion(add = add), ...)
 }
 

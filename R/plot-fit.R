@@ -137,7 +137,9 @@ panels_of_terms <- function(breaks = NULL) {
   }
   list(
     ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(lines)),
-    ggplot2::scale_x_continuous(breaks = scales_of_share),
+    ggplot2::scale_x_continuous(
+      breaks = scales_of_share, labels = function(x) format(x, trim = TRUE, drop0trailing = TRUE)
+    ),
     ggplot2::scale_y_continuous(breaks = breaks), room_between(20)
   )
 }
