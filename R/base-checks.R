@@ -192,7 +192,7 @@ is_text <- function(x) {
 
 # The strings, levels or list of strings in `x` must be text; `what` names an argument or a column.
 check_text <- function(x, what) {
-  words <- if (is.factor(x)) levels(x) else if (is.list(x)) unlist(x) else x
+  words <- if (is.factor(x)) levels(x) else unique(if (is.list(x)) unlist(x) else x)
   bad <- if (is.character(words)) which(!is_text(words))
   if (length(bad) > 0L) {
     where <- if (!is.null(what)) " in {.val {printable(what)}}"
