@@ -372,9 +372,9 @@ find_systems <- function(quo, got, mapping, how) {
 # Empty fields of cases and raters become NA; ratings() reports their rows.
 known_ids <- function(table, columns) {
   for (name in c(columns$case, columns$rater)) {
-    if (is.character(table[[name]])) {
-      table[[name]][trim_bytes(table[[name]]) %in% c("", "NA")] <- NA
-    }
+    values <- unique(table[[name]])
+    empty <- if (is.character(values)) values[trim_bytes(values) %in% c("", "NA")]
+    if (length(empty) > 0L) table[[name]][table[[name]] %in% empty] <- NA
   }
   table
 }
@@ -389,7 +389,7 @@ settle_labels <- function(tables, columns, na, clean, na_given) {
   at$systems <- utils::head(intersect(c("prediction", at$ratings), names(tables$systems)), 1L)
   at <- at[names(tables)]
   labels <- unlist(Map(function(table, names) table[names], tables, at), recursive = FALSE)
-  if (setequal(na, usual_na())) na <- without_minus(na, unique(unlist(labels)))
+  if (setequal(na, usual_na())) na <- without_minus(na, distinct(labels))
   labels <- take_missing(labels, na, na_given)
   if (clean) labels <- clean_columns(labels)
   place <- rep(names(at), lengths(at))

@@ -146,10 +146,10 @@ abort_format <- function(input) {
 
 # Arguments of ratings() that the format of a file implies, except those in `given`.
 known_settings <- function(got, table, columns, systems, given) {
-  labels <- unique(unlist(table[columns$rating]))
+  labels <- distinct(table[columns$rating])
   labels <- labels[!is.na(labels)]
   truth <- unname(got$truths[names(got$truths) %in% columns$rating])
-  raters <- setdiff(unlist(table[columns$rater]), if (is.character(systems)) systems)
+  raters <- setdiff(distinct(table[columns$rater]), if (is.character(systems)) systems)
   programs <- got$format$programs
   kinds <- if (!is.null(programs)) ifelse(grepl(programs, raters, TRUE), "tool", "model")
   known <- drop_null(list(

@@ -196,6 +196,9 @@ misspelt_labels <- function(labels, columns) {
   stats::setNames(words[of], words[rare])
 }
 
+# Distinct values of several columns.
+distinct <- function(columns) unique(unlist(lapply(unname(columns), unique), use.names = FALSE))
+
 # If there is a plus, a minus is an answer.
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
@@ -204,7 +207,7 @@ without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing,
 take_missing <- function(columns, na, given) {
   na <- plain_label(na)
   simple <- !vapply(columns, is.list, NA)
-  found <- unique(unlist(columns[simple], use.names = FALSE))
+  found <- distinct(columns[simple])
   found <- found[!is.na(found) & plain_label(found) %in% na]
   taken <- unlist(lapply(columns[simple], function(x) x[x %in% found]))
   taken <- table(factor(taken, sort_strings(as.character(found))))

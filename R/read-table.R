@@ -67,7 +67,8 @@ settle_rows <- function(columns, input) {
 # Is a field empty? An empty list of labels is an answer.
 is_blank <- function(x) {
   if (is.list(x)) return(logical(length(x)))
-  is.na(x) | !grepl("[^ \t\r]", x, perl = TRUE, useBytes = TRUE)
+  values <- unique(x)
+  x %in% values[is.na(values) | !grepl("[^ \t\r]", values, perl = TRUE, useBytes = TRUE)]
 }
 
 # Is a row empty in the columns that are used? Without identifiers of cases: empty in all columns.
