@@ -189,8 +189,11 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   table <- tidy(object)
   abort_argument_if(!has_columns(table, c("system", "conf.low")), "object",
     "must hold estimates of accuracy; there is no picture of other results by variable.")
-  names(table)[[1L]] <- "group"
-  table$group <- factor(table$group, levels = rev(names(object)))
+  # Parts of parts have a row for each variable and group.
+  parts <- part_column(table)
+  part <- do.call(paste, c(unname(as.list(table[parts])), sep = ", "))
+  table[parts] <- NULL
+  table$group <- factor(part, levels = rev(unique(part)))
   seen <- drop_missing(table, "estimate")
   picture(table, "estimate", "group") +
     interval_lines() +
@@ -201,7 +204,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
     titled(
       "Accuracy of systems by group",
       if (!all(is.na(seen$conf.low))) {
-        level <- object[[1L]]$options$conf_level
+        level <- first_part(object)$options$conf_level
         paste0("With ", interval_title(level), "s; each group is fitted separately")
       },
       "probability of the correct category", caption = lacking_words(table)

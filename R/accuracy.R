@@ -101,7 +101,12 @@ estimate_accuracy <- function(x, ...) {
 #' @export
 estimate_accuracy.default <- function(x, ...) {
   if (!is_variables(x)) return(estimate_accuracy(as_ratings(x), ...))
-  with_one_seed(stack_results(lapply(x, estimate_accuracy, ...), "variable"))
+  known <- rlang::enquos(...)$known_truth
+  if (is.null(known)) return(each_variable(x))
+  known <- truth_of_variables(rlang::eval_tidy(known), x)
+  each_variable(Map(function(x, known) {
+    c(list(x = x, known_truth = known), if (is.null(known)) list(gold_sample = NULL))
+  }, x, known))
 }
 
 #' @rdname estimate_accuracy

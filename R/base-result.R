@@ -246,13 +246,28 @@ each_variable <- function(given, column = "variable", call = rlang::caller_call(
   call <- match.call(fn, call, envir = env)
   call[[1L]] <- fn
   if (column == "group") call$by <- NULL
-  with_one_seed(stack_results(lapply(given, function(arguments) {
+  with_one_seed(stack_results(Map(function(arguments, name) {
     if (is.object(arguments)) arguments <- list(x = arguments)
     # Names that differ from all variables of the user.
     reserved <- paste0(".fallible_", names(arguments))
     call[names(arguments)] <- lapply(reserved, as.name)
-    eval(call, list2env(stats::setNames(arguments, reserved), parent = env))
-  }), column))
+    in_part(name, column, eval(call, list2env(stats::setNames(arguments, reserved), parent = env)))
+  }, given, names(given)), column))
+}
+
+# Errors and warnings of a variable name it.
+in_part <- function(name, column, code) {
+  if (column != "variable") return(code)
+  named <- function(cnd) replace(cnd, "body", list(c(cnd$body, i = paste0(
+    "This is about the variable ", encodeString(name, quote = "\""), "."
+  ))))
+  withCallingHandlers(code,
+    fallible_error = function(cnd) rlang::cnd_signal(named(cnd)),
+    fallible_warning = function(cnd) {
+      warning(named(cnd))
+      rlang::cnd_muffle(cnd)
+    }
+  )
 }
 
 # One result. Its tables begin with a column that names the variable or the group.
@@ -270,13 +285,20 @@ stack_results <- function(results, column, class = "results_by_variable", note =
 
 part_columns <- c("variable", "group")
 
+# The first part, also of parts of parts.
+first_part <- function(x) {
+  while (inherits(x, "result_parts")) x <- x[[1L]]
+  x
+}
+
 part_column <- function(table) intersect(part_columns, names(table))
 
 # "Group east: ", for sentences about rows of a table that has parts.
 part_words <- function(table) {
-  column <- part_column(table)
-  if (length(column) == 0L) "" else
-    capitalised(paste0(column, " ", table[[column]], ": "))
+  columns <- part_column(table)
+  if (length(columns) == 0L) return("")
+  words <- Map(function(column, value) paste(column, value), columns, table[columns])
+  paste0(capitalised(do.call(paste, c(unname(words), sep = ", "))), ": ")
 }
 
 bind_parts <- function(parts, table, ...) {
@@ -354,6 +376,8 @@ format.result_parts <- function(x, ...) unlist(lapply(unclass(x), format, ...))
 #' @export
 `[.result_parts` <- function(x, i) {
   parts <- drop_null(unclass(x)[i])
-  if (length(parts) > 0L) attributes(parts) <- replace(attributes(x), "names", list(names(parts)))
+  abort_argument_if(length(parts) == 0L || length(parts) < length(unclass(x)[i]), "i",
+    "must select parts of {.arg x}.", not = i, i = "They are {.val {names(x)}}.")
+  attributes(parts) <- replace(attributes(x), "names", list(names(parts)))
   parts
 }

@@ -67,7 +67,13 @@ spam_sign <- c(
 flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds = 10L, sd = 1,
                          votes = min(2L, length(metrics)), min_cases = 1L) {
   check_given()
-  x <- as_crowdtruth(if (inherits(x, "rater_fit")) x$x else x)
+  if (inherits(x, "rater_fit")) {
+    abort_argument_if(!is.null(x$x$voted), "x",
+      "must not be a fit in which groups or reruns of raters are one vote.",
+      i = "Give the ratings to {.fun flag_workers}.")
+    x <- x$x
+  }
+  x <- as_crowdtruth(x)
   check_identity(x$ratings)
   abort_argument_if(!is.null(weights) && !is.null(known), "known",
     "Give {.arg weights} or {.arg known}, not both.")

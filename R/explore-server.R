@@ -68,7 +68,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   output$best <- shiny::renderText(plain_words(format(shiny::req(compared()))))
   output$groups_table <- shiny::renderTable(short_table(shiny::req(grouped())))
   output$gate_table <- shiny::renderTable({
-    shiny::req(is.numeric(input$least), !is.na(input$least), judged())
+    shiny::req(is_number(input$least), judged())
     short_table(gate(judged(), at_least = input$least))
   })
   output$sentences <- shiny::renderUI(sentences_of(shiny::req(judged())))
@@ -125,7 +125,7 @@ page_code <- function(read, input, known) {
     if (is_read && !is.null(read$covariates)) {
       paste0("estimate_accuracy(x, by = ", quoted(read$covariates), common, used, ")")
     },
-    if (is.numeric(input$least) && !is.na(input$least)) {
+    if (is_number(input$least)) {
       sprintf("gate(estimate, at_least = %s)", format(input$least))
     },
     "may_say(estimate)", if (length(input$systems) > 1L) "compare_systems(estimate)",
@@ -267,9 +267,10 @@ labels_found <- function(file, columns) {
 }
 
 # Turns "postive = positive, pos = positive" into `categories`: the names replace the values.
-labels_to_join <- function(text) {
-  pairs <- strsplit(trimws(strsplit(text %||% "", ",", fixed = TRUE)[[1L]]), " *= *")
-  abort_if(any(lengths(pairs) != 2L), "page", call = NULL, field = "join", c(
+labels_to_join <- function(text = "") {
+  if (!rlang::is_string(text)) abort_page("join")
+  pairs <- strsplit(trimws(strsplit(text, ",", fixed = TRUE)[[1L]]), " *= *")
+  abort_if(any(lengths(pairs) != 2L | !nzchar(unlist(lapply(pairs, `[`, 1L)))), "page", call = NULL, field = "join", c(
     "\"Labels to join\" has pairs, separated by commas.",
     i = "Write the label that was found, an equals sign, and the label that replaces it."
   ))
@@ -319,7 +320,7 @@ chosen_ratings <- function(input, file) {
   right <- sent(input$right %||% "", c("", labels), "right")
   if (nzchar(right)) systems <- c(application = right)
   groups <- sent(input$groups %||% "", c("", read$columns), "groups")
-  join <- labels_to_join(input$join)
+  join <- labels_to_join(input$join %||% "")
   more <- c(
     if (length(join) > 0L) list(categories = join), if (nzchar(groups)) list(covariates = groups)
   )

@@ -211,15 +211,21 @@ tidy_differential <- function(x) {
   out
 }
 
+# Is the value of a pattern above the median of the cases? If no value is, is it the median?
+upper_half <- function(value, x) {
+  weight <- pattern_weights(x)
+  order <- order(value)
+  cut <- value[order][[which(2 * cumsum(weight[order]) >= sum(weight))[[1L]]]]
+  if (any(value > cut)) value > cut else value >= cut
+}
+
 # Statistic and degrees of freedom of the test in which rater `j` is a different rater in each group
 # of cases. Groups are the levels of a factor, or the halves of a number.
 ratio_of_groups <- function(fit, j, term) {
   if (is.na(j) || is_known_rater(fit)[[j]]) return(c(NA_real_, NA_real_))
   x <- fit$x
   value <- pattern_covariates(x)[[term]]
-  if (is.numeric(value) && length(unique(value)) > 2L) {
-    value <- value > stats::median(value[x$index])
-  }
+  if (is.numeric(value) && length(unique(value)) > 2L) value <- upper_half(value, x)
   rater <- rating_rater(x)
   # Only groups in which the rater has ratings count.
   group <- match(value, unique(value[rating_pattern(x)[rater == j]]), nomatch = 1L) - 1L

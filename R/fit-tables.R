@@ -351,6 +351,7 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
     ends[terms %in% rate_terms(x$x), ] <- calibrated_interval(x$calibrated, conf_level)
   }
   names <- x$x$raters
+  ends[terms %in% paste0("rater_accuracy[", mostly_prior(x), "]"), ] <- NA
   rater <- names[match(terms, paste0("rater_accuracy[", names, "]"))]
   answered <- startsWith(terms, "answered[") # of all raters, category by category
   rater[answered] <- rep_len(names, sum(answered))

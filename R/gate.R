@@ -51,7 +51,7 @@
 #' @export
 gate <- function(x, at_least) {
   check_given()
-  first <- if (inherits(x, "result_parts")) x[[1L]] else x
+  first <- first_part(x)
   compared <- inherits(first, "system_comparison")
   abort_argument_if(!compared && !inherits(first, "accuracy_estimate"), "x",
     "must be a result of {.fun estimate_accuracy} or {.fun compare_systems}.", not = x)

@@ -224,3 +224,17 @@ gold_kind <- function(gold, x) {
   if (length(gold$case) == 0L || is_sample(gold, x)) return("sample")
   switch(gold$sample, random = "unrated", given = "picked", gold$sample)
 }
+
+# Known truths of each variable: those of a list with names of variables, the truths in `x`, where
+# there are any, or the same for all.
+truth_of_variables <- function(known, x) {
+  if (rlang::is_bare_list(known)) {
+    unknown <- setdiff(names(known), names(x))
+    abort_argument_if(length(unknown) > 0L || is.null(names(known)), "known_truth",
+      "must have names of variables.", i = "They are {.val {names(x)}}.")
+    return(stats::setNames(lapply(names(x), function(name) known[[name]]), names(x)))
+  }
+  held <- vapply(x, function(x) !is.null(x$truth), NA)
+  if (isTRUE(known) && any(held)) lapply(held, function(held) if (held) TRUE) else
+    lapply(x, function(x) known)
+}

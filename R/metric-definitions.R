@@ -32,6 +32,7 @@ new_metric <- function(id, title, reference, kernel, form = "category", needs = 
 }
 
 zero_by_zero <- "its denominator is 0"
+ratio_of_zeros <- "its numerator and its denominator are 0"
 no_such_case <- "no case is of this category"
 no_such_answer <- "the system never gives this answer"
 of_one_kind <- "no case, or every case, is of this category"
@@ -194,16 +195,16 @@ built_in_metrics <- by_id(list(
   category_metric(
     "lr_positive", "Positive likelihood ratio",
     ~ share_of(tp * (fp + tn), fp * (tp + fn)), reference = simel1991,
-    odds = TRUE
+    odds = TRUE, undefined = ratio_of_zeros
   ),
   category_metric(
     "lr_negative", "Negative likelihood ratio",
     ~ share_of(fn * (fp + tn), tn * (tp + fn)), reference = simel1991,
-    better = "low", odds = TRUE
+    better = "low", odds = TRUE, undefined = ratio_of_zeros
   ),
   category_metric(
     "dor", "Diagnostic odds ratio", ~ share_of(tp * tn, fp * fn),
-    reference = "Glas et al. (2003), doi:10.1016/S0895-4356(03)00177-X", odds = TRUE
+    reference = "Glas et al. (2003), doi:10.1016/S0895-4356(03)00177-X", odds = TRUE, undefined = ratio_of_zeros
   ),
   category_metric(
     "detection_prevalence", "Share of answers", ~ ratio_of(tp + fp, tp + fn + fp + tn), better = ""

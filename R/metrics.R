@@ -327,20 +327,38 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
     whole <- is.na(table$category) & is.na(table$average)
     table <- table[whole | table$category %in% positive, ]
   }
-  table <- odds_of_shares(table, vapply(plan$records, `[[`, NA, "odds")[table$metric])
+  record <- accuracy_intervals()[[interval %||% estimate$options$interval]]
+  table <- odds_of_shares(table, vapply(plan$records, `[[`, NA, "odds")[table$metric],
+    if (!identical(record$spread, "percentile")) normal_quantile(conf_level))
   systems <- systems %||% estimate$table$system
   order <- order(match(table$system, systems), match(table$metric, names(plan$records)))
   table[order[table$system[order] %in% systems], ]
 }
 
 # From v / (1 + v) to v in the rows `at`, of metrics that have no largest value and no averages;
-# standard errors by the delta method.
-odds_of_shares <- function(table, at) {
+# standard errors by the delta method. Intervals are symmetric for log(v). Half of their width is
+# `z` standard errors, or the shorter side of the given interval if that is longer, as in sequences.
+# Percentiles (`z` is NULL) are transformed. Estimates of zero and infinity have no interval.
+odds_of_shares <- function(table, at, z) {
   share <- table$estimate[at]
-  error <- table$std.error[at] / (1 - share)^2
-  table$std.error[at] <- replace(error, share >= 1, NA)
-  columns <- c("estimate", "conf.low", "conf.high")
-  table[at, columns] <- lapply(table[at, columns], function(share) share / (1 - share))
+  error <- table$std.error[at]
+  ends <- as.matrix(table[at, c("conf.low", "conf.high")])
+  if (!is.null(z)) {
+    below <- ifelse(ends[, 1L] > 0, share - ends[, 1L], Inf)
+    above <- ifelse(ends[, 2L] < 1, ends[, 2L] - share, Inf)
+    side <- pmin(below, above)
+    half <- pmax(z * error, ifelse(is.finite(side), side, 0)) / (share * (1 - share))
+    ends[] <- stats::plogis(stats::qlogis(share) + outer(half, c(-1, 1)))
+  }
+  border <- share %in% 0:1
+  ends[border, ] <- NA
+  ratio <- function(share) share / (1 - share)
+  table$std.error[at] <- replace(error / (1 - share)^2, border, NA)
+  table$reason[at] <- ifelse(border & is.na(table$reason[at]), "the estimate is on a boundary",
+    table$reason[at])
+  table[at, c("estimate", "conf.low", "conf.high")] <- data.frame(
+    ratio(share), ratio(ends[, 1L]), ratio(ends[, 2L])
+  )
   table[!at | is.na(table$average), ]
 }
 

@@ -1,7 +1,7 @@
 #' @rdname tidy.rater_fit
 #' @srrstats {UL6.0, UL6.1, UL6.2} autoplot() and plot(); long labels are shortened
 #' @param object A [fit_raters()] result.
-#' @param type `"parameters"` (the default): estimates with 90% intervals from standard errors: the
+#' @param type `"parameters"` (the default): estimates with intervals from standard errors: the
 #'   accuracy of the raters, compared with chance, the base rates of the categories and, for models
 #'   of confidence, the shares of confidence levels. `"confusion"`: the confusion matrices
 #'   ([confusion()]) of each rater, or one for all raters.
@@ -23,7 +23,7 @@ autoplot.rater_fit <- function(object, # nolint: object_name.
 }
 
 plot_parameters <- function(object) {
-  table <- tidy(object, conf_level = 0.9)
+  table <- tidy(object)
   table <- table[is_probability_term(table$term, object), ]
   kind <- 1L + startsWith(table$term, "confidence_") + 2L * startsWith(table$term, "base_rate[")
   table$panel <- factor(kind, 1:3, c("accuracy", "confidence", "base rate"))[, drop = TRUE]
@@ -43,7 +43,9 @@ plot_parameters <- function(object) {
     titled(
       "What agreement says about raters",
       if (object$identified == "yes") {
-        "Estimates with 90% intervals; dashed: accuracy by chance"
+        paste0(
+          "Estimates with ", interval_title(default_conf_level()), "s; dashed: accuracy by chance"
+        )
       } else {
         paste("Not identified:", reason_of_fit(object))
       },

@@ -281,7 +281,9 @@ variables_of_columns <- function(data, columns, repeats) {
   flags <- length(names) > 1L && all(vapply(data[names], function(x) all(x %in% c(0, 1, NA)), NA))
   if (flags) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
     i = "If they are labels of one answer, say {.code repeats = \"labels\"}.")
-  stats::setNames(lapply(names, function(name) list(rating = name)), names)
+  if (length(names) > 1L) {
+    stats::setNames(lapply(names, function(name) list(rating = name)), names)
+  }
 }
 
 # Calls ratings() for each variable. Arguments that are lists with names of variables, also of

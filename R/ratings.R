@@ -207,7 +207,7 @@ ratings <- function(data, ..., raters = NULL, systems = NULL, case = NULL, rater
   abort_argument_if(!is.null(na) && !is.atomic(na), "na", "must be labels.", not = na)
   check_text(na, "na")
   variables <- variables_of_columns(data, columns, repeats)
-  if (length(variables) > 1L) return(rate_variables(variables, options, columns, match.call()))
+  if (length(variables) > 0L) return(rate_variables(variables, options, columns, match.call()))
   abort_argument_if(!is.null(abstain) && (!is.atomic(abstain) || length(abstain) == 0L), "abstain",
     "must be labels, or {.code NA} for empty cells.", not = abstain)
   check_text(abstain, "abstain")

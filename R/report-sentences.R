@@ -34,7 +34,7 @@ may_say <- function(x, what = c("sentences", "methods")) {
   what <- check_choice(what)
   ok <- c("accuracy_estimate", "system_comparison", "metric_estimate", "agreement")
   fits <- c("draws_fit", "fit_check")
-  first <- if (what == "sentences" && inherits(x, "result_parts")) x[[1L]] else x
+  first <- if (what == "sentences") first_part(x) else x
   abort_argument_if(!inherits(first, c(ok, if (what == "methods") fits)), "x",
     "must be a result of {.fun estimate_accuracy}, {.fun compare_systems}, {.fun estimate_metrics}
         or {.fun agreement}.", not = x,
@@ -66,7 +66,7 @@ with_references <- function(words) {
 say_sentences.result_parts <- function(x) {
   table <- bind_parts(x, function(part) say_sentences(part))
   of_all <- is.na(table$system) & !table$may
-  table$sentence <- paste0(ifelse(of_all, "", part_words(table)), table$sentence)
+  table$sentence <- paste0(ifelse(of_all, "", part_words(table[1L])), table$sentence)
   table[of_all, 1L] <- NA
   structure(unique(table), class = c("said_sentences", class(table)))
 }

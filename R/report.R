@@ -49,17 +49,20 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   more <- rlang::enquos(...)
   known_raters <- if (!is.null(more$known_raters)) rlang::eval_tidy(more$known_raters)
   variables <- if (is_variables(x)) x else list(x)
-  x <- lapply(variables, function(x) {
+  column <- if (is_variables(x)) "variable" else ""
+  x <- Map(function(x, name) in_part(name, column, {
     check_ratings(x)
     abort_if(n_systems(x) == 0L, "system", "A report of accuracy needs systems.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character())
+    abort_argument_if(!is.null(positive) && n_categories(x) != 2L, "positive",
+      "is for two categories.", x = "There are {n_categories(x)}.")
     if (!is.null(positive)) check_choice(positive, x$categories)
     if (!is.null(rater_kind)) x$rater_kind <- settle_kinds(check_rater_kind(rater_kind), x)
     # Checked before pages are rendered.
     gold <- settle_gold(known_truth, gold_sample, x)
     if (is.null(known_raters)) check_one_rater(x, gold, method_average$id, NULL)
     x
-  })
+  }), variables, rlang::names2(variables))
   by <- lapply(x, by_of_cases, by = more$by %||% rlang::quo(NULL))
   format <- report_format(file)
   check_string(title, "title")
