@@ -278,3 +278,19 @@ test_that("survey designs give the standard errors of svyglm() where coders make
   refused(of_coders(data, weights = weight), free_errors(~z), design = design)
   expect_error(tidy(fit, "regression", cluster = "psu"), class = "fallible_error_argument")
 })
+
+test_that("the halves of a number count weights, and exist where the median is the maximum", {
+  data <- withr::with_seed(4, draw_regression(300, right = c(0.85, 0.85, 0.85)))
+  data$z <- round(data$z + (data$psu > 20))
+  data$w <- 1 + (data$psu > 30)
+  fit_of <- function(data, ...) {
+    x <- ratings(data, raters = c(r1, r2, r3), covariates = z, rater_kind = "expert", ...)
+    tidy(quiet(fit_raters(x, free_errors(~z))), "differential")
+  }
+  weighted <- fit_of(data, weights = "w")
+  expanded <- fit_of(data[rep(seq_len(300), data$w), ])
+  expect_equal(weighted$statistic, expanded$statistic, tolerance = 1e-6)
+  data$z <- pmin(data$z, 0)
+  expect_gt(mean(data$z == 0), 0.5)
+  expect_false(anyNA(fit_of(data)$p.value))
+})
