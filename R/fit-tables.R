@@ -290,7 +290,11 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'   * `n`: number of ratings of the rater, or of cases if there is no rater.
 #'
 #'   Standard errors are `NA` for base rates if one of them is zero, and for all parameters if
-#'   raters agree perfectly or weights are not counts.
+#'   raters agree perfectly or weights are not counts. With a pooled prior, as in [dawid_skene()],
+#'   they take its centre and its size as known, and are too small for raters with few ratings: in
+#'   simulations nominal 90% intervals contained .77 to .83 of accuracies at 60 or more ratings.
+#'   Raters with fewer ratings than the prior is worth have no interval. For honest intervals fit
+#'   with `method = "bayes"`.
 #'
 #'   `confint()`: a matrix of these intervals, by default of level 0.95. Probabilities have Wilson's
 #'   interval, within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a

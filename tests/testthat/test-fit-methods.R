@@ -216,6 +216,19 @@ test_that("tidy() names raters, with the intervals of confint() and the numbers 
   expect_identical(tidy(odd)$rater[1:3], c("a]: b", "b", "c"))
 })
 
+test_that("raters whose accuracy is mostly prior have no interval", {
+  withr::local_seed(10)
+  long <- as.data.frame(simulate_ratings(rater_design(rep(0.8, 6), n = 150)), what = "ratings")
+  long <- long[long$rater != "rater6" | as.integer(long$case) <= 3, ]
+  fit <- quiet(fit_raters(
+    ratings(long, case = case, rater = rater, rating = rating), dawid_skene()
+  ))
+  few <- mostly_prior(fit)
+  expect_true("rater6" %in% few)
+  found <- tidy(fit)
+  expect_setequal(found$rater[is.na(found$conf.low) & !is.na(found$rater)], few)
+})
+
 test_that("confint() of posterior draws has the rows of tidy()", {
   withr::local_seed(9)
   x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.9), NULL, 2, n = 60))
