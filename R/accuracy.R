@@ -41,7 +41,7 @@
 #' @param known_truth Cases whose true category is known ("gold cases"). Either the result of
 #'   [gold_cases()], which also records how the cases were sampled, or anything that its argument
 #'   `truth` accepts. `TRUE` uses the truth that `x` contains (see [ratings()]); it is not used
-#'   otherwise.
+#'   otherwise. For several variables also a list with their names.
 #' @param known_raters Raters with known error rates, from a calibration on other cases, as in
 #'   [fit_raters()]. Cannot be used together with `known_truth`. See *Calibration samples*.
 #' @param gold_sample How the gold cases were chosen: `"random"`; the probability with which each
