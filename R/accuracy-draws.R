@@ -250,8 +250,8 @@ weighted_by_gold <- function(found, x, gold) {
   found
 }
 
-# Creates an estimate with the draws of `cells` of all systems, the `parts` of the variances, and
-# the number of gold cases.
+# Creates an estimate from the draws `found`. Besides the usual fields it has `cells` (draws of the
+# tables of all systems), `parts` (parts of the variances) and `drawn_gold` (number of gold cases).
 as_draws_estimate <- function(fit, found, options, gold) {
   n <- judged_cases(fit)
   lacking <- n == 0

@@ -141,7 +141,8 @@ agreement_notes <- function(table, about) {
   )
 }
 
-# Names the scale weights and the measures whose names they change.
+# A note that gives the scale weights and explains measures that could be confused with others under
+# them. Without weights, for ordered categories: only some measures count near misses.
 weights_note <- function(measures, about) {
   name <- about$scale_name
   if (name != unweighted) {

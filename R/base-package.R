@@ -212,7 +212,8 @@ check_memory <- function(numbers, what, instead) {
     x = "There would be {number(numbers)}.", i = instead, numbers = numbers)
 }
 
-# Checks `numbers` values for each pair of raters and systems, by default for all pairs.
+# Fails if `numbers` values for each of `pairs` pairs of raters and systems need too much memory. By
+# default, `pairs` is the number of all pairs.
 check_pair_numbers <- function(judges, numbers, pairs = judges * (judges - 1) / 2) {
   check_memory(
     numbers * pairs, "numbers about pairs of raters and systems",

@@ -143,9 +143,10 @@ has_remote_workers <- function() {
   has_workers() && !inherits(future::plan(), c("multisession", "multicore"))
 }
 
-# Values of `tasks`: functions without arguments that contain everything they need, because names on
-# a worker belong to the user. `names` identify lost tasks. The error for lost tasks has the values
-# of the finished tasks.
+# Runs `tasks` and returns their values. A task is a function without arguments that contains the
+# data it needs, because variables in the workspace of a worker may be the user's. `names`: names of
+# the tasks, with which the error reports lost ones. The error also holds the values of finished
+# tasks.
 run_pieces <- function(tasks, names, globals = list(), packages = character()) {
   lost_or <- function(code) tryCatch(code, FutureError = identity)
   futures <- lapply(tasks, function(task) {

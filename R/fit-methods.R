@@ -212,9 +212,10 @@ draw_truth <- function(fit, pattern) {
   1L + as.integer(rowSums(stats::runif(length(pattern)) > below))
 }
 
-# Distributions of a model. truth: a function of patterns that draws true categories. strata:
-# probabilities of strata. probability: a function of classes, category k, and positions `at` of
-# ratings in the patterns, which returns the probabilities of category k.
+# A list of the distributions from which simulate() draws. `truth(pattern)` draws a true category
+# for each pattern. `strata`: probabilities of the strata of difficulty.
+# `probability(class, k, at)`: probability of category k for the ratings at positions `at`, given
+# the class (true category within stratum) of each.
 drawing_law <- function(fit) UseMethod("drawing_law")
 
 drawing_law.rater_fit <- function(fit) {

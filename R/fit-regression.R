@@ -227,7 +227,8 @@ ratio_of_groups <- function(fit, j, term) {
   value <- pattern_covariates(x)[[term]]
   if (is.numeric(value) && length(unique(value)) > 2L) value <- upper_half(value, x)
   rater <- rating_rater(x)
-  # Only groups in which the rater has ratings count.
+  # Groups in which the rater has no ratings get the number of the first group, which changes
+  # nothing.
   group <- match(value, unique(value[rating_pattern(x)[rater == j]]), nomatch = 1L) - 1L
   more <- max(group)
   if (more == 0L) return(c(NA_real_, NA_real_))

@@ -46,7 +46,8 @@ check_takes_confidence <- function(x, input) {
     i = "Name a column for each rater, in the order of {.arg raters}.")
 }
 
-# Codes all columns in the same levels: `levels`, and `codes`, an integer vector per column.
+# Converts all columns to codes of the same levels. Returns a list of `levels` and `codes`, an
+# integer vector per column.
 code_confidence <- function(columns, rows) {
   empty <- vapply(columns, function(column) all(is.na(column)), NA)
   abort_if(all(empty), "confidence", "There is not a single {.arg confidence}.",

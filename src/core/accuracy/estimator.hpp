@@ -126,7 +126,8 @@ struct SystemEstimate {
   double typical = estimate;      // typical share, see common.hpp
   double std_error = estimate;    // sampling error: within and between members
   double rater_error = estimate;  // share of ratings that are wrong
-  // Weight of the members with equal difficulty and without separate error rows.
+  // Weight of the members of the average with equally difficult cases and judges that differ at
+  // most in accuracy.
   double independence_weight = estimate;
   // Expected numbers of cases with independent and with shared errors, by answer within truth.
   std::vector<double> independent_counts, shared_counts;

@@ -6,7 +6,8 @@
 
 namespace fallible {
 
-// Shifts are a grid, because the posterior of a shift has jumps where strata reach 0 and 1.
+// Shifts take values on a grid, because the posterior of a shift has jumps where the accuracy in a
+// stratum reaches 0 or 1.
 constexpr double shifts[] = {0, 0.1, 0.2, 0.3};
 
 struct OneCoinSettings {

@@ -158,7 +158,8 @@ struct LightSums {
   std::size_t width() const { return 2 + 2 * static_cast<std::size_t>(ratings->categories); }
   std::size_t pairs() const { return sums.size() / width(); }
 
-  // Calls visit(number of the pair, category of the first, of the second) for all pairs in a row.
+  // Calls visit(number of the pair of raters, category of the first, category of the second) for
+  // all pairs of ratings in row `i`.
   template <class Visit>
   void for_each_pair(int i, const Visit& visit) const {
     const auto judges = static_cast<std::size_t>(ratings->judges);

@@ -25,9 +25,10 @@ struct KFit {
 // `weight` has one entry per tally. An agreement at most 1e-9 above chance counts as chance.
 KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight);
 
-// Covariance of (rater accuracy, base rates) by the delta method, from the influence of each case
-// on agreement and category shares and equations 2 and 5. Entries of base rates are NaN if a base
-// rate is zero. All entries are NaN if raters are never wrong.
+// Covariance of (rater accuracy, base rates) by the delta method. The covariance of agreement and
+// category shares comes from the influence of each case. It is then transformed with the
+// derivatives of equations 2 and 5. All entries of base rates are NaN if any base rate is zero. All
+// entries are NaN if raters are never wrong.
 Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit);
 
 // Posterior probabilities of the categories of a tally, under an identified fit.

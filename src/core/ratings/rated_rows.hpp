@@ -8,7 +8,8 @@
 
 namespace fallible {
 
-// Appends the part of a pattern that matters to an empty `key`. False if the pattern has no row.
+// Fills `key`, which is empty on entry, with the part of the pattern that the model uses. Returns
+// false if the pattern belongs to no row.
 using PatternKey = std::function<bool(int pattern, std::vector<int>& key)>;
 
 // Distinct keys in lexicographic order, so that nothing depends on the order of cases.
