@@ -81,7 +81,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   known <- !is.null(draws$values) || measures_by_gold(x, interval)
   found <- if (known) interval else interval_none$id
   new_confusion_estimate(
-    cells, confusion_categories(x, counts[at], draws, at, interval, conf_level),
+    cells, recall_and_precision(x, counts[at], draws, at, interval, conf_level),
     c(x$options[c("method", "replicates")],
       list(interval = found, conf_level = conf_level, words = estimator_words(x))),
     if (known) metric_interval_note(interval, conf_level, list(x))
@@ -147,7 +147,7 @@ confusion_cells <- function(estimate, counts, draws, at, interval, conf_level) {
 }
 
 # Recall and precision, computed as metrics.
-confusion_categories <- function(estimate, counts, draws, at, interval, conf_level) {
+recall_and_precision <- function(estimate, counts, draws, at, interval, conf_level) {
   categories <- estimate$fit$x$categories
   plan <- metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
   found <- metrics_of_table(estimate, plan, interval, conf_level, draws, at)

@@ -71,11 +71,11 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
   )
   options$common <- check_common(common, record) %||%
     if (!is.null(record$common)) common_words[[1L]]
-  about <- choose_systems(x$x, systems)
-  check_has_systems(about)
+  chosen <- choose_systems(x$x, systems)
+  check_has_systems(chosen)
   gold <- gold_of_draws(x, known_truth, gold_sample)
   if (!is.null(gold)) x <- draws_without_truth(x)
-  draws_estimate(x, about, options, gold)
+  draws_estimate(x, chosen, options, gold)
 }
 
 # Returns a random sample as a list with case and truth (numbers), or NULL.
@@ -95,9 +95,9 @@ draws_without_truth <- function(fit) {
   fit_settled(x, fit$model, known, fit$prior, fit$sampling, fit$seed)
 }
 
-# `about`: the ratings of the fit with the answers of the systems to evaluate.
-draws_estimate <- function(fit, about, options, gold = NULL) {
-  fit <- fit_with(fit, about)
+# `chosen`: the ratings of the fit with the answers of the systems to evaluate.
+draws_estimate <- function(fit, chosen, options, gold = NULL) {
+  fit <- fit_with(fit, chosen)
   parts <- drawn_ends(fit)
   # Posterior from the raters without systems, for the current rows.
   fit$posterior <- parts$posterior

@@ -6,11 +6,11 @@
   abort_argument_if(!is.null(rule_field(x$fit$model)) || any(known_patterns(x$fit)), "x",
     "rests on a fit of all systems together.",
     i = "Choose {.arg systems} in {.fun estimate_accuracy}.")
-  show_accuracy(structure(systems_of(unclass(x), at), class = class(x)))
+  show_accuracy(structure(estimate_of_systems(unclass(x), at), class = class(x)))
 }
 
 # Patterns that no longer differ are joined; the first of them represents the others.
-systems_of <- function(x, at) {
+estimate_of_systems <- function(x, at) {
   before <- x$fit$x
   x$fit <- fit_with(x$fit, join_patterns(keep_systems(x$fit$x, at)))
   pattern <- rows_for(before, x$fit$x)

@@ -351,11 +351,11 @@ overlap_of_raters <- function(view) {
   share <- function(of) sum(cases[of]) / sum(cases)
   tables <- lapply(seq_along(view$x$raters), function(rater) {
     rated <- !is.na(answers[, rater])
-    same <- counts[cbind(seq_along(rated), replace(answers[, rater], !rated, 1L))]
-    all <- rowSums(counts)
+    n_same <- counts[cbind(seq_along(rated), replace(answers[, rater], !rated, 1L))]
+    n_all <- rowSums(counts)
     tibble::tibble(
       rater = view$x$raters[[rater]], ratings = sum(cases[rated]), coverage = share(rated),
-      overlap = share(rated & all > 1), conflict = share(rated & all > same)
+      overlap = share(rated & n_all > 1), conflict = share(rated & n_all > n_same)
     )
   })
   stack_rows(tables)

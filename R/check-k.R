@@ -293,8 +293,8 @@ pair_table <- function(found, judges) {
 plan_k <- function(x, settings) {
   untestable <- reason_untestable(x)
   # Errors in tests of other properties depend on distance only if categories are ordered.
-  other <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
-  others <- c(other, other, "uniform")
+  other_errors <- if (x$ordered && n_categories(x) > 2L) "distance" else "uniform"
+  errors_to_try <- c(other_errors, other_errors, "uniform")
   strata <- c("strata", "none", "none")
   equal <- axes(
     c("rater", "rater", "common", "common"), "uniform", c("strata", "none", "strata", "none")
@@ -313,16 +313,16 @@ plan_k <- function(x, settings) {
     )
   }
   plan <- unlist(recursive = FALSE, lapply(settings$properties, switch,
-    accuracy = list(test("accuracy", "likelihood ratio", axes("common", others, strata),
+    accuracy = list(test("accuracy", "likelihood ratio", axes("common", errors_to_try, strata),
       list(accuracy = "rater"), if (has_counts(x)) no_identity)),
     errors = lapply(settings$errors, function(errors) {
       test("errors", paste0("likelihood ratio, ", errors), equal, list(errors = errors),
         if (n_categories(x) == 2L) "with two categories there is only one way to err")
     }),
     difficulty = list(test("difficulty", "likelihood ratio",
-      axes(c("rater", "rater", "common"), c(other, "uniform", "uniform"), "none"),
+      axes(c("rater", "rater", "common"), c(other_errors, "uniform", "uniform"), "none"),
       list(difficulty = "strata"))),
-    independence = list(test("independence", NULL, axes("rater", others, strata),
+    independence = list(test("independence", NULL, axes("rater", errors_to_try, strata),
       reason = reason_no_pairs(x, settings), residual = TRUE))
   ))
   # Disagreeing pairs and base rates need a null model with equally probable errors.

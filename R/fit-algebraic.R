@@ -299,11 +299,11 @@ posterior_of_table <- function(table, x) {
 }
 
 # Raises an error if the model is needed and only its posterior is known.
-check_has_law <- function(fit, what) UseMethod("check_has_law")
+check_has_model <- function(fit, what) UseMethod("check_has_model")
 
-check_has_law.rater_fit <- function(fit, what) invisible()
+check_has_model.rater_fit <- function(fit, what) invisible()
 
-check_has_law.posterior_fit <- function(fit, what) {
+check_has_model.posterior_fit <- function(fit, what) {
   abort_argument("object", "{what} needs the model, of which this fit has only the posterior.",
     i = "Refit the model, and give its posterior to {.fun as_rater_fit}.")
 }

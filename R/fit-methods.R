@@ -62,7 +62,7 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
 # The ratings to predict from, and the posterior of each of their patterns.
 judge <- function(fit, newdata) {
   if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
-  check_has_law(fit, "Judging new cases")
+  check_has_model(fit, "Judging new cases")
   newdata <- as_ratings(newdata, categories = fit$x$categories, arg = "newdata")
   x <- patterns_for(fit$model, as_new_cases(fit, vote_as_fitted(newdata, fit$x)))
   list(x = x, posterior = posterior(fit, x))
@@ -132,7 +132,7 @@ entropy <- function(probability) {
 simulate.rater_fit <- function(object, nsim = 1L, seed = NULL, ...) {
   check_dots_empty(...)
   nsim <- check_count(nsim, "nsim")
-  check_has_law(object, "Drawing panels")
+  check_has_model(object, "Drawing panels")
   abort_argument_if(object$identified != "yes" || anyNA(object$base_rates), "object",
     "There is nothing to draw from: the fit is not identified.",
     x = "The reason: {reason_of_fit(object)}.")
@@ -266,7 +266,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
                              known_truth = object$given$truth, known_raters = object$given$raters,
                              new = NULL, prior = object$given$prior, ...) {
   check_dots_empty(...)
-  check_has_law(object, "A new fit")
+  check_has_model(object, "A new fit")
   abort_argument_if(!is.null(new) && !missing(x), "new",
     "Give {.arg x} to replace the ratings of the fit, or {.arg new} to add to them.",
     x = "Both are given.")

@@ -26,9 +26,9 @@ stand_in_replicates <- function(estimate, what) {
   if (!is.null(options$record)) {
     return(bootstrap_replicates(function_estimator(fit$x, method$run), fit, options, what))
   }
-  borrowed <- has_stand_in(estimate)
+  uses_stand_in <- has_stand_in(estimate)
   method <- accuracy_methods()[[method$stand_in]]
-  paired <- what == "accuracy" && borrowed
+  paired <- what == "accuracy" && uses_stand_in
   if (paired && n_systems(fit$x) <= many_systems) {
     options$replicates <- max(options$replicates, paired_replicates)
   }
@@ -38,7 +38,7 @@ stand_in_replicates <- function(estimate, what) {
     make_estimator(fit, method, options)
   }
   back <- estimate$details$common
-  if (!borrowed && !is.null(method$common) && is_corrected(back)) {
+  if (!uses_stand_in && !is.null(method$common) && is_corrected(back)) {
     estimator <- mixed_estimator(estimator, make_estimator(fit, method_shared, options), back)
   }
   bootstrap_replicates(estimator, fit, options, what)

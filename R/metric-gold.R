@@ -249,7 +249,7 @@ lack_of_rows <- function(plan, x, expected, words, absent) {
 # with the prediction from ratings.
 
 # `found`: rows of a system from ratings only, with `hidden` errors.
-scores_with_gold <- function(found, estimate, plan, judge, interval, conf_level) {
+score_metrics_with_gold <- function(found, estimate, plan, judge, interval, conf_level) {
   part <- scored_gold(estimate, judge)
   ends <- ranges_of_plan(plan)
   alone <- unit_rows(found, ends)

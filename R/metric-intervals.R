@@ -14,7 +14,7 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
     if (measures_by_gold(estimate, interval)) {
       metrics_with_gold(found, estimate, plan, s, interval, conf_level)
     } else {
-      own_accuracy(found, alone, interval, s, conf_level)
+      with_estimated_accuracy(found, alone, interval, s, conf_level)
     }
   })
   found <- without_parts(stack_rows(tables))
@@ -109,7 +109,7 @@ undefined_reason <- function(plan) {
 
 # Accuracy is that of the estimate, also if the truth of all cases is known. Its interval is that of
 # the estimate if the kind and level are the same.
-own_accuracy <- function(found, estimate, interval, s, conf_level) {
+with_estimated_accuracy <- function(found, estimate, interval, s, conf_level) {
   at <- which(found$metric == built_in_metrics$accuracy$id)
   if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(found)
   own <- estimate$table[s, ]

@@ -11,7 +11,7 @@ simulated_parts <- function(settings, seed) {
     answer <- if (is.null(settings$cases)) {
       search_cases(at, settings, i)
     } else {
-      answer_at(at(settings$cases), settings, i)
+      plan_row_at(at(settings$cases), settings, i)
     }
     # Further points around the answer, for the picture.
     centre <- if (is.na(answer$cases)) settings$max_cases / 4 else answer$cases
@@ -57,14 +57,14 @@ search_cases <- function(at, settings, i) {
   )
   if (is.null(bracket$high)) return(unreached(at, bracket$tried, settings, i))
   # Even the smallest allowed number of cases reaches the target.
-  if (is.null(bracket$low)) return(answer_at(at(bracket$high), settings, i))
+  if (is.null(bracket$low)) return(plan_row_at(at(bracket$high), settings, i))
   rough <- line_through(at, c(bracket$low, sqrt(bracket$low * bracket$high), bracket$high), target)
   centre <- min(max(rough$cases, bracket$low), bracket$high)
   around <- pmin(centre * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5), settings$max_cases)
   line <- line_through(at, around, target)
   n <- min(max(ceiling(line$cases - 1e-6), settings$least_cases), settings$max_cases)
   fitted <- line$at(n)
-  out <- answer_at(at(n), settings, i)
+  out <- plan_row_at(at(n), settings, i)
   out$std.error <- line$std.error
   out[c("probability", "probability_mcse")] <- as.list(fitted)
   out$reason <- reason_short(out$probability + 1e-6, settings)
@@ -136,7 +136,7 @@ probit_line <- function(n, near, target) {
 # ---- Answers ------------------------------------------------------------------------------------
 
 # Simulated result at one number of cases.
-answer_at <- function(panels, settings, i) {
+plan_row_at <- function(panels, settings, i) {
   point <- summarise_panels(panels, settings)
   plan_row(settings$raters[[i]], panels$n, point, reason_short(point$probability, settings))
 }

@@ -7,12 +7,12 @@
 # returns the fields of an answer.
 nested_answers <- function(input, items, noun, answers, about, parts, rater, value, rating = NULL,
                            ...) {
-  each <- lapply(unname(items), parts)
-  none <- lengths(each) == 0L
-  answer <- unlist(each, recursive = FALSE)
+  answers_by_item <- lapply(unname(items), parts)
+  none <- lengths(answers_by_item) == 0L
+  answer <- unlist(answers_by_item, recursive = FALSE)
   failed <- vapply(answer, input$failed, NA)
   if (all(failed)) abort_file(input$path, sprintf("holds no %s with %s.", noun, answers))
-  item <- rep(lapply(items, about), lengths(each))
+  item <- rep(lapply(items, about), lengths(answers_by_item))
   table <- record_table(Map(function(item, who, answer, failed) {
     c(item, stats::setNames(list(who), rater), if (!failed) value(answer))
   }, item, names(answer), answer, failed), input)

@@ -19,7 +19,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
     if (!is.null(lack)) return(without_interval(tables[[s]], lack))
     rows <- score_intervals(tables[[s]], alone, plan, judges[[s]], draws[[s]], record, conf_level)
     if (measures_by_gold(estimate, interval)) {
-      rows <- scores_with_gold(rows, estimate, plan, judges[[s]], interval, conf_level)
+      rows <- score_metrics_with_gold(rows, estimate, plan, judges[[s]], interval, conf_level)
     }
     rows[setdiff(names(rows), "hidden")]
   })
