@@ -92,10 +92,11 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   check_dots_empty(...)
   x <- object$fit$x
   gold <- object$gold
-  abort_argument_if(is.null(gold) || !weights_are_counts(x), "object",
-    "{.arg object} has no gold sample to which cases could be added.",
-    i = "Give all of them to {.fun estimate_accuracy} as {.arg known_truth}, and say how they were
-        chosen, as {.arg gold_sample}.")
+  abort_argument_if(is.null(gold), "object", "{.arg object} has no gold sample yet.",
+    i = "Give all known truths to {.fun estimate_accuracy} as {.arg known_truth}, and state in
+        {.arg gold_sample} how the cases were chosen.")
+  abort_argument_if(!weights_are_counts(x), "object",
+    "Gold cases cannot be added if weights are not counts of cases.")
   interval <- check_choice(interval, names(gold_intervals()), "interval")
   if (!missing(known_truth)) {
     given <- as_gold_cases(known_truth, gold_sample)

@@ -201,7 +201,9 @@ with_bootstrap <- function(table, tasks, settings) {
     "These resamples leave the measure undefined, for lack of categories in use or of pairs."
   )
   warn_outside(
-    table$measure, table, 'There are few cases, so resamples repeat many: use {.code "jackknife"}.'
+    table$measure, table,
+    "Resamples repeat cases, which biases a measure if there are few. Use
+     {.code interval = \"jackknife\"}."
   )
   table
 }

@@ -20,10 +20,11 @@
 #'   priors.
 #'
 #' @param fit A [fit_raters()] result with `method = "bayes"`.
-#' @param priors Alternative priors for refits. Either positive powers, by default 0.5 and 2, to
-#'   which all priors except the centre of a panel are raised: `Beta(a, b)` with power 0.5 is
-#'   `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`. Or a named list of [rater_prior()]s; or `NULL` for no
-#'   refits.
+#' @param priors Alternative priors for refits. Either positive powers, by default 0.5 and 2: each
+#'   prior density is raised to this power (`Beta(a, b)` with power 0.5 is
+#'   `Beta(1 + (a - 1) / 2, 1 + (b - 1) / 2)`). The prior of the panel's centre, which exists only
+#'   with `others = "partial"` of [rater_prior()], stays the same. Or a named list of
+#'   [rater_prior()]s; or `NULL` for no refits.
 #' @return An object of class `fit_check` with `print()`, `plot()` and `glance()` (one row with the
 #'   worst value of each table). `tidy(x, what)` returns the tables:
 #' * `"terms"`, a row per parameter: `prior_mean`; `estimate`, the posterior mean; `contraction`,

@@ -2,16 +2,17 @@
 
 #' Leave out unclear units or weak workers
 #'
-#' Leaves out units or workers and measures the rest again. print() reports what was left out.
+#' Leaves out workers, or units (the items that workers label), and computes the [crowdtruth()]
+#' metrics of the rest again. `print()` reports which were left out.
 #'
 #' @param x A [crowdtruth()] result; or [ratings()], which are then measured in version 2014.
 #' @param what `"workers"` (the default): leave out workers by `min_units` and `flagged`. `"units"`:
 #'   leave out units by `below` and `sd`.
 #' @param min_units Workers who judged fewer units are left out; by default 3.
 #' @param flagged Further workers to leave out: a [flag_workers()] result, or names.
-#' @param below Units with a clarity (version 2.0: a UQS) below this value in \[0, 1\] are left out.
-#'   By default the mean over units minus `sd` standard deviations, as in the paper. The standard
-#'   deviation has the number of units as divisor.
+#' @param below Units with a lower clarity than this value in \[0, 1\] (version 2.0: a lower unit
+#'   quality, `uqs`) are left out. By default the mean minus `sd` standard deviations, as in Aroyo
+#'   and Welty (2014). The standard deviation has the number of units as divisor.
 #' @param sd Number of standard deviations for the default of `below`; by default 1.
 #' @return A [crowdtruth()] result, with the same version and options. Workers who lose all their
 #'   units stay in the table, with `NA` and a reason; so do units that lose all their workers.

@@ -13,8 +13,8 @@ spam_sign <- c(
 #' * Without `weights` and `known`, the **standard-deviation rule**: a metric counts against a
 #'   worker if it is more than `sd` standard deviations beyond the mean over workers. The direction
 #'   is that of disagreement, low quality or many annotations. A worker is flagged if at least
-#'   `votes` metrics do. The score is the number of these metrics minus `votes` plus one half. The
-#'   more spammers there are, the less they differ from the mean.
+#'   `votes` metrics count against the worker. The score is the number of these metrics minus
+#'   `votes` plus one half. The more spammers there are, the less they differ from the mean.
 #' * With `weights`, a **linear rule**: the score is the weighted sum of the metrics plus the weight
 #'   `(Intercept)`. A worker with a score above 0 is flagged.
 #' * With `known`, a linear rule **fitted** to workers of known quality, by logistic regression on
@@ -25,8 +25,8 @@ spam_sign <- c(
 #' @param x A [crowdtruth()] result; or [ratings()] or a [fit_raters()] result, whose ratings are
 #'   measured in version 2014.
 #' @param metrics Names of columns of `x$workers`. By default `unit_disagreement`,
-#'   `worker_disagreement` and `annotations_per_unit`; in version 2.0 `wwa`, `wua` and
-#'   `annotations_per_unit`.
+#'   `worker_disagreement` and `annotations_per_unit`. In version 2.0 `wwa` (agreement with other
+#'   workers), `wua` (agreement with units) and `annotations_per_unit`.
 #' @param weights Named numeric vector: the weight of each metric and, optionally, of `(Intercept)`.
 #'   Its names are the metrics, so that `metrics` can be left out.
 #' @param known Named logical vector: for some workers, by name, whether they are of low quality. It
@@ -34,8 +34,8 @@ spam_sign <- c(
 #' @param folds Number of folds, by default 10; each has its share of both kinds. If it is not below
 #'   the number of known workers, one worker is left out at a time. Folds are drawn with R's random
 #'   number generator.
-#' @param sd,votes Settings of the standard-deviation rule, see above. By default 1 and 2, or 1 vote
-#'   for a single metric.
+#' @param sd,votes Settings of the standard-deviation rule, see Details. By default 1 and 2, or 1
+#'   vote for a single metric.
 #' @param min_cases The least number of units of a worker who can be flagged. Workers with fewer
 #'   units have no score, and the rule is computed without them.
 #' @return An object of class `worker_flags`, a list with

@@ -135,7 +135,8 @@ lazy_systems <- function(quo, layout) {
     "systems",
     "must be {if (layout$by_rating) 'a lazy table in the database of' else 'columns of'}
         {.arg data}.", not = table,
-    i = "{.fun dplyr::copy_to} brings a data frame into a database.")
+    i = if (layout$by_rating) "{.fun dplyr::copy_to} brings a data frame into a database." else
+      "Join the table to {.arg data}, and name its columns in {.arg systems}.")
   if (!inherits(table, "tbl_lazy")) return(NULL)
   lacking <- setdiff(c("case", "system", "prediction"), ask_database(colnames(table)))
   abort_if(lacking, "columns",

@@ -141,9 +141,9 @@ by_judge <- function(x, names, arg, least, judges) {
     all(is.finite(x) & x < 1 & (x > least | x == 0))
   fits <- if (named) all(names(x) %in% names) else length(x) %in% c(1L, length(names))
   abort_argument_if(!ok || !fits || anyDuplicated(names(x)) > 0L, arg,
-    "must be one number in {if (least == 0) '[' else '('}{least}, 1), or one for each {judges}, or
-        some by name.",
-    not = x, i = "There are {.val {names}}.")
+    "must be one number in {if (least == 0) '[' else '('}{least}, 1), one for each {judges}, or a
+        named vector of numbers for some of them (the others get 0).",
+    not = x, i = "The names are {.val {names}}.")
   out <- double(length(names))
   if (named) replace(out, match(names(x), names), x) else rep_len(as.double(x), length(names))
 }

@@ -127,8 +127,9 @@ check_dependence <- function(dependence, pairs, errors, difficulty, confidence) 
   if (type == "none") return(NULL)
   free <- !rlang::is_formula(difficulty) && difficulty[[1L]] == "none" &&
     errors[[1L]] %in% c("uniform", "free") && !isTRUE(confidence)
-  abort_argument_if(!free, "dependence", "Dependent errors go with uniform or free ones, on cases of
-                     equal difficulty, without confidence.")
+  abort_argument_if(!free, "dependence",
+    "{.arg dependence} needs {.code errors = \"uniform\"} or {.val free},
+     {.code difficulty = \"none\"} and {.code confidence = FALSE}.")
   names <- unlist(pairs)
   ok <- is.list(pairs) && all(lengths(pairs) == 2L) && is.character(names) &&
     anyDuplicated(names) == 0L && !anyNA(names)

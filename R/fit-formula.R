@@ -159,8 +159,8 @@ coefficient_terms <- function(columns, categories) {
 
 rates_by_covariates <- function(fit, newdata) {
   abort_argument_if(!has_formula(fit$model), "newdata",
-    "{.arg newdata} needs a fit whose base rates are by formula.",
-    x = "{.arg fit} is one of the {format(fit$model)}.")
+    "{.arg newdata} needs a fit whose model has a formula for the base rates.",
+    x = "The model of {.arg fit} is: {format(fit$model)}.")
   abort_argument_if(!is.data.frame(newdata), "newdata",
     "must be a data frame with the covariates of the formula.", not = newdata)
   rates <- rates_of_cases(fit, newdata)

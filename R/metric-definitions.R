@@ -248,18 +248,20 @@ built_in_metrics <- by_id(list(
 #'   systems.
 #' @param id A name.
 #' @param title A title.
-#' @param kernel A function; see Kernels. `NULL` removes a registered measure or metric.
+#' @param kernel A function that computes the value of the measure or metric; its arguments are in
+#'   Kernels. `NULL` removes the registered measure or metric.
 #' @param form Input of the kernel; see Kernels.
 #' @param range Smallest and largest value, at which intervals are cut. By default -1 and 1 for
 #'   measures, 0 and 1 for metrics. The range of a metric must be finite.
-#' @param raters Of a measure of agreement: `2`, or `Inf` for two or more.
+#' @param raters For a measure of agreement, the number of raters that it compares: `2`, or `Inf`
+#'   for any number from two.
 #' @param better Of a metric: which values are better, `"high"` (the default) or `"low"`.
 #' @param reference The publication.
 #' @return `measures()`: a tibble with columns `id`, `title`, `range`, `scale` (of categories:
 #'   `"nominal"`, `"ordinal"`, `"interval"`, `"ratio"` or, for measures of two categories,
 #'   `"binary"`), `raters`, `weights` (does it take `scale_weights`?), `same_as` (the measure of
-#'   which it is another name, or `NA`), `reference`. With `scale_weights`, or if cases have a
-#'   single rating, values can be lower than a range from -1.
+#'   which it is another name, or `NA`), `reference`. With `scale_weights`, or if some cases
+#'   have a single rating, values may be below -1 although `range` begins at -1.
 #'
 #'   `measures("metric")`: columns `id`, `title`, `form`, `range`, `better` (`"high"`, `"low"`, or
 #'   `""` if neither is better), `settings` (arguments of [estimate_metrics()] that it takes),

@@ -97,8 +97,11 @@
 #'   accuracy, it also reports the cheapest numbers of labels and ratings (Angelopoulos et al.
 #'   2025).
 #' @param ... Not used.
-#' @return An object of class `gold_plan` with methods for `print()`, [tidy()][tidy.gold_plan],
-#'   [glance()][tidy.gold_plan], [augment()][tidy.gold_plan] and [autoplot()][autoplot.gold_plan].
+#' @return An object of class `gold_plan`. `print()` shows the plan. [tidy()][tidy.gold_plan] has a
+#'   row per system and kind of interval, with `gold` (total number of gold cases), `more` (number
+#'   still to label) and `half_width`. [glance()][tidy.gold_plan] has the numbers of the system that
+#'   needs most gold cases, and [augment()][tidy.gold_plan] the cases to label.
+#'   [autoplot()][autoplot.gold_plan] draws half-widths against numbers of gold cases.
 #' @family estimation
 #' @seealso [plan_cases()] for the number of cases and raters in studies without gold cases.
 #' @references Angelopoulos, A. N., Eisenstein, J., Berant, J., Agarwal, A. and Fisch, A. (2025).

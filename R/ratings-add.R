@@ -2,7 +2,7 @@
 
 add_ratings <- function(x, new) {
   if (in_database(x)) abort_no_cases("{.arg new} names cases")
-  check_can_grow(x, "Ratings of the fit cannot be added to.",
+  check_can_grow(x, "Nothing can be added to the ratings of the fit.",
     c("Groups of raters, or reruns, have become one vote each." = !is.null(x$voted)))
   new <- new_ratings_long(with_case(new, names(x$keys)), x)
   x <- with_new_names(x, new)
@@ -28,7 +28,8 @@ check_can_grow <- function(x, message, also) {
   )
   why <- c(why_unnamed(x), names(which(reasons)))
   abort_argument_if(why, "new", message, x = why[1L],
-    i = "Make {.fun ratings} of all of them, and use {.code update(x = )}.")
+    i = "Make one {.fun ratings} object of the old and the new ratings, and refit with
+        {.code update(fit, x = )}.")
 }
 
 # A list: `row` (number of the case in `cases`), `rater` and `rating` of each rating, the last two

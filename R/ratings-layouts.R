@@ -87,9 +87,10 @@ check_labels_shared <- function(columns, arg) {
   if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
   labels <- unlist(lapply(lapply(columns, column_labels), unique))
   abort_argument_if(length(labels) > 0L && anyDuplicated(labels) == 0L, arg,
-    "must have a column for each rater, and no two of its columns have a label in common.",
-    x = "The columns are {.val {names(columns)}}.",
-    i = "Of data with a row per rating say which columns are what:
+    "must have a column for each rater.",
+    x = "No label occurs in two of the columns {.val {names(columns)}}, so they do not look like
+        raters.",
+    i = "If there is a row per rating, name the columns:
         {.code ratings(data, case = , rater = , rating = )}.")
 }
 

@@ -138,6 +138,6 @@ test_that("data with a row per rating are not taken for a column per rater", {
     item = paste0("i", rep(1:4, 2)), who = rep(c("ann", "bob"), each = 4),
     verdict = c("good", "bad", "good", "good", "good", "bad", "bad", "good")
   )
-  expect_error(ground_truth(long), "no two of its columns", class = "fallible_error_argument")
+  expect_error(ground_truth(long), "No label occurs in two", class = "fallible_error_argument")
   expect_snapshot(error = TRUE, ground_truth(long))
 })

@@ -236,7 +236,7 @@ on_databases("what cannot be counted is refused by class", {
     rows(dplyr::mutate(long, times = ifelse(who == "r1", 7L, times)), weights = times),
     "same weight", class = "fallible_error_weights"
   )
-  expect_error(wide(table, systems = panel), "copy_to", class = "fallible_error_argument")
+  expect_error(wide(table, systems = panel), "Join the table", class = "fallible_error_argument")
   expect_error(rows(long, systems = table), "lacks", class = "fallible_error_columns")
   expect_error(rows(long, repeats = "labels"), class = "fallible_error_database")
   expect_error(wide(table, categories = c("c", "d")), class = "fallible_error_category")
