@@ -216,7 +216,7 @@ test_that("parts of a result are a result, and cases of variables are not added 
     expect_named(x[2:1], rev(names(x)))
     expect_equal(tidy(x[2]), tidy(x)[2, names(tidy(x[2]))], ignore_attr = TRUE)
     expect_output(print(x[names(x)[[1]]]), paste("1", attr(x, "column")))
-    expect_length(x["none"], 0)
+  expect_error(x["none"], "They are", class = "fallible_error_argument")
   }
   expect_identical(glance(parts$variables)$cases, 40)
   expect_identical(glance(parts$groups)$cases, 40)
