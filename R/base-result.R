@@ -258,9 +258,8 @@ each_variable <- function(given, column = "variable", call = rlang::caller_call(
 # Errors and warnings of a variable name it.
 in_part <- function(name, column, code) {
   if (column != "variable") return(code)
-  named <- function(cnd) replace(cnd, "body", list(c(cnd$body, i = paste0(
-    "This is about the variable ", encodeString(name, quote = "\""), "."
-  ))))
+  words <- paste0("This is about the variable ", encodeString(name, quote = "\""), ".")
+  named <- function(cnd) replace(cnd, "body", list(c(cnd$body, i = words)))
   withCallingHandlers(code,
     fallible_error = function(cnd) rlang::cnd_signal(named(cnd)),
     fallible_warning = function(cnd) {

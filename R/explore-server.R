@@ -270,7 +270,8 @@ labels_found <- function(file, columns) {
 labels_to_join <- function(text = "") {
   if (!rlang::is_string(text)) abort_page("join")
   pairs <- strsplit(trimws(strsplit(text, ",", fixed = TRUE)[[1L]]), " *= *")
-  abort_if(any(lengths(pairs) != 2L | !nzchar(unlist(lapply(pairs, `[`, 1L)))), "page", call = NULL, field = "join", c(
+  wrong <- lengths(pairs) != 2L | !nzchar(unlist(lapply(pairs, `[`, 1L)))
+  abort_if(any(wrong), "page", call = NULL, field = "join", c(
     "\"Labels to join\" has pairs, separated by commas.",
     i = "Write the label that was found, an equals sign, and the label that replaces it."
   ))

@@ -204,7 +204,8 @@ built_in_metrics <- by_id(list(
   ),
   category_metric(
     "dor", "Diagnostic odds ratio", ~ share_of(tp * tn, fp * fn),
-    reference = "Glas et al. (2003), doi:10.1016/S0895-4356(03)00177-X", odds = TRUE, undefined = ratio_of_zeros
+    reference = "Glas et al. (2003), doi:10.1016/S0895-4356(03)00177-X", odds = TRUE,
+    undefined = ratio_of_zeros
   ),
   category_metric(
     "detection_prevalence", "Share of answers", ~ ratio_of(tp + fp, tp + fn + fp + tn), better = ""

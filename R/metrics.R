@@ -22,9 +22,9 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #' * `f_meas`: `(1 + beta^2) precision recall / (beta^2 precision + recall)`, and 0 if both are 0.
 #' * `lr_positive`, `lr_negative`: likelihood ratios, `sens / (1 - spec)` and `(1 - sens) / spec`;
 #'   `dor`: diagnostic odds ratio, `tp tn / (fp fn)`. They have no averages. They are estimated as
-#'   `v / (1 + v)`, which is between 0 and 1, and transformed at the end. Intervals are symmetric for
-#'   the logarithm. If the denominator is 0, the estimate is `Inf`. Estimates of 0 and `Inf` have
-#'   neither a standard error nor an interval.
+#'   `v / (1 + v)`, which is between 0 and 1, and transformed at the end. Intervals are symmetric
+#'   for the logarithm. If the denominator is 0, the estimate is `Inf`. Estimates of 0 and `Inf`
+#'   have neither a standard error nor an interval.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #'
 #' Let `p` be the joint table of truth and answer. `accuracy` is `sum(diag(p))`, `kap` is Cohen's

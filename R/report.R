@@ -50,7 +50,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   known_raters <- if (!is.null(more$known_raters)) rlang::eval_tidy(more$known_raters)
   variables <- if (is_variables(x)) x else list(x)
   column <- if (is_variables(x)) "variable" else ""
-  x <- Map(function(x, name) in_part(name, column, {
+  checked <- function(x) {
     check_ratings(x)
     abort_if(n_systems(x) == 0L, "system", "A report of accuracy needs systems.",
       i = "Give {.arg systems} to {.fun ratings}.", system = character())
@@ -62,7 +62,10 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     gold <- settle_gold(known_truth, gold_sample, x)
     if (is.null(known_raters)) check_one_rater(x, gold, method_average$id, NULL)
     x
-  }), variables, rlang::names2(variables))
+  }
+  x <- Map(function(x, name) {
+    in_part(name, column, checked(x))
+  }, variables, rlang::names2(variables))
   by <- lapply(x, by_of_cases, by = more$by %||% rlang::quo(NULL))
   format <- report_format(file)
   check_string(title, "title")
@@ -85,9 +88,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   judges <- judges %||% (panel_kind(x[[1L]]) == "machines")
   if (!is.null(date)) date <- format(date)
   given <- c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
-    "known_raters", "positive", "by")
+    "known_raters", "positive")
   made <- withr::with_preserve_seed(rmarkdown::render(
-    page, format, quiet = TRUE, envir = new.env(parent = globalenv()), params = mget(given)
+    page, format, quiet = TRUE, envir = new.env(parent = globalenv()), params = c(mget(given), list(by = by))
   ))
   put_report(made, file)
   invisible(file)
