@@ -90,7 +90,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   given <- c("x", "judges", "seed", "conf_level", "date", "known_truth", "gold_sample",
     "known_raters", "positive")
   made <- withr::with_preserve_seed(rmarkdown::render(
-    page, format, quiet = TRUE, envir = new.env(parent = globalenv()), params = c(mget(given), list(by = by))
+    page, format, quiet = TRUE, envir = new.env(parent = globalenv()),
+    params = c(mget(given), list(by = by))
   ))
   put_report(made, file)
   invisible(file)
