@@ -198,8 +198,8 @@ LatentRows RowSampler::draw(Stream& stream) const {
     for (std::size_t j = 0; j < length; ++j) key[2 * j] = panel.judges[j];
     if (!panel.ways.empty()) {
       multinomial(stream, panel.cases, panel.ways, count);
-      // In the order in which rows have most in common with the row before (see Pass): the answer
-      // of the last judge changes fastest.
+      // The answer of the last judge changes fastest, so that consecutive rows share long
+      // beginnings (see Pass).
       for (std::size_t i = 0; i < count.size(); ++i) {
         std::size_t rest = i, way = 0;
         for (std::size_t j = length; j-- > 0; rest /= N) {
@@ -277,10 +277,10 @@ KStatistics KTester::compare(const LatentRows& rows, const Eigen::VectorXd& star
 
 namespace {
 
-constexpr int least_extreme = 10;  // draws that a p-value is read from (Besag and Clifford, 1991)
-constexpr double slack = 1e-6;     // what rounding and unfinished fits leave of a statistic
+constexpr int least_extreme = 10;  // extreme draws needed for a p-value (Besag and Clifford, 1991)
+constexpr double slack = 1e-6;     // numerical error of a statistic
 
-// Which statistics of a draw are as extreme as those observed, or are not asked for?
+// Is each statistic of a draw at least as extreme as the observed one? True if it is not needed.
 std::array<bool, 4> as_extreme(const KStatistics& observed, const KStatistics& drawn) {
   const auto low = [](double rate) { return -std::min(rate, 0.0); };
   const auto at_least = [](double x, double of) { return !(x < of - slack); };
@@ -289,7 +289,8 @@ std::array<bool, 4> as_extreme(const KStatistics& observed, const KStatistics& d
           at_least(drawn.residual, observed.residual)};
 }
 
-// Removes the draws after the first that leaves every statistic with `enough` extreme draws.
+// Finds the first draw at which every statistic has `enough` extreme draws, and removes the draws
+// after it. Returns false if there is no such draw.
 bool end_draws(const KStatistics& observed, int enough, std::vector<KStatistics>& draws) {
   std::array<int, 4> extreme{};
   for (std::size_t r = 0; r < draws.size(); ++r) {
@@ -314,7 +315,7 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
   std::vector<std::size_t> open;
   Patience patience;
   for (std::size_t test = 0; test < testers.size(); ++test) open.push_back(test);
-  // Few draws at once, so that few are drawn in vain.
+  // Draws in small blocks, because draws after the end of a test are discarded.
   for (std::size_t first = 0, more = 0; first < replicates && !open.empty(); first += more) {
     more = std::min(std::max<std::size_t>(options.threads, first / 16), replicates - first);
     for (const std::size_t test : open) out[test].resize(first + more);

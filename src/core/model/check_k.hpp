@@ -105,9 +105,9 @@ class KTester {
   int degrees_;
 };
 
-// By test, then replicate. The draws of a test end when more of them cannot bring a p-value to
-// `alpha`, and at least ten are as extreme as the data, for each statistic. The result does not
-// depend on threads.
+// Returns the draws of each test. A test ends if, for each statistic, more draws cannot bring the
+// p-value to `alpha` and at least ten draws are as extreme as the data. The result does not depend
+// on the number of threads.
 std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& testers,
                                                   const BootstrapOptions& options, double alpha,
                                                   const Host& host);

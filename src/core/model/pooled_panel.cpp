@@ -13,25 +13,25 @@ namespace fallible {
 
 namespace {
 
-constexpr int first_updates = 10;  // of the centre, in the first round
+constexpr int first_updates = 10;  // updates of the centre in the first round
 constexpr double near_end = 1e-3;  // change of a probability below which rounds are nearly linear
 constexpr int memory = 5;          // differences between rounds that are kept
-constexpr int patience = 50;       // rounds without progress that end it
+constexpr int patience = 50;       // most rounds without progress
 
-// Anderson's extrapolation of a fixed point iteration x -> g(x): the combination of the last rounds
-// whose residuals g(x) - x cancel best (Walker and Ni, 2011, SIAM Journal on Numerical Analysis
-// 49).
+// Anderson's extrapolation of a fixed point iteration x -> g(x). It combines the last rounds so
+// that their residuals g(x) - x nearly cancel (Walker and Ni, 2011, SIAM Journal on Numerical
+// Analysis 49).
 class Extrapolation {
  public:
-  // Returns where to continue after a round from `x` to `to`. `weight` is how much the square of a
-  // component of the residual counts.
+  // Returns the next starting point after a round from `x` to `to`. `weight` is the weight of the
+  // squared components of the residual.
   Eigen::VectorXd next(const Eigen::VectorXd& x, const Eigen::VectorXd& to,
                        const Eigen::VectorXd& weight) {
     Eigen::VectorXd residual = to - x;
     const double size = weight.dot(residual.cwiseAbs2());
     since_ = size < least_ ? 0 : since_ + 1;
     least_ = std::min(least_, size);
-    // Too far: back to where the last round ended.
+    // The step was too long. Continue from the end of the last round.
     if (rounds_ > 1 && !(size <= 4 * size_)) {
       rounds_ = 0;
       return to_;
@@ -127,7 +127,7 @@ void PooledPanel::start(std::vector<double> from) {
   settle();
 }
 
-// By squared extrapolation (Varadhan and Roland, 2008), and near the end by Anderson's.
+// Uses squared extrapolation (Varadhan and Roland, 2008), and Anderson's method near the end.
 void PooledPanel::climb(double tolerance, int most) {
   Eigen::VectorXd x = state(), before, rounded;
   double near = near_end, ratio = 0, earlier = 0, most_steps = 4;
@@ -164,7 +164,7 @@ void PooledPanel::climb(double tolerance, int most) {
     read(rounded);
     round();
     x = state();
-    // Too far: back to where the last plain round ended.
+    // The step was too long. Continue from the end of the last plain round.
     if (!((x - rounded).squaredNorm() <= 4 * r2)) {
       most_steps = std::max(most_steps / 4, 1.5);
       read(before);
