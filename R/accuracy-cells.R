@@ -109,7 +109,7 @@ confusion_draws <- function(estimate) {
   if (!is.null(estimate$cells)) return(estimate$cells)
   cells <- n_categories(estimate$fit$x)^2
   replicates <- estimate$options$replicates
-  reason <- lack_of_interval(interval_bootstrap, estimate)
+  reason <- why_no_interval(interval_bootstrap, estimate)
   if (is.null(reason) && cells * nrow(estimate$table) * replicates > most_numbers) {
     reason <- paste0(
       "so many cells take too much memory (use fewer replicates than ", number(replicates), ")"
@@ -277,8 +277,8 @@ category_columns <- function(table, system) {
   recall <- table[table$measure == "recall", ]
   precision <- table[table$measure == "precision", ]
   data.frame(
-    category = recall$category, recall = with_interval(recall),
-    precision = with_interval(precision), cases = decimals(recall$n, 1L),
+    category = recall$category, recall = format_estimates(recall),
+    precision = format_estimates(precision), cases = decimals(recall$n, 1L),
     answers = number(round(precision$n, 1L))
   )
 }
@@ -307,5 +307,5 @@ autoplot.confusion_estimate <- function(object, ...) { # nolint: object_name.
     "Probability of the answer given the truth, which is estimated", "answer of the system",
     "true category"
   ) +
-    panels_of(pairs, "system")
+    facet_by(pairs, "system")
 }

@@ -81,7 +81,7 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
 # Returns a random sample as a list with case and truth (numbers), or NULL.
 gold_of_draws <- function(fit, known_truth, gold_sample) {
   if (is.null(known_truth) && is.null(gold_sample)) return(NULL)
-  gold <- settle_gold(known_truth %||% fit$given$truth, gold_sample %||% "given", fit$x)
+  gold <- resolve_gold(known_truth %||% fit$given$truth, gold_sample %||% "given", fit$x)
   abort_argument_if(!identical(gold_sample, "random"), "gold_sample",
     "Of posterior draws known truths must be a random sample.",
     i = "Say {.code gold_sample = \"random\"}, or give them to {.fun fit_raters}.")

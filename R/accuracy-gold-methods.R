@@ -19,7 +19,7 @@ gold_columns <- function(x) {
   }
   labels <- of(x$options$interval, "labels")
   columns <- list(
-    `gold alone` = decimals(of(gold_alone, "estimate")),
+    `gold alone` = decimals(of(source_gold_only, "estimate")),
     `ratings alone` = decimals(of(ratings_only, "estimate")), p = show_p(x$gold$details$p.value),
     labels = ifelse(is.na(labels), "NA", number(round(labels)))
   )
@@ -102,15 +102,15 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
     given <- as_gold_cases(known_truth, gold_sample)
     given$sample <- given$sample %||% if (gold$sample == "random") gold$sample
     given[c("target", "widen")] <- gold$settings[c("target", "widen")]
-    more <- settle_gold(given, NULL, x)
+    more <- resolve_gold(given, NULL, x)
     gold <- if (length(gold$case) == 0L) more else merge_gold(gold, more, x)
     if (!gold_measures(gold)) {
-      abort_argument("gold_sample", lack_of_sample(gold_intervals()[[interval]], gold)$message)
+      abort_argument("gold_sample", why_no_sample(gold_intervals()[[interval]], gold)$message)
     }
     warn_gold(gold, x)
   }
   object <- without_gold(object)
-  object$options$interval <- settle_interval(interval, gold, x)
+  object$options$interval <- resolve_interval(interval, gold, x)
   show_accuracy(with_gold(
     object, gold[c("case", "truth", "sample", "probability", "settings", "kind")],
     predicted = gold$evidence$predicted

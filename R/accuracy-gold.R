@@ -88,7 +88,7 @@ NULL
 # and `kind`. `kind` is "sample"; or the reason why gold cases are not a sample: "picked",
 # "undeclared" or "unrated"; or "likelihood" if the interval does not use them as a sample. NULL if
 # there is no known truth.
-settle_gold <- function(known_truth, gold_sample, x) {
+resolve_gold <- function(known_truth, gold_sample, x) {
   if (is.null(known_truth) || isFALSE(known_truth)) {
     check_no_sample(gold_sample)
     return(NULL)
@@ -148,7 +148,7 @@ gold_for <- function(interval, gold) {
 }
 
 # See pair_misfit().
-lack_of_sample <- function(interval, gold) {
+why_no_sample <- function(interval, gold) {
   n <- length(gold$case)
   cases <- paste("the", count_noun(n, "case"), "with known truth")
   was <- if (n == 1L) "was" else "were"
@@ -209,7 +209,7 @@ fit_without_truth <- function(fit, known_truth) {
 
 # Corrects an estimate from ratings by gold cases.
 #
-# Field `gold` of an estimate has the result of settle_gold() (`case`, `truth`, `probability`,
+# Field `gold` of an estimate has the result of resolve_gold() (`case`, `truth`, `probability`,
 # `sample`, `kind`, `settings`) and: `alone`, the table of the estimate from ratings; `evidence`,
 # see gold_evidence(), NULL without usable gold cases; `measured`, see gold_accuracy(); `sources`, a
 # row per system and interval; `details`, a row per system. For `predicted`, see gold_evidence().
@@ -237,7 +237,7 @@ without_gold <- function(estimate) {
   estimate
 }
 
-gold_alone <- "gold alone" # sources that are not intervals of estimate_accuracy()
+source_gold_only <- "gold alone" # sources that are not intervals of estimate_accuracy()
 ratings_only <- "ratings alone"
 
 measure_with_gold <- function(estimate) {
@@ -249,9 +249,9 @@ measure_with_gold <- function(estimate) {
   estimate$gold <- gold
   x <- gold$measured
   known <- x$known
-  alone <- ratings_alone(estimate, which(known))
-  lack <- unlist(lapply(systems, function(s) lack_of_gold(estimate, s) %||% NA_character_))
-  few <- of_known(known, lack_of_clusters(x))
+  alone <- estimates_from_ratings(estimate, which(known))
+  lack <- unlist(lapply(systems, function(s) why_no_gold(estimate, s) %||% NA_character_))
+  few <- of_known(known, why_no_clusters(x))
   sources <- source_rows(
     gold$alone["system"], gold$alone, known, x, alone, ifelse(is.na(lack), few, lack), "share",
     settings, options$interval
@@ -261,7 +261,7 @@ measure_with_gold <- function(estimate) {
   sources$labels <- worth_in_labels(sources, ifelse(finite, x$cases[from], Inf))
   estimate$gold$sources <- sources[names(no_gold_sources)]
   estimate$gold$details <- gold_details(gold$alone, known, x, alone, settings, lack)
-  estimate$table <- settle_sources(estimate$table, sources, options$interval)
+  estimate$table <- resolve_sources(estimate$table, sources, options$interval)
   estimate
 }
 
@@ -280,9 +280,9 @@ source_rows <- function(about, table, known, x, alone, lack, field, settings, in
   found <- list()
   if (any(known)) {
     found <- lapply(shown, function(record) record$gold[[field]](x, alone, settings))
-    found[[gold_alone]] <- interval_corrected$gold[[field]](unaided, alone, settings)
+    found[[source_gold_only]] <- interval_corrected$gold[[field]](unaided, alone, settings)
   }
-  tables <- lapply(c(gold_alone, names(shown)), function(id) {
+  tables <- lapply(c(source_gold_only, names(shown)), function(id) {
     of <- found[[id]]
     of$weight <- of$weight %||% 1
     columns <- rlang::set_names(c("estimate", interval_columns, "size", "weight"))
@@ -301,7 +301,7 @@ source_rows <- function(about, table, known, x, alone, lack, field, settings, in
 
 # Replaces rows of `table` by the chosen interval; rows without gold cases keep the estimate from
 # ratings.
-settle_sources <- function(table, sources, interval) {
+resolve_sources <- function(table, sources, interval) {
   chosen <- sources[sources$interval == interval, ]
   known <- !is.na(chosen$estimate)
   columns <- c("estimate", interval_columns, "reason")
@@ -325,12 +325,12 @@ worth_in_labels <- function(rows, cases) {
 }
 
 # Reason (named by a code) why gold cases do not measure a system; NULL if they do.
-lack_of_gold <- function(estimate, s) {
+why_no_gold <- function(estimate, s) {
   evidence <- estimate$gold$evidence
   if (estimate$gold$measured$known[[s]]) {
     NULL
   } else if (is.null(evidence)) {
-    lack_of_evidence(estimate)
+    why_no_evidence(estimate)
   } else if (any(evidence$answer[evidence$at, s] > 0L)) {
     only_some_drawn
   } else {
@@ -340,7 +340,7 @@ lack_of_gold <- function(estimate, s) {
   }
 }
 
-lack_of_evidence <- function(estimate) {
+why_no_evidence <- function(estimate) {
   if (length(estimate$gold$case) > 0L) {
     no_sample_of_cases
   } else {
@@ -358,7 +358,7 @@ only_some_drawn <- c(not_drawn = paste(
 ))
 
 # A reason for each quantity, or NA.
-lack_of_clusters <- function(x) {
+why_no_clusters <- function(x) {
   clusters <- x$clusters %||% rep(Inf, length(x$estimate))
   few <- paste0(
     no_interval, "gold cases are in ", number(clusters), " cluster", ifelse(clusters == 1, "", "s"),

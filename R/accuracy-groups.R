@@ -13,7 +13,7 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   # Seeds do not depend on where a group runs.
   seeds <- with_one_seed(sample.int(.Machine$integer.max, length(groups)))
   votes <- with_votes(x)
-  panel <- c(list(constant = constant_raters(votes)), with_decision(votes)$panel["abstain"])
+  panel <- c(list(constant = constant_raters(votes)), keep_decision(votes)$panel["abstain"])
   if (is.null(truth_for_fit(gold, x))) votes <- without_constant_raters(votes)
   panel <- c(panel, list(leans = rater_leans(votes), used = used_categories(votes)))
   tasks <- Map(function(group, seed) {
@@ -146,12 +146,12 @@ labels_of.accuracy_estimate <- function(x, known_truth = NULL, # nolint: object_
   labels_with_gold(x$fit$x, gold, votes)
 }
 
-# Known truths for labels, as settle_gold() returns them.
+# Known truths for labels, as resolve_gold() returns them.
 gold_for_labels <- function(x, known_truth, gold_sample) {
   if (!is.null(known_truth) && in_database(x)) {
     abort_no_cases("{.arg known_truth} names cases")
   }
-  gold <- settle_gold(known_truth, gold_sample, x)
+  gold <- resolve_gold(known_truth, gold_sample, x)
   warn_if(identical(gold$sample, "undeclared"), "hand_picked",
     "The {length(gold$case)} case{?s} with known truth {?sets its label/set their labels} only.",
     i = "If the cases were drawn at random, {.code gold_sample = \"random\"} also calibrates the

@@ -53,7 +53,7 @@ new_method <- function(id, words, model, estimate, of_posterior = NULL, of_famil
 # `gold` is a list:
 # * share, difference: functions that return intervals of quantities on the unit scale, and of
 #   differences. Arguments: measurements by gold cases (see correct_mean()), estimates from ratings
-#   (see ratings_alone()), and settings (target, widen, conf_level)
+#   (see estimates_from_ratings()), and settings (target, widen, conf_level)
 # * anytime: is it valid after every gold case?
 # * believes: does it use the estimate from ratings as a prior?
 new_interval <- function(id, words = id, find = NULL, draws = NULL, note = function(estimate) NULL,
@@ -134,7 +134,7 @@ interval_of_model <- function(model) {
 }
 
 # With one rater there is no estimate from ratings with which gold cases could be combined.
-settle_interval <- function(interval, gold, x) {
+resolve_interval <- function(interval, gold, x) {
   measures <- gold_measures(gold) && length(gold$case) > 0L
   interval <- interval %||% (if (measures) interval_combined else interval_robust)$id
   combined <- identical(interval, interval_combined$id)
@@ -162,7 +162,7 @@ runs_compiled <- function(options) {
   isTRUE(method$compiled) && interval_of(of)$compiled &&
     (is_averaged(of) || identical(common_of(options), method$common)) &&
     is.null(options$model$family) && !has_formula(options$model) &&
-    !has_own_law(options$model) && !isTRUE(options$gold > 0L)
+    !is_outside_core(options$model) && !isTRUE(options$gold > 0L)
 }
 
 # Words for a method; `model` is left out if the method uses a fixed set of models.
@@ -214,7 +214,7 @@ check_pair <- function(options, model, fit, gold = NULL) {
 }
 
 # The wrong argument and its message; NULL if the combination is allowed. If `fit` is NULL, there is
-# only a model so far. For `gold`, see settle_gold().
+# only a model so far. For `gold`, see resolve_gold().
 pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, gold = NULL) {
   field <- rule_field(if (is.null(fit)) model else fit$model)
   if (!is.null(field)) {
@@ -223,7 +223,7 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
     misfit_of("interval", "A posterior interval needs posterior draws.",
       i = "Give {.fun estimate_accuracy} a fit by {.code fit_raters(method = \"bayes\")}.")
   } else if (!is.null(interval$gold) && !gold_measures(gold)) {
-    lack_of_sample(interval, gold)
+    why_no_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
     having <- ids_with("likelihood", accuracy_methods())
     misfit_of("interval",
@@ -253,7 +253,7 @@ rule_field <- function(model) UseMethod("rule_field")
 rule_field.default <- function(model) NULL
 
 rule_of <- function(method, model) {
-  field <- rule_field(model) %||% if (method$model == "k" && has_own_law(model)) "of_posterior"
+  field <- rule_field(model) %||% if (method$model == "k" && is_outside_core(model)) "of_posterior"
   if (!is.null(field)) method[[field]]
 }
 
@@ -282,7 +282,7 @@ knows_model <- function(method, model, fit) {
   switch(method$model,
     any = TRUE,
     own = is_k_model(model) && (is.null(fit) || !any(is_known_rater(fit))),
-    k = has_own_law(model) || if (is.null(fit)) is_k_model(model) else fit$method == "algebraic"
+    k = is_outside_core(model) || if (is.null(fit)) is_k_model(model) else fit$method == "algebraic"
   )
 }
 
@@ -303,7 +303,7 @@ model_misfit <- function(method, model, fit) {
 }
 
 # Reason why no system can have an interval; NULL if there is none.
-lack_of_interval <- function(interval, estimate) {
+why_no_interval <- function(interval, estimate) {
   if (!weights_are_counts(estimate$fit$x)) {
     paste0("weights are not counts, ", interval$uncounted)
   } else if (is_one_cluster(estimate)) {

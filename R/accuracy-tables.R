@@ -198,7 +198,7 @@ autoplot.accuracy_by_group <- function(object, ...) { # nolint: object_name.
   picture(table, "estimate", "group") +
     interval_lines() +
     main_points(na.rm = TRUE) +
-    panels_of(table, "system") +
+    facet_by(table, "system") +
     share_axis() +
     ggplot2::scale_y_discrete(drop = FALSE) +
     titled(

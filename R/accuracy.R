@@ -102,9 +102,9 @@ estimate_accuracy <- function(x, ...) {
 estimate_accuracy.default <- function(x, ...) {
   if (!is_variables(x)) return(estimate_accuracy(as_ratings(x), ...))
   known <- rlang::enquos(...)$known_truth
-  if (is.null(known)) return(each_variable(x))
+  if (is.null(known)) return(map_variables(x))
   known <- truth_of_variables(rlang::eval_tidy(known), x)
-  each_variable(Map(function(x, known) {
+  map_variables(Map(function(x, known) {
     c(list(x = x, known_truth = known), if (is.null(known)) list(gold_sample = NULL))
   }, x, known))
 }
@@ -134,18 +134,18 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   check_model(model)
   method <- check_accuracy_method(method %||% default_method(model))
   x <- choose_systems(x, systems)
-  gold <- settle_gold(known_truth, gold_sample, x)
+  gold <- resolve_gold(known_truth, gold_sample, x)
   check_one_rater(x, gold, method, interval)
   interval <- interval %||% interval_of_model(model)
   fit <- function(x, truth) {
     if (is_one_rater(x)) return(fit_one_rater(x, model))
     x <- with_votes(x)
     if (is.null(truth) && averages_varied(list(method = method, common = common))) {
-      x <- without_constant_raters(with_decision(x))
+      x <- without_constant_raters(keep_decision(x))
     }
     without_algebra(method, fit_checked(x, model, NULL, truth, NULL))
   }
-  estimate_each(x, by, fit, gold, c(mget(settled), settings))
+  estimate_by_group(x, by, fit, gold, c(mget(settled), settings))
 }
 
 #' @rdname estimate_accuracy
@@ -168,7 +168,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   method <- method %||% default_method(x$model, is_known_rater(x))
   if (!is.null(gold_sample) && is.null(known_truth)) known_truth <- x$given$truth
   if (!is.null(known_truth)) x <- fit_without_truth(x, known_truth)
-  gold <- settle_gold(known_truth, gold_sample, x$x)
+  gold <- resolve_gold(known_truth, gold_sample, x$x)
   if (is.null(x$scored)) interval <- interval %||% interval_of_model(x$model)
   if (!is.null(by)) check_nothing_known(x)
   fit <- function(of, truth) {
@@ -180,7 +180,7 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
       stats::update(x, known_truth = truth)
     }
   }
-  estimate_each(x$x, by, fit, gold, c(mget(settled), settings))
+  estimate_by_group(x$x, by, fit, gold, c(mget(settled), settings))
 }
 
 # Estimate with known raters. `given`: list of the user's arguments of estimate_accuracy().
@@ -212,8 +212,8 @@ without_algebra <- function(method, fit) {
 
 # Returns one estimate, or one for each group of cases. `fit` is a function of cases and their known
 # truth that returns a fit. `given`: list of the user's arguments.
-estimate_each <- function(x, by, fit, gold, given) {
-  interval <- settle_interval(given$interval, gold, x)
+estimate_by_group <- function(x, by, fit, gold, given) {
+  interval <- resolve_interval(given$interval, gold, x)
   given$interval <- check_choice(interval, names(accuracy_intervals()), "interval")
   gold <- gold_for(given$interval, gold)
   estimate_by(x, by, function(x, cluster, gold) {
@@ -302,7 +302,7 @@ interval_of_draft <- function(draft) {
   interval <- interval_of(draft)
   table <- result_table(draft$point$value, reason = draft$reason)
   if (is.null(interval$find)) return(new_interval_found(table))
-  why <- lack_of_interval(interval, draft)
+  why <- why_no_interval(interval, draft)
   if (!is.null(why)) return(new_interval_found(without_interval(table, why)))
   if (all(is.na(draft$point$value))) new_interval_found(table) else interval$find(draft, table)
 }
@@ -333,7 +333,7 @@ new_accuracy_estimate <- function(draft, found, ...) {
   if (is_one_rater(draft$fit$x) && draft$fit$identified == "no_pairs") {
     table[c("reason", "why")] <- list(reason_one_rater, "one_rater")
   }
-  sampling <- found$sampling %||% own_sampling(draft)
+  sampling <- found$sampling %||% average_sampling_error(draft)
   replicates <- found$replicates
   details <- columns_tibble(
     system = systems, uninformative = point$uninformative, mean_posterior = point$mean_posterior,

@@ -78,7 +78,7 @@ error_of_measure <- function(raw, method, measure, view, conf_level) {
   } else if (n < 2) {
     "there is only one case"
   } else if (method != "bootstrap") {
-    lack_of_error(error, method)
+    why_no_error(error, method)
   }
   if (!is.null(lack)) error <- NA_real_
   limits <- raw$estimate + c(-1, 1) * t_quantile(conf_level, n) * error
@@ -92,7 +92,7 @@ error_of_measure <- function(raw, method, measure, view, conf_level) {
   )
 }
 
-lack_of_error <- function(error, method) {
+why_no_error <- function(error, method) {
   if (is.na(error)) {
     if (method == "jackknife") "without one of the cases the measure is undefined" else
       "the measure has no derivative here; use the jackknife or the bootstrap"

@@ -61,11 +61,11 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   check_given()
   check_dots_empty(...)
   if (is_variables(x)) {
-    if (is.null(y)) return(each_variable(x))
+    if (is.null(y)) return(map_variables(x))
     abort_argument_if(!is_variables(y, "y") || !setequal(names(y), names(x)), "y",
       "must be a list of ratings with the names of {.arg x}.", not = y,
       i = "The variables of {.arg x} are {.val {names(x)}}.")
-    return(each_variable(Map(function(x, y) list(x = x, y = y), x, y[names(x)])))
+    return(map_variables(Map(function(x, y) list(x = x, y = y), x, y[names(x)])))
   }
   about <- list(
     null = check_number(null, "null", -1, 1, open_max = TRUE),

@@ -125,12 +125,12 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   if (!missing(x) && is_variables(x)) {
     abort_argument_if(grouped, "by", "is for one variable.",
       i = "Take one of them: {.code x[[\"{names(x)[[1L]]}\"]]}.")
-    return(each_variable(x))
+    return(map_variables(x))
   }
   if (grouped) {
     x <- as_ratings(x)
     groups <- split(seq_along(x$cases), by_of_cases(by, x), drop = TRUE)
-    return(each_variable(lapply(groups, function(at) x[at, ]), "group"))
+    return(map_variables(lapply(groups, function(at) x[at, ]), "group"))
   }
   counts <- rlang::enquo(counts)
   abort_argument_if(missing(x) && rlang::quo_is_null(counts), "x", "must be given.")
@@ -145,7 +145,7 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     threads = check_threads(resampling$threads), scale_name = name_of_weights(scale_weights),
     scale_weights = compared$scale_weights
   )
-  view <- new_view(one_vote_each(compared$x), systems = check_flag(systems, "systems"))
+  view <- new_view(merge_reruns(compared$x), systems = check_flag(systems, "systems"))
   abort_argument_if(check_flag(by_category, "by_category") && !is.null(scale_weights),
     "scale_weights", "One category against the others leaves no use for {.arg scale_weights}.",
     i = "Leave out {.arg scale_weights} or {.arg by_category}.")

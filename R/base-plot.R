@@ -193,7 +193,7 @@ scales_of_share <- function(limits) {
 }
 
 # A panel for each value of a column, if there are several.
-panels_of <- function(table, column) {
+facet_by <- function(table, column) {
   if (length(unique(table[[column]])) > 1L) ggplot2::facet_wrap(column, labeller = wrapped())
 }
 

@@ -241,7 +241,7 @@ glance.fallible_result <- function(x, ...) {
 
 # Calls its calling function again for each element of `given`, a named list of lists of arguments
 # or of values of `x`, and stacks the results. All calls together draw one seed.
-each_variable <- function(given, column = "variable", call = rlang::caller_call(),
+map_variables <- function(given, column = "variable", call = rlang::caller_call(),
                           fn = rlang::caller_fn(), env = rlang::caller_env(2L)) {
   call <- match.call(fn, call, envir = env)
   call[[1L]] <- fn

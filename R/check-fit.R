@@ -57,7 +57,7 @@
 check_fit <- function(fit, priors = c(0.5, 2)) {
   check_given()
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
-  others <- settle_priors(priors, fit)
+  others <- resolve_priors(priors, fit)
   laws <- laws_of_draws(fit, 400L)
   # Cases of known truth are not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), known_patterns(fit), 0)
@@ -147,8 +147,8 @@ pattern_check <- function(fit, laws, weight) {
 
 # ---- Other priors -------------------------------------------------------------------------------
 
-# A named list of priors in the form of settle_prior().
-settle_priors <- function(priors, fit) {
+# A named list of priors in the form of resolve_prior().
+resolve_priors <- function(priors, fit) {
   if (is.null(priors)) return(list())
   if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
     return(lapply(stats::setNames(priors, paste("power", priors)), raised_prior, prior = fit$prior))
@@ -157,7 +157,7 @@ settle_priors <- function(priors, fit) {
     all(vapply(priors, inherits, NA, "rater_prior"))
   abort_argument_if(!ok, "priors",
     "must be positive powers, or a list of {.fun rater_prior} with names.", not = priors)
-  lapply(priors, settle_prior, x = fit$x, model = fit$model)
+  lapply(priors, resolve_prior, x = fit$x, model = fit$model)
 }
 
 raised_prior <- function(prior, power) {

@@ -15,7 +15,7 @@ compare_with_gold <- function(found, estimate, pairs) {
   )
   sources <- sources_of_pairs(estimate, found$differences, pairs, x, options$conf_level)
   found$sources <- sources[names(no_pair_sources)]
-  table <- settle_sources(found$differences, sources, options$interval)
+  table <- resolve_sources(found$differences, sources, options$interval)
   among <- pairs$first %in% pairs$ranked & pairs$second %in% pairs$ranked
   ranked <- found$accuracy$system[pairs$ranked]
   together <- draws_of_pairs(table[among, ], ranked, options$conf_level)
@@ -49,7 +49,7 @@ sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
   lack[details$why == "not_asked"] <- NA
   lack <- lack[ifelse(is.na(lack[pairs$first]), pairs$second, pairs$first)]
   lack[is.na(lack)] <- "no gold case was answered by both systems"
-  lack[x$known] <- lack_of_clusters(x)
+  lack[x$known] <- why_no_clusters(x)
   source_rows(
     table[c("system1", "system2")], table, x$known, x, lapply(alone, `[`, x$known),
     lack, "difference", c(estimate$gold$settings, conf_level = conf_level),
@@ -57,10 +57,10 @@ sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
   )
 }
 
-# See ratings_alone(). The hidden errors of two systems are correlated according to their share of
+# See estimates_from_ratings(). The hidden errors of two systems are correlated by their share of
 # equal answers.
 bias_of_pairs <- function(estimate, first, second) {
-  bias <- ratings_alone(estimate, seq_along(estimate$table$system))$bias
+  bias <- estimates_from_ratings(estimate, seq_along(estimate$table$system))$bias
   answer <- pattern_answers(estimate$fit$x)
   weight <- pattern_weights(estimate$fit$x) * judged_patterns(estimate$fit)
   same <- over_pairs(answer, first, function(at) {

@@ -81,7 +81,7 @@ difference_of_sides <- function(one, two, row) {
   lack <- stack_rows(list(one$lack, two$lack))
   lacks <- which(!is.na(lack$reason))[1L]
   reason <- paste0(c(row$group1, row$group2)[lacks], ": ", lack$reason[lacks])
-  few <- lack_of_clusters(one$x) %||% lack_of_clusters(two$x) %||% NA_character_
+  few <- why_no_clusters(one$x) %||% why_no_clusters(two$x) %||% NA_character_
   c(
     difference_of_intervals(one$interval, two$interval, correlation_of_sides(one, two)),
     n = one$n + two$n, method = row$method,

@@ -12,15 +12,15 @@ check_against <- function(reference, best, systems) {
   if (!is.null(best)) against <- list(best = check_count(best, "best", max = n))
   with <- if (is.null(reference)) best %||% n else 1
   pairs <- with * (with - 1) / 2 + with * (n - with)
-  abort_argument_if(pairs > most_of_pairs, "best",
-    "No more than {number(most_of_pairs)} pairs can be compared.",
+  abort_argument_if(pairs > max_pairs, "best",
+    "No more than {number(max_pairs)} pairs can be compared.",
     x = "{number(n)} systems make {number(pairs)}.",
     i = "Compare them with one system by {.arg reference}, or with a few by {.arg best}; or choose
         some with {.arg systems}.")
   against
 }
 
-most_of_pairs <- 2e5 # largest number of pairs to compare
+max_pairs <- 2e5 # largest number of pairs to compare
 
 check_reference <- function(reference, systems) {
   check_string(reference, "reference")
@@ -67,7 +67,7 @@ comparison_draws <- function(estimate, pairs) {
     out$reason <- paste0("no estimate for ", of, ": ", lacking$reason[[1L]])
     return(out)
   }
-  parts <- lack_of_interval(interval_bootstrap, estimate)
+  parts <- why_no_interval(interval_bootstrap, estimate)
   if (is.null(parts)) {
     values <- estimate$replicates %||% stand_in_replicates(estimate, "accuracy")
     whole <- stats::complete.cases(values)

@@ -149,7 +149,7 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
                             cost = NULL, ...) {
   check_given()
   if (inherits(x, "results_by_variable") || is_variables(x)) {
-    return(each_variable(unclass(x)))
+    return(map_variables(unclass(x)))
   }
   if (!inherits(x, c("accuracy_estimate", "accuracy_by_group"))) {
     if (!inherits(x, "rater_fit")) x <- as_ratings(x)

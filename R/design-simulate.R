@@ -27,7 +27,7 @@ simulate_ratings <- function(design, n = design$n, rater_kind = NULL) {
   check_panel_memory(design, check_count(n, "n"))
   rater_kind <- check_rater_kind(rater_kind)
   x <- as_panel(design, draw_panel(design, n))
-  x$rater_kind <- settle_kinds(rater_kind, x)
+  x$rater_kind <- resolve_kinds(rater_kind, x)
   x
 }
 

@@ -53,7 +53,7 @@ decide_abstain <- function(x) {
 }
 
 # `x` with the decision, but without the fits.
-with_decision <- function(x) {
+keep_decision <- function(x) {
   if (has_abstentions(x) && is.null(x$panel$abstain)) {
     x$panel$abstain <- decide_abstain(x)
     x$panel$abstain$fits <- NULL # they depend on the patterns, which may change
@@ -107,7 +107,7 @@ replies_worth <- function(x, fit) {
 uses_abstentions <- function(model) identical(model$abstain, "depends")
 
 # Adds to the model whether it uses abstentions, and to the ratings the decision.
-settle_abstain <- function(x, model, method, known_raters) {
+resolve_abstain <- function(x, model, method, known_raters) {
   able <- is_pooled(model) && is.null(known_raters) && weights_are_counts(x) &&
     identical(method %||% "likelihood", "likelihood")
   abort_argument_if(has_abstentions(x) && uses_abstentions(model) && !able, "abstain",
@@ -120,14 +120,14 @@ settle_abstain <- function(x, model, method, known_raters) {
     model$abstain <- NULL
     return(list(x = x, model = model))
   }
-  x <- with_decision(x)
+  x <- keep_decision(x)
   decision <- x$panel$abstain
   model$abstain <- model$abstain %||% if (decision$depends) "depends" else "ignored"
   if (uses_abstentions(model)) x <- with_replying_raters(x, decision$constant)
   list(x = x, model = model)
 }
 
-# Identification of a fit after settle_abstain(). `found`: identification by its answers.
+# Identification of a fit after resolve_abstain(). `found`: identification by its answers.
 identified_with_abstentions <- function(fit, found) {
   decision <- fit$x$panel$abstain
   if (is.null(fit$model$abstain) || is.null(decision) || knows_some(fit$known)) return(found)

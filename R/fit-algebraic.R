@@ -208,11 +208,11 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
   weight <- weights_of_cases(x)
   rates <- colSums(posterior * weight) / sum(weight)
   if (!is.null(base_rates)) rates <- check_base_rates(base_rates, ncol(posterior))
-  own_fit(x, posterior, rates, model)
+  new_posterior_fit(x, posterior, rates, model)
 }
 
 # `posterior` has a row per case. Patterns are split, so that the fit has one row per pattern.
-own_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
+new_posterior_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
   distinct <- split_by(rep(1, nrow(posterior)), split_columns(posterior, x$categories))
   x <- split_patterns(x, list(.posterior = distinct))
   posterior <- unname(posterior[match(x$patterns$values$.posterior, distinct), , drop = FALSE])
@@ -229,14 +229,14 @@ own_fit <- function(x, posterior, rates, model, ..., kind = "posterior_fit") {
   )
   new_rater_fit(kind, x, stand_in, "own", ...,
     identified = "yes", base_rates = unname(rates), rater_accuracy = accuracy,
-    posterior = posterior, matrices = own_matrices(x, posterior), converged = TRUE,
+    posterior = posterior, matrices = matrices_from_posterior(x, posterior), converged = TRUE,
     coefficients = named_coefficients(accuracy, rates, x)
   )
 }
 
 # Raters x true categories x ratings. One matrix for all raters if raters are not identified; NA if
 # a rater rated no case of a category.
-own_matrices <- function(x, posterior) {
+matrices_from_posterior <- function(x, posterior) {
   raters <- n_raters(x)
   n <- n_categories(x)
   identity <- rater_identity(x)
@@ -266,7 +266,7 @@ check_posterior <- function(posterior, x) {
     x = if (shaped) "Its columns are {.val {names}}; categories are {.val {x$categories}}." else
       if (is.matrix(posterior)) "It is {nrow(posterior)} x {ncol(posterior)}, of type
         {typeof(posterior)}." else "It is {describe(posterior)}.")
-  lack <- if (!named) lack_of_order(posterior[, 1L], x)
+  lack <- if (!named) why_no_order(posterior[, 1L], x)
   abort_argument_if(lack, "posterior",
     "must name the cases, as row names or in a column {.val case}.", x = lack)
   posterior <- posterior[, match(x$categories, names), drop = FALSE]
@@ -312,7 +312,7 @@ check_has_model.posterior_fit <- function(fit, what) {
 fit_with <- function(fit, x) UseMethod("fit_with")
 
 fit_with.posterior_fit <- function(fit, x) {
-  own_fit(x, fit$posterior[fit$x$index, , drop = FALSE], fit$base_rates, fit$model$words)
+  new_posterior_fit(x, fit$posterior[fit$x$index, , drop = FALSE], fit$base_rates, fit$model$words)
 }
 
 fit_with.rater_fit <- function(fit, x) {
@@ -328,6 +328,6 @@ fit_with.rater_fit <- function(fit, x) {
 
 refitting.posterior_fit <- function(fit) fit$refit # nolint: object_name.
 
-raters_alone.posterior_fit <- function(fit, estimate) fit # nolint: object_name.
+fit_raters_only.posterior_fit <- function(fit, estimate) fit # nolint: object_name.
 
 rule_field.own_model <- function(model) "of_posterior" # nolint: object_name.

@@ -4,7 +4,7 @@
 # Models with unequal raters are identified by association between raters. Models with equal errors
 # need agreement above 1 / number of categories instead.
 needs_association <- function(model, x) {
-  own_law <- !is.null(model$family) || has_own_law(model)
+  own_law <- !is.null(model$family) || is_outside_core(model)
   !has_counts(x) && (own_law || model$accuracy == "rater")
 }
 

@@ -235,7 +235,8 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nol
   weight <- weight / sum(weight)
   all <- simplify2array(lapply(laws_of_draws(fit, 1000L), function(law) {
     matrices <- aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
-    off_scale(test_numbers(with_combined(matrices, both), drop(weight %*% law$base_rates), rates))
+    numbers <- test_numbers(with_combined(matrices, both), drop(weight %*% law$base_rates), rates)
+    back_transform(numbers)
   }))
   ends <- apply(all, 1:3, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, na.rm = TRUE)
   part <- function(i) array(ends[i, , , ], dim(ends)[-1L])

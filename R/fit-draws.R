@@ -11,7 +11,7 @@ NULL
 # `checked`: see with_known(). Fields in addition to those of other fits: draws (a matrix, ordered
 # by chain, with a column per parameter); terms (a row per parameter); diagnostics (of the
 # parameters in is_watched()); systems (draws of the accuracy of systems, where only raters
-# determine the truth); prior (see settle_prior()); sampling; switched; task and seed, to repeat the
+# determine the truth); prior (see resolve_prior()); sampling; switched; task and seed to repeat the
 # draws.
 fit_draws <- function(model, checked, prior, sampling) {
   x <- checked$x
@@ -19,7 +19,7 @@ fit_draws <- function(model, checked, prior, sampling) {
   sampling <- check_sampling(sampling)
   prior <- prior %||% rater_prior()
   named <- names(prior$raters)
-  prior <- settle_prior(prior, x, model)
+  prior <- resolve_prior(prior, x, model)
   check_settled(named, prior, model, checked)
   dependent <- model_is_dependent(model)
   learnable <- if (dependent) check_learnable(x, model, nrow(prior$base_rates), named)

@@ -207,7 +207,7 @@ case_truth <- function(truth, x) {
     return(replace(code, code == 0L, NA))
   }
   if (in_database(x)) abort_no_cases("A truth is one of each case")
-  lack <- lack_of_order(truth, x)
+  lack <- why_no_order(truth, x)
   abort_argument_if(lack, "truth",
     "must have a category for each case of {.arg x}, or name the cases.", x = lack)
   truth_codes(as_label(truth), x$categories, "truth")

@@ -282,7 +282,7 @@ is_k_model <- function(model) {
 }
 
 # Does the model differ from the core's models in more than the K-properties?
-has_own_law <- function(model) identical(model$errors, "ordinal") || uses_confidence(model)
+is_outside_core <- function(model) identical(model$errors, "ordinal") || uses_confidence(model)
 
 has_k_properties <- function(model) {
   model$accuracy == "common" && model$errors == "uniform" && model$difficulty == "none"
@@ -356,4 +356,4 @@ model_lines.rater_model <- function(x) {
 
 # Models that are created once: one accuracy for all raters, and an accuracy per rater.
 plain_k_model <- rater_model()
-model_of_each <- rater_model("rater")
+rater_k_model <- rater_model("rater")

@@ -18,7 +18,7 @@ fit_one_judge <- function(x, model, known) {
   sample <- list(
     counts = known$counts[[1L]], verdicts = rowsum_codes(rating_category(x), weight, n)
   )
-  sample$lack <- lack_of_calibration(sample, x$categories)
+  sample$lack <- why_no_calibration(sample, x$categories)
   found <- list(rates = rep(1 / n, n), matrix = diag(n))
   if (is.null(sample$lack)) found <- calibrated_rates(sample)
   posterior <- rbind(t(found$rates * found$matrix), found$rates, deparse.level = 0L)
@@ -42,7 +42,7 @@ fit_one_judge <- function(x, model, known) {
 }
 
 # Reason why a sample cannot correct shares, named by a code; or NULL.
-lack_of_calibration <- function(sample, categories) {
+why_no_calibration <- function(sample, categories) {
   counts <- sample$counts
   empty <- categories[rowSums(counts) == 0]
   if (length(empty) > 0L) return(c(uncalibrated = paste("no calibration case is", empty[[1L]])))

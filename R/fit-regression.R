@@ -279,7 +279,7 @@ with_design <- function(x, design) {
   weight <- stats::weights(design)
   case <- with_case(design$variables, names(x$keys))[["case"]]
   row <- match(as_label(x$cases), as_label(case))
-  if (is.null(case) && is.null(lack_of_order(weight, x))) row <- seq_along(weight)
+  if (is.null(case) && is.null(why_no_order(weight, x))) row <- seq_along(weight)
   abort_argument_if(anyNA(row) || length(row) != length(weight), "design",
     "must have one row per case of {.arg x}, in a column {.val case} or in the same order.",
     x = "It has {length(weight)} row{?s}, and {.arg x} has {nrow(x)} case{?s}.")

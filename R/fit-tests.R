@@ -170,11 +170,11 @@ tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
   at <- test_numbers(with_combined(fit$matrices, both), of_group, rates, answered)
   error <- test_errors(fit, at, rates, both, group)
   z <- normal_quantile(conf_level)
-  value <- off_scale(at)
+  value <- back_transform(at)
   slope <- ifelse(is_ratio(dim(at)), value, value * (1 - value))
   found <- list(
-    value = value, error = slope * error, low = off_scale(at - z * error),
-    high = off_scale(at + z * error)
+    value = value, error = slope * error, low = back_transform(at - z * error),
+    high = back_transform(at + z * error)
   )
   if (rests_on_known(fit)) with_known_cases(found, fit, z) else found
 }
@@ -258,10 +258,10 @@ test_measures <- c(
 # Intervals are computed for logarithms of ratios, and for logits of all other measures.
 is_ratio <- function(shape) array(test_measures %in% c("lr_positive", "lr_negative", "dor"), shape)
 
-off_scale <- function(x) ifelse(is_ratio(dim(x)), exp(x), stats::plogis(x))
+back_transform <- function(x) ifelse(is_ratio(dim(x)), exp(x), stats::plogis(x))
 
 # Applies `f` to each rater and category: measures x categories x raters.
-of_each_test <- function(raters, categories, f) {
+apply_to_tests <- function(raters, categories, f) {
   each <- expand.grid(k = seq_len(categories), j = seq_len(raters))
   values <- vapply(seq_len(nrow(each)), function(i) f(each$j[[i]], each$k[[i]]), numeric(8L))
   array(values, c(8L, categories, raters))
@@ -270,7 +270,7 @@ of_each_test <- function(raters, categories, f) {
 # Measures x categories x raters, on the scale of intervals. `answered`: raters x categories,
 # probability that a rater answers; measures then refer to cases with an answer.
 test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
-  of_each_test(nrow(matrices), length(base_rates), function(j, k) {
+  apply_to_tests(nrow(matrices), length(base_rates), function(j, k) {
     rate <- rates %||% whole_on_boundary(base_rates)
     if (!is.null(answered)) {
       rate <- rate * answered[j, ] / sum(rate * answered[j, ])
@@ -369,7 +369,7 @@ errors_given_truth <- function(fit, rates, both = integer()) {
   variance <- fit$matrices * (1 - fit$matrices) / as.vector(n) # raters x truth x answer
   variance <- with_combined(fit$matrices, both, variance)
   of_truth <- fit$base_rates
-  out <- of_each_test(nrow(p), length(of_truth), function(j, k) {
+  out <- apply_to_tests(nrow(p), length(of_truth), function(j, k) {
     others <- of_truth[-k] / sum(of_truth[-k])
     variances <- c(variance[j, k, k], sum(others^2 * variance[j, -k, k]))
     numbers <- function(of) one_test(of, (rates %||% of_truth)[[k]])

@@ -199,7 +199,7 @@ hint_of_models <- "Models are calls in {.arg model}, such as {.code model = dawi
 fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
                         sampling = list()) {
   if (inherits(model, "rater_model")) {
-    settled <- settle_abstain(x, model, method, known_raters)
+    settled <- resolve_abstain(x, model, method, known_raters)
     x <- settled$x
     model <- settled$model
   }
@@ -291,7 +291,7 @@ check_method <- function(method, model, x, know) {
 # * drawing_law(): distributions from which simulate() draws
 # * fit_with(): the same fit with other answers of systems
 # * refitting(): a function of pattern weights that returns the posterior, or NULL
-# * raters_alone(): the fit of the raters without systems, given an estimate
+# * fit_raters_only(): the fit of the raters without systems, given an estimate
 # * rule_field() of its model: the function of a method that is used, see new_method()
 # * likelihood_lines(): further lines for print()
 new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,

@@ -78,7 +78,7 @@ gate <- function(x, at_least) {
       table, setdiff(names(table), c("at_least", "reason")), level = first$options$conf_level
     ),
     notes = if (!one) c(
-      reason_notes(table, who_of(table)),
+      reason_notes(table, system_titles(table)),
       "needed: further gold cases that would decide, if estimates stay as they are"
     ),
     more = paste0("tidy(), $status (", status, ")"), status = status

@@ -144,7 +144,7 @@ probability_of_sample <- function(sample, x) {
   } else if (is.numeric(sample) && rlang::is_named(sample)) {
     look_up_probability(names(sample), sample, x)
   } else {
-    lack <- lack_of_order(sample, x, is.numeric(sample))
+    lack <- why_no_order(sample, x, is.numeric(sample))
     abort_argument_if(lack, "gold_sample",
       "must be {.val random}, {.val given}, or the probability of each case to be chosen.",
       x = lack, i = "Probabilities are a vector whose names are cases, a data frame with columns
@@ -177,7 +177,7 @@ check_gold_probability <- function(probability, case) {
 # Number of gold cases, by their weights.
 count_gold <- function(estimate) sum(weights_of_cases(estimate$fit$x)[estimate$gold$case])
 
-# Warnings about gold cases before they are used. For `kind`, see settle_gold().
+# Warnings about gold cases before they are used. For `kind`, see resolve_gold().
 warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
   n <- length(gold$case)
   if (n == 0L) return(invisible())

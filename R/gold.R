@@ -170,7 +170,7 @@ gold_common <- function(interval, independent, shared) {
 # Estimates from ratings, for systems with numbers `s`: centre of the interval, total standard
 # error, and the part of it due to shared errors. Both errors are NA if the interval contains
 # sampling error only.
-ratings_alone <- function(estimate, s) {
+estimates_from_ratings <- function(estimate, s) {
   table <- estimate$gold$alone %||% estimate$table
   bias <- sqrt(pmax(0, table$std.error[s]^2 - estimate$details$sampling[s]^2))
   list(
@@ -199,7 +199,7 @@ posterior_of_raters <- function(x) {
   if (is_one_rater(x)) return(unknown_posterior(x))
   x$systems <- character()
   x$patterns <- pick_systems(x$patterns, 0L)
-  model <- if (has_counts(x)) k_model() else model_of_each
+  model <- if (has_counts(x)) k_model() else rater_k_model
   fit <- suppressWarnings(
     fit_checked(with_votes(x), model, NULL, NULL, NULL), classes = "fallible_warning"
   )
@@ -334,7 +334,7 @@ explained_deviation <- 0.2
 
 # Number of gold labels without ratings that are equivalent to one gold label with ratings: an
 # estimate from ratings, and a range.
-worth_of_ratings <- function(explained, conf_level) {
+equivalent_labels <- function(explained, conf_level) {
   margin <- normal_quantile(conf_level) * explained_deviation
   ends <- pmin(pmax(explained + c(0, -margin, margin), 0), most_explained)
   stats::setNames(1 / (1 - ends), c("estimate", "conf.low", "conf.high"))

@@ -168,7 +168,7 @@ interval_profile <- new_interval(
 )
 
 profile_interval <- function(draft, table) {
-  why <- lack_of_profile(draft$fit)
+  why <- why_no_profile(draft$fit)
   if (!is.null(why)) return(new_interval_found(without_interval(table, why)))
   known <- !is.na(table$estimate)
   bar <- progress_bar("Profiles", length(known))
@@ -191,7 +191,7 @@ profile_interval <- function(draft, table) {
   new_interval_found(table)
 }
 
-lack_of_profile <- function(fit) {
+why_no_profile <- function(fit) {
   if (is_pooled(fit$model)) {
     paste0(
       "the prior of the ", format(fit$model), " is estimated from the same ratings (use ",

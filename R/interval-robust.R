@@ -49,7 +49,8 @@ robust_interval <- function(draft, table) {
   scored <- !is.null(draft$fit$scored)
   if (is.null(draft$average) && !scored) return(new_interval_found(table))
   if (is_averaged(draft)) {
-    found <- new_interval_found(table, sampling = own_sampling(draft) * cluster_widening(draft))
+    sampling <- average_sampling_error(draft) * cluster_widening(draft)
+    found <- new_interval_found(table, sampling = sampling)
   } else {
     found <- interval_bootstrap$find(draft, table)
     found$sampling <- found$table$std.error # NA, with a reason, if the bootstrap has none

@@ -20,7 +20,7 @@ averages_varied <- function(options) {
 
 fit_of_varied <- function(fit, options) {
   if (!inherits(fit, "k_fit") || !averages_varied(options)) return(fit)
-  x <- without_constant_raters(with_decision(fit$x))
+  x <- without_constant_raters(keep_decision(fit$x))
   same <- identical(x$raters, fit$x$raters) && identical(x$only_constant, fit$x$only_constant)
   if (same && !isTRUE(x$panel$abstain$by_replies)) return(fit)
   again <- fit_algebraic(x, fit$model)
@@ -61,7 +61,7 @@ parts_of_average <- function(value, average) {
     return(rlang::rep_named(c(fields, "base_rate_range"), list(rep(NA_real_, length(value)))))
   }
   out <- average$point$numbers[fields]
-  leans <- leans_of(average$x)
+  leans <- panel_leans(average$x)
   out$base_rate_range <- base_rate_ranges(average$x, leans)
   of_value <- c(of_value, "base_rate_range")
   out[of_value] <- lapply(out[of_value], function(x) ifelse(is.na(value), NA_real_, x))
@@ -70,12 +70,12 @@ parts_of_average <- function(value, average) {
 }
 
 # For the definition, see src/core/accuracy/base_rates.hpp.
-base_rate_ranges <- function(x, leans = leans_of(x)) {
+base_rate_ranges <- function(x, leans = panel_leans(x)) {
   na_real(core_base_rate_ranges(x$patterns, pattern_weights(x), leans))
 }
 
 # How often raters use each category is computed from the whole panel, of which `x` may be a group.
-leans_of <- function(x) x$panel$leans %||% rater_leans(x)
+panel_leans <- function(x) x$panel$leans %||% rater_leans(x)
 
 has_no_kappa <- function(leans) all(leans$kappa %in% 0)
 
@@ -88,7 +88,7 @@ end_counts <- function(average) {
 }
 
 # Averages have a sampling error without replicates.
-own_sampling <- function(draft) {
+average_sampling_error <- function(draft) {
   n <- length(draft$point$value)
   if (!is_averaged(draft) || !weights_are_counts(draft$fit$x)) return(rep(NA_real_, n))
   of_average(draft$average, "std.error", n)
@@ -182,7 +182,7 @@ causes_of_doubt <- function(estimate) {
   lean <- ifelse(is.na(details$base_rate_range), 0, details$base_rate_range) / sqrt(12)
   end <- if (is_averaged(estimate)) estimate$table$independent else estimate$table$estimate
   error <- details$rater_error / 4
-  leaning <- if (has_no_kappa(leans_of(estimate$fit$x))) {
+  leaning <- if (has_no_kappa(panel_leans(estimate$fit$x))) {
     paste("raters", chance_beyond_shares)
   } else {
     "raters mostly give one category"

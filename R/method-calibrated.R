@@ -209,7 +209,7 @@ rerun_reliability <- function(x, s = 1L) {
 
 # Number of labels without ratings that are equivalent to one label, by the number of runs
 # (Spearman-Brown). `square`: squared correlation of the truth and one run.
-worth_of_runs <- function(runs, square, reliability) {
+equivalent_labels_of_runs <- function(runs, square, reliability) {
   1 / (1 - pmin(square * runs / (1 + (runs - 1) * reliability), most_explained))
 }
 
@@ -220,7 +220,7 @@ rerun_words <- function(estimate) {
   if (is.na(reliability) || is.null(measured)) return(NULL)
   runs <- sum(pattern_weights(x) * pattern_lengths(x)) / sum(pattern_weights(x) * rated_patterns(x))
   square <- (1 - measured$ratio) * (1 + (runs - 1) * reliability) / runs
-  worth <- decimals(worth_of_runs(runs + 0:1, square, reliability), 2L)
+  worth <- decimals(equivalent_labels_of_runs(runs + 0:1, square, reliability), 2L)
   paste0("Reliability of runs: ", decimals(reliability, 2L), ". With one more run for each case, ",
     "a label would be worth ", worth[[2L]], " instead of ", worth[[1L]])
 }

@@ -5,7 +5,7 @@ method_binned <- new_method(
   model = "k", clips = TRUE, bins = TRUE, iterated = FALSE,
   estimate = function(fit, options, average) estimate_k_model(fit, options),
   of_posterior = function(fit, options) {
-    own_fit_point(fit, options, binned_of_posterior, bins = bins_of_posterior)
+    posterior_fit_point(fit, options, binned_of_posterior, bins = bins_of_posterior)
   },
   explain = "Cases were grouped by the highest posterior probability of a category, under a model in
     which raters are equally accurate, errors equally probable and cases equally difficult; in each
@@ -17,7 +17,7 @@ method_unbinned <- new_method(
   "unbinned", "unbinned method",
   model = "k", clips = TRUE, iterated = FALSE,
   estimate = function(fit, options, average) estimate_k_model(fit, options),
-  of_posterior = function(fit, options) own_fit_point(fit, options, unbinned_of_posterior),
+  of_posterior = function(fit, options) posterior_fit_point(fit, options, unbinned_of_posterior),
   explain = "The accuracy follows from the mean posterior probability of the system's answers, under
     a model in which raters are equally accurate, errors equally probable and cases equally
     difficult (a variant of Lehner 2015 without bins)."
@@ -39,7 +39,7 @@ estimate_k_model <- function(fit, options) {
 }
 
 warn_uninformative <- function(systems, share) {
-  warn_of_each("uninformative", "Bins in which no category stands out do not count in the mean.",
+  warn_above("uninformative", "Bins in which no category stands out do not count in the mean.",
     systems, share, " of its cases")
 }
 
@@ -60,7 +60,7 @@ method_shared <- new_method(
   model = "any", posterior = TRUE,
   estimate = function(fit, options, average) estimate_latent(fit, options, average),
   of_posterior = function(fit, options) {
-    own_fit_point(fit, options, shared_of_posterior, posterior = TRUE)
+    posterior_fit_point(fit, options, mean_posterior_of_answers, posterior = TRUE)
   },
   of_family = function(fit, options) family_ends(fit, options, "shared"),
   explain = "The accuracy is the mean posterior probability of the system's answers under the
@@ -114,7 +114,7 @@ no_bins <- data.frame(
 # Estimates from a posterior given by the user, and their replicates for other pattern weights.
 # `rule`: a function of answers, posterior, weights and options that returns the accuracy of one
 # system.
-own_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
+posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NULL) {
   if (!is.null(fit$model$family)) {
     return(family_point(fit, options, rule, posterior = posterior, bins = bins))
   }
@@ -173,7 +173,7 @@ posterior_estimator <- function(fit, options, rule, beliefs) {
 }
 
 # Mean posterior probability of the answers.
-shared_of_posterior <- function(answer, posterior, weight, ...) {
+mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
   stats::weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)
 }
 
@@ -185,7 +185,7 @@ accuracy_of_agreement <- function(agreement, probability, n) {
 }
 
 unbinned_of_posterior <- function(answer, posterior, weight, options) {
-  answered <- shared_of_posterior(answer, posterior, weight)
+  answered <- mean_posterior_of_answers(answer, posterior, weight)
   sure <- stats::weighted.mean(rowSums(posterior^2), weight)
   value <- accuracy_of_agreement(answered, sure, ncol(posterior))
   if (options$clip == "none") value else clip01(value)
@@ -316,7 +316,7 @@ function_options <- function(given) {
 # Computes both ends of the range for either method.
 family_ends <- function(fit, options, which) {
   ends <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
-    family_point(fit, options, shared_of_posterior, joint, posterior = TRUE)
+    family_point(fit, options, mean_posterior_of_answers, joint, posterior = TRUE)
   })
   replace(ends[[which]], names(ends), lapply(ends, `[[`, "value"))
 }

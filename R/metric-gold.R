@@ -9,7 +9,7 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
   part <- gold_tables(evidence, s, n_categories(plan))
   ends <- ranges_of_plan(plan)
   x <- NULL
-  lack <- rep_len(unname(lack_of_gold(estimate, s) %||% NA_character_), nrow(found))
+  lack <- rep_len(unname(why_no_gold(estimate, s) %||% NA_character_), nrow(found))
   still <- FALSE
   if (!is.null(part)) {
     if (part$all_known) {
@@ -19,9 +19,9 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
     }
     ends <- ranges_of_margins(ends, part$start, plan)
     slope <- unit_slopes(metric_slopes(plan, part$start), ends)
-    still <- of_answers_alone(slope)
+    still <- uses_answers_only(slope)
     x <- gold_metrics(part, slope, plan, ends)
-    lack <- lack_of_metrics(part, slope, plan, x)
+    lack <- why_no_metrics(part, slope, plan, x)
   }
   alone <- unit_rows(found, ends)
   column <- columns_of_shares(plan)
@@ -35,7 +35,7 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
       x[[field]] <- replace(x[[field]] %||% rep(NA_real_, nrow(found)), measured, share[[field]])
     }
     whole <- which(column == 1L)
-    alone <- Map(replace, alone, list(whole), ratings_alone(estimate, s)[names(alone)])
+    alone <- Map(replace, alone, list(whole), estimates_from_ratings(estimate, s)[names(alone)])
   }
   measured_rows(found, x, alone, lack, ends, estimate, interval, conf_level, still)
 }
@@ -65,7 +65,7 @@ measured_rows <- function(found, x, alone, lack, ends, estimate, interval, conf_
   rows <- (!is.na(found$estimate) | is_one_rater(estimate$fit$x)) & !still
   lack <- rep_len(unname(lack), nrow(found))
   found[rows, interval_columns] <- NA_real_
-  found$reason[rows] <- ifelse(is.na(lack), lack_of_clusters(x), paste0(no_interval, lack))[rows]
+  found$reason[rows] <- ifelse(is.na(lack), why_no_clusters(x), paste0(no_interval, lack))[rows]
   known <- which(rows & is.na(lack))
   if (length(known) == 0L) return(found)
   some <- function(fields) lapply(fields, `[`, known)
@@ -127,7 +127,7 @@ predicted_table <- function(part, at, w) {
 }
 
 # Which metrics (columns of `slope`) depend only on the answers?
-of_answers_alone <- function(slope) {
+uses_answers_only <- function(slope) {
   n <- sqrt(nrow(slope))
   of_answer <- slope[rep(seq_len(n), n), , drop = FALSE]
   colSums(abs(slope - of_answer) >= 1e-9) %in% 0 & colSums(abs(slope) >= 1e-9) > 0
@@ -185,7 +185,7 @@ values_by_row <- function(plan, tables) {
 # very few, gold cases hardly vary. The error is then at least the error of a share of a small
 # number of cases. The number is such that one of them changes the share as much as the most
 # influential case changes the quantity. This change is `steepest`; 0 means no such bound. See
-# with_errors().
+# add_standard_errors().
 as_share <- function(x, value, alone, steepest) {
   variance_of_share <- function(cases) {
     share <- (cases * value + 0.5) / (cases + 1)
@@ -213,13 +213,13 @@ as_share <- function(x, value, alone, steepest) {
 # cases of the category. It also needs gold cases with the category as answer, unless only cases of
 # the category change it (such as recall). Metrics of the whole table use all categories together,
 # but agreement beyond chance is undefined if gold has one category.
-lack_of_metrics <- function(part, slope, plan, x) {
+why_no_metrics <- function(part, slope, plan, x) {
   n <- n_categories(plan)
   gold <- table_sums(matrix(part$gold_table, 1L), n)
   expected <- table_sums(matrix(part$mean, 1L), n)
   words <- "no gold case is of category %s, or none has it as answer"
   of_chance <- ranges_of_plan(plan)[, 1L] < 0
-  lack_of_rows(plan, x, expected$truth > 0, words, function(i) {
+  why_no_rows(plan, x, expected$truth > 0, words, function(i) {
     whole <- is.na(plan$rows$average[[i]]) && is.na(plan$rows$category[[i]])
     if (part$all_known || (whole && !(of_chance[[i]] && sum(gold$truth > 0) < 2L))) return(FALSE)
     moves <- matrix(abs(slope[, i]) >= 1e-9, n) # answers x truths
@@ -229,7 +229,7 @@ lack_of_metrics <- function(part, slope, plan, x) {
 
 # `absent`: a function of the number of a row that returns the categories without gold. They matter
 # for the category of the row or, if it has none, for all `expected` categories.
-lack_of_rows <- function(plan, x, expected, words, absent) {
+why_no_rows <- function(plan, x, expected, words, absent) {
   vapply(seq_along(x$estimate), function(i) {
     category <- plan$rows$category[[i]]
     of <- if (is.na(category)) expected else plan$categories == category
@@ -253,14 +253,14 @@ score_metrics_with_gold <- function(found, estimate, plan, judge, interval, conf
   part <- scored_gold(estimate, judge)
   ends <- ranges_of_plan(plan)
   alone <- unit_rows(found, ends)
-  lack <- lack_of_scored(estimate, part)
+  lack <- why_no_scored(estimate, part)
   x <- NULL
   if (is.na(lack)) {
     x <- gold_scores(part, plan, judge, alone$estimate, ends)
-    lack <- lack_of_scores(part, plan, judge, x)
+    lack <- why_no_scores(part, plan, judge, x)
   }
   found <- measured_rows(found, x, alone, lack, ends, estimate, interval, conf_level)
-  with_slack(found, plan, judge, normal_quantile(conf_level))
+  lower_limits_by_gaps(found, plan, judge, normal_quantile(conf_level))
 }
 
 # Gold among the scored cases of a system: `at`, their positions; other fields as in gold_part().
@@ -308,9 +308,9 @@ gold_weights <- function(part, judge, slope) {
   out + apply(rest * share, 2L, rowsum_codes, code = part$at, n = nrow(out))
 }
 
-lack_of_scored <- function(estimate, part) {
+why_no_scored <- function(estimate, part) {
   if (is.null(estimate$gold$evidence)) {
-    lack_of_evidence(estimate)
+    why_no_evidence(estimate)
   } else if (part$gold == 0L) {
     "it has a score of none of the gold cases"
   } else if (!part$stands) {
@@ -320,10 +320,10 @@ lack_of_scored <- function(estimate, part) {
   }
 }
 
-lack_of_scores <- function(part, plan, judge, x) {
+why_no_scores <- function(part, plan, judge, x) {
   by_category <- vapply(plan$records, `[[`, "", "form")[plan$rows$metric] == "category"
   expected <- colSums(judge$p * judge$v) >= few_cases
-  lack_of_rows(plan, x, expected, "no gold case is of category %s", function(i) {
+  why_no_rows(plan, x, expected, "no gold case is of category %s", function(i) {
     by_category[[i]] & !seq_along(expected) %in% part$truth
   })
 }

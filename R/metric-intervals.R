@@ -8,9 +8,8 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
   counts <- if (has_posterior(alone)) confusion_counts(alone) # NULL: the method has no table
   tables <- lapply(systems, function(s) {
     found <- point_rows(alone, plan, counts[[s]], s)
-    found <- with_table_draws(
-      found, alone, plan, counts[[s]], draws, s, interval_alone(estimate, interval), conf_level
-    )
+    used <- interval_from_ratings(estimate, interval)
+    found <- with_table_draws(found, alone, plan, counts[[s]], draws, s, used, conf_level)
     if (measures_by_gold(estimate, interval)) {
       metrics_with_gold(found, estimate, plan, s, interval, conf_level)
     } else {
@@ -18,11 +17,12 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
     }
   })
   found <- without_parts(stack_rows(tables))
-  found$reason[is.na(found$estimate) & found$system %in% estimate$fit$x$constant] <- no_own_answers
+  constant <- found$system %in% estimate$fit$x$constant
+  found$reason[is.na(found$estimate) & constant] <- reason_constant_system
   found
 }
 
-no_own_answers <- "the system has no answers of its own"
+reason_constant_system <- "the system has no answers of its own"
 
 without_parts <- function(found) found[setdiff(names(found), c("sampling", "hidden", "cases"))]
 
@@ -31,20 +31,20 @@ measures_by_gold <- function(estimate, interval) {
 }
 
 # Interval that is computed from ratings only.
-interval_alone <- function(estimate, interval) {
+interval_from_ratings <- function(estimate, interval) {
   if (measures_by_gold(estimate, interval)) interval <- without_gold(estimate)$options$interval
   accuracy_intervals()[[interval]]
 }
 
 # Reason why a kind of interval does not exist for metrics, or NULL.
-lack_of_kind <- function(record) {
+why_no_kind <- function(record) {
   if (record$spread == "") paste0("a ", record$words, " is for accuracy only")
 }
 
 # Replicates of the tables of all systems, see confusion_draws(). NULL if no interval needs them.
 table_draws <- function(estimate, interval) {
-  record <- interval_alone(estimate, interval)
-  needed <- has_posterior(estimate) && !is.null(record$find) && is.null(lack_of_kind(record))
+  record <- interval_from_ratings(estimate, interval)
+  needed <- has_posterior(estimate) && !is.null(record$find) && is.null(why_no_kind(record))
   if (needed) confusion_draws(without_gold(estimate))
 }
 
@@ -56,7 +56,7 @@ accuracy_only <- function(estimate) {
 
 with_table_draws <- function(found, estimate, plan, counts, draws, s, record, conf_level) {
   if (is.null(record$find)) return(found)
-  lack <- lack_of_kind(record) %||% draws$reason
+  lack <- why_no_kind(record) %||% draws$reason
   if (!is.null(lack)) {
     without_interval(found, lack)
   } else if (is.null(draws$values)) {
@@ -174,7 +174,7 @@ delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
     })
   )
   steepest <- vapply(seq_len(nrow(found)), function(i) max(abs(slope_of(slopes, i, TRUE))), 0)
-  found <- with_errors(found, errors, steepest, ends)
+  found <- add_standard_errors(found, errors, steepest, ends)
   interval_rows(found, ends, robust_quantile(estimate$options, conf_level))
 }
 
@@ -185,7 +185,7 @@ cases_of_a_share <- 2.7 # z^2 of a 90% interval: a share of fewer cases could be
 # error of a share of a small number of cases, with half a case of each kind added. The number is
 # such that one case changes the share as much as the most influential case changes the estimate
 # (`steepest`: the largest slope). A standard deviation is at most half the width of the range.
-with_errors <- function(found, errors, steepest, ends) {
+add_standard_errors <- function(found, errors, steepest, ends) {
   wide <- widths(ends)
   found$cases <- found$n * wide / steepest
   value <- clip01(to_unit(found$estimate, ends))
@@ -242,7 +242,7 @@ hidden_in_all <- function(estimate, s, line, shift, of_answer, own = raters) {
   range <- hidden_of_gap(estimate, 1)[[s]]^2 - raters^2
   level <- colSums(shift)
   squares <- colSums((own * (shift - outer(of_answer, level)))^2)
-  sqrt(pmax(range * line^2 + raters^2 * level^2 + own_bias_share(estimate) * squares, 0))
+  sqrt(pmax(range * line^2 + raters^2 * level^2 + answer_bias_share(estimate) * squares, 0))
 }
 
 # Estimated share of wrong ratings among cases with each answer; among all cases if there are none.
@@ -260,7 +260,9 @@ wrong_by_answer <- function(estimate, s) {
 
 # Additional hidden variance if errors differ between answers. The allowance for machines comes from
 # other data sets, which concern accuracies only.
-own_bias_share <- function(estimate) if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
+answer_bias_share <- function(estimate) {
+  if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
+}
 
 # Direction from the table under shared errors to the table under independent errors. If the
 # estimate is from a single model, to the table of the estimate.
@@ -286,7 +288,7 @@ interval_rows <- function(found, ends, z) {
   value <- clip01(to_unit(found$estimate[at], ends))
   error <- found$std.error[at] / wide
   cases <- (found[["cases"]] %||% found$n)[at]
-  # The share as in with_errors().
+  # The share as in add_standard_errors().
   share <- ifelse(is.finite(cases), (value * cases + 0.5) / (cases + 1), value)
   own <- share * (1 - share)
   size <- own / error^2

@@ -9,11 +9,11 @@ row_names <- function(table) {
   )
 }
 
-who_of <- function(table) {
+system_titles <- function(table) {
   do.call(paste, unname(as.list(table[intersect(c(part_columns, "system"), names(table))])))
 }
 
-with_interval <- function(table) {
+format_estimates <- function(table) {
   ends <- paste0(" ", bracketed(table$conf.low, table$conf.high))
   paste0(decimals(table$estimate), ifelse(is.na(table$conf.low), "", ends))
 }
@@ -24,10 +24,10 @@ average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 # intervals.
 view_of_metrics <- function(table) {
   table <- table[order(!is.na(table$category)), ]
-  who <- who_of(table)
+  who <- system_titles(table)
   many <- length(unique(who)) > 3L
   keep <- !many | is.na(table$category) | !anyNA(table$category)
-  values <- if (many) decimals(table$estimate) else with_interval(table)
+  values <- if (many) decimals(table$estimate) else format_estimates(table)
   sides <- list(metric = row_names(table), system = who)
   sides <- lapply(if (many) rev(sides) else sides, function(of) factor(of[keep], unique(of[keep])))
   cells <- tapply(values[keep], sides, identity)
@@ -127,7 +127,7 @@ weighted_answers <- function(estimate, system) {
 check_compared_metric <- function(metric, category, cost, estimate) {
   if (is.null(metric) || identical(metric, built_in_metrics$accuracy$id)) return(NULL)
   check_string(metric, "metric")
-  plan <- settle_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x)
+  plan <- resolve_metrics(metric, "macro", 1, cost, 1L, estimate$fit$x)
   check_derived(plan$records[[1L]], estimate)
   by_category <- plan$records[[1L]]$form == "category"
   abort_argument_if(!is.null(category) && !by_category, "category",
@@ -147,7 +147,7 @@ check_derived <- function(record, estimate) {
   } else if (gold) {
     "gold cases measure differences of accuracy only"
   } else {
-    lack_of_kind(draws_interval(estimate))
+    why_no_kind(draws_interval(estimate))
   }
   abort_if(!is.null(why), "metric",
     "Differences of {.val {record$id}} are not derived here: {why}.",

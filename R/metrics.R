@@ -218,7 +218,7 @@ estimate_metrics.default <- function(x, metrics = NULL, ...) {
 estimate_metrics.ratings <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
                                      bins = 10L, positive = NULL, ...) {
   data <- if (inherits(x, "rater_fit")) x$x else x
-  asked <- settle_metrics(metrics, average, beta, cost, bins, data, positive)
+  asked <- resolve_metrics(metrics, average, beta, cost, bins, data, positive)
   new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL)
 }
 
@@ -234,7 +234,7 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
                                                positive = NULL, ...) {
   check_dots_empty(...)
   one <- if (inherits(x, "accuracy_by_group")) x[[1L]] else x
-  asked <- settle_metrics(metrics, average, beta, cost, bins, one$fit$x, positive)
+  asked <- resolve_metrics(metrics, average, beta, cost, bins, one$fit$x, positive)
   check_system_names(systems, one$table$system)
   interval <- check_metric_interval(interval, one)
   new_metric_estimate(x, asked, interval, conf_level, systems)
@@ -245,7 +245,7 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
 estimate_metrics.accuracy_by_group <- estimate_metrics.accuracy_estimate
 
 # Checks the arguments of a user and returns a plan (see metric_plan()).
-settle_metrics <- function(metrics, average, beta, cost, bins, x, positive = NULL) {
+resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NULL) {
   categories <- x$categories
   if (!is.null(positive)) check_choice(positive, categories)
   average <- check_some(average, metric_averages, "average", none = TRUE)
@@ -294,7 +294,8 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
   )
   shown <- shown_metrics(table, one, plan)
   whole <- shown[is.na(shown$category), ]
-  first <- paste(who_of(whole), row_names(whole), decimals(whole$estimate, 2L), recycle0 = TRUE)
+  values <- decimals(whole$estimate, 2L)
+  first <- paste(system_titles(whole), row_names(whole), values, recycle0 = TRUE)
   new_result("metric_estimate",
     tables = list(table = table),
     facts = list(
@@ -322,7 +323,7 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   # Constant systems (pass rates) have no answers that could be of one category or another.
   none <- table$system %in% estimate$fit$x$constant & table$metric != "accuracy"
   table[none, c("estimate", interval_columns)] <- NA_real_
-  table$reason[none] <- no_own_answers
+  table$reason[none] <- reason_constant_system
   positive <- plan$settings$positive
   if (!is.null(positive)) {
     whole <- is.na(table$category) & is.na(table$average)

@@ -9,18 +9,18 @@ plan_design <- function(x) {
   from <- plan_basis(x$design)
   design <- from$design
   systems <- x$system_accuracy %||% if (n_systems(design) == 0L) paper_systems
-  if (!is.null(systems)) design <- with_judges(design, systems, "system")
+  if (!is.null(systems)) design <- replace_judges(design, systems, "system")
   accuracies <- plan_accuracies(x, from$accuracies, design)
   if (all_same(accuracies)) accuracies <- accuracies[[1L]]
   panel <- if (length(x$rater_accuracy) > 1L) x$rater_accuracy else design$raters
-  raters <- each_count(x$raters %||% length(panel), "raters", 2L, 100L)
+  raters <- check_distinct_counts(x$raters %||% length(panel), "raters", 2L, 100L)
   own <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
   two <- rep_len(accuracies, max(length(accuracies), 2L)) # kappa needs a pair of raters
-  assumed <- if (own) design else with_raters(design, two)
+  assumed <- if (own) design else replace_raters(design, two)
   list(
     designs = lapply(raters, function(m) {
       as_it_is <- own && m == n_raters(design)
-      if (as_it_is) design else with_raters(design, spread_accuracies(accuracies, m))
+      if (as_it_is) design else replace_raters(design, spread_accuracies(accuracies, m))
     }),
     raters = raters, assumed = assumed, accuracies = accuracies, kappa = expected_kappa(assumed),
     labels = design$categories, missing = mean(design$missing), pilot = from$story,
@@ -45,11 +45,11 @@ plan_basis <- function(design) {
   pilot_design(design)
 }
 
-with_raters <- function(design, accuracies) with_judges(design, accuracies, "rater")
+replace_raters <- function(design, accuracies) replace_judges(design, accuracies, "rater")
 
 # Replaces the raters, or the systems, of a design by new ones with these accuracies. Loading, drift
 # and missing ratings, which must be equal for all old ones, also hold for the new ones.
-with_judges <- function(design, accuracies, kind) {
+replace_judges <- function(design, accuracies, kind) {
   of_raters <- kind == "rater"
   if (!of_raters) check_probabilities(accuracies, "system_accuracy", 1L)
   raters <- n_raters(design)
@@ -104,7 +104,7 @@ plan_accuracies <- function(x, own, design) {
 accuracy_of_kappa <- function(kappa, design) {
   kappa <- check_number(kappa, "chance_kappa", 0, 1, open_min = TRUE)
   chance <- 1 / n_categories(design)
-  design <- with_raters(design, c(1, 1))
+  design <- replace_raters(design, c(1, 1))
   lack <- function(accuracy) {
     design$raters[] <- accuracy
     expected_kappa(design) - kappa
@@ -190,7 +190,7 @@ pilot_design <- function(pilot) {
     difficulty = shape[["difficulty"]], missing = if (crowd) 0 else max(0, 1 - given / m)
   )
   systems <- pilot_systems(fit)
-  if (length(systems) > 0L) design <- with_judges(design, systems, "system")
+  if (length(systems) > 0L) design <- replace_judges(design, systems, "system")
   list(design = design, accuracies = accuracies, story = list(
     cases = nrow(x), model = format(fit$model), crowd = crowd,
     std.error = sqrt(mean(stats::vcov(fit)[of_raters, of_raters])),

@@ -27,12 +27,12 @@ planned_quantities <- function(estimate, predicted, settings) {
     quantity$weight <- pattern_cases(x)
     at <- as.integer(estimate$gold$case)
     quantity$labelled <- sum(weights_of_cases(x)[at][!is.na(quantity$spread[x$index[at]])])
-    if (settings$of == "accuracy") with_pilot(quantity, estimate$gold, s) else quantity
+    if (settings$of == "accuracy") use_pilot(quantity, estimate$gold, s) else quantity
   })
 }
 
 # Replaces accuracy and explained share by those measured in gold cases, if there are any.
-with_pilot <- function(quantity, gold, s) {
+use_pilot <- function(quantity, gold, s) {
   pilot <- if (!is.null(gold)) measured_of(gold, s)
   if (is.null(pilot)) return(quantity)
   quantity$value <- clip01(pilot$estimate)
@@ -47,7 +47,7 @@ foresee_accuracy <- function(estimate, predicted, s, category) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
   out <- foresee_share(x, predict_answer(predicted, answer), answer > 0L)
-  if (n_raters(x) > 1L) out$alone <- ratings_alone(estimate, s)
+  if (n_raters(x) > 1L) out$alone <- estimates_from_ratings(estimate, s)
   ends <- out$value
   if (isFALSE(is.na(out$alone$estimate))) {
     out$value <- clip01(out$alone$estimate) # may be above 1 if it is not clipped
@@ -151,7 +151,7 @@ combined_half <- function(gold, quantity, explained, settings) {
 # Does this interval use the estimate from ratings, unless gold contradicts it?
 believes_ratings <- function(interval) isTRUE(gold_intervals()[[interval]]$gold$believes)
 
-half_of <- function(interval, quantity, explained, settings,
+planned_half_width <- function(interval, quantity, explained, settings,
                     believes = believes_ratings(interval)) {
   if (interval == "gold alone") explained <- 0
   half <- if (believes) combined_half else corrected_half
@@ -166,7 +166,7 @@ planned_gold <- function(interval, quantity, explained, settings, worst = FALSE)
   cases <- quantity$of$cases
   if (worst) quantity$value <- quantity$hardest %||% quantity$value
   believes <- believes_ratings(interval)
-  half <- half_of(interval, quantity, explained, settings, believes && !worst)
+  half <- planned_half_width(interval, quantity, explained, settings, believes && !worst)
   least <- if (believes) min(fewest_contradicting, cases) else 1
   max(least, fewest(function(n) half(n) - settings$half_width, 1, cases))
 }
@@ -203,7 +203,7 @@ gold_rows <- function(quantity, settings) {
     }
     gold <- number("estimate")
     highest <- number("conf.low", worst = TRUE)
-    half <- half_of(interval, quantity, quantity$explained, settings)
+    half <- planned_half_width(interval, quantity, quantity$explained, settings)
     of <- if (interval == "gold alone") worth^0 else worth
     tibble::tibble(
       system = quantity$system, interval = interval, gold = gold, lowest = number("conf.high"),
@@ -223,7 +223,7 @@ gold_rows <- function(quantity, settings) {
 
 # Worth as measured in a pilot; otherwise a rough value with a range.
 planned_worth <- function(quantity, settings) {
-  worth <- worth_of_ratings(quantity$explained, settings$conf_level)
+  worth <- equivalent_labels(quantity$explained, settings$conf_level)
   if (is.null(quantity$p.value)) return(worth)
   c(estimate = 1 / (1 - quantity$explained), conf.low = NA, conf.high = NA)
 }
@@ -239,7 +239,7 @@ gold_curve <- function(quantity, settings) {
   cases <- quantity$of$cases
   gold <- unique(round(exp(seq(log(min(5, cases)), log(cases), length.out = 60L))))
   rows <- lapply(planned_intervals(quantity, settings), function(interval) {
-    half <- half_of(interval, quantity, quantity$explained, settings)
+    half <- planned_half_width(interval, quantity, quantity$explained, settings)
     tibble::tibble(
       system = quantity$system, interval = interval, gold = gold, half_width = half(gold)
     )

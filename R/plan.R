@@ -180,7 +180,7 @@ plan_agreement <- function(arguments) {
   ))]
   abort_argument_if(given, given, "{.arg {given}} {?has/have} no use in a plan for agreement.",
     i = "The ratings {.arg design} show how raters agree.")
-  view <- new_view(one_vote_each(as_ratings_of_several(arguments$design, "design")))
+  view <- new_view(merge_reruns(as_ratings_of_several(arguments$design, "design")))
   abort_argument_if(!view$counted, "design", "must have whole cases: its weights are not counts.")
   settings <- list(
     half_width = check_number(arguments$half_width, "half_width", 0, 1, open_min = TRUE),

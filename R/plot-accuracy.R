@@ -69,7 +69,7 @@ plot_bins <- function(object) {
   picture(table, "probability", "agreement") +
     ggplot2::geom_line(data = curve, colour = plot_colours[["accent"]], linetype = "dashed") +
     ggplot2::geom_point(mapped(size = "cases"), colour = plot_colours[["main"]], alpha = 0.75) +
-    panels_of(estimates, "system") +
+    facet_by(estimates, "system") +
     axis(ggplot2::scale_x_continuous) +
     axis(ggplot2::scale_y_continuous) +
     ggplot2::coord_cartesian(clip = "off") +
@@ -238,7 +238,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
   table <- tidy(object)
   check_drawn(table$estimate, "All metrics are", table$reason)
-  table <- panels_of_metrics(table, object$plan)
+  table <- facet_metrics(table, object$plan)
   dodge <- ggplot2::position_dodge(width = if (nlevels(table$who) > 1L) 0.6 else 0)
   shares <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)
   picture(
@@ -259,7 +259,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
 }
 
 # Labels of systems, panels and rows; the first row is at the top.
-panels_of_metrics <- function(table, plan) {
+facet_metrics <- function(table, plan) {
   titles <- vapply(plan$records, `[[`, "", "title")
   title <- titles[table$metric]
   whole <- is.na(table$category) & is.na(table$average)

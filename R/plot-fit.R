@@ -128,12 +128,12 @@ draw_densities <- function(object, table) {
       mapped(y = "density"), prior_densities(object, levels(table$term)),
       linetype = "dashed", colour = plot_colours[["accent"]], na.rm = TRUE
     ) +
-    panels_of_terms() +
+    facet_terms() +
     titled("Posterior and prior", "Posterior densities; dashed: priors")
 }
 
 # A panel for each term, with its name on lines of at most 14 characters; `breaks` of the y axis.
-panels_of_terms <- function(breaks = NULL) {
+facet_terms <- function(breaks = NULL) {
   lines <- function(terms) {
     gsub("([^\n]{14})(?=[^\n])", "\\1\n", sub("[", "\n[", terms, fixed = TRUE), perl = TRUE)
   }
@@ -161,7 +161,7 @@ prior_densities <- function(object, terms) {
 draw_traces <- function(table) {
   picture(table, "iteration", "value", colour = "chain") +
     ggplot2::geom_line(linewidth = 0.2, alpha = 0.7) +
-    panels_of_terms(scales_of_share) +
+    facet_terms(scales_of_share) +
     ggplot2::scale_colour_manual(values = category_colours(levels(table$chain))) +
     titled("Draws of each chain", x = "draw")
 }
@@ -170,7 +170,7 @@ draw_ranks <- function(table) {
   table$rank <- stats::ave(table$value, table$term, FUN = function(v) rank(v) / length(v))
   picture(table, "rank", colour = "chain") +
     ggplot2::stat_bin(breaks = seq(0, 1, 0.05), geom = "step", position = "identity") +
-    panels_of_terms() +
+    facet_terms() +
     ggplot2::expand_limits(y = 0) +
     category_scale(levels(table$chain)) +
     titled(

@@ -16,7 +16,7 @@ plot_sensitivity <- function(object) {
   ends <- sensitivity_ends(object)
   picture(of_systems(ends), "common", "value") +
     sensitivity_layers(ends, marks, object, of_systems(table)) +
-    panels_of(marks, "system") +
+    facet_by(marks, "system") +
     ggplot2::scale_x_continuous(
       limits = c(0, 1), breaks = c(0, 0.5, 1), labels = in_percent,
       expand = ggplot2::expansion(add = 0.05)

@@ -36,7 +36,7 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
     (if (length(estimators) > 1L) {
       ggplot2::facet_grid(label ~ estimator, labeller = wrapped())
     } else {
-      panels_of(points, "label")
+      facet_by(points, "label")
     }) +
     ggplot2::scale_colour_manual(
       values = unname(plot_colours[c("accent", "main")]), name = "true accuracy"

@@ -12,7 +12,7 @@ NULL
 # * order: "mean", "each" or "none"
 # * base_rates: populations x categories, Dirichlet parameters
 # * text: strings: raters, a list by name with a string per row (or one), and base_rates
-settle_prior <- function(prior, x, model) {
+resolve_prior <- function(prior, x, model) {
   populations <- population_labels(population_table(model, x))
   check_class(prior, "rater_prior", "prior", "Make one with {.fun rater_prior}.")
   categories <- x$categories
@@ -23,14 +23,14 @@ settle_prior <- function(prior, x, model) {
   others <- if (is.list(prior$others)) "own" else prior$others
   plain <- plain_parameters(if (others == "flat") "flat" else "vague", length(categories), coin)
   system <- if (others == "own") {
-    settle_law(prior$others, "others", plain, categories, coin)
+    resolve_law(prior$others, "others", plain, categories, coin)
   } else if (others != "partial") {
     plain
   }
   # If only the sensitivity has a prior, the specificity has the prior of other raters.
   raters <- lapply(stats::setNames(nm = x$raters), function(rater) {
     own <- prior$raters[[rater]]
-    if (is.null(own)) system else settle_law(own, rater, system %||% plain, categories, coin)
+    if (is.null(own)) system else resolve_law(own, rater, system %||% plain, categories, coin)
   })
   if (model$accuracy == "common") {
     stated <- unique(raters[names(prior$raters)])
@@ -40,7 +40,7 @@ settle_prior <- function(prior, x, model) {
       i = "{.code rater_model(\"rater\")} lets raters differ.")
     if (length(stated) == 1L) raters[] <- stated
   }
-  rates <- settle_rates(prior$base_rates, populations, categories)
+  rates <- resolve_rates(prior$base_rates, populations, categories)
   list(
     raters = raters, system = system, others = others, order = prior$order, base_rates = rates,
     text = list(raters = lapply(raters, law_words), base_rates = apply(rates, 1L, dirichlet_words))
@@ -65,7 +65,7 @@ plain_parameters <- function(name, n, coin) {
   out
 }
 
-settle_law <- function(law, rater, base, categories, coin) {
+resolve_law <- function(law, rater, base, categories, coin) {
   n <- length(categories)
   abort_if(coin && !identical(names(law), "right"), "prior",
     "With uniform errors the prior of {.val {rater}} must be {.code list(right =)}.",
@@ -102,7 +102,7 @@ shares_of_wrong <- function(wrong, rater, categories) {
   out / rowSums(out)
 }
 
-settle_rates <- function(laws, populations, categories) {
+resolve_rates <- function(laws, populations, categories) {
   if (!is.null(names(laws))) {
     abort_argument_if(!setequal(names(laws), populations),
       "prior", "Base rates must have a prior for each population.",
@@ -113,14 +113,14 @@ settle_rates <- function(laws, populations, categories) {
       ))
     laws <- laws[populations]
   }
-  rows <- lapply(laws, settle_rate_law, categories = categories)
+  rows <- lapply(laws, resolve_rate_law, categories = categories)
   matrix(
     unlist(rows), max(length(populations), 1L), length(categories), byrow = TRUE,
     dimnames = list(populations, categories)
   )
 }
 
-settle_rate_law <- function(law, categories) {
+resolve_rate_law <- function(law, categories) {
   n <- length(categories)
   abort_if(!is.null(law$beta) && n != 2L, "prior",
     "A Beta distribution of base rates needs two categories.", x = "{.arg x} has {n}.",

@@ -72,7 +72,7 @@
 rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partial"),
                         order = c("mean", "each", "none")) {
   raters <- list(...)
-  abort_argument_if(length(raters) > 0L && !has_own_names(raters), "...",
+  abort_argument_if(length(raters) > 0L && !has_unique_names(raters), "...",
     "Priors must have the names of raters, each once.",
     x = "The names are {.val {rlang::names2(raters)}}.")
   law <- if (is.list(others) || is.matrix(others)) {
@@ -88,7 +88,7 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
   )
 }
 
-has_own_names <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) == 0L
+has_unique_names <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) == 0L
 
 # Smallest parameter for which Gibbs sampling is numerically stable.
 least_parameter <- 1e-3
@@ -202,7 +202,7 @@ check_rate_laws <- function(x) {
     list(categories = check_proper(law, "base rates"))
   }
   if (!is.list(x) || is_beta_list(x)) return(list(one(x)))
-  abort_argument_if(!has_own_names(x), "base_rates",
+  abort_argument_if(!has_unique_names(x), "base_rates",
     "Priors of several populations must have their names, each once.",
     x = "The names are {.val {rlang::names2(x)}}.")
   lapply(x, one)

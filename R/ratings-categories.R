@@ -129,7 +129,7 @@ relabel_input <- function(input, old, new) {
 }
 
 # Applies arguments `na` and `clean_labels` of ratings(). A second call changes nothing.
-settle_input_labels <- function(input, options) {
+resolve_input_labels <- function(input, options) {
   if (is.null(options$na) && !options$clean) return(input)
   abort_argument_if(!input$layout$labels, c("na", "clean_labels"),
     "Counts have no labels that {.arg na} or {.arg clean_labels} could change.")

@@ -45,7 +45,7 @@ n_voters <- function(x) if (is.null(x$rater_groups)) n_raters(x) else length(uni
 is_one_rater <- function(x) n_voters(x) < 2L
 
 # Replaces reruns by votes; all raters stay.
-one_vote_each <- function(x) {
+merge_reruns <- function(x) {
   if (!has_reruns(x)) return(x)
   x <- cast_votes(x, seq_along(x$raters), x$raters)
   x$repeats <- "error"
@@ -56,13 +56,13 @@ one_vote_each <- function(x) {
 # For verbs that need one rating per rater and case.
 with_votes_of_reruns <- function(x) {
   if (has_reruns(x)) inform_fallible(reruns_vote)
-  one_vote_each(x)
+  merge_reruns(x)
 }
 
 reruns_vote <- "Reruns count as one vote, the answer that most of them have (if two lead, none)."
 
 with_votes <- function(x) {
-  x <- one_vote_each(x)
+  x <- merge_reruns(x)
   if (!is.null(x$rater_groups)) {
     members <- stats::setNames(x$rater_groups, x$raters)
     groups <- unique(x$rater_groups)
@@ -265,7 +265,7 @@ kinds_in_words <- "Language models are {.val model}, other programs {.val tool},
   {.val expert} or {.val crowd}."
 
 # One word if all raters are of one kind, otherwise a named word per rater.
-settle_kinds <- function(kind, x) {
+resolve_kinds <- function(kind, x) {
   if (is.null(names(kind))) return(kind)
   group <- x$rater_groups %||% x$raters
   at <- ifelse(x$raters %in% names(kind), x$raters, group)

@@ -21,7 +21,7 @@ read_input <- function(data, quos, options) {
   given <- read_systems(quos, data, layout)
   roles <- find_roles(data, quos, layout, given$columns, repeats)
   if (layout$id == "wide" && selects_by_pattern(quos$raters)) {
-    roles <- settle_raters(roles, data, "data")
+    roles <- resolve_raters(roles, data, "data")
   }
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
@@ -42,11 +42,11 @@ read_input <- function(data, quos, options) {
     others = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key")))]
   )
   input <- take_abstentions(drop_null(input), options)
-  input <- settle_input_labels(input, options)
+  input <- resolve_input_labels(input, options)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
   if (length(given$raters) > 0L) input <- split_systems(input, given$raters, repeats)
   input <- layout$spread(input, repeats)
-  input <- settle_input_labels(input, options) # labels from list columns
+  input <- resolve_input_labels(input, options) # labels from list columns
   labelled <- c(if (layout$labels) input$columns, input$systems, input$truth,
     prediction = input$system_table["prediction"])
   for (column in names(labelled)) check_labels(labelled[[column]], column)

@@ -18,12 +18,12 @@ guess_roles <- function(data, arg) {
   roles$systems <- grep("^system", columns, value = TRUE)
   roles$raters <- setdiff(columns, unlist(roles))
   check_labels_shared(data[roles$raters], arg)
-  Filter(length, settle_raters(roles, data, arg))
+  Filter(length, resolve_raters(roles, data, arg))
 }
 
 # Removes columns from the raters in `roles` that identify cases, or that are populations of
 # diagnostic tests with two results (as in data of template_huiwalter() of runjags).
-settle_raters <- function(roles, data, arg) {
+resolve_raters <- function(roles, data, arg) {
   folded <- fold_case(roles$raters)
   odd <- grepl(paste0(id_names, "|", key_names), folded)
   if (!any(odd)) return(roles)
@@ -187,7 +187,7 @@ answers_of_systems <- function(x) {
   )
 }
 
-one_by_one <- function(x) {
+ratings_by_rater <- function(x) {
   given <- unfold_ratings(x)
   if (has_abstentions(x)) {
     silent <- x$abstained
@@ -215,7 +215,7 @@ category_factor <- function(code, x) {
 }
 
 facts_of_ratings <- function(x) {
-  votes <- one_vote_each(x)
+  votes <- merge_reruns(x)
   fit <- if (!has_labels(x)) core_fit_algebraic(votes$patterns, pattern_weights(votes))
   list(
     cases = nrow(x), raters = n_raters(x),

@@ -152,7 +152,7 @@ schema_of.ratings <- function(x) { # nolint: object_name.
   header <- format_header(x)
   new_schema(
     list(
-      ratings = one_by_one, systems = answers_of_systems, answers = answer_table,
+      ratings = ratings_by_rater, systems = answers_of_systems, answers = answer_table,
       scores = score_table, counts = count_table,
       patterns = function(x) pattern_table(as_ratings(x)),
       covariates = function(x) tibble::as_tibble(c(list(case = x$cases), columns_of_cases(x))),
@@ -190,7 +190,7 @@ table_of_categories <- function(x) {
 # Agreement of each rater with the others, and of the reruns of each rater with each other.
 table_of_raters <- function(x) {
   check_named_raters(x, "what", "Their raters have no table.", i = NULL)
-  votes <- one_vote_each(x)
+  votes <- merge_reruns(x)
   total <- core_rater_counts(votes$patterns, pattern_weights(votes))
   tibble::tibble(
     rater = x$raters, group = x$rater_groups,
@@ -202,7 +202,7 @@ table_of_raters <- function(x) {
 
 # For each system: cases answered, those without ratings, and agreement with one vote per rater.
 summarise_systems <- function(x) {
-  votes <- one_vote_each(x)
+  votes <- merge_reruns(x)
   pattern <- rating_pattern(votes)
   answer <- pattern_answers(votes)[pattern, , drop = FALSE]
   weight <- pattern_weights(votes)[pattern] * (answer > 0L)

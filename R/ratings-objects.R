@@ -126,7 +126,7 @@ as_ratings.table <- function(x, ..., arg = "x") {
 #' @export
 as_ratings.data.frame <- function(x, ..., arg = "x") {
   refuse_scores(x, arg)
-  if (inherits(x, own_tables)) return(as_ratings.default(x, arg = arg))
+  if (inherits(x, classes_without_ratings)) return(as_ratings.default(x, arg = arg))
   if (names_columns(...)) return(ratings(x, ...))
   if (is_vitals(x)) return(ratings_of_samples(list(x, ...), arg))
   x <- plain_columns(x)
@@ -175,7 +175,9 @@ warn_counts <- function(columns) {
 }
 
 # Classes of this package that are data frames, but not of ratings.
-own_tables <- c("ground_truth", "calibration", "agreement", "agreement_benchmark", "k_check")
+classes_without_ratings <- c(
+  "ground_truth", "calibration", "agreement", "agreement_benchmark", "k_check"
+)
 
 # Ratings for verbs that learn from agreement, which needs at least two raters.
 as_ratings_of_several <- function(x, arg = "x") {

@@ -149,7 +149,7 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   mapping <- fill_mapping(mapping, got)
   columns <- Map(function(quo, arg) selected(got$table, quo, arg), mapping, names(mapping))
   own <- identical(unname(columns$case), got$map$case)
-  got$table <- settle_cases(got, columns, own, isTRUE(how$same_cases) || "repeats" %in% given)
+  got$table <- resolve_cases(got, columns, own, isTRUE(how$same_cases) || "repeats" %in% given)
   systems <- find_systems(systems, got, mapping, how)
   check_files(got, mapping, systems$columns)
   if (rlang::is_quosure(systems$columns)) {
@@ -163,7 +163,7 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   if (any(empty)) table <- lapply(table, `[`, !empty)
   tables <- list(ratings = known_ids(table, columns))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
-  tables <- settle_labels(tables, columns, na, clean_labels, na_given)
+  tables <- resolve_labels(tables, columns, na, clean_labels, na_given)
   if (!own) got$covariates <- NULL
   known <- known_settings(got, tables$ratings, columns, systems$columns, given)
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
@@ -322,7 +322,7 @@ selected <- function(table, quo, arg) {
 # The table of several files with unique case identifiers. Uses the key of the rows, if the format
 # has one. Fails if an identifier may be two cases. `own`: is the column of cases the default of the
 # format? `same`: did the user declare that equal identifiers are the same case?
-settle_cases <- function(got, columns, own, same) {
+resolve_cases <- function(got, columns, own, same) {
   table <- got$table
   case <- columns$case
   judged <- !is.null(got$format$programs)
@@ -382,7 +382,7 @@ known_ids <- function(table, columns) {
 # ---- Labels ---------------------------------------------------------------------------------
 
 # Missing and cleaned labels of ratings and systems, spelt in the same way in both.
-settle_labels <- function(tables, columns, na, clean, na_given) {
+resolve_labels <- function(tables, columns, na, clean, na_given) {
   counts <- columns$counts
   tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)
   at <- list(ratings = unlist(columns[c("rating", "raters", "systems")], use.names = FALSE))

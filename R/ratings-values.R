@@ -80,7 +80,7 @@ check_case_values <- function(value, x, arg) {
   known <- if (is_name) columns_of_cases(x)
   if (is_name && value %in% names(known)) return(known[[value]])
   if (is.data.frame(value)) value <- case_vector(with_case(value, names(x$keys)), arg)
-  lack <- if (is.null(names(value)) || !is.atomic(value)) lack_of_order(value, x)
+  lack <- if (is.null(names(value)) || !is.atomic(value)) why_no_order(value, x)
   abort_argument_if(lack, arg,
     "must be the name of a covariate of {.arg x}, a vector whose names are cases, or a data frame
         with a column {.val case} and one other.",
@@ -96,7 +96,7 @@ check_case_values <- function(value, x, arg) {
 
 # Reason why a vector without names cannot be matched to the cases of `x` by position; NULL if it
 # can. `ok`: is its type right?
-lack_of_order <- function(value, x, ok = is.atomic(value)) {
+why_no_order <- function(value, x, ok = is.atomic(value)) {
   if (!ok || !is.null(dim(value)) || length(value) != nrow(x)) {
     verbatim("It is ", describe(value), if (is.factor(value)) paste(" and length", length(value)),
       ", and `x` has ", count_noun(nrow(x), "case"), ".")

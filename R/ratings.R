@@ -234,7 +234,7 @@ ratings_of_table <- function(data, columns, options) {
         of ratings, cases x categories.")
   if (!is.null(options$scores)) abort_scores_of_table()
   x <- table_ratings(data, "data", options$categories, options$ordered)
-  x$rater_kind <- settle_kinds(options$rater_kind, x)
+  x$rater_kind <- resolve_kinds(options$rater_kind, x)
   x
 }
 
@@ -259,7 +259,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
     warn_strange_raters(x, input$layout$id == "wide")
   }
   x$rater_groups <- groups_of_raters(input$groups, x)
-  x$rater_kind <- settle_kinds(options$rater_kind, x)
+  x$rater_kind <- resolve_kinds(options$rater_kind, x)
   x$truth <- truth_to_keep(input, x)
   x <- with_confidence(x, input)
   x <- with_covariates(x, input)

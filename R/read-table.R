@@ -15,7 +15,7 @@ read_csv <- function(input) {
   }
   columns <- tryCatch(scan_csv(input, skip, fill = FALSE), error = fault, warning = fault)
   if (length(columns[[1L]]) == 0L) abort_file(input$path, "has names of columns and no rows.")
-  columns <- settle_rows(columns, input)
+  columns <- resolve_rows(columns, input)
   lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
 }
 
@@ -49,7 +49,7 @@ csv_separator <- function(input, line = input$first[[1L]]) {
 }
 
 # Drops lines above the data of a table of text or of a sheet.
-settle_rows <- function(columns, input) {
+resolve_rows <- function(columns, input) {
   filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(utils::head(x, 10L))))
   header <- match(TRUE, filled > 1L)
   if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header)) {
@@ -235,7 +235,7 @@ read_excel <- function(input) {
   }
   at <- if (is.numeric(sheet)) sheet else match(sheet, sheets)
   if (input$kind == "zip") add_note(input, sheet_faults(input, at))
-  with_map(settle_rows(as.list(table), input))
+  with_map(resolve_rows(as.list(table), input))
 }
 
 # Notes on contents of a sheet that readxl does not report; `at` is its number.

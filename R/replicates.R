@@ -73,7 +73,7 @@ without_interval <- function(table, reason) {
 
 # Warns about each of `names` whose `share` exceeds `least`. `of`: the quantity of which it is a
 # share.
-warn_of_each <- function(topic, message, names, share, of, least = 0, i = NULL) {
+warn_above <- function(topic, message, names, share, of, least = 0, i = NULL) {
   some <- which(share > least)
   warn_if(some, topic,
     c(message, bullets(verbatim(names[some], ": ", percent(share[some]), of), 5L)),
@@ -111,7 +111,7 @@ why_of <- function(table) {
 # `share`: share of replicates that failed, for each of `names`. If all failures belong to one tail
 # and exceed its probability, they hide the limit of the interval there.
 warn_failed <- function(names, share, conf_level, why) {
-  warn_of_each("bootstrap",
+  warn_above("bootstrap",
     "Many bootstrap replicates gave no estimate, so intervals are too short.",
     names, share, " of replicates", (1 - conf_level) / 2, why)
 }

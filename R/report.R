@@ -57,9 +57,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     abort_argument_if(!is.null(positive) && n_categories(x) != 2L, "positive",
       "is for two categories.", x = "There are {n_categories(x)}.")
     if (!is.null(positive)) check_choice(positive, x$categories)
-    if (!is.null(rater_kind)) x$rater_kind <- settle_kinds(check_rater_kind(rater_kind), x)
+    if (!is.null(rater_kind)) x$rater_kind <- resolve_kinds(check_rater_kind(rater_kind), x)
     # Checked before pages are rendered.
-    gold <- settle_gold(known_truth, gold_sample, x)
+    gold <- resolve_gold(known_truth, gold_sample, x)
     if (is.null(known_raters)) check_one_rater(x, gold, method_average$id, NULL)
     x
   }

@@ -128,7 +128,7 @@ with_score_draws <- function(table, n, judged, judge, measure) {
   reason <- ifelse(is.na(value), zero_by_zero, NA_character_)
   table <- tibble::tibble(table, !!!result_table(value)[-5L], n = n, reason = reason)
   if (!has_interval(estimate)) return(table)
-  lack <- lack_of_interval(interval_bootstrap, estimate)
+  lack <- why_no_interval(interval_bootstrap, estimate)
   if (!is.null(lack)) return(without_interval(table, lack))
   draws <- draw_scores(estimate, judged$panel, list(judge), nrow(table), function(judge, w, v) {
     measure(w, v)

@@ -86,7 +86,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   words <- if (joint) "joint model of ratings and scores" else
     paste("scores of", shorten(trust), "at their word")
   known <- if (any(truth > 0L)) replace(nothing_known, "truth", list(truth)) else nothing_known
-  own_fit(x, found$posterior[x$index, , drop = FALSE], found$rates, words,
+  new_posterior_fit(x, found$posterior[x$index, , drop = FALSE], found$rates, words,
     kind = c("score_fit", "posterior_fit"), known = known, refit = found$refit,
     judged = found$judged, given = checked$given,
     scored = list(raters = if (joint) sum(used) else 0L))
@@ -246,14 +246,14 @@ start_of_evidence <- function(x, truth, used, at) {
     sums <- sums + if (is.null(values)) answers else ifelse(is.na(values), answers, values)
   }
   sums[rowSums(sums) == 0, ] <- 1
-  with_truths(sums / rowSums(sums), truth)
+  set_known_truths(sums / rowSums(sums), truth)
 }
 
 trusted_scores <- function(x, trust, truth, at) {
   values <- lapply(x$scores$values[trust], function(v) v[at, , drop = FALSE])
   counted <- Reduce(`+`, lapply(values, function(v) !is.na(v[, 1L])))
   posterior <- Reduce(`+`, lapply(values, function(v) replace(v, is.na(v), 0)))
-  posterior <- with_truths(unname(posterior / counted / rowSums(posterior / counted)), truth)
+  posterior <- set_known_truths(unname(posterior / counted / rowSums(posterior / counted)), truth)
   judged <- counted > 0L | truth > 0L
   weight <- pattern_weights(x)[judged]
   rates <- colSums(posterior[judged, , drop = FALSE] * weight) / sum(weight)
@@ -262,7 +262,7 @@ trusted_scores <- function(x, trust, truth, at) {
 }
 
 # Sets the probability of known truths to 1.
-with_truths <- function(posterior, truth) {
+set_known_truths <- function(posterior, truth) {
   known <- truth > 0L
   posterior[known, ] <- outer(truth[known], seq_len(ncol(posterior)), `==`)
   posterior

@@ -9,7 +9,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   known <- which(vapply(tables, function(table) !all(is.na(table$estimate)), NA))
   record <- accuracy_intervals()[[interval]]
   if (is.null(record$find) || length(known) == 0L) return(stack_rows(tables))
-  lack <- lack_of_kind(record) %||% lack_of_interval(interval_bootstrap, estimate)
+  lack <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)
   draws <- if (is.null(lack)) {
     draw_scores(alone, panel, judges, nrow(plan$rows), function(judge, w, v) {
       score_values(plan, judge$book, w, v)
@@ -53,7 +53,7 @@ score_panel <- function(estimate) {
     if (!is.null(lack)) return(list(s = s, lack = lack))
     out <- list(
       s = s, at = at, v = weight[at], p = p[at, , drop = FALSE], known = beliefs$known[at],
-      book = score_book(values[at, , drop = FALSE]), back = back_of(estimate, s)
+      book = score_book(values[at, , drop = FALSE]), back = shared_position(estimate, s)
     )
     out$w <- score_weights(out)
     if (is.null(out$w)) out$lack <- "raters hardly separate the categories"
@@ -65,7 +65,7 @@ score_panel <- function(estimate) {
 # Position between independent (0) and shared errors (1): that of the method, or the given share.
 # The typical share is how often two wrong answers are the same, always for two categories. Wrong
 # scores are not the same, so they are not corrected.
-back_of <- function(estimate, s) {
+shared_position <- function(estimate, s) {
   if (identical(estimate$options$method, method_shared$id)) return(1)
   back <- if (is_stated(estimate$options)) estimate$details$common[[s]] else 0
   if (is.na(back)) 0 else back
@@ -123,7 +123,7 @@ score_intervals <- function(found, estimate, plan, judge, draws, record, conf_le
     found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + found$hidden^2))
     interval_rows(found, ends, robust_quantile(estimate$options, conf_level))
   }
-  with_slack(found, plan, judge)
+  lower_limits_by_gaps(found, plan, judge)
 }
 
 # Which rows of the plan are sums of absolute gaps?
@@ -131,7 +131,7 @@ rows_of_gaps <- function(plan) vapply(plan$records, `[[`, NA, "gaps")[plan$rows$
 
 # Lowers the lower limit by the gaps that chance can cause if there are none. It is at least `z`
 # standard errors below the estimate, since gold cases add chance errors.
-with_slack <- function(found, plan, judge, z = 0) {
+lower_limits_by_gaps <- function(found, plan, judge, z = 0) {
   for (i in which(rows_of_gaps(plan))) {
     kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
     slack <- kernel(judge$book, judge$w, judge$v, plan$settings)$slack
@@ -196,7 +196,7 @@ least_eigenvalue <- 0.01
 # original p if the weights are NULL, if the posterior was given, or if fits are slow. `known`: is
 # the truth of a case known?
 rater_beliefs <- function(estimate) {
-  fit <- raters_alone(estimate$fit, estimate)
+  fit <- fit_raters_only(estimate$fit, estimate)
   x <- fit$x
   as_is <- posterior(fit)[x$index, , drop = FALSE]
   refit <- refitting(fit)
@@ -213,9 +213,9 @@ most_refitted <- 1e5 # number of ratings of patterns times categories
 # Fit of raters without systems, with the model of the estimate. If the estimate averages over
 # models, the fit has an accuracy for each rater. If most weight is on models whose errors depend on
 # the category, the fit has such errors.
-raters_alone <- function(fit, estimate) UseMethod("raters_alone")
+fit_raters_only <- function(fit, estimate) UseMethod("fit_raters_only")
 
-raters_alone.rater_fit <- function(fit, estimate) {
+fit_raters_only.rater_fit <- function(fit, estimate) {
   alone <- fit$x
   alone$systems <- character()
   alone$patterns$answer <- fit$x$patterns$answer[, 0L, drop = FALSE]
@@ -225,7 +225,7 @@ raters_alone.rater_fit <- function(fit, estimate) {
 }
 
 # The posterior of raters does not depend on systems, and a second run would add Monte Carlo error.
-raters_alone.draws_fit <- function(fit, estimate) fit # nolint: object_name.
+fit_raters_only.draws_fit <- function(fit, estimate) fit # nolint: object_name.
 
 model_of_average <- function(estimate) {
   if (has_counts(estimate$fit$x)) return(k_model())

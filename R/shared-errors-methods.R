@@ -81,7 +81,7 @@ format.shared_errors <- function(x, digits = 2L, ...) {
 
 shared_line <- function(facts, digits = 2L) {
   between <- function(low, high) if (!is.na(low)) from_to(low, high, digits)
-  with_interval <- function(value, low, high) {
+  format_estimates <- function(value, low, high) {
     ends <- if (!is.na(low)) {
       paste0(" (", interval_title(facts$conf_level), " ", between(low, high), ")")
     }
@@ -89,12 +89,12 @@ shared_line <- function(facts, digits = 2L) {
   }
   known <- facts$known > 0
   correlation <- if (known) {
-    with_interval(facts$correlation, facts$conf.low, facts$conf.high)
+    format_estimates(facts$correlation, facts$conf.low, facts$conf.high)
   } else {
     between(facts$lowest, facts$highest)
   }
   effective <- if (known) {
-    with_interval(facts$effective, facts$effective.low, facts$effective.high)
+    format_estimates(facts$effective, facts$effective.low, facts$effective.high)
   } else if (isTRUE(facts$effective.highest > facts$raters_per_case)) {
     paste("at least", decimals(facts$effective.lowest, digits))
   } else {

@@ -87,7 +87,7 @@ simulation_study <- function(designs, estimators = c("binned", "unbinned"), runs
                              panels = c("separate", "same"), threads = default_threads(),
                              checkpoint = NULL) {
   check_given()
-  if (!is.null(n)) n <- each_count(n, "n")
+  if (!is.null(n)) n <- check_distinct_counts(n, "n")
   study <- new_study(
     as_designs(designs, n), as_estimators(estimators), check_count(runs, "runs", max = 1000000L), n,
     check_choice(panels), draw_seed()
@@ -129,7 +129,7 @@ as_designs <- function(x, n = NULL) {
 }
 
 # Checks several counts and drops duplicates.
-each_count <- function(x, arg, min = 1L, max = .Machine$integer.max) {
+check_distinct_counts <- function(x, arg, min = 1L, max = .Machine$integer.max) {
   if (length(x) == 0L) check_count(x, arg, min, max)
   unique(vapply(x, check_count, 0L, arg, min, max))
 }

@@ -59,7 +59,7 @@ run_ours <- function(world) {
   memory <- (memory_status("VmHWM") - before) / 2^20
   x <- inside$patterns_for(model, world$x)
   task <- inside$sampler_task(x, model, inside$nothing_known,
-    inside$settle_prior(world$prior, x, model))
+    inside$resolve_prior(world$prior, x, model))
   options <- list(
     chains = 4L, kept = 1000L, warmup = 1000L, thin = world$thin, threads = 1L, seed = 1:2
   )

@@ -142,7 +142,7 @@ new_world <- function(x, truth) {
     truth = truth[kept], answer = answer[kept, , drop = FALSE],
     predicted = inside$predict_categories(x)[at, , drop = FALSE],
     posterior = lapply(estimate$posterior, function(p) unclass(as.matrix(p))[at, , drop = FALSE]),
-    alone = lapply(seq_along(x$systems), function(s) inside$ratings_alone(estimate, s)),
+    alone = lapply(seq_along(x$systems), function(s) inside$estimates_from_ratings(estimate, s)),
     sampling = estimate$details$sampling, cells = cells_alone(estimate)
   )
 }
@@ -371,7 +371,7 @@ draw_recall <- function(world, s, k) {
       part <- inside$gold_tables(c(evidence, gold), 1L, length(categories))
       slope <- inside$unit_slopes(inside$metric_slopes(plan, part$start), ends)
       x <- inside$gold_metrics(part, slope, plan, ends)
-      lack <- inside$lack_of_metrics(part, slope, plan, x)[[k]]
+      lack <- inside$why_no_metrics(part, slope, plan, x)[[k]]
       own <- hit[golden][truth[golden] == k]
       rbind(
         "gold alone" = if (length(own) > 0L) wilson(own) else no_gold,
@@ -633,7 +633,7 @@ planned_of <- function(world, s, settings, draws) {
   runs <- do.call(rbind, lapply(seq_len(draws), function(run) one_draw(thing)))
   runs <- told_of(runs, "", 1L, thing$true)
   rows <- lapply(c("corrected", "combined"), function(method) {
-    half <- inside$half_of(method, quantity, explained, settings)
+    half <- inside$planned_half_width(method, quantity, explained, settings)
     data.frame(method = method, gold = c(50, 100), ratio = vapply(c(50, 100), function(m) {
       mean(runs$width[runs$method == method & runs$gold == m]) / 2 / half(m)
     }, 0))

@@ -45,8 +45,8 @@ intervals <- function(panels, conf_level = 0.9) {
   of <- function(x) {
     internal$corrected_interval(x, "population", conf_level)[c("estimate", "conf.low", "conf.high")]
   }
-  gold_alone <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
-  list(corrected = of(x), `gold alone` = of(gold_alone), `PPI++` = ppi(panels, conf_level))
+  source_gold_only <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
+  list(corrected = of(x), `gold alone` = of(source_gold_only), `PPI++` = ppi(panels, conf_level))
 }
 
 # As evaluatellm 0.1.0 computes it: variances with n - 1, other cases without gold cases.

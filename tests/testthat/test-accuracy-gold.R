@@ -23,7 +23,7 @@ test_that("gold stands on top of an estimate that knows nothing of it", {
   expect_identical(estimate$options$interval, "combined")
   evidence <- gold_evidence(x, read_gold(gold, "random", x))
   for (s in 1:2) {
-    alone <- ratings_alone(without, s)
+    alone <- estimates_from_ratings(without, s)
     own <- combined_interval(gold_accuracy(evidence, s), alone, "population", 0.9, NULL)
     expect_equal(as.list(tidy(estimate)[s, names(own)[1:4]]), own[1:4])
     fixed <- corrected_interval(gold_accuracy(evidence, s), "cases", 0.9)
@@ -83,7 +83,7 @@ test_that("what machines say is a prior around the centre of their interval", {
   gold <- random_of(x, 40)
   estimate <- with_random(x, gold)
   expect_identical(glance(estimate)$interval, "combined")
-  alone <- ratings_alone(estimate, 1L)
+  alone <- estimates_from_ratings(estimate, 1L)
   expect_equal(alone$estimate, (tidy(without_gold(estimate))$estimate[[1L]] + 0.65) / 2)
   x <- gold_accuracy(estimate$gold$evidence, 1L)
   found <- combined_interval(x, alone, "population", 0.9, NULL)

@@ -119,7 +119,7 @@ test_that("what is hidden near an end of the scale is as wide there as elsewhere
   found$std.error <- sqrt(share * (1 - share) / 1000)
   of <- interval_rows(found, ranges_of_plan(plan), 1.645)
   expect_equal(c(of$conf.low, of$conf.high), drop(wilson_interval(0.997, 1000, 1.645)))
-  steep <- with_errors(
+  steep <- add_standard_errors(
     data.frame(n = 1000, estimate = 0.6), list(sampling = 0.1, hidden = 3), 30, cbind(0, 1)
   )
   expect_identical(c(steep$hidden, steep$std.error), c(0.5, 0.5))
@@ -298,7 +298,8 @@ test_that("a share of a case or less is hardly known", {
   expect_lt(at("1", "4")$n, 0.5) # of 17 cases
   expect_gt(at("1", "4")$conf.high, 0.05)
   # Neither near an end: two cases tell nothing, three what replicates say.
-  found <- with_errors(data.frame(estimate = c(0.5, 0.5), n = 100), list(sampling = 0.01, hidden = 0),
-    100 / c(2, 3), cbind(c(0, 0), 1))
+  found <- data.frame(estimate = c(0.5, 0.5), n = 100)
+  errors <- list(sampling = 0.01, hidden = 0)
+  found <- add_standard_errors(found, errors, 100 / c(2, 3), cbind(c(0, 0), 1))
   expect_equal(found$sampling, c(sqrt(0.25 / 2), 0.01))
 })

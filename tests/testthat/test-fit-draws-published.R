@@ -7,7 +7,7 @@ many_draws <- function() if (nightly_tests()) 1e6 else 2e5
 # A long run, a column per parameter.
 long_run <- function(x, model, prior, n = many_draws(), thin = 1L, counts = NULL) {
   known <- with_known(patterns_for(model, x), NULL, counts)
-  task <- sampler_task(known$x, model, known$known, settle_prior(prior, known$x, model))
+  task <- sampler_task(known$x, model, known$known, resolve_prior(prior, known$x, model))
   named_draws(run_task(known$x, task, n, thin), task$terms)
 }
 
@@ -131,7 +131,7 @@ test_that("Lehner's ten cases, with raters alone and with the system joined", {
   skip_unless_extended()
   beta <- list(right = list(3, 2))
   x <- lehner_ratings()
-  fit <- list(x = x, model = k_model(), known = nothing_known, prior = settle_prior(
+  fit <- list(x = x, model = k_model(), known = nothing_known, prior = resolve_prior(
     rater_prior(rater1 = beta, others = beta, order = "none"), x, k_model()
   ))
   joined <- joined_task(fit, 1L)
@@ -290,7 +290,7 @@ test_that("clinicians of whom one rated three times: Dawid and Skene", {
   x <- ratings(table, case = case, rater = rater, rating = rating)
   # Ratings of a clinician share a matrix: columns are base rates, five matrices, nu and mu.
   run <- function(prior, n) {
-    task <- sampler_task(x, dawid_skene(), nothing_known, settle_prior(prior, x, dawid_skene()))
+    task <- sampler_task(x, dawid_skene(), nothing_known, resolve_prior(prior, x, dawid_skene()))
     of <- match(substr(x$raters, 1, 2), unique(substr(x$raters, 1, 2)))
     task$prior$rows <- task$prior$rows[!duplicated(of)]
     task$prior$matrix_of <- of

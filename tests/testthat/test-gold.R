@@ -242,10 +242,10 @@ test_that("ratings are worth what predictions explain", {
   expect_equal(explained_by_ratings(half), 0.9)
   expect_identical(explained_by_ratings(prediction_of(rep(0.4, 10))), 0)
   expect_identical(explained_by_ratings(prediction_of(rep(1, 10))), 0)
-  worth <- worth_of_ratings(0.4, 0.9)
+  worth <- equivalent_labels(0.4, 0.9)
   expect_equal(worth[["estimate"]], 1 / 0.6)
   expect_equal(worth[["conf.low"]], 1 / (1 - max(0, 0.4 - qnorm(0.95) * 0.2)))
-  expect_lte(worth_of_ratings(0.9, 0.9)[["conf.high"]], 20 + 1e-9)
+  expect_lte(equivalent_labels(0.9, 0.9)[["conf.high"]], 20 + 1e-9)
 })
 
 test_that("predictions worth nothing save nothing, however unequal the weights", {

@@ -212,7 +212,7 @@ test_that("differences, metrics and gold of machines have the interval's centre"
   expect_equal(own$conf.low, table$conf.low)
   other <- tidy(estimate_metrics(estimate, "accuracy", conf_level = 0.5))
   expect_equal(other$conf.low, facts$centre - robust_quantile(list(), 0.5) * table$std.error)
-  expect_equal(ratings_alone(estimate, 1L), list(
+  expect_equal(estimates_from_ratings(estimate, 1L), list(
     estimate = facts$centre[[1L]], std.error = table$std.error[[1L]], bias = 0.17
   ))
   gold <- quiet(estimate_accuracy(x, known_truth = truth(x)[1:20, ], gold_sample = "random"))

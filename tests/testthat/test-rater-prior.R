@@ -48,7 +48,7 @@ test_that("sensitivity and specificity are rows of matrices, and the rest is of 
     serology = list(sens = c(21, 5), spec = c(4, 2)), stool = list(spec = list(71.25, 3.75)),
     base_rates = list(1, 9)
   )
-  got <- settle_prior(prior, two_tests(), dawid_skene())
+  got <- resolve_prior(prior, two_tests(), dawid_skene())
   expect_identical(got$raters$serology, rbind(c(4, 2), c(5, 21)))
   expect_equal(got$raters$stool, rbind(c(71.25, 3.75), c(1.2, 2.8)))
   expect_named(got$raters, c("stool", "serology"))
@@ -62,12 +62,12 @@ test_that("sensitivity and specificity are rows of matrices, and the rest is of 
 
 test_that("others are vague, flat, around a centre, or your own", {
   of <- function(others, x = three(), model = dawid_skene(), ...) {
-    settle_prior(rater_prior(..., others = others), x, model)
+    resolve_prior(rater_prior(..., others = others), x, model)
   }
   expect_equal(of("vague")$raters[[2]], matrix(0.6, 3, 3) + diag(2.2, 3))
   expect_identical(of("flat")$raters[[1]], matrix(1, 3, 3))
   expect_identical(of("flat")$order, "each")
-  expect_identical(settle_prior(
+  expect_identical(resolve_prior(
     rater_prior(others = "flat", order = "none"), three(), dawid_skene())$order, "none")
   expect_identical(unname(of("partial")$raters), list(NULL, NULL))
   expect_null(of("partial")$system)
@@ -83,38 +83,38 @@ test_that("the right ratings of a row have the Beta distribution that was told",
   x <- three()
   a <- x$raters[[1]]
   prior <- rlang::exec(rater_prior, !!a := list(right = c(8, 2), wrong = c(a = 1, c = 3, b = 2)))
-  rows <- settle_prior(prior, x, dawid_skene())$raters[[1]]
+  rows <- resolve_prior(prior, x, dawid_skene())$raters[[1]]
   expect_equal(diag(rows), c(8, 8, 8))
   expect_equal(rowSums(rows), c(10, 10, 10))
   expect_equal(rows[1, 2:3], 2 * c(2, 3) / 5)
   expect_equal(rows[2, c(1, 3)], 2 * c(1, 3) / 4)
   # What is said of one is said of all, where all are alike
   alike <- rlang::exec(rater_prior, !!a := list(right = c(9, 3)))
-  expect_identical(unname(settle_prior(alike, x, k_model())$raters), list(c(9, 3), c(9, 3)))
+  expect_identical(unname(resolve_prior(alike, x, k_model())$raters), list(c(9, 3), c(9, 3)))
 })
 
 test_that("matrices are put in the order of the categories", {
   x <- three()
   given <- matrix(1:9, 3, dimnames = list(c("c", "a", "b"), c("b", "c", "a")))
   prior <- rlang::exec(rater_prior, !!x$raters[[1]] := given)
-  got <- settle_prior(prior, x, dawid_skene())$raters[[1]]
+  got <- resolve_prior(prior, x, dawid_skene())$raters[[1]]
   expect_identical(got, unname(given[c("a", "b", "c"), c("a", "b", "c")] + 0))
 })
 
 test_that("populations have base rates of their own", {
   x <- two_tests()
   model <- rater_model("rater", "free", base_rates = ~site)
-  expect_identical(dim(settle_prior(rater_prior(), x, model)$base_rates), c(2L, 2L))
+  expect_identical(dim(resolve_prior(rater_prior(), x, model)$base_rates), c(2L, 2L))
   each <- list(v = list(2, 8), u = c("+" = 1, "-" = 3))
-  got <- settle_prior(rater_prior(base_rates = each), x, model)$base_rates
+  got <- resolve_prior(rater_prior(base_rates = each), x, model)$base_rates
   expect_identical(got, rbind(u = c("-" = 3, "+" = 1), v = c(8, 2)))
   table <- rbind(u = c("-" = 3, "+" = 1), v = c(8, 2))
-  expect_identical(settle_prior(rater_prior(base_rates = table), x, model)$base_rates, got)
-  expect_error(settle_prior(rater_prior(base_rates = each), x, dawid_skene()),
+  expect_identical(resolve_prior(rater_prior(base_rates = table), x, model)$base_rates, got)
+  expect_error(resolve_prior(rater_prior(base_rates = each), x, dawid_skene()),
     class = "fallible_error_argument")
-  expect_error(settle_prior(rater_prior(base_rates = each["u"]), x, model),
+  expect_error(resolve_prior(rater_prior(base_rates = each["u"]), x, model),
     class = "fallible_error_argument")
-  expect_equal(settle_prior(rater_prior(base_rates = 1:3), three(), k_model())$base_rates[1, ],
+  expect_equal(resolve_prior(rater_prior(base_rates = 1:3), three(), k_model())$base_rates[1, ],
     c(a = 1, b = 2, c = 3))
 })
 
@@ -148,7 +148,7 @@ test_that("what no prior can be is refused", {
 
 test_that("what does not fit the ratings is refused", {
   x <- two_tests()
-  of <- function(..., model = dawid_skene(), y = x) settle_prior(rater_prior(...), y, model)
+  of <- function(..., model = dawid_skene(), y = x) resolve_prior(rater_prior(...), y, model)
   expect_snapshot(error = TRUE, {
     of(pcr = list(right = c(1, 1)))
     of(stool = list(sens = c(1, 1)), model = rater_model("rater"))
@@ -159,7 +159,7 @@ test_that("what does not fit the ratings is refused", {
     of(base_rates = c(2, 8))
     of(base_rates = list(2, 8), y = three())
     of(stool = list(right = c(2, 1)), serology = list(right = c(1, 1)), model = k_model())
-    settle_prior(list(), x, dawid_skene())
+    resolve_prior(list(), x, dawid_skene())
   })
   expect_error(of(stool = diag(3) + 1), class = "fallible_error_prior")
   expect_error(of(pcr = list(right = c(1, 1))), class = "fallible_error_argument")

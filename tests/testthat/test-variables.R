@@ -231,11 +231,11 @@ test_that("parts of a result are a result, and cases of variables are not added 
 
 test_that("verbs that take a result take its parts, or say how to choose one", {
   parts <- parts_of_results()
-  with_interval <- list(
+  format_estimates <- list(
     variables = quiet(estimate_accuracy(parts$ratings)),
     groups = quiet(estimate_accuracy(parts$one, by = "site"))
   )
-  for (x in with_interval) {
+  for (x in format_estimates) {
     column <- attr(x, "column")
     gates <- tidy(gate(x, 0.5))
     expect_identical(gates[[column]], names(x))
