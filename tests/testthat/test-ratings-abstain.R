@@ -25,7 +25,7 @@ test_that("abstentions are stored next to ratings, in all layouts", {
   expect_identical(silent_in(x), c("ba", "cb", "ea", "eb", "ec"))
   table <- tidy(x)
   expect_identical(is.na(table$rating), table$abstained)
-  # Verbs that do not know of them see no rating.
+  # Verbs that do not use abstentions find no rating there.
   plain <- ratings(replace(replies_of_three(), replies_of_three() == "?", NA), raters = a:c,
     case = id)
   expect_identical(x$patterns, plain$patterns)
