@@ -131,8 +131,9 @@ check_labels_shared <- function(columns, arg) {
 #'     categories as levels); and, if they exist, `confidence` (an ordered factor), `abstained` (is
 #'     the row an abstention, whose `rating` is `NA`?), `rater_group`, `weight` and covariates of
 #'     cases.
-#'   * Systems: `case`, `system` and `prediction`; and, if systems abstained, `abstained` (is the row
-#'     an abstention, whose `prediction` is `NA`?). Scores: `case`, `system`, `category` and `score`.
+#'   * Systems: `case`, `system` and `prediction`; and, if systems abstained, `abstained` (is the
+#'     row an abstention, whose `prediction` is `NA`?).
+#'   * Scores: `case`, `system`, `category` and `score`.
 #'   * Answers: `case`, `rater` and `labels`, a list of factors, empty for an answer without labels.
 #'     Other tables do not contain answers without labels.
 #'   * Patterns: a factor for each rater. If raters are exchangeable, or rate a case more than once,
