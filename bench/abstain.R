@@ -30,20 +30,20 @@ two_categories <- function(n, positive, right, silent, hard = 0) {
   raters <- nrow(if (is.matrix(right)) right else right$easy)
   replies <- vapply(seq_len(raters), function(j) {
     answer <- ifelse(stats::runif(n) < pick(right, j), truth, 3L - truth)
-    ifelse(stats::runif(n) < pick(silent, j), "?", answer)
+    ifelse(stats::runif(n) < pick(silent, j), "?", as.character(answer))
   }, character(n))
   list(truth = truth, replies = replies, categories = c("1", "2"))
 }
 
-functions_world <- function(n, rates, category, coverage, precision, beside = NULL) {
+functions_world <- function(n, rates, category, coverage, precision, with_raters = NULL) {
   truth <- draw_truth(n, rates)
   replies <- vapply(seq_along(category), function(j) {
-    own <- rates[[category[[j]]]]
-    fires <- ifelse(truth == category[[j]], coverage[[j]] * precision[[j]] / own,
-      coverage[[j]] * (1 - precision[[j]]) / (1 - own))
+    rate <- rates[[category[[j]]]]
+    fires <- ifelse(truth == category[[j]], coverage[[j]] * precision[[j]] / rate,
+      coverage[[j]] * (1 - precision[[j]]) / (1 - rate))
     ifelse(stats::runif(n) < pmin(fires, 0.97), as.character(category[[j]]), "?")
   }, character(n))
-  if (!is.null(beside)) replies <- cbind(replies, beside(truth))
+  if (!is.null(with_raters)) replies <- cbind(replies, with_raters(truth))
   list(truth = truth, replies = replies, categories = as.character(seq_along(rates)))
 }
 
@@ -54,7 +54,7 @@ full_raters <- function(truth) {
   asked <- list(c(0.9, 0.6), c(0.7, 0.6))
   vapply(1:2, function(j) {
     answer <- ifelse(stats::runif(length(truth)) < right[[j]][truth], truth, 3L - truth)
-    ifelse(stats::runif(length(truth)) < asked[[j]][truth], answer, "?")
+    ifelse(stats::runif(length(truth)) < asked[[j]][truth], as.character(answer), "?")
   }, character(length(truth)))
 }
 crowd <- function() {
@@ -64,8 +64,8 @@ crowd <- function() {
     first <- stats::rbeta(1L, 1, 6)
     silent <- c(first, min(2.5 * first, 0.8))
     answer <- ifelse(stats::runif(400L) < right[truth], truth, 3L - truth)
-    reply <- ifelse(stats::runif(400L) < silent[truth], "?", answer)
-    ifelse(stats::runif(400L) < 5 / 60, reply, NA)
+    reply <- ifelse(stats::runif(400L) < silent[truth], "?", as.character(answer))
+    ifelse(stats::runif(400L) < 5 / 60, reply, NA_character_)
   }, character(400L))
   list(truth = truth, replies = replies, categories = c("1", "2"))
 }
@@ -201,8 +201,8 @@ with_error <- function(x) {
   sprintf("%.3f (%.3f)", mean(x), stats::sd(x) / sqrt(length(x)))
 }
 
-set.seed(20260501)
 for (name in names(worlds)) {
+  set.seed(20260501)
   found <- lapply(seq_len(panels), function(i) one_panel(worlds[[name]]))
   cat("\n", name, ": ", sep = "")
   print(table(vapply(found, `[[`, "", "way")))
