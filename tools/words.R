@@ -104,7 +104,7 @@ long_sentences <- function(lines) {
 
 files <- c(
   list.files(c("R", "man-roxygen"), "[.]R$", full.names = TRUE),
-  list.files(c("tests", "tools", "data-raw"), "[.]R$", full.names = TRUE, recursive = TRUE),
+  list.files(c("tests", "tools", "bench", "data-raw"), "[.]R$", full.names = TRUE, recursive = TRUE),
   list.files(c("src", "tests/cpp"), "[.][ch](pp)?$", full.names = TRUE, recursive = TRUE)
 )
 files <- files[!startsWith(basename(files), "RcppExports") & files != "tools/words.R"]
