@@ -28,11 +28,8 @@ leave_database <- function(x) {
 # A row per case of `x`, with `columns` (a list with an entry per pattern): a tibble or, for ratings
 # in a database, a lazy table.
 case_table <- function(x, columns) {
-  if (in_database(x)) return(match_cases(x, lapply(columns, `[`, pattern_of_case(x))))
-  index <- pattern_of_case(x)
-  tibble::new_tibble(
-    c(list(case = x$cases), lapply(columns, `[`, index)), nrow = length(index)
-  )
+  columns <- lapply(columns, `[`, pattern_of_case(x))
+  if (in_database(x)) match_cases(x, columns) else columns_tibble(case = x$cases, !!!columns)
 }
 
 # Joins cases with `columns`, which have an entry per row of the keys; `kept`: columns of the cases.
@@ -40,8 +37,7 @@ match_cases <- function(x, columns, kept = "case") {
   origin <- x$database
   abort_argument_if(!origin$has_cases, "case", "The cases of these ratings have no identifiers.",
     i = "Give {.arg case} to {.fun ratings}.")
-  now <- fetch_rows(dplyr::summarise(origin$origin, rows = dplyr::n()))
-  check_same_rows(as.double(now$rows), origin$rows)
+  check_same_rows(count_rows(origin$origin), origin$rows)
   columns <- lapply(columns, unfactor)
   place <- stats::setNames(numbered("p", length(columns)), names(columns)) # avoids clashes
   names(columns) <- place
@@ -99,36 +95,7 @@ numbered <- function(prefix, n) paste0(rep(prefix, n), seq_len(n))
 # Selects and renames columns.
 take_columns <- function(data, columns) dplyr::select(data, dplyr::all_of(columns))
 
-# One row: the number of rows, and for each of the `keys` (columns that identify cases and raters)
-# the number of rows without it.
-census_query <- function(data, keys) {
-  asked <- lapply(keys, function(key) one_if(rlang::expr(is.na(!!rlang::sym(key)))))
-  dplyr::summarise(data, rows = dplyr::n(), !!!asked)
-}
-
-# One row: the number of distinct values of a column. dplyr::n_distinct() fails if the driver
-# package expects another version of dbplyr.
-distinct_query <- function(data, column) {
-  dplyr::summarise(dplyr::distinct(take_columns(data, column)), rows = dplyr::n())
-}
-
-# At most `most` distinct values of a column, with their keys.
-values_query <- function(data, column, most) {
-  values <- dplyr::distinct(take_columns(data, c(value = column)))
-  dplyr::mutate(utils::head(values, most), key = !!key_of("value"))
-}
-
-# Wide data and counts: a row per case, with its ratings and answers.
-rows_query <- function(origin) {
-  roles <- origin$roles
-  take_columns(origin$data, c(
-    case = roles$case, weight = roles$weights,
-    stats::setNames(roles$raters, numbered("r", length(roles$raters))),
-    stats::setNames(roles$systems, numbered("s", length(roles$systems)))
-  ))
-}
-
-# Long data: a row per case. Each of the `cells` becomes a column, numbered after `prefix`. A cell
+# Long data: a row per case. Each row of `cells` becomes a column, numbered after `prefix`. A cell
 # has the keys of a `rater` and optionally of a `rating`. Without a rating, the column contains the
 # key of the rating by that rater; with one, the number of times the rater gave it. `also`: further
 # columns.
@@ -138,14 +105,15 @@ pivot_query <- function(data, columns, cells, prefix, also) {
     rating = as.character(!!rlang::sym(columns[["rating"]])),
     !!!rlang::syms(columns[names(columns) == "weight"])
   )
-  values <- lapply(cells, function(cell) {
-    if (is.null(cell$rating)) {
-      rlang::expr(max(ifelse(rater == !!cell$rater, rating, NA), na.rm = TRUE))
-    } else {
-      one_if(rlang::expr(rater == !!cell$rater & rating == !!cell$rating))
-    }
-  })
-  names(values) <- numbered(prefix, length(cells))
+  values <- if (is.null(cells$rating)) {
+    lapply(cells$rater, function(key) {
+      rlang::expr(max(ifelse(rater == !!key, rating, NA), na.rm = TRUE))
+    })
+  } else {
+    Map(function(key, label) one_if(rlang::expr(rater == !!key & rating == !!label)),
+      cells$rater, cells$rating)
+  }
+  names(values) <- numbered(prefix, nrow(cells))
   dplyr::summarise(dplyr::group_by(rows, case), !!!values, !!!also)
 }
 
@@ -177,25 +145,14 @@ all_cases_query <- function(origin, cells, systems) {
 }
 
 long_count_query <- function(cases, columns) {
-  given <- colnames(cases)
-  also <- list(
-    uneven = if ("weight" %in% given) {
-      one_if(quote(weight != lightest | lacking > 0 & lacking < rows))
-    },
-    predictions = if ("predictions" %in% given) quote(sum(predictions, na.rm = TRUE)),
-    rows = quote(sum(rows, na.rm = TRUE)), given = quote(sum(given, na.rm = TRUE))
-  )
-  count_query(cases, columns, drop_null(also))
-}
-
-# A case that one rater rated more than once.
-repeat_query <- function(origin) {
-  roles <- origin$roles
-  rows <- take_columns(
-    origin$data, c(case = roles$case, rater = roles$rater, rating = roles$raters)
-  )
-  pairs <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
-  utils::head(dplyr::filter(pairs, times > 1L), 1L)
+  uneven <- if ("weight" %in% colnames(cases)) {
+    one_if(quote(weight != lightest | lacking > 0 & lacking < rows))
+  }
+  summed <- intersect(c("predictions", "rows", "given"), colnames(cases))
+  sums <- lapply(stats::setNames(nm = summed), function(column) {
+    rlang::expr(sum(!!rlang::sym(column), na.rm = TRUE))
+  })
+  count_query(cases, columns, c(uneven = uneven, sums))
 }
 
 # Number of cases with the same `columns`, with sums over them, and the number of invalid weights.

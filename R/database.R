@@ -138,11 +138,11 @@ lazy_systems <- function(quo, layout) {
     i = if (layout$by_rating) "{.fun dplyr::copy_to} brings a data frame into a database." else
       "Join the table to {.arg data}, and name its columns in {.arg systems}.")
   if (!inherits(table, "tbl_lazy")) return(NULL)
-  lacking <- setdiff(c("case", "system", "prediction"), ask_database(colnames(table)))
+  lacking <- setdiff(prediction_columns, ask_database(colnames(table)))
   abort_if(lacking, "columns",
     "{.arg systems} must have columns {.val case}, {.val system} and {.val prediction}.",
     x = "It lacks {.val {lacking}}.", arg = "systems")
-  compare_bytes(dplyr::ungroup(table), c("case", "system", "prediction"))
+  compare_bytes(dplyr::ungroup(table), prediction_columns)
 }
 
 check_in_database <- function(layout, roles, options, systems) {
@@ -167,22 +167,27 @@ check_in_database <- function(layout, roles, options, systems) {
 
 # Number of rows. Fails if a row lacks an identifier.
 take_census <- function(data, keys, per_case = FALSE, arg = "data") {
-  found <- fetch_rows(census_query(data, keys))
-  abort_if(found$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
+  missing <- lapply(keys, function(key) one_if(rlang::expr(is.na(!!rlang::sym(key)))))
+  census <- fetch_rows(dplyr::summarise(data, rows = dplyr::n(), !!!missing))
+  abort_if(census$rows == 0, if (arg == "data") "empty" else "system", "{.arg {arg}} has no rows.",
     system = character())
   for (key in names(keys)) {
-    abort_if(found[[key]] > 0, "case", "{.arg {key}} must be known in every row of {.arg {arg}}.",
-      x = "It is missing in {number(found[[key]])} of {count_noun(found$rows, 'row')}.",
+    abort_if(census[[key]] > 0, "case", "{.arg {key}} must be known in every row of {.arg {arg}}.",
+      x = "It is missing in {number(census[[key]])} of {count_noun(census$rows, 'row')}.",
       row = NA_integer_)
   }
-  known <- per_case && "case" %in% names(keys)
-  distinct <- if (known) fetch_rows(distinct_query(data, keys[["case"]]))$rows
-  twice <- found$rows - (distinct %||% found$rows)
-  abort_if(twice > 0, "case", "Every row must be a case of its own.",
-    x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
-    i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.", row = NA_integer_)
-  as.double(found$rows)
+  if (per_case && "case" %in% names(keys)) {
+    # dplyr::n_distinct() fails if the driver package expects another version of dbplyr.
+    twice <- census$rows - count_rows(dplyr::distinct(take_columns(data, keys[["case"]])))
+    abort_if(twice > 0, "case", "Every row must be a case of its own.",
+      x = "In {count_noun(twice, 'row')} {.arg case} is that of another row.",
+      i = "Long data, with a row per rating, need {.arg rater} and {.arg rating}.",
+      row = NA_integer_)
+  }
+  as.double(census$rows)
 }
+
+count_rows <- function(query) fetch_rows(dplyr::summarise(query, rows = dplyr::n()))$rows
 
 # Fetches a column of groups as a table of raters and groups; other arguments are unchanged.
 fetch_groups <- function(origin, quo, skeleton) {
@@ -220,8 +225,8 @@ check_collation <- function(data, columns) {
     })
     one_if(Reduce(function(a, b) rlang::expr(!!a | !!b), equals))
   })
-  found <- fetch_rows(dplyr::summarise(utils::head(data, 1L), !!!asked))
-  same <- columns[unlist(found) %in% 1]
+  is_equal <- unlist(fetch_rows(dplyr::summarise(utils::head(data, 1L), !!!asked)))
+  same <- columns[is_equal %in% 1]
   abort_if(same, "database",
     "The database ignores case, accents or trailing blanks where R does not.",
     x = "This is so for {cli::qty(same)}column{?s} {.val {same}}.",
@@ -256,8 +261,8 @@ fetch_pieces <- function(query, check) {
   }
 }
 
-check_same_rows <- function(found, before, noun = "row") {
-  abort_if(found != before, "database", "The table changed while it was read.",
-    x = "It had {count_noun(before, noun)}, and then {number(found)}.",
+check_same_rows <- function(after, before, noun = "row") {
+  abort_if(after != before, "database", "The table changed while it was read.",
+    x = "It had {count_noun(before, noun)}, and then {number(after)}.",
     i = "Read from a copy that stays as it is, or within a transaction.")
 }
