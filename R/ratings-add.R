@@ -47,8 +47,7 @@ new_ratings_long <- function(new, x) {
     row = given$row, rater = new$raters[given$rater], rating = new$categories[given$category],
     cases = as_label(new$cases), ids = new$cases, answers = lapply(
       split_columns(case_answers(new), new$systems), function(code) c(NA, new$categories)[code + 1L]
-    ),
-    truth = if (!is.null(new$truth)) new$categories[new$truth$category]
+    ), truth = if (!is.null(new$truth)) new$categories[new$truth$category]
   )
 }
 
@@ -81,21 +80,18 @@ with_new_names <- function(x, new) {
     x = "{.val {strange}} {?is/are} not among {.val {x$categories}}.", row = NA_integer_,
     column = NA_character_, found = strange)
   x <- recode_ratings(x, seq_along(x$categories), c(x$categories, strange))
-  others <- sort_strings(setdiff(new$rater, x$raters))
-  x <- recode_raters(x, seq_along(x$raters), c(x$raters, others))
+  raters <- union(x$raters, sort_strings(new$rater))
+  x <- recode_raters(x, seq_along(x$raters), raters)
   known <- as_label(x$cases)
   more <- which(!new$cases %in% known)
-  alike <- identical(class(x$cases), class(new$ids))
   if (length(more) > 0L) x$rows <- "ratings"
-  x$cases <- if (alike) c(x$cases, new$ids[more]) else c(known, new$cases[more])
+  x$cases <- if (identical(class(x$cases), class(new$ids))) c(x$cases, new$ids[more]) else
+    c(known, new$cases[more])
   if (is.null(x$truth) && is.null(new$truth)) return(x)
-  x$truth <- subset_truth(
-    x$truth %||% list(category = NA_integer_, kept = TRUE, expected = none_expected(x$systems)),
-    c(seq_along(known), rep(NA_integer_, length(more)))
-  )
+  x$truth <- subset_truth(x$truth %||% keep_truth(NA_integer_, x), seq_along(x$cases))
   at <- match(new$cases, as_label(x$cases))
-  stated <- which(!is.na(new$truth) & is.na(x$truth$category[at]))
-  x$truth$category[at[stated]] <- match(new$truth[stated], x$categories)
+  added <- which(!is.na(new$truth) & is.na(x$truth$category[at]))
+  x$truth$category[at[added]] <- match(new$truth[added], x$categories)
   x
 }
 
@@ -106,15 +102,15 @@ joined_answers <- function(x, new, case) {
     replace(code, code == 0L, NA)[seq_along(x$cases)] # new cases have no answers yet
   })
   for (system in names(new$answers)) {
-    stated <- match(new$answers[[system]], x$categories)
+    added <- match(new$answers[[system]], x$categories)
     before <- answers[[system]][case]
-    off <- which(before != stated)
+    off <- which(before != added)
     abort_if(off, "system", "A system has one answer per case.",
       x = "{.val {system}} now has another answer in {count_noun(length(off), 'case')}, such as
           {.val {new$cases[[off[[1L]]]]}}.", system = system)
-    answers[[system]][case] <- ifelse(is.na(before), stated, before)
+    answers[[system]][case] <- ifelse(is.na(before), added, before)
   }
-  unname(answers)
+  answers
 }
 
 # Finds the systems: columns of wide data, raters of long data, or a separate table.
@@ -173,23 +169,25 @@ check_system_raters <- function(value) {
   unique(value)
 }
 
+prediction_columns <- c("case", "system", "prediction")
+
 # Checks the data frame of predictions. Its columns have standard names, or those of the ratings.
 system_table <- function(table, quos, data) {
-  own <- c("case", "system", "prediction")
-  table <- with_case(table, select_column(data, quos$case, "case", several = TRUE))
-  mapped <- vapply(c("case", "rater", "rating"), function(arg) {
-    name <- select_column(data, quos[[arg]], arg, several = arg == "case")
-    if (length(name) == 1L) name else NA_character_
-  }, "")
-  found <- ifelse(own %in% names(table), own, mapped)
-  lacking <- own[!found %in% names(table)]
+  case <- select_column(data, quos$case, "case", several = TRUE)
+  table <- with_case(table, case)
+  mapped <- c(
+    if (length(case) == 1L) case else NA, select_column(data, quos$rater, "rater") %||% NA,
+    select_column(data, quos$rating, "rating") %||% NA
+  )
+  columns <- ifelse(prediction_columns %in% names(table), prediction_columns, mapped)
+  lacking <- prediction_columns[!columns %in% names(table)]
   abort_if(lacking, "columns",
-    "{.arg systems} must have columns {.val {own}}, or those that {.arg case}, {.arg rater} and
-        {.arg rating} name.", x = "It lacks {.val {lacking}}; it has {.val {names(table)}}.",
-    arg = "systems")
+    "{.arg systems} must have columns {.val {prediction_columns}}, or those that {.arg case},
+        {.arg rater} and {.arg rating} name.",
+    x = "It lacks {.val {lacking}}; it has {.val {names(table)}}.", arg = "systems")
   abort_if(nrow(table) == 0L, "system", "{.arg systems} has no rows.", system = character())
-  table <- stats::setNames(plain_columns(table)[found], own)
-  for (column in own) check_text(table[[column]], column)
+  table <- stats::setNames(plain_columns(table)[columns], prediction_columns)
+  for (column in prediction_columns) check_text(table[[column]], column)
   table$case <- unfactor(table$case)
   table$prediction <- clean_levels(table$prediction)
   table
@@ -233,8 +231,7 @@ votes_of_systems <- function(table) {
   table <- table[!is.na(table$prediction), ]
   columns <- c(pattern = "case", unit = "system", category = "prediction")
   code <- lapply(columns, function(column) match(table[[column]], unique(table[[column]])))
-  votes <- majority(code, max(code$unit), max(code$category))
-  table[match(do.call(paste, votes), do.call(paste, code)), ]
+  table[find_majority(code, max(code$unit), max(code$category)), ]
 }
 
 # The argument `truth` of ratings().
@@ -250,7 +247,11 @@ truth_to_keep <- function(input, x) {
   code <- encode(input$truth[[1L]], x$categories, column, "truth")
   label <- value_of_cases(x$categories[code], case_of_rows(input, x), x$cases, column,
     "A case has one true category.")
-  list(category = match(label, x$categories), kept = TRUE, expected = none_expected(x$systems))
+  keep_truth(match(label, x$categories), x)
+}
+
+keep_truth <- function(category, x) {
+  list(category = category, kept = TRUE, expected = none_expected(x$systems))
 }
 
 # Unknown accuracies, one per system.

@@ -21,14 +21,16 @@ with_confidence <- function(x, input) {
       i = "Set these to {.code NA}, or see whether the columns are in the order of the raters.",
       rows = rows)
   }, columns, input$columns, names(columns))
-  code <- unlist(coded$codes, use.names = FALSE)
-  place <- place_of_ratings(input, x)
-  at <- which(!is.na(code))
-  at <- at[order(place$case[at], place$rater[at])]
-  x$confidence <- list(
-    levels = coded$levels, case = place$case[at], rater = place$rater[at], code = code[at]
-  )
+  x$confidence <- c(coded["levels"], list_entries(coded$codes, place_of_ratings(input, x)))
   x
+}
+
+# The positive codes in columns, sorted by case and rater. `place`: case and rater of each value.
+list_entries <- function(codes, place) {
+  code <- unlist(codes, use.names = FALSE)
+  at <- which(code > 0L)
+  at <- at[order(place$case[at], place$rater[at])]
+  list(case = place$case[at], rater = place$rater[at], code = code[at])
 }
 
 check_takes_confidence <- function(x, input) {
@@ -61,13 +63,11 @@ code_confidence <- function(columns, rows) {
     i = "Say which level is higher: {.code factor(x, c(\"unsure\", \"sure\"), ordered = TRUE)}.",
     arg = "confidence")
   if (kind == "numeric") for (name in names(given)) check_shares(given[[name]], name, rows)
-  given <- lapply(given, function(v) {
-    switch(kind, ordered = v, logical = factor(v, c(FALSE, TRUE)),
-      numeric = factor(names(fifths)[findInterval(v, fifths)], names(fifths)))
+  columns[!empty] <- lapply(given, function(x) {
+    switch(kind, ordered = x, logical = factor(x, c(FALSE, TRUE)),
+      numeric = factor(names(fifths)[findInterval(x, fifths)], names(fifths)))
   })
-  columns[!empty] <- lapply(given, as.integer)
-  columns[empty] <- lapply(columns[empty], function(v) rep(NA_integer_, length(v)))
-  list(levels = shared_levels(given), codes = columns)
+  list(levels = shared_levels(columns[!empty]), codes = lapply(columns, as.integer))
 }
 
 confidence_kind <- function(column) {
@@ -114,34 +114,30 @@ level_of_ratings <- function(x, case, rater) {
   replace(stated$code[at], is.na(at), 0L)
 }
 
-# Entries of selected cases (numbers, also repeated) and raters (`rater`: new number of each, 0 to
-# drop it), sorted by case and rater.
-subset_entries <- function(entries, cases, rater) {
-  entries <- lapply(entries, `[`, order(entries$case))
+# Confidence, abstentions or empty answers of selected cases (numbers, also repeated) and raters
+# (`rater`: new number of each rater, 0 to drop it), sorted by case and rater. NULL if nothing is
+# left, unless `empty` is TRUE.
+subset_stated <- function(stated, cases, rater = seq_len(max(stated$rater)), empty = FALSE) {
+  if (is.null(stated)) return(NULL)
+  fields <- intersect(c("case", "rater", "code"), names(stated))
+  entries <- lapply(stated[fields], `[`, order(stated$case))
   lengths <- tabulate(entries$case, max(cases, entries$case, 0L))
   at <- sequence(lengths[cases], from = cumsum(lengths)[cases] - lengths[cases] + 1L)
   entries <- lapply(entries, `[`, at)
   entries$case <- rep.int(seq_along(cases), lengths[cases])
   entries$rater <- rater[entries$rater]
   kept <- order(entries$case, entries$rater)
-  lapply(entries, `[`, kept[entries$rater[kept] > 0L])
-}
-
-# Subset of confidence or abstentions; NULL if nothing is left, unless `empty` is TRUE.
-subset_stated <- function(stated, cases, rater = seq_len(max(stated$rater)), empty = FALSE) {
-  if (is.null(stated)) return(NULL)
-  each <- intersect(c("case", "rater", "code"), names(stated))
-  stated[each] <- subset_entries(stated[each], cases, rater)
+  stated[fields] <- lapply(entries, `[`, kept[entries$rater[kept] > 0L])
   if (length(stated$case) > 0L || empty) stated
 }
 
 format_confidence <- function(x) {
   stated <- x$confidence
   if (is.null(stated)) return(NULL)
-  each <- tabulate(stated$code, length(stated$levels))
-  without <- n_ratings(x) - sum(each)
+  times <- tabulate(stated$code, length(stated$levels))
+  without <- n_ratings(x) - sum(times)
   paste0(
-    "Confidence: ", paste0(stated$levels, " (", percent(each / sum(each)), ")", collapse = " < "),
+    "Confidence: ", paste0(stated$levels, " (", percent(times / sum(times)), ")", collapse = " < "),
     if (without > 0) paste0("; ", count_noun(without, "rating"), " without")
   )
 }
@@ -167,17 +163,17 @@ take_abstentions <- function(input, options) {
   input$silent <- lapply(input$systems, codes)
   table <- input$system_table
   if (!is.null(table)) input$system_table$silent <- codes(table$prediction)
-  found <- list_labels(c(input$columns, input$systems, table["prediction"]))
+  used <- list_labels(c(input$columns, input$systems, table["prediction"]))
   shared <- isTRUE(attr(options$abstain, "shared"))
-  check_abstain_used(shared || any(words %in% found), options$abstain, found)
+  check_abstain_used(shared || any(words %in% used), options$abstain, used)
   input$abstain <- as.vector(options$abstain)
   relabel_input(input, words, rep(NA, length(words)))
 }
 
-# Of ratings of several variables one must use the labels.
-check_abstain_used <- function(used, abstain, found) {
-  abort_argument_if(!used && !all(is.na(abstain)), "abstain",
-    "must be labels that raters or systems use.", x = "They use {.val {unique(found)}}.")
+# With several variables, `is_used` is TRUE if the ratings of any variable use the labels.
+check_abstain_used <- function(is_used, abstain, labels) {
+  abort_argument_if(!is_used && !all(is.na(abstain)), "abstain",
+    "must be labels that raters or systems use.", x = "They use {.val {unique(labels)}}.")
 }
 
 check_takes_abstain <- function(input, options) {
@@ -229,17 +225,15 @@ place_of_ratings <- function(input, x) {
 
 # NULL if there are no abstentions.
 new_abstentions <- function(codes, place, input) {
-  at <- which(unlist(codes, use.names = FALSE) > 0L)
-  at <- at[order(place$case[at], place$rater[at])]
-  if (length(at) == 0L) return(NULL)
-  list(label = input$abstain, case = place$case[at], rater = place$rater[at])
+  entries <- list_entries(codes, place)
+  if (length(entries$case) > 0L) c(list(label = input$abstain), entries[c("case", "rater")])
 }
 
 # Checks for repeats as if abstentions were ratings.
 check_one_reply <- function(x) {
-  given <- Map(c, unfold_ratings(x), x$abstained[c("case", "rater", "rater")])
+  replies <- add_entries(unfold_ratings(x), x$abstained, 1L)
   core <- core_patterns_long(
-    given$row, given$rater, given$category, list(), length(x$index)
+    replies$row, replies$rater, replies$category, list(), length(x$index)
   )
   check_repeats(with_patterns(x, core))
 }
@@ -280,13 +274,14 @@ format_abstentions <- function(x) {
   silent <- weight_of_abstentions(x)
   some <- silent > 0
   share <- percent(range((silent / (silent + ratings_of_raters(x)))[some]))
-  given <- unique(cbind(rating_rater(x), rating_category(x)))
-  one <- sum(tabulate(given[, 1L], n_raters(x))[some] == 1L)
+  used <- unique(cbind(rating_rater(x), rating_category(x)))
+  constant <- sum(tabulate(used[, 1L], n_raters(x))[some] == 1L)
   paste0(
     "Abstentions: ", sum(some), " of ", count_noun(n_raters(x), "rater"), ", ",
     paste(unique(share), collapse = " to "), " of their replies",
-    if (one > 0L) paste0("; ", count_noun(one, "rater"), if (one > 1L) " give" else " gives",
-      " one category only")
+    if (constant > 0L) paste(
+      ";", count_noun(constant, "rater gives", "raters give"), "one category only"
+    )
   )
 }
 

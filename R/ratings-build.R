@@ -50,8 +50,7 @@ build_counts <- function(input, categories) {
 
 build_long <- function(input, categories) {
   if (is.null(input$case)) abort_lacking(input$layout, "case")
-  check_identifiers(input$case, "case")
-  check_identifiers(input$rater, "rater")
+  check_case_and_rater(input)
   cases <- unique(input$case)
   raters <- list_raters(input$rater)
   systems <- add_systems(input, cases, categories)
@@ -105,6 +104,10 @@ check_identifiers <- function(x, arg) {
   }
 }
 
+check_case_and_rater <- function(input) {
+  for (arg in c("case", "rater")) check_identifiers(input[[arg]], arg)
+}
+
 list_raters <- function(x) {
   if (is.factor(x)) levels(x)[sort(unique(as.integer(x)))] else column_labels(x)
 }
@@ -154,7 +157,7 @@ check_counts <- function(x, column) {
 # Cases that only a system answered follow the others and have no ratings.
 fill_unseen <- function(columns, systems, with = NA_integer_) {
   n <- length(systems$cases)
-  lapply(unname(columns), function(x) c(x, rep(with, n - length(x))))
+  lapply(columns, function(x) c(x, rep(with, n - length(x))))
 }
 
 # Systems as coded columns over all cases, including cases without ratings.
@@ -164,7 +167,7 @@ add_systems <- function(input, cases, categories) {
     columns <- if (is.null(input$constant)) encode_all(input$systems, categories, "system") else
       lapply(as.list(input$constant), encode, categories, "systems", "system")
     return(list(
-      cases = cases, columns = lapply(unname(columns), rep_len, length(cases)),
+      cases = cases, columns = lapply(columns, rep_len, length(cases)),
       names = names(columns) %||% character()
     ))
   }
@@ -193,5 +196,5 @@ add_systems <- function(input, cases, categories) {
     case = table$case[twice], rater = names[at[twice, 2L]])
   answer <- matrix(NA_integer_, length(cases), length(names))
   answer[at] <- encode(table$prediction, categories, "prediction", "system")
-  list(cases = cases, columns = unname(split_columns(answer, names)), names = names)
+  list(cases = cases, columns = split_columns(answer, names), names = names)
 }

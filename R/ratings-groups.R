@@ -39,10 +39,8 @@
 #' fit_raters(x)
 NULL
 
-# Number of raters after the votes of groups.
-n_voters <- function(x) if (is.null(x$rater_groups)) n_raters(x) else length(unique(x$rater_groups))
-
-is_one_rater <- function(x) n_voters(x) < 2L
+# Is there a single rater after the votes of groups?
+is_one_rater <- function(x) length(unique(x$rater_groups %||% x$raters)) < 2L
 
 # Replaces reruns by votes; all raters stay.
 merge_reruns <- function(x) {
@@ -63,27 +61,25 @@ reruns_vote <- "Reruns count as one vote, the answer that most of them have (if 
 
 with_votes <- function(x) {
   x <- merge_reruns(x)
-  if (!is.null(x$rater_groups)) {
-    members <- stats::setNames(x$rater_groups, x$raters)
-    groups <- unique(x$rater_groups)
-    kinds <- kinds_of_groups(x, groups)
-    x <- cast_votes(x, match(x$rater_groups, groups), groups)
-    x$rater_groups <- NULL
-    x$rater_kind <- kinds
-    x$voted$groups <- members
-  }
-  x
+  if (is.null(x$rater_groups)) return(x)
+  groups <- unique(x$rater_groups)
+  votes <- cast_votes(x, match(x$rater_groups, groups), groups)
+  votes$rater_groups <- NULL
+  votes$rater_kind <- kinds_of_groups(x, groups)
+  votes$voted$groups <- stats::setNames(x$rater_groups, x$raters)
+  votes
 }
 
 # Combines ratings into at most one vote per unit and pattern. `unit`: unit of each rater; `names`:
 # names of units. Independent repeats become votes only if the unit has several raters.
 cast_votes <- function(x, unit, names) {
-  given <- data.frame(
+  ratings <- data.frame(
     pattern = rating_pattern(x), unit = unit[rating_rater(x)], category = rating_category(x)
   )
-  votes <- has_reruns(x) | tabulate(unit, length(names))[given$unit] > 1L
-  cast <- rbind(given[!votes, ], majority(given[votes, ], length(names), n_categories(x)))
-  systems <- unname(split_columns(pattern_answers(x), x$systems))
+  votes <- which(has_reruns(x) | tabulate(unit, length(names))[ratings$unit] > 1L)
+  leading <- votes[find_majority(ratings[votes, ], length(names), n_categories(x))]
+  cast <- ratings[c(setdiff(seq_len(nrow(ratings)), votes), leading), ]
+  systems <- split_columns(pattern_answers(x), x$systems)
   core <- core_patterns_long(cast$pattern, cast$unit, cast$category, systems, n_patterns(x))
   core$index <- core$index[pattern_of_case(x)]
   x$raters <- names
@@ -91,21 +87,17 @@ cast_votes <- function(x, unit, names) {
   with_patterns(x, core)
 }
 
-# The most frequent category in each pattern and unit; rows with ties are dropped.
-majority <- function(given, units, categories) {
-  key <- (given$pattern - 1) * units + given$unit - 1 # a double, may exceed integers
-  cell <- key * categories + given$category - 1
-  cells <- unique(cell)
-  times <- tabulate(match(cell, cells), length(cells))
-  order <- order(cells %/% categories, -times)
-  of <- (cells %/% categories)[order]
-  ties <- of == c(of[-1L], NA) & times[order] == c(times[order][-1L], NA) # with the next category
-  leads <- order[!duplicated(of) & !ties %in% TRUE]
-  of <- cells[leads] %/% categories
-  data.frame(
-    pattern = as.integer(of %/% units) + 1L, unit = as.integer(of %% units) + 1L,
-    category = as.integer(cells[leads] %% categories) + 1L
-  )
+# For each pattern and unit, the position of a rating in its most frequent category; none if
+# several categories are equally frequent.
+find_majority <- function(ratings, units, categories) {
+  key <- (ratings$pattern - 1) * units + ratings$unit - 1 # a double, may exceed integers
+  cell <- key * categories + ratings$category - 1
+  times <- tabulate(match(cell, cell), length(cell)) # 0 except for the first rating of a cell
+  at <- order(key, -times)
+  at <- at[times[at] > 0L]
+  following <- c(at[-1L], NA)
+  ties <- key[at] == key[following] & times[at] == times[following]
+  at[!duplicated(key[at]) & !ties %in% TRUE]
 }
 
 # Ratings of new cases, combined into votes in the same way as those of a fit.
@@ -158,13 +150,12 @@ groups_of_raters <- function(table, x) {
   abort_argument_if(unknown, "rater_groups", "must name raters of {.arg data}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.", rater = unknown)
   group <- table$group[match(x$raters, table$rater)]
-  alone <- x$raters[is.na(group)]
-  taken <- intersect(group, c(alone, x$systems))[1L]
+  ungrouped <- x$raters[is.na(group)]
+  taken <- intersect(group, c(ungrouped, x$systems))[1L]
   abort_argument_if(!is.na(taken), "rater_groups", "must have names of their own.",
-    x = "{.val {taken}} is the name of {if (taken %in% alone) 'a rater in no group' else
+    x = "{.val {taken}} is the name of {if (taken %in% ungrouped) 'a rater in no group' else
         'a system'} too.")
-  group[is.na(group)] <- alone
-  group
+  replace(group, is.na(group), ungrouped)
 }
 
 # ---- Text ---------------------------------------------------------------------------------------
@@ -175,7 +166,7 @@ format_raters <- function(x) {
   c(
     format_kinds(x),
     if (length(sizes) > 0L) {
-      paste0("Raters of one group count as one vote: ",
+      paste("Raters of one group count as one vote:",
         shorten(paste0(names(sizes), " (", sizes, " raters)")))
     },
     format_votes(x)
@@ -187,8 +178,8 @@ format_votes <- function(x) {
   groups <- x$voted$groups
   c(
     if (!is.null(groups)) {
-      paste0("Raters of one group counted as one vote: ", count_noun(length(groups), "rater"),
-        " in ", count_noun(length(unique(groups)), "group"))
+      paste("Raters of one group counted as one vote:", count_noun(length(groups), "rater"), "in",
+        count_noun(length(unique(groups)), "group"))
     },
     if (isTRUE(x$voted$reruns)) "Reruns of a rater counted as one vote"
   )
@@ -207,15 +198,15 @@ group_table <- function(x) {
   if (is.null(x$rater_groups)) return(NULL)
   members <- groups_of_several(x)
   votes <- with_votes(x)
-  rated <- vapply(members, cases_rated, 0, x = x)
+  rated <- vapply(unname(members), cases_rated, 0, x = x)
   voted <- vapply(match(names(members), votes$raters), cases_rated, 0, x = votes)
-  agreement <- vapply(members, function(of) {
-    inside <- x[, of]
-    core_fit_algebraic(inside$patterns, pattern_weights(inside))$agreement
+  agreement <- vapply(unname(members), function(raters) {
+    group <- x[, raters]
+    core_fit_algebraic(group$patterns, pattern_weights(group))$agreement
   }, 0)
   tibble::tibble(
-    group = names(members), raters = unname(lengths(members)),
-    agreement = na_real(unname(agreement)), votes = voted, split = unname(rated) - voted
+    group = names(members), raters = unname(lengths(members)), agreement = na_real(agreement),
+    votes = voted, split = rated - voted
   )
 }
 
@@ -231,10 +222,8 @@ rerun_agreement <- function(x) {
   raters <- n_raters(x)
   unit <- (rating_pattern(x) - 1) * raters + rating_rater(x)
   pairs <- function(key) {
-    first <- which(!duplicated(key))
-    n <- tabulate(match(key, key[first]), length(first))
-    who <- factor(rating_rater(x)[first], seq_len(raters))
-    as.vector(tapply(weight[first] * n * (n - 1) / 2, who, sum, default = 0))
+    n <- tabulate(match(key, key), length(key)) # 0 except for the first rating with each key
+    rowsum_codes(rating_rater(x), weight * n * (n - 1) / 2, raters)
   }
   ratio(pairs(unit * n_categories(x) + rating_category(x)), pairs(unit))
 }
@@ -285,22 +274,22 @@ kinds_of_groups <- function(x, groups) {
   kind <- x$rater_kind
   if (is.null(names(kind))) return(kind)
   vapply(stats::setNames(nm = groups), function(group) {
-    of <- kind[x$raters[x$rater_groups == group]]
-    if (kind_of_panel(of) == "undeclared") NA_character_ else of[[1L]]
+    kinds <- kind[x$raters[x$rater_groups == group]]
+    if (kind_of_panel(kinds) == "undeclared") NA_character_ else kinds[[1L]]
   }, "")
 }
 
 # Kind of all raters, or of each rater, of ratings, a fit or an estimate; NULL if not declared.
-rater_kind <- function(of) {
-  if (inherits(of, "accuracy_estimate")) of <- of$fit
-  if (inherits(of, "rater_fit")) of <- of$x
-  kind <- of$rater_kind
-  if (is.null(names(kind))) kind else unname(kind[of$raters])
+rater_kind <- function(x) {
+  if (inherits(x, "accuracy_estimate")) x <- x$fit
+  if (inherits(x, "rater_fit")) x <- x$x
+  kind <- x$rater_kind
+  if (is.null(names(kind))) kind else unname(kind[x$raters])
 }
 
 # "people" or "machines", if all raters are declared as such; "undeclared" for mixtures, and if some
 # raters are not declared.
-panel_kind <- function(of) kind_of_panel(rater_kind(of))
+panel_kind <- function(x) kind_of_panel(rater_kind(x))
 
 kind_of_panel <- function(kind) {
   if (is.null(kind)) return("undeclared")
@@ -313,9 +302,9 @@ format_kinds <- function(x) {
   kind <- rater_kind(x)
   if (length(kind) == 0L) return(NULL)
   if (length(kind) == 1L) return(paste("Raters are", kind_words[[kind]]))
-  of <- table(factor(kind, intersect(rater_kinds, kind)))
+  times <- table(factor(kind, intersect(rater_kinds, kind)))
   paste0(
-    "Raters: ", toString(paste0(kind_words[names(of)], " (", of, ")")),
+    "Raters: ", toString(paste0(kind_words[names(times)], " (", times, ")")),
     if (kind_of_panel(kind) == "undeclared") {
       "; such a mixture counts as if nothing had been declared"
     }
@@ -323,8 +312,7 @@ format_kinds <- function(x) {
 }
 
 machines_of <- function(x) {
-  kinds <- c(model = "language models", tool = "programs")[sort_strings(unique(rater_kind(x)))]
-  paste(kinds, collapse = " and ")
+  paste(kind_words[sort_strings(unique(rater_kind(x)))], collapse = " and ")
 }
 
 # ---- Names that look like those of machines -----------------------------------------------------

@@ -4,29 +4,26 @@
 # marks rows for answers without labels.
 expand_answers <- function(input, repeats) {
   if (repeats != "labels") return(input)
-  one <- length(input$columns) == 1L
-  lists <- one && is.list(input$columns[[1L]])
-  if (!is.null(input$case)) check_whole_answers(input, one && !lists) # or build_long() fails
-  if (one && !lists) return(input)
-  given <- if (one) read_label_lists(input$columns[[1L]], names(input$columns)) else
-    read_label_flags(input$columns)
-  rows <- c(given$row, given$empty, given$missing)
+  flags <- length(input$columns) > 1L
+  by_label <- !flags && !is.list(input$columns[[1L]])
+  if (!is.null(input$case)) check_whole_answers(input, by_label) # or build_long() fails
+  if (by_label) return(input)
+  answers <- if (flags) read_label_flags(input$columns) else
+    read_label_lists(input$columns[[1L]], names(input$columns))
+  rows <- c(answers$row, answers$empty, answers$missing)
   order <- order(rows)
-  label <- given$label
-  length(label) <- length(rows) # rows without a label are NA
-  if (is.factor(given$label)) label <- factor(label, levels(given$label))
-  name <- if (one) names(input$columns) else "rating"
+  name <- if (flags) "rating" else names(input$columns)
   input <- take_rows(input, rows[order])
-  input$columns <- stats::setNames(list(label[order]), name)
-  input$empty <- (seq_along(rows) %in% (length(given$row) + seq_along(given$empty)))[order]
+  # Rows without a label are NA.
+  input$columns <- stats::setNames(list(answers$label[seq_along(rows)][order]), name)
+  input$empty <- (rows %in% answers$empty)[order]
   input
 }
 
 # A row must be a whole answer or, in data with a row per label, one of its labels. A row with NA
 # next to labels of the same answer would be lost.
 check_whole_answers <- function(input, by_label) {
-  check_identifiers(input$case, "case")
-  check_identifiers(input$rater, "rater")
+  check_case_and_rater(input)
   cases <- unique(input$case)
   answer <- match(input$case, cases) +
     length(cases) * match(input$rater, unique(input$rater)) # one number per case and rater
@@ -84,10 +81,10 @@ read_label_flags <- function(columns) {
   Map(function(x, column) {
     check_flags(x, !is.na(x) | missing == length(flags), column)
   }, flags, names(flags))
-  row <- unlist(lapply(flags, which), use.names = FALSE)
-  label <- rep(names(flags), vapply(flags, sum, 0L, na.rm = TRUE))
+  rows <- lapply(flags, which)
+  row <- unlist(rows, use.names = FALSE)
   list(
-    row = row, label = factor(label, names(flags)),
+    row = row, label = factor(rep(names(flags), lengths(rows)), names(flags)),
     empty = setdiff(which(missing == 0L), row), missing = which(missing > 0L)
   )
 }
@@ -99,16 +96,16 @@ check_flags <- function(x, ok, column) {
 
 # Fails if an answer contains a label twice.
 check_label_once <- function(x) {
-  given <- cbind(rating_pattern(x), rating_rater(x), rating_category(x))
-  n <- nrow(given)
-  same <- given[-1L, , drop = FALSE] == given[-n, , drop = FALSE]
+  labels <- cbind(rating_pattern(x), rating_rater(x), rating_category(x))
+  n <- nrow(labels)
+  same <- labels[-1L, , drop = FALSE] == labels[-n, , drop = FALSE]
   at <- which(rowSums(same) == 3L)[1L]
   if (is.na(at)) return(invisible(x))
-  case <- x$cases[[match(given[at, 1L], pattern_of_case(x))]]
-  rater <- x$raters[[given[at, 2L]]]
+  case <- case_of_pattern(x, labels[at, 1L])
+  rater <- x$raters[[labels[at, 2L]]]
   abort_fallible("repeat", "A label can stand in an answer only once.",
     x = "Rater {.val {rater}} gives case {.val {as.character(case)}} the label
-         {.val {x$categories[[given[at, 3L]]]}} twice.",
+         {.val {x$categories[[labels[at, 3L]]]}} twice.",
     i = "Leave repeated rows out, for example with {.fun unique}.", case = case, rater = rater)
 }
 
@@ -117,13 +114,11 @@ check_label_once <- function(x) {
 # Input of the core: an entry per label, sorted by unit, worker and label; label 0 is an empty
 # answer.
 judgements <- function(x) {
-  out <- stats::setNames(unfold_ratings(x), c("unit", "worker", "label"))
-  if (length(x$empty$case) > 0L) {
-    out <- Map(c, out, list(x$empty$case, x$empty$rater, integer(length(x$empty$case))))
-    out <- lapply(out, `[`, order(out$unit, out$worker))
-  }
-  c(out, units = nrow(x), workers = n_raters(x), labels = n_categories(x))
+  entries <- stats::setNames(add_entries(unfold_ratings(x), x$empty, 0L), judgement_fields)
+  c(entries, units = nrow(x), workers = n_raters(x), labels = n_categories(x))
 }
+
+judgement_fields <- c("unit", "worker", "label")
 
 # Number of the answer of each entry of judgements().
 answer_number <- function(entries) {
@@ -207,18 +202,16 @@ single_labels <- function(x, several) {
         {.val {x$raters[entries$worker[many][1L]]}} on
         {.val {as.character(x$cases[entries$unit[many][1L]])}}.",
     i = "{.code several = \"omit\"} leaves them out; {.arg label} asks about one label at a time.")
-  keep <- entries$label > 0L & !many
-  rebuild(x, lapply(entries[c("unit", "worker", "label")], `[`, keep), x$categories)
+  rebuild(x, lapply(entries[judgement_fields], `[`, entries$label > 0L & !many), x$categories)
 }
 
 one_label <- function(x, label) {
   entries <- judgements(x)
   answer <- answer_number(entries)
   first <- !duplicated(answer)
-  has <- unique(answer[entries$label == label])
+  has_label <- answer[first] %in% answer[entries$label == label]
   answers <- list(
-    unit = entries$unit[first], worker = entries$worker[first],
-    label = ifelse(answer[first] %in% has, 1L, 2L)
+    unit = entries$unit[first], worker = entries$worker[first], label = ifelse(has_label, 1L, 2L)
   )
   x <- recode_answers(x, ifelse(seq_along(x$categories) == label, 1L, 2L))
   rebuild(x, answers, c("yes", "no"))
@@ -226,7 +219,7 @@ one_label <- function(x, label) {
 
 # Ratings of the same cases and raters from new entries: unit, worker and label.
 rebuild <- function(x, entries, categories, repeats = "error") {
-  systems <- unname(split_columns(case_answers(x), x$systems))
+  systems <- split_columns(case_answers(x), x$systems)
   core <- core_patterns_long(entries$unit, entries$worker, entries$label, systems, nrow(x))
   x$categories <- categories
   x <- with_patterns(x, core)

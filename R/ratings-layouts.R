@@ -29,15 +29,15 @@ resolve_raters <- function(roles, data, arg) {
   if (!any(odd)) return(roles)
   labels <- lapply(as.list(data)[roles$raters], distinct_labels)
   kind <- vapply(seq_along(odd), function(at) {
-    others <- if (all(odd)) labels[-at] else labels[!odd]
-    kind_of_column(data[[roles$raters[[at]]]], labels[[at]], unlist(others), folded[[at]])
+    usual <- if (all(odd)) labels[-at] else labels[!odd]
+    kind_of_column(data[[roles$raters[[at]]]], labels[[at]], unlist(usual), folded[[at]])
   }, "")
   if (sum(!odd) > 1L && all(lengths(labels[!odd]) <= 2L)) kind[folded == "population"] <- "about"
-  of <- split(roles$raters, ifelse(odd, kind, "rater"))
-  if (length(roles$case) == 0L) roles$case <- utils::head(of$case, 1L)
-  unclear <- c(if (length(roles$case) == 0L) of$repeated, of$unclear)
-  roles$covariates <- c(roles$covariates, of$about, setdiff(of$repeated, unclear))
-  roles$raters <- of$rater
+  columns <- split(roles$raters, ifelse(odd, kind, "rater"))
+  if (length(roles$case) == 0L) roles$case <- utils::head(columns$case, 1L)
+  unclear <- c(if (length(roles$case) == 0L) columns$repeated, columns$unclear)
+  roles$covariates <- c(roles$covariates, columns$about, setdiff(columns$repeated, unclear))
+  roles$raters <- columns$rater
   if (length(unclear) > 0L) abort_unclear(unclear, roles, arg)
   roles
 }
@@ -49,11 +49,11 @@ distinct_labels <- function(x) {
 
 # Kind of a column with an unusual name: "case" (identifier, different in all rows), "repeated"
 # (identifier with repeated values), "rater" (values are labels of other raters) or "unclear".
-kind_of_column <- function(x, found, others, name) {
+kind_of_column <- function(x, labels, usual, name) {
   once <- anyDuplicated(x) == 0L
-  words <- anyNA(suppressWarnings(as.numeric(found)))
-  shared <- sum(found %in% others) >= length(found) * if (words) 0.5 else 1
-  number <- setequal(found, seq_along(found))
+  words <- anyNA(suppressWarnings(as.numeric(labels)))
+  shared <- sum(labels %in% usual) >= length(labels) * if (words) 0.5 else 1
+  number <- setequal(labels, seq_along(labels))
   if (grepl(id_names, name)) {
     if (!shared || !name %in% c("item", "unit")) return(if (once) "case" else "repeated")
     if (once || (number && length(unique(table(x))) == 1L)) return("unclear")
@@ -65,8 +65,8 @@ kind_of_column <- function(x, found, others, name) {
 
 abort_unclear <- function(unclear, roles, arg) {
   given <- function(role, columns) {
-    of <- toString(dQuote(verbatim(columns), FALSE))
-    if (length(columns) > 0L) paste0(", ", role, " = c(", of, ")")
+    quoted <- toString(dQuote(verbatim(columns), FALSE))
+    if (length(columns) > 0L) paste0(", ", role, " = c(", quoted, ")")
   }
   call <- function(...) paste0("{.code ratings(data", given("raters", roles$raters), ..., ")}.")
   case <- c(roles$case, unclear[grepl(id_names, fold_case(unclear))])
@@ -85,7 +85,7 @@ abort_unclear <- function(unclear, roles, arg) {
 # Data with a row per rating and unusual column names have no two columns with the same labels.
 check_labels_shared <- function(columns, arg) {
   if (length(columns) < 3L || !all(vapply(columns, is.atomic, NA))) return(invisible())
-  labels <- unlist(lapply(lapply(columns, column_labels), unique))
+  labels <- unlist(lapply(columns, function(x) unique(column_labels(x))))
   abort_argument_if(length(labels) > 0L && anyDuplicated(labels) == 0L, arg,
     "must have a column for each rater.",
     x = "No label occurs in two of the columns {.val {names(columns)}}, so they do not look like
@@ -182,38 +182,29 @@ drawn_workers <- function(x) {
 answers_of_systems <- function(x) {
   answer <- case_answers(x)
   silent <- x$silent_systems
-  abstained <- cbind(as.integer(silent$case), as.integer(silent$rater))
-  answer[abstained] <- NA
+  answer[cbind(as.integer(silent$case), as.integer(silent$rater))] <- NA
   at <- which(answer > 0L | is.na(answer), arr.ind = TRUE)
-  out <- tibble::tibble(
-    case = x$cases[at[, 1L]],
-    system = x$systems[at[, 2L]],
-    prediction = category_factor(answer[at], x)
+  tibble::tibble(
+    case = x$cases[at[, 1L]], system = x$systems[at[, 2L]],
+    prediction = category_factor(answer[at], x),
+    abstained = if (!is.null(silent)) is.na(answer[at])
   )
-  if (!is.null(silent)) out$abstained <- is.na(answer[at])
-  out
 }
 
 ratings_by_rater <- function(x) {
-  given <- unfold_ratings(x)
-  if (has_abstentions(x)) {
-    silent <- x$abstained
-    given <- Map(c, given, list(silent$case, silent$rater, rep(NA, length(silent$case))))
-    given <- lapply(given, `[`, order(given$row, given$rater))
-  }
+  ratings <- add_entries(unfold_ratings(x), x$abstained, NA)
+  row <- ratings$row
+  level <- if (!is.null(x$confidence)) level_of_ratings(x, row, ratings$rater)
   out <- tibble::tibble(
-    case = x$cases[given$row], rater = named_raters(x)[given$rater],
-    rating = category_factor(given$category, x)
+    case = x$cases[row], rater = named_raters(x)[ratings$rater],
+    rating = category_factor(ratings$category, x),
+    confidence = if (!is.null(level)) {
+      factor(level, seq_along(x$confidence$levels), x$confidence$levels, ordered = TRUE)
+    },
+    abstained = if (has_abstentions(x)) is.na(ratings$category),
+    rater_group = x$rater_groups[ratings$rater], weight = x$weights[row] # NULL stays NULL
   )
-  if (!is.null(x$confidence)) {
-    levels <- x$confidence$levels
-    level <- level_of_ratings(x, given$row, given$rater)
-    out$confidence <- factor(levels[replace(level, level == 0L, NA)], levels, ordered = TRUE)
-  }
-  if (has_abstentions(x)) out$abstained <- is.na(given$category)
-  out$rater_group <- x$rater_groups[given$rater] # NULL stays NULL
-  out$weight <- x$weights[given$row]
-  for (name in names(x$covariates)) out[[name]] <- x$covariates[[name]][given$row]
+  for (name in names(x$covariates)) out[[name]] <- x$covariates[[name]][row]
   out
 }
 
@@ -223,14 +214,12 @@ category_factor <- function(code, x) {
 
 facts_of_ratings <- function(x) {
   votes <- merge_reruns(x)
-  fit <- if (!has_labels(x)) core_fit_algebraic(votes$patterns, pattern_weights(votes))
+  fit <- if (has_labels(x)) list(agreement = NA_real_, kappa = NA_real_) else
+    core_fit_algebraic(votes$patterns, pattern_weights(votes))
   list(
-    cases = nrow(x), raters = n_raters(x),
-    ratings = n_ratings(x), categories = n_categories(x),
-    systems = n_systems(x), patterns = n_patterns(x),
-    agreement = fit$agreement %||% NA_real_,
-    kappa = if (is.null(fit)) NA_real_ else kappa_of_agreement(votes, fit$agreement),
-    chance_kappa = fit$kappa %||% NA_real_
+    cases = nrow(x), raters = n_raters(x), ratings = n_ratings(x), categories = n_categories(x),
+    systems = n_systems(x), patterns = n_patterns(x), agreement = fit$agreement,
+    kappa = kappa_of_agreement(votes, fit$agreement), chance_kappa = fit$kappa
   )
 }
 
@@ -260,14 +249,19 @@ line_of_ratings <- function(facts, size) {
 # Is `x` a plain list of ratings? A list that also holds anything else is refused.
 is_variables <- function(x, arg = "x") {
   if (!is.list(x) || is.object(x) || !any(vapply(x, is_ratings, NA))) return(FALSE)
-  names <- rlang::names2(x)
-  abort_argument_if(any(names == "") || anyDuplicated(names) > 0L, arg,
-    "must have a different name for each variable.", x = "Its names are {.val {names}}.")
+  names <- check_variable_names(x, arg)
   other <- names[!vapply(x, is_ratings, NA)]
   abort_argument_if(other, arg, "must hold ratings of each variable, and nothing else.",
     x = "{.val {other[[1L]]}} is {describe(x[[other[[1L]]]])}.",
     i = "Make ratings with {.fun ratings}.")
   TRUE
+}
+
+check_variable_names <- function(variables, arg) {
+  names <- rlang::names2(variables)
+  abort_argument_if(any(names == "") || anyDuplicated(names) > 0L, arg,
+    "must have a different name for each variable.", x = "Its names are {.val {names}}.")
+  names
 }
 
 # Arguments of ratings() for each variable of a codebook, NULL without several variables. Long data
@@ -277,9 +271,7 @@ variables_of_columns <- function(data, columns, repeats) {
   rating <- columns$rating
   if (rlang::quo_is_call(columns$raters, "list")) {
     roles <- rlang::call_args(columns$raters)
-    names <- rlang::names2(roles)
-    abort_argument_if(any(names == "") || anyDuplicated(names) > 0L, "raters",
-      "must have a different name for each variable.", x = "Its names are {.val {names}}.")
+    check_variable_names(roles, "raters")
     return(lapply(roles, function(role) list(raters = role)))
   }
   if (!is.data.frame(data) || repeats == "labels" || !rlang::quo_is_call(rating, c("c", ":"))) {
@@ -308,14 +300,14 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
   }
   shared <- !is.null(options$abstain)
   if (shared) call$abstain <- structure(options$abstain, shared = TRUE)
-  found <- Map(function(role, name) {
+  ratings <- Map(function(role, name) {
     call[names(role)] <- role
     call[names(named)] <- lapply(named, `[[`, name)
     eval(call, env)
   }, variables, names(variables))
   if (shared) {
-    used <- vapply(found, function(x) has_abstentions(x) || !is.null(x$silent_systems), NA)
-    check_abstain_used(any(used), options$abstain, unlist(lapply(found, `[[`, "categories")))
+    used <- vapply(ratings, function(x) has_abstentions(x) || !is.null(x$silent_systems), NA)
+    check_abstain_used(any(used), options$abstain, unlist(lapply(ratings, `[[`, "categories")))
   }
-  found
+  ratings
 }

@@ -58,32 +58,32 @@ NULL
   x$silent_systems <- subset_stated(x$silent_systems, keep_case, seq_along(x$systems), TRUE)
   x$rater_groups <- x$rater_groups[keep_rater]
   if (!is.null(x$truth)) x$truth <- subset_truth(x$truth, keep_case)
-  if (!is.null(x$empty)) x$empty <- subset_entries(x$empty, keep_case, new_rater)
+  x$empty <- subset_stated(x$empty, keep_case, new_rater, TRUE)
   x
 }
 
 # Does not join patterns, although several may be equal after systems are dropped.
-keep_systems <- function(x, which) {
-  abort_argument_if(anyDuplicated(which) > 0L, "k", "A system can be taken only once.")
-  place <- match(seq_along(x$systems), which, nomatch = 0L)
+keep_systems <- function(x, kept) {
+  abort_argument_if(anyDuplicated(kept) > 0L, "k", "A system can be taken only once.")
+  place <- match(seq_along(x$systems), kept, nomatch = 0L)
   x$silent_systems <- subset_stated(x$silent_systems, seq_along(x$cases), place, TRUE)
-  x$systems <- x$systems[which]
-  x$patterns$answer <- x$patterns$answer[, which, drop = FALSE]
-  if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[which]
+  x$systems <- x$systems[kept]
+  x$patterns <- pick_systems(x$patterns, kept)
+  if (!is.null(x$truth)) x$truth$expected <- x$truth$expected[kept]
   if (!is.null(x$scores)) x["scores"] <- list(keep_scores(x$scores, x$systems))
   x
 }
 
 # Positions of the elements that `i` selects by number, logical value or name.
-find_subset <- function(i, names, what) {
+find_subset <- function(i, names, noun) {
   n <- length(names)
   is_place <- is.numeric(i) && !anyNA(i) && all(abs(i) <= n) && (all(i >= 0) || all(i <= 0))
   is_chosen <- is.logical(i) && length(i) == n
-  found <- if (is.character(i)) match(i, as_label(names)) else
+  place <- if (is.character(i)) match(i, as_label(names)) else
     if (is_place || is_chosen) seq_len(n)[i] else NA
-  abort_argument_if(anyNA(found), what, "There is no such {what}.",
-    i = "Subset the {n} {what}s by position, by name or by a logical vector of length {n}.")
-  found
+  abort_argument_if(anyNA(place), noun, "There is no such {noun}.",
+    i = "Subset the {n} {noun}s by position, by name or by a logical vector of length {n}.")
+  place
 }
 
 # The classification matrix, cases x categories: number of raters who chose each category.
@@ -169,16 +169,14 @@ schema_of.ratings <- function(x) { # nolint: object_name.
 schema_of.ratings_labels <- schema_of.ratings # nolint: object_name.
 
 summary_of_ratings <- function(x, systems) {
-  title_of_raters <- if (has_labels(x)) "Raters" else "Raters (agreement with the others)"
-  tables <- list(
-    Categories = table_of_categories(x), if (!has_counts(x)) table_of_raters(x),
+  raters <- if (!has_counts(x)) table_of_raters(x)
+  tables <- Filter(NROW, list(
+    Categories = table_of_categories(x), Raters = if (has_labels(x)) raters,
+    `Raters (agreement with the others)` = if (!has_labels(x)) raters,
     `Groups (agreement of their members)` = if (!has_labels(x)) group_table(x),
     `Systems (agreement with raters)` = systems
-  )
-  names(tables)[[2L]] <- title_of_raters
-  tables <- Filter(NROW, tables)
-  counts <- c("ratings", "unrated", "votes", "split")
-  digits <- c(3L, stats::setNames(rep(0L, length(counts)), counts))
+  ))
+  digits <- c(3L, ratings = 0L, unrated = 0L, votes = 0L, split = 0L)
   Map(function(table, title) view(table, digits = digits, title = title), tables, names(tables))
 }
 
@@ -193,8 +191,7 @@ table_of_raters <- function(x) {
   votes <- merge_reruns(x)
   total <- core_rater_counts(votes$patterns, pattern_weights(votes))
   tibble::tibble(
-    rater = x$raters, group = x$rater_groups,
-    ratings = core_rater_counts(x$patterns, pattern_weights(x))$ratings,
+    rater = x$raters, group = x$rater_groups, ratings = ratings_of_raters(x),
     agreement = if (!has_labels(x)) ratio(total$agreeing, total$pairs),
     rerun_agreement = if (has_reruns(x)) rerun_agreement(x)
   )
@@ -227,12 +224,12 @@ rowsum_rows <- function(code, values, n) {
 
 next_step <- function(x) {
   if (has_labels(x)) return("crowdtruth(), as.data.frame()")
+  verb <- if (n_systems(x) > 0L) "estimate_accuracy()"
   if (n_raters(x) < 2L) {
-    verb <- if (n_systems(x) > 0L) "estimate_accuracy()" else "fit_raters()"
-    return(paste(verb, "with known_truth or known_raters"))
+    paste(verb %||% "fit_raters()", "with known_truth or known_raters")
+  } else {
+    paste0("fit_raters(), ground_truth(), ", verb %||% "summary()", ", plot()")
   }
-  then <- if (n_systems(x) > 0L) "estimate_accuracy()" else "summary()"
-  paste0("fit_raters(), ground_truth(), ", then, ", plot()")
 }
 
 format_header <- function(x) {

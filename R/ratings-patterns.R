@@ -41,8 +41,10 @@ ratings_in <- function(x, pattern) {
   sequence(pattern_lengths(x)[pattern], from = patterns_of(x)$start[pattern] + 1L)
 }
 
-# Pattern of each case; only for ratings objects.
+# Pattern of each case, and an example of the cases of a pattern; only for ratings objects.
 pattern_of_case <- function(x) x$index
+
+case_of_pattern <- function(x, pattern) x$cases[[match(pattern, pattern_of_case(x))]]
 
 # One entry per rating, by default for all cases: number of the case, rater and category.
 unfold_ratings <- function(x, pattern = pattern_of_case(x)) {
@@ -51,6 +53,15 @@ unfold_ratings <- function(x, pattern = pattern_of_case(x)) {
     row = rep.int(seq_along(pattern), pattern_lengths(x)[pattern]), rater = rating_rater(x)[at],
     category = rating_category(x)[at]
   )
+}
+
+# Adds entries without a category, such as abstentions, to those of unfold_ratings(). All entries
+# are sorted by case and rater. `code` stands for the missing category.
+add_entries <- function(ratings, entries, code) {
+  n <- length(entries$case)
+  if (n == 0L) return(ratings)
+  all <- Map(c, ratings, list(entries$case, entries$rater, rep(code, n)))
+  lapply(all, `[`, order(all$row, all$rater))
 }
 
 # Number of cases, in total and by pattern, without weights. If a database has counted cases, an
@@ -109,10 +120,11 @@ weights_of_cases <- function(x) x$weights %||% rep(1, length(x$index))
 # Order of patterns that depends only on their content, not on the order of cases. `truth` has a
 # number for each pattern, or is empty.
 order_of_patterns <- function(x, truth = integer()) {
+  patterns <- seq_len(n_patterns(x))
   ratings <- split(
-    paste(rating_rater(x), rating_category(x)), factor(rating_pattern(x), seq_len(n_patterns(x)))
+    paste(rating_rater(x), rating_category(x)), factor(rating_pattern(x), patterns)
   )
-  answers <- split(t(pattern_answers(x)), rep(seq_len(n_patterns(x)), each = n_systems(x)))
+  answers <- split(t(pattern_answers(x)), rep(patterns, each = n_systems(x)))
   parts <- lapply(Filter(length, list(ratings, answers)), vapply, paste, "", collapse = " ")
   do.call(order, c(
     unname(parts), Filter(length, list(truth, patterns_of(x)$kind)), method = "radix"
@@ -138,14 +150,14 @@ weigh_patterns <- function(x, weights = x$weights) {
 }
 
 # Selects patterns; a pattern may be selected several times.
-pick_patterns <- function(patterns, which) {
-  at <- ratings_in(patterns, which)
-  patterns$start <- as.integer(c(0L, cumsum(pattern_lengths(patterns)[which])))
+pick_patterns <- function(patterns, chosen) {
+  at <- ratings_in(patterns, chosen)
+  patterns$start <- as.integer(c(0L, cumsum(pattern_lengths(patterns)[chosen])))
   patterns$rater <- patterns$rater[at]
   patterns$category <- patterns$category[at]
-  patterns$answer <- patterns$answer[which, , drop = FALSE]
-  patterns["values"] <- list(lapply(patterns$values, `[`, which))
-  patterns$kind <- patterns$kind[which] # NULL stays NULL
+  patterns$answer <- patterns$answer[chosen, , drop = FALSE]
+  patterns["values"] <- list(lapply(patterns$values, `[`, chosen))
+  patterns$kind <- patterns$kind[chosen] # NULL stays NULL
   patterns$weight <- NULL # depends on the cases
   patterns
 }
@@ -167,9 +179,14 @@ split_patterns <- function(x, values) {
   if (length(values) == 0L) return(x)
   index <- split_by(x$index, values)
   first <- match(seq_len(max(index)), index)
-  x$patterns <- pick_patterns(x$patterns, x$index[first])
-  x$patterns$values[names(values)] <- lapply(values, `[`, first)
-  x$patterns <- with_kinds(x$patterns)
+  patterns <- pick_patterns(x$patterns, x$index[first])
+  patterns$values[names(values)] <- lapply(values, `[`, first)
+  set_patterns(x, patterns, index)
+}
+
+# Replaces the patterns of `x`, and numbers their values. `index`: pattern of each case.
+set_patterns <- function(x, patterns, index) {
+  x$patterns <- with_kinds(patterns)
   x$index <- index
   weigh_patterns(x)
 }
@@ -179,9 +196,7 @@ join_patterns <- function(x, by = names(x$patterns$values)) {
   x$patterns$values <- x$patterns$values[by]
   same <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))$index
   same <- split_by(same, x$patterns$values)
-  x$patterns <- with_kinds(pick_patterns(x$patterns, match(seq_len(max(same)), same)))
-  x$index <- same[x$index]
-  weigh_patterns(x)
+  set_patterns(x, pick_patterns(x$patterns, match(seq_len(max(same)), same)), same[x$index])
 }
 
 # Numbers from 1, in order of appearance, for each combination of `index` and the elements of the
@@ -209,8 +224,8 @@ rows_for <- function(from, x) {
 }
 
 # Keeps some systems of patterns. Several patterns may then be equal.
-pick_systems <- function(patterns, which) {
-  patterns$answer <- patterns$answer[, which, drop = FALSE]
+pick_systems <- function(patterns, systems) {
+  patterns$answer <- patterns$answer[, systems, drop = FALSE]
   patterns
 }
 
@@ -252,14 +267,13 @@ pattern_cases <- function(x) {
   tabulate(if (is.null(x$weights)) x$index else x$index[x$weights > 0], n_patterns(x))
 }
 
-# Total number of cases over the patterns that satisfy `which`, a logical per pattern.
-count_cases <- function(x, which = TRUE) sum(pattern_cases(x)[which])
+# Total number of cases over the `chosen` patterns, a logical per pattern.
+count_cases <- function(x, chosen = TRUE) sum(pattern_cases(x)[chosen])
 
 # A row per pattern: a factor for each rater or, if raters are exchangeable or rate a case more
 # than once, a number of ratings for each category; then systems, covariates, and `n`.
 pattern_table <- function(x) {
   x <- split_patterns(x, x$covariates)
-  rows <- n_patterns(x)
   ratings <- if (rates_once(x)) {
     lapply(split_columns(answers_by_pattern(x), x$raters), category_factor, x = x)
   } else {
@@ -272,7 +286,7 @@ pattern_table <- function(x) {
   abort_argument_if("n" %in% names(columns) || anyDuplicated(names(columns)) > 0L, "x",
     "The columns of the table must have different names, and none may be {.val n}.",
     x = "They would be {.val {names(columns)}}.")
-  tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = rows)
+  tibble::new_tibble(c(columns, list(n = pattern_weights(x))), nrow = n_patterns(x))
 }
 
 split_columns <- function(matrix, names) {

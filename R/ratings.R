@@ -256,7 +256,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x <- with_abstentions(x, input)
   check_built(x, input)
   if (is.null(declared) && input$layout$labels && !has_labels(x)) {
-    warn_strange_raters(x, input$layout$id == "wide")
+    warn_strange_raters(x, !input$layout$by_rating)
   }
   x$rater_groups <- groups_of_raters(input$groups, x)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
@@ -350,8 +350,7 @@ check_most_ratings <- function(x) {
 check_repeats <- function(x, input = NULL) {
   twice <- repeated_ratings(x)
   if (nrow(twice) == 0L) return(invisible(x))
-  at <- match(twice$pattern[[1L]], pattern_of_case(x))
-  case <- x$cases[[at]]
+  case <- case_of_pattern(x, twice$pattern[[1L]])
   rater <- x$raters[[twice$rater[[1L]]]]
   keys <- keys_of_repeats(input)
   abort_fallible("repeat", "Rater {.val {rater}} rated case {.val {case}} more than once.",
@@ -396,9 +395,9 @@ check_systems <- function(x) {
   silent <- unique(x$abstained$case)
   silent <- silent[!rated_patterns(x)[pattern_of_case(x)[silent]]]
   silent <- colSums(case_answers(x)[silent, , drop = FALSE] > 0L)
-  each <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]),
+  shares <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]),
     ifelse(silent > 0, paste0("; raters abstained on ", number(silent), " of them"), "")[some])
   warn_if(any(some), "unrated", c(
-    "Some cases of systems have no rating; accuracy is estimated without them.", bullets(each)
+    "Some cases of systems have no rating; accuracy is estimated without them.", bullets(shares)
   ), systems = x$systems[some], unrated = unname(unrated[some]))
 }
