@@ -130,7 +130,7 @@ column_skeleton <- function(data) {
 
 # Systems of long data as a lazy table with columns case, system and prediction; NULL otherwise.
 lazy_systems <- function(quo, layout) {
-  table <- tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+  table <- value_of_argument(quo)
   abort_argument_if(is.data.frame(table) || (inherits(table, "tbl_lazy") && !layout$by_rating),
     "systems",
     "must be {if (layout$by_rating) 'a lazy table in the database of' else 'columns of'}
@@ -162,7 +162,7 @@ check_in_database <- function(layout, roles, options, systems) {
   )
   abort_if(any(uncounted), "database", names(which(uncounted))[1L],
     i = "Fetch the rows with {.code dplyr::collect()}.")
-  if (layout$by_rating && is.null(roles$case)) abort_lacking(layout, "case")
+  if (layout$by_rating && is.null(roles$case)) abort_lacking("case")
 }
 
 # Number of rows. Fails if a row lacks an identifier.

@@ -124,7 +124,7 @@ read_systems <- function(quos, data, layout) {
   is_column <- rlang::quo_is_symbol(quo) && rlang::as_name(quo) %in% names(data)
   used <- all.vars(rlang::quo_get_expr(quo))
   selects <- length(used) > 0L && all(used %in% names(data))
-  value <- if (!selects) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+  value <- if (!selects) value_of_argument(quo)
   if (is.data.frame(value)) return(list(table = system_table(value, quos, data)))
   if (is_constant_system(value)) {
     check_text(c(value, names(value)), "systems")
@@ -195,7 +195,7 @@ system_table <- function(table, quos, data) {
 
 # Moves ratings by raters that are systems to a separate table.
 split_systems <- function(input, systems, repeats) {
-  if (is.null(input$case)) abort_lacking(input$layout, "case")
+  if (is.null(input$case)) abort_lacking("case")
   abort_argument_if(repeats == "labels", "systems",
     "{.arg systems} cannot be raters where answers have several labels.",
     i = "Make one category of each answer, with {.fun single_label}.")

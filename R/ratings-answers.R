@@ -21,7 +21,8 @@ with_confidence <- function(x, input) {
       i = "Set these to {.code NA}, or see whether the columns are in the order of the raters.",
       rows = rows)
   }, columns, input$columns, names(columns))
-  x$confidence <- c(coded["levels"], list_entries(coded$codes, place_of_ratings(input, x)))
+  place <- place_of_values(input$case, input$rater, x$raters, x$cases, input$rows)
+  x$confidence <- c(coded["levels"], list_entries(coded$codes, place))
   x
 }
 
@@ -201,26 +202,22 @@ check_takes_abstain <- function(input, options) {
 
 with_abstentions <- function(x, input) {
   if (is.null(input$abstained)) return(x)
-  x$abstained <- new_abstentions(input$abstained, place_of_ratings(input, x), input)
-  if (!is.null(x$abstained)) check_one_reply(x)
+  place <- place_of_values(input$case, input$rater, x$raters, x$cases, input$rows)
+  x$abstained <- new_abstentions(input$abstained, place, input)
+  if (has_abstentions(x)) check_one_reply(x)
   table <- input$system_table
-  place <- if (is.null(table)) {
-    expand.grid(case = seq_len(input$rows), rater = seq_along(x$systems))
-  } else {
-    list(case = match(table$case, x$cases), rater = match(as_label(table$system), x$systems))
-  }
   # An empty cell of a system means that the system was not asked.
   silent <- lapply(c(input$silent, table["silent"]), function(code) code == 1L)
+  place <- place_of_values(table$case, table$system, x$systems, x$cases, input$rows)
   x$silent_systems <- new_abstentions(silent, place, input)
   x
 }
 
-# Case and rater of each value in the columns of ratings.
-place_of_ratings <- function(input, x) {
-  if (!input$layout$by_rating) {
-    return(expand.grid(case = seq_len(input$rows), rater = seq_along(input$columns)))
-  }
-  list(case = match(input$case, x$cases), rater = match(as_label(input$rater), x$raters))
+# Case and judge of each value, in rows with a `case` and a `judge`. Without `judge`, the values
+# are in columns of the `judges`.
+place_of_values <- function(case, judge, judges, cases, rows) {
+  if (is.null(judge)) return(expand.grid(case = seq_len(rows), rater = seq_along(judges)))
+  list(case = match(case, cases), rater = match(as_label(judge), judges))
 }
 
 # NULL if there are no abstentions.

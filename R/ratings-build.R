@@ -3,25 +3,19 @@
 
 # A layout is a list. args: arguments of ratings() that identify it and that it needs; build: a
 # function of input (see read_input()) and categories; holds: argument that selects the columns of
-# ratings; asks, needs: how messages ask for the layout and name what it needs; labels: do these
-# columns contain labels of categories, or numbers; spread: a function of input and repeats that
-# expands columns with several labels per value; by_rating: is a row a rating, or a case; class:
-# class of the result.
-new_layout <- function(id, args, build, holds = args[[length(args)]],
-                       asks = paste0("{.arg ", holds, "}"), needs = asks, labels = TRUE,
-                       spread = function(input, repeats) input, by_rating = FALSE,
-                       class = "ratings") {
+# ratings; labels: do these columns contain labels of categories, or numbers; by_rating: is a row a
+# rating, or a case; class: class of the result.
+new_layout <- function(args, build, labels = TRUE, by_rating = FALSE, class = "ratings",
+                       holds = args[[length(args)]]) {
   lapply(as.list(environment()), force)
 }
 
-# The first layout is the default for a matrix.
+# Wide data (the default for a matrix), long data and counts.
 rating_layouts <- function() {
-  three <- "{.arg case}, {.arg rater} and {.arg rating}"
   list(
-    new_layout("wide", "raters", build_wide, asks = "{.arg raters} (wide)"),
-    new_layout("long", c("rater", "rating"), build_long, asks = paste(three, "(long)"),
-      needs = three, spread = expand_answers, by_rating = TRUE),
-    new_layout("counts", "counts", build_counts, labels = FALSE, class = "ratings_counts")
+    new_layout("raters", build_wide),
+    new_layout(c("rater", "rating"), build_long, by_rating = TRUE),
+    new_layout("counts", build_counts, labels = FALSE, class = "ratings_counts")
   )
 }
 
@@ -49,27 +43,25 @@ build_counts <- function(input, categories) {
 }
 
 build_long <- function(input, categories) {
-  if (is.null(input$case)) abort_lacking(input$layout, "case")
+  if (is.null(input$case)) abort_lacking("case")
   check_case_and_rater(input)
   cases <- unique(input$case)
   raters <- list_raters(input$rater)
   systems <- add_systems(input, cases, categories)
-  which_case <- match(input$case, cases)
-  rating <- encode(
+  case <- match(input$case, cases)
+  category <- encode(
     input$columns[[1L]], categories, names(input$columns), "rater",
-    rows = input$source %||% seq_along(which_case)
+    rows = input$source %||% seq_along(case)
   )
   if (!is.null(input$weights)) {
-    input$weights <- value_of_cases(input$weights, which_case, cases, "weights",
+    input$weights <- value_of_cases(input$weights, case, cases, "weights",
       "A case must have the same weight in all its rows.", "weights")
   }
-  which_rater <- encode(input$rater, raters, "rater", "rater")
-  core <- core_patterns_long(
-    which_case, which_rater, rating, systems$columns, length(systems$cases)
-  )
+  rater <- encode(input$rater, raters, "rater", "rater")
+  core <- core_patterns_long(case, rater, category, systems$columns, length(systems$cases))
   fields <- ratings_fields(core, systems, input, categories, raters)
   if (any(input$empty)) {
-    fields$empty <- list(case = which_case[input$empty], rater = which_rater[input$empty])
+    fields$empty <- list(case = case[input$empty], rater = rater[input$empty])
   }
   fields
 }
@@ -77,7 +69,8 @@ build_long <- function(input, categories) {
 ratings_fields <- function(core, systems, input, categories, raters) {
   with_patterns(list(
     patterns = NULL, index = NULL, cases = systems$cases, weights = input$weights,
-    times = input$times, raters = raters, categories = categories, systems = systems$names
+    times = input$times, raters = raters, categories = categories,
+    systems = names(systems$columns) %||% character()
   ), core)
 }
 
@@ -97,20 +90,16 @@ check_identifiers <- function(x, arg) {
     "{.arg {arg}} must be strings, a factor or numbers.", x = "It is {describe(x)}.",
     i = if (inherits(x, "integer64")) "It has numbers beyond 2^53. Load {.pkg bit64}, or convert it
         with {.fun as.character}.", arg = arg)
-  if (anyNA(x)) {
-    row <- which(is.na(x))
-    abort_fallible("case", "{.arg {arg}} must be known in every row.",
-      x = "It is missing in {length(row)} row{?s}, first in row {row[[1L]]}.", row = row)
-  }
+  row <- which(is.na(x))
+  abort_if(row, "case", "{.arg {arg}} must be known in every row.",
+    x = "It is missing in {length(row)} row{?s}, first in row {row[[1L]]}.", row = row)
 }
 
 check_case_and_rater <- function(input) {
   for (arg in c("case", "rater")) check_identifiers(input[[arg]], arg)
 }
 
-list_raters <- function(x) {
-  if (is.factor(x)) levels(x)[sort(unique(as.integer(x)))] else column_labels(x)
-}
+list_raters <- function(x) column_labels(if (is.factor(x)) droplevels(x) else x)
 
 # Value of `x` for each of `cases`, from rows with these cases. Known values of a case must be
 # equal.
@@ -136,28 +125,28 @@ case_of_rows <- function(input, x) {
 check_values <- function(x, ok, column, topic, message, ..., rows = seq_along(x)) {
   bad <- which(!ok)
   if (length(bad) == 0L) return(invisible())
-  found <- x[[bad[[1L]]]]
+  value <- x[[bad[[1L]]]]
   rows <- rows[bad]
   abort_fallible(topic, message,
-    x = c("Row {rows[[1L]]} of column {.val {column}} holds {.val {found}}.",
+    x = c("Row {rows[[1L]]} of column {.val {column}} holds {.val {value}}.",
       if (length(rows) > 1L) "So do others: {length(rows)} rows are not usable."),
-    ..., row = rows, column = column, found = found,
-    .envir = rlang::env(parent.frame(), rows = rows, column = column, found = found))
+    ..., row = rows, column = column, found = value,
+    .envir = rlang::env(parent.frame(), rows = rows, column = column, value = value))
 }
 
 check_counts <- function(x, column) {
-  ok <- !is.na(x) & is.numeric(x)
-  if (is.numeric(x)) ok <- ok & x >= 0 & x == round(x) & x <= core_max_ratings()
+  ok <- if (is.numeric(x)) !is.na(x) & x >= 0 & x == round(x) & x <= core_max_ratings() else
+    logical(length(x))
   check_values(x, ok, column, "counts",
     "Counts must be whole numbers from 0 to {core_max_ratings()}.",
     i = "A case without ratings has zeros.")
   as.integer(x)
 }
 
-# Cases that only a system answered follow the others and have no ratings.
-fill_unseen <- function(columns, systems, with = NA_integer_) {
+# Cases that only a system answered follow the other cases and have no ratings.
+fill_unseen <- function(columns, systems, code = NA_integer_) {
   n <- length(systems$cases)
-  lapply(columns, function(x) c(x, rep(with, n - length(x))))
+  lapply(columns, function(x) c(x, rep(code, n - length(x))))
 }
 
 # Systems as coded columns over all cases, including cases without ratings.
@@ -165,11 +154,8 @@ add_systems <- function(input, cases, categories) {
   table <- input$system_table
   if (is.null(table)) {
     columns <- if (is.null(input$constant)) encode_all(input$systems, categories, "system") else
-      lapply(as.list(input$constant), encode, categories, "systems", "system")
-    return(list(
-      cases = cases, columns = lapply(columns, rep_len, length(cases)),
-      names = names(columns) %||% character()
-    ))
+      lapply(input$constant, encode, categories, "systems", "system")
+    return(list(cases = cases, columns = lapply(columns, rep_len, length(cases))))
   }
   check_identifiers(table$case, "systems$case")
   check_identifiers(table$system, "systems$system")
@@ -196,5 +182,5 @@ add_systems <- function(input, cases, categories) {
     case = table$case[twice], rater = names[at[twice, 2L]])
   answer <- matrix(NA_integer_, length(cases), length(names))
   answer[at] <- encode(table$prediction, categories, "prediction", "system")
-  list(cases = cases, columns = split_columns(answer, names), names = names)
+  list(cases = cases, columns = split_columns(answer, names))
 }

@@ -5,10 +5,9 @@
 NULL
 
 plain_columns <- function(data) {
-  for (name in names(data)[vapply(data, inherits, NA, "integer64")]) {
-    data[[name]] <- plain_integers(data[[name]])
-  }
-  labelled <- names(data)[vapply(data, inherits, NA, "haven_labelled")]
+  has_class <- function(class) names(data)[vapply(data, inherits, NA, class)]
+  for (name in has_class("integer64")) data[[name]] <- plain_integers(data[[name]])
+  labelled <- has_class("haven_labelled")
   for (name in labelled) data[[name]] <- labelled_factor(data[[name]])
   if (length(labelled) > 0L) inform_fallible("Columns with value labels (of {.pkg haven}) are read
       as factors: {shorten(dQuote(labelled, FALSE))}.")
@@ -66,9 +65,9 @@ list_labels <- function(columns) {
 }
 
 find_categories <- function(input, declared) {
-  found <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
-  categories <- if (is.null(declared)) found else check_declared(declared)
-  abort_if(length(categories) < 2L && (length(found) > 0L || !is.null(declared)),
+  used <- if (input$layout$labels) list_labels(input$columns) else names(input$columns)
+  categories <- if (is.null(declared)) used else check_declared(declared)
+  abort_if(length(categories) < 2L && (length(used) > 0L || !is.null(declared)),
     "categories_few", "At least two categories are needed.", x = found_only(categories),
     i = "If there are categories that no rater used, declare the labels of all of them with
         {.arg categories}.", categories = categories)
@@ -111,13 +110,12 @@ relabel_input <- function(input, old, new) {
     if (is.list(x)) return(x)
     if (is.factor(x)) {
       levels(x) <- become(levels(x))
-    } else {
-      found <- as_label(unique(x))
-      now <- become(found)
-      x[as_label(x) %in% found[is.na(now)]] <- NA
-      if (any(now != found, na.rm = TRUE)) x <- become(as_label(x))
+      return(x)
     }
-    x
+    before <- as_label(x)
+    after <- become(before)
+    # Numbers stay numbers if labels only become missing.
+    if (any(after != before, na.rm = TRUE)) after else replace(x, is.na(after), NA)
   }
   for (field in intersect(c("columns", "systems", "truth"), names(input))) {
     input[[field]] <- lapply(input[[field]], relabel)
@@ -166,25 +164,25 @@ join_variants <- function(labels, input) {
 
 # Warns of labels that may not be categories.
 warn_labels <- function(labels, input) {
-  doubt <- function(found, message, hint, labels = found) {
-    warn_if(found, "labels", message, i = hint, labels = labels)
+  doubt <- function(marked, message, hint, labels = marked) {
+    warn_if(marked, "labels", message, i = hint, labels = labels)
   }
   plain <- plain_label(labels)
   to <- join_variants(labels, input)
   variant <- labels != to
-  each <- toString(paste(dQuote(to[variant], FALSE), "=", dQuote(labels[variant], FALSE)))
+  pairs <- toString(paste(dQuote(to[variant], FALSE), "=", dQuote(labels[variant], FALSE)))
   cleaned <- plain[variant] %in% plain[duplicated(plain)]
   doubt(labels[variant], "Some categories differ in capitals or blanks, or in one letter, from
-      frequent ones: {.val {found}}.", c(
-    paste0("They count as different. To join them, {.code categories = c(", verbatim(each), ")}."),
+      frequent ones: {.val {marked}}.", c(
+    paste0("They count as different. To join them, {.code categories = c(", verbatim(pairs), ")}."),
     if (any(cleaned)) "{.code clean_labels = TRUE} joins labels that differ only in capitals and
         blanks."
   ), labels[variant | labels %in% to[variant]])
-  doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {found}}.
+  doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {marked}}.
       They differ in alphabet, in invisible characters, in how accents are stored, or in how digits
       are written.", "They count as different. Write each of them in one way.")
   codes <- missing_codes(labels)
-  doubt(codes, "Some categories look like codes for missing ratings: {.val {found}}.",
+  doubt(codes, "Some categories look like codes for missing ratings: {.val {marked}}.",
     paste0("They count as categories. For missing ratings make them {.code NA}",
       if (!isTRUE(input$na_given)) ", or name them in {.arg na}",
       "; otherwise declare {.arg categories}. If they are replies, such as {.emph cannot tell}, name
@@ -192,21 +190,21 @@ warn_labels <- function(labels, input) {
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
   many <- length(labels) > 20L && length(labels) > rows / 2
   doubt(if (many) c(length(labels), rows),
-    "There are {found[[1L]]} categories in {found[[2L]]} row{?s}.",
+    "There are {marked[[1L]]} categories in {marked[[2L]]} row{?s}.",
     c("Check the columns of ratings, or declare {.arg categories}.",
       if (all(grepl("^[0-9]*[.]", labels))) "Probabilities of systems are {.arg scores}."), labels)
 }
 
 # Warns of raters who share no category with any other rater: the column contains something else, or
 # labels in other words. In long data, raters with few ratings are not checked.
-warn_strange_raters <- function(x, wide) {
+warn_strange_raters <- function(x, by_rating) {
   n <- n_categories(x)
-  pair <- unique((rating_rater(x) - 1) * n + rating_category(x))
-  rater <- (pair - 1) %/% n + 1
-  category <- (pair - 1) %% n + 1
-  own <- tabulate(category, n)[category] == 1L
-  strange <- setdiff(rater, c(rater[!own], x$abstained$rater))
-  if (!wide) strange <- strange[ratings_of_raters(x)[strange] >= 5]
+  pair <- unique((rating_rater(x) - 1) * n + rating_category(x) - 1)
+  rater <- pair %/% n + 1
+  category <- pair %% n + 1
+  shared <- category %in% category[duplicated(category)]
+  strange <- setdiff(rater, c(rater[shared], x$abstained$rater))
+  if (by_rating) strange <- strange[ratings_of_raters(x)[strange] >= 5]
   labels <- x$categories[category[rater %in% strange]]
   warn_if(length(unique(rater)) > 1L && length(strange) > 0L, "labels",
     "No other rater shares a label with {.val {x$raters[sort(strange)]}}:
@@ -223,7 +221,7 @@ check_declared <- function(categories) {
   abort_argument_if(twice, "categories", "must be labels that differ.",
     x = "{.val {twice}} {?is/are} repeated.")
   abort_argument_if(
-    length(labels) == 0L || anyNA(labels) || "" %in% labels || any(is.infinite(categories)),
+    length(labels) == 0L || any(labels %in% c(NA, "")) || any(is.infinite(categories)),
     "categories", "must be labels, none of them missing, empty or infinite.", not = categories)
   labels
 }

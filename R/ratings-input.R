@@ -13,45 +13,45 @@ max_categories <- 1000L
 # raters); truth (a list of one column); covariates and confidence (lists of columns); row_case
 # (cases of the rows of the data, before rows move to systems or are expanded); ordered; na_given
 # (did the user specify labels of missing ratings?); abstain; abstained and silent (see
-# take_abstentions()); others (columns without a role that may be keys).
+# take_abstentions()); extra (columns without a role that may be keys).
 read_input <- function(data, quos, options) {
   repeats <- options$repeats
   data <- as_columns(data)
   layout <- find_layout(data, quos)
   given <- read_systems(quos, data, layout)
   roles <- find_roles(data, quos, layout, given$columns, repeats)
-  if (layout$id == "wide" && selects_by_pattern(quos$raters)) {
+  if (layout$holds == "raters" && selects_by_pattern(quos$raters)) {
     roles <- resolve_raters(roles, data, "data")
   }
   warn_grouped(if (inherits(data, "grouped_df")) names(attr(data, "groups")), roles)
   for (column in unlist(roles)) check_text(data[[column]], column)
-  of <- function(role, clean = clean_levels) {
+  take <- function(role, clean = clean_levels) {
     if (length(roles[[role]]) > 0L) lapply(unclass(data)[roles[[role]]], clean)
   }
-  case <- of("case", unfactor)
+  case <- take("case", unfactor)
   keys <- if (length(case) > 1L) vapply(case, is.numeric, NA)
   case <- if (is.null(keys)) case[[1L]] else join_keys(case)
   input <- list(
-    layout = layout, rows = attr(data, "rows"), columns = of("raters"), case = case, keys = keys,
-    rater = of("rater")[[1L]], weights = of("weights", identity)[[1L]], systems = of("systems"),
-    system_table = given$table, constant = given$constant,
-    groups = read_groups(data, quos$rater_groups, roles$rater), truth = of("truth"),
-    covariates = of("covariates", identity), confidence = of("confidence"), row_case = case,
+    layout = layout, rows = attr(data, "rows"), columns = take("raters"), case = case, keys = keys,
+    rater = take("rater")[[1L]], weights = take("weights", identity)[[1L]],
+    systems = take("systems"), system_table = given$table, constant = given$constant,
+    groups = read_groups(data, quos$rater_groups, roles$rater), truth = take("truth"),
+    covariates = take("covariates", identity), confidence = take("confidence"), row_case = case,
     abstain = options$abstain, case_names = if (is.null(case)) attr(data, "case_names"),
     na_given = isTRUE(attr(data, "na_given")) || !is.null(options$na),
-    others = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key")))]
+    extra = unclass(data)[setdiff(names(data), c(unlist(roles), attr(data, "no_key")))]
   )
   input <- take_abstentions(drop_null(input), options)
   input <- resolve_input_labels(input, options)
   if (!is.null(input$weights)) input$weights <- check_weights(input$weights, roles$weights)
   if (length(given$raters) > 0L) input <- split_systems(input, given$raters, repeats)
-  input <- layout$spread(input, repeats)
+  if (repeats == "labels" && layout$by_rating) input <- expand_answers(input)
   input <- resolve_input_labels(input, options) # labels from list columns
   labelled <- c(if (layout$labels) input$columns, input$systems, input$truth,
     prediction = input$system_table["prediction"])
   for (column in names(labelled)) check_labels(labelled[[column]], column)
   check_orders(input$columns)
-  input$ordered <- layout$labels && any(vapply(input$columns, is.ordered, NA))
+  input$ordered <- any(vapply(input$columns, is.ordered, NA))
   input
 }
 
@@ -74,22 +74,22 @@ take_rows <- function(input, rows) {
 # Names of columns by role: raters (or what the layout holds), systems (given, if they are columns),
 # case, rater, weights, truth, covariates and confidence.
 find_roles <- function(data, quos, layout, systems, repeats) {
-  one <- function(arg) select_column(data, quos[[arg]], arg)
-  some <- function(arg) select_columns(data, quos[[arg]], arg)
-  one_or_some <- if (layout$by_rating) one else some
+  column <- function(arg) select_column(data, quos[[arg]], arg)
+  columns <- function(arg) select_columns(data, quos[[arg]], arg)
+  by_layout <- if (layout$by_rating) column else columns
   roles <- list(
     raters = NULL, systems = systems %||% character(),
-    case = select_column(data, quos$case, "case", several = TRUE), rater = one("rater"),
-    weights = one("weights"), truth = one("truth"), covariates = some("covariates"),
-    confidence = one_or_some("confidence")
+    case = select_column(data, quos$case, "case", several = TRUE), rater = column("rater"),
+    weights = column("weights"), truth = column("truth"), covariates = columns("covariates"),
+    confidence = by_layout("confidence")
   )
   holds <- layout$holds
   roles$raters <- if (rlang::quo_is_null(quos[[holds]])) {
     setdiff(names(data), unlist(roles))
-  } else if (repeats == "labels" && length(some(holds)) > 1L) { # a column for each label
-    some(holds)
+  } else if (repeats == "labels" && length(columns(holds)) > 1L) { # a column for each label
+    columns(holds)
   } else {
-    one_or_some(holds)
+    by_layout(holds)
   }
   check_disjoint(roles, holds)
   roles
@@ -112,9 +112,7 @@ as_columns <- function(data) {
   check_text(c(colnames(data), case_names), "data")
   rows <- nrow(data)
   if (is_matrix) {
-    if (is.null(colnames(data)) && ncol(data) > 0L) {
-      colnames(data) <- paste0("rater", seq_len(ncol(data)))
-    }
+    if (is.null(colnames(data))) colnames(data) <- numbered("rater", ncol(data))
     data <- as.data.frame(data, stringsAsFactors = FALSE)
   }
   abort_if(rows == 0L, "empty", "{.arg data} has no rows.", i = "At least one case is needed.")
@@ -138,8 +136,8 @@ find_layout <- function(data, quos) {
   given <- given_roles(quos)
   layouts <- rating_layouts()
   chosen <- Filter(function(layout) any(layout$args %in% given), layouts)
-  asks <- vapply(layouts, `[[`, "", "asks")
-  ask <- paste0("Give ", toString(asks[-length(asks)]), ", or ", asks[[length(asks)]])
+  ask <- "Give {.arg raters} (wide), {.arg case}, {.arg rater} and {.arg rating} (long), or
+    {.arg counts}"
   abort_argument_if(length(chosen) > 1L, "data", "The layout of {.arg data} is not clear.",
     i = paste0(ask, ": only one of these."))
   if (length(chosen) == 0L && isTRUE(attr(data, "is_matrix"))) return(layouts[[1L]])
@@ -150,7 +148,7 @@ find_layout <- function(data, quos) {
   lacking <- setdiff(layout$args, given)
   if (length(lacking) > 0L) {
     several <- length(or_null(select_columns(data, quos$rater, "rater"))) > 1L
-    abort_lacking(layout, lacking[[1L]], i = if (several) {
+    abort_lacking(lacking[[1L]], i = if (several) {
       "{.arg rater} selects several columns. Did you mean {.arg raters}, a column for each rater?"
     })
   }
@@ -160,9 +158,9 @@ find_layout <- function(data, quos) {
 # Names of arguments that were given.
 given_roles <- function(quos) names(quos)[!vapply(quos, rlang::quo_is_null, NA)]
 
-abort_lacking <- function(layout, arg, i = NULL) {
-  abort_argument(arg,
-    paste0(capitalised(layout$id), " data need ", layout$needs, "."),
+# Only long data need several arguments.
+abort_lacking <- function(arg, i = NULL) {
+  abort_argument(arg, "Long data need {.arg case}, {.arg rater} and {.arg rating}.",
     x = "{.arg {arg}} is not given.", i = i)
 }
 
@@ -186,11 +184,14 @@ select_columns <- function(data, quo, arg) {
   columns[at]
 }
 
+# The value of an argument; NULL if it can only be evaluated in the data.
+value_of_argument <- function(quo) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+
 select_column <- function(data, quo, arg, several = FALSE) {
   if (rlang::quo_is_null(quo)) return(NULL)
   # tidyselect would read a vector as numbers of columns.
   is_vector <- rlang::quo_is_call(quo) && !(several && rlang::quo_is_call(quo, "c"))
-  value <- if (is_vector) tryCatch(rlang::eval_tidy(quo), error = function(cnd) NULL)
+  value <- if (is_vector) value_of_argument(quo)
   abort_if(is.atomic(value) && length(value) > 1L, "columns",
     "{.arg {arg}} must name a column of {.arg data}.", not = value,
     i = "Put the values into a column of {.arg data} and name that.", arg = arg)
@@ -205,8 +206,7 @@ select_column <- function(data, quo, arg, several = FALSE) {
 
 check_disjoint <- function(roles, holds) {
   names(roles)[[1L]] <- holds
-  all <- unlist(roles, use.names = FALSE)
-  twice <- repeated_values(all)
+  twice <- repeated_values(unlist(roles, use.names = FALSE))
   in_roles <- names(Filter(function(role) any(twice %in% role), roles))
   abort_if(twice, "columns", "A column of {.arg data} can have only one role.",
     x = "{.val {twice}} {?is/are} selected by {.arg {in_roles}}.", arg = in_roles)

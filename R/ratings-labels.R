@@ -2,8 +2,7 @@
 
 # Converts one row per answer to one row per label. `source` is the original row of a label; `empty`
 # marks rows for answers without labels.
-expand_answers <- function(input, repeats) {
-  if (repeats != "labels") return(input)
+expand_answers <- function(input) {
   flags <- length(input$columns) > 1L
   by_label <- !flags && !is.list(input$columns[[1L]])
   if (!is.null(input$case)) check_whole_answers(input, by_label) # or build_long() fails

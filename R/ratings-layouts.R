@@ -168,9 +168,7 @@ count_table <- function(x) {
   abort_argument_if("case" %in% x$categories, "x",
     "No category can be called {.val case}, the name of the column of cases.",
     i = "Give that category another name.")
-  tibble::new_tibble(
-    c(list(case = x$cases), split_columns(unname(counts), x$categories)), nrow = nrow(counts)
-  )
+  columns_tibble(case = x$cases, !!!split_columns(unname(counts), x$categories))
 }
 
 drawn_workers <- function(x) {

@@ -44,7 +44,7 @@ NULL
   # With counts, the number of raters is the largest number of ratings of a case.
   x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core)))) else
     x$raters[keep_rater]
-  if (!is.null(x$weights)) x$weights <- x$weights[keep_case]
+  x["weights"] <- list(x$weights[keep_case])
   x <- split_patterns(with_patterns(x, core), values)
   x$whole <- NULL
   if (!missing(i)) {
@@ -110,13 +110,13 @@ category_counts <- function(x) {
 agreement_matrix <- function(x, rater1, rater2) {
   check_given()
   x <- as_ratings(x)
-  both <- merge(
+  pairs <- merge(
     judge_answers(x, rater1, "rater1"), judge_answers(x, rater2, "rater2"), by = "pattern"
   )
   n <- n_categories(x)
-  cell <- both$category.x + (both$category.y - 1L) * n
+  cell <- pairs$category.x + (pairs$category.y - 1L) * n
   labels <- stats::setNames(list(x$categories, x$categories), c(rater1, rater2))
-  as.table(array(rowsum_codes(cell, pattern_weights(x)[both$pattern], n^2), c(n, n), labels))
+  as.table(array(rowsum_codes(cell, pattern_weights(x)[pairs$pattern], n^2), c(n, n), labels))
 }
 
 # The answers of a rater or a system, by pattern.
@@ -288,12 +288,12 @@ format_agreement <- function(x, facts) {
 format_systems <- function(systems) {
   if (is.null(systems)) return(NULL)
   shown <- utils::head(systems, 10L)
+  unrated <- paste0(" (", number(shown$unrated), " without ratings)")
   c(
     paste0(count_noun(nrow(systems), "system"), ":"),
     paste0(
       "  ", format(shown$system), "  ", number(shown$cases),
-      ifelse(shown$cases == 1, " case", " cases"),
-      ifelse(shown$unrated > 0, paste0(" (", number(shown$unrated), " without ratings)"), ""),
+      ifelse(shown$cases == 1, " case", " cases"), ifelse(shown$unrated > 0, unrated, ""),
       ", agrees with ", percent(shown$agreement), " of the ratings"
     ),
     if (nrow(systems) > 10L) paste0("  ... and ", nrow(systems) - 10L, " more")

@@ -225,7 +225,7 @@ table_ratings <- function(x, arg, categories = NULL, ordered = NULL) {
     cells, raters = 1:2, weights = "weight", categories = categories %||% labels, ordered = ordered
   )
   names <- names(dimnames(x))
-  if (length(names) == 2L && all(nzchar(names)) && anyDuplicated(names) == 0L) out$raters <- names
+  if (length(setdiff(names, "")) == 2L) out$raters <- names
   out
 }
 
@@ -260,8 +260,8 @@ refuse_scores <- function(x, arg) {
 
 # Calls ratings(). Arguments that the user gives (`args`) replace those found in the object.
 ratings_of_object <- function(columns, args, ...) {
-  found <- list(...)
-  rlang::inject(ratings(columns, !!!found[setdiff(names(found), names(args))], !!!args))
+  roles <- list(...)
+  rlang::inject(ratings(columns, !!!roles[setdiff(names(roles), names(args))], !!!args))
 }
 
 # ---- quallmer: a run has a row per text and a column per variable of its codebook --------------
@@ -276,7 +276,7 @@ ratings_of_runs <- function(given, rating, arg) {
       ratings_of_runs(given, rlang::quo(!!name), arg)
     }))
   }
-  facts <- list2DF(stack_tables(lapply(runs, read_run)))
+  facts <- stack_rows(runs, read_run)
   name <- rlang::names2(runs)
   name <- make.unique(ifelse(nzchar(name), name, facts$name), " ")
   gold <- facts$gold & length(runs) > 1L
@@ -315,7 +315,7 @@ read_run <- function(run) {
   meta <- attr(run, "meta")
   about <- c(meta$user, meta$object, old, old$metadata)
   name <- setdiff(about$name, "original")
-  list(
+  data.frame(
     name = c(name, about$chat_args$name, "run")[[1L]], gold = isTRUE(about$is_gold),
     kind = if (identical(about$source, "human")) "expert" else "model"
   )
@@ -335,12 +335,12 @@ ratings_of_samples <- function(given, arg) {
   is_task <- vapply(given, is_vitals, NA)
   tasks <- given[is_task]
   tables <- Map(read_samples, tasks, rlang::names2(tasks), seq_along(tasks), arg)
-  samples <- do.call(rbind, unname(tables))
+  samples <- stack_rows(unname(tables))
   key <- c("id", if (any(samples$epoch != 1)) "epoch")
-  tasks <- unique(samples$task)
+  n_tasks <- length(unique(samples$task))
   if (anyDuplicated(unique(samples[c(key, "answer")])[key]) > 0L) {
-    if (length(tasks) > 1L) key <- c("task", key)
-  } else if (length(unique(samples$rater)) < length(tasks)) {
+    if (n_tasks > 1L) key <- c("task", key)
+  } else if (length(unique(samples$rater)) < n_tasks) {
     samples$rater <- paste(samples$rater, samples$task)
   }
   verdicts <- c("N", "I", "P", "C")
@@ -353,7 +353,7 @@ ratings_of_samples <- function(given, arg) {
 # Data frame of the samples of a task, or of several tasks that vitals_bind() has bound.
 read_samples <- function(object, name, number, arg) {
   table <- if (is.environment(object)) object$get_samples() else object
-  if (!"input" %in% names(table)) table <- cbind(table, do.call(rbind, table$metadata))
+  if (!"input" %in% names(table)) table <- cbind(table, stack_rows(table$metadata))
   table <- as.list(table)
   known <- is.atomic(table$score) && !all(is.na(table$score))
   abort_argument_if(!known, arg, "must have scores. Evaluate the task first.")

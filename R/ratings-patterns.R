@@ -203,11 +203,8 @@ join_patterns <- function(x, by = names(x$patterns$values)) {
 # list `values`.
 split_by <- function(index, values) {
   for (value in values) {
-    # The first values often include all distinct values.
-    distinct <- unique(utils::head(value, 1000L))
-    code <- match(value, distinct)
-    if (anyNA(code)) code <- match(value, distinct <- unique(value))
-    index <- core_split(index, code, length(distinct))
+    distinct <- unique(value)
+    index <- core_split(index, match(value, distinct), length(distinct))
   }
   index
 }

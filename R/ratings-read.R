@@ -126,11 +126,8 @@ read_ratings <- function(path, format = NULL, case = NULL, rater = NULL, rating 
   )
   how <- c(file, list(
     format = format, scratch = withr::local_tempdir(),
-    keep = keep_columns(mapping, rlang::enquos(...)),
-    named = unlist(lapply(mapping, function(quo) {
-      value <- rlang::quo_get_expr(quo)
-      c(all.vars(value), if (is.character(value)) value)
-    })), na_given = na_given
+    keep = keep_columns(mapping, rlang::enquos(...)), named = names_in(mapping),
+    na_given = na_given
   ))
   files <- find_files(path)
   got <- read_files(files, how)
@@ -148,13 +145,14 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   na_given <- isTRUE(how$na_given)
   mapping <- fill_mapping(mapping, got)
   columns <- Map(function(quo, arg) selected(got$table, quo, arg), mapping, names(mapping))
-  own <- identical(unname(columns$case), got$map$case)
-  got$table <- resolve_cases(got, columns, own, isTRUE(how$same_cases) || "repeats" %in% given)
+  is_default <- identical(unname(columns$case), got$map$case)
+  same <- isTRUE(how$same_cases) || "repeats" %in% given
+  got$table <- resolve_cases(got, columns, is_default, same)
   systems <- find_systems(systems, got, mapping, how)
-  check_files(got, mapping, systems$columns)
   if (rlang::is_quosure(systems$columns)) {
     columns$systems <- selected(got$table, systems$columns, "systems")
   }
+  check_files(got, columns)
   table <- systems$ratings %||% got$table
   empty <- empty_rows(table, columns, isTRUE(got$sparse))
   lost <- empty & is.null(got$sparse)
@@ -164,7 +162,7 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   tables <- list(ratings = known_ids(table, columns))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
   tables <- resolve_labels(tables, columns, na, clean_labels, na_given)
-  if (!own) got$covariates <- NULL
+  if (!is_default) got$covariates <- NULL
   known <- known_settings(got, tables$ratings, columns, systems$columns, given)
   systems <- if (is.null(tables$systems)) systems$columns else list2DF(tables$systems)
   data <- structure(
@@ -175,7 +173,7 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   warn_similar(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
   warn_similar(unique(unlist(lapply(variables, `[[`, "raters"))), "rater")
   # Users have no data with rows in the order of the file.
-  variables <- lapply(variables, function(x) replace(x, "rows", "ratings"))
+  variables <- lapply(variables, replace, "rows", "ratings")
   if (is.object(x)) variables[[1L]] else variables
 }
 
@@ -199,17 +197,26 @@ check_reading <- function(file, na) {
   file
 }
 
+# Variables and strings in arguments, which may be names of columns.
+names_in <- function(quos) {
+  unlist(lapply(lapply(quos, rlang::quo_get_expr), function(expr) {
+    c(all.vars(expr), if (is.character(expr)) expr)
+  }))
+}
+
 # Returns a function that selects the columns to keep, which saves memory for large files. Keeps all
 # columns if arguments call functions, or do not name the columns of the ratings.
 keep_columns <- function(mapping, dots) {
-  expressions <- lapply(c(mapping, dots), rlang::quo_get_expr)
-  calls <- setdiff(unlist(lapply(expressions, all.names)), unlist(lapply(expressions, all.vars)))
-  named <- unlist(lapply(expressions, function(e) c(all.vars(e), if (is.character(e)) e)))
-  given <- given_roles(mapping)
-  complete <- any(c("raters", "counts") %in% given) || all(c("rater", "rating") %in% given)
+  quos <- c(mapping, dots)
+  named <- names_in(quos)
+  calls <- setdiff(unlist(lapply(lapply(quos, rlang::quo_get_expr), all.names)), named)
+  complete <- !is_by_rating(mapping) || all(c("rater", "rating") %in% given_roles(mapping))
   if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) return(identity)
   function(names) intersect(names, c(named, "case", "rater", "rating"))
 }
+
+# Do the arguments describe a table with a row per rating?
+is_by_rating <- function(mapping) !any(c("raters", "counts") %in% given_roles(mapping))
 
 # ---- Files ----------------------------------------------------------------------------------
 
@@ -239,25 +246,25 @@ find_file <- function(folder, stem) {
 }
 
 read_files <- function(files, how) {
-  each <- lapply(files, read_file, how = how)
-  tables <- lapply(each, `[[`, "table")
-  name <- vapply(each, `[[`, "", "name")
+  contents <- lapply(files, read_file, how = how)
+  tables <- lapply(contents, `[[`, "table")
+  name <- vapply(contents, `[[`, "", "name")
   name <- ifelse(name %in% name[duplicated(name)], files, name)
-  given <- names(files) %||% rep("", length(files))
+  given <- rlang::names2(files)
   name <- ifelse(nzchar(given), given, name)
   rows <- lengths(lapply(tables, function(table) table[1L][[1L]]))
-  for (at in seq_along(each)) {
-    wanted <- length(files) > 1L || "file" %in% c(unlist(each[[at]]$map), how$named)
+  for (at in seq_along(files)) {
+    wanted <- length(files) > 1L || "file" %in% c(unlist(contents[[at]]$map), how$named)
     if (wanted && is.null(tables[[at]]$file)) tables[[at]]$file <- rep(name[[at]], rows[[at]])
   }
-  of_all <- function(field) unlist(lapply(each, `[[`, field))
-  got <- each[[1L]]
+  key <- unlist(lapply(contents, `[[`, "key"))
+  got <- contents[[1L]]
   got$files <- stats::setNames(lapply(tables, names), files)
   got$table <- bind_tables(tables)
   got$from <- rep(files, rows)
-  got$key <- if (length(of_all("key")) == sum(rows) && !anyNA(of_all("key"))) of_all("key")
-  got$map$systems <- unique(unlist(lapply(each, function(one) one$map$systems)))
-  got$notes <- of_all("notes")
+  got$key <- if (length(key) == sum(rows) && !anyNA(key)) key
+  got$map$systems <- unique(unlist(lapply(contents, function(file) file$map$systems)))
+  got$notes <- unlist(lapply(contents, `[[`, "notes"))
   got
 }
 
@@ -277,9 +284,8 @@ read_file <- function(file, how) {
 
 # Columns given by the user; otherwise the default columns of the format.
 fill_mapping <- function(mapping, got) {
-  given <- given_roles(mapping)
-  if (any(c("raters", "counts") %in% given)) return(mapping)
-  for (arg in setdiff(c("case", "rater", "rating"), given)) {
+  if (!is_by_rating(mapping)) return(mapping)
+  for (arg in setdiff(c("case", "rater", "rating"), given_roles(mapping))) {
     if (!any(got$map[[arg]] %in% names(got$table))) abort_mapping(arg, got)
     mapping[[arg]] <- rlang::as_quosure(got$map[[arg]], baseenv())
   }
@@ -297,16 +303,15 @@ abort_mapping <- function(arg, got) {
 }
 
 # Fails if a file lacks a column that others have: its values would be missing without notice.
-check_files <- function(got, mapping, systems) {
-  if (rlang::is_quosure(systems)) mapping$systems <- systems
-  for (arg in if (length(got$files) > 1L) names(mapping)) {
-    columns <- selected(got$table, mapping[[arg]], arg)
+check_files <- function(got, columns) {
+  for (arg in names(columns)) {
     for (path in names(got$files)) {
-      lacking <- setdiff(columns, got$files[[path]])
-      if (length(lacking) == 0L) next
-      abort_file(path, paste0("lacks the column ", toString(dQuote(lacking, FALSE)), "."),
+      lacking <- setdiff(columns[[arg]], got$files[[path]])
+      if (length(lacking) > 0L) abort_file(
+        path, paste0("lacks the column ", toString(dQuote(lacking, FALSE)), "."),
         "x" = paste0("It is `", arg, "`, and other files have it."),
-        "i" = "Name it alike in all files, or read them one by one.")
+        "i" = "Name it alike in all files, or read them one by one."
+      )
     }
   }
 }
@@ -320,14 +325,14 @@ selected <- function(table, quo, arg) {
 }
 
 # The table of several files with unique case identifiers. Uses the key of the rows, if the format
-# has one. Fails if an identifier may be two cases. `own`: is the column of cases the default of the
+# has one. Fails if an identifier may be two cases. `is_default`: is the column of cases that of the
 # format? `same`: did the user declare that equal identifiers are the same case?
-resolve_cases <- function(got, columns, own, same) {
+resolve_cases <- function(got, columns, is_default, same) {
   table <- got$table
   case <- columns$case
   judged <- !is.null(got$format$programs)
   if (length(got$files) < 2L || length(case) == 0L) return(table)
-  if (own && length(got$key) > 0L) {
+  if (is_default && length(got$key) > 0L) {
     first <- match(got$key, got$key)
     id <- table[[case]]
     if (anyDuplicated(id[unique(first)]) > 0L) id <- paste(table$file, id, sep = "/")
@@ -335,13 +340,13 @@ resolve_cases <- function(got, columns, own, same) {
     if (length(unique(table$task)) > 1L) table$sample <- paste(table$task, table$sample, sep = "/")
     return(table)
   }
-  same <- same || got$format$shared || "file" %in% c(case, columns$rater) || (own && !judged)
-  if (same) return(table)
+  same <- same || got$format$shared || "file" %in% c(case, columns$rater)
+  if (same || (is_default && !judged)) return(table)
   id <- do.call(paste, c(unname(table[case]), sep = "/"))
-  each <- unique(data.frame(id, from = got$from)[!is_blank(table[[case[[1L]]]]), ])
-  both <- unique(each$id[duplicated(each$id)])
+  ids <- unique(data.frame(id, from = got$from)[!is_blank(table[[case[[1L]]]]), ])
+  both <- repeated_values(ids$id)
   abort_if(both, "repeat", "Files name cases by the same identifiers.",
-    x = "{.file {each$from[each$id == both[[1L]]]}} have case {.val {both[[1L]]}}
+    x = "{.file {ids$from[ids$id == both[[1L]]]}} have case {.val {both[[1L]]}}
          {if (length(both) > 1L) paste('and', length(both) - 1L, 'more')} in common.",
     i = c("If these are different cases, give {.code case = c({toString(c('file', case))})}.",
       "If they are the same cases, say {.code file = list(same_cases = TRUE)}."),
@@ -352,15 +357,15 @@ resolve_cases <- function(got, columns, own, same) {
 # A list: columns (argument `systems` of ratings()); or table (a data frame of predictions); or
 # ratings (the table without rows of systems).
 find_systems <- function(quo, got, mapping, how) {
-  long <- !any(c("raters", "counts") %in% given_roles(mapping))
+  long <- is_by_rating(mapping)
   raters <- if (long) got$table[[select_column(list2DF(got$table), mapping$rater, "rater")]]
   value <- or_null(rlang::eval_tidy(quo))
-  own <- got$map$systems
+  systems <- got$map$systems
   if (rlang::is_bool(value)) {
     path <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
     if (!is.null(path)) return(list(table = read_predictions(path, raters, how)))
-    if (value) return(list(columns = if (length(own) > 0L) own))
-    return(list(ratings = lapply(got$table, `[`, if (long) !raters %in% own else TRUE)))
+    if (value) return(list(columns = if (length(systems) > 0L) systems))
+    return(list(ratings = lapply(got$table, `[`, if (long) !raters %in% systems else TRUE)))
   }
   if (is.data.frame(value)) return(list(table = value))
   is_file <- rlang::is_string(value) && !is_constant_system(value) &&

@@ -52,14 +52,14 @@ columns_of_cases <- function(x) c(key_columns(x), x$covariates)
 # The groups of the cases of `x`. `by` is a quosure; it is evaluated in the covariates if it uses
 # nothing else.
 by_of_cases <- function(by, x) {
+  known <- columns_of_cases(x)
   used <- all.vars(rlang::quo_get_expr(by))
-  of_covariates <- length(used) > 0L && all(used %in% c(names(x$keys), names(x$covariates)))
-  known <- if (of_covariates) columns_of_cases(x)
-  value <- tryCatch(rlang::eval_tidy(by, known), error = function(cnd) {
+  by_covariates <- length(used) > 0L && all(used %in% names(known))
+  value <- tryCatch(rlang::eval_tidy(by, if (by_covariates) known), error = function(cnd) {
     abort_argument("by", "must be the name of a covariate of {.arg x}, or values of cases.",
       x = verbatim(conditionMessage(cnd)), i = case_values_hint("by"))
   })
-  if (of_covariates) x$rows <- "cases"
+  if (by_covariates) x$rows <- "cases"
   check_case_values(value, x, "by")
 }
 
@@ -163,8 +163,7 @@ key_columns <- function(x) {
 # columns.
 with_case <- function(table, keys) {
   if (length(keys) < 2L || !is.data.frame(table) || !all(keys %in% names(table))) return(table)
-  columns <- lapply(keys, function(key) plain_integers(table[[key]]))
-  table$case <- join_keys(columns)
+  table$case <- join_keys(lapply(keys, function(key) plain_integers(table[[key]])))
   table[keys] <- NULL
   table
 }
@@ -215,16 +214,15 @@ check_covariate <- function(column, name) {
 # A row per pattern: the covariates by which patterns were split.
 pattern_covariates <- function(x) {
   values <- x$patterns$values
-  which <- intersect(names(values), names(x$covariates))
-  tibble::new_tibble(as.list(values)[which], nrow = n_patterns(x))
+  kept <- intersect(names(values), names(x$covariates))
+  tibble::new_tibble(as.list(values)[kept], nrow = n_patterns(x))
 }
 
 format_covariates <- function(x) {
-  each <- vapply(as.list(x$covariates), function(column) {
+  if (length(x$covariates) == 0L) return(NULL)
+  values <- vapply(x$covariates, function(column) {
     if (is.numeric(column)) paste(signif(range(column), 3L), collapse = " to ") else
       shorten(sort_strings(unique(as_label(column))), most = 4L)
   }, "")
-  if (length(each) > 0L) {
-    paste("Covariates of cases:", shorten(paste0(names(each), " (", each, ")")))
-  }
+  paste("Covariates of cases:", shorten(paste0(names(values), " (", values, ")")))
 }

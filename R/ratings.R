@@ -256,7 +256,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x <- with_abstentions(x, input)
   check_built(x, input)
   if (is.null(declared) && input$layout$labels && !has_labels(x)) {
-    warn_strange_raters(x, !input$layout$by_rating)
+    warn_strange_raters(x, input$layout$by_rating)
   }
   x$rater_groups <- groups_of_raters(input$groups, x)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
@@ -376,14 +376,14 @@ keys_of_repeats <- function(input) {
     value <- as.character(column[rows])
     n <- length(unique(value))
     n <= length(value) / 2 && nrow(unique(cbind(answer, value))) > length(unique(answer))
-  }, input$others[!grepl("^(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?$",
-    names(input$others), TRUE)]))
+  }, input$extra[!grepl("^(run|epoch|trial|repeat|repetition|attempt|round|replicate|seed)s?$",
+    names(input$extra), TRUE)]))
 }
 
 check_systems <- function(x) {
   answered <- (pattern_answers(x) > 0L) * pattern_times(x)
   total <- colSums(answered)
-  unrated <- total - colSums(answered * rated_patterns(x))
+  unrated <- colSums(answered * !rated_patterns(x))
   system <- x$systems[setdiff(which(total == 0), x$silent_systems$rater)]
   abort_if(system, "system", "System{?s} {.val {system}} {?has/have} no prediction.",
     i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
