@@ -64,10 +64,10 @@ reduce_long <- function(origin) {
     values$prediction <- fetch_labels(origin$systems, "prediction")
   }
   cells <- list_cells(values$rater$key, if (origin$repeats != "error") values$rating$key)
-  n_systems <- NROW(values$system)
-  raters <- max(NROW(values$rater), n_systems)
-  if (raters > max_pivoted$raters || nrow(cells) + n_systems > max_pivoted$columns) return(NULL)
-  columns <- c(numbered("r", nrow(cells)), numbered("s", n_systems))
+  systems <- NROW(values$system)
+  raters <- max(NROW(values$rater), systems)
+  if (raters > max_pivoted$raters || nrow(cells) + systems > max_pivoted$columns) return(NULL)
+  columns <- c(numbered("r", nrow(cells)), numbered("s", systems))
   cases <- all_cases_query(origin, cells, values$system$key)
   counted <- fetch_counts(long_count_query(cases, columns), columns, roles)
   counted$given[is.na(counted$given)] <- 0 # cases with predictions only

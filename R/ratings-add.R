@@ -79,9 +79,8 @@ with_new_names <- function(x, new) {
     "Ordered categories must all be known from the start.",
     x = "{.val {strange}} {?is/are} not among {.val {x$categories}}.", row = NA_integer_,
     column = NA_character_, found = strange)
-  x <- recode_ratings(x, seq_along(x$categories), c(x$categories, strange))
-  raters <- union(x$raters, sort_strings(new$rater))
-  x <- recode_raters(x, seq_along(x$raters), raters)
+  x$categories <- c(x$categories, strange)
+  x$raters <- union(x$raters, sort_strings(new$rater))
   known <- as_label(x$cases)
   more <- which(!new$cases %in% known)
   if (length(more) > 0L) x$rows <- "ratings"

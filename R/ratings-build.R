@@ -10,7 +10,7 @@ new_layout <- function(args, build, labels = TRUE, by_rating = FALSE, class = "r
   lapply(as.list(environment()), force)
 }
 
-# Wide data (the default for a matrix), long data and counts.
+# Wide data (the default for a matrix), long data and counts. Messages of find_layout() list them.
 rating_layouts <- function() {
   list(
     new_layout("raters", build_wide),

@@ -153,8 +153,8 @@ declared_categories <- function(categories) {
 # For each label, the most frequent variant that differs only in capitals and blanks. If this
 # variant is a misspelling, its correct form.
 join_variants <- function(labels, input) {
-  count <- function(x) tabulate(match(as_label(x), labels), length(labels))
-  often <- labels[order(-Reduce(`+`, lapply(input$columns, count), integer(length(labels))))]
+  code <- unlist(lapply(input$columns, function(x) match(as_label(x), labels)))
+  often <- labels[order(-tabulate(as.integer(code), length(labels)))] # there may be no columns
   same <- function(label) often[match(plain_label(label), plain_label(often))]
   to <- same(labels)
   typos <- if (input$layout$labels) misspelt_labels(labels, input$columns)

@@ -212,8 +212,7 @@ group_table <- function(x) {
 
 # Number of cases that at least one of these raters rated.
 cases_rated <- function(x, raters) {
-  mine <- rating_pattern(x)[rating_rater(x) %in% raters]
-  as.double(count_cases(x, seq_len(n_patterns(x)) %in% mine))
+  as.double(count_cases(x, unique(rating_pattern(x)[rating_rater(x) %in% raters])))
 }
 
 # For each rater, the share of agreeing pairs among its ratings of the same case.
@@ -317,11 +316,11 @@ machines_of <- function(x) {
 
 # ---- Names that look like those of machines -----------------------------------------------------
 
-machine_names <- paste0("(^|[^a-z])(gpt|(", paste(c(
-  "chatgpt", "claude", "gemini", "gemma", "llama", "mistral", "mixtral", "qwen", "deepseek",
-  "grok", "vicuna", "falcon", "olmo", "phi-?[1-9]", "o[134]-(mini|preview)", "command-r", "bert",
-  "roberta", "llm", "language.?model", "classifier"
-), collapse = "|"), ")([^a-z]|$))|(qa|bot|detector)$|^lf_")
+machine_names <- paste0(
+  "(^|[^a-z])(gpt|(chatgpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|vicuna|",
+  "falcon|olmo|phi-?[1-9]|o[134]-(mini|preview)|command-r|bert|roberta|llm|language.?model|",
+  "classifier)([^a-z]|$))|(qa|bot|detector)$|^lf_"
+)
 
 # Asks once per session, because intervals depend on machines and no kind is declared. Names of most
 # machines are recognised. Panels of two raters are always asked about.

@@ -148,7 +148,7 @@ abort_bind <- function(...) {
 schema_of.ratings <- function(x) { # nolint: object_name.
   check_whole_ratings(x)
   facts <- facts_of_ratings(x)
-  systems <- if (n_systems(x) > 0L) summarise_systems(x)
+  systems <- summarise_systems(x)
   header <- format_header(x)
   new_schema(
     list(
@@ -286,7 +286,7 @@ format_agreement <- function(x, facts) {
 }
 
 format_systems <- function(systems) {
-  if (is.null(systems)) return(NULL)
+  if (nrow(systems) == 0L) return(NULL)
   shown <- utils::head(systems, 10L)
   unrated <- paste0(" (", number(shown$unrated), " without ratings)")
   c(

@@ -264,7 +264,7 @@ pattern_cases <- function(x) {
   tabulate(if (is.null(x$weights)) x$index else x$index[x$weights > 0], n_patterns(x))
 }
 
-# Total number of cases over the `chosen` patterns, a logical per pattern.
+# Total number of cases over the `chosen` patterns.
 count_cases <- function(x, chosen = TRUE) sum(pattern_cases(x)[chosen])
 
 # A row per pattern: a factor for each rater or, if raters are exchangeable or rate a case more
