@@ -48,7 +48,7 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
                      min_raters = 2, min_cases = 30, systems = NULL) {
   check_given()
   check_dots_empty(...)
-  x <- with_votes_of_reruns(as_ratings_of_several(x))
+  x <- merge_reruns_with_message(as_ratings_of_several(x))
   x <- without_constant(choose_systems(x, systems))
   check_alt_ratings(x)
   options <- list(

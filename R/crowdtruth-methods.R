@@ -50,9 +50,9 @@ new_crowdtruth <- function(tables, fields) {
     if (has_columns(x[[table]], column)) mean_known(x[[table]][[column]]) else NA_real_
   }, means, names(means))
   sizes <- list(
-    units = nrow(x$units), workers = of_named_raters(x$ratings, nrow(x$workers)),
+    units = nrow(x$units), workers = if_named_raters(x$ratings, nrow(x$workers)),
     annotations = nrow(x$annotations),
-    judgements = of_named_raters(x$ratings, sum(x$workers$units)),
+    judgements = if_named_raters(x$ratings, sum(x$workers$units)),
     labels = sum(judgements(x$ratings)$label > 0L)
   )
   rlang::inject(new_result("crowdtruth",

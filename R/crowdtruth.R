@@ -179,7 +179,7 @@ unit_table <- function(x, entries, found, measured) {
   judged <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
   votes <- rowsum_codes(found$unit, found$votes, n)
   out <- tibble::tibble(
-    unit = x$cases, workers = of_named_raters(x, judged), votes = votes,
+    unit = x$cases, workers = if_named_raters(x, judged), votes = votes,
     annotation = top_annotations(found, x$categories, n)
   )
   if (two) {

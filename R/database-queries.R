@@ -169,7 +169,7 @@ count_query <- function(cases, columns, also = list()) {
   )
 }
 
-with_keys <- function(table, columns) {
+add_keys <- function(table, columns) {
   keys <- stats::setNames(lapply(columns, key_of), paste0("key_", columns))
   dplyr::mutate(table, !!!keys)
 }
@@ -177,5 +177,5 @@ with_keys <- function(table, columns) {
 # The columns that identify a case: its identifier, its weight and the keys of its columns.
 keyed_cases <- function(cases, columns) {
   kept <- intersect(c("case", "weight"), colnames(cases))
-  take_columns(with_keys(cases, columns), c(kept, paste0("key_", columns)))
+  take_columns(add_keys(cases, columns), c(kept, paste0("key_", columns)))
 }

@@ -43,7 +43,7 @@ exact_values <- function(value, key) {
 
 # Fetches counts of cases, with the keys of `columns`.
 fetch_counts <- function(counts, columns, roles, check = identity) {
-  counted <- fetch_rows(with_keys(counts, columns), check)
+  counted <- fetch_rows(add_keys(counts, columns), check)
   abort_if(any(counted$off > 0), "weights",
     "Weights in a database must be whole numbers of at least zero.",
     x = "Column {.val {roles$weights}} is not usable in {count_noun(sum(counted$off), 'row')}.",
@@ -73,7 +73,7 @@ reduce_long <- function(origin) {
   counted$given[is.na(counted$given)] <- 0 # cases with predictions only
   counted$rows[is.na(counted$rows)] <- 0
   check_counted_cases(counted, cells, origin)
-  table <- expand_cells(counted, cells, values, counted$given)
+  table <- expand_cells(counted, cells, values$rater, values$rating, counted$given)
   entry <- table$case
   names(table) <- c(roles$case, roles$rater, roles$raters)
   selected <- list(
@@ -105,44 +105,42 @@ list_cells <- function(raters, ratings) {
   expand.grid(drop_null(list(rater = raters, rating = ratings)), stringsAsFactors = FALSE)
 }
 
-# A table with columns case (number of the entry), rater and rating, like long data. A rater without
-# ratings, and an entry without ratings, have a row with a missing rating. The database
-# counted `given` ratings of all cases of an entry; the table must contain all of them.
-expand_cells <- function(counted, cells, values, given) {
+# A table with columns case (number of the entry), rater and rating, like long data. `raters` and
+# `labels`: their values and keys. A rater without ratings, and an entry without ratings, have a row
+# with a missing rating. The database counted `given` ratings of all cases of an entry; the table
+# must contain all of them.
+expand_cells <- function(counted, cells, raters, labels, given, prefix = "r") {
   ratings <- stack_rows(seq_len(nrow(cells)), function(j) {
-    value <- counted[[paste0("r", j)]]
-    code <- rep_len(match(cells$rating[j] %||% value, values$rating$key), length(value))
+    value <- counted[[paste0(prefix, j)]]
+    code <- rep_len(match(cells$rating[j] %||% value, labels$key), length(value))
     times <- if (is.null(cells$rating)) !is.na(code) else replace(value, is.na(value), 0)
     entry <- rep.int(seq_along(value), as.integer(times))
-    rater <- match(cells$rater[[j]], values$rater$key)
-    data.frame(case = entry, rater = rep_len(rater, length(entry)), rating = code[entry])
+    rater <- rep(match(cells$rater[[j]], raters$key), length(entry))
+    data.frame(case = entry, rater = rater, rating = code[entry])
   })
   check_same_rows(sum(counted$times[ratings$case]), sum(given, na.rm = TRUE), "rating")
   bare <- setdiff(seq_len(nrow(counted)), ratings$case)
-  silent <- setdiff(seq_along(values$rater$key), ratings$rater)
-  ratings <- rbind(ratings, data.frame(
-    case = c(bare, rep(1L, length(silent))), rater = c(rep(1L, length(bare)), silent),
-    rating = rep(NA_integer_, length(bare) + length(silent))
-  ))
-  ratings <- ratings[order(ratings$case, ratings$rater), ]
+  silent <- setdiff(seq_along(raters$key), ratings$rater)
+  case <- c(ratings$case, bare, rep(1L, length(silent)))
+  rater <- c(ratings$rater, rep(1L, length(bare)), silent)
+  order <- order(case, rater)
   data.frame(
-    case = ratings$case, rater = values$rater$value[ratings$rater],
-    rating = values$rating$value[ratings$rating]
+    case = case[order], rater = raters$value[rater[order]],
+    rating = labels$value[ratings$rating[order]] # NA beyond the ratings
   )
 }
 
 # Predictions as a data frame, as ratings() needs it for long data.
 expand_predictions <- function(counted, values) {
   cells <- list_cells(values$system$key, NULL)
-  given <- counted[numbered("s", nrow(cells))]
-  twice <- counted$predictions > counted$times * rowSums(!is.na(given))
+  answered <- rowSums(!is.na(counted[numbered("s", nrow(cells))]))
+  twice <- counted$predictions > counted$times * answered
   abort_if(any(twice, na.rm = TRUE), "repeat", "A system can give one prediction per case.",
     x = "One predicts again in up to {count_noun(sum(counted$times[which(twice)]), 'case')}.",
     case = NULL, rater = NULL)
-  names(given) <- numbered("r", nrow(cells))
-  given$times <- counted$times
-  labels <- list(rater = values$system, rating = values$prediction)
-  table <- expand_cells(given, cells, labels, counted$predictions)
+  table <- expand_cells(
+    counted, cells, values$system, values$prediction, counted$predictions, "s"
+  )
   stats::setNames(table, prediction_columns)
 }
 

@@ -282,7 +282,7 @@ check_posterior <- function(posterior, x) {
 }
 
 posterior_of_table <- function(table, x) {
-  table <- with_case(table, names(x$keys))
+  table <- replace_key_columns(table, names(x$keys))
   lacking <- setdiff(c("case", x$categories), names(table))
   abort_if(lacking, "columns",
     "{.arg posterior} must have the column {.val case} and a column per category.",

@@ -189,7 +189,7 @@ draw_from_fit <- function(fit) {
   weighted <- !is.null(x$weights)
   x[c("abstained", "silent_systems")] <- list(NULL)
   x["weights"] <- list(NULL)
-  x <- with_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
+  x <- set_core_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
   x$covariates <- x$covariates[cases, ] # NULL stays NULL
   if (weighted) {
     x$cases <- seq_along(cases)

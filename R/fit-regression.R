@@ -277,7 +277,7 @@ with_design <- function(x, design) {
   abort_argument_if(!is.null(x$weights), "design", "A survey design has the weights of the cases.",
     x = "{.arg x} has weights too.", i = "Make {.arg x} without {.arg weights}.")
   weight <- stats::weights(design)
-  case <- with_case(design$variables, names(x$keys))[["case"]]
+  case <- replace_key_columns(design$variables, names(x$keys))[["case"]]
   row <- match(as_label(x$cases), as_label(case))
   if (is.null(case) && is.null(why_no_order(weight, x))) row <- seq_along(weight)
   abort_argument_if(anyNA(row) || length(row) != length(weight), "design",

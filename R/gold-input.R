@@ -81,7 +81,7 @@ as_gold_cases <- function(known_truth, gold_sample) {
 # and `probability` with which each case was chosen, or NULL if it was the same for all.
 read_gold <- function(known_truth, gold_sample, x) {
   known_truth <- if (isTRUE(known_truth)) stored_truth(x) else
-    name_cases(with_case(known_truth, names(x$keys)))
+    name_cases(replace_key_columns(known_truth, names(x$keys)))
   code <- check_known_truth(known_truth, x)
   case <- which(code > 0L)
   probability <- given_probability(known_truth, gold_sample, x)
@@ -138,7 +138,7 @@ given_probability <- function(known_truth, gold_sample, x) {
 
 probability_of_sample <- function(sample, x) {
   if (is.null(sample)) return(NULL)
-  sample <- with_case(sample, names(x$keys))
+  sample <- replace_key_columns(sample, names(x$keys))
   if (is.data.frame(sample) && all(c("case", "probability") %in% names(sample))) {
     look_up_probability(sample$case, sample$probability, x)
   } else if (is.numeric(sample) && rlang::is_named(sample)) {

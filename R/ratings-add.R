@@ -4,15 +4,15 @@ add_ratings <- function(x, new) {
   if (in_database(x)) abort_no_cases("{.arg new} names cases")
   check_can_grow(x, "Nothing can be added to the ratings of the fit.",
     c("Groups of raters, or reruns, have become one vote each." = !is.null(x$voted)))
-  new <- new_ratings_long(with_case(new, names(x$keys)), x)
-  x <- with_new_names(x, new)
+  new <- new_ratings_long(replace_key_columns(new, names(x$keys)), x)
+  x <- add_new_names(x, new)
   old <- unfold_ratings(x)
   case <- match(new$cases, as_label(x$cases))
   core <- core_patterns_long(
     c(old$row, case[new$row]), c(old$rater, match(new$rater, x$raters)),
     c(old$category, match(new$rating, x$categories)), joined_answers(x, new, case), length(x$cases)
   )
-  x <- with_patterns(x, core)
+  x <- set_core_patterns(x, core)
   if (x$repeats == "error") check_repeats(x)
   x
 }
@@ -70,7 +70,7 @@ new_rows <- function(new) {
 }
 
 # Adds new cases, raters and categories to `x`.
-with_new_names <- function(x, new) {
+add_new_names <- function(x, new) {
   strange <- setdiff(names(new$answers), x$systems)
   abort_if(strange, "system", "{.arg new} must have systems of the fit, or none.",
     x = "{.val {strange}} {?is/are} not among them.", system = strange)
@@ -173,7 +173,7 @@ prediction_columns <- c("case", "system", "prediction")
 # Checks the data frame of predictions. Its columns have standard names, or those of the ratings.
 system_table <- function(table, quos, data) {
   case <- select_column(data, quos$case, "case", several = TRUE)
-  table <- with_case(table, case)
+  table <- replace_key_columns(table, case)
   mapped <- c(
     if (length(case) == 1L) case else NA, select_column(data, quos$rater, "rater") %||% NA,
     select_column(data, quos$rating, "rating") %||% NA
@@ -288,7 +288,7 @@ named_raters <- function(x) if (has_counts(x)) character() else x$raters
 rater_identity <- function(x) if (has_counts(x)) rep(1L, n_raters(x)) else seq_along(x$raters)
 
 # A value that exists only for identified raters; NA for counts.
-of_named_raters <- function(x, value) if (has_counts(x)) NA_integer_ else value
+if_named_raters <- function(x, value) if (has_counts(x)) NA_integer_ else value
 
 # Reason why counts are not enough; NULL for other ratings.
 why_unnamed <- function(x) {

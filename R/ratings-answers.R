@@ -9,7 +9,7 @@ fifths <- c("[0, 0.2)" = 0, "[0.2, 0.4)" = 0.2, "[0.4, 0.6)" = 0.4, "[0.6, 0.8)"
   "[0.8, 1]" = 0.8)
 
 # Adds `confidence` to `x`, if `input` has columns of it.
-with_confidence <- function(x, input) {
+add_confidence <- function(x, input) {
   columns <- input$confidence
   if (is.null(columns)) return(x)
   check_takes_confidence(x, input)
@@ -72,9 +72,8 @@ code_confidence <- function(columns, rows) {
 }
 
 confidence_kind <- function(column) {
-  plain <- Find(function(mode) is_plain(column, mode), c("logical", "numeric"))
   if (is.ordered(column)) "ordered" else if (is.factor(column)) "a factor without an order" else
-    plain %||% describe(column)
+    if (is_plain(column, c("logical", "numeric"))) mode(column) else describe(column)
 }
 
 shared_levels <- function(columns) {
@@ -200,7 +199,7 @@ check_takes_abstain <- function(input, options) {
     x = names(which(why))[1L], i = "Leave one of these arguments out.")
 }
 
-with_abstentions <- function(x, input) {
+add_abstentions <- function(x, input) {
   if (is.null(input$abstained)) return(x)
   place <- place_of_values(input$case, input$rater, x$raters, x$cases, input$rows)
   x$abstained <- new_abstentions(input$abstained, place, input)
@@ -232,7 +231,7 @@ check_one_reply <- function(x) {
   core <- core_patterns_long(
     replies$row, replies$rater, replies$category, list(), length(x$index)
   )
-  check_repeats(with_patterns(x, core))
+  check_repeats(set_core_patterns(x, core))
 }
 
 # ---- Use ----------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ build_long <- function(input, categories) {
 }
 
 ratings_fields <- function(core, systems, input, categories, raters) {
-  with_patterns(list(
+  set_core_patterns(list(
     patterns = NULL, index = NULL, cases = systems$cases, weights = input$weights,
     times = input$times, raters = raters, categories = categories,
     systems = names(systems$columns) %||% character()

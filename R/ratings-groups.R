@@ -52,7 +52,7 @@ merge_reruns <- function(x) {
 }
 
 # For verbs that need one rating per rater and case.
-with_votes_of_reruns <- function(x) {
+merge_reruns_with_message <- function(x) {
   if (has_reruns(x)) inform_fallible(reruns_vote)
   merge_reruns(x)
 }
@@ -84,7 +84,7 @@ cast_votes <- function(x, unit, names) {
   core$index <- core$index[pattern_of_case(x)]
   x$raters <- names
   x$confidence <- NULL # votes have no confidence
-  with_patterns(x, core)
+  set_core_patterns(x, core)
 }
 
 # For each pattern and unit, the position of a rating in its most frequent category; none if

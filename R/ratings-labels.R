@@ -221,7 +221,7 @@ rebuild <- function(x, entries, categories, repeats = "error") {
   systems <- split_columns(case_answers(x), x$systems)
   core <- core_patterns_long(entries$unit, entries$worker, entries$label, systems, nrow(x))
   x$categories <- categories
-  x <- with_patterns(x, core)
+  x <- set_core_patterns(x, core)
   x$repeats <- repeats
   x$ordered <- FALSE
   if (repeats != "labels") x$empty <- NULL

@@ -45,7 +45,7 @@ NULL
   x$raters <- if (has_counts(x)) as.character(seq_len(max(pattern_lengths(core)))) else
     x$raters[keep_rater]
   x["weights"] <- list(x$weights[keep_case])
-  x <- split_patterns(with_patterns(x, core), values)
+  x <- split_patterns(set_core_patterns(x, core), values)
   x$whole <- NULL
   if (!missing(i)) {
     if (!identical(keep_case, seq_along(x$cases))) x$rows <- NULL

@@ -135,7 +135,7 @@ order_of_patterns <- function(x, truth = integer()) {
 
 # Sets the patterns that the core found, and the pattern of each case. These patterns distinguish
 # only ratings and answers. The core does not know the numbers of raters and categories.
-with_patterns <- function(x, core) {
+set_core_patterns <- function(x, core) {
   x$index <- core$index
   core$index <- NULL
   x$patterns <- c(core, raters = n_raters(x), categories = n_categories(x))
@@ -163,7 +163,7 @@ pick_patterns <- function(patterns, chosen) {
 }
 
 # Numbers the distinct values of patterns, in an order that does not depend on the order of cases.
-with_kinds <- function(patterns) {
+number_kinds <- function(patterns) {
   values <- patterns$values
   patterns$kind <- if (length(values) > 0L) {
     kind <- split_by(rep(1, n_patterns(patterns)), values)
@@ -186,7 +186,7 @@ split_patterns <- function(x, values) {
 
 # Replaces the patterns of `x`, and numbers their values. `index`: pattern of each case.
 set_patterns <- function(x, patterns, index) {
-  x$patterns <- with_kinds(patterns)
+  x$patterns <- number_kinds(patterns)
   x$index <- index
   weigh_patterns(x)
 }

@@ -79,7 +79,7 @@ check_case_values <- function(value, x, arg) {
   is_name <- rlang::is_string(value) && is.null(names(value))
   known <- if (is_name) columns_of_cases(x)
   if (is_name && value %in% names(known)) return(known[[value]])
-  if (is.data.frame(value)) value <- case_vector(with_case(value, names(x$keys)), arg)
+  if (is.data.frame(value)) value <- case_vector(replace_key_columns(value, names(x$keys)), arg)
   lack <- if (is.null(names(value)) || !is.atomic(value)) why_no_order(value, x)
   abort_argument_if(lack, arg,
     "must be the name of a covariate of {.arg x}, a vector whose names are cases, or a data frame
@@ -161,7 +161,7 @@ key_columns <- function(x) {
 
 # Replaces the columns of a key in `table` by the identifiers of cases, if the key has several
 # columns.
-with_case <- function(table, keys) {
+replace_key_columns <- function(table, keys) {
   if (length(keys) < 2L || !is.data.frame(table) || !all(keys %in% names(table))) return(table)
   table$case <- join_keys(lapply(keys, function(key) plain_integers(table[[key]])))
   table[keys] <- NULL
@@ -176,7 +176,7 @@ reserved_names <- c(
 )
 
 # Adds the covariates to `x`, as a tibble with a row per case.
-with_covariates <- function(x, input) {
+add_covariates <- function(x, input) {
   columns <- input$covariates
   if (is.null(columns)) return(x)
   reserved <- c(reserved_names, if (!is.null(x$confidence)) "confidence",

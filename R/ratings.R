@@ -253,7 +253,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$keys <- input$keys
   x$rows <- if (input$layout$by_rating || length(x$cases) > input$rows) "ratings" else "cases"
   x <- new_ratings(x, input$layout$class)
-  x <- with_abstentions(x, input)
+  x <- add_abstentions(x, input)
   check_built(x, input)
   if (is.null(declared) && input$layout$labels && !has_labels(x)) {
     warn_strange_raters(x, input$layout$by_rating)
@@ -261,8 +261,8 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$rater_groups <- groups_of_raters(input$groups, x)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
   x$truth <- truth_to_keep(input, x)
-  x <- with_confidence(x, input)
-  x <- with_covariates(x, input)
+  x <- add_confidence(x, input)
+  x <- add_covariates(x, input)
   with_scores(x, options, data, input$layout$by_rating)
 }
 

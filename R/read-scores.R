@@ -80,7 +80,7 @@ check_score_columns <- function(columns, having, system, x) {
 # A data frame with a row per case, system and category.
 table_of_scores <- function(x, scores) {
   own <- c("case", "system", "category", "score")
-  scores <- with_case(scores, names(x$keys))
+  scores <- replace_key_columns(scores, names(x$keys))
   lacking <- setdiff(own, names(scores))
   abort_if(lacking, "columns", "{.arg scores} must have columns {.val {own}}.",
     x = "It lacks {.val {lacking}}; it has {.val {names(scores)}}.", arg = "scores")

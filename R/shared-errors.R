@@ -77,7 +77,7 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
   check_dots_empty(...)
   conf_level <- check_level(conf_level)
   if (inherits(x, "accuracy_estimate")) x <- x$fit
-  if (!inherits(x, "rater_fit")) x <- with_votes_of_reruns(as_ratings_of_several(x))
+  if (!inherits(x, "rater_fit")) x <- merge_reruns_with_message(as_ratings_of_several(x))
   check_not_one_judge(x)
   known <- known_cells(x, known_truth)
   if (inherits(x, "rater_fit")) x <- x$x

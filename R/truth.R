@@ -276,10 +276,10 @@ truth_codes <- function(truth, categories, arg) {
 }
 
 # Converts the user's known truth to a list of cases and true categories, both as strings, without
-# missing truths. For `keys`, see with_case().
+# missing truths. For `keys`, see replace_key_columns().
 as_truth_table <- function(truth, arg, keys = NULL) {
   if (inherits(truth, "gold_cases")) truth <- truth$truth
-  truth <- name_cases(with_case(truth, keys))
+  truth <- name_cases(replace_key_columns(truth, keys))
   for (part in c(list(names(truth)), as.list(truth))) check_text(part, arg)
   if (is.data.frame(truth)) {
     column <- intersect(c("truth", "category"), names(truth))[1L]

@@ -69,9 +69,10 @@ on_databases("text is compared as R does it, whatever its collation", {
 }, central = TRUE)
 
 test_that("databases that ignore case or blanks, and ratings that get lost, are errors", {
-  values <- list(rater = data.frame(key = "r"), rating = data.frame(key = "A", value = "A"))
+  raters <- data.frame(key = "r")
+  labels <- data.frame(key = "A", value = "A")
   counted <- data.frame(r1 = c("A", "a"), times = 2:3)
-  expect_error(expand_cells(counted, list_cells("r", NULL), values, 2:3),
+  expect_error(expand_cells(counted, list_cells("r", NULL), raters, labels, 2:3),
     "It had 5 ratings, and then 2", class = "fallible_error_database")
   con <- postgres()
   table <- in_typed_table(con, spelled_panel()$long, c("TEXT", loose_types(con)[2]), "answers")
