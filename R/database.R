@@ -19,7 +19,6 @@
 #'   in pieces, with a message, and the result is ratings in memory.
 #' * `systems` are columns of wide data; for long data they are a lazy table in the same database,
 #'   with columns `case`, `system` and `prediction`.
-#'   with columns `case`, `system` and `prediction`.
 #' * `weights` must be whole numbers.
 #' * **Text** is compared byte by byte, as in R, even if the collation of a column ignores case,
 #'   accents or trailing blanks. This holds for SQLite, PostgreSQL and DuckDB; in other databases,
