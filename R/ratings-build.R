@@ -2,9 +2,9 @@
 # of a ratings object.
 
 # A layout is a list. args: arguments of ratings() that identify it and that it needs; build: a
-# function of input (see read_input()) and categories; holds: argument that selects the columns of
-# ratings; labels: do these columns contain labels of categories, or numbers; by_rating: is a row a
-# rating, or a case; class: class of the result.
+# function of input (see read_input()), categories and systems (see list_systems()); holds: argument
+# that selects the columns of ratings; labels: do these columns contain labels of categories, or
+# numbers; by_rating: is a row a rating, or a case; class: class of the result.
 new_layout <- function(args, build, labels = TRUE, by_rating = FALSE, class = "ratings",
                        holds = args[[length(args)]]) {
   lapply(as.list(environment()), force)
@@ -19,8 +19,7 @@ rating_layouts <- function() {
   )
 }
 
-build_wide <- function(input, categories) {
-  systems <- add_systems(input, case_identifiers(input), categories)
+build_wide <- function(input, categories, systems) {
   columns <- encode_all(input$columns, categories, "rater")
   core <- core_patterns_wide(
     fill_unseen(columns, systems), systems$columns, length(systems$cases)
@@ -28,8 +27,7 @@ build_wide <- function(input, categories) {
   ratings_fields(core, systems, input, categories, names(columns))
 }
 
-build_counts <- function(input, categories) {
-  systems <- add_systems(input, case_identifiers(input), categories)
+build_counts <- function(input, categories, systems) {
   columns <- Map(check_counts, input$columns, names(input$columns))
   columns[setdiff(categories, names(columns))] <- list(integer(input$rows))
   unknown <- setdiff(names(columns), categories)
@@ -42,19 +40,15 @@ build_counts <- function(input, categories) {
   ratings_fields(core, systems, input, categories, as.character(seq_len(most)))
 }
 
-build_long <- function(input, categories) {
-  if (is.null(input$case)) abort_lacking("case")
-  check_case_and_rater(input)
-  cases <- unique(input$case)
+build_long <- function(input, categories, systems) {
   raters <- list_raters(input$rater)
-  systems <- add_systems(input, cases, categories)
-  case <- match(input$case, cases)
+  case <- match(input$case, systems$cases)
   category <- encode(
     input$columns[[1L]], categories, names(input$columns), "rater",
     rows = input$source %||% seq_along(case)
   )
   if (!is.null(input$weights)) {
-    input$weights <- value_of_cases(input$weights, case, cases, "weights",
+    input$weights <- value_of_cases(input$weights, case, systems$cases, "weights",
       "A case must have the same weight in all its rows.", "weights")
   }
   rater <- encode(input$rater, raters, "rater", "rater")
@@ -75,6 +69,11 @@ ratings_fields <- function(core, systems, input, categories, raters) {
 }
 
 case_identifiers <- function(input) {
+  if (input$layout$by_rating) {
+    if (is.null(input$case)) abort_lacking("case")
+    check_case_and_rater(input)
+    return(unique(input$case))
+  }
   if (is.null(input$case)) return(input$case_names %||% seq_len(input$rows))
   check_identifiers(input$case, "case")
   twice <- anyDuplicated(input$case)
@@ -149,8 +148,9 @@ fill_unseen <- function(columns, systems, code = NA_integer_) {
   lapply(columns, function(x) c(x, rep(code, n - length(x))))
 }
 
-# Systems as coded columns over all cases, including cases without ratings.
-add_systems <- function(input, cases, categories) {
+# All cases, including those without ratings, and a coded column for each system.
+list_systems <- function(input, categories) {
+  cases <- case_identifiers(input)
   table <- input$system_table
   if (is.null(table)) {
     columns <- if (is.null(input$constant)) encode_all(input$systems, categories, "system") else

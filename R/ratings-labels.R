@@ -95,16 +95,13 @@ check_flags <- function(x, ok, column) {
 
 # Fails if an answer contains a label twice.
 check_label_once <- function(x) {
-  labels <- cbind(rating_pattern(x), rating_rater(x), rating_category(x))
-  n <- nrow(labels)
-  same <- labels[-1L, , drop = FALSE] == labels[-n, , drop = FALSE]
-  at <- which(rowSums(same) == 3L)[1L]
-  if (is.na(at)) return(invisible(x))
-  case <- case_of_pattern(x, labels[at, 1L])
-  rater <- x$raters[[labels[at, 2L]]]
+  at <- which(equals_next(rating_pattern(x), rating_rater(x), rating_category(x)))
+  if (length(at) == 0L) return(invisible(x))
+  case <- case_of_pattern(x, rating_pattern(x)[[at[[1L]]]])
+  rater <- x$raters[[rating_rater(x)[[at[[1L]]]]]]
   abort_fallible("repeat", "A label can stand in an answer only once.",
     x = "Rater {.val {rater}} gives case {.val {as.character(case)}} the label
-         {.val {x$categories[[labels[at, 3L]]]}} twice.",
+         {.val {x$categories[[rating_category(x)[[at[[1L]]]]]]}} twice.",
     i = "Leave repeated rows out, for example with {.fun unique}.", case = case, rater = rater)
 }
 
@@ -122,8 +119,7 @@ judgement_fields <- c("unit", "worker", "label")
 # Number of the answer of each entry of judgements().
 answer_number <- function(entries) {
   n <- length(entries$unit)
-  new <- entries$unit[-1L] != entries$unit[-n] | entries$worker[-1L] != entries$worker[-n]
-  cumsum(c(n > 0L, new)[seq_len(n)])
+  cumsum(c(n > 0L, !equals_next(entries$unit, entries$worker))[seq_len(n)])
 }
 
 answer_table <- function(x) {

@@ -85,11 +85,16 @@ pattern_counts <- function(x) {
   matrix(tabulate(rating_pattern(x) + (rating_category(x) - 1L) * rows, rows * columns), rows)
 }
 
+# Is each entry of these vectors, except the last one, equal to the next entry?
+equals_next <- function(...) {
+  Reduce(`&`, lapply(list(...), function(x) x[-1L] == x[-length(x)]))
+}
+
 # Patterns in which a rater has more than one rating, and the rater.
 repeated_ratings <- function(x) {
   start <- patterns_of(x)$start
   rater <- rating_rater(x)
-  twice <- which(rater[-1L] == rater[-length(rater)])
+  twice <- which(equals_next(rater))
   twice <- twice[!twice %in% start] # the last rating of a pattern
   data.frame(pattern = findInterval(twice - 1L, start), rater = rater[twice])
 }
@@ -167,7 +172,7 @@ number_kinds <- function(patterns) {
   values <- patterns$values
   patterns$kind <- if (length(values) > 0L) {
     kind <- split_by(rep(1, n_patterns(patterns)), values)
-    first <- match(seq_len(max(kind)), kind)
+    first <- which(!duplicated(kind))
     match(kind, do.call(order, c(lapply(unname(values), `[`, first), method = "radix")))
   }
   patterns
@@ -178,7 +183,7 @@ number_kinds <- function(patterns) {
 split_patterns <- function(x, values) {
   if (length(values) == 0L) return(x)
   index <- split_by(x$index, values)
-  first <- match(seq_len(max(index)), index)
+  first <- which(!duplicated(index))
   patterns <- pick_patterns(x$patterns, x$index[first])
   patterns$values[names(values)] <- lapply(values, `[`, first)
   set_patterns(x, patterns, index)
@@ -196,7 +201,7 @@ join_patterns <- function(x, by = names(x$patterns$values)) {
   x$patterns$values <- x$patterns$values[by]
   same <- core_patterns_subset(x$patterns, seq_len(n_patterns(x)), seq_along(x$raters))$index
   same <- split_by(same, x$patterns$values)
-  set_patterns(x, pick_patterns(x$patterns, match(seq_len(max(same)), same)), same[x$index])
+  set_patterns(x, pick_patterns(x$patterns, which(!duplicated(same))), same[x$index])
 }
 
 # Numbers from 1, in order of appearance, for each combination of `index` and the elements of the

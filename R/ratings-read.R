@@ -230,8 +230,7 @@ find_files <- function(path) {
   file <- find_file(path, "ratings")
   if (!is.null(file)) return(file)
   known <- "[.](csv|tsv|xlsx|xls|json|jsonl|ndjson|eval)([.]gz)?$"
-  files <- list.files(path)
-  files <- file.path(path, sort_strings(files[grepl(known, fold_case(files))]))
+  files <- sort_strings(list.files(path, known, full.names = TRUE, ignore.case = TRUE))
   kinds <- unique(tools::file_ext(sub("[.]gz$", "", fold_case(files))))
   abort_if(length(kinds) != 1L, "file", "The folder has neither {.file ratings.csv} nor
       {.file ratings.csv.gz}, nor files of one kind.",
@@ -361,16 +360,16 @@ find_systems <- function(quo, got, mapping, how) {
   raters <- if (long) got$table[[select_column(list2DF(got$table), mapping$rater, "rater")]]
   value <- or_null(rlang::eval_tidy(quo))
   systems <- got$map$systems
-  if (rlang::is_bool(value)) {
-    path <- if (value && got$format$tabular) find_file(dirname(names(got$files)[[1L]]), "systems")
-    if (!is.null(path)) return(list(table = read_predictions(path, raters, how)))
-    if (value) return(list(columns = if (length(systems) > 0L) systems))
-    return(list(ratings = lapply(got$table, `[`, if (long) !raters %in% systems else TRUE)))
-  }
-  if (is.data.frame(value)) return(list(table = value))
   is_file <- rlang::is_string(value) && !is_constant_system(value) &&
     !value %in% c(raters, if (!long) names(got$table)) && (long || file.exists(value))
-  if (is_file) return(list(table = read_predictions(value, raters, how)))
+  path <- if (is_file) value else if (isTRUE(value) && got$format$tabular)
+    find_file(dirname(names(got$files)[[1L]]), "systems")
+  if (!is.null(path)) return(list(table = read_predictions(path, raters, how)))
+  if (is.data.frame(value)) return(list(table = value))
+  if (isTRUE(value)) return(list(columns = if (length(systems) > 0L) systems))
+  if (isFALSE(value)) {
+    return(list(ratings = lapply(got$table, `[`, if (long) !raters %in% systems else TRUE)))
+  }
   list(columns = if (is_constant_system(value) || (long && !is.null(value))) value else quo)
 }
 

@@ -242,28 +242,31 @@ ratings_of_table <- function(data, columns, options) {
 # `data` represents, if a database has counted them; otherwise NULL.
 build_ratings <- function(data, columns, options, times = NULL) {
   input <- read_input(data, columns, options)
+  layout <- input$layout
   input$times <- times
   input <- recode_input(input, options$categories)
   declared <- declared_categories(options$categories)
-  check_long(input$layout$by_rating, options$repeats)
-  x <- input$layout$build(input, find_categories(input, declared))
+  check_long(layout$by_rating, options$repeats)
+  categories <- find_categories(input, declared)
+  systems <- list_systems(input, categories) # first, because its errors precede those of ratings
+  x <- layout$build(input, categories, systems)
   x$ordered <- options$ordered %||% input$ordered
   x$repeats <- options$repeats
   x$constant <- names(input$constant)
   x$keys <- input$keys
-  x$rows <- if (input$layout$by_rating || length(x$cases) > input$rows) "ratings" else "cases"
-  x <- new_ratings(x, input$layout$class)
+  x$rows <- if (layout$by_rating || length(x$cases) > input$rows) "ratings" else "cases"
+  x <- new_ratings(x, layout$class)
   x <- add_abstentions(x, input)
   check_built(x, input)
-  if (is.null(declared) && input$layout$labels && !has_labels(x)) {
-    warn_strange_raters(x, input$layout$by_rating)
+  if (is.null(declared) && layout$labels && !has_labels(x)) {
+    warn_strange_raters(x, layout$by_rating)
   }
   x$rater_groups <- groups_of_raters(input$groups, x)
   x$rater_kind <- resolve_kinds(options$rater_kind, x)
   x$truth <- truth_to_keep(input, x)
   x <- add_confidence(x, input)
   x <- add_covariates(x, input)
-  with_scores(x, options, data, input$layout$by_rating)
+  with_scores(x, options, data, layout$by_rating)
 }
 
 check_long <- function(is_long, repeats) {
