@@ -187,7 +187,7 @@ fetch_ratings <- function(origin, quos, options) {
 # Some drivers have no 64-bit integers: numbers beyond 2^53 are fetched as text.
 fetch_exact <- function(query) {
   rows <- fetch_rows(query)
-  large <- names(rows)[vapply(rows, is_beyond_double, NA)]
+  large <- names(Filter(is_beyond_double, rows))
   if (length(large) == 0L) return(rows)
   fetch_rows(dplyr::mutate(query, dplyr::across(dplyr::all_of(large), as.character)))
 }

@@ -74,7 +74,7 @@ add_new_names <- function(x, new) {
   strange <- setdiff(names(new$answers), x$systems)
   abort_if(strange, "system", "{.arg new} must have systems of the fit, or none.",
     x = "{.val {strange}} {?is/are} not among them.", system = strange)
-  strange <- sort_strings(setdiff(stats::na.omit(c(new$rating, unlist(new$answers))), x$categories))
+  strange <- sort_strings(setdiff(c(new$rating, unlist(new$answers)), c(NA, x$categories)))
   abort_if(x$ordered && length(strange) > 0L, "category",
     "Ordered categories must all be known from the start.",
     x = "{.val {strange}} {?is/are} not among {.val {x$categories}}.", row = NA_integer_,

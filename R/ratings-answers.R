@@ -180,7 +180,7 @@ check_takes_abstain <- function(input, options) {
   words <- setdiff(as_label(options$abstain), NA)
   declared <- list(
     categories = c(as_label(options$categories), names(options$categories)),
-    truth = as_label(unfactor(input$truth[[1L]]))
+    truth = as_label(input$truth[[1L]])
   )
   for (arg in names(declared)) {
     both <- intersect(words, declared[[arg]])

@@ -117,9 +117,8 @@ relabel_input <- function(input, old, new) {
     # Numbers stay numbers if labels only become missing.
     if (any(after != before, na.rm = TRUE)) after else replace(x, is.na(after), NA)
   }
-  for (field in intersect(c("columns", "systems", "truth"), names(input))) {
-    input[[field]] <- lapply(input[[field]], relabel)
-  }
+  fields <- intersect(c("columns", "systems", "truth"), names(input))
+  input[fields] <- lapply(input[fields], lapply, relabel)
   if (!is.null(input$system_table)) {
     input$system_table$prediction <- relabel(input$system_table$prediction)
   }

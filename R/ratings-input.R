@@ -64,9 +64,8 @@ selects_by_pattern <- function(quo) {
 # Keeps some rows of long data in `input`; `source` are their numbers in the data.
 take_rows <- function(input, rows) {
   for (field in c("case", "rater", "weights")) input[[field]] <- input[[field]][rows]
-  for (field in intersect(c("columns", "confidence", "abstained"), names(input))) {
-    input[[field]] <- lapply(input[[field]], `[`, rows)
-  }
+  fields <- intersect(c("columns", "confidence", "abstained"), names(input))
+  input[fields] <- lapply(input[fields], lapply, `[`, rows)
   input$source <- rows
   input
 }

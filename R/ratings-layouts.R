@@ -192,12 +192,12 @@ answers_of_systems <- function(x) {
 ratings_by_rater <- function(x) {
   ratings <- add_entries(unfold_ratings(x), x$abstained, NA)
   row <- ratings$row
-  level <- if (!is.null(x$confidence)) level_of_ratings(x, row, ratings$rater)
+  levels <- x$confidence$levels
   out <- tibble::tibble(
     case = x$cases[row], rater = named_raters(x)[ratings$rater],
     rating = category_factor(ratings$category, x),
-    confidence = if (!is.null(level)) {
-      factor(level, seq_along(x$confidence$levels), x$confidence$levels, ordered = TRUE)
+    confidence = if (!is.null(levels)) {
+      factor(level_of_ratings(x, row, ratings$rater), seq_along(levels), levels, ordered = TRUE)
     },
     abstained = if (has_abstentions(x)) is.na(ratings$category),
     rater_group = x$rater_groups[ratings$rater], weight = x$weights[row] # NULL stays NULL

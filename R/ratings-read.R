@@ -392,7 +392,7 @@ resolve_labels <- function(tables, columns, na, clean, na_given) {
   at <- list(ratings = unlist(columns[c("rating", "raters", "systems")], use.names = FALSE))
   at$systems <- utils::head(intersect(c("prediction", at$ratings), names(tables$systems)), 1L)
   at <- at[names(tables)]
-  labels <- unlist(Map(function(table, names) table[names], tables, at), recursive = FALSE)
+  labels <- unlist(Map(`[`, tables, at), recursive = FALSE)
   if (setequal(na, usual_na())) na <- without_minus(na, distinct(labels))
   labels <- take_missing(labels, na, na_given)
   if (clean) labels <- clean_columns(labels)
