@@ -22,10 +22,10 @@ new_measure <- function(id, title, reference, kernel = id, form = "counts", lowe
   mget(names(formals()))
 }
 
-chance_family <- function(id, title, reference, ...) {
+chance_family <- function(id, title, reference) {
   new_measure(
     id, title, reference,
-    kernel = "chance_kappa", weights = TRUE, repeats = TRUE, same_as = "chance_kappa", ...
+    kernel = "chance_kappa", weights = TRUE, repeats = TRUE, same_as = "chance_kappa"
   )
 }
 
@@ -226,10 +226,10 @@ bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs") {
   view <- new_view(compared$x)
   measure <- find_measures(id, list(view), settings)[[1L]]
   if (compared$x$ordered && length(view$labels) > 2L) inform_level(measure, settings$scale_name)
-  found <- evaluate(measure, view, settings)
-  warn_if(is.na(found$estimate), "undefined", "{measure$title} is {.code NA}: {found$reason}.",
-    measure = id, reason = found$reason)
-  found$estimate
+  result <- evaluate(measure, view, settings)
+  warn_if(is.na(result$estimate), "undefined", "{measure$title} is {.code NA}: {result$reason}.",
+    measure = id, reason = result$reason)
+  result$estimate
 }
 
 # Informs how the measure treats near misses between ordered categories.
@@ -346,41 +346,34 @@ disagreement_error <- function(x) {
 # A row per rating of a case with other ratings: its credit, weight and rater.
 compared_ratings <- function(x) {
   pattern <- rating_pattern(x)
-  own <- cbind(seq_along(pattern), rating_category(x))
-  others <- pattern_ratings(x)[pattern, , drop = FALSE]
-  others[own] <- others[own] - 1
-  leads <- others == row_top(others)
-  with_others <- pattern_lengths(x)[pattern] > 1L
+  cell <- cbind(seq_along(pattern), rating_category(x))
+  other_ratings <- pattern_counts(x)[pattern, , drop = FALSE]
+  other_ratings[cell] <- other_ratings[cell] - 1L
+  leads <- is_row_top(other_ratings)
   data.frame(
-    credit = leads[own] / rowSums(leads), weight = pattern_weights(x)[pattern],
+    credit = leads[cell] / rowSums(leads), weight = pattern_weights(x)[pattern],
     rater = rating_rater(x)
-  )[with_others, ]
+  )[pattern_lengths(x)[pattern] > 1L, ]
 }
 
-# Numbers of ratings, patterns x categories.
-pattern_ratings <- function(x) {
-  at <- rating_pattern(x) + (rating_category(x) - 1) * n_patterns(x)
-  matrix(tabulate(at, n_patterns(x) * n_categories(x)), n_patterns(x))
-}
-
-row_top <- function(n) n[cbind(seq_len(nrow(n)), max.col(n, "first"))]
+# Is each number the largest of its row, or equal to it?
+is_row_top <- function(n) n == n[cbind(seq_len(nrow(n)), max.col(n, "first"))]
 
 # Share of cases in which each rater and each system agrees with the plurality of the (other)
 # raters. NA for raters without such cases.
 plurality_shares <- function(x) {
   at <- compared_ratings(x)
-  of_raters <- ratio(
+  rater_shares <- ratio(
     rowsum_codes(at$rater, at$weight * at$credit, n_raters(x)),
     rowsum_codes(at$rater, at$weight, n_raters(x))
   )
-  n <- pattern_ratings(x)
-  leads <- n == row_top(n)
+  leads <- is_row_top(pattern_counts(x))
   answer <- pattern_answers(x)
-  of_systems <- vapply(seq_along(x$systems), function(s) {
-    use <- which(rowSums(n) > 0 & answer[, s] > 0L)
+  system_shares <- vapply(seq_along(x$systems), function(s) {
+    use <- which(rated_patterns(x) & answer[, s] > 0L)
     credit <- leads[cbind(use, answer[use, s])] / rowSums(leads[use, , drop = FALSE])
     weight <- pattern_weights(x)[use]
     sum(weight * credit) / sum(weight)
   }, 0)
-  stats::setNames(c(of_raters, of_systems), c(x$raters, x$systems))
+  stats::setNames(c(rater_shares, system_shares), c(x$raters, x$systems))
 }

@@ -97,12 +97,13 @@ new_agreement <- function(table, about) {
 }
 
 agreement_line <- function(table, about) {
-  two <- function(value) decimals(value, 2L)
   if (nrow(table) != 1L) {
-    return(shorten(paste(names_of_agreement(table), two(table$estimate)), "; "))
+    return(shorten(paste(names_of_agreement(table), decimals(table$estimate, 2L)), "; "))
   }
-  title <- measure_titles(table$measure, about$scale_name)
-  paste(names_of_agreement(table, title), estimate_words(table, about$conf_level, two))
+  paste(
+    names_of_agreement(table, measure_titles(table$measure, about$scale_name)),
+    estimate_words(table, about$conf_level, function(value) decimals(value, 2L))
+  )
 }
 
 # The ratings that were compared, one for each part that `table` has rows of.
@@ -133,7 +134,7 @@ agreement_notes <- function(table, about) {
         "Interval: analytic, or jackknife where none is"
       }
     ),
-    if (isTRUE(about$unequal)) paste0(
+    if (about$unequal) paste0(
       "Cases have different numbers of ratings; agreement is pooled over ", about$pooling,
       " (see `pooling`)"
     ),
@@ -145,17 +146,18 @@ agreement_notes <- function(table, about) {
 # them. Without weights, for ordered categories: only some measures count near misses.
 weights_note <- function(measures, about) {
   name <- about$scale_name
-  if (name != unweighted) {
-    paste0(
-      "Scale weights: ", name,
-      if ("gwet_ac" %in% measures) "; gwet_ac is Gwet's AC2 with them (AC1 without)",
-      if (name == "ordinal" && "krippendorff_alpha" %in% measures) {
-        "; Krippendorff's own ordinal alpha is another number, krippendorff_alpha_ordinal"
-      }
-    )
-  } else if (isTRUE(about$ordered)) {
-    "Categories are ordered, and only ordinal and weighted measures count near misses"
+  if (name == unweighted) {
+    return(if (isTRUE(about$ordered)) {
+      "Categories are ordered, and only ordinal and weighted measures count near misses"
+    })
   }
+  paste0(
+    "Scale weights: ", name,
+    if ("gwet_ac" %in% measures) "; gwet_ac is Gwet's AC2 with them (AC1 without)",
+    if (name == "ordinal" && "krippendorff_alpha" %in% measures) {
+      "; Krippendorff's own ordinal alpha is another number, krippendorff_alpha_ordinal"
+    }
+  )
 }
 
 # Published names for ranges of agreement, with the lower bound of each range.
@@ -206,17 +208,15 @@ level_reached <- function(x, conf_level) {
 # Reasons why a row has no benchmark. The scales are for values from -1 to 1. A registered measure
 # may have been removed since.
 why_no_benchmark <- function(x) {
-  known <- all_measures()[as.character(x$measure)]
-  end <- function(name, otherwise) vapply(known, function(m) m[[name]] %||% otherwise, 0)
-  upper <- unname(end("upper", 1))
+  measures <- unname(all_measures()[as.character(x$measure)])
+  upper <- vapply(measures, function(m) m$upper %||% 1, 0)
+  corrected <- vapply(measures, function(m) (m$lower %||% -1) < 0, NA)
   covered <- stats::pnorm(1, x$estimate, x$std.error) - stats::pnorm(-1, x$estimate, x$std.error)
-  reason <- rep(NA_character_, nrow(x))
-  reason[which(covered < 1e-8)] <- "the estimate is far from all levels"
-  reason[is.na(x$estimate) | is.na(x$std.error)] <- "no standard error"
-  wide <- upper != 1
-  reason[wide] <- paste0(
-    "values go up to ", vapply(upper[wide], format, ""), ", those of the scale to 1",
-    recycle0 = TRUE
+  reason <- first_reason(
+    "no standard error" = is.na(x$estimate) | is.na(x$std.error),
+    "the estimate is far from all levels" = covered < 1e-8
   )
-  replace(reason, end("lower", -1) >= 0, "not corrected for chance")
+  limits <- paste0("values go up to ", vapply(upper, format, ""), ", those of the scale to 1")
+  reason[upper != 1] <- limits[upper != 1]
+  replace(reason, !corrected, "not corrected for chance")
 }
