@@ -136,9 +136,9 @@ abort_format <- function(input) {
   } else {
     paste0("text that begins \"", shorten_text(input$first[[1L]]), "\"")
   }
-  abort_file(input$path, "is in no format that `read_ratings()` knows.",
-    "x" = paste0("It looks like ", looks, "."),
-    "i" = c(
+  abort_file(input, "is in no format that `read_ratings()` knows.",
+    x = "It looks like {looks}.",
+    i = c(
       if (input$kind == "text" && length(csv_header(input, 2L)) > 1L) skip_hint,
       "Read it yourself, and give the data frame to `ratings()`; see `?read_ratings` for formats."
     ))
@@ -171,8 +171,8 @@ known_settings <- function(got, table, columns, systems, given) {
   known
 }
 
-left_out <- function(out, noun, which, what = "Left out") {
-  if (any(out)) paste0(what, ": ", count_noun(sum(out), noun), " ", which, ".")
+left_out <- function(out, noun, description, verb = "Left out") {
+  if (any(out)) paste0(verb, ": ", count_noun(sum(out), noun), " ", description, ".")
 }
 
-taken_missing <- function(...) left_out(..., what = "Taken for missing")
+taken_missing <- function(...) left_out(..., verb = "Taken for missing")

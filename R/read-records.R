@@ -3,8 +3,7 @@
 read_json_array <- function(input) {
   document <- input$document
   if (!is.null(names(document)) || length(document) == 0L) {
-    abort_file(input$path, "is not an array of records.",
-      "i" = "Its fields are those of one object.")
+    abort_file(input, "is not an array of records.", i = "Its fields are those of one object.")
   }
   table <- record_table(document, input, input$keep)
   check_objects(names(table), input)
@@ -108,7 +107,7 @@ read_doccano <- function(input) {
     got <- list(table = table, map = list(case = "id", rater = "file", rating = label))
   }
   if (any(vapply(got$table[[got$map$rating]], is.list, NA))) {
-    abort_file(input$path, "marks parts of texts, which are not categories of cases.")
+    abort_file(input, "marks parts of texts, which are not categories of cases.")
   }
   got
 }

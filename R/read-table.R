@@ -14,7 +14,7 @@ read_csv <- function(input) {
     tryCatch(scan_csv(input, skip, fill = TRUE), warning = function(cnd) check_csv(input, TRUE))
   }
   columns <- tryCatch(scan_csv(input, skip, fill = FALSE), error = fault, warning = fault)
-  if (length(columns[[1L]]) == 0L) abort_file(input$path, "has names of columns and no rows.")
+  if (length(columns[[1L]]) == 0L) abort_file(input, "has names of columns and no rows.")
   columns <- resolve_rows(columns, input)
   lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
 }
@@ -82,11 +82,11 @@ empty_rows <- function(table, columns, sparse) {
 # Names columns without a name, and drops them if they are empty.
 name_columns <- function(columns, input) {
   unnamed <- trimws(names(columns)) == ""
-  twice <- unique(names(columns)[!unnamed & duplicated(names(columns))])
+  twice <- repeated_values(names(columns)[!unnamed])
   if (length(twice) > 0L) {
-    abort_file(input$path, "has several columns of one name.",
-      "x" = paste0("Twice or more: ", toString(dQuote(twice, FALSE)), "."),
-      "i" = "Give each column a name of its own.")
+    abort_file(input, "has several columns of one name.",
+      x = "Twice or more: {toString(dQuote(twice, FALSE))}.",
+      i = "Give each column a name of its own.")
   }
   names(columns)[unnamed] <- paste0("...", which(unnamed))
   blank <- vapply(columns[unnamed], function(x) all(is_blank(x)), NA)
@@ -104,9 +104,9 @@ check_encoding <- function(x, column, input) {
 }
 
 abort_encoding <- function(input, where) {
-  abort_file(input$path, paste0("is not encoded in ", input$encoding, "."),
-    "x" = paste0("Found bytes that are not text in ", where, "."),
-    "i" = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
+  abort_file(input, "is not encoded in {input$encoding}.",
+    x = "Found bytes that are not text in {where}.",
+    i = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
 }
 
 skip_hint <- "If lines above the table are a title, skip them: `file = list(skip = 1)`."
@@ -133,9 +133,9 @@ check_csv <- function(input, open) {
   }
   if (!is.na(line) || length(short) == 0L) {
     abort_file(
-      input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
-      "x" = paste("Line", line + input$skip, fault),
-      "i" = c(
+      input, "must have as many columns in all lines as in the first, {expected}.",
+      x = "Line {line + input$skip} {fault}",
+      i = c(
         if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
         if (!open) skip_hint
       )
@@ -205,7 +205,7 @@ read_excel <- function(input) {
   if (input$kind == "zip") input$entries # checks them before they are unpacked
   try_excel <- function(value) {
     if_foreign_error(value, function(cnd) {
-      abort_file(input$path, "cannot be read as an Excel file.", "x" = conditionMessage(cnd))
+      abort_file(input, "cannot be read as an Excel file.", x = "{conditionMessage(cnd)}")
     })
   }
   sheets <- try_excel(readxl::excel_sheets(input$plain))
@@ -222,7 +222,7 @@ read_excel <- function(input) {
     check_cells(columns, nrow(read(c("text", rep("skip", columns - 1)))), input)
   }
   table <- read("text")
-  if (nrow(table) == 0L) abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."))
+  if (nrow(table) == 0L) abort_file(input, "has no rows in sheet \"{sheet}\".")
   if (is.null(input$sheet) && length(sheets) > 1L) {
     add_note(input, paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was ",
       "read; `file = list(sheet = )` names another."))

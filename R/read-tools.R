@@ -11,7 +11,7 @@ nested_answers <- function(input, items, noun, answers, about, parts, rater, val
   none <- lengths(answers_by_item) == 0L
   answer <- unlist(answers_by_item, recursive = FALSE)
   failed <- vapply(answer, input$failed, NA)
-  if (all(failed)) abort_file(input$path, sprintf("holds no %s with %s.", noun, answers))
+  if (all(failed)) abort_file(input, "holds no {noun} with {answers}.")
   item <- rep(lapply(items, about), lengths(answers_by_item))
   table <- record_table(Map(function(item, who, answer, failed) {
     c(item, stats::setNames(list(who), rater), if (!failed) value(answer))
@@ -61,15 +61,15 @@ read_inspect <- function(input) {
 unzip_inspect <- function(input) {
   folder <- tempfile(tmpdir = dirname(tempfile()))
   on.exit(unlink(folder, recursive = TRUE))
-  if (!has_log(input)) abort_file(input$path, "is not a log of Inspect.")
+  if (!has_log(input)) abort_file(input, "is not a log of Inspect.")
   inside <- input$entries$name
   # Unpacks all files, because the time to find each by its name grows with the square of their
   # number.
   got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
   whole <- file.size(file.path(folder, inside)) == input$entries$size
   if (length(got) == 0L || !all(whole %in% TRUE | endsWith(inside, "/"))) {
-    abort_file(input$path, "cannot be unpacked.",
-      "i" = "Convert it to JSON: `inspect log convert --to json`.")
+    abort_file(input, "cannot be unpacked.",
+      i = "Convert it to JSON: `inspect log convert --to json`.")
   }
   read <- function(file) {
     text <- readLines(file.path(folder, file), warn = FALSE, encoding = "UTF-8")
@@ -177,7 +177,7 @@ read_lm_eval <- function(input) {
   }), input)
   binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1, TRUE, FALSE)), NA)
   binary <- setdiff(names(table)[binary], "doc_id")
-  if (length(binary) == 0L) abort_file(input$path, "holds no metric of 0 and 1 only.")
+  if (length(binary) == 0L) abort_file(input, "holds no metric of 0 and 1 only.")
   filter <- if (length(unique(table$filter)) > 1L) table$filter
   list(
     table = list(
@@ -199,7 +199,7 @@ read_label_studio <- function(input) {
   cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!cancelled]
   if (length(kept) == 0L) {
-    abort_file(input$path, "holds no annotation.", "i" = "Export it after the first annotation.")
+    abort_file(input, "holds no annotation.", i = "Export it after the first annotation.")
   }
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
   other <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
