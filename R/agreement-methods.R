@@ -184,15 +184,15 @@ benchmark_table <- function(x, scale, conf_level) {
   row <- rep(seq_len(nrow(x)), each = length(lower))
   reason <- why_no_benchmark(x)[row]
   error <- replace(x$std.error[row], !is.na(reason), NA_real_)
-  below <- function(at) stats::pnorm(rep_len(at, length(row)), x$estimate[row], error)
+  below <- function(at) stats::pnorm(at, x$estimate[row], error)
   upper <- c(1, lower[-length(lower)])
   membership <- (below(upper) - below(lower)) / (below(1) - below(-1))
   cumulative <- stats::ave(membership, row, FUN = cumsum)
   enough <- cumulative >= conf_level
   tibble::tibble(
     plain_tibble(x)[row, agreement_labels(x)], estimate = x$estimate[row], scale = scale,
-    level = rep_len(names(lower), length(row)), lower = rep_len(unname(lower), length(row)),
-    upper = rep_len(unname(upper), length(row)), membership = membership,
+    level = rep(names(lower), nrow(x)), lower = rep(unname(lower), nrow(x)),
+    upper = rep(unname(upper), nrow(x)), membership = membership,
     cumulative = cumulative, reached = enough %in% TRUE & !duplicated(data.frame(row, enough)),
     reason = reason
   )

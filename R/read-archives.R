@@ -106,9 +106,7 @@ unpack <- function(input, scratch) {
   out
 }
 
-abort_damaged <- function(input, fault) {
-  abort_file(input, fault, i = "Copy or download it again.")
-}
+abort_damaged <- function(input, fault) abort_file(input, fault, i = "Copy or download it again.")
 
 has_whole_content <- function(path, size) {
   bytes <- file_bytes(path)

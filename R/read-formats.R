@@ -146,8 +146,7 @@ abort_format <- function(input) {
 
 # Arguments of ratings() that the format of a file implies, except those in `given`.
 known_settings <- function(got, table, columns, systems, given) {
-  labels <- distinct(table[columns$rating])
-  labels <- labels[!is.na(labels)]
+  labels <- setdiff(distinct(table[columns$rating]), NA)
   truth <- unname(got$truths[names(got$truths) %in% columns$rating])
   raters <- setdiff(distinct(table[columns$rater]), if (is.character(systems)) systems)
   programs <- got$format$programs
@@ -163,9 +162,9 @@ known_settings <- function(got, table, columns, systems, given) {
     inform_fallible("Known answers in column {.val {known$truth}} are kept as {.arg truth}.")
   }
   if (!is.null(known$rater_kind)) {
-    who <- vapply(split(raters, kind_words[kinds]), function(x) paste0(" (", shorten(x), ")"), "")
-    inform_fallible(c(paste0("Raters are taken for ", verbatim(names(who), who, collapse = " and "),
-      ", as judges in such logs mostly are."), i = "If they are something else, say so by
+    judges <- vapply(split(raters, kind_words[kinds]), shorten, "")
+    judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
+    inform_fallible(c("Raters are taken for {judges}, as judges in such logs mostly are.", i = "If they are something else, say so by
       {.arg rater_kind}, on which intervals depend."))
   }
   known

@@ -172,8 +172,7 @@ json_fault <- function(cnd) {
 
 first_record <- function(input) {
   if (input$kind == "jsonl") return(parse_json(input$first[[1L]], input, 1L))
-  document <- input$document
-  if (is.null(names(document)) && length(document) > 0L) document[[1L]] else document
+  json_records(input)[1L][[1L]]
 }
 
 # Reads the records of JSONL, `lines_at_once` lines at a time, as one table of text.

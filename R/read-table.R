@@ -90,7 +90,7 @@ name_columns <- function(columns, input) {
   }
   names(columns)[unnamed] <- paste0("...", which(unnamed))
   blank <- vapply(columns[unnamed], function(x) all(is_blank(x)), NA)
-  columns[setdiff(names(columns), names(blank)[blank])]
+  columns[!names(columns) %in% names(which(blank))]
 }
 
 check_encoding <- function(x, column, input) {
@@ -152,7 +152,7 @@ check_csv <- function(input, open) {
 # `answers`. Without `answers`, they have a column `gold(name)` of known answers, and several
 # answers are separate lines of a field. The first element of `case` identifies a case or, if that
 # column does not exist, all others do.
-read_crowd <- function(input, case, rater, status, out, which, answers, gold = toupper) {
+read_crowd <- function(input, case, rater, status, out, reason, answers, gold = toupper) {
   table <- read_csv(input)
   table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
   names <- names(table)
@@ -165,7 +165,7 @@ read_crowd <- function(input, case, rater, status, out, which, answers, gold = t
     asked <- grep(answers, names, value = TRUE)
   }
   out <- fold_case(table[[status]] %||% "") %in% out
-  if (any(out)) table <- lapply(table, `[`, !out)
+  table <- lapply(table, `[`, !out)
   truths <- stats::setNames(gold(asked), asked)
   truths <- truths[vapply(truths, function(name) any(nzchar(table[[name]])), NA)]
   table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
@@ -175,14 +175,15 @@ read_crowd <- function(input, case, rater, status, out, which, answers, gold = t
       case = if (case[[1L]] %in% names) case[[1L]] else case[-1L], rater = rater,
       rating = if (length(asked) == 1L) asked
     ),
-    notes = left_out(out, "assignment", which)
+    notes = left_out(out, "assignment", reason)
   )
 }
 
 # Newer forms store all answers of an assignment as one field of JSON: for each question a list of
 # buttons with their states, an object with a label, or a value.
 task_answers <- function(table, input) {
-  if (is.null(table$Answer.taskAnswers)) return(NULL)
+  texts <- unname(table$Answer.taskAnswers)
+  if (is.null(texts)) return(NULL)
   form_answer <- function(field) {
     if (!is.list(field)) return(field)
     field$label %||% names(field)[vapply(field, isTRUE, NA)]
@@ -190,7 +191,7 @@ task_answers <- function(table, input) {
   answers <- record_table(Map(function(text, row) {
     form <- if (nzchar(text)) parse_json(text, input, row + 1L)
     lapply(if (is.null(names(form))) form[[1L]] else form, form_answer)
-  }, unname(table$Answer.taskAnswers), seq_along(table$Answer.taskAnswers)), input)
+  }, texts, seq_along(texts)), input)
   stats::setNames(answers, paste0("Answer.", names(answers)))
 }
 
@@ -205,19 +206,14 @@ read_excel <- function(input) {
   if (input$kind == "zip") input$entries # checks them before they are unpacked
   try_excel <- function(value) {
     if_foreign_error(value, function(cnd) {
-      abort_file(input, "cannot be read as an Excel file.", x = "{conditionMessage(cnd)}")
+      abort_file(input, "cannot be read as an Excel file.", x = "{trimws(conditionMessage(cnd))}")
     })
   }
   sheets <- try_excel(readxl::excel_sheets(input$plain))
   sheet <- input$sheet %||% sheets[[1L]]
   columns <- sheet_columns(input, sheet)
   check_limit(columns, "columns", input)
-  read <- function(types) {
-    try_excel(readxl::read_excel(
-      input$plain, sheet, input$range, col_types = types, na = character(), trim_ws = FALSE,
-      .name_repair = "minimal", n_max = rows_of_sheets, skip = input$skip
-    ))
-  }
+  read <- function(types) try_excel(read_sheet(input, sheet, types))
   if (columns * rows_of_sheets > input$limits$most[["cells"]]) {
     check_cells(columns, nrow(read(c("text", rep("skip", columns - 1)))), input)
   }
@@ -269,16 +265,20 @@ sheet_faults <- function(input, at) {
 
 rows_of_sheets <- 2^20
 
+read_sheet <- function(input, sheet, types) {
+  readxl::read_excel(
+    input$plain, sheet, input$range, col_types = types, na = character(), trim_ws = FALSE,
+    .name_repair = "minimal", n_max = rows_of_sheets, skip = input$skip
+  )
+}
+
 # Number of columns of a sheet. A sheet with two cells may have a million rows and any number of
 # columns. If readxl is given more types than a sheet can have columns, its error contains the
 # number of columns, before it creates any.
 sheet_columns <- function(input, sheet) {
-  read <- function() {
-    readxl::read_excel(
-      input$plain, sheet, input$range, col_types = rep("skip", 20000), skip = input$skip
-    )
-  }
-  answer <- tryCatch(names(read()), error = conditionMessage)
+  answer <- tryCatch(
+    names(read_sheet(input, sheet, rep("skip", 20000))), error = conditionMessage
+  )
   answer <- regmatches(answer, regexpr("[0-9]+(?= column)", answer, perl = TRUE))
   max(1, as.numeric(answer)) # no number: there are no columns, or a later error reports the fault
 }

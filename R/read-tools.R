@@ -13,8 +13,8 @@ nested_answers <- function(input, items, noun, answers, about, parts, rater, val
   failed <- vapply(answer, input$failed, NA)
   if (all(failed)) abort_file(input, "holds no {noun} with {answers}.")
   item <- rep(lapply(items, about), lengths(answers_by_item))
-  table <- record_table(Map(function(item, who, answer, failed) {
-    c(item, stats::setNames(list(who), rater), if (!failed) value(answer))
+  table <- record_table(Map(function(item, name, answer, failed) {
+    c(item, stats::setNames(list(name), rater), if (!failed) value(answer))
   }, item, names(answer), answer, failed), input)
   choices <- setdiff(names(table), c(names(item[[1L]]), rater))
   list(
@@ -106,7 +106,7 @@ read_promptfoo <- function(input) {
   }, function(result) {
     # Drops sets of assertions. The list also contains their assertions, which are the verdicts.
     name_parts(Filter(
-      function(one) length(one$componentResults) == 0L, result$gradingResult$componentResults
+      function(part) length(part$componentResults) == 0L, result$gradingResult$componentResults
     ), assertion_name)
   }, "assertion", function(verdict) {
     list(verdict = pass_or_fail(verdict$pass), score = verdict$score)
@@ -126,7 +126,7 @@ assertion_name <- function(component) {
     paste(c(assertion$type %||% "assertion", id_of(assertion$provider)), collapse = " ")
 }
 
-id_of <- function(who) if (is.list(who)) who$id else who
+id_of <- function(provider) if (is.list(provider)) provider$id else provider
 
 # ---- DeepEval -------------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ read_deepeval <- function(input) {
     id <- paste(c(case$name, case$order), collapse = "/")
     list(result = id, key = paste(input$path, id))
   }, function(case) {
-    name_parts(deepeval_metrics(case), function(one) one$name %||% one$metric %||% "metric")
+    name_parts(deepeval_metrics(case), function(part) part$name %||% part$metric %||% "metric")
   }, "metric", function(metric) {
     list(verdict = pass_or_fail(metric$success), score = metric$score)
   }, "verdict")
@@ -193,9 +193,7 @@ read_lm_eval <- function(input) {
 # Exports of Label Studio: JSON, with all details of annotations, and JSON-MIN, with flat objects.
 
 read_label_studio <- function(input) {
-  tasks <- input$document
-  if (!is.null(names(tasks))) tasks <- list(tasks)
-  answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
+  answers <- unlist(lapply(json_records(input), task_records), recursive = FALSE)
   cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!cancelled]
   if (length(kept) == 0L) {
@@ -223,8 +221,8 @@ read_label_studio <- function(input) {
 # Annotations, and full predictions; short exports contain only their identifiers.
 task_records <- function(task) {
   data <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
-  fields <- c(list(id = task$id), stats::setNames(data, sprintf("data.%s", names(data))))
-  record <- function(answer, who, predicted) {
+  names(data) <- sprintf("data.%s", names(data))
+  record <- function(answer, rater, predicted) {
     # Relations between regions have no control.
     results <- Filter(function(result) !is.null(result$from_name), answer$result)
     name <- vapply(results, `[[`, "", "from_name")
@@ -232,10 +230,10 @@ task_records <- function(task) {
       value_label(c(as.list(result$value), result["selected"]))
     })
     given <- lengths(labels) > 0L
-    of <- factor(name[given], unique(name[given]))
+    control <- factor(name[given], unique(name[given]))
     list(
-      fields = append(fields, list(completed_by = who), 1L),
-      labels = lapply(split(labels[given], of), unlist), other = name[!given],
+      fields = c(list(id = task$id, completed_by = rater), data),
+      labels = lapply(split(labels[given], control), unlist), other = name[!given],
       predicted = predicted, cancelled = isTRUE(answer$was_cancelled)
     )
   }
