@@ -16,7 +16,7 @@ evaluate <- function(measure, view, settings) {
   } else {
     estimate_by_core(measure, view, settings, influence)
   }
-  error_of_measure(raw, method, measure, view, settings$conf_level)
+  add_error(raw, method, measure, view, settings$conf_level)
 }
 
 estimate_by_core <- function(measure, view, settings, influence) {
@@ -31,8 +31,8 @@ estimate_by_core <- function(measure, view, settings, influence) {
     raw$estimate <- NA_real_
     raw$reason <- "weights are not counts, and alpha depends on the number of ratings"
   } else if (is.na(raw$estimate)) {
-    raw$reason <- undefined_reasons[[if (by_weights(raw, measure, view)) "weights" else
-      raw$undefined]]
+    by_weights <- raw$undefined == "certain" && uses_several_categories(measure, view)
+    raw$reason <- undefined_reasons[[if (by_weights) "weights" else raw$undefined]]
   }
   raw
 }
@@ -47,9 +47,7 @@ undefined_reasons <- c(
   unshared = "some raters have no case in common"
 )
 
-# Is agreement by chance certain although more than one category is in use?
-by_weights <- function(raw, measure, view) {
-  if (raw$undefined != "certain") return(FALSE)
+uses_several_categories <- function(measure, view) {
   rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
   length(unique(rows$category[rows$weight[rows$row] > 0])) > 1L
 }
@@ -64,7 +62,7 @@ kernel_options <- function(measure, view, settings) {
 
 # Influences are derivatives with respect to the weight of a case. The variance is therefore their
 # weighted sum of squares.
-error_of_measure <- function(raw, method, measure, view, conf_level) {
+add_error <- function(raw, method, measure, view, conf_level) {
   n <- as.double(sum(view$cases[raw$used]))
   error <- if (n < 2 || length(raw$influence) == 0L) NA_real_ else
     sqrt(n / (n - 1) * sum(view$weight * raw$influence^2))
@@ -151,19 +149,18 @@ kernel_value <- function(measure, rows, weight) {
 
 estimate_by_kernel <- function(measure, view, influence) {
   rows <- kernel_rows(measure, view)
-  estimate <- if (sum(rows$weight) > 0) call_kernel(measure, rows, rows$weight) else NA_real_
-  known <- !is.na(estimate)
+  estimate <- if (any(rows$weight > 0)) call_kernel(measure, rows, rows$weight) else NA_real_
   list(
-    estimate = estimate, reason = if (!known) "the registered kernel gives no value",
+    estimate = estimate, reason = if (is.na(estimate)) "the registered kernel gives no value",
     used = rows$of_pattern > 0L, null_error = NA_real_,
-    influence = if (known && influence == "jackknife") {
-      c(0, jackknife_function(measure, rows))[rows$of_pattern + 1L]
+    influence = if (!is.na(estimate) && influence == "jackknife") {
+      c(0, jackknife_influence(measure, rows))[rows$of_pattern + 1L]
     }
   )
 }
 
 # Jackknife influences, as in the core. NA where the measure is undefined.
-jackknife_function <- function(measure, rows) {
+jackknife_influence <- function(measure, rows) {
   weight <- rows$weight
   n <- sum(weight)
   without <- vapply(seq_along(weight), function(i) {

@@ -15,7 +15,7 @@
 # default: kinds of ratings for which agreement() reports it by default;
 # weighted: its title with scale weights.
 new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1, upper = 1,
-                        scale = "nominal", raters = Inf, least = 2L, weights = FALSE,
+                        scale = "nominal", raters = if (form == "table") 2 else Inf, least = 2L, weights = FALSE,
                         metric = "identity", repeats = FALSE, of_category = FALSE,
                         counted = FALSE, same_as = NA_character_, default = "never",
                         weighted = title) {
@@ -118,26 +118,26 @@ built_in_measures <- list(
   new_measure(
     "bangdiwala_b", "Bangdiwala's B",
     "Munoz and Bangdiwala (1997), Journal of Applied Statistics 24, 105-112",
-    form = "table", lower = 0, raters = 2, default = "two"
+    form = "table", lower = 0, default = "two"
   ),
   new_measure(
     "yule_y", "Yule's Y", "Yule (1912), Journal of the Royal Statistical Society 75, 579-652",
-    form = "table", scale = "binary", raters = 2, default = "two"
+    form = "table", scale = "binary", default = "two"
   ),
   new_measure(
     "information_agreement", "Information agreement, IA_C",
     "Casagrande, Fabris and Girometti (2020), doi:10.1109/BIBM49941.2020.9313173",
-    form = "table", lower = 0, raters = 2, default = "two"
+    form = "table", lower = 0, default = "two"
   ),
   new_measure(
     "information_agreement_plain", "Information agreement, IA",
     "Casagrande, Fabris and Girometti (2020), doi:10.1007/s11517-020-02261-2",
-    form = "table", lower = 0, raters = 2
+    form = "table", lower = 0
   ),
   new_measure(
     "cohen_kappa_max", "Largest Cohen's kappa with these margins",
     "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
-    kernel = function(table) largest_kappa(table), form = "table", raters = 2
+    kernel = function(table) largest_kappa(table), form = "table"
   ),
   new_measure(
     "specific_agreement", "Specific agreement on a category",
@@ -213,13 +213,12 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' @name agreement_measures
 NULL
 
-poolings <- c("pairs", "cases", "fleiss-cuzick")
-
-bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs") {
+bare_measure <- function(x, id, scale_weights = NULL,
+                         pooling = c("pairs", "cases", "fleiss-cuzick")) {
   check_given(2L)
   compared <- as_compared(x, scale_weights)
   settings <- list(
-    interval = "none", pooling = check_choice(pooling, poolings, "pooling"),
+    interval = "none", pooling = check_choice(pooling),
     conf_level = 0.9, scale_weights = compared$scale_weights,
     scale_name = name_of_weights(scale_weights)
   )
@@ -242,13 +241,11 @@ inform_level <- function(measure, scale_name) {
 
 # Makes the function of a measure that takes scale weights. `pooled`: it also takes `pooling`.
 measure_function <- function(id, pooled = TRUE) {
-  given <- if (pooled) quote(pooling) else "pairs"
+  pooling <- if (pooled) formals(bare_measure)["pooling"]
   rlang::new_function(
-    c(
-      alist(x = , scale_weights = NULL),
-      if (pooled) alist(pooling = c("pairs", "cases", "fleiss-cuzick"))
-    ),
-    rlang::call2("bare_measure", quote(x), id, quote(scale_weights), given), topenv()
+    c(alist(x = , scale_weights = NULL), pooling), rlang::call2(
+      "bare_measure", quote(x), id, quote(scale_weights), !!!lapply(names(pooling), as.name)
+    ), topenv()
   )
 }
 
@@ -304,7 +301,7 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
 # Is x cases x raters, with more distinct numbers than the largest number of categories?
 has_many_numbers <- function(x) {
   (is.matrix(x) && is.numeric(x) || is.data.frame(x) && all(vapply(x, is.numeric, NA))) &&
-    length(unique(as.vector(as.matrix(x)))) > max_categories
+    length(unique(c(as.matrix(x)))) > max_categories
 }
 
 # Alpha at the interval level, from sums of squares in one pass (Krippendorff 2004).

@@ -58,7 +58,7 @@ NULL
 # `about`: list of further data for plots and sentences.
 new_agreement <- function(table, about) {
   labels <- agreement_labels(table)
-  about$views <- views_of(table, about)
+  about$views <- compared_views(table, about)
   part <- part_column(table)
   if (length(part) > 0L) {
     about$header <- c(count_noun(length(about$views), part), paste0(
@@ -70,10 +70,10 @@ new_agreement <- function(table, about) {
   new_result("agreement",
     again = new_agreement,
     tables = list(
-      agreement = table, benchmark = benchmark_of,
-      cases = function(x) of_views(x, agreement_by_case),
-      coincidence = function(x) of_views(x, coincidences),
-      overlap = function(x) of_views(x, overlap_of_raters)
+      agreement = table, benchmark = tidy_benchmark,
+      cases = function(x) stack_views(x, agreement_by_case),
+      coincidence = function(x) stack_views(x, coincidences),
+      overlap = function(x) stack_views(x, overlap_of_raters)
     ),
     about = about,
     facts = list(
@@ -107,7 +107,7 @@ agreement_line <- function(table, about) {
 }
 
 # The ratings that were compared, one for each part that `table` has rows of.
-views_of <- function(table, about = attr(table, "about")) {
+compared_views <- function(table, about = attr(table, "about")) {
   keep <- names(about$views) %in% unlist(table[part_column(table)])
   if (length(keep) > 0L) about$views[keep] else about$views
 }
@@ -170,7 +170,7 @@ benchmark_scales <- list(
 )
 
 # Method of tidy(): benchmark levels at the confidence level of the agreement result.
-benchmark_of <- function(x, ..., scale = names(benchmark_scales)) {
+tidy_benchmark <- function(x, ..., scale = names(benchmark_scales)) {
   check_dots_empty(...)
   scale <- check_choice(scale)
   abort_argument_if(!has_columns(x, c("measure", "estimate", "std.error")), "x",

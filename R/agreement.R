@@ -305,9 +305,9 @@ unequal_ratings <- function(view) {
 # the others.
 
 # Applies `table` to each of the compared views and binds the rows.
-of_views <- function(x, table) {
+stack_views <- function(x, table) {
   column <- part_column(x)
-  views <- views_of(x)
+  views <- compared_views(x)
   if (length(column) == 0L) return(table(views[[1L]]))
   bind_parts(structure(views, column = column), table)
 }

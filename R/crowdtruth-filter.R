@@ -51,7 +51,7 @@ drop_units <- function(x, below, sd) {
   } else {
     check_number(below, "below", 0, 1)
   }
-  out <- !is.na(value) & value < limit
+  out <- (value < limit) %in% TRUE
   abort_if(all(out), "empty", "No unit has a {measure} of {.arg below} or more.")
   measure_again(x, x$ratings[!out, ], paste0(
     "Left out ", count_noun(sum(out), "unit"), " of ", number(length(out)), " with ", measure,
@@ -101,7 +101,7 @@ flagged_names <- function(flagged, x) {
     "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
     x = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else "It is
         {describe(flagged)}.")
-  unique(as_label(flagged))
+  as_label(flagged)
 }
 
 #' Merge annotations that are vague or mean the same

@@ -120,7 +120,7 @@ measure_crowd <- function(x, options, history = character()) {
   measured <- if (two) {
     measure_quality(entries, options)
   } else if (!has_counts(x)) {
-    with_bar("Workers", entries$workers, core_crowd_workers, entries)
+    run_with_bar("Workers", entries$workers, core_crowd_workers, entries)
   }
   scores <- tibble::tibble(
     unit = x$cases[cells$unit], annotation = factor(x$categories[cells$label], x$categories),
@@ -150,7 +150,7 @@ measure_again <- function(object, x, step) {
   measure_crowd(x, object$options, c(object$history, step))
 }
 
-with_bar <- function(name, total, core, ...) {
+run_with_bar <- function(name, total, core, ...) {
   bar <- progress_bar(name, total)
   out <- core(..., bar$tick)
   bar$close()
@@ -158,7 +158,7 @@ with_bar <- function(name, total, core, ...) {
 }
 
 measure_quality <- function(entries, options) {
-  out <- with_bar("Steps", NA, core_crowd_quality, entries, options)
+  out <- run_with_bar("Steps", NA, core_crowd_quality, entries, options)
   if (!out$converged) {
     last <- max(unlist(lapply(
       out[c("unit_change", "worker_change", "annotation_change")], utils::tail, 1L

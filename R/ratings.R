@@ -263,7 +263,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$truth <- truth_to_keep(input, x)
   x <- with_confidence(x, input)
   x <- with_covariates(x, input)
-  with_scores(x, options, data, input$layout$by_rating)
+  add_scores(x, options, data, input$layout$by_rating)
 }
 
 check_long <- function(is_long, repeats) {

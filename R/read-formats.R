@@ -80,7 +80,7 @@ file_formats <- function() {
     doccano = new_format("an export of Doccano (JSONL or JSON)", c("jsonl", "json"), is_doccano,
       read_doccano, shared = TRUE),
     jsonl = new_format("records of JSON, one per line (JSONL)", "jsonl", always,
-      function(input) with_map(read_json_lines(input, input$keep))),
+      function(input) add_default_map(read_json_lines(input, input$keep))),
     json = new_format("an array of records (JSON)", "json", function(input) {
       is.null(names(input$document)) && length(names(input$record)) > 1L
     }, read_json_array),
@@ -103,7 +103,7 @@ file_formats <- function() {
       }, shared = TRUE),
     csv = new_format("a table of text (CSV, TSV)", "text", function(input) {
       length(input$header) > 1L
-    }, function(input) with_map(read_csv(input)), tabular = TRUE)
+    }, function(input) add_default_map(read_csv(input)), tabular = TRUE)
   )
 }
 
@@ -112,7 +112,7 @@ has_words <- function(text, pattern) {
 }
 
 # Returns a table and its map: the default columns, if they have the names of this package.
-with_map <- function(table, ...) {
+add_default_map <- function(table, ...) {
   columns <- list(case = "case", rater = "rater", rating = "rating")
   list(table = table, map = if (all(columns %in% names(table))) columns, ...)
 }
@@ -126,7 +126,7 @@ find_format <- function(input, id) {
 
 abort_format <- function(input) {
   fields <- if (input$kind == "json") names(input$record)
-  looks <- signature_of(input) %||% if (input$kind == "other") {
+  looks <- find_signature(input) %||% if (input$kind == "other") {
     "not text: it holds zero bytes"
   } else if (input$kind == "json") {
     if (is.null(fields)) "JSON without objects" else

@@ -22,7 +22,7 @@ open_input <- function(path, how) {
   input$kind <- kind_of_bytes(input)
   if (is.null(input$kind)) {
     lines <- check_lines(input)
-    input$first <- first_lines(input$plain, 2L, input$skip)
+    input$first <- first_two_lines(input$plain, input$skip)
     input$kind <- kind_of_text(input)
     if (input$kind == "text") check_table_size(input, lines)
   }
@@ -77,14 +77,14 @@ file_signatures <- c(
 )
 
 # Description of a binary file; NULL if it is unknown.
-signature_of <- function(input) {
+find_signature <- function(input) {
   known <- begins_with(input$plain, names(file_signatures))
   if (any(known)) file_signatures[known]
 }
 
 # Kind of a binary file; NULL for text.
 kind_of_bytes <- function(input) {
-  signature <- signature_of(input)
+  signature <- find_signature(input)
   if (is.null(signature) && !as.raw(0L) %in% readBin(input$plain, "raw", 65536L)) return(NULL)
   switch(signature %||% "", "a zip archive" = "zip", "an old Office file" = "ole", "other")
 }
@@ -98,19 +98,19 @@ kind_of_text <- function(input) {
   if (length(first) == 2L && looks("^[{].*[}]$")) "jsonl" else "json"
 }
 
-# The first lines that are not blank, after `skip` lines, without a byte order mark. A file may
+# The first two lines that are not blank, after `skip` lines, without a byte order mark. A file may
 # begin with many blank lines.
-first_lines <- function(path, n, skip = 0) {
+first_two_lines <- function(path, skip) {
   connection <- file(path, "r")
   on.exit(close(connection))
   readLines(connection, skip, warn = FALSE)
   first <- character()
-  while (length(first) < n && length(lines <- readLines(connection, 1000L, warn = FALSE)) > 0L) {
+  while (length(first) < 2L && length(lines <- readLines(connection, 1000L, warn = FALSE)) > 0L) {
     full <- grep("[^ \t\r]", lines, useBytes = TRUE)
-    lines <- trim_bytes(lines[utils::head(full, n + 1L)]) # one line may contain only that mark
+    lines <- trim_bytes(lines[utils::head(full, 3L)]) # one line may contain only that mark
     first <- c(first, lines[nzchar(lines)])
   }
-  utils::head(first, n)
+  utils::head(first, 2L)
 }
 
 trim_bytes <- function(x) {
@@ -123,8 +123,11 @@ trim_bytes <- function(x) {
 
 parse_document <- function(input) {
   check_limit(file.size(input$plain) / 1e6, "megabytes", input)
-  text <- paste(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
-  parse_json(sub("^\ufeff", "", text), input)
+  parse_json(sub("^\ufeff", "", read_text(input$plain)), input)
+}
+
+read_text <- function(path) {
+  paste(readLines(path, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
 }
 
 parse_json <- function(text, input, line = NULL) {
@@ -247,9 +250,9 @@ abort_line <- function(lines, full, done, input) {
   }
 }
 
-shorten_text <- function(x, most = 60L) {
+shorten_text <- function(x) {
   x <- printable(x)
-  if (nchar(x) > most) paste0(substr(x, 1L, most - 3L), "...") else x
+  if (nchar(x) > 60L) paste0(substr(x, 1L, 57L), "...") else x
 }
 
 # ---- Tables of text -------------------------------------------------------------------------
@@ -292,7 +295,7 @@ record_table <- function(records, input, keep = identity, prefix = "") {
 
 # Binds tables (lists of columns) by row; absent columns become NA.
 bind_tables <- function(tables) {
-  tables <- Filter(function(table) length(table) > 0L, tables)
+  tables <- tables[lengths(tables) > 0L]
   fields <- unique(unlist(lapply(tables, names)))
   lapply(stats::setNames(nm = fields), function(name) {
     columns <- lapply(tables, function(table) table[[name]] %||% rep(NA, length(table[[1L]])))

@@ -7,7 +7,7 @@ read_json_array <- function(input) {
   }
   table <- record_table(document, input, input$keep)
   check_objects(names(table), input)
-  with_map(table)
+  add_default_map(table)
 }
 
 # The records of JSON or JSONL, as lists.

@@ -8,7 +8,7 @@ sum_tolerance <- 0.005
 # Adds `scores` to `x`: a list of `scale` and `values`, a matrix of cases x categories for each
 # system that has scores, NA for cases without scores. `given$scores`: the user's argument;
 # `by_rating`: does `data` have a row per rating?
-with_scores <- function(x, given, data, by_rating) {
+add_scores <- function(x, given, data, by_rating) {
   scores <- given$scores
   if (is.null(scores)) return(x)
   abort_argument_if(has_labels(x), "scores",
@@ -46,8 +46,8 @@ columns_of_scores <- function(x, scores, data, by_rating) {
   abort_argument_if(!ok, "scores",
     "must say for each system which column of {.arg data} has the score of which category.",
     not = scores, i = c(
-      verbatim("For example scores = list(", c(x$systems, "system")[[1L]], " = c(\"",
-        x$categories[[n_categories(x)]], "\" = \"column\")); of two categories one is enough."),
+      "For example scores = list({c(x$systems, 'system')[[1L]]} =
+        c(\"{x$categories[[n_categories(x)]]}\" = \"column\")); of two categories one is enough.",
       "Long data have a data frame of columns {.val {long}}."
     ))
   check_scored_systems(names(scores), x)
@@ -140,33 +140,33 @@ scores_of_system <- function(system, x, table, scale) {
 }
 
 check_scores <- function(values, x, scale, system) {
-  # `detail` is evaluated only if there are such cases.
-  refuse <- function(row, message, detail = "", i = NULL) {
-    abort_if(row, "scores", message, x = verbatim(
-      "System \"", system, "\": ", count_noun(length(row), "case"), ", first \"",
-      as_label(x$cases[row[[1L]]]), "\"", detail, "."
-    ), i = i, system = system, row = row)
+  # `detail` may contain expressions of `first`, the row of the first wrong case.
+  refuse <- function(wrong, message, detail = "", i = NULL) {
+    row <- which(wrong)
+    first <- row[1L]
+    n <- count_noun(length(row), "case") # nolint: object_usage.
+    abort_if(row, "scores", message,
+      x = paste0("System \"{system}\": {n}, first \"{as_label(x$cases[first])}\"", detail, "."),
+      i = i, system = system, row = row)
   }
   given <- rowSums(!is.na(values))
-  row <- which(given > 0L & given < ncol(values))
-  refuse(row, "A case must have scores of all categories or of none.")
-  order_only <- "{.code scale = \"order\"} in {.arg scores}."
+  refuse(given > 0L & given < ncol(values), "A case must have scores of all categories or of none.")
   probable <- scale == "probability"
   off <- is.infinite(values) | (probable & (values < 0 | values > 1))
-  row <- which(rowSums(off, na.rm = TRUE) > 0)
   refuse(
-    row, if (probable) "Scores must be probabilities in [0, 1]." else "Scores must be finite.",
-    paste0(", which has ", values[row[[1L]], which(off[row[[1L]], ])[[1L]]]),
-    if (probable) paste("Scores on another scale only order cases:", order_only)
+    rowSums(off, na.rm = TRUE) > 0,
+    if (probable) "Scores must be probabilities in [0, 1]." else "Scores must be finite.",
+    ", which has {values[first, which(off[first, ])[[1L]]]}",
+    if (probable) "Scores on another scale only order cases: {.code scale = \"order\"} in
+      {.arg scores}."
   )
   if (!probable) return()
   sums <- rowSums(values)
-  row <- which(abs(sums - 1) > sum_tolerance * ncol(values) + 1e-9)
   refuse(
-    row, "Probabilities of a case must sum to one.",
-    paste0(", which sums to ", signif(sums[[row[[1L]]]], 4L)),
-    paste("Divide them by their sum if that is what they mean; if not, they only order cases:",
-      order_only)
+    abs(sums - 1) > sum_tolerance * ncol(values) + 1e-9, "Probabilities of a case must sum to one.",
+    ", which sums to {signif(sums[first], 4L)}",
+    "Divide them by their sum if that is what they mean; if not, they only order cases:
+      {.code scale = \"order\"} in {.arg scores}."
   )
 }
 
@@ -180,7 +180,7 @@ warn_scores <- function(x) {
   without <- without[without > 0L]
   warn_if(without, "scores",
     "Some cases that systems answered have no score; metrics of scores leave them out.",
-    x = verbatim("Cases of ", shorten(paste0(names(without), ": ", number(without)))),
+    x = "Cases of {shorten(paste0(names(without), ': ', number(without)))}",
     systems = names(without), cases = unname(without))
   constant <- names(Filter(function(v) {
     all(apply(v, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))

@@ -231,7 +231,7 @@ read_excel <- function(input) {
   }
   at <- if (is.numeric(sheet)) sheet else match(sheet, sheets)
   if (input$kind == "zip") add_note(input, sheet_faults(input, at))
-  with_map(resolve_rows(as.list(table), input))
+  add_default_map(resolve_rows(as.list(table), input))
 }
 
 # Notes on contents of a sheet that readxl does not report; `at` is its number.

@@ -59,7 +59,7 @@ read_inspect <- function(input) {
 }
 
 unzip_inspect <- function(input) {
-  folder <- tempfile(tmpdir = dirname(tempfile()))
+  folder <- tempfile()
   on.exit(unlink(folder, recursive = TRUE))
   if (!has_log(input)) abort_file(input, "is not a log of Inspect.")
   inside <- input$entries$name
@@ -71,10 +71,7 @@ unzip_inspect <- function(input) {
     abort_file(input, "cannot be unpacked.",
       i = "Convert it to JSON: `inspect log convert --to json`.")
   }
-  read <- function(file) {
-    text <- readLines(file.path(folder, file), warn = FALSE, encoding = "UTF-8")
-    parse_json(paste(text, collapse = "\n"), input)
-  }
+  read <- function(file) parse_json(read_text(file.path(folder, file)), input)
   samples <- grep("^samples/.*[.]json$", inside, value = TRUE)
   list(eval = read(intersect(inspect_headers, inside)[[1L]])$eval, samples = lapply(samples, read))
 }
@@ -96,7 +93,7 @@ read_promptfoo <- function(input) {
     result
   }, results, seq_along(results))
   nested_answers(input, results, "result", "graded assertions", function(result) {
-    provider <- id_of(result$provider)
+    provider <- provider_id(result$provider)
     case <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
     run <- result$evalId %||% as.list(input$record)$evalId
     list(
@@ -123,10 +120,10 @@ pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L
 assertion_name <- function(component) {
   assertion <- component$assertion
   assertion$metric %||%
-    paste(c(assertion$type %||% "assertion", id_of(assertion$provider)), collapse = " ")
+    paste(c(assertion$type %||% "assertion", provider_id(assertion$provider)), collapse = " ")
 }
 
-id_of <- function(provider) if (is.list(provider)) provider$id else provider
+provider_id <- function(provider) if (is.list(provider)) provider$id else provider
 
 # ---- DeepEval -------------------------------------------------------------------------------
 
@@ -175,7 +172,7 @@ read_lm_eval <- function(input) {
   table <- record_table(lapply(json_records(input), function(sample) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
   }), input)
-  binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1, TRUE, FALSE)), NA)
+  binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)), NA)
   binary <- setdiff(names(table)[binary], "doc_id")
   if (length(binary) == 0L) abort_file(input, "holds no metric of 0 and 1 only.")
   filter <- if (length(unique(table$filter)) > 1L) table$filter
