@@ -87,9 +87,9 @@ read_prodigy <- function(input) {
 
 is_doccano <- function(input) {
   record <- input$record
-  by_user <- is_object(record) && is.list(record$annotations) &&
-    any(c("user", "user_id") %in% names(record$annotations[1L][[1L]]))
-  by_user || is_object(record) && (is.list(record$label) || is.list(record$labels))
+  is_object(record) && (is.list(record$label) || is.list(record$labels) ||
+    is.list(record$annotations) &&
+      any(c("user", "user_id") %in% names(record$annotations[1L][[1L]])))
 }
 
 # Files contain all annotations with their users, or the annotations of one user.
@@ -104,7 +104,7 @@ read_doccano <- function(input) {
     }, "user", function(answer) answer["label"])
   } else {
     table <- record_table(json_records(input), input)
-    label <- if (is.null(table$label)) "labels" else "label"
+    label <- if ("label" %in% names(table)) "label" else "labels"
     got <- list(table = table, map = list(case = "id", rater = "file", rating = label))
   }
   if (any(vapply(got$table[[got$map$rating]], is.list, NA))) {
