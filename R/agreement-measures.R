@@ -15,10 +15,10 @@
 # default: kinds of ratings for which agreement() reports it by default;
 # weighted: its title with scale weights.
 new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1, upper = 1,
-                        scale = "nominal", raters = if (form == "table") 2 else Inf, least = 2L, weights = FALSE,
-                        metric = "identity", repeats = FALSE, of_category = FALSE,
-                        counted = FALSE, same_as = NA_character_, default = "never",
-                        weighted = title) {
+                        scale = "nominal", raters = if (form == "table") 2 else Inf, least = 2L,
+                        weights = FALSE, metric = "identity", repeats = FALSE,
+                        of_category = FALSE, counted = FALSE, same_as = NA_character_,
+                        default = "never", weighted = title) {
   mget(names(formals()))
 }
 

@@ -155,7 +155,8 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
   tasks <- list(
     view = rep(views, each = length(measures)), measure = rep(measures, length(views))
   )
-  table <- tibble::as_tibble(stack_tables(Map(result_row, tasks$view, tasks$measure, list(settings))))
+  rows <- Map(result_row, tasks$view, tasks$measure, list(settings))
+  table <- tibble::as_tibble(stack_tables(rows))
   if (settings$interval == "bootstrap") table <- add_bootstrap(table, tasks, settings)
   table$benchmark <- level_reached(table, settings$conf_level)
   off <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category", "reason")

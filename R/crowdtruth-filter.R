@@ -35,9 +35,8 @@ filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagge
   } else {
     c(if (!is.null(below)) "below", if (!missing(sd)) "sd")
   }
-  other <- setdiff(c("workers", "units"), what)
   abort_argument_if(unused, unused[[1L]],
-    "{.arg {unused[[1L]]}} is for {.code what = \"{other}\"}.")
+    "{.arg {unused[[1L]]}} is for {.code what = \"{setdiff(c('workers', 'units'), what)}\"}.")
   if (what == "workers") drop_workers(x, min_units, flagged) else drop_units(x, below, sd)
 }
 

@@ -46,7 +46,9 @@ new_crowdtruth <- function(tables, fields) {
     clarity = "units", unit_disagreement = "workers", worker_disagreement = "workers",
     uqs = "units", wqs = "workers", aqs = "annotations"
   )
-  means <- Map(function(table, column) mean_known(x[[table]][[column]] %||% NA), means, names(means))
+  means <- Map(function(table, column) {
+    mean_known(x[[table]][[column]] %||% NA)
+  }, means, names(means))
   sizes <- list(
     units = nrow(x$units), workers = of_named_raters(x$ratings, nrow(x$workers)),
     annotations = nrow(x$annotations),

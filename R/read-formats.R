@@ -126,7 +126,7 @@ find_format <- function(input, id) {
 
 abort_format <- function(input) {
   fields <- if (input$kind == "json") names(input$record)
-  looks <- find_signature(input) %||% if (input$kind == "other") {
+  looks <- find_signature(input) %||% if (input$kind == "other") { # nolint: object_usage.
     "not text: it holds zero bytes"
   } else if (input$kind == "json") {
     if (is.null(fields)) "JSON without objects" else
@@ -164,8 +164,8 @@ known_settings <- function(got, table, columns, systems, given) {
   if (!is.null(known$rater_kind)) {
     judges <- vapply(split(raters, kind_words[kinds]), shorten, "")
     judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
-    inform_fallible(c("Raters are taken for {judges}, as judges in such logs mostly are.", i = "If they are something else, say so by
-      {.arg rater_kind}, on which intervals depend."))
+    inform_fallible("Raters are taken for {judges}, as judges in such logs mostly are.",
+      i = "If they are something else, say so by {.arg rater_kind}, on which intervals depend.")
   }
   known
 }

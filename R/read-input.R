@@ -221,7 +221,7 @@ check_twice <- function(fields, input, at = seq_along(fields)) {
   kinds <- unique(fields)
   bad <- kinds[vapply(kinds, anyDuplicated, 0L) > 0L]
   if (length(bad) > 0L) {
-    first <- which(fields %in% bad)[[1L]]
+    first <- which(fields %in% bad)[[1L]] # nolint: object_usage.
     abort_file(input, "has a field twice in record {at[[first]]}.",
       x = "It is \"{repeated_values(fields[[first]])[[1L]]}\".")
   }

@@ -143,7 +143,7 @@ check_scores <- function(values, x, scale, system) {
   # `detail` may contain expressions of `first`, the row of the first wrong case.
   refuse <- function(wrong, message, detail = "", i = NULL) {
     row <- which(wrong)
-    first <- row[1L]
+    first <- row[1L] # nolint: object_usage.
     n <- count_noun(length(row), "case") # nolint: object_usage.
     abort_if(row, "scores", message,
       x = paste0("System \"{system}\": {n}, first \"{as_label(x$cases[first])}\"", detail, "."),

@@ -123,7 +123,7 @@ check_csv <- function(input, open) {
   spans <- c(FALSE, is.na(utils::head(fields, -1L)))
   short <- which(fields > 0L & fields < expected)
   alike <- length(short) + 1L >= sum(fields > 0L, na.rm = TRUE)
-  fault <- if (open) {
+  fault <- if (open) { # nolint: object_usage.
     line <- max(0L, which(!is.na(utils::head(fields, -1L)))) + 1L
     "opens a quote and does not close it."
   } else {
