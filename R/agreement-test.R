@@ -70,17 +70,14 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   about <- list(
     null = check_number(null, "null", -1, 1, open_max = TRUE),
     alternative = check_choice(alternative), conf_level = check_level(conf_level),
-    scale_name = name_of_weights(scale_weights)
-  )
-  settings <- list(
-    conf_level = about$conf_level, interval = check_choice(interval),
-    pooling = check_choice(pooling), scale_name = about$scale_name
+    scale_name = name_of_weights(scale_weights), interval = check_choice(interval),
+    pooling = check_choice(pooling)
   )
   given <- c(list(x = x), if (!is.null(y)) list(y = y))
   samples <- Map(function(data, arg) {
     data <- as_ratings_of_several(data, arg)
     weights <- check_scale_weights(scale_weights, data$categories)
-    list(view = new_view(data), settings = c(settings, list(scale_weights = weights)))
+    list(view = new_view(data), settings = c(about, list(scale_weights = weights)))
   }, given, names(given))
   about$silent <- abstain_note(samples$x$view$x)
   if (!is.null(y)) check_comparable(samples, given)
