@@ -351,7 +351,7 @@ overlap_of_raters <- function(view) {
   counts <- pattern_counts(x)
   n_all <- rowSums(counts)
   n_same <- counts[cbind(c(row(answers)), c(answers))]
-  cases <- function(rated) colSums(rated * view$cases)
+  cases <- function(rated) apply(rated, 2L, function(rows) sum(view$cases[rows]))
   share <- function(rated) cases(rated) / sum(view$cases)
   tibble::tibble(
     rater = x$raters, ratings = cases(rated), coverage = share(rated),

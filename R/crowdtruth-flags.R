@@ -157,14 +157,14 @@ fitted_rule <- function(value, known, folds) {
     unlist(lapply(split(use, known[use]), function(rows) rows[sample.int(length(rows))]))
   })
   fold <- (seq_along(shuffled) - 1L) %% folds + 1L
+  fit <- function(workers) fit_linear(value[workers, , drop = FALSE], known[workers])
   held_out <- rep(NA_real_, nrow(value))
   for (k in unique(fold)) {
-    train <- sort(shuffled[fold != k])
     test <- shuffled[fold == k]
-    weights <- fit_linear(value[train, , drop = FALSE], known[train])
+    weights <- fit(sort(shuffled[fold != k]))
     held_out[test] <- linear_score(value[test, , drop = FALSE], weights)
   }
-  weights <- fit_linear(value[use, , drop = FALSE], known[use])
+  weights <- fit(use)
   list(
     rule = "fitted", weights = weights, folds = max(fold), score = linear_score(value, weights),
     known = known, held_out = held_out

@@ -167,7 +167,7 @@ read_crowd <- function(input, case, rater, status, out, reason, answers, gold = 
   out <- fold_case(table[[status]] %||% "") %in% out
   table <- lapply(table, `[`, !out)
   truths <- stats::setNames(gold(asked), asked)
-  truths <- truths[vapply(truths, function(name) any(nzchar(table[[name]])), NA)]
+  truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
   table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
   list(
     table = table, choices = asked, truths = truths,
