@@ -2,34 +2,37 @@
 # registered measures the user's function is called.
 
 # Returns a list: estimate; std.error, conf.low and conf.high; n, the number of cases used; method
-# of the error; reason why a value is NA, or NULL; influence of a case of each pattern; null_error.
+# of the error; reason why a value is NA, or NA; influence of a case of each pattern; null_error.
 evaluate <- function(measure, view, settings) {
-  own <- is.function(measure$kernel)
-  method <- if (own && settings$interval == "analytic") "jackknife" else settings$interval
+  in_r <- is.function(measure$kernel)
+  method <- if (in_r && settings$interval == "analytic") "jackknife" else settings$interval
   why <- misfit(measure, view, settings)
   # Influences need weights that are counts. The bootstrap does not use influences.
   influence <- if (view$counted && method != "bootstrap") method else "none"
   raw <- if (!is.null(why)) {
     list(estimate = NA_real_, reason = why[[1L]], used = FALSE, null_error = NA_real_)
-  } else if (own) {
-    value_of_kernel(measure, view, influence)
+  } else if (in_r) {
+    estimate_by_kernel(measure, view, influence)
   } else {
-    value_of_core(measure, view, settings, influence)
+    estimate_by_core(measure, view, settings, influence)
   }
-  error_of_measure(raw, method, measure, view, settings$conf_level)
+  add_error(raw, method, measure, view, settings$conf_level)
 }
 
-value_of_core <- function(measure, view, settings, influence) {
+estimate_by_core <- function(measure, view, settings, influence) {
+  # Weights that are not counts have no scale, and their products could underflow. Dividing by a
+  # power of two causes no rounding.
+  weight <- if (view$counted) view$weight else view$weight / 2^floor(log2(max(view$weight)))
   raw <- na_real(core_agreement(
-    view$x$patterns, safe_weight(view), selection_of(view, measure),
-    kernel_options(measure, view, settings), influence, no_tick
+    view$x$patterns, weight, selection_of(view, measure), kernel_options(measure, view, settings),
+    influence, no_tick
   ))
   if (measure$counted && !view$counted) {
     raw$estimate <- NA_real_
     raw$reason <- "weights are not counts, and alpha depends on the number of ratings"
   } else if (is.na(raw$estimate)) {
-    raw$reason <- undefined_reasons[[if (by_weights(raw, measure, view)) "weights" else
-      raw$undefined]]
+    by_weights <- raw$undefined == "certain" && uses_several_categories(measure, view)
+    raw$reason <- undefined_reasons[[if (by_weights) "weights" else raw$undefined]]
   }
   raw
 }
@@ -44,15 +47,7 @@ undefined_reasons <- c(
   unshared = "some raters have no case in common"
 )
 
-# Weights that are not counts have no scale, and their products could underflow. Dividing by a power
-# of two causes no rounding.
-safe_weight <- function(view) {
-  if (view$counted) view$weight else view$weight / 2^floor(log2(max(view$weight)))
-}
-
-# Is agreement by chance certain although more than one category is in use?
-by_weights <- function(raw, measure, view) {
-  if (raw$undefined != "certain") return(FALSE)
+uses_several_categories <- function(measure, view) {
   rows <- core_rated_rows(view$x$patterns, view$weight, selection_of(view, measure))
   length(unique(rows$category[rows$weight[rows$row] > 0])) > 1L
 }
@@ -67,7 +62,7 @@ kernel_options <- function(measure, view, settings) {
 
 # Influences are derivatives with respect to the weight of a case. The variance is therefore their
 # weighted sum of squares.
-error_of_measure <- function(raw, method, measure, view, conf_level) {
+add_error <- function(raw, method, measure, view, conf_level) {
   n <- as.double(sum(view$cases[raw$used]))
   error <- if (n < 2 || length(raw$influence) == 0L) NA_real_ else
     sqrt(n / (n - 1) * sum(view$weight * raw$influence^2))
@@ -77,34 +72,32 @@ error_of_measure <- function(raw, method, measure, view, conf_level) {
     "weights are not counts"
   } else if (n < 2) {
     "there is only one case"
-  } else if (method != "bootstrap") {
-    why_no_error(error, method)
+  } else if (method == "bootstrap") {
+    NULL
+  } else if (is.na(error)) {
+    if (method == "jackknife") "without one of the cases the measure is undefined" else
+      "the measure has no derivative here; use the jackknife or the bootstrap"
+  } else if (error < 1e-12) {
+    no_influence
   }
   if (!is.null(lack)) error <- NA_real_
   limits <- raw$estimate + c(-1, 1) * t_quantile(conf_level, n) * error
   # Weights that the user defined may give estimates outside the range.
-  if (!is.na(raw$estimate) && raw$estimate >= measure$lower) limits <- pmax(limits, measure$lower)
-  if (!is.na(raw$estimate) && raw$estimate <= measure$upper) limits <- pmin(limits, measure$upper)
+  if (isTRUE(raw$estimate >= measure$lower)) limits <- pmax(limits, measure$lower)
+  if (isTRUE(raw$estimate <= measure$upper)) limits <- pmin(limits, measure$upper)
   list(
     estimate = raw$estimate, std.error = error, conf.low = limits[[1L]], conf.high = limits[[2L]],
     n = n, method = method, influence = raw$influence, null_error = raw$null_error,
-    reason = raw$reason %||% if (!is.null(lack)) paste0(no_interval, lack)
+    reason = raw$reason %||% if (is.null(lack)) NA_character_ else paste0(no_interval, lack)
   )
 }
 
-why_no_error <- function(error, method) {
-  if (is.na(error)) {
-    if (method == "jackknife") "without one of the cases the measure is undefined" else
-      "the measure has no derivative here; use the jackknife or the bootstrap"
-  } else if (error < 1e-12) {
-    "no case makes a difference to the estimate"
-  }
-}
+no_influence <- "no case makes a difference to the estimate"
 
 t_quantile <- function(conf_level, n) stats::qt((1 + conf_level) / 2, max(n - 1, 1))
 
 # Estimates of all replicates.
-bootstrap_task <- function(measure, view, settings, seed, tick) {
+bootstrap_estimates <- function(measure, view, settings, seed, tick) {
   if (is.function(measure$kernel)) {
     rows <- kernel_rows(measure, view)
     drawn <- new_resampling(rows$weight, c(settings, list(seed = seed)))
@@ -154,27 +147,24 @@ kernel_value <- function(measure, rows, weight) {
   measure$kernel(as.table(matrix(crossed, k, dimnames = sides)))
 }
 
-value_of_kernel <- function(measure, view, influence) {
+estimate_by_kernel <- function(measure, view, influence) {
   rows <- kernel_rows(measure, view)
-  estimate <- if (sum(rows$weight) > 0) call_kernel(measure, rows, rows$weight) else NA_real_
-  known <- !is.na(estimate)
+  estimate <- if (any(rows$weight > 0)) call_kernel(measure, rows, rows$weight) else NA_real_
   list(
-    estimate = estimate, reason = if (!known) "the registered kernel gives no value",
+    estimate = estimate, reason = if (is.na(estimate)) "the registered kernel gives no value",
     used = rows$of_pattern > 0L, null_error = NA_real_,
-    influence = if (known && influence == "jackknife") {
-      c(0, jackknife_function(measure, rows))[rows$of_pattern + 1L]
+    influence = if (!is.na(estimate) && influence == "jackknife") {
+      c(0, jackknife_influence(measure, rows))[rows$of_pattern + 1L]
     }
   )
 }
 
 # Jackknife influences, as in the core. NA where the measure is undefined.
-jackknife_function <- function(measure, rows) {
-  n <- sum(rows$weight)
-  there <- rows$weight > 0
-  without <- numeric(length(there))
-  without[there] <- vapply(which(there), function(i) {
-    call_kernel(measure, rows, replace(rows$weight, i, rows$weight[[i]] - 1))
+jackknife_influence <- function(measure, rows) {
+  weight <- rows$weight
+  n <- sum(weight)
+  without <- vapply(seq_along(weight), function(i) {
+    if (weight[[i]] == 0) 0 else call_kernel(measure, rows, replace(weight, i, weight[[i]] - 1))
   }, 0)
-  mean <- sum(rows$weight * without) / n
-  ifelse(there, (n - 1) / n * (mean - without), 0)
+  ifelse(weight > 0, (n - 1) / n * (sum(weight * without) / n - without), 0)
 }

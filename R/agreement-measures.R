@@ -15,17 +15,17 @@
 # default: kinds of ratings for which agreement() reports it by default;
 # weighted: its title with scale weights.
 new_measure <- function(id, title, reference, kernel = id, form = "counts", lower = -1, upper = 1,
-                        scale = "nominal", raters = Inf, least = 2L, weights = FALSE,
-                        metric = "identity", repeats = FALSE, of_category = FALSE,
-                        counted = FALSE, same_as = NA_character_, default = "never",
-                        weighted = title) {
+                        scale = "nominal", raters = if (form == "table") 2 else Inf, least = 2L,
+                        weights = FALSE, metric = "identity", repeats = FALSE,
+                        of_category = FALSE, counted = FALSE, same_as = NA_character_,
+                        default = "never", weighted = title) {
   mget(names(formals()))
 }
 
-chance_family <- function(id, title, reference, ...) {
+chance_family <- function(id, title, reference) {
   new_measure(
     id, title, reference,
-    kernel = "chance_kappa", weights = TRUE, repeats = TRUE, same_as = "chance_kappa", ...
+    kernel = "chance_kappa", weights = TRUE, repeats = TRUE, same_as = "chance_kappa"
   )
 }
 
@@ -118,26 +118,26 @@ built_in_measures <- list(
   new_measure(
     "bangdiwala_b", "Bangdiwala's B",
     "Munoz and Bangdiwala (1997), Journal of Applied Statistics 24, 105-112",
-    form = "table", lower = 0, raters = 2, default = "two"
+    form = "table", lower = 0, default = "two"
   ),
   new_measure(
     "yule_y", "Yule's Y", "Yule (1912), Journal of the Royal Statistical Society 75, 579-652",
-    form = "table", scale = "binary", raters = 2, default = "two"
+    form = "table", scale = "binary", default = "two"
   ),
   new_measure(
     "information_agreement", "Information agreement, IA_C",
     "Casagrande, Fabris and Girometti (2020), doi:10.1109/BIBM49941.2020.9313173",
-    form = "table", lower = 0, raters = 2, default = "two"
+    form = "table", lower = 0, default = "two"
   ),
   new_measure(
     "information_agreement_plain", "Information agreement, IA",
     "Casagrande, Fabris and Girometti (2020), doi:10.1007/s11517-020-02261-2",
-    form = "table", lower = 0, raters = 2
+    form = "table", lower = 0
   ),
   new_measure(
     "cohen_kappa_max", "Largest Cohen's kappa with these margins",
     "Cohen (1960), Educational and Psychological Measurement 20, 37-46",
-    kernel = function(table) largest_kappa(table), form = "table", raters = 2
+    kernel = function(table) largest_kappa(table), form = "table"
   ),
   new_measure(
     "specific_agreement", "Specific agreement on a category",
@@ -213,23 +213,22 @@ names(built_in_measures) <- vapply(built_in_measures, `[[`, "", "id")
 #' @name agreement_measures
 NULL
 
-poolings <- c("pairs", "cases", "fleiss-cuzick")
-
-bare_measure <- function(x, id, scale_weights = NULL, pooling = "pairs") {
+bare_measure <- function(x, id, scale_weights = NULL,
+                         pooling = c("pairs", "cases", "fleiss-cuzick")) {
   check_given(2L)
   compared <- as_compared(x, scale_weights)
   settings <- list(
-    interval = "none", pooling = check_choice(pooling, poolings, "pooling"),
+    interval = "none", pooling = check_choice(pooling),
     conf_level = 0.9, scale_weights = compared$scale_weights,
     scale_name = name_of_weights(scale_weights)
   )
   view <- new_view(compared$x)
   measure <- find_measures(id, list(view), settings)[[1L]]
   if (compared$x$ordered && length(view$labels) > 2L) inform_level(measure, settings$scale_name)
-  found <- evaluate(measure, view, settings)
-  warn_if(is.na(found$estimate), "undefined", "{measure$title} is {.code NA}: {found$reason}.",
-    measure = id, reason = found$reason)
-  found$estimate
+  result <- evaluate(measure, view, settings)
+  warn_if(is.na(result$estimate), "undefined", "{measure$title} is {.code NA}: {result$reason}.",
+    measure = id, reason = result$reason)
+  result$estimate
 }
 
 # Informs how the measure treats near misses between ordered categories.
@@ -242,13 +241,11 @@ inform_level <- function(measure, scale_name) {
 
 # Makes the function of a measure that takes scale weights. `pooled`: it also takes `pooling`.
 measure_function <- function(id, pooled = TRUE) {
-  given <- if (pooled) quote(pooling) else "pairs"
+  pooling <- if (pooled) formals(bare_measure)["pooling"]
   rlang::new_function(
-    c(
-      alist(x = , scale_weights = NULL),
-      if (pooled) alist(pooling = c("pairs", "cases", "fleiss-cuzick"))
-    ),
-    rlang::call2("bare_measure", quote(x), id, quote(scale_weights), given), topenv()
+    c(alist(x = , scale_weights = NULL), pooling), rlang::call2(
+      "bare_measure", quote(x), id, quote(scale_weights), !!!lapply(names(pooling), as.name)
+    ), topenv()
   )
 }
 
@@ -304,7 +301,7 @@ krippendorff_alpha <- function(x, level = c("nominal", "ordinal", "interval", "r
 # Is x cases x raters, with more distinct numbers than the largest number of categories?
 has_many_numbers <- function(x) {
   (is.matrix(x) && is.numeric(x) || is.data.frame(x) && all(vapply(x, is.numeric, NA))) &&
-    length(unique(as.vector(as.matrix(x)))) > max_categories
+    length(unique(c(as.matrix(x)))) > max_categories
 }
 
 # Alpha at the interval level, from sums of squares in one pass (Krippendorff 2004).
@@ -346,41 +343,34 @@ disagreement_error <- function(x) {
 # A row per rating of a case with other ratings: its credit, weight and rater.
 compared_ratings <- function(x) {
   pattern <- rating_pattern(x)
-  own <- cbind(seq_along(pattern), rating_category(x))
-  others <- pattern_ratings(x)[pattern, , drop = FALSE]
-  others[own] <- others[own] - 1
-  leads <- others == row_top(others)
-  with_others <- pattern_lengths(x)[pattern] > 1L
+  cell <- cbind(seq_along(pattern), rating_category(x))
+  other_ratings <- pattern_counts(x)[pattern, , drop = FALSE]
+  other_ratings[cell] <- other_ratings[cell] - 1L
+  leads <- is_row_top(other_ratings)
   data.frame(
-    credit = leads[own] / rowSums(leads), weight = pattern_weights(x)[pattern],
+    credit = leads[cell] / rowSums(leads), weight = pattern_weights(x)[pattern],
     rater = rating_rater(x)
-  )[with_others, ]
+  )[pattern_lengths(x)[pattern] > 1L, ]
 }
 
-# Numbers of ratings, patterns x categories.
-pattern_ratings <- function(x) {
-  at <- rating_pattern(x) + (rating_category(x) - 1) * n_patterns(x)
-  matrix(tabulate(at, n_patterns(x) * n_categories(x)), n_patterns(x))
-}
-
-row_top <- function(n) n[cbind(seq_len(nrow(n)), max.col(n, "first"))]
+# Is each number the largest of its row, or equal to it?
+is_row_top <- function(n) n == n[cbind(seq_len(nrow(n)), max.col(n, "first"))]
 
 # Share of cases in which each rater and each system agrees with the plurality of the (other)
 # raters. NA for raters without such cases.
 plurality_shares <- function(x) {
   at <- compared_ratings(x)
-  of_raters <- ratio(
+  rater_shares <- ratio(
     rowsum_codes(at$rater, at$weight * at$credit, n_raters(x)),
     rowsum_codes(at$rater, at$weight, n_raters(x))
   )
-  n <- pattern_ratings(x)
-  leads <- n == row_top(n)
+  leads <- is_row_top(pattern_counts(x))
   answer <- pattern_answers(x)
-  of_systems <- vapply(seq_along(x$systems), function(s) {
-    use <- which(rowSums(n) > 0 & answer[, s] > 0L)
+  system_shares <- vapply(seq_along(x$systems), function(s) {
+    use <- which(rated_patterns(x) & answer[, s] > 0L)
     credit <- leads[cbind(use, answer[use, s])] / rowSums(leads[use, , drop = FALSE])
     weight <- pattern_weights(x)[use]
     sum(weight * credit) / sum(weight)
   }, 0)
-  stats::setNames(c(of_raters, of_systems), c(x$raters, x$systems))
+  stats::setNames(c(rater_shares, system_shares), c(x$raters, x$systems))
 }

@@ -58,7 +58,7 @@ NULL
 # `about`: list of further data for plots and sentences.
 new_agreement <- function(table, about) {
   labels <- agreement_labels(table)
-  about$views <- views_of(table, about)
+  about$views <- compared_views(table, about)
   part <- part_column(table)
   if (length(part) > 0L) {
     about$header <- c(count_noun(length(about$views), part), paste0(
@@ -70,10 +70,10 @@ new_agreement <- function(table, about) {
   new_result("agreement",
     again = new_agreement,
     tables = list(
-      agreement = table, benchmark = benchmark_of,
-      cases = function(x) of_views(x, agreement_by_case),
-      coincidence = function(x) of_views(x, coincidences),
-      overlap = function(x) of_views(x, overlap_of_raters)
+      agreement = table, benchmark = tidy_benchmark,
+      cases = function(x) stack_views(x, agreement_by_case),
+      coincidence = function(x) stack_views(x, coincidences),
+      overlap = function(x) stack_views(x, overlap_of_raters)
     ),
     about = about,
     facts = list(
@@ -97,16 +97,17 @@ new_agreement <- function(table, about) {
 }
 
 agreement_line <- function(table, about) {
-  two <- function(value) decimals(value, 2L)
   if (nrow(table) != 1L) {
-    return(shorten(paste(names_of_agreement(table), two(table$estimate)), "; "))
+    return(shorten(paste(names_of_agreement(table), decimals(table$estimate, 2L)), "; "))
   }
-  title <- measure_titles(table$measure, about$scale_name)
-  paste(names_of_agreement(table, title), estimate_words(table, about$conf_level, two))
+  paste(
+    names_of_agreement(table, measure_titles(table$measure, about$scale_name)),
+    estimate_words(table, about$conf_level, function(value) decimals(value, 2L))
+  )
 }
 
 # The ratings that were compared, one for each part that `table` has rows of.
-views_of <- function(table, about = attr(table, "about")) {
+compared_views <- function(table, about = attr(table, "about")) {
   keep <- names(about$views) %in% unlist(table[part_column(table)])
   if (length(keep) > 0L) about$views[keep] else about$views
 }
@@ -133,7 +134,7 @@ agreement_notes <- function(table, about) {
         "Interval: analytic, or jackknife where none is"
       }
     ),
-    if (isTRUE(about$unequal)) paste0(
+    if (about$unequal) paste0(
       "Cases have different numbers of ratings; agreement is pooled over ", about$pooling,
       " (see `pooling`)"
     ),
@@ -145,17 +146,18 @@ agreement_notes <- function(table, about) {
 # them. Without weights, for ordered categories: only some measures count near misses.
 weights_note <- function(measures, about) {
   name <- about$scale_name
-  if (name != unweighted) {
-    paste0(
-      "Scale weights: ", name,
-      if ("gwet_ac" %in% measures) "; gwet_ac is Gwet's AC2 with them (AC1 without)",
-      if (name == "ordinal" && "krippendorff_alpha" %in% measures) {
-        "; Krippendorff's own ordinal alpha is another number, krippendorff_alpha_ordinal"
-      }
-    )
-  } else if (isTRUE(about$ordered)) {
-    "Categories are ordered, and only ordinal and weighted measures count near misses"
+  if (name == unweighted) {
+    return(if (isTRUE(about$ordered)) {
+      "Categories are ordered, and only ordinal and weighted measures count near misses"
+    })
   }
+  paste0(
+    "Scale weights: ", name,
+    if ("gwet_ac" %in% measures) "; gwet_ac is Gwet's AC2 with them (AC1 without)",
+    if (name == "ordinal" && "krippendorff_alpha" %in% measures) {
+      "; Krippendorff's own ordinal alpha is another number, krippendorff_alpha_ordinal"
+    }
+  )
 }
 
 # Published names for ranges of agreement, with the lower bound of each range.
@@ -168,7 +170,7 @@ benchmark_scales <- list(
 )
 
 # Method of tidy(): benchmark levels at the confidence level of the agreement result.
-benchmark_of <- function(x, ..., scale = names(benchmark_scales)) {
+tidy_benchmark <- function(x, ..., scale = names(benchmark_scales)) {
   check_dots_empty(...)
   scale <- check_choice(scale)
   abort_argument_if(!has_columns(x, c("measure", "estimate", "std.error")), "x",
@@ -182,15 +184,15 @@ benchmark_table <- function(x, scale, conf_level) {
   row <- rep(seq_len(nrow(x)), each = length(lower))
   reason <- why_no_benchmark(x)[row]
   error <- replace(x$std.error[row], !is.na(reason), NA_real_)
-  below <- function(at) stats::pnorm(rep_len(at, length(row)), x$estimate[row], error)
+  below <- function(at) stats::pnorm(at, x$estimate[row], error)
   upper <- c(1, lower[-length(lower)])
   membership <- (below(upper) - below(lower)) / (below(1) - below(-1))
   cumulative <- stats::ave(membership, row, FUN = cumsum)
   enough <- cumulative >= conf_level
   tibble::tibble(
     plain_tibble(x)[row, agreement_labels(x)], estimate = x$estimate[row], scale = scale,
-    level = rep_len(names(lower), length(row)), lower = rep_len(unname(lower), length(row)),
-    upper = rep_len(unname(upper), length(row)), membership = membership,
+    level = rep(names(lower), nrow(x)), lower = rep(unname(lower), nrow(x)),
+    upper = rep(unname(upper), nrow(x)), membership = membership,
     cumulative = cumulative, reached = enough %in% TRUE & !duplicated(data.frame(row, enough)),
     reason = reason
   )
@@ -206,17 +208,15 @@ level_reached <- function(x, conf_level) {
 # Reasons why a row has no benchmark. The scales are for values from -1 to 1. A registered measure
 # may have been removed since.
 why_no_benchmark <- function(x) {
-  known <- all_measures()[as.character(x$measure)]
-  end <- function(name, otherwise) vapply(known, function(m) m[[name]] %||% otherwise, 0)
-  upper <- unname(end("upper", 1))
+  measures <- unname(all_measures()[as.character(x$measure)])
+  upper <- vapply(measures, function(m) m$upper %||% 1, 0)
+  corrected <- vapply(measures, function(m) (m$lower %||% -1) < 0, NA)
   covered <- stats::pnorm(1, x$estimate, x$std.error) - stats::pnorm(-1, x$estimate, x$std.error)
-  reason <- rep(NA_character_, nrow(x))
-  reason[which(covered < 1e-8)] <- "the estimate is far from all levels"
-  reason[is.na(x$estimate) | is.na(x$std.error)] <- "no standard error"
-  wide <- upper != 1
-  reason[wide] <- paste0(
-    "values go up to ", vapply(upper[wide], format, ""), ", those of the scale to 1",
-    recycle0 = TRUE
+  reason <- first_reason(
+    "no standard error" = is.na(x$estimate) | is.na(x$std.error),
+    "the estimate is far from all levels" = covered < 1e-8
   )
-  replace(reason, end("lower", -1) >= 0, "not corrected for chance")
+  limits <- paste0("values go up to ", vapply(upper, format, ""), ", those of the scale to 1")
+  reason[upper != 1] <- limits[upper != 1]
+  replace(reason, !corrected, "not corrected for chance")
 }

@@ -9,7 +9,7 @@ measure_titles <- function(ids, scale_weights = unweighted) {
   known <- all_measures()
   ids <- unique(as.character(ids))
   titles <- vapply(ids, function(id) {
-    (if (weighted) known[[id]]$weighted) %||% known[[id]]$title %||% id
+    known[[id]][[if (weighted) "weighted" else "title"]] %||% id
   }, "")
   if (weighted) titles[] <- paste0(titles, ", ", scale_weights, " weights")
   shared <- titles %in% titles[duplicated(titles)]
@@ -29,26 +29,28 @@ find_measures <- function(ids, views, settings) {
     why
   }
   if (is.null(ids)) {
-    one <- views[[1L]]
-    panel <- if (one$judges == 2L) "two" else "many"
-    shown <- c("always", panel, if (one$binary) "category" else if (one$x$ordered) "ordered")
+    view <- views[[1L]]
+    shown <- c(
+      "always", if (view$judges == 2L) "two" else "many",
+      if (view$binary) "category" else if (view$x$ordered) "ordered"
+    )
     defaults <- Filter(function(m) {
       all(m$default %in% shown) && is.null(misfit_of_all(m))
     }, known)
     ordered <- vapply(defaults, function(m) "ordered" %in% m$default, NA)
-    if (length(defaults) > 0L) return(c(defaults[ordered], defaults[!ordered]))
+    if (length(defaults) > 0L) return(defaults[order(!ordered)])
     ids <- "percent_agreement"
   }
-  found <- find_records("measure", ids, known)
-  for (measure in found) {
+  measures <- find_records("measure", ids, known)
+  for (measure in measures) {
     why <- misfit_of_all(measure)
     # Without an order, the measure is NA if others were requested as well.
-    if (length(found) > 1L && "order" %in% names(why)) next
-    abort_if(!is.null(why), "measure",
+    if (length(measures) > 1L && "order" %in% names(why)) next
+    abort_if(why, "measure",
       paste0("{.val {measure$id}} is not defined here: ", why[[1L]]), i = why[-1L],
       measure = measure$id)
   }
-  found
+  measures
 }
 
 # Reason why a measure is not defined for these ratings, and a hint; NULL if it is defined.
@@ -79,10 +81,7 @@ misfit <- function(measure, view, settings) {
       "Use {.code agreement(by_category = TRUE)} for each category against the others."
     )
   } else if (!measure$weights && !is.null(settings$scale_weights)) {
-    c(
-      "it takes no {.arg scale_weights}.",
-      "{.code measures()$weights} shows which do."
-    )
+    c("it takes no {.arg scale_weights}.", "{.code measures()$weights} shows which do.")
   } else if (lacks_order(measure, view, settings)) {
     c(
       order = "it needs an order of the categories, and none was declared.",
@@ -116,8 +115,7 @@ name_of_weights <- function(weights) {
 check_scale_weights <- function(weights, labels) {
   if (is.null(weights)) return(NULL)
   if (is.character(weights)) {
-    name <- check_choice(weights, scale_names, "scale_weights")
-    return(scale_matrix(name, labels))
+    return(scale_matrix(check_choice(weights, scale_names, "scale_weights"), labels))
   }
   n <- length(labels)
   ok <- is.matrix(weights) && is.numeric(weights) && all(dim(weights) == n) &&
@@ -184,8 +182,8 @@ as_compared <- function(x, scale_weights) {
     i = "Give one of {.or {.val {set_scales}}}, or ask about one label at a time with
         {.fun single_label}.", arg = "scale_weights")
   check_single_answers(x, "x", "Sets of labels need one answer of each rater on a case.")
-  found <- label_sets(x)
-  list(x = found$x, scale_weights = set_weights(found$has, scale_weights))
+  sets <- label_sets(x)
+  list(x = sets$x, scale_weights = set_weights(sets$has, scale_weights))
 }
 
 # x with a category per set of labels. `has` (sets x labels): is the label in the set? Systems give
@@ -195,15 +193,15 @@ label_sets <- function(x) {
   answer <- answer_number(entries)
   first <- !duplicated(answer)
   labels <- seq_along(x$categories)
-  of_answer <- unname(lapply(split(entries$label, answer), function(given) sort(given[given > 0L])))
-  alone <- if (n_systems(x) > 0L) as.list(labels)
-  sets <- unique(c(of_answer, alone))
+  chosen <- unname(lapply(split(entries$label, answer), function(label) sort(label[label > 0L])))
+  singles <- if (n_systems(x) > 0L) as.list(labels)
+  sets <- unique(c(chosen, singles))
   has <- t(vapply(sets, function(set) labels %in% set, labels > 0L))
-  if (length(alone) > 0L) x <- recode_answers(x, match(alone, sets))
+  if (!is.null(singles)) x <- recode_answers(x, match(singles, sets))
   names <- vapply(sets, function(set) paste(x$categories[set], collapse = " + "), "")
   names[names == ""] <- "no label"
   answers <- list(
-    unit = entries$unit[first], worker = entries$worker[first], label = match(of_answer, sets)
+    unit = entries$unit[first], worker = entries$worker[first], label = match(chosen, sets)
   )
   list(x = rebuild(x, answers, make.unique(names)), has = has)
 }

@@ -70,36 +70,33 @@ compare_agreement <- function(x, y = NULL, measures = NULL, null = 0, scale_weig
   about <- list(
     null = check_number(null, "null", -1, 1, open_max = TRUE),
     alternative = check_choice(alternative), conf_level = check_level(conf_level),
-    scale_name = name_of_weights(scale_weights)
-  )
-  settings <- list(
-    conf_level = about$conf_level, interval = check_choice(interval),
-    pooling = check_choice(pooling), scale_name = about$scale_name
+    scale_name = name_of_weights(scale_weights), interval = check_choice(interval),
+    pooling = check_choice(pooling)
   )
   given <- c(list(x = x), if (!is.null(y)) list(y = y))
-  samples <- Map(function(one, arg) {
-    one <- as_ratings_of_several(one, arg)
-    weights <- check_scale_weights(scale_weights, one$categories)
-    list(view = new_view(one), settings = c(settings, list(scale_weights = weights)))
+  samples <- Map(function(data, arg) {
+    data <- as_ratings_of_several(data, arg)
+    weights <- check_scale_weights(scale_weights, data$categories)
+    list(view = new_view(data), settings = c(about, list(scale_weights = weights)))
   }, given, names(given))
   about$silent <- abstain_note(samples$x$view$x)
   if (!is.null(y)) check_comparable(samples, given)
-  found <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings))
+  suitable <- lapply(samples, function(s) find_measures(measures, list(s$view), s$settings))
   if (!is.null(y)) {
-    both <- found$x[intersect(names(found$x), names(found$y))]
-    rows <- lapply(both, compare_row, samples, about)
+    suitable <- suitable$x[intersect(names(suitable$x), names(suitable$y))]
+    rows <- lapply(suitable, compare_row, samples, about)
     about$caption <- "Agreement of one panel minus that of another, "
     about$columns <- c("measure", first = "estimate1", second = "estimate2",
       difference = "estimate", "conf.low", "conf.high", p = "p.value")
-    return(new_agreement_test(tibble::as_tibble(stack_tables(rows)), about))
+  } else {
+    if (is.null(measures)) { # measures whose value under chance is zero
+      suitable$x <- Filter(function(measure) measure$lower < 0, suitable$x)
+    }
+    rows <- lapply(suitable$x, test_row, samples$x, about)
+    sign <- c(two.sided = "different from", greater = "above", less = "below")[[about$alternative]]
+    about$caption <- paste0("Is agreement ", sign, " ", format(about$null), "? ")
+    about$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
   }
-  if (is.null(measures)) { # measures whose value under chance is zero
-    found$x <- Filter(function(measure) measure$lower < 0, found$x)
-  }
-  sign <- c(two.sided = "different from", greater = "above", less = "below")[[about$alternative]]
-  about$caption <- paste0("Is agreement ", sign, " ", format(about$null), "? ")
-  about$columns <- c("measure", "estimate", "std.error", "statistic", p = "p.value")
-  rows <- lapply(found$x, test_row, samples$x, about)
   new_agreement_test(tibble::as_tibble(stack_tables(rows)), about)
 }
 
@@ -120,18 +117,18 @@ check_comparable <- function(samples, given) {
 }
 
 test_row <- function(measure, sample, about) {
-  of <- evaluate(measure, sample$view, sample$settings)
-  degrees <- of$n - 1
-  if (about$null == 0 && !is.na(of$null_error) && sample$view$counted) {
-    of[c("std.error", "method", "reason")] <- list(of$null_error, "null", NULL)
+  result <- evaluate(measure, sample$view, sample$settings)
+  degrees <- result$n - 1
+  if (about$null == 0 && !is.na(result$null_error) && sample$view$counted) {
+    result[c("std.error", "method", "reason")] <- list(result$null_error, "null", NA_character_)
     degrees <- Inf
   }
-  statistic <- (of$estimate - about$null) / of$std.error
-  list(
-    measure = measure$id, scale_weights = about$scale_name, estimate = of$estimate,
-    null = about$null, std.error = of$std.error, statistic = statistic,
-    p.value = p_value(statistic, degrees, about$alternative), alternative = about$alternative,
-    n = of$n, method = of$method, reason = of$reason %||% NA_character_
+  statistic <- (result$estimate - about$null) / result$std.error
+  c(
+    measure = measure$id, scale_weights = about$scale_name, result["estimate"], about["null"],
+    result["std.error"], statistic = statistic,
+    p.value = p_value(statistic, degrees, about$alternative), about["alternative"],
+    result[c("n", "method", "reason")]
   )
 }
 
@@ -145,34 +142,35 @@ p_value <- function(statistic, degrees, alternative) {
 }
 
 compare_row <- function(measure, samples, about) {
-  of <- lapply(samples, function(s) evaluate(measure, s$view, s$settings))
+  results <- lapply(samples, function(s) evaluate(measure, s$view, s$settings))
+  x <- results$x
+  y <- results$y
   cases <- lapply(samples, function(s) as_label(s$view$x$cases))
-  difference <- of$x$estimate - of$y$estimate
-  reason <- of$x$reason %||% of$y$reason
-  error <- if (is.null(reason)) difference_error(samples, of, cases) else NA_real_
-  if (!is.na(error) && error < 1e-12) {
+  difference <- x$estimate - y$estimate
+  reason <- if (is.na(x$reason)) y$reason else x$reason
+  error <- if (is.na(reason)) difference_error(samples, results, cases) else NA_real_
+  if (isTRUE(error < 1e-12)) {
     error <- NA_real_
-    reason <- paste0(no_interval, "no case makes a difference to the estimate")
+    reason <- paste0(no_interval, no_influence)
   }
-  n <- min(of$x$n, of$y$n)
+  n <- min(x$n, y$n)
   limits <- difference + c(-1, 1) * error * t_quantile(about$conf_level, n)
   statistic <- (difference - about$null) / error
   list(
     measure = measure$id, scale_weights = about$scale_name, estimate = difference,
-    estimate1 = of$x$estimate, estimate2 = of$y$estimate, std.error = error,
-    conf.low = limits[[1L]], conf.high = limits[[2L]], statistic = statistic,
+    estimate1 = x$estimate, estimate2 = y$estimate, std.error = error, conf.low = limits[[1L]],
+    conf.high = limits[[2L]], statistic = statistic,
     p.value = p_value(statistic, n - 1, about$alternative),
-    n = length(intersect(cases$x, cases$y)), method = of$x$method,
-    reason = reason %||% NA_character_
+    n = length(intersect(cases$x, cases$y)), method = x$method, reason = reason
   )
 }
 
 # Standard error of the difference. Influences of common cases are subtracted, so that shared
 # variation cancels.
-difference_error <- function(samples, of, cases) {
-  influence <- Map(function(s, one) {
-    one$influence[pattern_of_case(s$view$x)] * sqrt(one$n / (one$n - 1))
-  }, samples, of)
+difference_error <- function(samples, results, cases) {
+  influence <- Map(function(sample, result) {
+    result$influence[pattern_of_case(sample$view$x)] * sqrt(result$n / (result$n - 1))
+  }, samples, results)
   at <- match(cases$x, cases$y)
   shared <- !is.na(at)
   influence$x[shared] <- influence$x[shared] - influence$y[at[shared]]
@@ -201,13 +199,14 @@ NULL
 new_agreement_test <- function(table, about) {
   compared <- has_columns(table, "estimate1")
   cases <- max(0, table$n)
-  p <- ifelse(table$p.value < 0.0005, "< .001", paste("=", decimals(table$p.value)))
+  p <- table$p.value
+  p_words <- ifelse(p < 0.0005, "< .001", paste("=", decimals(p)))
   new_result("agreement_test",
     again = new_agreement_test, tables = list(tests = table), about = about,
     facts = c(
       list(
         measures = nrow(table), cases = cases,
-        p.value = if (all(is.na(table$p.value))) NA_real_ else min(table$p.value, na.rm = TRUE)
+        p.value = if (all(is.na(p))) NA_real_ else min(p, na.rm = TRUE)
       ),
       about[if (compared) "conf_level" else c("null", "alternative")]
     ),
@@ -215,7 +214,7 @@ new_agreement_test <- function(table, about) {
       if (compared) "difference of ",
       names_of_agreement(table, measure_titles(table$measure, about$scale_name)), " ",
       decimals(table$estimate, 2L),
-      ifelse(is.na(table$p.value), paste0(" (", table$reason, ")"), paste(", p", p))
+      ifelse(is.na(p), paste0(" (", table$reason, ")"), paste(", p", p_words))
     ), "; "),
     caption = paste0(about$caption, count_noun(cases, if (compared) "common case" else "case")),
     shown = view(

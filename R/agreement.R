@@ -151,12 +151,13 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
     i = "Leave out {.arg scale_weights} or {.arg by_category}.")
   views <- if (check_flag(pairwise, "pairwise")) pair_views(view) else list(view)
   if (by_category) views <- unlist(lapply(views, views_of_categories), recursive = FALSE)
-  found <- find_measures(measures, views, settings)
-  tasks <- unlist(lapply(views, function(view) {
-    lapply(found, function(measure) list(view = view, measure = measure))
-  }), recursive = FALSE)
-  table <- tibble::as_tibble(stack_tables(lapply(tasks, result_row, settings)))
-  if (settings$interval == "bootstrap") table <- with_bootstrap(table, tasks, settings)
+  measures <- find_measures(measures, views, settings)
+  tasks <- list(
+    view = rep(views, each = length(measures)), measure = rep(measures, length(views))
+  )
+  rows <- Map(result_row, tasks$view, tasks$measure, list(settings))
+  table <- tibble::as_tibble(stack_tables(rows))
+  if (settings$interval == "bootstrap") table <- add_bootstrap(table, tasks, settings)
   table$benchmark <- level_reached(table, settings$conf_level)
   off <- c(if (!pairwise) c("rater1", "rater2"), if (!by_category) "category", "reason")
   pair <- if (view$judges == 2L && !has_counts(view$x) && !view$repeated) {
@@ -175,12 +176,12 @@ agreement <- function(x, measures = NULL, scale_weights = NULL, conf_level = def
 
 pair_views <- function(view) {
   check_named_raters(view$x, "pairwise", "There are no pairs of raters to compare.")
-  check_pair_numbers(length(view$judges), columns_of_pairs)
-  utils::combn(view$judges, 2L, function(pair) view_pair(view, pair), simplify = FALSE)
+  check_pair_numbers(view$judges, columns_of_pairs)
+  utils::combn(view$judges, 2L, view_pair, simplify = FALSE, view = view)
 }
 
 # Runs the bootstrap of all tasks with one progress bar.
-with_bootstrap <- function(table, tasks, settings) {
+add_bootstrap <- function(table, tasks, settings) {
   known <- which(is.na(table$reason))
   check_memory(
     as.double(settings$replicates) * length(known), "replicates of measures",
@@ -190,8 +191,8 @@ with_bootstrap <- function(table, tasks, settings) {
   seed <- draw_seed()
   replicates <- vapply(seq_along(known), function(i) {
     tick <- function(done) bar$tick((i - 1L) * settings$replicates + done)
-    task <- tasks[[known[[i]]]]
-    bootstrap_task(task$measure, task$view, settings, seed, tick)
+    k <- known[[i]]
+    bootstrap_estimates(tasks$measure[[k]], tasks$view[[k]], settings, seed, tick)
   }, double(settings$replicates))
   bar$close()
   intervals <- core_percentile_intervals(replicates, settings$conf_level, FALSE)
@@ -208,17 +209,14 @@ with_bootstrap <- function(table, tasks, settings) {
   table
 }
 
-# A row of the result: labels of the task, estimate, standard error and interval.
-result_row <- function(task, settings) {
-  view <- task$view
-  of <- evaluate(task$measure, view, settings)
+# A row of the result: labels, estimate, standard error and interval.
+result_row <- function(view, measure, settings) {
   c(
     list(
       rater1 = view$names[[1L]], rater2 = view$names[[2L]], category = view$labels[[1L]],
-      measure = task$measure$id, scale_weights = settings$scale_name
+      measure = measure$id, scale_weights = settings$scale_name
     ),
-    of[c("estimate", "std.error", "conf.low", "conf.high", "n", "method")],
-    reason = of$reason %||% NA_character_
+    evaluate(measure, view, settings)[c("estimate", interval_columns, "n", "method", "reason")]
   )
 }
 
@@ -227,14 +225,13 @@ result_row <- function(task, settings) {
 header_of_agreement <- function(view) {
   x <- view$x
   header <- format_header(x)
-  header[[1L]] <- sub("^<\\w+> ", "", header[[1L]])
   systems <- sum(view$system > 0L)
   if (systems > 0L) {
     header[[1L]] <- paste0(header[[1L]], "; compared as raters: ", count_noun(systems, "system"))
   }
-  if (is.null(x$weights) || !weights_are_counts(x)) return(header)
-  cases <- count_noun(nrow(x), "case")
-  c(sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE), header[[2L]])
+  if (is.null(x$weights) || !view$counted) return(header)
+  cases <- count_noun(sum(x$weights), "case")
+  c(sub(count_noun(nrow(x), "case"), cases, header[[1L]], fixed = TRUE), header[[2L]])
 }
 
 # Input of agreement() and of the functions for single measures.
@@ -300,47 +297,44 @@ selection_of <- function(view, measure) {
 
 # Do cases have different numbers of ratings? Then results depend on `pooling`.
 unequal_ratings <- function(view) {
-  x <- view$x
-  rated <- tabulate(
-    rating_pattern(x)[view$rater[rating_rater(x)] > 0L], n_patterns(x)
-  ) + rowSums(pattern_answers(x)[, view$system > 0L, drop = FALSE] > 0L)
-  length(unique(rated[view$weight > 0 & rated > 1L])) > 1L
+  rows <- rows_of_counts(view)
+  n <- rowSums(rows$data)
+  length(unique(n[rows$weight > 0 & n > 1])) > 1L
 }
 
 # Tables of tidy(): agreement per case, coincidences of categories, and overlap of each rater with
 # the others.
 
 # Applies `table` to each of the compared views and binds the rows.
-of_views <- function(x, table) {
+stack_views <- function(x, table) {
   column <- part_column(x)
-  views <- views_of(x)
+  views <- compared_views(x)
   if (length(column) == 0L) return(table(views[[1L]]))
   bind_parts(structure(views, column = column), table)
 }
 
-# Counts of judges per category. `data`: distinct rows x categories. `case`: the row of each case.
-judged_counts <- function(view) {
-  rows <- kernel_rows(built_in_measures$fleiss_kappa, view)
-  c(rows, list(case = rows$of_pattern[pattern_of_case(view$x)]))
-}
+# Counts of judges per category. `data`: distinct rows x categories.
+rows_of_counts <- function(view) kernel_rows(built_in_measures$fleiss_kappa, view)
 
 agreement_by_case <- function(view) {
-  counted <- judged_counts(view)
-  n <- rowSums(counted$data)
-  agreeing <- ratio(rowSums(counted$data * (counted$data - 1)), n * (n - 1))
-  at <- replace(counted$case, counted$case == 0L, NA)
+  rows <- rows_of_counts(view)
+  counts <- rows$data
+  n <- rowSums(counts)
+  row <- rows$of_pattern[pattern_of_case(view$x)]
+  row[row == 0L] <- NA
   tibble::tibble(
-    case = view$x$cases, ratings = replace(n[at], is.na(at), 0), agreement = agreeing[at],
-    category = view$labels[max.col(counted$data, "first")][at]
+    case = view$x$cases, ratings = replace(n[row], is.na(row), 0),
+    agreement = ratio(rowSums(counts * (counts - 1)), n * (n - 1))[row],
+    category = view$labels[max.col(counts, "first")][row]
   )
 }
 
 # Krippendorff's coincidences. In a case with m ratings, each ordered pair counts 1 / (m - 1).
 coincidences <- function(view) {
-  counted <- judged_counts(view)
-  n <- rowSums(counted$data)
-  weighted <- counted$data * ifelse(n > 1, counted$weight / (n - 1), 0)
-  both <- crossprod(weighted, counted$data) - diag(colSums(weighted), ncol(weighted))
+  rows <- rows_of_counts(view)
+  n <- rowSums(rows$data)
+  weighted <- rows$data * ifelse(n > 1, rows$weight / (n - 1), 0)
+  both <- crossprod(weighted, rows$data) - diag(colSums(weighted), ncol(weighted))
   tibble::tibble(
     category1 = rep(view$labels, length(view$labels)),
     category2 = rep(view$labels, each = length(view$labels)), n = as.vector(both)
@@ -351,18 +345,16 @@ coincidences <- function(view) {
 # rated differently.
 overlap_of_raters <- function(view) {
   check_named_raters(view$x, "what", "The raters are not identified.", i = NULL)
-  answers <- answers_by_pattern(view$x)
-  counts <- pattern_counts(view$x)
-  cases <- pattern_cases(view$x)
-  share <- function(of) sum(cases[of]) / sum(cases)
-  tables <- lapply(seq_along(view$x$raters), function(rater) {
-    rated <- !is.na(answers[, rater])
-    n_same <- counts[cbind(seq_along(rated), replace(answers[, rater], !rated, 1L))]
-    n_all <- rowSums(counts)
-    tibble::tibble(
-      rater = view$x$raters[[rater]], ratings = sum(cases[rated]), coverage = share(rated),
-      overlap = share(rated & n_all > 1), conflict = share(rated & n_all > n_same)
-    )
-  })
-  stack_rows(tables)
+  x <- view$x
+  answers <- answers_by_pattern(x)[, seq_along(x$raters), drop = FALSE]
+  rated <- !is.na(answers)
+  counts <- pattern_counts(x)
+  n_all <- rowSums(counts)
+  n_same <- counts[cbind(c(row(answers)), c(answers))]
+  cases <- function(rated) apply(rated, 2L, function(rows) sum(view$cases[rows]))
+  share <- function(rated) cases(rated) / sum(view$cases)
+  tibble::tibble(
+    rater = x$raters, ratings = cases(rated), coverage = share(rated),
+    overlap = share(rated & n_all > 1), conflict = share(rated & n_all > n_same)
+  )
 }

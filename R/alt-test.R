@@ -58,10 +58,8 @@ alt_test <- function(x, ..., epsilon = 0.2, score = c("accuracy", "neg_rmse"), q
     silent = abstain_note(x)
   )
   near <- closeness(x, options$score)
-  each <- lapply(seq_along(x$systems), test_against_raters, x, near, options)
-  new_alt_test(
-    stack_rows(each, `[[`, "system"), stack_rows(each, `[[`, "raters"), options
-  )
+  tests <- lapply(seq_along(x$systems), test_against_raters, x, near, options)
+  new_alt_test(stack_rows(tests, `[[`, "system"), stack_rows(tests, `[[`, "raters"), options)
 }
 
 check_alt_ratings <- function(x) {
@@ -74,7 +72,7 @@ check_alt_ratings <- function(x) {
   } else if (!identical(x$weights, x$times)) { # which a database counts, one for each case
     "Cases of {.arg x} have weights."
   }
-  abort_argument_if(!is.null(why), "x",
+  abort_argument_if(why, "x",
     "must have one rating of each rater on a case, and cases without weights.", x = why)
 }
 
@@ -98,41 +96,40 @@ test_against_raters <- function(s, x, near, options) {
   keep <- pattern_answers(x)[, s] > 0L & pattern_lengths(x) >= options$min_raters
   cases <- pattern_times(x) * keep
   sign <- core_nearer_answers(x$patterns, s, near)
-  count <- function(which) {
-    core_pattern_weights(rating_rater(x), which * cases[rating_pattern(x)], n_raters(x))
+  count <- function(selected) {
+    core_pattern_weights(rating_rater(x), selected * cases[rating_pattern(x)], n_raters(x))
   }
   nearer <- count(sign > 0L)
   farther <- count(sign < 0L)
   n <- count(rep(TRUE, length(sign)))
   enough <- n >= options$min_cases
-  of_enough <- function(value) replace(value, !enough, NA_real_)
-  lead <- of_enough((farther - nearer) / n)
-  p <- of_enough(lead_test(lead, nearer, farther, n, options$epsilon))
+  n_used <- replace(n, !enough, NA_real_)
+  lead <- (farther - nearer) / n_used
+  p <- lead_test(lead, nearer, farther, n_used, options$epsilon)
+  few <- paste("fewer than", options$min_cases, "cases with", options$min_raters, "ratings")
+  # Integers in memory, where there are never more cases than integers can count.
+  as_cases <- if (in_database(x)) identity else as.integer
   raters <- columns_tibble(
     system = rep(x$systems[[s]], length(n)), rater = x$raters,
-    advantage = of_enough((n - farther) / n), lead = lead, p.value = p,
-    won = stats::p.adjust(p, "BY") <= options$q, n = counted(n, x), reason = NA_character_
+    advantage = (n_used - farther) / n_used, lead = lead, p.value = p,
+    won = stats::p.adjust(p, "BY") <= options$q, n = as_cases(n),
+    reason = ifelse(enough, NA_character_, few)
   )
-  few <- paste("fewer than", options$min_cases, "cases with", options$min_raters, "ratings")
-  raters$reason[!enough] <- few
-  mean_of <- function(value) na_real(mean(value[enough]))
-  winning_rate <- mean_of(raters$won)
+  winning_rate <- mean_known(raters$won)
   list(raters = raters, system = columns_tibble(
-    system = x$systems[[s]], winning_rate = winning_rate, advantage = mean_of(raters$advantage),
-    passed = winning_rate >= 0.5, raters = sum(enough), cases = counted(sum(cases), x),
+    system = x$systems[[s]], winning_rate = winning_rate,
+    advantage = mean_known(raters$advantage), passed = winning_rate >= 0.5,
+    raters = sum(enough), cases = as_cases(sum(cases)),
     reason = if (any(enough)) NA_character_ else paste("all raters have", few)
   ))
 }
-
-# Number of cases; an integer in memory, where there are never more cases than integers can count.
-counted <- function(n, x) if (in_database(x)) n else as.integer(n)
 
 # P-value of the null hypothesis that the lead is epsilon or more. It is 0 or 1 if all cases are
 # equal.
 lead_test <- function(lead, nearer, farther, n, epsilon) {
   squares <- nearer * (1 + lead)^2 + farther * (1 - lead)^2 + (n - nearer - farther) * lead^2
   statistic <- (lead - epsilon) / sqrt(squares / (n - 1) / n)
-  ifelse(squares == 0, as.numeric(lead >= epsilon), stats::pt(statistic, n - 1))
+  stats::pt(replace(statistic, is.nan(statistic), Inf), n - 1)
 }
 
 # Printed form and plot of the alternative annotator test.
@@ -140,18 +137,18 @@ lead_test <- function(lead, nearer, farther, n, epsilon) {
 new_alt_test <- function(systems, raters, options) {
   rated <- length(unique(raters$rater))
   skipped <- drop_missing(raters, "reason")
-  verdict <- replace(c("fails", "passes")[1L + systems$passed], is.na(systems$passed), "unknown")
-  wins <- paste0(" (wins ", decimals(systems$winning_rate, 2L), ")")
-  wins[is.na(systems$passed)] <- ""
+  known <- !is.na(systems$passed)
+  verdict <- ifelse(known, c("fails", "passes")[1L + systems$passed], "unknown")
+  wins <- ifelse(known, paste0(" (wins ", decimals(systems$winning_rate, 2L), ")"), "")
   new_result("alt_test",
     tables = list(systems = systems, raters = raters), options = options,
     facts = c(list(
       systems = nrow(systems), passed = sum(systems$passed, na.rm = TRUE), raters = rated,
       cases = options$ratings
     ), options[c("epsilon", "score", "q", "min_raters", "min_cases")]),
-    line = printable(paste("Alternative annotator test:", shorten(
-      paste0(systems$system, " ", verdict, wins), "; ", 4L
-    ))),
+    line = printable(paste(
+      "Alternative annotator test:", shorten(paste0(systems$system, " ", verdict, wins), "; ", 4L)
+    )),
     caption = paste0(
       "Alternative annotator test, epsilon ", format(options$epsilon), ", ",
       count_noun(rated, "rater")

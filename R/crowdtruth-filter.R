@@ -27,21 +27,20 @@
 filter_crowd <- function(x, what = c("workers", "units"), min_units = 3L, flagged = NULL,
                          below = NULL, sd = 1) {
   check_given()
-  given <- c(
-    min_units = !missing(min_units), flagged = !is.null(flagged), below = !is.null(below),
-    sd = !missing(sd)
-  )
   x <- as_crowdtruth(x)
   what <- check_choice(what)
   # Arguments of the other kind of filter would have no effect.
-  other <- setdiff(c("workers", "units"), what)
-  unused <- names(given)[given & rep(c("workers", "units"), each = 2L) == other]
+  unused <- if (what == "units") {
+    c(if (!missing(min_units)) "min_units", if (!is.null(flagged)) "flagged")
+  } else {
+    c(if (!is.null(below)) "below", if (!missing(sd)) "sd")
+  }
   abort_argument_if(unused, unused[[1L]],
-    "{.arg {unused[[1L]]}} is for {.code what = \"{other}\"}.")
-  if (what == "workers") without_workers(x, min_units, flagged) else without_units(x, below, sd)
+    "{.arg {unused[[1L]]}} is for {.code what = \"{setdiff(c('workers', 'units'), what)}\"}.")
+  if (what == "workers") drop_workers(x, min_units, flagged) else drop_units(x, below, sd)
 }
 
-without_units <- function(x, below, sd) {
+drop_units <- function(x, below, sd) {
   measure <- unit_measure(x)
   value <- x$units[[measure]]
   sd <- check_number(sd, "sd", 0)
@@ -51,41 +50,40 @@ without_units <- function(x, below, sd) {
   } else {
     check_number(below, "below", 0, 1)
   }
-  out <- !is.na(value) & value < limit
+  out <- (value < limit) %in% TRUE
   abort_if(all(out), "empty", "No unit has a {measure} of {.arg below} or more.")
-  measure_again(x, if (any(out)) x$ratings[!out, ] else x$ratings, paste0(
-    paste("Left out", count_noun(sum(out), "unit"), "of", number(length(out)), "with", measure,
-      "below", decimals(limit)),
-    if (is.null(below)) paste0(" (mean - ", format(sd), " sd)")
+  measure_again(x, x$ratings[!out, ], paste0(
+    "Left out ", count_noun(sum(out), "unit"), " of ", number(length(out)), " with ", measure,
+    " below ", decimals(limit), if (is.null(below)) paste0(" (mean - ", format(sd), " sd)")
   ))
 }
 
-without_workers <- function(x, min_units, flagged) {
+drop_workers <- function(x, min_units, flagged) {
   check_identity(x$ratings)
   min_units <- check_count(min_units, "min_units", min = 0L)
   few <- x$workers$units < min_units
   bad <- x$workers$worker %in% flagged_names(flagged, x)
   out <- few | bad
   kept <- x$workers$worker[!out]
-  all <- number(length(out))
+  total <- number(length(out))
   abort_if(length(kept) < 2L, "raters", "At least two workers must remain.",
     x = c(
       if (any(few)) {
-        "{sum(few)} of {all} judged fewer than {.arg min_units} = {min_units} unit{?s}."
+        "{sum(few)} of {total} judged fewer than {.arg min_units} = {min_units} unit{?s}."
       },
-      if (any(bad)) "{sum(bad)} of {all} {cli::qty(sum(bad))}{?is/are} flagged.",
+      if (any(bad)) "{sum(bad)} of {total} {cli::qty(sum(bad))}{?is/are} flagged.",
       if (length(kept) == 0L) "No worker remains." else "Only {.val {kept}} remains."
     ),
     i = paste(c(
       if (any(few)) "Lower {.arg min_units}.", if (any(bad)) "Flag fewer workers."
     ), collapse = " "), raters = kept)
-  did <- c(
+  steps <- c(
     if (any(few) || is.null(flagged)) paste(
-      count_noun(sum(few), "worker"), "of", all, "with fewer than", count_noun(min_units, "unit")
+      count_noun(sum(few), "worker"), "of", total, "with fewer than", count_noun(min_units, "unit")
     ),
-    if (!is.null(flagged)) paste(count_noun(sum(bad & !few), "flagged worker"), "of", all)
+    if (!is.null(flagged)) paste(count_noun(sum(bad & !few), "flagged worker"), "of", total)
   )
-  measure_again(x, if (any(out)) x$ratings[, !out] else x$ratings, paste("Left out", did))
+  measure_again(x, x$ratings[, !out], paste("Left out", steps))
 }
 
 check_identity <- function(x) {
@@ -102,7 +100,7 @@ flagged_names <- function(flagged, x) {
     "must be a {.fun flag_workers} result or names of workers of {.arg x}.",
     x = if (length(unknown) > 0L) "There is no worker {.val {unknown}}." else "It is
         {describe(flagged)}.")
-  unique(as_label(flagged))
+  as_label(flagged)
 }
 
 #' Merge annotations that are vague or mean the same
@@ -142,8 +140,8 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   target <- merge_targets(into, categories)
   moved <- target != seq_along(target)
   if (!any(moved)) return(measure_again(x, x$ratings, "Merged nothing"))
-  did <- paste(categories[moved], "into", categories[target[moved]])
-  measure_again(x, merge_labels(x$ratings, target), paste("Merged", toString(did)))
+  moves <- paste(categories[moved], "into", categories[target[moved]])
+  measure_again(x, merge_labels(x$ratings, target), paste("Merged", toString(moves)))
 }
 
 # Number of the category that each category is merged into.
@@ -152,18 +150,16 @@ merge_targets <- function(into, categories) {
   abort_argument_if(!is.atomic(into) && !is.list(into), "into",
     "must be a named vector, {.code c(from = \"into\")}.", not = into)
   unknown <- printable(setdiff(c(names, as.character(into)), categories))
-  found <- if (length(into) == 0L) {
-    NULL
-  } else if (is.null(names)) {
+  fault <- if (length(into) > 0L && is.null(names)) {
     "It has no names."
   } else if (length(unknown) > 0L) {
     "There is no annotation {.val {unknown}}."
   } else if (anyDuplicated(names) > 0L) {
     "{.val {names[duplicated(names)]}} goes into two."
   }
-  abort_argument_if(!is.null(found), "into",
+  abort_argument_if(fault, "into",
     "must say for each merged annotation into which other it goes: {.code c(from = \"into\")}.",
-    x = found, i = "The annotations are {.val {categories}}.")
+    x = fault, i = "The annotations are {.val {categories}}.")
   step <- replace(seq_along(categories), match(names, categories), match(into, categories))
   target <- step
   for (turn in seq_along(categories)) target <- step[target]

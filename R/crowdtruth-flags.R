@@ -103,11 +103,11 @@ flag_workers <- function(x, metrics = NULL, weights = NULL, known = NULL, folds 
 
 check_metrics <- function(metrics, weights, x) {
   choices <- intersect(names(spam_sign), names(x$workers))
-  default <- if (x$options$version == "2.0") {
-    c("wwa", "wua", "annotations_per_unit")
-  } else {
-    c("unit_disagreement", "worker_disagreement", "annotations_per_unit")
-  }
+  default <- c(
+    if (x$options$version == "2.0") c("wwa", "wua") else
+      c("unit_disagreement", "worker_disagreement"),
+    "annotations_per_unit"
+  )
   if (is.null(weights)) return(check_some(metrics %||% default, choices, "metrics"))
   given <- setdiff(names(weights), "(Intercept)")
   abort_argument_if(
@@ -154,30 +154,31 @@ fitted_rule <- function(value, known, folds) {
     x = "It holds {kinds[['TRUE']]} of low quality and {kinds[['FALSE']]} other{?s}.")
   # The second kind continues where the first stopped, so that folds have equal sizes.
   shuffled <- with_one_seed({
-    unlist(lapply(split(use, known[use]), function(of) of[sample.int(length(of))]))
+    unlist(lapply(split(use, known[use]), function(rows) rows[sample.int(length(rows))]))
   })
   fold <- (seq_along(shuffled) - 1L) %% folds + 1L
+  fit <- function(workers) fit_linear(value[workers, , drop = FALSE], known[workers])
   held_out <- rep(NA_real_, nrow(value))
   for (k in unique(fold)) {
-    rest <- sort(shuffled[fold != k])
-    out <- shuffled[fold == k]
-    weights <- fit_linear(value[rest, , drop = FALSE], known[rest])
-    held_out[out] <- linear_score(value[out, , drop = FALSE], weights)
+    test <- shuffled[fold == k]
+    weights <- fit(sort(shuffled[fold != k]))
+    held_out[test] <- linear_score(value[test, , drop = FALSE], weights)
   }
-  weights <- fit_linear(value[use, , drop = FALSE], known[use])
+  weights <- fit(use)
   list(
     rule = "fitted", weights = weights, folds = max(fold), score = linear_score(value, weights),
     known = known, held_out = held_out
   )
 }
 
-# Logistic regression by Newton's method. Slopes of standardised metrics have a normal prior.
-fit_linear <- function(value, low, prior_sd = 2.5) {
+# Logistic regression by Newton's method. Slopes of standardised metrics have a normal prior with
+# standard deviation 2.5.
+fit_linear <- function(value, low) {
   centre <- colMeans(value)
-  scale <- apply(value, 2L, stats::sd)
-  scale[scale < 1e-12] <- 1
-  z <- cbind(1, sweep(sweep(value, 2L, centre), 2L, scale, `/`))
-  penalty <- c(0, rep(1 / prior_sd^2, ncol(value)))
+  spread <- apply(value, 2L, stats::sd)
+  spread[spread < 1e-12] <- 1
+  z <- cbind(1, scale(value, centre, spread))
+  penalty <- c(0, rep(1 / 2.5^2, ncol(value)))
   objective <- function(beta) {
     eta <- drop(z %*% beta)
     sum(low * eta - pmax(eta, 0) - log1p(exp(-abs(eta)))) - sum(penalty * beta^2) / 2
@@ -191,7 +192,7 @@ fit_linear <- function(value, low, prior_sd = 2.5) {
     beta <- beta + move
     if (max(abs(move)) < 1e-10) break
   }
-  slope <- beta[-1L] / scale
+  slope <- beta[-1L] / spread
   c(`(Intercept)` = beta[[1L]] - sum(slope * centre), slope)
 }
 
@@ -200,14 +201,15 @@ score_quality <- function(score, low) {
   use <- !is.na(score) & !is.na(low)
   score <- score[use]
   low <- low[use]
-  yes <- score > 0
+  flagged <- score > 0
   bad <- score[low]
   good <- score[!low]
   pooled <- sqrt((sum((bad - mean(bad))^2) + sum((good - mean(good))^2)) / (length(score) - 2))
   above <- outer(bad, good, function(a, b) (a > b) + (a == b) / 2)
   list(
-    known = length(score), low = sum(low), accuracy = na_real(mean(yes == low)),
-    precision = ratio(sum(yes & low), sum(yes)), recall = ratio(sum(yes & low), sum(low)),
+    known = length(score), low = sum(low), accuracy = na_real(mean(flagged == low)),
+    precision = ratio(sum(flagged & low), sum(flagged)),
+    recall = ratio(sum(flagged & low), sum(low)),
     auc = na_real(mean(above)), separation = na_real((mean(bad) - mean(good)) / pooled)
   )
 }

@@ -47,7 +47,7 @@ new_crowdtruth <- function(tables, fields) {
     uqs = "units", wqs = "workers", aqs = "annotations"
   )
   means <- Map(function(table, column) {
-    if (has_columns(x[[table]], column)) mean_known(x[[table]][[column]]) else NA_real_
+    mean_known(x[[table]][[column]] %||% NA)
   }, means, names(means))
   sizes <- list(
     units = nrow(x$units), workers = if_named_raters(x$ratings, nrow(x$workers)),
@@ -81,10 +81,10 @@ crowd_line <- function(version, sizes) {
 similarity_table <- function(x) {
   similarity <- t(x$similarity)
   names <- rownames(similarity)
-  apart <- row(similarity) != col(similarity)
+  different <- row(similarity) != col(similarity)
   tibble::tibble(
-    annotation = names[col(similarity)[apart]], other = names[row(similarity)[apart]],
-    similarity = similarity[apart]
+    annotation = names[col(similarity)[different]], other = names[row(similarity)[different]],
+    similarity = similarity[different]
   )
 }
 
@@ -116,13 +116,13 @@ crowd_notes <- function(x) {
 }
 
 # A line such as "Units: clarity .61 to 1.00, mean .85; lowest 225527736, 225527737".
-describe_spread <- function(what, table, measure, high = FALSE) {
+describe_spread <- function(title, table, measure, high = FALSE) {
   value <- table[[measure]]
-  if (all(is.na(value))) return(paste0(what, ": ", measure, " is undefined"))
+  if (all(is.na(value))) return(paste0(title, ": ", measure, " is undefined"))
   ends <- range(value, na.rm = TRUE)
   order <- order(value, decreasing = high, na.last = NA)
   paste0(
-    what, ": ", measure, " ", from_to(ends[[1L]], ends[[2L]]), ", mean ",
+    title, ": ", measure, " ", from_to(ends[[1L]], ends[[2L]]), ", mean ",
     decimals(mean_known(value)), "; ", if (high) "highest " else "lowest ",
     toString(table[[1L]][utils::head(order, 3L)])
   )
@@ -148,10 +148,9 @@ label_shares <- function(x) {
     "No annotation can be called {.val case}, the name of the column of units.",
     i = "Give that annotation another name.")
   total <- rowSums(scores)
-  shares <- unname(scores) / ifelse(total > 0, total, NA)
-  columns <- stats::setNames(lapply(seq_len(ncol(shares)), function(a) shares[, a]),
-    colnames(scores))
-  tibble::new_tibble(c(list(case = x$units$unit), columns), nrow = nrow(scores))
+  rownames(scores) <- NULL
+  shares <- as.data.frame(scores / ifelse(total > 0, total, NA))
+  tibble::new_tibble(c(list(case = x$units$unit), shares), nrow = nrow(scores))
 }
 
 # Input of CrowdTruth functions: a result, or ratings that are then measured.
@@ -209,12 +208,12 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
     given <- draw_answers(unit, worker, kinds, labels)
   })
   second <- which(!is.na(given$second) & given$second != given$first)
-  all <- c(seq_along(unit), second)
+  answer <- c(seq_along(unit), second)
   name <- function(prefix, n) paste0(prefix, formatC(seq_len(n), width = nchar(n), flag = "0"))
   names <- name("w", workers)
   x <- ratings(
     data.frame(
-      case = name("u", units)[unit[all]], rater = names[worker[all]],
+      case = name("u", units)[unit[answer]], rater = names[worker[answer]],
       rating = LETTERS[c(given$first, given$second[second])]
     ),
     case = "case", rater = "rater", rating = "rating", categories = LETTERS[seq_len(labels)],

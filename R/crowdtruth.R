@@ -115,23 +115,23 @@ check_judgements <- function(x, version) {
 # Computes the fields of crowdtruth(). `history`: previous filters and merges.
 measure_crowd <- function(x, options, history = character()) {
   entries <- judgements(x)
-  found <- na_real(core_crowd_units(entries))
+  cells <- na_real(core_crowd_units(entries))
   two <- options$version == "2.0"
   measured <- if (two) {
     measure_quality(entries, options)
   } else if (!has_counts(x)) {
-    with_bar("Workers", entries$workers, core_crowd_workers, entries)
+    run_with_bar("Workers", entries$workers, core_crowd_workers, entries)
   }
   scores <- tibble::tibble(
-    unit = x$cases[found$unit], annotation = factor(x$categories[found$label], x$categories),
-    votes = found$votes, score = if (two) measured$uas else found$score
+    unit = x$cases[cells$unit], annotation = factor(x$categories[cells$label], x$categories),
+    votes = cells$votes, score = if (two) measured$uas else cells$score
   )
-  similarity <- found$similarity
+  similarity <- cells$similarity
   dimnames(similarity) <- list(x$categories, x$categories)
   tables <- list(
     workers = worker_table(x, entries, measured),
-    units = unit_table(x, entries, found, measured),
-    annotations = annotation_table(x, found, similarity, measured),
+    units = unit_table(x, entries, cells, measured),
+    annotations = annotation_table(x, cells, similarity, measured),
     scores = scores, similarity = similarity_table, labels = label_shares,
     kinds = annotation_kinds
   )
@@ -146,11 +146,11 @@ measure_crowd <- function(x, options, history = character()) {
 }
 
 # Measures other ratings with the options of `object`.
-measure_again <- function(object, x, did) {
-  measure_crowd(x, object$options, c(object$history, did))
+measure_again <- function(object, x, step) {
+  measure_crowd(x, object$options, c(object$history, step))
 }
 
-with_bar <- function(name, total, core, ...) {
+run_with_bar <- function(name, total, core, ...) {
   bar <- progress_bar(name, total)
   out <- core(..., bar$tick)
   bar$close()
@@ -158,7 +158,7 @@ with_bar <- function(name, total, core, ...) {
 }
 
 measure_quality <- function(entries, options) {
-  out <- with_bar("Steps", NA, core_crowd_quality, entries, options)
+  out <- run_with_bar("Steps", NA, core_crowd_quality, entries, options)
   if (!out$converged) {
     last <- max(unlist(lapply(
       out[c("unit_change", "worker_change", "annotation_change")], utils::tail, 1L
@@ -173,22 +173,19 @@ measure_quality <- function(entries, options) {
 
 # ---- Tables -------------------------------------------------------------------------------------
 
-unit_table <- function(x, entries, found, measured) {
+unit_table <- function(x, entries, cells, measured) {
   n <- nrow(x)
   two <- !is.null(measured$uqs)
   judged <- tabulate(entries$unit[!duplicated(answer_number(entries))], n)
-  votes <- rowsum_codes(found$unit, found$votes, n)
   out <- tibble::tibble(
-    unit = x$cases, workers = if_named_raters(x, judged), votes = votes,
-    annotation = top_annotations(found, x$categories, n)
+    unit = x$cases, workers = if_named_raters(x, judged),
+    votes = rowsum_codes(cells$unit, cells$votes, n),
+    annotation = top_annotations(cells, x$categories, n)
   )
-  if (two) {
-    out$uqs <- measured$uqs
-  } else {
-    out$clarity <- largest(found$score, found$unit, n)$value
-  }
+  out$uqs <- measured$uqs # NULL adds no column
+  if (!two) out$clarity <- largest(cells$score, cells$unit, n)$value
   out$reason <- first_reason(
-    "no judgement" = judged == 0L, "no label given" = votes == 0,
+    "no judgement" = judged == 0L, "no label given" = out$votes == 0,
     "a lone worker" = two & judged == 1L,
     "floor of 1e-8: no two workers of any quality" = two & (measured$unit_floored %||% FALSE)
   )
@@ -204,11 +201,10 @@ largest <- function(value, group, n) {
   list(value = value[at], at = at)
 }
 
-top_annotations <- function(found, categories, n) {
-  most <- largest(found$votes, found$unit, n)$value
-  top <- found$votes == most[found$unit]
+top_annotations <- function(cells, categories, n) {
+  top <- cells$votes == largest(cells$votes, cells$unit, n)$value[cells$unit]
   as.character(tapply(
-    categories[found$label[top]], factor(found$unit[top], seq_len(n)), paste, collapse = "|"
+    categories[cells$label[top]], factor(cells$unit[top], seq_len(n)), paste, collapse = "|"
   ))
 }
 
@@ -258,11 +254,11 @@ join_reasons <- function(a, b) {
   ifelse(is.na(b), a, both)
 }
 
-annotation_table <- function(x, found, similarity, measured) {
+annotation_table <- function(x, cells, similarity, measured) {
   n <- n_categories(x)
   units <- nrow(x)
-  frequency <- tabulate(found$label, n)
-  clarity <- largest(found$score, found$label, n)$value
+  frequency <- tabulate(cells$label, n)
+  clarity <- largest(cells$score, cells$label, n)$value
   near <- largest(as.vector(similarity), as.vector(row(similarity)), n)
   out <- tibble::tibble(
     annotation = x$categories, frequency = frequency, probability = frequency / units,

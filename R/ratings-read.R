@@ -273,7 +273,7 @@ read_file <- function(file, how) {
   input$failed <- format$failed
   # Any error of a reader is a fault of the file, or of the format that the user gave.
   got <- if_foreign_error(format$read(input), function(cnd) {
-    abort_file(file, paste0("cannot be read as ", format$words, "."), "x" = conditionMessage(cnd))
+    abort_file(input, "cannot be read as {format$words}.", x = "{conditionMessage(cnd)}")
   })
   got$notes <- c(input$notes, got$notes)
   c(got, list(name = input$name, format = format, path = file))
@@ -306,11 +306,10 @@ check_files <- function(got, columns) {
   for (arg in names(columns)) {
     for (path in names(got$files)) {
       lacking <- setdiff(columns[[arg]], got$files[[path]])
-      if (length(lacking) > 0L) abort_file(
-        path, paste0("lacks the column ", toString(dQuote(lacking, FALSE)), "."),
-        "x" = paste0("It is `", arg, "`, and other files have it."),
-        "i" = "Name it alike in all files, or read them one by one."
-      )
+      if (length(lacking) == 0L) next
+      abort_file(list(path = path), "lacks the column {toString(dQuote(lacking, FALSE))}.",
+        x = "It is `{arg}`, and other files have it.",
+        i = "Name it alike in all files, or read them one by one.")
     }
   }
 }

@@ -266,7 +266,7 @@ build_ratings <- function(data, columns, options, times = NULL) {
   x$truth <- truth_to_keep(input, x)
   x <- add_confidence(x, input)
   x <- add_covariates(x, input)
-  with_scores(x, options, data, layout$by_rating)
+  add_scores(x, options, data, layout$by_rating)
 }
 
 check_long <- function(is_long, repeats) {

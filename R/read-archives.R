@@ -19,17 +19,18 @@ file_limits <- function() {
 }
 
 limit_messages <- c(
-  entries = "must hold at most %s files.", megabytes = "must unpack to at most %s MB.",
-  ratio = "must unpack to at most %s times its own size.",
-  columns = "must have at most %s columns, with names of 1,000 bytes on average.",
-  cells = "must have at most %s cells."
+  entries = "must hold at most {number(most)} files.",
+  megabytes = "must unpack to at most {number(most)} MB.",
+  ratio = "must unpack to at most {number(most)} times its own size.",
+  columns = "must have at most {number(most)} columns, with names of 1,000 bytes on average.",
+  cells = "must have at most {number(most)} cells."
 )
 
-check_limit <- function(found, limit, input) {
+check_limit <- function(value, limit, input) {
   most <- input$limits$most[[limit]]
-  if (found > most) {
-    abort_file(input$path, sprintf(limit_messages[[limit]], number(most)),
-      "i" = sub("%s", limit, input$limits$advice, fixed = TRUE), topic = "limit")
+  if (value > most) {
+    abort_file(input, limit_messages[[limit]],
+      i = sub("%s", limit, input$limits$advice, fixed = TRUE), topic = "limit")
   }
 }
 
@@ -46,9 +47,9 @@ check_cells <- function(columns, rows, input) {
 
 # Number of lines of a text, checked before it is parsed. Lines may end in any of these characters.
 check_lines <- function(input) {
-  found <- count_bytes(file(input$plain, "rb"))
-  if (found[[1L]] > 0) abort_file(input$path, "is not text: it holds zero bytes.")
-  lines <- max(found[utf8ToInt("\n\r") + 1L]) + 1
+  times <- count_bytes(file(input$plain, "rb"))
+  if (times[[1L]] > 0) abort_file(input, "is not text: it holds zero bytes.")
+  lines <- max(times[utf8ToInt("\n\r") + 1L]) + 1
   check_cells(1, lines, input)
   lines
 }
@@ -57,15 +58,15 @@ check_lines <- function(input) {
 check_table_size <- function(input, lines) {
   first <- charToRaw(input$first[[1L]])
   marks <- utf8ToInt(paste(c(separators, input$sep), collapse = ""))
-  found <- count_bytes(rawConnection(first))[marks[marks < 256L] + 1L]
-  check_cells(max(found + 1, length(first) / 1000), lines, input)
+  times <- count_bytes(rawConnection(first))[marks[marks < 256L] + 1L]
+  check_cells(max(times + 1, length(first) / 1000), lines, input)
 }
 
 # Counts cells of JSON before it is parsed. In memory, even a short object or array is as large as
 # ten fields of a table. The limit holds for all parts of a file together.
 spend_cells <- function(text, input) {
-  found <- count_bytes(rawConnection(charToRaw(text)))[utf8ToInt("{[,") + 1L]
-  input$spent <- input$spent + sum(found * c(10, 10, 1)) + 10
+  times <- count_bytes(rawConnection(charToRaw(text)))[utf8ToInt("{[,") + 1L]
+  input$spent <- input$spent + sum(times * c(10, 10, 1)) + 10
   check_limit(input$spent, "cells", input)
 }
 
@@ -105,16 +106,14 @@ unpack <- function(input, scratch) {
   out
 }
 
-abort_damaged <- function(input, what) {
-  abort_file(input$path, what, "i" = "Copy or download it again.")
-}
+abort_damaged <- function(input, fault) abort_file(input, fault, i = "Copy or download it again.")
 
 has_whole_content <- function(path, size) {
-  all <- file_bytes(path)
-  stated <- little(utils::tail(all, 4L), 0, 4L)
-  if (stated == size %% 2^32) return(TRUE)
+  bytes <- file_bytes(path)
+  given <- little(bytes, length(bytes) - 4, 4L)
+  if (given == size %% 2^32) return(TRUE)
   # If several parts follow one another, the end contains the size of the last part.
-  stated < size && length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), all, fixed = TRUE, all = TRUE)) > 1L
+  given < size && length(grepRaw(as.raw(c(0x1f, 0x8b, 0x08)), bytes, fixed = TRUE, all = TRUE)) > 1L
 }
 
 # ---- zip ------------------------------------------------------------------------------------
@@ -151,20 +150,20 @@ zip_directory <- function(path, most) {
   end <- bytes_at(max(0, file.size(path) - 65557), 65557) # a comment may follow the directory
   at <- max(grepRaw(as.raw(c(0x50, 0x4b, 5, 6)), end, fixed = TRUE, all = TRUE)) - 1
   directory <- bytes_at(little(end, at + 16, 4L), little(end, at + 12, 4L))
-  found <- list(name = character(), size = numeric(), link = logical())
+  entries <- list(name = character(), size = numeric(), link = logical())
   at <- 0
-  while (at < length(directory) && length(found$name) <= most) {
-    stopifnot(starts_with_bytes(directory[at + 1:4], "50 4b 01 02"))
+  while (at < length(directory) && length(entries$name) <= most) {
+    stopifnot(directory[at + 1:4] == as.raw(c(0x50, 0x4b, 1, 2)))
     lengths <- vapply(c(28, 30, 32), function(field) little(directory, at + field, 2L), 0)
     name <- directory[at + 46 + seq_len(lengths[[1L]])]
     name[name == 0L] <- charToRaw("\\") # legitimate names contain neither
-    entry <- length(found$name) + 1L
-    found$name[[entry]] <- rawToChar(name)
-    found$size[[entry]] <- little(directory, at + 24, 4L)
-    found$link[[entry]] <- little(directory, at + 40, 2L) %/% 4096 == 10 # Unix file type
+    entry <- length(entries$name) + 1L
+    entries$name[[entry]] <- rawToChar(name)
+    entries$size[[entry]] <- little(directory, at + 24, 4L)
+    entries$link[[entry]] <- little(directory, at + 40, 2L) %/% 4096 == 10 # Unix file type
     at <- at + 46 + sum(lengths)
   }
-  found
+  entries
 }
 
 # A number of n bytes, the lowest byte first, `at` bytes from the start.
@@ -179,9 +178,9 @@ check_zip_names <- function(entries, input) {
     "two files of the same name" = duplicated(entries$name)
   )
   for (kind in names(Filter(any, bad))) {
-    abort_file(input$path, paste0("holds ", kind, ". Nothing was unpacked."),
-      "x" = paste0("It is \"", shorten_text(entries$name[bad[[kind]]][[1L]]), "\"."),
-      "i" = "Tools do not normally write such archives: check where it comes from.",
+    abort_file(input, "holds {kind}. Nothing was unpacked.",
+      x = "It is \"{shorten_text(entries$name[bad[[kind]]][[1L]])}\".",
+      i = "Tools do not normally write such archives: check where it comes from.",
       topic = "archive")
   }
 }

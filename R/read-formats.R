@@ -80,7 +80,7 @@ file_formats <- function() {
     doccano = new_format("an export of Doccano (JSONL or JSON)", c("jsonl", "json"), is_doccano,
       read_doccano, shared = TRUE),
     jsonl = new_format("records of JSON, one per line (JSONL)", "jsonl", always,
-      function(input) with_map(read_json_lines(input, input$keep))),
+      function(input) add_default_map(read_json_lines(input, input$keep))),
     json = new_format("an array of records (JSON)", "json", function(input) {
       is.null(names(input$document)) && length(names(input$record)) > 1L
     }, read_json_array),
@@ -103,7 +103,7 @@ file_formats <- function() {
       }, shared = TRUE),
     csv = new_format("a table of text (CSV, TSV)", "text", function(input) {
       length(input$header) > 1L
-    }, function(input) with_map(read_csv(input)), tabular = TRUE)
+    }, function(input) add_default_map(read_csv(input)), tabular = TRUE)
   )
 }
 
@@ -112,7 +112,7 @@ has_words <- function(text, pattern) {
 }
 
 # Returns a table and its map: the default columns, if they have the names of this package.
-with_map <- function(table, ...) {
+add_default_map <- function(table, ...) {
   columns <- list(case = "case", rater = "rater", rating = "rating")
   list(table = table, map = if (all(columns %in% names(table))) columns, ...)
 }
@@ -126,7 +126,7 @@ find_format <- function(input, id) {
 
 abort_format <- function(input) {
   fields <- if (input$kind == "json") names(input$record)
-  looks <- signature_of(input) %||% if (input$kind == "other") {
+  looks <- find_signature(input) %||% if (input$kind == "other") { # nolint: object_usage.
     "not text: it holds zero bytes"
   } else if (input$kind == "json") {
     if (is.null(fields)) "JSON without objects" else
@@ -136,9 +136,9 @@ abort_format <- function(input) {
   } else {
     paste0("text that begins \"", shorten_text(input$first[[1L]]), "\"")
   }
-  abort_file(input$path, "is in no format that `read_ratings()` knows.",
-    "x" = paste0("It looks like ", looks, "."),
-    "i" = c(
+  abort_file(input, "is in no format that `read_ratings()` knows.",
+    x = "It looks like {looks}.",
+    i = c(
       if (input$kind == "text" && length(csv_header(input, 2L)) > 1L) skip_hint,
       "Read it yourself, and give the data frame to `ratings()`; see `?read_ratings` for formats."
     ))
@@ -146,8 +146,7 @@ abort_format <- function(input) {
 
 # Arguments of ratings() that the format of a file implies, except those in `given`.
 known_settings <- function(got, table, columns, systems, given) {
-  labels <- distinct(table[columns$rating])
-  labels <- labels[!is.na(labels)]
+  labels <- setdiff(distinct(table[columns$rating]), NA)
   truth <- unname(got$truths[names(got$truths) %in% columns$rating])
   raters <- setdiff(distinct(table[columns$rater]), if (is.character(systems)) systems)
   programs <- got$format$programs
@@ -163,16 +162,16 @@ known_settings <- function(got, table, columns, systems, given) {
     inform_fallible("Known answers in column {.val {known$truth}} are kept as {.arg truth}.")
   }
   if (!is.null(known$rater_kind)) {
-    who <- vapply(split(raters, kind_words[kinds]), function(x) paste0(" (", shorten(x), ")"), "")
-    inform_fallible(c(paste0("Raters are taken for ", verbatim(names(who), who, collapse = " and "),
-      ", as judges in such logs mostly are."), i = "If they are something else, say so by
-      {.arg rater_kind}, on which intervals depend."))
+    judges <- vapply(split(raters, kind_words[kinds]), shorten, "")
+    judges <- paste0(names(judges), " (", judges, ")", collapse = " and ") # nolint: object_usage.
+    inform_fallible("Raters are taken for {judges}, as judges in such logs mostly are.",
+      i = "If they are something else, say so by {.arg rater_kind}, on which intervals depend.")
   }
   known
 }
 
-left_out <- function(out, noun, which, what = "Left out") {
-  if (any(out)) paste0(what, ": ", count_noun(sum(out), noun), " ", which, ".")
+left_out <- function(out, noun, description, verb = "Left out") {
+  if (any(out)) paste0(verb, ": ", count_noun(sum(out), noun), " ", description, ".")
 }
 
-taken_missing <- function(...) left_out(..., what = "Taken for missing")
+taken_missing <- function(...) left_out(..., verb = "Taken for missing")

@@ -22,7 +22,7 @@ open_input <- function(path, how) {
   input$kind <- kind_of_bytes(input)
   if (is.null(input$kind)) {
     lines <- check_lines(input)
-    input$first <- first_lines(input$plain, 2L, input$skip)
+    input$first <- first_two_lines(input$plain, input$skip)
     input$kind <- kind_of_text(input)
     if (input$kind == "text") check_table_size(input, lines)
   }
@@ -36,34 +36,29 @@ open_input <- function(path, how) {
 # Adds notes about changes by a reader, for the warning that lists them.
 add_note <- function(input, ...) input$notes <- c(input$notes, ...)
 
-first_bytes <- function(path, n = 65536L) readBin(path, "raw", n)
-
-starts_with_bytes <- function(bytes, hex) {
-  start <- as.raw(strtoi(strsplit(hex, " ", fixed = TRUE)[[1L]], 16L))
-  length(bytes) >= length(start) && identical(bytes[seq_along(start)], start)
+# Does a file begin with these bytes, in hexadecimal digits? `hex` may have several elements.
+begins_with <- function(path, hex) {
+  startsWith(paste(readBin(path, "raw", 8L), collapse = " "), hex)
 }
 
 # Path of a file that is unpacked, and converted from UTF-16 (detected by its first bytes) to UTF-8.
 plain_file <- function(input, scratch) {
   path <- input$path
-  if (starts_with_bytes(first_bytes(path, 2L), "1f 8b")) path <- unpack(input, scratch)
-  bytes <- first_bytes(path, 4L)
-  if (starts_with_bytes(bytes, "ff fe") || starts_with_bytes(bytes, "fe ff")) {
-    out <- tempfile(tmpdir = scratch)
-    all <- file_bytes(path)
-    text <- iconv(list(all), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
-    if (is.null(text)) abort_file(path, "begins like UTF-16 and is not.")
-    writeBin(text, out)
-    path <- out
-  }
-  path
+  if (begins_with(path, "1f 8b")) path <- unpack(input, scratch)
+  if (!any(begins_with(path, c("ff fe", "fe ff")))) return(path)
+  text <- iconv(list(file_bytes(path)), "UTF-16", "UTF-8", toRaw = TRUE)[[1L]]
+  if (is.null(text)) abort_file(input, "begins like UTF-16 and is not.")
+  out <- tempfile(tmpdir = scratch)
+  writeBin(text, out)
+  out
 }
 
-# `topic`: an additional topic for the class of the error.
-abort_file <- function(path, what, ..., topic = NULL) {
-  lines <- vapply(c(...), verbatim, "")
-  names(lines) <- substr(names(lines), 1L, 1L) # several hints are i1, i2
-  abort_fallible(c(topic, "file"), c(paste("{.file {path}}", verbatim(what)), lines), path = path)
+# The subject of the message is the path of `file`, an input. `topic`: an additional topic for the
+# class of the error.
+abort_file <- function(file, message, ..., topic = NULL, .envir = parent.frame()) {
+  path <- file$path
+  abort_fallible(c(topic, "file"), paste("{.file {path}}", message), ..., path = path,
+    .envir = rlang::env(.envir, path = path))
 }
 
 # ---- Kinds ----------------------------------------------------------------------------------
@@ -82,43 +77,40 @@ file_signatures <- c(
 )
 
 # Description of a binary file; NULL if it is unknown.
-signature_of <- function(input) {
-  bytes <- first_bytes(input$plain, 8L)
-  at <- Find(function(hex) starts_with_bytes(bytes, hex), names(file_signatures))
-  if (!is.null(at)) file_signatures[[at]]
+find_signature <- function(input) {
+  known <- begins_with(input$plain, names(file_signatures))
+  if (any(known)) file_signatures[known]
 }
 
 # Kind of a binary file; NULL for text.
 kind_of_bytes <- function(input) {
-  signature <- signature_of(input)
-  if (is.null(signature) && !as.raw(0L) %in% first_bytes(input$plain)) return(NULL)
+  signature <- find_signature(input)
+  if (is.null(signature) && !as.raw(0L) %in% readBin(input$plain, "raw", 65536L)) return(NULL)
   switch(signature %||% "", "a zip archive" = "zip", "an old Office file" = "ole", "other")
 }
 
 kind_of_text <- function(input) {
   first <- input$first
-  if (length(first) == 0L) abort_file(input$path, "is empty.")
+  if (length(first) == 0L) abort_file(input, "is empty.")
   looks <- function(pattern) grepl(pattern, first[[1L]], useBytes = TRUE)
   if (input$extension %in% c("jsonl", "ndjson")) return("jsonl")
   if (!looks("^[[{]") || input$extension %in% c("csv", "tsv")) return("text")
   if (length(first) == 2L && looks("^[{].*[}]$")) "jsonl" else "json"
 }
 
-# The first lines that are not blank, after `skip` lines, without a byte order mark. A file may
+# The first two lines that are not blank, after `skip` lines, without a byte order mark. A file may
 # begin with many blank lines.
-first_lines <- function(path, n, skip = 0) {
+first_two_lines <- function(path, skip) {
   connection <- file(path, "r")
   on.exit(close(connection))
   readLines(connection, skip, warn = FALSE)
-  found <- character()
-  while (length(found) < n) {
-    lines <- readLines(connection, 1000L, warn = FALSE)
-    if (length(lines) == 0L) break
+  first <- character()
+  while (length(first) < 2L && length(lines <- readLines(connection, 1000L, warn = FALSE)) > 0L) {
     full <- grep("[^ \t\r]", lines, useBytes = TRUE)
-    lines <- trim_bytes(lines[utils::head(full, n + 1L)]) # one line may contain only that mark
-    found <- c(found, lines[nzchar(lines)])
+    lines <- trim_bytes(lines[utils::head(full, 3L)]) # one line may contain only that mark
+    first <- c(first, lines[nzchar(lines)])
   }
-  utils::head(found, n)
+  utils::head(first, 2L)
 }
 
 trim_bytes <- function(x) {
@@ -131,16 +123,19 @@ trim_bytes <- function(x) {
 
 parse_document <- function(input) {
   check_limit(file.size(input$plain) / 1e6, "megabytes", input)
-  text <- paste(readLines(input$plain, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
-  parse_json(sub("^\ufeff", "", text), input)
+  parse_json(sub("^\ufeff", "", read_text(input$plain)), input)
+}
+
+read_text <- function(path) {
+  paste(readLines(path, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
 }
 
 parse_json <- function(text, input, line = NULL) {
   check_json()
   spend_cells(text, input)
   tryCatch(parse_text(text), error = function(cnd) {
-    where <- if (!is.null(line)) paste0(" in line ", line)
-    abort_file(input$path, paste0("is no valid JSON", where, "."), "x" = json_fault(cnd))
+    where <- if (!is.null(line)) " in line {line}"
+    abort_file(input, paste0("is no valid JSON", where, "."), x = "{json_fault(cnd)}")
   })
 }
 
@@ -162,10 +157,10 @@ standard_json <- function(text) {
     "(?<![0-9.eE+-])(-?[0-9]{19,})(?![0-9.eE])" = "\"\\1\"",
     "(?<![\\w+.-])(?:NaN|-?Infinity)(?!\\w)" = "null"
   )
-  found <- vapply(names(change), grepl, NA, text, perl = TRUE, useBytes = TRUE)
-  if (!any(found) || !validUTF8(text)) return(text)
+  needed <- vapply(names(change), grepl, NA, text, perl = TRUE, useBytes = TRUE)
+  if (!any(needed) || !validUTF8(text)) return(text)
   string <- "\"[^\"\\\\]*+(?:\\\\.[^\"\\\\]*+)*+\"(*SKIP)(*FAIL)|"
-  for (pattern in names(change)[found]) {
+  for (pattern in names(change)[needed]) {
     text <- gsub(paste0(string, pattern), change[[pattern]], text, perl = TRUE)
   }
   text
@@ -180,8 +175,7 @@ json_fault <- function(cnd) {
 
 first_record <- function(input) {
   if (input$kind == "jsonl") return(parse_json(input$first[[1L]], input, 1L))
-  document <- input$document
-  if (is.null(names(document)) && length(document) > 0L) document[[1L]] else document
+  json_records(input)[1L][[1L]]
 }
 
 # Reads the records of JSONL, `lines_at_once` lines at a time, as one table of text.
@@ -190,18 +184,18 @@ read_json_lines <- function(input, keep = identity, lines_at_once = 20000L) {
   on.exit(close(connection))
   read_some <- function() readLines(connection, lines_at_once, warn = FALSE, encoding = "UTF-8")
   tables <- list()
-  done <- found <- 0L
+  done <- n_records <- 0L
   while (length(lines <- read_some()) > 0L) {
     if (done == 0L) lines[[1L]] <- sub("^\ufeff", "", lines[[1L]])
     records <- parse_lines(lines, done, input)
     tables[[length(tables) + 1L]] <- record_table(records, input, keep)
     done <- done + length(lines)
-    found <- found + length(records)
+    n_records <- n_records + length(records)
   }
   table <- bind_tables(tables)
   check_objects(names(table), input)
-  if (length(table) > 0L && length(table[[1L]]) < found) {
-    abort_file(input$path, "has records with none of the columns that are named.")
+  if (length(table) > 0L && length(table[[1L]]) < n_records) {
+    abort_file(input, "has records with none of the columns that are named.")
   }
   table
 }
@@ -227,10 +221,9 @@ check_twice <- function(fields, input, at = seq_along(fields)) {
   kinds <- unique(fields)
   bad <- kinds[vapply(kinds, anyDuplicated, 0L) > 0L]
   if (length(bad) > 0L) {
-    first <- which(fields %in% bad)[[1L]]
-    name <- fields[[first]]
-    abort_file(input$path, paste0("has a field twice in record ", at[[first]], "."),
-      "x" = paste0("It is \"", name[duplicated(name)][[1L]], "\"."))
+    first <- which(fields %in% bad)[[1L]] # nolint: object_usage.
+    abort_file(input, "has a field twice in record {at[[first]]}.",
+      x = "It is \"{repeated_values(fields[[first]])[[1L]]}\".")
   }
 }
 
@@ -241,9 +234,9 @@ check_objects <- function(fields, input) {
   })
   both <- intersect(fields, unlist(parents))
   if (length(both) > 0L) {
-    abort_file(input$path, "has a field that is an object in one record and a value in another.",
-      "x" = paste0("It is \"", both[[1L]], "\"."),
-      "i" = "Make it one or the other, or name columns that you want, without it.")
+    abort_file(input, "has a field that is an object in one record and a value in another.",
+      x = "It is \"{both[[1L]]}\".",
+      i = "Make it one or the other, or name columns that you want, without it.")
   }
 }
 
@@ -251,15 +244,15 @@ abort_line <- function(lines, full, done, input) {
   for (at in full) {
     value <- parse_json(lines[[at]], input, done + at)
     if (length(names(value)) == 0L) {
-      abort_file(input$path, paste0("has no JSON object with fields in line ", done + at, "."),
-        "x" = paste("It is", shorten_text(lines[[at]])))
+      abort_file(input, "has no JSON object with fields in line {done + at}.",
+        x = "It is {shorten_text(lines[[at]])}")
     }
   }
 }
 
-shorten_text <- function(x, most = 60L) {
+shorten_text <- function(x) {
   x <- printable(x)
-  if (nchar(x) > most) paste0(substr(x, 1L, most - 3L), "...") else x
+  if (nchar(x) > 60L) paste0(substr(x, 1L, 57L), "...") else x
 }
 
 # ---- Tables of text -------------------------------------------------------------------------
@@ -302,7 +295,7 @@ record_table <- function(records, input, keep = identity, prefix = "") {
 
 # Binds tables (lists of columns) by row; absent columns become NA.
 bind_tables <- function(tables) {
-  tables <- Filter(function(table) length(table) > 0L, tables)
+  tables <- tables[lengths(tables) > 0L]
   fields <- unique(unlist(lapply(tables, names)))
   lapply(stats::setNames(nm = fields), function(name) {
     columns <- lapply(tables, function(table) table[[name]] %||% rep(NA, length(table[[1L]])))

@@ -3,12 +3,11 @@
 read_json_array <- function(input) {
   document <- input$document
   if (!is.null(names(document)) || length(document) == 0L) {
-    abort_file(input$path, "is not an array of records.",
-      "i" = "Its fields are those of one object.")
+    abort_file(input, "is not an array of records.", i = "Its fields are those of one object.")
   }
   table <- record_table(document, input, input$keep)
   check_objects(names(table), input)
-  with_map(table)
+  add_default_map(table)
 }
 
 # The records of JSON or JSONL, as lists.
@@ -25,29 +24,30 @@ json_records <- function(input) {
 # The answers of a record, with users as names. Version 1 groups them by user. Version 2 groups them
 # by question, or has flat fields `question.responses`, with `.users` and `.status`.
 argilla_answers <- function(record) {
-  ask <- function(question, given) lapply(given, c, question = question)
-  given <- record$responses
-  if (is.null(names(given))) {
-    given <- lapply(given, function(user) {
+  responses <- record$responses
+  if (is.null(names(responses))) {
+    responses <- unlist(lapply(responses, function(user) {
       lapply(user$values, function(value) list(c(user[c("user_id", "status")], value)))
-    })
-    given <- unlist(given, recursive = FALSE)
+    }), recursive = FALSE)
   }
   for (name in grep("[.]responses$", names(record), value = TRUE)) {
     field <- function(end) record[[paste0(name, end)]]
-    given[[sub("[.]responses$", "", name)]] <- Map(list, value = field(""),
+    responses[[sub("[.]responses$", "", name)]] <- Map(list, value = field(""),
       user_id = field(".users"), status = field(".status") %||% "submitted")
   }
-  answers <- unlist(unname(Map(ask, names(given), given)), recursive = FALSE)
-  users <- vapply(answers, function(one) as_label(one$user_id), "")
+  answers <- unname(Map(function(question, answers) {
+    lapply(answers, c, question = question)
+  }, names(responses), responses))
+  answers <- unlist(answers, recursive = FALSE)
+  users <- vapply(answers, function(answer) as_label(answer$user_id), "")
   stats::setNames(as.list(answers), users)
 }
 
 read_argilla <- function(input) {
   nested_answers(input, json_records(input), "record", "responses", function(record) {
     list(id = record$id %||% record$external_id)
-  }, argilla_answers, "user", function(one) {
-    stats::setNames(one["value"], one$question)
+  }, argilla_answers, "user", function(answer) {
+    stats::setNames(answer["value"], answer$question)
   }, sparse = TRUE)
 }
 
@@ -61,17 +61,17 @@ read_prodigy <- function(input) {
   rating <- if (choice) "accept" else "answer"
   ignored <- table$answer %in% c("ignore", if (choice) "reject")
   table[[rating]][ignored] <- NA
-  who <- intersect(c("_annotator_id", "_session_id"), names(table))[1L]
+  rater <- intersect(c("_annotator_id", "_session_id"), names(table))[1L]
   # Old versions write no session. If no session has a name, the name is the time of its start.
   time <- "^[0-9]{4}(-[0-9]{2}){2}_[0-9]{2}(-[0-9]{2}){2}$"
   case <- if (choice) "_input_hash" else "_task_hash"
-  none <- is.na(who) || all(is.na(table[[who]]))
+  none <- is.na(rater) || all(is.na(table[[rater]]))
   # An annotator does each task once.
-  unnamed <- if (none) !anyDuplicated(table[[case]]) else all(grepl(time, table[[who]]))
+  unnamed <- if (none) !anyDuplicated(table[[case]]) else all(grepl(time, table[[rater]]))
   list(
     table = table[setdiff(names(table), c("options", "spans", "tokens"))],
     map = list(
-      case = case, rater = if (unnamed) "file" else if (!none) who, rating = rating
+      case = case, rater = if (unnamed) "file" else if (!none) rater, rating = rating
     ),
     notes = c(
       taken_missing(ignored, "answer", "without a choice (ignored, or rejected as a whole)"),
@@ -87,9 +87,9 @@ read_prodigy <- function(input) {
 
 is_doccano <- function(input) {
   record <- input$record
-  by_user <- is_object(record) && is.list(record$annotations) &&
-    any(c("user", "user_id") %in% names(record$annotations[1L][[1L]]))
-  by_user || is_object(record) && (is.list(record$label) || is.list(record$labels))
+  is_object(record) && (is.list(record$label) || is.list(record$labels) ||
+    is.list(record$annotations) &&
+      any(c("user", "user_id") %in% names(record$annotations[1L][[1L]])))
 }
 
 # Files contain all annotations with their users, or the annotations of one user.
@@ -98,17 +98,17 @@ read_doccano <- function(input) {
     got <- nested_answers(input, json_records(input), "text", "annotations", function(record) {
       record["id"]
     }, function(record) {
-      stats::setNames(record$annotations, vapply(record$annotations, function(one) {
-        as_label(one$user %||% one$user_id)
+      stats::setNames(record$annotations, vapply(record$annotations, function(answer) {
+        as_label(answer$user %||% answer$user_id)
       }, ""))
-    }, "user", function(one) one["label"])
+    }, "user", function(answer) answer["label"])
   } else {
     table <- record_table(json_records(input), input)
-    label <- if (is.null(table$label)) "labels" else "label"
+    label <- if ("label" %in% names(table)) "label" else "labels"
     got <- list(table = table, map = list(case = "id", rater = "file", rating = label))
   }
   if (any(vapply(got$table[[got$map$rating]], is.list, NA))) {
-    abort_file(input$path, "marks parts of texts, which are not categories of cases.")
+    abort_file(input, "marks parts of texts, which are not categories of cases.")
   }
   got
 }
@@ -144,9 +144,9 @@ lookalikes <- function(labels) {
   same <- plain_label(latin_lookalike(composed(labels)))
   number <- suppressWarnings(as.numeric(same))
   same <- ifelse(is.na(number), same, as_label(number))
-  own <- plain_label(labels)
+  plain <- plain_label(labels)
   twins <- labels[same %in% same[duplicated(same)]]
-  Filter(function(label) length(unique(own[same == same[match(label, labels)]])) > 1L, twins)
+  Filter(function(label) length(unique(plain[same == same[match(label, labels)]])) > 1L, twins)
 }
 
 usual_missing <- c("n/a", "na", "nan", "null", "<na>", "none given", "-", "--", "?", ".", "")
@@ -182,8 +182,8 @@ unreadable_verdict <- paste0(
 misspelt_labels <- function(labels, columns) {
   words <- labels[nchar(labels) > 4L & !grepl("[0-9]", labels)]
   if (length(words) < 2L) return(NULL)
-  found <- lapply(columns, function(x) match(as.character(x), words))
-  used <- tabulate(unlist(found), length(words))
+  places <- lapply(columns, function(x) match(as.character(x), words))
+  used <- tabulate(unlist(places), length(words))
   folded <- fold_case(words)
   letters <- vapply(folded, function(word) intToUtf8(sort(utf8ToInt(word))), "")
   edits <- utils::adist(folded)
@@ -192,8 +192,8 @@ misspelt_labels <- function(labels, columns) {
   prefixed <- outer(folded, folded, function(a, b) endsWith(a, b) | endsWith(b, a))
   near <- near & !prefixed & outer(used, used, function(a, b) a > 0L & 10L * a <= b)
   rare <- which(rowSums(near) > 0L)
-  of <- vapply(rare, function(row) which(near[row, ])[[which.max(used[near[row, ]])]], 0L)
-  stats::setNames(words[of], words[rare])
+  frequent <- vapply(rare, function(row) which.max(used * near[row, ]), 0L)
+  stats::setNames(words[frequent], words[rare])
 }
 
 # Distinct values of several columns.
@@ -207,25 +207,25 @@ without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing,
 take_missing <- function(columns, na, given) {
   na <- plain_label(na)
   simple <- !vapply(columns, is.list, NA)
-  found <- distinct(columns[simple])
-  found <- found[!is.na(found) & plain_label(found) %in% na]
-  taken <- unlist(lapply(columns[simple], function(x) x[x %in% found]))
-  taken <- table(factor(taken, sort_strings(as.character(found))))
-  columns[simple] <- lapply(columns[simple], function(x) replace(x, x %in% found, NA))
+  labels <- setdiff(distinct(columns[simple]), NA)
+  labels <- labels[plain_label(labels) %in% na]
+  taken <- unlist(lapply(columns[simple], function(x) x[x %in% labels]))
+  taken <- table(factor(taken, sort_strings(as.character(labels))))
+  columns[simple] <- lapply(columns[simple], function(x) replace(x, x %in% labels, NA))
   taken <- taken[!trimws(names(taken)) %in% c("", "NA")]
-  each <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
+  lines <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
   warn_if(taken, "missing",
-    c("Some labels were taken for missing ratings.", bullets(each)),
+    c("Some labels were taken for missing ratings.", bullets(lines)),
     i = if (!given) "If they are categories, say with {.arg na} what is missing, for example
          {.code na = \"\"}.", labels = names(taken), times = as.integer(taken))
   columns
 }
 
 # Lines of a list below a message; at most `most` lines and the number of the others.
-bullets <- function(each, most = length(each)) {
-  rest <- length(each) - most
-  each <- c(utils::head(each, most), if (rest > 0L) paste("and", rest, "more"))
-  stats::setNames(each, rep("*", length(each)))
+bullets <- function(lines, most = length(lines)) {
+  more <- length(lines) - most
+  lines <- c(utils::head(lines, most), if (more > 0L) paste("and", more, "more"))
+  stats::setNames(lines, rep("*", length(lines)))
 }
 
 # Replaces labels that differ only in blanks and capitals by the most frequent of them.
@@ -253,19 +253,19 @@ clean_label <- function(labels) {
 
 inform_changed <- function(message, from, to) {
   changed <- from != to
-  each <- verbatim(dQuote(from[changed], FALSE), " is now ", dQuote(to[changed], FALSE))
-  if (any(changed)) inform_fallible(c(message, bullets(each)))
+  lines <- verbatim(dQuote(from[changed], FALSE), " is now ", dQuote(to[changed], FALSE))
+  if (any(changed)) inform_fallible(c(message, bullets(lines)))
 }
 
 # Warns of similar names. They are not changed: "aB" and "ab" may be two cases.
-warn_similar <- function(ids, what) {
+warn_similar <- function(ids, noun) {
   if (!any(grepl("[[:alpha:][:space:]]", ids))) return(invisible())
   plain <- plain_label(ids)
   similar <- plain %in% plain[duplicated(plain)]
   groups <- split(dQuote(ids[similar], FALSE), factor(plain[similar], unique(plain[similar])))
-  each <- verbatim(vapply(groups, paste, "", collapse = " and "))
+  lines <- verbatim(vapply(groups, paste, "", collapse = " and "))
   warn_if(any(similar), "names", c(
-    paste0("Some ", what, "s have names that differ in capitals or blanks only."), bullets(each, 5L)
-  ), i = paste0("They are taken for different ", what, "s; if they are not, mend the file."),
-  ids = ids[similar], what = what)
+    "Some {noun}s have names that differ in capitals or blanks only.", bullets(lines, 5L)
+  ), i = "They are taken for different {noun}s; if they are not, mend the file.",
+  ids = ids[similar], what = noun)
 }

@@ -8,7 +8,7 @@ sum_tolerance <- 0.005
 # Adds `scores` to `x`: a list of `scale` and `values`, a matrix of cases x categories for each
 # system that has scores, NA for cases without scores. `given$scores`: the user's argument;
 # `by_rating`: does `data` have a row per rating?
-with_scores <- function(x, given, data, by_rating) {
+add_scores <- function(x, given, data, by_rating) {
   scores <- given$scores
   if (is.null(scores)) return(x)
   abort_argument_if(has_labels(x), "scores",
@@ -42,49 +42,43 @@ columns_of_scores <- function(x, scores, data, by_rating) {
   data <- as_columns(data)
   long <- c("case", "system", "category", "score") # nolint: object_usage.
   ok <- is.list(scores) && rlang::is_named(scores) && anyDuplicated(names(scores)) == 0L &&
-    all(vapply(scores, function(one) is.character(one) && rlang::is_named(one), NA))
-  yes <- x$categories[[n_categories(x)]]
+    all(vapply(scores, function(columns) is.character(columns) && rlang::is_named(columns), NA))
   abort_argument_if(!ok, "scores",
     "must say for each system which column of {.arg data} has the score of which category.",
     not = scores, i = c(
-      verbatim("For example scores = list(", c(x$systems, "system")[[1L]], " = c(\"", yes,
-        "\" = \"column\")); of two categories one is enough."),
+      "For example scores = list({c(x$systems, 'system')[[1L]]} =
+        c(\"{x$categories[[n_categories(x)]]}\" = \"column\")); of two categories one is enough.",
       "Long data have a data frame of columns {.val {long}}."
     ))
   check_scored_systems(names(scores), x)
   abort_argument_if(by_rating, "scores", "Scores in columns need wide data, with a row per case.",
     i = "Give a data frame of columns {.val {long}}.")
-  rows <- seq_len(attr(data, "rows"))
-  stack_tables(unlist(lapply(names(scores), function(system) {
-    columns <- scores[[system]]
-    check_score_columns(columns, names(data), system, x)
-    lapply(seq_along(columns), function(k) {
-      list(
-        at = rows, system = rep(system, length(rows)),
-        category = rep(names(columns)[[k]], length(rows)),
-        score = as_score(data[[columns[[k]]]], columns[[k]], system)
-      )
-    })
-  }), recursive = FALSE))
-}
-
-check_score_columns <- function(columns, having, system, x) {
-  unknown <- setdiff(columns, having)
-  abort_if(unknown, "columns", "{.arg scores} must name columns of {.arg data}.",
-    x = "There is no {.val {unknown}}, named for system {.val {system}}.", arg = "scores")
-  taken <- intersect(columns, c(x$raters, x$systems))
-  abort_if(taken, "columns", "A column of {.arg data} can have only one role.",
-    x = "{.val {taken}} {?is/are} named by {.arg scores} and hold{?s/} answers.", arg = "scores")
+  for (system in names(scores)) {
+    unknown <- setdiff(scores[[system]], names(data))
+    abort_if(unknown, "columns", "{.arg scores} must name columns of {.arg data}.",
+      x = "There is no {.val {unknown}}, named for system {.val {system}}.", arg = "scores")
+    taken <- intersect(scores[[system]], c(x$raters, x$systems))
+    abort_if(taken, "columns", "A column of {.arg data} can have only one role.",
+      x = "{.val {taken}} {?is/are} named by {.arg scores} and hold{?s/} answers.", arg = "scores")
+  }
+  columns <- unlist(unname(scores))
+  system <- rep(names(scores), lengths(scores))
+  n <- attr(data, "rows")
+  list(
+    at = rep(seq_len(n), length(columns)), system = rep(system, each = n),
+    category = rep(names(columns), each = n),
+    score = unlist(Map(as_score, unclass(data)[columns], columns, system), use.names = FALSE)
+  )
 }
 
 # A data frame with a row per case, system and category.
 table_of_scores <- function(x, scores) {
-  own <- c("case", "system", "category", "score")
+  columns <- c("case", "system", "category", "score")
   scores <- replace_key_columns(scores, names(x$keys))
-  lacking <- setdiff(own, names(scores))
-  abort_if(lacking, "columns", "{.arg scores} must have columns {.val {own}}.",
+  lacking <- setdiff(columns, names(scores))
+  abort_if(lacking, "columns", "{.arg scores} must have columns {.val {columns}}.",
     x = "It lacks {.val {lacking}}; it has {.val {names(scores)}}.", arg = "scores")
-  table <- lapply(plain_columns(scores)[own], unfactor)
+  table <- lapply(plain_columns(scores)[columns], unfactor)
   check_identifiers(table$case, "scores$case")
   system <- as_label(table$system)
   check_scored_systems(unique(system), x)
@@ -116,12 +110,12 @@ as_score <- function(column, name, system) {
 
 # Cases x categories. With two categories, the score of one gives the score of the other.
 scores_of_system <- function(system, x, table, scale) {
-  mine <- which(table$system == system)
-  given <- unique(table$category[mine])
-  cell <- cbind(table$at[mine], match(table$category[mine], given))
+  row <- which(table$system == system)
+  given <- unique(table$category[row])
+  cell <- cbind(table$at[row], match(table$category[row], given))
   twice <- anyDuplicated(cell)
   abort_if(twice > 0L, "repeat", "A system can give one score per case and category.",
-    x = "Row {mine[[twice]]} of {.arg scores} repeats that of system {.val {system}}, case
+    x = "Row {row[[twice]]} of {.arg scores} repeats that of system {.val {system}}, case
         {.val {as_label(x$cases[[cell[twice, 1L]]])}}, {.val {given[[cell[twice, 2L]]]}}.",
     case = x$cases[[cell[twice, 1L]]], rater = system)
   unknown <- setdiff(given, x$categories)
@@ -130,13 +124,13 @@ scores_of_system <- function(system, x, table, scale) {
     i = "Categories are {.val {x$categories}}.", row = NA_integer_, column = system,
     found = unknown)
   lacking <- setdiff(x$categories, given)
-  one_of_two <- n_categories(x) == 2L && length(lacking) == 1L
-  abort_if(length(lacking) > 0L && !one_of_two, "scores", "Every category needs a score.",
+  half <- n_categories(x) == 2L && length(lacking) == 1L
+  abort_if(length(lacking) > 0L && !half, "scores", "Every category needs a score.",
     x = "System {.val {system}} has none for {length(lacking)} of them: {.val {lacking}}.",
     i = "Of two categories only, the score of one is enough.", system = system, row = integer())
   values <- matrix(NA_real_, length(x$cases), length(given), dimnames = list(NULL, given))
-  values[cell] <- table$score[mine]
-  if (one_of_two) {
+  values[cell] <- table$score[row]
+  if (half) {
     values <- cbind(values, if (scale == "probability") 1 - values else -values)
     colnames(values)[[2L]] <- lacking
   }
@@ -146,35 +140,33 @@ scores_of_system <- function(system, x, table, scale) {
 }
 
 check_scores <- function(values, x, scale, system) {
-  # `found` is evaluated only if there are such cases.
-  refuse <- function(row, message, found = "", i = NULL) {
-    if (length(row) == 0L) return()
-    case <- as_label(x$cases[row[[1L]]])
-    abort_fallible("scores", message, x = verbatim(
-      "System \"", system, "\": ", count_noun(length(row), "case"), ", first \"", case, "\"",
-      found, "."
-    ), i = i, system = system, row = row)
+  # `detail` may contain expressions of `first`, the row of the first wrong case.
+  refuse <- function(wrong, message, detail = "", i = NULL) {
+    row <- which(wrong)
+    first <- row[1L] # nolint: object_usage.
+    n <- count_noun(length(row), "case") # nolint: object_usage.
+    abort_if(row, "scores", message,
+      x = paste0("System \"{system}\": {n}, first \"{as_label(x$cases[first])}\"", detail, "."),
+      i = i, system = system, row = row)
   }
   given <- rowSums(!is.na(values))
-  row <- which(given > 0L & given < ncol(values))
-  refuse(row, "A case must have scores of all categories or of none.")
-  order_only <- "{.code scale = \"order\"} in {.arg scores}."
+  refuse(given > 0L & given < ncol(values), "A case must have scores of all categories or of none.")
   probable <- scale == "probability"
   off <- is.infinite(values) | (probable & (values < 0 | values > 1))
-  row <- which(rowSums(off, na.rm = TRUE) > 0)
   refuse(
-    row, if (probable) "Scores must be probabilities in [0, 1]." else "Scores must be finite.",
-    paste0(", which has ", values[row[[1L]], which(off[row[[1L]], ])[[1L]]]),
-    if (probable) paste("Scores on another scale only order cases:", order_only)
+    rowSums(off, na.rm = TRUE) > 0,
+    if (probable) "Scores must be probabilities in [0, 1]." else "Scores must be finite.",
+    ", which has {values[first, which(off[first, ])[[1L]]]}",
+    if (probable) "Scores on another scale only order cases: {.code scale = \"order\"} in
+      {.arg scores}."
   )
   if (!probable) return()
   sums <- rowSums(values)
-  row <- which(abs(sums - 1) > sum_tolerance * ncol(values) + 1e-9)
   refuse(
-    row, "Probabilities of a case must sum to one.",
-    paste0(", which sums to ", signif(sums[[row[[1L]]]], 4L)),
-    paste("Divide them by their sum if that is what they mean; if not, they only order cases:",
-      order_only)
+    abs(sums - 1) > sum_tolerance * ncol(values) + 1e-9, "Probabilities of a case must sum to one.",
+    ", which sums to {signif(sums[first], 4L)}",
+    "Divide them by their sum if that is what they mean; if not, they only order cases:
+      {.code scale = \"order\"} in {.arg scores}."
   )
 }
 
@@ -185,11 +177,11 @@ warn_scores <- function(x) {
   without <- vapply(names(values), function(system) {
     sum(answered[, match(system, x$systems)] & is.na(values[[system]][, 1L]))
   }, 0L)
-  some <- without[without > 0L]
-  each <- paste0(names(some), ": ", number(some), recycle0 = TRUE)
-  warn_if(some, "scores",
+  without <- without[without > 0L]
+  warn_if(without, "scores",
     "Some cases that systems answered have no score; metrics of scores leave them out.",
-    x = verbatim("Cases of ", shorten(each)), systems = names(some), cases = unname(some))
+    x = "Cases of {shorten(paste0(names(without), ': ', number(without)))}",
+    systems = names(without), cases = unname(without))
   constant <- names(Filter(function(v) {
     all(apply(v, 2L, function(v) length(unique(v[!is.na(v)])) <= 1L))
   }, values))
@@ -213,16 +205,15 @@ keep_scores <- function(scores, systems) {
 # A row per case, system and category.
 score_table <- function(x) {
   n <- n_categories(x)
-  of <- function(system, values) {
-    at <- which(!is.na(values[, 1L]))
+  values <- c(list(matrix(0, 0L, n)), x$scores$values) # without systems, a table without rows
+  stack_rows(seq_along(values), function(s) {
+    at <- which(!is.na(values[[s]][, 1L]))
     tibble::tibble(
-      case = rep(x$cases[at], each = n), system = rep(system, n * length(at)),
+      case = rep(x$cases[at], each = n), system = rep(names(values)[[s]], n * length(at)),
       category = category_factor(rep(seq_len(n), length(at)), x),
-      score = as.vector(t(values[at, , drop = FALSE]))
+      score = as.vector(t(values[[s]][at, , drop = FALSE]))
     )
-  }
-  values <- x$scores$values
-  stack_rows(c(list(of("", matrix(NA_real_, 0L, n))), unname(Map(of, names(values), values))))
+  })
 }
 
 format_scores <- function(x) {

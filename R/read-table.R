@@ -14,7 +14,7 @@ read_csv <- function(input) {
     tryCatch(scan_csv(input, skip, fill = TRUE), warning = function(cnd) check_csv(input, TRUE))
   }
   columns <- tryCatch(scan_csv(input, skip, fill = FALSE), error = fault, warning = fault)
-  if (length(columns[[1L]]) == 0L) abort_file(input$path, "has names of columns and no rows.")
+  if (length(columns[[1L]]) == 0L) abort_file(input, "has names of columns and no rows.")
   columns <- resolve_rows(columns, input)
   lapply(Map(check_encoding, columns, names(columns), list(input)), choices_of_cells, input)
 }
@@ -82,15 +82,15 @@ empty_rows <- function(table, columns, sparse) {
 # Names columns without a name, and drops them if they are empty.
 name_columns <- function(columns, input) {
   unnamed <- trimws(names(columns)) == ""
-  twice <- unique(names(columns)[!unnamed & duplicated(names(columns))])
+  twice <- repeated_values(names(columns)[!unnamed])
   if (length(twice) > 0L) {
-    abort_file(input$path, "has several columns of one name.",
-      "x" = paste0("Twice or more: ", toString(dQuote(twice, FALSE)), "."),
-      "i" = "Give each column a name of its own.")
+    abort_file(input, "has several columns of one name.",
+      x = "Twice or more: {toString(dQuote(twice, FALSE))}.",
+      i = "Give each column a name of its own.")
   }
   names(columns)[unnamed] <- paste0("...", which(unnamed))
   blank <- vapply(columns[unnamed], function(x) all(is_blank(x)), NA)
-  columns[setdiff(names(columns), names(blank)[blank])]
+  columns[!names(columns) %in% names(which(blank))]
 }
 
 check_encoding <- function(x, column, input) {
@@ -104,9 +104,9 @@ check_encoding <- function(x, column, input) {
 }
 
 abort_encoding <- function(input, where) {
-  abort_file(input$path, paste0("is not encoded in ", input$encoding, "."),
-    "x" = paste0("Found bytes that are not text in ", where, "."),
-    "i" = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
+  abort_file(input, "is not encoded in {input$encoding}.",
+    x = "Found bytes that are not text in {where}.",
+    i = "Give its encoding, for example `file = list(encoding = \"latin1\")`.")
 }
 
 skip_hint <- "If lines above the table are a title, skip them: `file = list(skip = 1)`."
@@ -123,7 +123,7 @@ check_csv <- function(input, open) {
   spans <- c(FALSE, is.na(utils::head(fields, -1L)))
   short <- which(fields > 0L & fields < expected)
   alike <- length(short) + 1L >= sum(fields > 0L, na.rm = TRUE)
-  fault <- if (open) {
+  fault <- if (open) { # nolint: object_usage.
     line <- max(0L, which(!is.na(utils::head(fields, -1L)))) + 1L
     "opens a quote and does not close it."
   } else {
@@ -133,9 +133,9 @@ check_csv <- function(input, open) {
   }
   if (!is.na(line) || length(short) == 0L) {
     abort_file(
-      input$path, paste0("must have as many columns in all lines as in the first, ", expected, "."),
-      "x" = paste("Line", line + input$skip, fault),
-      "i" = c(
+      input, "must have as many columns in all lines as in the first, {expected}.",
+      x = "Line {line + input$skip} {fault}",
+      i = c(
         if (expected == 1L) "Give the separator, for example `file = list(sep = \";\")`.",
         if (!open) skip_hint
       )
@@ -152,7 +152,7 @@ check_csv <- function(input, open) {
 # `answers`. Without `answers`, they have a column `gold(name)` of known answers, and several
 # answers are separate lines of a field. The first element of `case` identifies a case or, if that
 # column does not exist, all others do.
-read_crowd <- function(input, case, rater, status, out, which, answers, gold = toupper) {
+read_crowd <- function(input, case, rater, status, out, reason, answers, gold = toupper) {
   table <- read_csv(input)
   table <- c(table[names(table) != "Answer.taskAnswers"], task_answers(table, input))
   names <- names(table)
@@ -165,9 +165,9 @@ read_crowd <- function(input, case, rater, status, out, which, answers, gold = t
     asked <- grep(answers, names, value = TRUE)
   }
   out <- fold_case(table[[status]] %||% "") %in% out
-  if (any(out)) table <- lapply(table, `[`, !out)
+  table <- lapply(table, `[`, !out)
   truths <- stats::setNames(gold(asked), asked)
-  truths <- truths[vapply(truths, function(name) any(nzchar(table[[name]])), NA)]
+  truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
   table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
   list(
     table = table, choices = asked, truths = truths,
@@ -175,14 +175,15 @@ read_crowd <- function(input, case, rater, status, out, which, answers, gold = t
       case = if (case[[1L]] %in% names) case[[1L]] else case[-1L], rater = rater,
       rating = if (length(asked) == 1L) asked
     ),
-    notes = left_out(out, "assignment", which)
+    notes = left_out(out, "assignment", reason)
   )
 }
 
 # Newer forms store all answers of an assignment as one field of JSON: for each question a list of
 # buttons with their states, an object with a label, or a value.
 task_answers <- function(table, input) {
-  if (is.null(table$Answer.taskAnswers)) return(NULL)
+  texts <- unname(table$Answer.taskAnswers)
+  if (is.null(texts)) return(NULL)
   form_answer <- function(field) {
     if (!is.list(field)) return(field)
     field$label %||% names(field)[vapply(field, isTRUE, NA)]
@@ -190,7 +191,7 @@ task_answers <- function(table, input) {
   answers <- record_table(Map(function(text, row) {
     form <- if (nzchar(text)) parse_json(text, input, row + 1L)
     lapply(if (is.null(names(form))) form[[1L]] else form, form_answer)
-  }, unname(table$Answer.taskAnswers), seq_along(table$Answer.taskAnswers)), input)
+  }, texts, seq_along(texts)), input)
   stats::setNames(answers, paste0("Answer.", names(answers)))
 }
 
@@ -205,24 +206,19 @@ read_excel <- function(input) {
   if (input$kind == "zip") input$entries # checks them before they are unpacked
   try_excel <- function(value) {
     if_foreign_error(value, function(cnd) {
-      abort_file(input$path, "cannot be read as an Excel file.", "x" = conditionMessage(cnd))
+      abort_file(input, "cannot be read as an Excel file.", x = "{trimws(conditionMessage(cnd))}")
     })
   }
   sheets <- try_excel(readxl::excel_sheets(input$plain))
   sheet <- input$sheet %||% sheets[[1L]]
   columns <- sheet_columns(input, sheet)
   check_limit(columns, "columns", input)
-  read <- function(types) {
-    try_excel(readxl::read_excel(
-      input$plain, sheet, input$range, col_types = types, na = character(), trim_ws = FALSE,
-      .name_repair = "minimal", n_max = rows_of_sheets, skip = input$skip
-    ))
-  }
+  read <- function(types) try_excel(read_sheet(input, sheet, types))
   if (columns * rows_of_sheets > input$limits$most[["cells"]]) {
     check_cells(columns, nrow(read(c("text", rep("skip", columns - 1)))), input)
   }
   table <- read("text")
-  if (nrow(table) == 0L) abort_file(input$path, paste0("has no rows in sheet \"", sheet, "\"."))
+  if (nrow(table) == 0L) abort_file(input, "has no rows in sheet \"{sheet}\".")
   if (is.null(input$sheet) && length(sheets) > 1L) {
     add_note(input, paste0("Of ", length(sheets), " sheets only the first, \"", sheet, "\", was ",
       "read; `file = list(sheet = )` names another."))
@@ -235,7 +231,7 @@ read_excel <- function(input) {
   }
   at <- if (is.numeric(sheet)) sheet else match(sheet, sheets)
   if (input$kind == "zip") add_note(input, sheet_faults(input, at))
-  with_map(resolve_rows(as.list(table), input))
+  add_default_map(resolve_rows(as.list(table), input))
 }
 
 # Notes on contents of a sheet that readxl does not report; `at` is its number.
@@ -269,16 +265,20 @@ sheet_faults <- function(input, at) {
 
 rows_of_sheets <- 2^20
 
+read_sheet <- function(input, sheet, types) {
+  readxl::read_excel(
+    input$plain, sheet, input$range, col_types = types, na = character(), trim_ws = FALSE,
+    .name_repair = "minimal", n_max = rows_of_sheets, skip = input$skip
+  )
+}
+
 # Number of columns of a sheet. A sheet with two cells may have a million rows and any number of
 # columns. If readxl is given more types than a sheet can have columns, its error contains the
 # number of columns, before it creates any.
 sheet_columns <- function(input, sheet) {
-  read <- function() {
-    readxl::read_excel(
-      input$plain, sheet, input$range, col_types = rep("skip", 20000), skip = input$skip
-    )
-  }
-  answer <- tryCatch(names(read()), error = conditionMessage)
+  answer <- tryCatch(
+    names(read_sheet(input, sheet, rep("skip", 20000))), error = conditionMessage
+  )
   answer <- regmatches(answer, regexpr("[0-9]+(?= column)", answer, perl = TRUE))
   max(1, as.numeric(answer)) # no number: there are no columns, or a later error reports the fault
 }

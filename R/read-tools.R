@@ -11,10 +11,10 @@ nested_answers <- function(input, items, noun, answers, about, parts, rater, val
   none <- lengths(answers_by_item) == 0L
   answer <- unlist(answers_by_item, recursive = FALSE)
   failed <- vapply(answer, input$failed, NA)
-  if (all(failed)) abort_file(input$path, sprintf("holds no %s with %s.", noun, answers))
+  if (all(failed)) abort_file(input, "holds no {noun} with {answers}.")
   item <- rep(lapply(items, about), lengths(answers_by_item))
-  table <- record_table(Map(function(item, who, answer, failed) {
-    c(item, stats::setNames(list(who), rater), if (!failed) value(answer))
+  table <- record_table(Map(function(item, name, answer, failed) {
+    c(item, stats::setNames(list(name), rater), if (!failed) value(answer))
   }, item, names(answer), answer, failed), input)
   choices <- setdiff(names(table), c(names(item[[1L]]), rater))
   list(
@@ -59,22 +59,19 @@ read_inspect <- function(input) {
 }
 
 unzip_inspect <- function(input) {
-  folder <- tempfile(tmpdir = dirname(tempfile()))
+  folder <- tempfile()
   on.exit(unlink(folder, recursive = TRUE))
-  if (!has_log(input)) abort_file(input$path, "is not a log of Inspect.")
+  if (!has_log(input)) abort_file(input, "is not a log of Inspect.")
   inside <- input$entries$name
   # Unpacks all files, because the time to find each by its name grows with the square of their
   # number.
   got <- or_null(utils::unzip(input$plain, exdir = folder, overwrite = FALSE))
   whole <- file.size(file.path(folder, inside)) == input$entries$size
   if (length(got) == 0L || !all(whole %in% TRUE | endsWith(inside, "/"))) {
-    abort_file(input$path, "cannot be unpacked.",
-      "i" = "Convert it to JSON: `inspect log convert --to json`.")
+    abort_file(input, "cannot be unpacked.",
+      i = "Convert it to JSON: `inspect log convert --to json`.")
   }
-  read <- function(file) {
-    text <- readLines(file.path(folder, file), warn = FALSE, encoding = "UTF-8")
-    parse_json(paste(text, collapse = "\n"), input)
-  }
+  read <- function(file) parse_json(read_text(file.path(folder, file)), input)
   samples <- grep("^samples/.*[.]json$", inside, value = TRUE)
   list(eval = read(intersect(inspect_headers, inside)[[1L]])$eval, samples = lapply(samples, read))
 }
@@ -96,7 +93,7 @@ read_promptfoo <- function(input) {
     result
   }, results, seq_along(results))
   nested_answers(input, results, "result", "graded assertions", function(result) {
-    provider <- id_of(result$provider)
+    provider <- provider_id(result$provider)
     case <- paste(c(provider, result$testIdx, result$promptIdx), collapse = "/")
     run <- result$evalId %||% as.list(input$record)$evalId
     list(
@@ -106,7 +103,7 @@ read_promptfoo <- function(input) {
   }, function(result) {
     # Drops sets of assertions. The list also contains their assertions, which are the verdicts.
     name_parts(Filter(
-      function(one) length(one$componentResults) == 0L, result$gradingResult$componentResults
+      function(part) length(part$componentResults) == 0L, result$gradingResult$componentResults
     ), assertion_name)
   }, "assertion", function(verdict) {
     list(verdict = pass_or_fail(verdict$pass), score = verdict$score)
@@ -123,10 +120,10 @@ pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L
 assertion_name <- function(component) {
   assertion <- component$assertion
   assertion$metric %||%
-    paste(c(assertion$type %||% "assertion", id_of(assertion$provider)), collapse = " ")
+    paste(c(assertion$type %||% "assertion", provider_id(assertion$provider)), collapse = " ")
 }
 
-id_of <- function(who) if (is.list(who)) who$id else who
+provider_id <- function(provider) if (is.list(provider)) provider$id else provider
 
 # ---- DeepEval -------------------------------------------------------------------------------
 
@@ -147,7 +144,7 @@ read_deepeval <- function(input) {
     id <- paste(c(case$name, case$order), collapse = "/")
     list(result = id, key = paste(input$path, id))
   }, function(case) {
-    name_parts(deepeval_metrics(case), function(one) one$name %||% one$metric %||% "metric")
+    name_parts(deepeval_metrics(case), function(part) part$name %||% part$metric %||% "metric")
   }, "metric", function(metric) {
     list(verdict = pass_or_fail(metric$success), score = metric$score)
   }, "verdict")
@@ -175,9 +172,9 @@ read_lm_eval <- function(input) {
   table <- record_table(lapply(json_records(input), function(sample) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
   }), input)
-  binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1, TRUE, FALSE)), NA)
+  binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)), NA)
   binary <- setdiff(names(table)[binary], "doc_id")
-  if (length(binary) == 0L) abort_file(input$path, "holds no metric of 0 and 1 only.")
+  if (length(binary) == 0L) abort_file(input, "holds no metric of 0 and 1 only.")
   filter <- if (length(unique(table$filter)) > 1L) table$filter
   list(
     table = list(
@@ -193,13 +190,11 @@ read_lm_eval <- function(input) {
 # Exports of Label Studio: JSON, with all details of annotations, and JSON-MIN, with flat objects.
 
 read_label_studio <- function(input) {
-  tasks <- input$document
-  if (!is.null(names(tasks))) tasks <- list(tasks)
-  answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
+  answers <- unlist(lapply(json_records(input), task_records), recursive = FALSE)
   cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!cancelled]
   if (length(kept) == 0L) {
-    abort_file(input$path, "holds no annotation.", "i" = "Export it after the first annotation.")
+    abort_file(input, "holds no annotation.", i = "Export it after the first annotation.")
   }
   controls <- unique(unlist(lapply(kept, function(answer) names(answer$labels))))
   other <- setdiff(unlist(lapply(kept, `[[`, "other")), controls)
@@ -223,8 +218,8 @@ read_label_studio <- function(input) {
 # Annotations, and full predictions; short exports contain only their identifiers.
 task_records <- function(task) {
   data <- Filter(function(value) is.atomic(value) && length(value) == 1L, task$data)
-  fields <- c(list(id = task$id), stats::setNames(data, sprintf("data.%s", names(data))))
-  record <- function(answer, who, predicted) {
+  names(data) <- sprintf("data.%s", names(data))
+  record <- function(answer, rater, predicted) {
     # Relations between regions have no control.
     results <- Filter(function(result) !is.null(result$from_name), answer$result)
     name <- vapply(results, `[[`, "", "from_name")
@@ -232,10 +227,10 @@ task_records <- function(task) {
       value_label(c(as.list(result$value), result["selected"]))
     })
     given <- lengths(labels) > 0L
-    of <- factor(name[given], unique(name[given]))
+    control <- factor(name[given], unique(name[given]))
     list(
-      fields = append(fields, list(completed_by = who), 1L),
-      labels = lapply(split(labels[given], of), unlist), other = name[!given],
+      fields = c(list(id = task$id, completed_by = rater), data),
+      labels = lapply(split(labels[given], control), unlist), other = name[!given],
       predicted = predicted, cancelled = isTRUE(answer$was_cancelled)
     )
   }

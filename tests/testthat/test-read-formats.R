@@ -193,6 +193,8 @@ test_that("Doccano is read, a file for each annotator or with their numbers", {
   }
   files <- c(ann = json(c("P", "N")), bob = json(c("P", "P")))
   expect_panel(read_ratings(files), c("ann", "bob"), c("1", "2"), c("PN", "PP"))
+  for (file in files) writeLines(gsub("label", "labels", readLines(file), fixed = TRUE), file)
+  expect_panel(read_ratings(files), c("ann", "bob"), c("1", "2"), c("PN", "PP"))
   preview <- withr::local_tempfile(
     fileext = ".jsonl", lines = '{"text": "a", "label": ["P"]}'
   )
