@@ -43,9 +43,7 @@ new_k_check <- function(table, about) {
       sprintf("%d of %s of the K-properties significant", sum(bad), count_noun(tests, "test")),
       if (any(bad)) sprintf(" (%s)", toString(properties))
     ),
-    head = c(about$header, if (length(about$system) > 0L) {
-      sprintf("System \"%s\" joins the raters as one more", about$system)
-    }),
+    head = c(about$header, sprintf("System \"%s\" joins the raters as one more", about$system)),
     shown = view(shown, c("property", "test", "verdict", `adjusted p` = "p.adjusted"),
       left = 1:3, most = Inf),
     notes = c(

@@ -127,14 +127,6 @@ resolve_abstain <- function(x, model, method, known_raters) {
   list(x = x, model = model)
 }
 
-# Identification of a fit after resolve_abstain(). `code`: identification by its answers.
-identified_with_abstentions <- function(fit, code) {
-  decision <- fit$x$panel$abstain
-  if (is.null(fit$model$abstain) || is.null(decision) || knows_some(fit$known)) return(code)
-  silent <- decision$by_replies && uses_abstentions(fit$model)
-  if (decision$identified != "yes" || silent) decision$identified else code
-}
-
 # Adds probabilities of answering to a fit. The curvature does not include them, so there are no
 # standard errors.
 add_answering <- function(fit) {

@@ -39,8 +39,8 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
 check_known_raters <- function(raters, x) {
   check_named_raters(x, "known_raters", "{.arg known_raters} needs the rater of each rating.")
   ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
-  abort_argument_if(!ok || !rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L,
-    "known_raters", "must be a list with the names of raters, each once.", not = raters,
+  abort_argument_if(!ok || !has_unique_names(raters), "known_raters",
+    "must be a list with the names of raters, each once.", not = raters,
     i = "For each known rater it has a confusion matrix, or a probability of a correct rating.")
   unknown <- setdiff(names(raters), x$raters)
   abort_argument_if(unknown, "known_raters", "must name raters of {.arg x}.",

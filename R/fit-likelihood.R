@@ -28,8 +28,7 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   )
   fields <- setdiff(names(core), c("identified", "naturals", "confusion"))
   fit[fields] <- core[fields]
-  fit$identified <- identified_with_abstentions(fit,
-    identified_as(fit, core$identified && !is_collinear(known)))
+  fit$identified <- identified_as(fit, core$identified && !is_collinear(known))
   fit <- without_the_unknown(fit, core$naturals)
   accuracies <- fit$coefficients[core$naturals$term == "rater_accuracy"]
   fit$rater_accuracy <- mean(accuracies, na.rm = TRUE)
@@ -48,8 +47,14 @@ identified_as <- function(fit, parameters) {
   code <- fit$identified
   if (needs_association(fit$model, fit$x)) code <- shown_by_association(fit$x, code)
   # Gold cases and known raters identify what agreement does not.
-  if (knows_some(fit$known)) code <- "yes"
-  if (code == "yes" && !parameters) "parameters" else code
+  known <- knows_some(fit$known)
+  if (known) code <- "yes"
+  if (code == "yes" && !parameters) code <- "parameters"
+  # The decision about abstentions, see resolve_abstain()
+  decision <- fit$x$panel$abstain
+  if (known || is.null(fit$model$abstain) || is.null(decision)) return(code)
+  by_replies <- decision$by_replies && uses_abstentions(fit$model)
+  if (by_replies || decision$identified != "yes") decision$identified else code
 }
 
 fit_core <- function(x, model, method, known, start, tick) {

@@ -266,7 +266,7 @@ check_prior <- function(prior, poolable = FALSE) {
   for (name in names(prior)) {
     value <- prior[[name]]
     ok <- is.numeric(value) && length(value) == length(weak_prior[[name]]) &&
-      all(is.finite(value)) && all(value > 0)
+      all(is.finite(value) & value > 0)
     abort_argument_if(!ok, "prior",
       "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
       not = value)

@@ -179,7 +179,7 @@ base_rates <- function(fit, newdata = NULL) {
   check_given()
   fit <- as_fit(fit)
   if (!is.null(newdata)) return(rates_by_covariates(fit, newdata))
-  rates <- stats::setNames(as.list(unname(fit$base_rates)), fit$x$categories)
+  rates <- stats::setNames(as.list(fit$base_rates), fit$x$categories)
   tibble::new_tibble(rates, nrow = 1L)
 }
 
