@@ -111,7 +111,7 @@ formula_design <- function(formula, data, like = NULL) {
         "The formula for {.arg base_rates} cannot be used with these covariates.", parent = cnd)
     }
   )
-  distinct <- unique(m)
+  distinct <- if (is.null(like)) unique(m) else m
   centre <- like$centre %||% c(0, unname(colMeans(distinct[, -1L, drop = FALSE])))
   spread <- unname(sqrt(colMeans(sweep(distinct, 2L, centre)^2)))
   scale <- like$scale %||% c(1, replace(spread, spread == 0, 1)[-1L])
