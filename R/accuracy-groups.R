@@ -142,7 +142,7 @@ labels_of.accuracy_estimate <- function(x, known_truth = NULL, # nolint: object_
   }
   if (length(gold$case) == 0L) gold <- NULL
   if (!is_averaged(x) || !is_k_model(x$fit$model)) return(labels_of_model(x$fit, gold))
-  if (is.null(gold)) return(averaged(average_labels(x$fit$x, x$fit$known)))
+  if (is.null(gold)) return(set_average_defaults(average_labels(x$fit$x, x$fit$known)))
   labels_with_gold(x$fit$x, gold, votes)
 }
 
@@ -165,10 +165,10 @@ labels_with_gold <- function(x, gold = NULL, votes = NULL) {
   if (isTRUE(votes == 1) && is.null(gold)) {
     return(list(x = x, posterior = unknown_posterior(x), certain = logical(n_patterns(x)), rho = 0))
   }
-  x <- with_gold_patterns(x, gold)
-  if (is.null(gold)) return(averaged(average_labels(x)))
+  x <- split_gold_patterns(x, gold)
+  if (is.null(gold)) return(set_average_defaults(average_labels(x)))
   known <- replace(nothing_known, "truth", list(truth_of_patterns(x)))
-  out <- averaged(average_labels(x, known))
+  out <- set_average_defaults(average_labels(x, known))
   out$certain <- truth_of_patterns(out$x) > 0L
   out$one_judge <- all(pattern_lengths(x) < 2L)
   rated <- sum(rated_patterns(out$x)[out$x$index[gold$case]])

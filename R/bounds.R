@@ -68,14 +68,17 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
                             resampling = list(), ...) {
   check_given()
   check_dots_empty(...)
-  fit <- fit_of_bounds(x)
+  fit <- as_fit(x, "x")
+  check_not_one_judge(fit)
+  fit <- fit_of_answers(fit)
   if (n_systems(fit$x) == 0L) abort_no_system("There is no system to bound the accuracy of.")
   systems <- check_system_names(systems, fit$x$systems)
   replicates <- check_resampling(resampling, known = "replicates")$replicates %||% 200L
+  estimate <- if (inherits(x, "accuracy_estimate")) x
   options <- list(
     interval = check_choice(interval), conf_level = check_level(conf_level),
     replicates = check_count(replicates, "replicates", min = 2L, max = 1e6),
-    cluster = if (inherits(x, "accuracy_estimate")) x$options$cluster,
+    cluster = estimate$options$cluster,
     group_size = check_group_size(group_size, fit$x)
   )
   check_memory(
@@ -83,23 +86,14 @@ accuracy_bounds <- function(x, systems = NULL, group_size = NULL,
     "Ask for fewer {.arg replicates}, or choose {.arg systems}."
   )
   at <- match(systems, fit$x$systems)
-  found <- bounds_of_fit(fit, at, options$group_size)
-  out <- list(
-    bounds = bounds_table(fit, at, found), options = options, fit = fit, failed = NA_integer_,
-    groups = found$groups, differences = found$differences,
-    estimate = if (inherits(x, "accuracy_estimate")) x
+  out <- c(
+    bounds_of_fit(fit, at, options$group_size),
+    list(options = options, fit = fit, failed = NA_integer_, estimate = estimate)
   )
-  if (options$interval == "bootstrap" && !all(is.na(found$lowest))) {
+  if (options$interval == "bootstrap" && !all(is.na(out$bounds$lowest))) {
     out <- add_set(out, refitted_ends(fit, at, options$group_size))
   }
   new_bounds(out)
-}
-
-fit_of_bounds <- function(x) {
-  if (inherits(x, "accuracy_estimate")) x <- x$fit
-  if (!inherits(x, "rater_fit")) return(fit_raters(as_ratings_of_several(x)))
-  check_not_one_judge(x)
-  fit_of_answers(x)
 }
 
 check_group_size <- function(group_size, x) {
@@ -107,49 +101,37 @@ check_group_size <- function(group_size, x) {
   check_number(group_size, "group_size", 0)
 }
 
-bounds_table <- function(fit, at, found) {
-  x <- fit$x
-  judged <- judged_patterns(fit)
-  answered <- pattern_answers(x)[, at, drop = FALSE] > 0L
-  tibble::tibble(
-    system = x$systems[at], lowest = na_real(found$lowest), highest = na_real(found$highest),
-    conf.low = NA_real_, conf.high = NA_real_, shared = found$shared %||% NA_real_,
-    n = apply(judged & answered, 2L, count_cases, x = x), reason = found$reason
-  )
-}
-
-# Lowest and highest accuracy of the systems with numbers `at`, or the reason why there is none.
+# Lowest and highest accuracy of the systems with numbers `at`, or the reason why there is none; and
+# the groups and differences of the core.
 bounds_of_fit <- function(fit, at, size) {
-  if (fit$identified != "yes") {
-    none <- rep(NA_real_, length(at))
-    return(list(lowest = none, highest = none, reason = reason_of_fit(fit)))
-  }
-  found <- fit_ranges(fit, pattern_weights(fit$x), size, pairs_of_systems(length(at), at))
-  ends <- lapply(found$systems, `[`, at)
-  list(
-    lowest = ends$lowest, highest = ends$highest, shared = accuracy_if_shared(fit, at),
-    reason = ifelse(is.na(ends$lowest), "no case of the system has a rating", NA_character_),
-    groups = found$groups, differences = found$differences
+  x <- fit$x
+  answered <- judged_patterns(fit) & pattern_answers(x)[, at, drop = FALSE] > 0L
+  table <- tibble::tibble(
+    system = x$systems[at], lowest = NA_real_, highest = NA_real_, conf.low = NA_real_,
+    conf.high = NA_real_, shared = NA_real_, n = apply(answered, 2L, count_cases, x = x),
+    reason = NA_character_
   )
+  if (fit$identified != "yes") {
+    table$reason <- reason_of_fit(fit)
+    return(list(bounds = table))
+  }
+  ranges <- fit_ranges(fit, pattern_weights(x), size, pairs_of_systems(length(at), at))
+  ends <- c("lowest", "highest")
+  table[ends] <- lapply(ranges$systems[ends], function(end) na_real(end[at]))
+  beliefs <- rep(list(posterior(fit)), n_systems(x))
+  shared <- each_system(fit, pattern_weights(x), beliefs, mean_posterior_of_answers)
+  table$shared <- unlist(shared)[at]
+  table$reason[is.na(table$lowest)] <- "no case of the system has a rating"
+  c(list(bounds = table), ranges[c("groups", "differences")])
 }
 
-pairs_of_systems <- function(n, of = seq_len(n)) {
+pairs_of_systems <- function(n, systems = seq_len(n)) {
   check_pair_numbers(n, 4)
-  if (n < 2L) matrix(integer(), 2L, 0L) else matrix(of[utils::combn(n, 2L)], 2L)
+  if (n < 2L) matrix(integer(), 2L, 0L) else matrix(systems[utils::combn(n, 2L)], 2L)
 }
 
 fit_ranges <- function(fit, weight, size, pairs) {
   core_accuracy_bounds(fit$x$patterns, fit$known$truth, weight, posterior(fit), size, pairs)
-}
-
-# Mean posterior probability of the answers of systems.
-accuracy_if_shared <- function(fit, at) {
-  weight <- pattern_weights(fit$x) * judged_patterns(fit)
-  vapply(at, function(s) {
-    answer <- pattern_answers(fit$x)[, s]
-    rows <- which(answer > 0L & weight > 0)
-    sum(weight[rows] * posterior(fit)[cbind(rows, answer[rows])]) / sum(weight[rows])
-  }, 0)
 }
 
 # Ratings of a fit with one case per pattern, for resampled weights.
@@ -191,22 +173,22 @@ add_set <- function(bounds, again) {
   } else if (!all(weight == round(weight))) {
     "weights are not counts, so there are no cases to resample"
   }
+  lacking <- known
   if (is.null(reason)) {
     ends <- resampled_ends(bounds, weight, again)
-    replicates <- bounds$options$replicates
     bounds$failed <- as.integer(colSums(is.na(ends$lowest)))
     reason <- "most bootstrap replicates gave no bounds"
-    lacking <- known & bounds$failed > replicates / 2
-  } else {
-    lacking <- known
+    lacking <- known & bounds$failed > bounds$options$replicates / 2
   }
   table$reason[lacking] <- paste0(no_interval, reason)
   tail <- (1 - bounds$options$conf_level) / 2
   for (s in which(known & !lacking)) {
+    low <- table$lowest[[s]]
+    high <- table$highest[[s]]
     least <- stats::quantile(ends$lowest[, s], 1 - tail, na.rm = TRUE, names = FALSE)
     greatest <- stats::quantile(ends$highest[, s], tail, na.rm = TRUE, names = FALSE)
-    table$conf.low[[s]] <- max(0, min(2 * table$lowest[[s]] - least, table$lowest[[s]]))
-    table$conf.high[[s]] <- min(1, max(2 * table$highest[[s]] - greatest, table$highest[[s]]))
+    table$conf.low[[s]] <- max(0, min(2 * low - least, low))
+    table$conf.high[[s]] <- min(1, max(2 * high - greatest, high))
   }
   bounds$bounds <- table
   bounds
@@ -284,24 +266,23 @@ NULL
 # `x`: the table of bounds, options, fit, failed, groups, differences, assumed, estimate.
 new_bounds <- function(x) {
   table <- x$bounds
-  drawn <- x$options$interval == "bootstrap"
+  options <- x$options
+  drawn <- options$interval == "bootstrap"
   table$range <- from_to(table$lowest, table$highest)
   table$set <- from_to(table$conf.low, table$conf.high)
-  title <- set_title(x$options$conf_level)
+  title <- set_title(options$conf_level)
   rlang::inject(new_result("accuracy_bounds",
     tables = list(bounds = x$bounds, breakdown = breakdown_table),
     facts = list(
       systems = nrow(table), n = max(table$n), model = format(x$fit$model),
-      group_size = x$options$group_size, groups = x$groups %||% NA_integer_,
-      interval = x$options$interval,
-      conf_level = if (drawn) x$options$conf_level else NA_real_,
-      replicates = if (drawn) x$options$replicates else NA_integer_, failed = max(x$failed)
+      group_size = options$group_size, groups = x$groups %||% NA_integer_,
+      interval = options$interval,
+      conf_level = if (drawn) options$conf_level else NA_real_,
+      replicates = if (drawn) options$replicates else NA_integer_, failed = max(x$failed)
     ),
     caption = paste("Bounds of the accuracy of", count_noun(nrow(table), "system")),
-    head = paste0(
-      count_noun(nrow(table), "system"), ", given what the ", format(x$fit$model),
-      " says of truth and raters"
-    ),
+    head = sprintf("%s, given what the %s says of truth and raters",
+      count_noun(nrow(table), "system"), format(x$fit$model)),
     shown = view(table, c("system", `lowest to highest` = "range",
       if (drawn) stats::setNames("set", title), cases = "n"), left = integer()),
     notes = bounds_notes(x), more = "tidy(), glance(), summary(), plot()",
@@ -315,11 +296,9 @@ format.accuracy_bounds <- function(x, digits = 3L, ...) {
   digits <- check_digits(digits)
   table <- tidy(x)
   ends <- from_to(table$conf.low, table$conf.high, digits)
-  set <- paste0(" (", set_title(x$options$conf_level), " ", ends, ")")
-  paste0(
-    printable(table$system), ": ", from_to(table$lowest, table$highest, digits),
-    ifelse(is.na(table$conf.low), "", set)
-  )
+  set <- sprintf(" (%s %s)", set_title(x$options$conf_level), ends)
+  sprintf("%s: %s%s", printable(table$system), from_to(table$lowest, table$highest, digits),
+    ifelse(is.na(table$conf.low), "", set))
 }
 
 set_title <- function(level) paste0(format(100 * level), "% confidence set")

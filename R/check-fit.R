@@ -57,7 +57,7 @@
 check_fit <- function(fit, priors = c(0.5, 2)) {
   check_given()
   check_class(fit, "draws_fit", "fit", "Make one with {.code fit_raters(method = \"bayes\")}.")
-  others <- resolve_priors(priors, fit)
+  priors <- resolve_priors(priors, fit)
   laws <- laws_of_draws(fit, 400L)
   # Cases of known truth are not random draws from the base rates.
   weight <- replace(pattern_weights(fit$x), known_patterns(fit), 0)
@@ -72,7 +72,7 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
     pairs = pair_checks(fit, laws, weight), patterns = pattern_check(fit, laws, weight)
   ))
   new_fit_check(fit, c(
-    list(terms = terms, sensitivity = prior_shifts(fit, others)), drawn,
+    list(terms = terms, sensitivity = prior_shifts(fit, priors)), drawn,
     list(criteria = criteria_of_fit(fit)$table)
   ))
 }
@@ -81,13 +81,10 @@ check_fit <- function(fit, priors = c(0.5, 2)) {
 
 # A row with the observed value (the mean over draws if it depends on the draw) and the simulated
 # values.
-predictive_row <- function(observed, new) {
+predictive_row <- function(values, new) {
   ends <- stats::quantile(new, c(0.05, 0.95), names = FALSE)
-  row <- tibble::tibble(
-    p.value = mean(new >= observed), observed = mean(observed), expected = mean(new),
-    low = ends[[1L]], high = ends[[2L]]
-  )
-  row[c("observed", "expected", "low", "high", "p.value")]
+  tibble::tibble(observed = mean(values), expected = mean(new), low = ends[[1L]],
+    high = ends[[2L]], p.value = mean(new >= values))
 }
 
 pair_checks <- function(fit, laws, weight) {
@@ -162,7 +159,7 @@ resolve_priors <- function(priors, fit) {
 
 raised_prior <- function(prior, power) {
   raise <- function(a) {
-    if (is.null(a)) NULL else replace(a, TRUE, pmax(1 + power * (a - 1), least_parameter))
+    replace(a, TRUE, pmax(1 + power * (a - 1), least_parameter)) # NULL stays NULL
   }
   prior["raters"] <- list(lapply(prior$raters, raise))
   prior["system"] <- list(raise(prior$system))
@@ -171,21 +168,18 @@ raised_prior <- function(prior, power) {
 }
 
 # Shifts of posterior means under other priors, with the same random numbers.
-prior_shifts <- function(fit, others) {
-  spread <- apply(fit$draws, 2L, stats::sd)
-  rows <- Map(function(prior, name) {
-    other <- fit_settled(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
-    at <- match(fit$terms$term, other$terms$term)
-    shift <- (colMeans(other$draws)[at] - colMeans(fit$draws)) / spread
-    tibble::tibble(
-      term = fit$terms$term, prior = name, shift = unname(na_real(shift)),
-      flagged = !is.na(shift) & abs(shift) > most_shift
-    )
-  }, others, names(others))
-  none <- tibble::tibble(
-    term = character(), prior = character(), shift = double(), flagged = logical()
+prior_shifts <- function(fit, priors) {
+  terms <- fit$terms$term
+  means <- vapply(priors, function(prior) {
+    refit <- fit_settled(fit$x, fit$model, fit$known, prior, fit$sampling, fit$seed)
+    colMeans(refit$draws)[match(terms, refit$terms$term)]
+  }, numeric(length(terms)))
+  shift <- na_real(as.vector((means - colMeans(fit$draws)) / apply(fit$draws, 2L, stats::sd)))
+  tibble::tibble(
+    term = rep(terms, length(priors)),
+    prior = rep(as.character(names(priors)), each = length(terms)),
+    shift = shift, flagged = !is.na(shift) & abs(shift) > most_shift
   )
-  stack_rows(c(list(none), unname(rows)))
 }
 
 most_shift <- 0.3
@@ -217,9 +211,9 @@ view_of_terms <- function(x, watched) {
   terms <- x$terms[watched, ]
   out <- terms[c("term", "prior_mean", "estimate", "contraction")]
   for (name in unique(x$sensitivity$prior)) {
-    of <- x$sensitivity[x$sensitivity$prior == name, ]
-    of <- of[match(terms$term, of$term), ]
-    out[[name]] <- paste0(decimals(of$shift, 2L), ifelse(of$flagged, "*", " "))
+    shifts <- x$sensitivity[x$sensitivity$prior == name, ]
+    shifts <- shifts[match(terms$term, shifts$term), ]
+    out[[name]] <- paste0(decimals(shifts$shift, 2L), ifelse(shifts$flagged, "*", " "))
   }
   out$note <- ifelse(terms$mostly_prior, "mostly prior", "")
   headings <- c(parameter = "term", prior = "prior_mean", posterior = "estimate")
@@ -267,8 +261,8 @@ fit_check_notes <- function(fit, worst, x) {
 # A named list of models, from one model or a list.
 check_alternatives <- function(alternative, x) {
   if (inherits(alternative, "rater_model")) alternative <- list(alternative)
-  ok <- is.null(alternative) || (is.list(alternative) &&
-    all(vapply(alternative, inherits, NA, "rater_model")))
+  ok <- is.null(alternative) ||
+    is.list(alternative) && all(vapply(alternative, inherits, NA, "rater_model"))
   abort_argument_if(!ok, "alternative", "must be a {.cls rater_model}, or a list of them.",
     not = alternative)
   for (model in alternative) {
@@ -293,33 +287,31 @@ alternative_rows <- function(x, alternative, settings) {
   row <- function(name, ...) k_row("alternative", paste0("likelihood ratio, ", name), ...)
   settings$system <- 0L
   null <- first_identified(x, settings, axes(c("rater", "common"), "uniform", "none"))$null
-  reason <- reason_untestable(x)
-  if (is.na(reason) && is.null(null)) {
-    reason <- "the model without it has more parameters than these raters can distinguish"
+  reason <- reason_untestable(x) %||% if (is.null(null)) {
+    "the model without it has more parameters than these raters can distinguish"
   }
-  if (!is.na(reason)) return(lapply(names(alternative), row, reason = reason))
+  if (!is.null(reason)) return(lapply(names(alternative), row, reason = reason))
   models <- c(list(without_prior(null)), alternative)
-  fitted_to <- function(x) {
-    lapply(models, function(model) {
-      suppressWarnings(fit_raters(x, model, "likelihood"), classes = "fallible_warning")
-    })
+  fit_models <- function(x) {
+    suppressWarnings(lapply(models, fit_raters, x = x, method = "likelihood"),
+      classes = "fallible_warning")
   }
   gains <- function(fits) {
     likelihood <- vapply(fits, `[[`, 0, "log_likelihood", USE.NAMES = FALSE)
     2 * (likelihood[-1L] - likelihood[[1L]])
   }
-  fits <- fitted_to(x)
+  fits <- fit_models(x)
   observed <- gains(fits)
   bar <- progress_bar("Alternatives", settings$replicates)
   drawn <- vapply(seq_len(settings$replicates), function(i) {
     bar$tick(i)
-    gains(fitted_to(stats::simulate(fits[[1L]])[[1L]]))
+    gains(fit_models(stats::simulate(fits[[1L]])[[1L]]))
   }, observed)
   bar$close()
   drawn <- matrix(drawn, length(alternative))
   Map(function(name, model, fit, gain, i) {
     if (is.na(gain)) {
-      return(row(name, reason = reason_of_parameters(model, length(x$categories))))
+      return(row(name, reason = reason_of_parameters(model, n_categories(x))))
     }
     row(
       name, models[[1L]], model, statistic = reported_statistic(gain, "ratio"),

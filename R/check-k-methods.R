@@ -40,12 +40,10 @@ new_k_check <- function(table, about) {
       alpha = about$alpha, replicates = about$replicates
     )),
     line = paste0(
-      sum(bad), " of ", count_noun(tests, "test"), " of the K-properties significant",
-      if (any(bad)) paste0(" (", toString(properties), ")")
+      sprintf("%d of %s of the K-properties significant", sum(bad), count_noun(tests, "test")),
+      if (any(bad)) sprintf(" (%s)", toString(properties))
     ),
-    head = c(about$header, if (length(about$system) > 0L) {
-      paste0("System \"", about$system, "\" joins the raters as one more")
-    }),
+    head = c(about$header, sprintf("System \"%s\" joins the raters as one more", about$system)),
     shown = view(shown, c("property", "test", "verdict", `adjusted p` = "p.adjusted"),
       left = 1:3, most = Inf),
     notes = c(
@@ -74,20 +72,20 @@ concerns_of <- function(x) {
 
 reasons_of <- function(x) {
   properties <- split(k_labels[x$property], factor(x$reason, unique(x$reason)))
-  short <- vapply(properties, function(of) shorten(unique(of), most = 3L), "")
-  paste0("Not tested (", short, "): ", names(short), recycle0 = TRUE)
+  short <- vapply(properties, function(labels) shorten(unique(labels), most = 3L), "")
+  sprintf("Not tested (%s): %s", short, names(short))
 }
 
 # Advice from the verdicts: which model to fit, and which estimates not to use.
 advice_of <- function(x, about) {
   bad <- x$verdict %in% bad_verdicts
+  problems <- c(x$property[bad], x$test[bad])
   dropped <- vapply(c(accuracy = "accuracy", errors = "errors", difficulty = "difficulty"),
-    `%in%`, NA, x$property[bad])
-  found <- c(x$property[bad], x$test[bad])
+    `%in%`, NA, problems)
   two <- about$size[["categories"]] == 2L
   out <- c(
     if (any(dropped)) c(
-      paste0("Fit ", better_model(x, dropped), ", and use it in estimate_accuracy()."),
+      sprintf("Fit %s, and use it in estimate_accuracy().", better_model(x, dropped)),
       paste(
         "Do not use methods that rest on the K-model (\"binned\", \"unbinned\"), nor its rater",
         "accuracy and base rates."
@@ -97,14 +95,14 @@ advice_of <- function(x, about) {
       "With two categories, cases of one category that are harder than those of the other look",
       "like difficulty: compare with rater_model(errors = \"free\")."
     ),
-    if ("independence" %in% found) paste(
+    if ("independence" %in% problems) paste(
       "Some raters do not err independently: the estimated accuracy of raters, and of a system",
       "among them, is too high under every model. Check whether they saw each other's answers,",
       "and what changes without one of them."
     ),
-    if ("alternative" %in% found) paste0(
-      "Fit what fits better, and use it in estimate_accuracy(): ",
-      shorten(x$alternative[bad & x$property == "alternative"], most = 3L), "."
+    if ("alternative" %in% problems) sprintf(
+      "Fit what fits better, and use it in estimate_accuracy(): %s.",
+      shorten(x$alternative[bad & x$property == "alternative"], most = 3L)
     ),
     c(
       "one category" =
@@ -113,7 +111,7 @@ advice_of <- function(x, about) {
         "Agreement below chance has no accuracy: do raters mean the same by the labels?",
       "negative base rates" =
         "The lowest base rate is below zero by more than chance: the K-model does not fit."
-    )[intersect(c("one category", "agreement below chance", "negative base rates"), found)]
+    )[intersect(c("one category", "agreement below chance", "negative base rates"), problems)]
   )
   if (length(out) > 0L) return(unname(out))
   if (all(x$verdict == "not tested")) {
@@ -125,10 +123,8 @@ advice_of <- function(x, about) {
 better_model <- function(x, dropped) {
   by_distance <- x$test == "likelihood ratio, distance" & x$verdict == "violated"
   errors <- if (any(by_distance)) "distance" else "free"
-  given <- paste0(
-    names(dropped), " = \"", c(accuracy = "rater", errors = errors, difficulty = "strata"), "\""
-  )
-  paste0("rater_model(", toString(given[dropped]), ")")
+  given <- sprintf("%s = \"%s\"", names(dropped), c("rater", errors, "strata"))
+  sprintf("rater_model(%s)", toString(given[dropped]))
 }
 
 caveats_of <- function(x, about) {
@@ -141,11 +137,11 @@ caveats_of <- function(x, about) {
       "A test that is not significant does not show that a property holds: with few cases or weak",
       "raters violations go unnoticed, and errors shared by all raters cannot be detected."
     ),
-    if (tests > 1L) paste(c(
-      paste(tests, "tests; p-values are adjusted for that by Holm's method, and significant up to"),
-      paste0(format(about$alpha), "."),
-      if (few) paste(number(about$replicates), "replicates are too few for that.")
-    ), collapse = " ")
+    if (tests > 1L) paste0(
+      tests, " tests; p-values are adjusted for that by Holm's method, and significant up to ",
+      format(about$alpha), ".",
+      if (few) sprintf(" %s replicates are too few for that.", number(about$replicates))
+    )
   )
 }
 
@@ -165,12 +161,12 @@ one_category_row <- function(x) {
     return(row(reason = "no rater has 10 ratings of cases that others rated too"))
   }
   raters$p <- ifelse(raters$share >= nearly_always, pmin(1, raters$p * nrow(raters)), 1)
-  found <- raters[raters$p == min(raters$p), ]
-  found <- found[order(-found$share), ]
+  worst <- raters[raters$p == min(raters$p), ]
+  worst <- worst[order(-worst$share), ]
   row(
-    statistic = max(raters$share), p_value = found$p[[1L]],
+    statistic = max(raters$share), p_value = worst$p[[1L]],
     concerns = shorten(sprintf(
-      "%s says %s (%s of ratings)", found$rater, found$category, percent(found$share)
+      "%s says %s (%s of ratings)", worst$rater, worst$category, percent(worst$share)
     ), "; ", 4L)
   )
 }
@@ -187,18 +183,17 @@ favourites <- function(x) {
   counts <- matrix(counts, length(raters), n, byrow = TRUE)
   top <- max.col(counts, "first")
   # Ratings of the same cases by others: all of them, and those in the rater's favourite category.
-  once <- paste(pattern, rater)
-  own <- function(of) stats::ave(as.double(of), once, FUN = sum)
-  total <- function(of) rowsum_codes(rater, weight * of, length(raters))
+  unit <- paste(pattern, rater)
+  by_unit <- function(value) stats::ave(as.double(value), unit, FUN = sum)
+  total <- function(value) rowsum_codes(rater, weight * value, length(raters))
   hit <- rating_category(x) == top[rater]
-  others <- total(pattern_lengths(x)[pattern] - own(1 + 0 * rater))
-  same <- total(pattern_counts(x)[cbind(pattern, top[rater])] - own(hit))
+  comparable <- total(pattern_lengths(x)[pattern] - by_unit(1 + 0 * rater))
+  same <- total(pattern_counts(x)[cbind(pattern, top[rater])] - by_unit(hit))
   ratings <- rowSums(counts)
   times <- counts[cbind(raters, top)]
   data.frame(
     rater = x$raters, category = x$categories[top], ratings = ratings, share = times / ratings,
-    others = others,
-    p = at_least(times, ratings, (same + 0.5) / (others + 1))
+    others = comparable, p = at_least(times, ratings, (same + 0.5) / (comparable + 1))
   )
 }
 
@@ -206,10 +201,10 @@ favourites <- function(x) {
 below_chance_row <- function(x, alpha) {
   row <- function(...) k_row("chance", "agreement below chance", ...)
   chance <- 1 / n_categories(x)
-  fit <- fit_algebraic(x, k_model())
+  fit <- fit_algebraic(x)
   if (fit$identified == "no_pairs") return(row(reason = reason_of_fit(fit)))
   impossible <- fit$agreement <= chance
-  all_raters <- paste("all raters agree in", percent(fit$agreement), "of pairs")
+  all_raters <- sprintf("all raters agree in %s of pairs", percent(fit$agreement))
   countable <- weights_are_counts(x) && length(named_raters(x)) %in% seq_len(most_judges)
   pairs <- if (countable) judge_pairs(x)
   if (NROW(pairs) == 0L) {
@@ -220,9 +215,9 @@ below_chance_row <- function(x, alpha) {
   worst <- pairs[order(pairs$p, pairs$share)[[1L]], ]
   row(
     statistic = worst$share, p_value = worst$p, contradiction = impossible,
-    concerns = paste(c(if (impossible) all_raters, if (worst$p <= alpha) paste(
-      x$raters[[worst$judge1]], "and", x$raters[[worst$judge2]], "agree in",
-      percent(worst$share), "of cases"
+    concerns = paste(c(if (impossible) all_raters, if (worst$p <= alpha) sprintf(
+      "%s and %s agree in %s of cases", x$raters[[worst$judge1]], x$raters[[worst$judge2]],
+      percent(worst$share)
     )), collapse = "; ")
   )
 }

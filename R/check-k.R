@@ -125,13 +125,13 @@ check_joined <- function(system, x) {
     return(if (any(answers > 0)) which.max(answers) else 0L)
   }
   check_string(system, "system")
-  found <- match(system, x$systems)
-  abort_if(is.na(found), "system",
+  place <- match(system, x$systems)
+  abort_if(is.na(place), "system",
     "{.arg system} must be the name of a system of {.arg x}, or {.code NA} for none.",
     x = "It is {.val {system}}.",
     i = if (n_systems(x) > 0L) "Systems: {.val {x$systems}}." else "There are no systems.",
     system = system)
-  found
+  place
 }
 
 # Raters, then the system that joined.
@@ -182,32 +182,36 @@ bootstrap_p <- function(observed, drawn, slack = 1e-6) {
 }
 
 # Removes rounding errors, and negative ratios of fits that did not quite reach an optimum.
-reported_statistic <- function(statistic, which) {
-  if (which == "ratio") statistic <- max(statistic, 0)
+reported_statistic <- function(statistic, kind) {
+  if (kind == "ratio") statistic <- max(statistic, 0)
   if (abs(statistic) < 1e-6) 0 else statistic
 }
 
-# Rows of one entry of the plan; `found` is NULL if no model was fitted.
-model_rows <- function(test, found, x, settings) {
-  row <- function(property, name, which, ..., extreme = identity) {
-    if (is.null(found)) return(k_row(property, name, reason = test$reason))
-    statistic <- found$statistic[[which]]
-    drawn <- found$replicates[, match(which, names(found$statistic))]
+# Simulated values of a statistic.
+drawn_statistics <- function(result, kind) {
+  result$replicates[, match(kind, names(result$statistic))]
+}
+
+# Rows of one entry of the plan; `result` is NULL if no model was fitted.
+model_rows <- function(test, result, x, settings) {
+  row <- function(property, name, kind, ..., extreme = identity) {
+    if (is.null(result)) return(k_row(property, name, reason = test$reason))
+    statistic <- result$statistic[[kind]]
     k_row(
-      property, name, test$null, ..., statistic = reported_statistic(statistic, which),
-      p_value = bootstrap_p(extreme(statistic), extreme(drawn))
+      property, name, test$null, ..., statistic = reported_statistic(statistic, kind),
+      p_value = bootstrap_p(extreme(statistic), extreme(drawn_statistics(result, kind)))
     )
   }
   list(
     if (!is.null(test$name)) {
-      row(test$property, test$name, "ratio", test$alternative, df = found$df)
+      row(test$property, test$name, "ratio", test$alternative, df = result$df)
     },
     if (test$pairs && n_categories(x) > 2L && "errors" %in% settings$properties) {
-      row("errors", "disagreeing pairs", "pairs", concerns = odd_categories(found, x))
+      row("errors", "disagreeing pairs", "pairs", concerns = odd_categories(result, x))
     },
     if (test$residual) {
       row("independence", "residual agreement", "residual",
-        concerns = closest_pair(found$agreement, judge_names(x, settings)))
+        concerns = closest_pair(result$agreement, judge_names(x, settings)))
     },
     # Only negative base rates are unusual, so positive ones count as 0.
     if (test$pairs && "chance" %in% settings$properties) {
@@ -217,19 +221,19 @@ model_rows <- function(test, found, x, settings) {
 }
 
 # The two categories with the largest excess of disagreements.
-odd_categories <- function(found, x) {
-  cells <- disagreement_cells(found, x)
+odd_categories <- function(result, x) {
+  cells <- disagreement_cells(result, x)
   worst <- which.max((cells$observed - cells$expected) / sqrt(pmax(cells$expected, 1e-12)))
   paste(cells$category1[[worst]], "and", cells$category2[[worst]])
 }
 
 # Numbers of disagreements by pair of categories. No rows if there is no result, as in pair_table().
-disagreement_cells <- function(found, x) {
-  observed <- as.double(found$cells$observed)
+disagreement_cells <- function(result, x) {
+  observed <- as.double(result$cells$observed)
   pairs <- utils::combn(x$categories, 2L)[, seq_along(observed), drop = FALSE]
   tibble::tibble(
     category1 = pairs[1L, ], category2 = pairs[2L, ], observed = observed,
-    expected = as.double(found$cells$expected)
+    expected = as.double(result$cells$expected)
   )
 }
 
@@ -251,8 +255,8 @@ result_of_rows <- function(rows, plan, ran, x, settings) {
   verdict[table$contradiction | (low & table$property == "chance")] <- "contradiction"
   verdict[is.na(table$statistic)] <- "not tested"
   table$concerns[!verdict %in% bad_verdicts] <- NA
-  found <- function(what) {
-    at <- Position(function(test) test[[what]], plan)
+  result_with <- function(field) {
+    at <- Position(function(test) test[[field]], plan)
     if (!is.na(at)) ran[[at]]
   }
   new_k_check(
@@ -263,8 +267,8 @@ result_of_rows <- function(rows, plan, ran, x, settings) {
     list(
       header = sub("^<\\w+> ", "", format_header(x)[[1L]]), system = x$systems[settings$system],
       alpha = settings$alpha, replicates = settings$replicates, silent = abstain_note(x),
-      pairs = pair_table(found("residual"), judge_names(x, settings)),
-      disagreements = disagreement_cells(if (n_categories(x) > 2L) found("pairs"), x),
+      pairs = pair_table(result_with("residual"), judge_names(x, settings)),
+      disagreements = disagreement_cells(if (n_categories(x) > 2L) result_with("pairs"), x),
       size = list(cases = count_cases(x), raters = n_raters(x), categories = n_categories(x))
     )
   )
@@ -273,15 +277,14 @@ result_of_rows <- function(rows, plan, ran, x, settings) {
 bad_verdicts <- c("violated", "contradiction")
 
 # The p-value of each pair is from the distribution of the largest excess of all pairs.
-pair_table <- function(found, judges) {
-  pairs <- lapply(found$agreement, as.double)
-  largest <- found$replicates[, match("residual", names(found$statistic))]
+pair_table <- function(result, judges) {
+  pairs <- lapply(result$agreement, as.double)
   n <- as.double(pairs$cases)
   excess <- as.double(pairs$excess)
   tibble::tibble(
     rater1 = judges[pairs$judge1], rater2 = judges[pairs$judge2], n = n,
     observed = pairs$observed / n, expected = pairs$expected / n, excess = excess,
-    p.value = vapply(excess, bootstrap_p, 0, drawn = largest)
+    p.value = vapply(excess, bootstrap_p, 0, drawn = drawn_statistics(result, "residual"))
   )
 }
 
@@ -299,18 +302,16 @@ plan_k <- function(x, settings) {
   equal <- axes(
     c("rater", "rater", "common", "common"), "uniform", c("strata", "none", "strata", "none")
   )
-  test <- function(property, name, choices, to = NULL, reason = NULL, ...) {
-    reason <- if (is.na(untestable)) reason else untestable
+  test <- function(property, name, choices, to = NULL, reason = NULL, residual = FALSE,
+                   pairs = FALSE) {
+    reason <- untestable %||% reason
     models <- if (is.null(reason)) first_identified(x, settings, choices, to)
     reason <- reason %||% if (is.null(models)) paste(
       "the model needed has more parameters than ratings by these raters into",
       n_categories(x), "categories can distinguish"
     )
-    utils::modifyList(
-      c(list(property = property, name = name), models,
-        list(residual = FALSE, pairs = FALSE, reason = reason %||% NA_character_)),
-      list(...)
-    )
+    c(list(property = property, name = name, residual = residual, pairs = pairs, reason = reason),
+      models)
   }
   plan <- unlist(recursive = FALSE, lapply(settings$properties, switch,
     accuracy = list(test("accuracy", "likelihood ratio", axes("common", errors_to_try, strata),
@@ -333,22 +334,21 @@ plan_k <- function(x, settings) {
   plan
 }
 
-# Reason why no model can be tested; NA if some can.
+# Reason why no model can be tested; NULL if some can.
 reason_untestable <- function(x) {
-  fit <- fit_algebraic(x, k_model())
+  fit <- fit_algebraic(x)
   if (!weights_are_counts(x)) {
     "weights are not counts, so there are no cases to resample"
   } else if (fit$identified != "yes") {
     reason_of_fit(fit)
   } else if (fit$agreement == 1) {
     "raters never disagree, so nothing shows how they err"
-  } else {
-    NA_character_
   }
 }
 
-# First pair of models whose larger model is identified. `choices` has a row per null model, with
-# its axes, richest first; `to` has the axes in which the alternative differs.
+# First pair of models whose larger model is identified, NULL if there is none. `choices` has a
+# row per null model, with its axes, richest first; `to` has the axes in which the alternative
+# differs.
 first_identified <- function(x, settings, choices, to = NULL) {
   if (has_counts(x)) choices <- choices[choices$accuracy == "common", ]
   for (i in seq_len(nrow(choices))) {
@@ -360,7 +360,6 @@ first_identified <- function(x, settings, choices, to = NULL) {
     )
     if (identified) return(list(null = null, alternative = alternative))
   }
-  NULL
 }
 
 axes <- function(accuracy, errors, difficulty) {
@@ -378,7 +377,7 @@ reason_no_pairs <- function(x, settings) {
   } else if (judges < 4L) {
     paste(judges, "raters and systems can agree in any way if errors are independent")
   } else if (judges > most_judges) {
-    paste("more than", number(most_judges), "raters have too many pairs")
+    sprintf("more than %s raters have too many pairs", number(most_judges))
   } else if (nrow(judge_pairs(x, settings$system)) == 0L) {
     "no two raters share 10 cases"
   }

@@ -10,13 +10,13 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
   identified <- fit$identified == "yes"
   problem <- if (identified) maximise_family(problem) else
     c(problem, list(log_likelihood = NA_real_, iterations = 0L, converged = TRUE))
-  same <- c("theta", "log_likelihood", "iterations", "converged")
-  fit[same] <- problem[same]
-  fit$parameters <- length(problem$theta)
-  fit$posterior <- expect(problem, problem$theta)$posterior
   naturals <- function(theta) family_naturals(fit, problem, theta)
-  same <- c("base_rates", "matrices", "coefficients", "rater_accuracy")
-  fit[same] <- naturals(problem$theta)[same]
+  values <- c(
+    problem[c("theta", "log_likelihood", "iterations", "converged")],
+    list(parameters = length(problem$theta)), naturals(problem$theta)
+  )
+  fit[names(values)] <- values
+  fit$posterior <- compute_expectations(problem, problem$theta)$posterior
   countable <- weights_are_counts(x)
   if (!countable) fit$log_likelihood <- NA_real_
   inverse <- if (countable && !fit$agreement %in% 1) problem$inverse
@@ -36,13 +36,13 @@ fit_model.family_model <- function(model, checked, start) { # nolint: object_nam
 family_naturals <- function(fit, problem, theta) {
   part <- split_parameters(problem, theta)
   shape <- problem$shape
-  law <- matrix(family_law(problem, part$own), ncol = shape[[4L]]) %*% problem$family$strata
+  law <- matrix(family_law(problem, part$family), ncol = shape[[4L]]) %*% problem$family$strata
   rates <- exp(log_base_rates(problem$base$matrix, part$base)) * problem$weight
   rates <- colSums(rates) / sum(problem$weight)
   rater <- as.integer(problem$judged$rater)
   ratings <- rowsum_codes(problem$row, problem$weight[problem$pattern], shape[[1L]])
   sums <- rowsum_rows(rater, cbind(ratings, matrix(law, shape[[1L]]) * ratings),
-    length(fit$x$raters))
+    n_raters(fit$x))
   rated <- replace(sums[, 1L], sums[, 1L] == 0, NA)
   matrices <- array(sums[, -1L] / rated, c(nrow(sums), shape[2:3]))
   accuracy <- colSums(rates * apply(matrices, 1L, diag))
@@ -55,7 +55,7 @@ family_naturals <- function(fit, problem, theta) {
   list(
     base_rates = rates, rater_accuracy = mean(accuracy), matrices = matrices,
     coefficients = c(
-      stats::setNames(accuracy, rater_terms(fit$x)), part$own, terms,
+      stats::setNames(accuracy, rater_terms(fit$x)), part$family, terms,
       stats::setNames(rates, rate_terms(fit$x))
     )
   )
@@ -66,23 +66,20 @@ problem_for <- function(fit, x, known = integer()) {
   family_problem(x, fit$model, known, like = fit$known$base, theta = fit$theta)
 }
 
-posterior_of_others.family_fit <- function(fit, x) { # nolint: object_name.
-  expect(problem_for(fit, x), fit$theta)$posterior
+compute_posterior.family_fit <- function(fit, x) { # nolint: object_name.
+  compute_expectations(problem_for(fit, x), fit$theta)$posterior
 }
 
 drawing_law.family_fit <- function(fit) { # nolint: object_name.
   problem <- problem_for(fit, fit$x)
-  cells <- exp(log_cells(problem, split_parameters(problem, fit$theta)$own))
+  cells <- exp(log_cells(problem, split_parameters(problem, fit$theta)$family))
   list(
-    truth = function(pattern) draw_truth(fit, pattern),
     strata = problem$family$strata,
     probability = function(class, k, at) {
       cells[cbind(problem$row[at] + (k - 1L) * problem$shape[[1L]], class)]
     }
   )
 }
-
-refitting.family_fit <- function(fit) NULL # nolint: object_name.
 
 # Maximum likelihood of a family of models: an E-step, and a quasi-Newton method. By Fisher's
 # identity, the gradient of the log likelihood is the gradient of the function that an M-step
@@ -105,14 +102,14 @@ family_problem <- function(x, model, known = integer(), system = 0L, like = NULL
   answered <- which(answer > 0L)
   raters <- c(x$raters, x$systems[system])
   pattern <- c(rating_pattern(x), answered)
-  who <- c(rating_rater(x), rep(length(raters), length(answered)))
-  row <- split_by(rep(1, length(who)), c(list(who), lapply(covariates, `[`, pattern)))
+  number <- c(rating_rater(x), rep(length(raters), length(answered)))
+  row <- split_by(rep(1, length(number)), c(list(number), lapply(covariates, `[`, pattern)))
   first <- !duplicated(row)
   judged <- tibble::tibble(
-    rater = factor(raters[who[first]], raters), system = who[first] > length(x$raters),
+    rater = factor(raters[number[first]], raters), system = number[first] > n_raters(x),
     covariates[pattern[first], ]
   )
-  size <- length(x$categories)
+  size <- n_categories(x)
   known <- c(known, integer(n_patterns(x)))[seq_len(n_patterns(x))]
   problem <- list(
     family = model$family, categories = x$categories, judged = judged, pattern = pattern, row = row,
@@ -127,26 +124,26 @@ family_problem <- function(x, model, known = integer(), system = 0L, like = NULL
 
 # Starting values: those of the family, and shares of ratings.
 first_parameters <- function(problem, x) {
-  own <- family_start(problem)
-  check_law(problem, own)
+  parameters <- family_start(problem)
+  check_law(problem, parameters)
   shares <- colSums(pattern_counts(x) * pattern_weights(x))
   logits <- log(shares / sum(shares) + 0.02)
   rates <- matrix(0, length(shares) - 1L, ncol(problem$base$matrix))
   rates[, 1L] <- logits[-1L] - logits[[1L]]
-  c(own, t(rates))
+  c(parameters, t(rates))
 }
 
 # Parameters of the family, and coefficients of the base rates: columns of the design x logits
 # against the first category.
 split_parameters <- function(problem, theta) {
   columns <- ncol(problem$base$matrix)
-  own <- seq_along(theta) <= length(theta) - columns * (problem$shape[[2L]] - 1L)
-  list(own = theta[own], base = matrix(theta[!own], columns))
+  base <- seq_along(theta) > length(theta) - columns * (problem$shape[[2L]] - 1L)
+  list(family = theta[!base], base = matrix(theta[base], columns))
 }
 
 # Logarithms of the law, cells (rows within ratings) x classes (true categories within strata).
-log_cells <- function(problem, own) {
-  law <- family_law(problem, own)
+log_cells <- function(problem, parameters) {
+  law <- family_law(problem, parameters)
   shape <- problem$shape
   abort_argument_if(length(law) != prod(shape), "law",
     "{.arg law} of the family of models must always return an array of the same shape.",
@@ -157,12 +154,12 @@ log_cells <- function(problem, own) {
 
 # The E-step: `classes` (patterns x classes), `posterior` and `rates` (patterns x categories), and
 # the log_likelihood of each pattern.
-expect <- function(problem, theta) {
+compute_expectations <- function(problem, theta) {
   part <- split_parameters(problem, theta)
   rates <- log_base_rates(problem$base$matrix, part$base)
   strata <- problem$family$strata
   truth <- rep(seq_len(ncol(rates)), length(strata)) # true category of each class
-  cells <- log_cells(problem, part$own)[problem$cell, , drop = FALSE]
+  cells <- log_cells(problem, part$family)[problem$cell, , drop = FALSE]
   total <- rates[, truth, drop = FALSE] + rep(log(strata), each = length(rates)) +
     rowsum_rows(problem$pattern, cells, nrow(rates))
   total[problem$known > 0L & outer(problem$known, truth, `!=`)] <- -Inf
@@ -178,46 +175,46 @@ expect <- function(problem, theta) {
 # number per parameter. Parameters of a set affect different rows, so that one difference suffices
 # for all.
 separate_parameters <- function(problem) {
-  own <- split_parameters(problem, problem$theta)$own
-  own <- withr::with_seed(1L, own + stats::rnorm(length(own), sd = 0.3))
+  at <- split_parameters(problem, problem$theta)$family
+  at <- withr::with_seed(1L, at + stats::rnorm(length(at), sd = 0.3))
   rows <- problem$shape[[1L]]
-  touched <- vapply(seq_along(own), function(i) {
-    moved <- family_law(problem, replace(own, i, own[[i]] + 0.1))
-    rowSums(matrix(moved != family_law(problem, own), rows)) > 0
+  touched <- vapply(seq_along(at), function(i) {
+    moved <- family_law(problem, replace(at, i, at[[i]] + 0.1))
+    rowSums(matrix(moved != family_law(problem, at), rows)) > 0
   }, logical(rows))
   problem$touched <- matrix(touched, rows)
-  problem$set <- integer(length(own))
-  for (i in seq_along(own)) {
+  problem$set <- integer(length(at))
+  for (i in seq_along(at)) {
     rivals <- colSums(problem$touched & problem$touched[, i]) > 0
-    problem$set[[i]] <- min(setdiff(seq_along(own), problem$set[rivals]))
+    problem$set[[i]] <- min(setdiff(seq_along(at), problem$set[rivals]))
   }
   problem
 }
 
 # Gradient of the log likelihood.
 slopes_at <- function(problem, theta) {
-  found <- expect(problem, theta)
+  expected <- compute_expectations(problem, theta)
   shape <- problem$shape
   rows <- shape[[1L]]
-  own <- split_parameters(problem, theta)$own
-  weighted <- (found$classes * problem$weight)[problem$pattern, , drop = FALSE]
+  at <- split_parameters(problem, theta)$family
+  weighted <- (expected$classes * problem$weight)[problem$pattern, , drop = FALSE]
   counts <- rowsum_rows(problem$cell, weighted, rows * shape[[3L]])
   slopes <- if (is.null(problem$family$gradient)) {
-    step <- steps_of(own)
+    step <- steps_of(at)
     by_row <- vapply(seq_len(max(problem$set, 0L)), function(set) {
       move <- step * (problem$set == set)
-      change <- counts * (log_cells(problem, own + move) - log_cells(problem, own - move))
+      change <- counts * (log_cells(problem, at + move) - log_cells(problem, at - move))
       rowSums(matrix(change, rows))
     }, numeric(rows))
     colSums(problem$touched * matrix(by_row, rows)[, problem$set, drop = FALSE]) / (2 * step)
   } else {
     counts <- aperm(array(counts, shape[c(1L, 3L, 2L, 4L)]), c(1L, 3L, 2L, 4L))
-    call_family(problem, "gradient", own, problem$judged, problem$categories, counts)
+    call_family(problem, "gradient", at, problem$judged, problem$categories, counts)
   }
-  abort_argument_if(!is.numeric(slopes) || length(slopes) != length(own), "gradient",
-    "{.arg gradient} of the family of models must return {length(own)} number{?s}.",
+  abort_argument_if(!is.numeric(slopes) || length(slopes) != length(at), "gradient",
+    "{.arg gradient} of the family of models must return {length(at)} number{?s}.",
     x = "It returned {describe(slopes)}.", call = NULL)
-  excess <- problem$weight * (found$posterior - found$rates)
+  excess <- problem$weight * (expected$posterior - expected$rates)
   c(slopes, crossprod(problem$base$matrix, excess[, -1L, drop = FALSE]))
 }
 
@@ -225,16 +222,16 @@ slopes_at <- function(problem, theta) {
 # parameters. `inverse`: see inverse_curvature(); NULL for many parameters.
 maximise_family <- function(problem) {
   likelihood <- function(theta) {
-    value <- sum(problem$weight * expect(problem, theta)$log_likelihood)
+    value <- sum(problem$weight * compute_expectations(problem, theta)$log_likelihood)
     max(value, -.Machine$double.xmax, na.rm = TRUE)
   }
   slopes <- function(theta) slopes_at(problem, theta)
   few <- length(problem$theta) <= most_curved
-  found <- stats::optim(problem$theta, likelihood, slopes, method = "BFGS", control = list(
+  end <- stats::optim(problem$theta, likelihood, slopes, method = "BFGS", control = list(
     fnscale = -sum(problem$weight), maxit = 1000L, reltol = if (few) 1e-10 else 1e-13
   ))
-  top <- list(theta = found$par, log_likelihood = found$value, converged = found$convergence == 0L,
-    iterations = found$counts[["gradient"]])
+  top <- list(theta = end$par, log_likelihood = end$value, converged = end$convergence == 0L,
+    iterations = end$counts[["gradient"]])
   for (step in seq_len(20L * few)) {
     top$inverse <- inverse_curvature(problem, top$theta)
     slope <- slopes(top$theta)
@@ -268,7 +265,7 @@ inverse_curvature <- function(problem, theta) {
 
 # Patterns x parameters.
 pattern_scores <- function(problem, theta) {
-  differences(function(at) as.vector(expect(problem, at)$log_likelihood), theta)
+  differences(function(at) as.vector(compute_expectations(problem, at)$log_likelihood), theta)
 }
 
 # Can ratings of this structure identify the parameters? Computes the rank of the scores of random
@@ -289,9 +286,9 @@ identifies_parameters <- function(problem) {
 random_answers <- function(problem, size) {
   used <- which(problem$weight > 0)
   take <- rep_len(used[sample.int(length(used))], max(size, min(length(used), 2000L)))
-  of <- split(seq_along(problem$row), factor(problem$pattern, seq_along(problem$weight)))[take]
-  problem$pattern <- rep(seq_along(take), lengths(of))
-  row <- problem$row[unlist(of)]
+  ratings <- split(seq_along(problem$row), factor(problem$pattern, seq_along(problem$weight)))[take]
+  problem$pattern <- rep(seq_along(take), lengths(ratings))
+  row <- problem$row[unlist(ratings)]
   symbol <- sample.int(problem$shape[[2L]], length(row), replace = TRUE) - 1L
   problem$cell <- row + symbol * problem$shape[[1L]]
   problem$base$matrix <- problem$base$matrix[take, , drop = FALSE]

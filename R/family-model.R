@@ -82,7 +82,7 @@ rater_family <- function(law, start, words = "own model", ..., base_rates = ~1, 
   structure(
     list(
       accuracy = "rater", errors = "own", difficulty = "own", system = "shared", prior = list(),
-      words = words, base_rates = check_formula(base_rates, "base_rates"),
+      words = words, base_rates = check_formula(base_rates),
       family = list(law = law, start = start, gradient = gradient, strata = strata)
     ),
     class = c("family_model", "rater_model", "fallible_result")
@@ -112,8 +112,8 @@ call_family <- function(problem, name, ...) {
 }
 
 # Returns an array: rows of judged x true categories x ratings x strata.
-family_law <- function(problem, own) {
-  call_family(problem, "law", own, problem$judged, problem$categories)
+family_law <- function(problem, parameters) {
+  call_family(problem, "law", parameters, problem$judged, problem$categories)
 }
 
 family_start <- function(problem) {
@@ -128,8 +128,8 @@ family_start <- function(problem) {
 }
 
 # Called once per fit. The messages are for the author of the function.
-check_law <- function(problem, own) {
-  law <- family_law(problem, own)
+check_law <- function(problem, parameters) {
+  law <- family_law(problem, parameters)
   shape <- problem$shape
   shaped <- is.numeric(law) && isTRUE(all(c(dim(law), 1)[1:4] == shape))
   if (shaped) {

@@ -19,17 +19,17 @@ decide_abstain <- function(x) {
   out <- list(depends = FALSE, identified = identified_by_answers(answers), by_replies = FALSE,
     constant = constant)
   if (used == 1L && n_categories(x) != 2L) return(out)
-  full <- with_replying_raters(x, constant)
-  modelled <- labels_around_centre(FALSE, full, nothing_known, abstain_parts(full, TRUE, constant))
-  missing <- labels_around_centre(FALSE, answers, nothing_known, abstain_parts(answers, FALSE))
+  full <- keep_replying_raters(x, constant)
+  labels <- function(x, ...) labels_around_centre(FALSE, x, nothing_known, abstain_parts(x, ...))
+  modelled <- labels(full, TRUE, constant)
+  missing <- labels(answers, FALSE)
   out$fits <- list(missing, modelled)
   all <- split_by_abstention(x)
   replies <- as.list(core_reply_association(
     all$patterns, weights_of_labels(all), abstain_parts(all, TRUE), max(used, 2L)
   ))
-  found <- association_of(answers)
   out$z <- replies$z
-  weak <- found$statistic < stats::qchisq(0.95, max(found$df, 1))
+  weak <- is_weak_association(association_of(answers))
   out$weak <- c(answers = weak, replies = weak && replies$z < stats::qnorm(0.95))
   out$gain <- modelled$answering$log_answers - missing$answering$log_answers
   if (out$identified == "yes") {
@@ -64,15 +64,15 @@ keep_decision <- function(x) {
 # Do answers carry information about the truth? If no rater uses two categories, raters agree
 # because they rarely answer.
 identified_by_answers <- function(x) {
-  found <- identified_for_labels(fit_algebraic(x, k_model()))
+  code <- identified_for_labels(fit_algebraic(x))
   given <- unique(cbind(rating_rater(x), rating_category(x)))
-  of_one <- anyDuplicated(given[, 1L]) == 0L
-  if (found == "yes" && of_one && agrees_on_all(x)) "unrelated" else found
+  constant <- anyDuplicated(given[, 1L]) == 0L
+  if (code == "yes" && constant && agrees_on_all(x)) "unrelated" else code
 }
 
 # `x` without constant raters who never abstain, with patterns split by abstentions. Constant raters
 # who abstain are kept: whether they answer depends on the truth.
-with_replying_raters <- function(x, constant = constant_raters(x)) {
+keep_replying_raters <- function(x, constant) {
   keep <- !x$raters %in% constant | seq_along(x$raters) %in% x$abstained$rater
   split_by_abstention(if (all(keep)) x else x[, keep])
 }
@@ -90,16 +90,15 @@ abstain_parts <- function(x, depends, constant = character()) {
 replies_worth <- function(x, fit) {
   used <- fit$centre$categories
   answered <- fit$answering$answered[, used, drop = FALSE]
-  range_of <- function(logs) do.call(pmax, asplit(logs, 2L)) - do.call(pmin, asplit(logs, 2L))
-  silent <- range_of(log(pmax(1 - answered, 1e-300))) # 0 for raters who never abstain
+  log_range <- function(logs) do.call(pmax, asplit(logs, 2L)) - do.call(pmin, asplit(logs, 2L))
+  silent <- log_range(log(pmax(1 - answered, 1e-300))) # 0 for raters who never abstain
   theta <- fit$confusion[, used, , drop = FALSE] * as.vector(answered) # raters x truths x ratings
-  of_answer <- apply(log(theta), 3L, range_of)
-  dim(of_answer) <- c(n_raters(x), n_categories(x))
-  of_answer <- of_answer[cbind(rating_rater(x), rating_category(x))]
-  mean <- stats::weighted.mean(of_answer, pattern_weights(x)[rating_pattern(x)])
-  who <- abstaining_raters(x)
-  row <- rep.int(seq_len(n_patterns(x)), diff(who$start))
-  pattern_lengths(x) + rowsum_codes(row, pmin(1, silent[who$rater] / mean), n_patterns(x))
+  ranges <- matrix(apply(log(theta), 3L, log_range), n_raters(x)) # raters x ratings
+  ranges <- ranges[cbind(rating_rater(x), rating_category(x))]
+  mean <- stats::weighted.mean(ranges, pattern_weights(x)[rating_pattern(x)])
+  abstained <- abstaining_raters(x)
+  row <- rep.int(seq_len(n_patterns(x)), diff(abstained$start))
+  pattern_lengths(x) + rowsum_codes(row, pmin(1, silent[abstained$rater] / mean), n_patterns(x))
 }
 
 # ---- Fits ---------------------------------------------------------------------------------------
@@ -108,36 +107,29 @@ uses_abstentions <- function(model) identical(model$abstain, "depends")
 
 # Adds to the model whether it uses abstentions, and to the ratings the decision.
 resolve_abstain <- function(x, model, method, known_raters) {
+  abstains <- has_abstentions(x)
   able <- is_pooled(model) && is.null(known_raters) && weights_are_counts(x) &&
     identical(method %||% "likelihood", "likelihood")
-  abort_argument_if(has_abstentions(x) && uses_abstentions(model) && !able, "abstain",
+  abort_argument_if(abstains && uses_abstentions(model) && !able, "abstain",
     "{.code abstain = \"depends\"} needs a fit by likelihood, without known raters, of cases whose
         weights are counts.")
-  if (!able || !has_abstentions(x)) {
-    if (has_abstentions(x) && identical(method, "bayes")) {
-      inform_fallible(paste0(abstain_note(x), "."), class = "fallible_message_abstain")
-    }
+  if (abstains && identical(method, "bayes")) {
+    inform_fallible(paste0(abstain_note(x), "."), class = "fallible_message_abstain")
+  }
+  if (!able || !abstains) {
     model$abstain <- NULL
     return(list(x = x, model = model))
   }
   x <- keep_decision(x)
   decision <- x$panel$abstain
   model$abstain <- model$abstain %||% if (decision$depends) "depends" else "ignored"
-  if (uses_abstentions(model)) x <- with_replying_raters(x, decision$constant)
+  if (uses_abstentions(model)) x <- keep_replying_raters(x, decision$constant)
   list(x = x, model = model)
-}
-
-# Identification of a fit after resolve_abstain(). `found`: identification by its answers.
-identified_with_abstentions <- function(fit, found) {
-  decision <- fit$x$panel$abstain
-  if (is.null(fit$model$abstain) || is.null(decision) || knows_some(fit$known)) return(found)
-  silent <- decision$by_replies && uses_abstentions(fit$model)
-  if (decision$identified != "yes" || silent) decision$identified else found
 }
 
 # Adds probabilities of answering to a fit. The curvature does not include them, so there are no
 # standard errors.
-with_answering <- function(fit) {
+add_answering <- function(fit) {
   if (!uses_abstentions(fit$model) || is.null(fit$answering)) return(fit)
   x <- fit$x
   answered <- fit$answering$answered
@@ -148,7 +140,7 @@ with_answering <- function(fit) {
   accuracy <- rowSums(rates * right) / rowSums(rates)
   fit$coefficients[rater_terms(x)] <- accuracy
   fit$rater_accuracy <- mean(accuracy, na.rm = TRUE)
-  terms <- paste0("answered[", x$raters[row(answered)], ": ", x$categories[col(answered)], "]")
+  terms <- sprintf("answered[%s: %s]", x$raters[row(answered)], x$categories[col(answered)])
   fit$coefficients <- c(fit$coefficients, stats::setNames(as.vector(answered), terms))
   fit$answered <- answered
   fit$log_likelihood <- fit$answering$log_likelihood
@@ -171,13 +163,11 @@ fit_of_answers <- function(fit) {
 times_answering <- function(posterior, fit, x) {
   if (is.null(fit$answered) || !has_abstentions(x)) return(posterior)
   answered <- replace(fit$answered, is.na(fit$answered), 1)
-  who <- abstaining_raters(x)
-  row <- c(rating_pattern(x), rep.int(seq_len(n_patterns(x)), diff(who$start)))
+  abstained <- abstaining_raters(x)
+  row <- c(rating_pattern(x), rep.int(seq_len(n_patterns(x)), diff(abstained$start)))
   # If a rater never abstains, the factor is the same for all categories and cancels.
-  shares <- rbind(answered[rating_rater(x), ], 1 - answered[who$rater, ])
-  logs <- rowsum_rows(row, log(pmax(shares, 1e-300)), n_patterns(x))
-  out <- posterior * exp(logs - apply(logs, 1L, max))
-  out / rowSums(out)
+  shares <- rbind(answered[rating_rater(x), ], 1 - answered[abstained$rater, ])
+  softmax(log(posterior) + rowsum_rows(row, log(pmax(shares, 1e-300)), n_patterns(x)))
 }
 
 rests_on_abstentions <- "Labels rest on who abstains: answers alone carry no information"

@@ -1,6 +1,6 @@
 # The K-model by algebra; the formulas are in src/core/model/algebraic.cpp.
 
-fit_algebraic <- function(x, model) {
+fit_algebraic <- function(x, model = k_model()) {
   fit <- na_real(core_fit_algebraic(x$patterns, pattern_weights(x)))
   if (!weights_are_counts(x)) fit$covariance[] <- NA_real_
   # Abstentions can identify labels, but not accuracies.
@@ -9,49 +9,43 @@ fit_algebraic <- function(x, model) {
     fit$identified <- if (labels_only) "labels_only" else "constant_raters"
     for (field in c("rater_accuracy", "base_rates", "covariance")) fit[[field]][] <- NA_real_
   }
-  structure(
-    c(
-      list(x = x, model = model, method = "algebraic", known = nothing_known), fit,
-      list(coefficients = named_coefficients(fit$rater_accuracy, fit$base_rates, x))
-    ),
-    class = c("k_fit", "rater_fit", "fallible_result")
-  )
+  rlang::inject(new_rater_fit("k_fit", x, model, "algebraic", by_agreement = fit, !!!fit,
+    coefficients = named_coefficients(fit$rater_accuracy, fit$base_rates, x)))
 }
 
 # Patterns x categories: posterior probabilities of the categories given the ratings of a pattern.
 # `x`: other ratings, coded with the fit's numbers of categories and raters.
-posterior <- function(fit, x = NULL) UseMethod("posterior")
-
-posterior.rater_fit <- function(fit, x = NULL) {
-  if (is.null(x)) return(fit$posterior)
-  if (fit$identified != "yes") unknown_posterior(x) else posterior_of_others(fit, x)
-}
-
-posterior.k_fit <- function(fit, x = NULL) {
+posterior <- function(fit, x = NULL) {
+  if (is.null(x) && !is.null(fit$posterior)) return(fit$posterior)
   x <- x %||% fit$x
-  if (fit$identified != "yes") return(unknown_posterior(x))
-  core_posterior_algebraic(x$patterns, pattern_weights(x), fit)
+  if (fit$identified != "yes") unknown_posterior(x) else compute_posterior(fit, x)
 }
 
 unknown_posterior <- function(x) matrix(NA_real_, n_patterns(x), n_categories(x))
 
-# Posterior for ratings other than the fitted ones.
-posterior_of_others <- function(fit, x) UseMethod("posterior_of_others")
+# Posterior of an identified fit, for ratings that it does not store.
+compute_posterior <- function(fit, x) UseMethod("compute_posterior")
 
-posterior_of_others.rater_fit <- function(fit, x) {
+compute_posterior.rater_fit <- function(fit, x) {
   times_answering(latent_probabilities(fit, x)$posterior, fit, x)
 }
 
+compute_posterior.k_fit <- function(fit, x) {
+  core_posterior_algebraic(x$patterns, pattern_weights(x), fit)
+}
+
 # A function of pattern weights that returns the posterior of a refit with these weights; NULL if a
-# refit takes too long or is not available.
+# refit takes too long or is not available. The default is that of user-defined posteriors.
 refitting <- function(fit) UseMethod("refitting")
+
+refitting.rater_fit <- function(fit) fit$refit
 
 refitting.k_fit <- function(fit) {
   patterns <- fit$x$patterns
   function(weight) core_posterior_algebraic(patterns, weight, core_fit_algebraic(patterns, weight))
 }
 
-refitting.rater_fit <- function(fit) {
+refitting.latent_fit <- function(fit) { # nolint: object_name.
   model <- model_of_fit(fit)
   function(weight) {
     core_fit_latent(
@@ -109,25 +103,19 @@ seen_levels <- function(x) {
 recode_levels <- function(x, fit) {
   if (!uses_confidence(fit$model) || is.null(x$confidence)) return(x)
   levels <- fit$x$confidence$levels
-  place <- match(x$confidence$levels, levels)
-  strange <- x$confidence$levels[intersect(which(is.na(place)), x$confidence$code)]
-  abort_argument_if(length(strange) > 0L, "newdata",
-    "must have a {.arg confidence} of the levels of the fit.",
-    x = "{.val {strange}} {?is/are} not among {.val {levels}}.")
-  x$confidence$code <- place[x$confidence$code]
-  x$confidence$levels <- levels
+  code <- x$confidence$code
+  place <- match_to_fit(x$confidence$levels, levels, code,
+    "must have a {.arg confidence} of the levels of the fit.")
+  x$confidence[c("code", "levels")] <- list(place[code], levels)
   x
 }
 
 # Splits patterns so that their cases also have the same confidence.
 split_by_confidence <- function(x) {
   if (is.null(x$confidence)) return(x)
-  pattern <- pattern_of_case(x)
-  at <- ratings_in(x, pattern)
-  case <- rep.int(seq_along(pattern), pattern_lengths(x)[pattern])
-  rater <- rating_rater(x)[at]
-  level <- level_of_ratings(x, case, rater) + 1L # coded like a category
-  same <- core_patterns_long(case, rater, level, list(), length(pattern))$index
+  given <- unfold_ratings(x)
+  level <- level_of_ratings(x, given$row, given$rater) + 1L # coded like a category
+  same <- core_patterns_long(given$row, given$rater, level, list(), length(x$index))$index
   split_patterns(x, list(.confidence = same))
 }
 
@@ -139,8 +127,7 @@ rating_levels <- function(x, model) {
 }
 
 level_terms <- function(levels) {
-  paste0("confidence_", rep(c("right", "wrong"), each = length(levels)), "[", levels, "]",
-    recycle0 = TRUE)
+  sprintf("confidence_%s[%s]", rep(c("right", "wrong"), each = length(levels)), levels)
 }
 
 # ---- Draws ---------------------------------------------------------------------------------------
@@ -148,11 +135,10 @@ level_terms <- function(levels) {
 # Draws the confidence of simulated ratings, where the original ratings have a confidence.
 draw_confidence <- function(fit, row, at, rater, right) {
   levels <- fit$x$confidence$levels
-  laws <- matrix(stats::coef(fit)[level_terms(levels)], ncol = 2L)
+  probability <- t(matrix(stats::coef(fit)[level_terms(levels)], ncol = 2L))
   stated <- which(rating_levels(fit$x, fit$model)[at] > 0L)
-  below <- t(apply(laws, 2L, cumsum))[2L - right[stated], -length(levels), drop = FALSE]
-  code <- 1L + as.integer(rowSums(stats::runif(length(stated)) > below))
-  list(levels = levels, case = row[stated], rater = rater[stated], code = code)
+  list(levels = levels, case = row[stated], rater = rater[stated],
+    code = draw_categories(probability, 2L - right[stated]))
 }
 
 # Fits of user-defined models, given by their posterior.
@@ -287,24 +273,21 @@ posterior_of_table <- function(table, x) {
   abort_if(lacking, "columns",
     "{.arg posterior} must have the column {.val case} and a column per category.",
     x = "It lacks {.val {lacking}}.", arg = "posterior")
-  cases <- as_label(table$case)
-  own <- as_label(x$cases)
-  same <- identical(cases, own) # a case may be repeated in both
-  at <- if (same) seq_along(own) else match(own, cases)
-  off <- c(own[is.na(at)], if (!same) cases[duplicated(cases)])
+  given <- as_label(table$case)
+  cases <- as_label(x$cases)
+  same <- identical(given, cases) # a case may be repeated in both
+  at <- if (same) seq_along(cases) else match(cases, given)
+  off <- c(cases[is.na(at)], if (!same) given[duplicated(given)])
   abort_if(off, "case",
     "{.arg posterior} must have one row for each case of {.arg x}.",
     x = "It has none, or several, for {.val {off}}.", row = which(is.na(at)))
   as.matrix(as.data.frame(table)[at, x$categories, drop = FALSE])
 }
 
-# Raises an error if the model is needed and only its posterior is known.
-check_has_model <- function(fit, what) UseMethod("check_has_model")
-
-check_has_model.rater_fit <- function(fit, what) invisible()
-
-check_has_model.posterior_fit <- function(fit, what) {
-  abort_argument("object", "{what} needs the model, of which this fit has only the posterior.",
+# Raises an error if `task` needs the model and only its posterior is known.
+check_has_model <- function(fit, task) {
+  abort_argument_if(inherits(fit, "posterior_fit"), "object",
+    "{task} needs the model, of which this fit has only the posterior.",
     i = "Refit the model, and give its posterior to {.fun as_rater_fit}.")
 }
 
@@ -325,8 +308,6 @@ fit_with.rater_fit <- function(fit, x) {
   fit$x <- x
   fit
 }
-
-refitting.posterior_fit <- function(fit) fit$refit # nolint: object_name.
 
 fit_raters_only.posterior_fit <- function(fit, estimate) fit # nolint: object_name.
 

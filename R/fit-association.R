@@ -4,8 +4,13 @@
 # Models with unequal raters are identified by association between raters. Models with equal errors
 # need agreement above 1 / number of categories instead.
 needs_association <- function(model, x) {
-  own_law <- !is.null(model$family) || is_outside_core(model)
-  !has_counts(x) && (own_law || model$accuracy == "rater")
+  !has_counts(x) &&
+    (!is.null(model$family) || is_outside_core(model) || model$accuracy == "rater")
+}
+
+# Is the association of raters not significant?
+is_weak_association <- function(association) {
+  association$statistic < stats::qchisq(0.95, max(association$df, 1))
 }
 
 association_of <- function(x) as.list(core_association(x$patterns, weights_of_labels(x)))
@@ -15,11 +20,11 @@ association_of <- function(x) as.list(core_association(x$patterns, weights_of_la
 shown_by_association <- function(x, identified) {
   if (identified == "no_pairs") return(identified)
   x <- without_constant_raters(x)
-  found <- association_of(x)
+  association <- association_of(x)
   agreement <- core_fit_algebraic(x$patterns, pattern_weights(x))$agreement
-  alive <- found$excess > 1e-9 || found$statistic > found$df ||
-    agrees_beyond_chance(x, agreement)
-  if (alive || agrees_on_all(x)) "yes" else "unrelated"
+  related <- association$excess > 1e-9 || association$statistic > association$df ||
+    agrees_beyond_chance(x, agreement) || agrees_on_all(x)
+  if (related) "yes" else "unrelated"
 }
 
 # Is agreement too low for the K-model, but not for models with unequal raters? Two raters are too
@@ -42,7 +47,7 @@ agrees_on_all <- function(x) {
   all(rating_category(x) == rating_category(x)[match(at, at)])
 }
 
-# Are truths, raters or calibration samples known? `known`: see with_known().
+# Are truths, raters or calibration samples known? `known`: see resolve_known().
 knows_some <- function(known) {
   any(known$truth > 0L) || any(lengths(c(known$raters, known$counts)) > 0L)
 }
@@ -51,12 +56,12 @@ no_better_than_chance <- "the raters' agreement is barely distinguishable from c
 
 # Warns if a fit with free errors is only weakly identified.
 warn_weakly_identified <- function(fit) {
+  x <- fit$x
   if (knows_some(fit$known)) return()
-  depends <- uses_abstentions(fit$model) && !is.null(fit$x$panel$abstain)
-  if (depends) warn_abstain(fit$x, fit$x$panel$abstain, TRUE)
-  if (agrees_on_all(fit$x)) return()
-  found <- association_of(fit$x)
-  if (!depends && found$statistic < stats::qchisq(0.95, max(found$df, 1))) {
+  depends <- uses_abstentions(fit$model) && !is.null(x$panel$abstain)
+  if (depends) warn_abstain(x, x$panel$abstain, TRUE)
+  if (agrees_on_all(x)) return()
+  if (!depends && is_weak_association(association_of(x))) {
     warn_weak(no_better_than_chance)
   } else if (rates_are_prior(fit)) {
     warn_weak("base rates are mostly prior")
@@ -74,11 +79,9 @@ warn_weakly_identified <- function(fit) {
 # different base rates.
 warn_unchecked <- function(fit) {
   x <- without_constant_raters(fit$x)
-  if (fit$identified != "yes" || has_counts(x) || knows_some(fit$known) ||
-        uses_abstentions(fit$model) ||
-        length(unique(rating_rater(x))) != 2L) {
-    return(invisible())
-  }
+  untestable <- fit$identified != "yes" || has_counts(x) || knows_some(fit$known) ||
+    uses_abstentions(fit$model) || length(unique(rating_rater(x))) != 2L
+  if (untestable) return(invisible())
   population <- population_of_patterns(x, fit$model)
   if (length(population) > 0L) {
     cells <- stats::xtabs(pattern_weights(x) ~ population + keys(as.data.frame(pattern_codes(x))))
@@ -119,7 +122,7 @@ rates_are_prior <- function(fit, most = 2e6) {
 ratings_by_truth <- function(fit) {
   x <- fit$x
   weighted <- (fit$posterior * pattern_weights(x))[rating_pattern(x), , drop = FALSE]
-  rowsum_rows(rating_rater(x), weighted, length(x$raters))
+  rowsum_rows(rating_rater(x), weighted, n_raters(x))
 }
 
 # Share of ratings by raters who confuse the names of two categories, by two standard errors.
@@ -136,43 +139,35 @@ is_opposite <- function(matrix, n) {
   used <- n > 0 & !is.na(matrix[, 1L])
   if (sum(used) < 2L) return(FALSE)
   right <- diag(matrix)[used]
-  others <- vapply(which(used), function(k) max(matrix[setdiff(which(used), k), k]), 0)
+  confused <- vapply(which(used), function(k) max(matrix[setdiff(which(used), k), k]), 0)
   error <- function(p) p * (1 - p) / n[used]
-  any(right - others < -2 * sqrt(error(right) + error(pmin(others, 1))))
+  any(right - confused < -2 * sqrt(error(right) + error(pmin(confused, 1))))
 }
 
 # ---- Names of classes ---------------------------------------------------------------------------
 
-# If classes do not have the names that most ratings give them, refits from starting values with
-# these names. Without priors only the names change.
-named_by_majority <- function(core, x, model, known, refit) {
-  theta <- renamed_theta(core, x, model, known)
-  if (is.null(theta)) core else refit(list(theta = theta, raters = n_raters(x)))
-}
-
+# Parameters of a fit whose classes have the names that most ratings give them; NULL if they have.
 renamed_theta <- function(core, x, model, known) {
   n <- n_categories(x)
   gain <- apply(core$confusion * ratings_of_raters(x), c(2L, 3L), sum)
   name <- core_best_names(as.vector(t(gain)), n)
   if (identical(name, seq_len(n))) return(NULL)
-  of <- order(name)
-  matrices <- core$confusion[, of, , drop = FALSE]
-  log_of <- function(p) log(pmax(p, 1e-15))
+  class <- order(name)
+  matrices <- core$confusion[, class, , drop = FALSE]
+  safe_log <- function(p) log(pmax(p, 1e-15))
   # Coefficients of the logits, categories x columns. Those of the last category are 0.
   size <- (n - 1L) * max(1L, length(known$base$names))
-  rates <- rbind(matrix(core$theta[seq_len(size)], n - 1L), 0)[of, , drop = FALSE]
+  rates <- rbind(matrix(core$theta[seq_len(size)], n - 1L), 0)[class, , drop = FALSE]
   rates <- as.vector(rates[-n, , drop = FALSE] - rep(rates[n, ], each = n - 1L))
-  right <- t(vapply(seq_along(x$raters), function(j) diag(matrix(matrices[j, , ], n)), numeric(n)))
-  errors <- unlist(lapply(seq_along(x$raters), function(j) {
-    lapply(seq_len(n), function(k) {
-      row <- replace(log_of(matrices[j, k, ]), k, NA)
-      replace(row - mean(row, na.rm = TRUE), k, 0)
-    })
-  }))
+  right <- apply(matrices, 1L, diag) # categories x raters
+  errors <- safe_log(aperm(matrices, 3:1)) # ratings x truths x raters
+  correct <- rep(diag(n) == 1, n_raters(x))
+  errors[correct] <- NA
+  errors <- errors - rep(colMeans(errors, na.rm = TRUE), each = n)
+  errors[correct] <- 0
   mean_logit <- if (length(model$prior) > 0L) mean(stats::qlogis(pmin(pmax(right, 1e-6), 1 - 1e-6)))
-  logits <- log_of(right) - log_of(1 - right)
-  of_levels <- utils::tail(core$theta, 2L * max(model$levels - 1L, 0L))
-  c(rates, mean_logit, as.vector(t(logits)), errors, of_levels)
+  levels <- utils::tail(core$theta, 2L * max(model$levels - 1L, 0L))
+  c(rates, mean_logit, safe_log(right) - safe_log(1 - right), errors, levels)
 }
 
 # ---- Raters who always give the same answer -----------------------------------------------------
@@ -191,10 +186,10 @@ without_constant_raters <- function(x) {
   left_out <- match(intersect(x$panel$constant, x$raters), x$raters)
   if (length(left_out) == 0L) return(x)
   if (length(left_out) < n_raters(x)) {
-    others <- x[, -left_out]
-    if (!lacks_information(others)) {
-      if (has_abstentions(x)) others$whole <- x
-      return(others)
+    varied <- x[, -left_out]
+    if (!lacks_information(varied)) {
+      if (has_abstentions(x)) varied$whole <- x
+      return(varied)
     }
   }
   x$only_constant <- TRUE

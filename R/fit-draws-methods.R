@@ -157,14 +157,11 @@ law_of_values <- function(fit, at) {
   terms <- fit$terms
   size <- length(x$categories)
   of_matrix <- grepl("^(right|sens|spec|p)\\b", terms$term)
-  alone <- all(is.na(terms$rater))
+  common <- all(is.na(terms$rater))
   matrices <- lapply(x$raters, function(rater) {
-    mine <- which(of_matrix & terms$rater %in% if (alone) NA else rater)
-    right <- at[mine]
-    if (size > 2L && length(mine) > 1L) return(matrix(right, size, byrow = TRUE))
-    out <- matrix((1 - right) / (size - 1), size, size)
-    diag(out) <- right
-    out
+    right <- at[of_matrix & terms$rater %in% if (common) NA else rater]
+    if (size > 2L && length(right) > 1L) return(matrix(right, size, byrow = TRUE))
+    matrix_with_equal_errors(right, size)
   })
   rates <- at[startsWith(terms$term, "base_rate")]
   shared <- at[is_shared_term(terms$term)]
@@ -175,7 +172,7 @@ law_of_values <- function(fit, at) {
 }
 
 # Posterior of other cases: the mean over some of the draws.
-posterior_of_others.draws_fit <- function(fit, x) { # nolint: object_name.
+compute_posterior.draws_fit <- function(fit, x) { # nolint: object_name.
   dependent <- model_is_dependent(fit$model)
   codes <- if (dependent) pattern_codes(x)
   population <- population_in_fit(fit, pattern_covariates(x))
@@ -195,8 +192,7 @@ posterior_of_law <- function(rates, matrices, x) {
     log(cells[cbind(k, rating_category(x), rating_rater(x))])
   }, numeric(length(rating_rater(x))))
   sums <- rowsum_rows(rating_pattern(x), matrix(log_rows, ncol = ncol(rates)), n_patterns(x))
-  joint <- sums + log(rates)
-  exp(joint - log_sum_exp(joint))
+  softmax(sums + log(rates))
 }
 
 # The population of each row of `values`, which must be a population of the fit.
@@ -208,7 +204,7 @@ population_in_fit <- function(fit, values) {
     x = "{.val {lacking}} {?is/are} missing.", arg = "newdata")
   out <- population_of(values, table)
   strange <- unique(population_labels(values[names(table)])[is.na(out)])
-  abort_argument_if(length(strange) > 0L, "newdata", "must be of populations of the fit.",
+  abort_argument_if(strange, "newdata", "must be of populations of the fit.",
     x = "{.val {strange}} {?is/are} not among {.val {population_labels(table)}}.")
   out
 }
@@ -216,7 +212,7 @@ population_in_fit <- function(fit, values) {
 # Base rates of cases, from means of the draws.
 rates_of_cases.draws_fit <- function(fit, data) { # nolint: object_name.
   rates <- colMeans(fit$draws[, startsWith(fit$terms$term, "base_rate"), drop = FALSE])
-  rates <- matrix(rates, ncol = length(fit$x$categories), byrow = TRUE)
+  rates <- matrix(rates, ncol = n_categories(fit$x), byrow = TRUE)
   rates[population_in_fit(fit, data), , drop = FALSE]
 }
 
@@ -235,20 +231,12 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nol
   weight <- weight / sum(weight)
   all <- simplify2array(lapply(laws_of_draws(fit, 1000L), function(law) {
     matrices <- aperm(simplify2array(law$matrices), c(3L, 1L, 2L))
-    numbers <- test_numbers(with_combined(matrices, both), drop(weight %*% law$base_rates), rates)
+    numbers <- test_numbers(add_combined(matrices, both), drop(weight %*% law$base_rates), rates)
     back_transform(numbers)
   }))
   ends <- apply(all, 1:3, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, na.rm = TRUE)
   part <- function(i) array(ends[i, , , ], dim(ends)[-1L])
   list(value = part(2L), error = apply(all, 1:3, stats::sd), low = part(1L), high = part(3L))
 }
-
-drawing_law.draws_fit <- function(fit) { # nolint: object_name.
-  abort_argument_if(model_is_dependent(fit$model), "object",
-    "Ratings with dependent errors are not drawn.", call = NULL)
-  NextMethod()
-}
-
-refitting.draws_fit <- function(fit) NULL # nolint: object_name.
 
 warn_kind.draws_fit <- function(fit) invisible() # nolint: object_name.

@@ -8,11 +8,11 @@
 #' @noRd
 NULL
 
-# `checked`: see with_known(). Fields in addition to those of other fits: draws (a matrix, ordered
-# by chain, with a column per parameter); terms (a row per parameter); diagnostics (of the
+# `checked`: see resolve_known(). Fields in addition to those of other fits: draws (a matrix,
+# ordered by chain, with a column per parameter); terms (a row per parameter); diagnostics (of the
 # parameters in is_watched()); systems (draws of the accuracy of systems, where only raters
-# determine the truth); prior (see resolve_prior()); sampling; switched; task and seed to repeat the
-# draws.
+# determine the truth); prior (see resolve_prior()); sampling; switched; task and seed to repeat
+# the draws.
 fit_draws <- function(model, checked, prior, sampling) {
   x <- checked$x
   check_drawn_model(model, x)

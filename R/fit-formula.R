@@ -1,8 +1,8 @@
 # Base rates by formula: a multinomial logit on covariates of cases. Cases with the same covariates
 # are a population. The core fits the logits (see Populations in src/core/model/latent_rows.hpp).
 
-check_formula <- function(formula, arg) {
-  abort_argument_if(!rlang::is_formula(formula) || length(formula) != 2L, arg,
+check_formula <- function(formula) {
+  abort_argument_if(!rlang::is_formula(formula) || length(formula) != 2L, "base_rates",
     "must be a formula without a left side, such as {.code ~ site}.", not = formula)
   formula
 }
@@ -31,8 +31,8 @@ patterns_for <- function(model, x) {
 
 # Names of covariates. A user-defined model may use all of them.
 covariates_used <- function(model, x) {
-  if (is.null(model$family)) intersect(all.vars(model$base_rates), names(x$covariates)) else
-    names(x$covariates)
+  names <- names(x$covariates)
+  if (is.null(model$family)) intersect(all.vars(model$base_rates), names) else names
 }
 
 # Arguments of the core about covariates of patterns. `population`: a number per pattern. `design`:
@@ -93,7 +93,7 @@ formula_design <- function(formula, data, like = NULL) {
   terms <- like$terms %||% stats::terms(formula)
   attr(terms, "intercept") <- 1L
   lacking <- setdiff(all.vars(terms), names(data))
-  abort_if(length(lacking) > 0L, "columns",
+  abort_if(lacking, "columns",
     "The formula for {.arg base_rates} must be of {.arg covariates} of the ratings.",
     x = "{.val {lacking}} {?is/are} not among them.",
     i = if (length(names(data)) > 0L) "There are {.val {names(data)}}." else "Give {.arg covariates}
@@ -152,9 +152,7 @@ log_base_rates <- function(design, coefficients) {
 
 # Names of coefficients of the logits against the first category.
 coefficient_terms <- function(columns, categories) {
-  as.vector(outer(columns, categories[-1L], function(column, category) {
-    paste0("base_rate[", category, "]:", column)
-  }))
+  sprintf("base_rate[%s]:%s", rep(categories[-1L], each = length(columns)), columns)
 }
 
 rates_by_covariates <- function(fit, newdata) {
@@ -167,6 +165,9 @@ rates_by_covariates <- function(fit, newdata) {
   if (fit$identified != "yes") rates[] <- NA_real_
   tibble::as_tibble(c(as.list(newdata), split_columns(rates, fit$x$categories)))
 }
+
+# Probabilities in rows that are proportional to exponentials.
+softmax <- function(logs) exp(logs - log_sum_exp(logs))
 
 # Logarithm of the sum of the exponentials of each row.
 log_sum_exp <- function(m) {

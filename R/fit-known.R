@@ -6,7 +6,7 @@ nothing_known <- list(truth = integer(), raters = list())
 # `x`, with patterns split by the known truth of their cases. `known`, for the core: truth, a
 # category per pattern (0 if unknown), and raters, a matrix or NULL per rater. `given`: the user's
 # arguments.
-with_known <- function(x, truth, raters) {
+resolve_known <- function(x, truth, raters) {
   known <- nothing_known
   if (!is.null(truth)) {
     code <- check_known_truth(truth, x)
@@ -17,7 +17,7 @@ with_known <- function(x, truth, raters) {
     known$raters <- check_known_raters(raters, x)
     counted <- vapply(known$raters, is.list, NA)
     if (any(counted)) {
-      known$counts <- lapply(known$raters, function(of) if (is.list(of)) of$counts)
+      known$counts <- lapply(known$raters, function(law) if (is.list(law)) law$counts)
       known$raters[counted] <- list(NULL)
     }
   }
@@ -39,8 +39,8 @@ check_known_truth <- function(truth, x, arg = "known_truth") {
 check_known_raters <- function(raters, x) {
   check_named_raters(x, "known_raters", "{.arg known_raters} needs the rater of each rating.")
   ok <- is.list(raters) || (is.numeric(raters) && is.null(dim(raters)))
-  abort_argument_if(!ok || !rlang::is_named(raters) || anyDuplicated(names(raters)) > 0L,
-    "known_raters", "must be a list with the names of raters, each once.", not = raters,
+  abort_argument_if(!ok || !has_unique_names(raters), "known_raters",
+    "must be a list with the names of raters, each once.", not = raters,
     i = "For each known rater it has a confusion matrix, or a probability of a correct rating.")
   unknown <- setdiff(names(raters), x$raters)
   abort_argument_if(unknown, "known_raters", "must name raters of {.arg x}.",
@@ -54,7 +54,7 @@ check_known_matrix <- function(matrix, rater, categories) {
   n <- length(categories)
   if (is.numeric(matrix) && is.null(dim(matrix)) && length(matrix) == 1L) {
     accuracy <- check_number(matrix, paste0("known_raters$", rater), 0, 1)
-    return(diag(accuracy - (1 - accuracy) / (n - 1), n) + (1 - accuracy) / (n - 1))
+    return(matrix_with_equal_errors(accuracy, n))
   }
   shaped <- is.numeric(matrix) && identical(dim(matrix), c(n, n)) && all(is.finite(matrix)) &&
     all(matrix >= 0)
@@ -117,10 +117,9 @@ known_sizes <- function(fit) {
   x <- fit$x
   terms <- names(fit$coefficients)
   if (!rests_on_known(fit) || !weights_are_counts(x)) return(rep(NA_real_, length(terms)))
-  all <- sum(pattern_weights(x)[known_patterns(fit)])
-  size <- ifelse(terms %in% c(rate_terms(x), "rater_accuracy"), all, NA)
-  at <- match(terms, rater_terms(x))
-  size[!is.na(at)] <- rowSums(known_by_truth(fit))[at[!is.na(at)]]
+  size <- rowSums(known_by_truth(fit))[match(terms, rater_terms(x))]
+  all <- terms %in% c(rate_terms(x), "rater_accuracy")
+  size[all] <- sum(pattern_weights(x)[known_patterns(fit)])
   replace(size, size %in% 0, NA)
 }
 
@@ -131,8 +130,8 @@ known_patterns <- function(fit) {
   if (length(truth) > 0L) truth > 0L else logical(n_patterns(fit$x))
 }
 
-is_known_rater <- function(fit, what = "raters") {
-  known <- fit$known[[what]]
+is_known_rater <- function(fit, field = "raters") {
+  known <- fit$known[[field]]
   if (length(known) > 0L) lengths(known) > 0L else logical(n_raters(fit$x))
 }
 
@@ -143,8 +142,8 @@ is_counted_rater <- function(fit) is_known_rater(fit, "counts")
 judged_patterns <- function(fit) fit$judged %||% (rated_patterns(fit$x) | known_patterns(fit))
 
 # Number of cases that each gold case represents, the inverse of its probability of being chosen.
-drawn_weight <- function(gold, which) {
-  if (is.null(gold$probability)) rep(1, length(which)) else 1 / gold$probability[which]
+drawn_weight <- function(gold, rows) {
+  if (is.null(gold$probability)) rep(1, length(rows)) else 1 / gold$probability[rows]
 }
 
 #' Ratings with known truth

@@ -1,16 +1,22 @@
 # Latent class models by maximum posterior density, or by least squares on pairs of ratings; the
 # formulas are in src/core/model.
 
-# For `known`, see with_known(); for `start`, see start_of().
-fit_latent <- function(x, model, method, known, start = NULL) {
+fit_model.rater_model <- function(model, checked, start) { # nolint: object_name.
+  x <- checked$x
+  method <- checked$method
+  known <- checked$known
   check_model_size(x)
-  # A single known rater has no panel with a common centre, and base rates need no prior.
-  judge <- judge_of(x)
-  usual <- is_pooled(model) || identical(model$prior, weak_prior)
-  if (usual && length(judge) == 1L && lengths(known$raters[judge]) > 0L) {
-    model$prior <- list()
+  judge <- if (n_raters(x) == 1L) 1L else unique(rating_rater(x))
+  if (length(judge) == 1L) {
+    # A single known rater has no panel with a common centre, and base rates need no prior.
+    usual <- is_pooled(model) || identical(model$prior, weak_prior)
+    if (usual && lengths(known$raters[judge]) > 0L) model$prior <- list()
+    calibrated <- isTRUE(lengths(known$counts[judge]) > 0L) && is_pooled(model) &&
+      !any(known$truth > 0L) && weights_are_counts(x)
+    if (calibrated) {
+      return(fit_one_judge(if (n_raters(x) > 1L) x[, judge] else x, model, known$counts[judge]))
+    }
   }
-  if (is_one_judge(x, model, known)) return(fit_one_judge(x, model, known))
   bar <- progress_bar("Fit", NA, "{cli::pb_spin} {cli::pb_name}{cli::pb_elapsed}")
   core <- fit_core(x, model, method, known, start, bar$tick)
   bar$close()
@@ -20,59 +26,64 @@ fit_latent <- function(x, model, method, known, start = NULL) {
       core$naturals$value, latent_terms(core$naturals, x, known$base$names)
     )
   )
-  same <- setdiff(names(core), c("identified", "naturals", "confusion"))
-  fit[same] <- core[same]
-  fit$identified <- identified_with_abstentions(fit,
-    identified_as(fit, core$identified && !is_collinear(known)))
+  fields <- setdiff(names(core), c("identified", "naturals", "confusion"))
+  fit[fields] <- core[fields]
+  fit$identified <- identified_as(fit, core$identified && !is_collinear(known))
   fit <- without_the_unknown(fit, core$naturals)
-  of_raters <- core$naturals$term == "rater_accuracy"
-  fit$rater_accuracy <- mean(fit$coefficients[of_raters], na.rm = TRUE)
+  accuracies <- fit$coefficients[core$naturals$term == "rater_accuracy"]
+  fit$rater_accuracy <- mean(accuracies, na.rm = TRUE)
   # A fit to pairs does not maximise the log likelihood.
   counted <- weights_are_counts(x)
   if (!counted || method == "pairs") fit$log_likelihood <- NA_real_
   # With perfect agreement the estimate is on a boundary, so there are no standard errors.
   if (!counted || fit$agreement %in% 1) fit["unsure"] <- list(NULL)
-  fit <- with_answering(fit)
+  fit <- add_answering(fit)
   if (fit$identified == "yes") fit else without_numbers(fit)
 }
 
-# Identification of a fit. On entry `fit$identified` is that of the K-model. `told_apart`: are the
-# parameters identified?
-identified_as <- function(fit, told_apart) {
-  found <- fit$identified
-  if (needs_association(fit$model, fit$x)) found <- shown_by_association(fit$x, found)
+# Identification of a fit, given whether its parameters are identified. On entry `fit$identified` is
+# that of the K-model.
+identified_as <- function(fit, parameters) {
+  code <- fit$identified
+  if (needs_association(fit$model, fit$x)) code <- shown_by_association(fit$x, code)
   # Gold cases and known raters identify what agreement does not.
-  if (knows_some(fit$known)) found <- "yes"
-  if (found == "yes" && !told_apart) "parameters" else found
+  known <- knows_some(fit$known)
+  if (known) code <- "yes"
+  if (code == "yes" && !parameters) code <- "parameters"
+  # The decision about abstentions, see resolve_abstain()
+  decision <- fit$x$panel$abstain
+  if (known || is.null(fit$model$abstain) || is.null(decision)) return(code)
+  by_replies <- decision$by_replies && uses_abstentions(fit$model)
+  if (by_replies || decision$identified != "yes") decision$identified else code
 }
 
 fit_core <- function(x, model, method, known, start, tick) {
-  of <- model_for(model, x, method)
+  model <- model_for(model, x, method)
   weight <- pattern_weights(x)
   # The stopping rule must not depend on the scale of weights that are not counts.
   if (!weights_are_counts(x)) weight <- weight * count_cases(x) / sum(weight)
-  if (is_pooled(of)) {
-    if (!is.null(of$abstain)) {
-      constant <- x$panel$abstain$constant
-      of <- c(of, abstain_parts(x, uses_abstentions(of) && has_abstentions(x), constant))
-    }
-    return(
-      core_fit_pooled(x$patterns, weight, known, of, FALSE, pooled_tolerance, pooled_rounds, tick)
+  if (is_pooled(model)) {
+    parts <- if (!is.null(model$abstain)) abstain_parts(
+      x, uses_abstentions(model) && has_abstentions(x), x$panel$abstain$constant
     )
+    # Convergence tolerance of probabilities: 1e-8
+    return(core_fit_pooled(x$patterns, weight, known, c(model, parts), FALSE, 1e-8, pooled_rounds,
+      tick))
   }
   if (length(known$counts) > 0L) abort_counts_need_pooled()
   fit <- function(start) {
-    core_fit_latent(x$patterns, weight, known, of, method, 2000L, start, tick)
+    core_fit_latent(x$patterns, weight, known, model, method, 2000L, start, tick)
   }
   core <- fit(start)
-  free <- of$accuracy == "rater" && of$errors == "free" && of$difficulty == "none"
+  free <- model$accuracy == "rater" && model$errors == "free" && model$difficulty == "none"
   if (!free || knows_some(known) || !core$identified) return(core)
-  named_by_majority(core, x, of, known, fit)
+  # If classes do not have the names that most ratings give them, refits from starting values with
+  # these names. Without priors only the names change.
+  theta <- renamed_theta(core, x, model, known)
+  if (is.null(theta)) core else fit(list(theta = theta, raters = n_raters(x)))
 }
 
-# Convergence tolerance of probabilities, and largest number of iterations.
-pooled_tolerance <- 1e-8
-pooled_rounds <- 20000L
+pooled_rounds <- 20000L # largest number of iterations
 
 # Fits keep about a dozen tables with a number for each rater, true category and rating.
 check_model_size <- function(x, most = 1e7) {
@@ -107,20 +118,18 @@ model_of_fit <- function(fit) {
 # rater or category (`of`) and of its threshold, level or formula column (`part`); 0 is none.
 latent_terms <- function(naturals, x, columns) {
   term <- naturals$term
-  of <- replace(naturals$of, naturals$of == 0L, NA)
+  owner <- replace(naturals$of, naturals$of == 0L, NA)
   part <- replace(naturals$part, naturals$part == 0L, NA)
-  whose <- ifelse(startsWith(term, "base_rate"), x$categories[of], x$raters[of])
+  owners <- ifelse(startsWith(term, "base_rate"), x$categories[owner], x$raters[owner])
   levels <- x$confidence$levels %||% NA_character_
-  parts <- ifelse(term == "threshold", thresholds_between(x$categories)[part], levels[part])
-  words <- cbind(whose, parts)
-  inside <- apply(words, 1L, function(word) paste(word[!is.na(word)], collapse = ": "))
-  out <- paste0(term, ifelse(inside == "", "", paste0("[", inside, "]")))
+  thresholds <- paste0(utils::head(x$categories, -1L), "|", x$categories[-1L])
+  parts <- ifelse(term == "threshold", thresholds[part], levels[part])
+  inside <- apply(cbind(owners, parts), 1L, function(word) {
+    paste(word[!is.na(word)], collapse = ": ")
+  })
+  out <- paste0(term, ifelse(inside == "", "", sprintf("[%s]", inside)))
   if (is.null(columns)) return(out)
   replace(out, term == "base_rate_coefficient", coefficient_terms(columns, x$categories))
-}
-
-thresholds_between <- function(categories) {
-  paste0(utils::head(categories, -1L), "|", categories[-1L])
 }
 
 # Sets to NA: dispersion, difficulty, slopes and thresholds in whose direction the likelihood is
@@ -135,20 +144,19 @@ without_the_unknown <- function(fit, naturals) {
     flat <- is.na(variances(fit))
     if (!all(flat)) fit$coefficients[flat & loose] <- NA_real_
   }
-  value <- fit$coefficients
   probability <- !naturals$term %in%
     c("dispersion", "slope", "threshold", "base_rate_coefficient")
-  fit$unsure <- which((value < 1e-6 | value > 1 - 1e-6) & probability)
+  fit$unsure <- which(on_boundary(fit$coefficients) & probability)
   counts <- rep.int(pattern_weights(fit$x) > 0, pattern_lengths(fit$x))
   rated <- tabulate(rating_rater(fit$x)[counts], n_raters(fit$x)) > 0L
   uninformed <- !fit$informed & !is_pooled(fit$model)
   lacking <- which((!rated | uninformed) & !is_known_rater(fit) & !is_counted_rater(fit))
   if (fit$model$accuracy == "rater" && length(lacking) > 0L) {
-    of_raters <- naturals$term %in% c("rater_accuracy", "slope", "threshold")
-    theirs <- which(of_raters & naturals$of %in% lacking)
-    fit$coefficients[theirs] <- NA_real_
+    rater_terms <- naturals$term %in% c("rater_accuracy", "slope", "threshold")
+    unknown <- which(rater_terms & naturals$of %in% lacking)
+    fit$coefficients[unknown] <- NA_real_
     fit$matrices[lacking, , ] <- NA_real_
-    fit$unsure <- c(fit$unsure, theirs)
+    fit$unsure <- c(fit$unsure, unknown)
   }
   fit
 }
@@ -222,7 +230,7 @@ logLik.rater_fit <- function(object, ...) {
   )
 }
 
-warn_convergence <- function(what) {
-  warn_fallible("no_convergence", "The {what} fit did not converge.",
+warn_convergence <- function(method) {
+  warn_fallible("no_convergence", "The {method} fit did not converge.",
     i = "Its numbers are those of the last iteration. Try a simpler model, or stronger priors.")
 }

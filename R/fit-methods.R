@@ -37,7 +37,7 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
   check_dots_empty(...)
   type <- check_choice(type)
   if (is.data.frame(newdata) && has_formula(object$model)) return(base_rates(object, newdata))
-  judged <- judge(object, newdata)
+  judged <- posterior_of_cases(object, newdata)
   if (type == "probability") return(new_ground_truth(judged$x, judged$posterior))
   best <- most_probable(judged$posterior)
   best$category <- category_factor(best$category, judged$x)
@@ -48,7 +48,7 @@ predict.rater_fit <- function(object, newdata = NULL, type = c("category", "prob
 #' @export
 augment.rater_fit <- function(x, newdata = NULL, ...) {
   check_dots_empty(...)
-  judged <- judge(x, newdata)
+  judged <- posterior_of_cases(x, newdata)
   best <- most_probable(judged$posterior)
   case_table(judged$x, c(
     list(
@@ -60,7 +60,7 @@ augment.rater_fit <- function(x, newdata = NULL, ...) {
 }
 
 # The ratings to predict from, and the posterior of each of their patterns.
-judge <- function(fit, newdata) {
+posterior_of_cases <- function(fit, newdata) {
   if (is.null(newdata)) return(list(x = fit$x, posterior = posterior(fit)))
   check_has_model(fit, "Judging new cases")
   newdata <- as_ratings(newdata, categories = fit$x$categories, arg = "newdata")
@@ -70,21 +70,27 @@ judge <- function(fit, newdata) {
 
 # The same ratings, coded with the fit's numbers of categories and raters.
 as_new_cases <- function(fit, x) {
-  place <- match(x$categories, fit$x$categories)
+  known <- fit$x
+  place <- match(x$categories, known$categories)
   strange <- x$categories[intersect(which(is.na(place)), rating_category(x))]
   abort_if(strange, "category", "{.arg newdata} must have the categories of the fit.",
-    x = "{.val {strange}} {?is/are} not among {.val {fit$x$categories}}.", row = NA_integer_,
+    x = "{.val {strange}} {?is/are} not among {.val {known$categories}}.", row = NA_integer_,
     column = NA_character_, found = strange)
-  x <- recode_levels(recode_ratings(x, place, fit$x$categories), fit)
-  x$ordered <- fit$x$ordered
+  x <- recode_levels(recode_ratings(x, place, known$categories), fit)
+  x$ordered <- known$ordered
   if (!distinguishes_raters(fit)) return(x)
-  place <- match(x$raters, fit$x$raters)
-  strange <- x$raters[intersect(which(is.na(place)), rating_rater(x))]
   must <- "must have ratings by the raters of the fit."
   check_named_raters(x, "newdata", must)
+  recode_raters(x, match_to_fit(x$raters, known$raters, rating_rater(x), must), known$raters)
+}
+
+# Positions of labels among the `known` ones of the fit, which must include those that are `used`.
+match_to_fit <- function(labels, known, used, must) {
+  place <- match(labels, known)
+  strange <- labels[intersect(which(is.na(place)), used)]
   abort_argument_if(strange, "newdata", must,
-    x = "{.val {strange}} {?is/are} not among {.val {fit$x$raters}}.")
-  recode_raters(x, place, fit$x$raters)
+    x = "{.val {strange}} {?is/are} not among {.val {known}}.")
+  place
 }
 
 distinguishes_raters <- function(fit) fit$model$accuracy == "rater" || any(is_known_rater(fit))
@@ -167,7 +173,7 @@ draw_from_fit <- function(fit) {
   pattern <- pattern_of_case(x)[cases]
   categories <- n_categories(x)
   law <- drawing_law(fit)
-  truth <- law$truth(pattern)
+  truth <- draw_truth(fit, pattern)
   given <- known_patterns(fit)[pattern]
   truth[given] <- fit$known$truth[pattern[given]]
   stratum <- sample.int(length(law$strata), length(cases), replace = TRUE, prob = law$strata)
@@ -187,8 +193,7 @@ draw_from_fit <- function(fit) {
     draw_confidence(fit, row, at, rater, rating == truth[row])
   })
   weighted <- !is.null(x$weights)
-  x[c("abstained", "silent_systems")] <- list(NULL)
-  x["weights"] <- list(NULL)
+  x[c("abstained", "silent_systems", "weights")] <- list(NULL)
   x <- set_core_patterns(x, core_patterns_long(row, rater, rating, list(), length(cases)))
   x$covariates <- x$covariates[cases, ] # NULL stays NULL
   if (weighted) {
@@ -206,25 +211,29 @@ draw_from_fit <- function(fit) {
 
 # Draws true categories of cases of these patterns.
 draw_truth <- function(fit, pattern) {
-  n <- n_categories(fit$x)
-  if (!has_formula(fit$model)) return(sample.int(n, length(pattern), TRUE, fit$base_rates))
-  below <- t(apply(pattern_rates(fit), 1L, cumsum))[pattern, -n, drop = FALSE]
-  1L + as.integer(rowSums(stats::runif(length(pattern)) > below))
+  if (has_formula(fit$model)) return(draw_categories(pattern_rates(fit), pattern))
+  sample.int(n_categories(fit$x), length(pattern), TRUE, fit$base_rates)
 }
 
-# A list of the distributions from which simulate() draws. `truth(pattern)` draws a true category
-# for each pattern. `strata`: probabilities of the strata of difficulty.
-# `probability(class, k, at)`: probability of category k for the ratings at positions `at`, given
-# the class (true category within stratum) of each.
+# Draws a category from each of these rows of probabilities.
+draw_categories <- function(probability, rows) {
+  below <- t(apply(probability, 1L, cumsum))[rows, -ncol(probability), drop = FALSE]
+  1L + as.integer(rowSums(stats::runif(length(rows)) > below))
+}
+
+# A list of the distributions from which simulate() draws. `strata`: probabilities of the strata
+# of difficulty. `probability(class, k, at)`: probability of category k for the ratings at
+# positions `at`, given the class (true category within stratum) of each.
 drawing_law <- function(fit) UseMethod("drawing_law")
 
 drawing_law.rater_fit <- function(fit) {
+  abort_argument_if(model_is_dependent(fit$model), "object",
+    "Ratings with dependent errors are not drawn.", call = NULL)
   x <- fit$x
   n <- n_categories(x)
   probability <- rating_probabilities(fit) # classes x ratings x raters
   strata <- nrow(probability) / n
   list(
-    truth = function(pattern) draw_truth(fit, pattern),
     strata = rep(1 / strata, strata),
     probability = function(class, k, at) probability[cbind(class, k, rating_rater(x)[at])]
   )
@@ -281,7 +290,7 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
     if (warm) start_of(object))
   if (missing(x) && is.null(new)) fit$design <- object$design
   warn_unchecked(fit)
-  with_differential(fit)
+  add_differential_test(fit)
 }
 
 # Fits a model again, with other ratings or settings. Arguments that are not given are those of

@@ -186,7 +186,7 @@ rater_model <- function(accuracy = c("common", "rater"),
   check_no_formula(accuracy, "accuracy")
   check_no_formula(difficulty, "difficulty")
   model <- list(
-    accuracy = check_choice(accuracy), errors = check_choice(errors, errors_axis),
+    accuracy = check_choice(accuracy), errors = check_choice(errors),
     difficulty = check_choice(difficulty), system = check_choice(system)
   )
   strata <- model$difficulty == "strata"
@@ -195,7 +195,7 @@ rater_model <- function(accuracy = c("common", "rater"),
   ordinal <- model$errors == "ordinal"
   abort_argument_if(strata && ordinal, "difficulty",
     "A model with {.code errors = \"ordinal\"} cannot have strata of difficulty.")
-  model$base_rates <- check_formula(base_rates, "base_rates")
+  model$base_rates <- check_formula(base_rates)
   formula <- has_formula(model)
   if (!formula) model$base_rates <- NULL
   poolable <- model$accuracy == "rater" && model$errors == "free" && !strata && !formula
@@ -239,8 +239,6 @@ dawid_skene <- function(prior = "pooled", abstain = NULL) {
   rater_model("rater", "free", "none", prior = prior, abstain = abstain)
 }
 
-errors_axis <- c("uniform", "distance", "free", "ordinal")
-
 weak_prior <- list(
   base_rates = 1, accuracy = c(3, 2), spread = 0.6, dispersion = 0.7, difficulty = 0.2, errors = 0.5
 )
@@ -268,7 +266,7 @@ check_prior <- function(prior, poolable = FALSE) {
   for (name in names(prior)) {
     value <- prior[[name]]
     ok <- is.numeric(value) && length(value) == length(weak_prior[[name]]) &&
-      all(is.finite(value)) && all(value > 0)
+      all(is.finite(value) & value > 0)
     abort_argument_if(!ok, "prior",
       "{.field {name}} in {.arg prior} must be {length(weak_prior[[name]])} positive number{?s}.",
       not = value)
@@ -295,19 +293,16 @@ format.rater_model <- function(x, ...) {
   } else if (x$accuracy == "rater" && x$errors == "free" && x$difficulty == "none") {
     "Dawid-Skene model"
   } else {
-    paste0("rater model (", axes_in_words(x$accuracy, x$errors, x$difficulty), ")")
+    axes <- toString(c(
+      if (x$accuracy == "common") "equal raters" else "unequal raters",
+      if (x$errors == "distance") "errors by distance" else paste(x$errors, "errors"),
+      if (x$difficulty != "none") "unequal cases"
+    ))
+    sprintf("rater model (%s)", axes)
   }
   paste0(
     name, if (uses_confidence(x)) " with confidence", dependence_words(x), formula_words(x)
   )
-}
-
-axes_in_words <- function(accuracy, errors, difficulty = "none") {
-  toString(c(
-    if (accuracy == "common") "equal raters" else "unequal raters",
-    if (errors == "distance") "errors by distance" else paste(errors, "errors"),
-    if (difficulty != "none") "unequal cases"
-  ))
 }
 
 #' @export
@@ -319,7 +314,7 @@ print.rater_model <- function(x, ...) {
 model_lines <- function(x) UseMethod("model_lines")
 
 model_lines.own_model <- function(x) {
-  paste0("<rater_model> ", x$words, ", known by its posterior only")
+  sprintf("<rater_model> %s, known by its posterior only", x$words)
 }
 
 model_lines.rater_model <- function(x) {

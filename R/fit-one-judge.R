@@ -1,39 +1,31 @@
 # One judge with a calibration sample from other cases: base rates are the shares of its ratings,
 # corrected by its error rates in the sample (Rogan and Gladen, 1978).
 
-is_one_judge <- function(x, model, known) {
-  judge <- judge_of(x)
-  length(judge) == 1L && isTRUE(lengths(known$counts[judge]) > 0L) && is_pooled(model) &&
-    !any(known$truth > 0L) && weights_are_counts(x)
-}
-
-judge_of <- function(x) if (n_raters(x) == 1L) 1L else unique(rating_rater(x))
-
-fit_one_judge <- function(x, model, known) {
-  judge <- judge_of(x)
-  if (n_raters(x) > 1L) x <- x[, judge]
-  known <- list(truth = integer(), counts = known$counts[judge])
+# `x`: ratings by this rater only. `counts`: a list of the counts of its sample.
+fit_one_judge <- function(x, model, counts) {
   n <- n_categories(x)
   weight <- pattern_weights(x)[rating_pattern(x)]
   sample <- list(
-    counts = known$counts[[1L]], verdicts = rowsum_codes(rating_category(x), weight, n)
+    counts = counts[[1L]], verdicts = rowsum_codes(rating_category(x), weight, n)
   )
   sample$lack <- why_no_calibration(sample, x$categories)
-  found <- list(rates = rep(1 / n, n), matrix = diag(n))
-  if (is.null(sample$lack)) found <- calibrated_rates(sample)
-  posterior <- rbind(t(found$rates * found$matrix), found$rates, deparse.level = 0L)
+  law <- if (is.null(sample$lack)) calibrated_rates(sample) else
+    list(rates = rep(1 / n, n), matrix = diag(n))
+  posterior <- rbind(t(law$rates * law$matrix), law$rates, deparse.level = 0L)
   place <- rep(n + 1L, n_patterns(x))
   place[rating_pattern(x)] <- rating_category(x)
   numbers <- function(rates, matrix) c(sum(rates * diag(matrix)), rates)
-  accuracy <- numbers(found$rates, found$matrix)[[1L]]
-  fit <- new_rater_fit(c("judge_fit", "latent_fit"), x, model, "likelihood", known,
+  coefficients <- numbers(law$rates, law$matrix)
+  fit <- new_rater_fit(c("judge_fit", "latent_fit"), x, model, "likelihood",
+    list(truth = integer(), counts = counts),
     identified = names(sample$lack) %||% "yes",
     by_agreement = list(identified = NA, agreement = NA_real_, kappa = NA_real_),
-    rater_accuracy = accuracy, theta = NA_real_, converged = TRUE, base_rates = found$rates,
+    rater_accuracy = coefficients[[1L]], theta = NA_real_, converged = TRUE, base_rates = law$rates,
     posterior = (posterior / rowSums(posterior))[place, , drop = FALSE], parameters = NA_integer_,
     log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L,
-    matrices = array(found$matrix, c(1L, n, n)),
-    coefficients = named_coefficients(accuracy, found$rates, x, each = TRUE), calibrated = sample
+    matrices = array(law$matrix, c(1L, n, n)),
+    coefficients = stats::setNames(coefficients, c(rater_terms(x), rate_terms(x))),
+    calibrated = sample
   )
   if (!is.null(sample$lack)) return(without_numbers(fit))
   if (n > 2L) fit$calibrated$draws <- calibrated_draws(sample)
@@ -104,8 +96,8 @@ calibrated_covariance <- function(fit, numbers) {
   shares <- rbind(sample$verdicts / sum(sample$verdicts), smoothed_rates(counts))
   sizes <- c(sum(sample$verdicts), rowSums(counts) + n)
   Reduce(`+`, lapply(seq_along(sizes), function(i) {
-    of <- moves[, (i - 1L) * n + seq_len(n)]
-    of %*% (diag(shares[i, ]) - tcrossprod(shares[i, ])) %*% t(of) / sizes[[i]]
+    slopes <- moves[, (i - 1L) * n + seq_len(n)]
+    slopes %*% (diag(shares[i, ]) - tcrossprod(shares[i, ])) %*% t(slopes) / sizes[[i]]
   }))
 }
 
@@ -123,8 +115,9 @@ calibrated_draws <- function(sample, draws = 1000L, most = 1e4) {
   })
   out <- t(vapply(seq_len(draws), function(i) solve(matrices[i, , ], shares[i, ]), shares[1L, ]))
   off <- which(rowSums(out < 0) > 0)
+  if (length(off) == 0L) return(out)
   rates <- pmax(out[off, , drop = FALSE], 1e-3)
-  for (round in seq_len(if (length(off) > 0L) most else 0L)) {
+  for (round in seq_len(most)) {
     before <- rates
     mixed <- Reduce(`+`, lapply(seq_len(n), function(k) rates[, k] * matrices[off, , k]))
     by_verdict <- shares[off, ] / mixed
@@ -149,10 +142,8 @@ judged_errors <- function(fit, at, rates) {
 # Describes the calibration sample.
 calibration_words <- function(fit) {
   counts <- fit$calibrated$counts
-  if (!is.null(counts)) paste0(
-    "Calibration sample: ", fit$x$raters, " is right on ",
-    toString(paste(diag(counts), "of", rowSums(counts), fit$x$categories))
-  )
+  if (!is.null(counts)) sprintf("Calibration sample: %s is right on %s", fit$x$raters,
+    toString(paste(diag(counts), "of", rowSums(counts), fit$x$categories)))
 }
 
 # Shift of an estimate for two categories if more ratings are `category`, whatever the truth.
@@ -184,12 +175,12 @@ calibrated_interval <- function(sample, level) {
     t(apply(sample$draws, 2L, stats::quantile, (1 + c(-level, level)) / 2, names = FALSE))
   for (k in seq_len(nrow(out))) {
     join <- 1 * cbind(seq_len(nrow(out)) != k, seq_len(nrow(out)) == k) # joins all others
-    one <- list(
+    joined <- list(
       counts = crossprod(join, sample$counts %*% join), verdicts = drop(sample$verdicts %*% join)
     )
-    other <- list(counts = one$counts[2:1, 2:1], verdicts = rev(one$verdicts))
-    out[k, 1L] <- min(out[k, 1L], guarded_end(one, z))
-    out[k, 2L] <- max(out[k, 2L], 1 - guarded_end(other, z))
+    swapped <- list(counts = joined$counts[2:1, 2:1], verdicts = rev(joined$verdicts))
+    out[k, 1L] <- min(out[k, 1L], guarded_end(joined, z))
+    out[k, 2L] <- max(out[k, 2L], 1 - guarded_end(swapped, z))
   }
   out
 }

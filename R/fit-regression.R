@@ -93,7 +93,10 @@ NULL
 
 is_regression <- function(fit) has_formula(fit$model) && inherits(fit, "latent_fit")
 
-of_regression <- function(what) !is.null(what) && nzchar(check_choice(what, "regression", "what"))
+# Does argument `what` ask for the coefficients of the regression?
+wants_regression <- function(what) {
+  !is.null(what) && nzchar(check_choice(what, "regression", "what"))
+}
 
 # Patterns x coefficients: influence of a case of each pattern.
 influence_of <- function(fit) {
@@ -128,10 +131,15 @@ regression_errors <- function(fit, cluster = NULL) {
       postStrata = design$postStrata)
     return(list(covariance = out, df = survey::degf(design)))
   }
-  if (!is.null(cluster)) influence <- rowsum(influence, as.character(cluster))
-  n <- if (is.null(cluster)) count_cases(x) else nrow(influence)
+  n <- count_cases(x)
+  df <- Inf
+  if (!is.null(cluster)) {
+    influence <- rowsum(influence, as.character(cluster))
+    n <- nrow(influence)
+    df <- max(n - 1, 1)
+  }
   if (n > 1) out[] <- crossprod(influence) * n / (n - 1)
-  list(covariance = out, df = if (is.null(cluster)) Inf else max(n - 1, 1))
+  list(covariance = out, df = df)
 }
 
 tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level = 0.95) {
@@ -140,20 +148,22 @@ tidy_regression <- function(x, exponentiate = FALSE, cluster = NULL, conf_level 
   cell <- expand.grid(term = x$known$base$names, category = seq_len(n_categories(x$x))[-1L])
   out <- columns_tibble(
     term = as.character(cell$term), category = category_factor(cell$category, x$x),
-    !!!normal_columns(x$coefficients[rownames(errors$covariance)], errors, conf_level)
+    !!!normal_columns(x$coefficients[rownames(errors$covariance)], errors$covariance, errors$df,
+      conf_level)
   )
   ends <- c("estimate", "conf.low", "conf.high")
   if (exponentiate) out[ends] <- exp(out[ends])
   out
 }
 
-normal_columns <- function(estimate, errors, conf_level) {
-  check_level(conf_level, "conf_level")
-  error <- sqrt(diag(errors$covariance))
-  half <- stats::qt((1 + conf_level) / 2, errors$df) * error
+normal_columns <- function(estimate, covariance, df, conf_level) {
+  check_level(conf_level)
+  error <- sqrt(diag(covariance))
+  half <- stats::qt((1 + conf_level) / 2, df) * error
+  statistic <- estimate / error
   list(estimate = estimate, std.error = error, conf.low = estimate - half,
-    conf.high = estimate + half, statistic = estimate / error,
-    p.value = 2 * stats::pt(-abs(estimate / error), errors$df))
+    conf.high = estimate + half, statistic = statistic,
+    p.value = 2 * stats::pt(-abs(statistic), df))
 }
 
 tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
@@ -180,11 +190,11 @@ tidy_margins <- function(x, cluster = NULL, conf_level = 0.95) {
     }
     at <- x$coefficients[terms_of_rates(x)]
     slopes <- differences(difference, at)
-    covariance <- slopes %*% errors$covariance %*% t(slopes)
     cell <- expand.grid(category = seq_len(n_categories(x$x)), contrast = contrast)
     columns_tibble(term = rep(term, nrow(cell)), contrast = as.character(cell$contrast),
       category = category_factor(cell$category, x$x),
-      !!!normal_columns(difference(at), replace(errors, "covariance", list(covariance)), conf_level)
+      !!!normal_columns(difference(at), slopes %*% errors$covariance %*% t(slopes), errors$df,
+        conf_level)
     )
   })
 }
@@ -200,9 +210,9 @@ tidy_differential <- function(x) {
     length(x$model$prior) == 0L && weights_are_counts(x$x) &&
     (length(unique(rating_rater(x$x))) > 2L || knows_some(x$known))
   rater <- replace(match(out$rater, x$x$raters), !testable, NA)
-  found <- stack_rows(seq_along(rater), function(i) ratio_of_groups(x, rater[[i]], out$term[[i]]))
-  out$statistic <- found[, 1L]
-  out$df <- found[, 2L]
+  ratios <- stack_rows(seq_along(rater), function(i) ratio_of_groups(x, rater[[i]], out$term[[i]]))
+  out$statistic <- ratios[, 1L]
+  out$df <- ratios[, 2L]
   out$p.value <- stats::pchisq(out$statistic, out$df, lower.tail = FALSE)
   out$p.adjusted <- stats::p.adjust(out$p.value, "holm")
   out$reason <- ifelse(is.na(out$p.value),
@@ -222,7 +232,8 @@ upper_half <- function(value, x) {
 # Statistic and degrees of freedom of the test in which rater `j` is a different rater in each group
 # of cases. Groups are the levels of a factor, or the halves of a number.
 ratio_of_groups <- function(fit, j, term) {
-  if (is.na(j) || is_known_rater(fit)[[j]]) return(c(NA_real_, NA_real_))
+  none <- c(NA_real_, NA_real_)
+  if (is.na(j) || is_known_rater(fit)[[j]]) return(none)
   x <- fit$x
   value <- pattern_covariates(x)[[term]]
   if (is.numeric(value) && length(unique(value)) > 2L) value <- upper_half(value, x)
@@ -231,20 +242,20 @@ ratio_of_groups <- function(fit, j, term) {
   # nothing.
   group <- match(value, unique(value[rating_pattern(x)[rater == j]]), nomatch = 1L) - 1L
   more <- max(group)
-  if (more == 0L) return(c(NA_real_, NA_real_))
+  if (more == 0L) return(none)
   x$patterns$rater <- rater + more * (rater > j) + group[rating_pattern(x)] * (rater == j)
   x$raters <- seq_len(n_raters(x) + more)
   x$patterns$raters <- n_raters(x)
   known <- fit$known
   if (length(known$raters) > 0L) known$raters <- append(known$raters, vector("list", more), j)
-  core <- fit_core(x, fit$model, "likelihood", known, NULL, function(...) NULL)
+  core <- fit_core(x, fit$model, "likelihood", known, NULL, no_tick)
   df <- core$parameters - fit$parameters
-  if (!core$identified || df == 0) return(c(NA_real_, NA_real_))
+  if (!core$identified || df == 0) return(none)
   c(max(2 * (core$log_likelihood - fit$log_likelihood), 0), df)
 }
 
 # Adds the test to a fit, and warns if it rejects. Large fits are tested only on request.
-with_differential <- function(fit, most = 1e8) {
+add_differential_test <- function(fit, most = 1e8) {
   work <- as.double(n_patterns(fit$x)) * n_raters(fit$x) * length(fit$theta)^2
   if (!is_regression(fit) || work > most) return(fit)
   fit$differential <- tidy_differential(fit)
@@ -261,16 +272,17 @@ with_differential <- function(fit, most = 1e8) {
 note_of_regression <- function(fit) {
   if (!is_regression(fit)) return(NULL)
   p <- stats::na.omit(fit$differential$p.adjusted)
-  paste0("Assumed: raters' errors do not depend on ", toString(all.vars(fit$model$base_rates)),
-    " (non-differential errors; ", if (length(p) > 0L) paste("smallest p-value of tests by rater",
-      show_p(min(p))) else "not tested", ")")
+  tested <- if (length(p) > 0L) paste("smallest p-value of tests by rater", show_p(min(p))) else
+    "not tested"
+  sprintf("Assumed: raters' errors do not depend on %s (non-differential errors; %s)",
+    toString(all.vars(fit$model$base_rates)), tested)
 }
 
 # ---- Survey designs -----------------------------------------------------------------------------
 
 # `x` with the weights of a survey design, scaled to the number of cases; and the design, with the
 # `row` of each case.
-with_design <- function(x, design) {
+resolve_design <- function(x, design) {
   check_installed("survey", "for a survey design")
   abort_argument_if(!inherits(design, "survey.design2"), "design",
     "must be a survey design with a row per case, made by {.fun survey::svydesign}.", not = design)

@@ -23,7 +23,7 @@ schema_of.rater_fit <- function(x) { # nolint: object_name.
       }, if (inherits(x, c("k_fit", "latent_fit", "family_fit"))) assumption_of(x),
       note_of_regression(x)
     ),
-    more = if (identified) c(Next = paste0("ground_truth(), ", next_step, ", tidy(), plot()"))
+    more = if (identified) c(Next = sprintf("ground_truth(), %s, tidy(), plot()", next_step))
   )
 }
 
@@ -32,7 +32,7 @@ line_of_fit <- function(fit, title = title_of_fit(fit)) {
     sprintf("rater accuracy %s, Fleiss' kappa %s", decimals(fit$rater_accuracy, 2L),
       decimals(kappa_of_agreement(fit$x, fit$agreement), 2L))
   } else {
-    paste0("not identified (", reason_of_fit(fit), ")")
+    sprintf("not identified (%s)", reason_of_fit(fit))
   })
 }
 
@@ -55,27 +55,27 @@ lines_of_fit <- function(fit) {
 }
 
 format_accuracy <- function(fit) {
-  if (fit$model$accuracy == "rater") {
-    accuracy <- stats::coef(fit)[seq_along(fit$x$raters)]
-    if (length(accuracy) == 1L) {
-      return(paste0("Accuracy of ", fit$x$raters, ": ", decimals(fit$rater_accuracy)))
-    }
-    ends <- c(which.min(accuracy), which.max(accuracy))
-    ends <- paste0(decimals(accuracy[ends]), " (", fit$x$raters[ends], ")", collapse = " to ")
-    return(paste0("Accuracy of raters: ", ends, ", mean ", decimals(fit$rater_accuracy)))
+  mean <- fit$rater_accuracy
+  if (fit$model$accuracy != "rater") {
+    error <- fit$accuracy_error %||% NA
+    return(paste0(
+      sprintf("Accuracy of every rater: %.3f", mean),
+      if (!is.na(error)) sprintf(" (standard error %.3f)", error)
+    ))
   }
-  error <- fit$accuracy_error %||% NA
-  paste0(
-    "Accuracy of every rater: ", decimals(fit$rater_accuracy),
-    if (!is.na(error)) paste0(" (standard error ", decimals(error), ")")
-  )
+  raters <- fit$x$raters
+  if (length(raters) == 1L) return(sprintf("Accuracy of %s: %.3f", raters, mean))
+  accuracy <- stats::coef(fit)[seq_along(raters)]
+  ends <- c(which.min(accuracy), which.max(accuracy))
+  ends <- paste(sprintf("%.3f (%s)", accuracy[ends], raters[ends]), collapse = " to ")
+  sprintf("Accuracy of raters: %s, mean %.3f", ends, mean)
 }
 
 # For models with confidence.
 format_sureness <- function(fit) {
   if (!uses_confidence(fit$model)) return(NULL)
   most <- utils::tail(fit$x$confidence$levels, 1L)
-  share <- percent(stats::coef(fit)[paste0("confidence_", c("right", "wrong"), "[", most, "]")])
+  share <- percent(stats::coef(fit)[level_terms(most)])
   sprintf("Confidence is %s in %s of right and %s of wrong answers", most, share[[1L]],
     share[[2L]])
 }
@@ -113,8 +113,8 @@ likelihood_lines.rater_fit <- function(fit) {
       )
     },
     if (!is.null(centre)) paste(
-      "Matrices lie around a centre of the panel, which weighs as much as", decimals(centre$c, 1L),
-      "ratings of a category"
+      "Matrices lie around a centre of the panel, which weighs as much as",
+      sprintf("%.1f ratings of a category", centre$c)
     ),
     if (length(prior) > 0L) paste("Fewer than that, so mostly prior:", shorten(prior))
   )
@@ -122,13 +122,13 @@ likelihood_lines.rater_fit <- function(fit) {
 
 format_known <- function(fit) {
   cases <- count_cases(fit$x, known_patterns(fit))
-  raters <- list(
-    "Known raters:" = is_known_rater(fit), "Calibration samples:" = is_counted_rater(fit)
-  )
-  raters <- Filter(any, raters)
+  list_raters <- function(label, known) {
+    if (any(known)) paste(label, shorten(fit$x$raters[known]))
+  }
   c(
     if (cases > 0L) paste("The truth of", count_noun(cases, "case"), "was given"),
-    vapply(names(raters), function(what) paste(what, shorten(fit$x$raters[raters[[what]]])), "")
+    list_raters("Known raters:", is_known_rater(fit)),
+    list_raters("Calibration samples:", is_counted_rater(fit))
   )
 }
 
@@ -140,7 +140,7 @@ summary_of_fit <- function(x) {
   more <- length(matrices) - length(shown)
   views <- Map(function(matrix, name) {
     view_of_matrix(matrix, "truth", most = Inf, title = paste0("Confusion matrix of ", name,
-      if (more > 0L && name == names(shown)[[6L]]) paste0("; see confusion() for ", more, " more")))
+      if (more > 0L && name == names(shown)[[6L]]) sprintf("; see confusion() for %d more", more)))
   }, shown, names(shown))
   c(list(view_of_fit(x, title = "Parameters", most = 12L)), unname(views))
 }
@@ -179,7 +179,7 @@ base_rates <- function(fit, newdata = NULL) {
   check_given()
   fit <- as_fit(fit)
   if (!is.null(newdata)) return(rates_by_covariates(fit, newdata))
-  rates <- stats::setNames(as.list(unname(fit$base_rates)), fit$x$categories)
+  rates <- stats::setNames(as.list(fit$base_rates), fit$x$categories)
   tibble::new_tibble(rates, nrow = 1L)
 }
 
@@ -200,17 +200,15 @@ confusion.default <- function(x, ...) {
 confusion.rater_fit <- function(x, ...) {
   out <- named_matrices(x, lapply(seq_along(x$x$raters), function(j) x$matrices[j, , ]))
   if (is.null(x$answered)) return(out)
-  stats::setNames(lapply(x$x$raters, function(rater) {
+  lapply(stats::setNames(nm = x$x$raters), function(rater) {
     answered <- x$answered[rater, ]
     cbind(out[[rater]] * answered, "(abstains)" = 1 - answered)
-  }), x$x$raters)
+  })
 }
 
 #' @export
 confusion.k_fit <- function(x, ...) {
-  n <- n_categories(x$x)
-  out <- matrix((1 - x$rater_accuracy) / (n - 1), n, n)
-  diag(out) <- x$rater_accuracy
+  out <- matrix_with_equal_errors(x$rater_accuracy, n_categories(x$x))
   if (x$identified != "yes") out[] <- NA_real_
   named_matrices(x, list(out))
 }
@@ -219,6 +217,13 @@ named_matrices <- function(fit, matrices) {
   labels <- list(truth = fit$x$categories, rating = fit$x$categories)
   matrices <- lapply(matrices, `dimnames<-`, labels)
   stats::setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
+}
+
+# n x n: `right` on the diagonal, and equal shares of `wrong` in the rest of each row.
+matrix_with_equal_errors <- function(right, n, wrong = 1 - right) {
+  out <- matrix(wrong / (n - 1), n, n)
+  diag(out) <- right
+  out
 }
 
 is_probability_term <- function(terms, fit) {
@@ -232,14 +237,17 @@ coef.rater_fit <- function(object, ...) object$coefficients
 
 #' @export
 vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
-  if (of_regression(what)) return(regression_errors(object, cluster)$covariance)
+  if (wants_regression(what)) return(regression_errors(object, cluster)$covariance)
   terms <- names(stats::coef(object))
-  known <- covariance_of(object)
-  out <- known$covariance
+  errors <- covariance_of(object)
+  out <- errors$covariance
   if (is.null(out)) {
-    check_vcov_size(length(terms))
-    out <- matrix(NA_real_, length(terms), length(terms))
-    diag(out) <- known$variance %||% NA_real_
+    n <- length(terms)
+    abort_argument_if(n > most_covariances, "object",
+      "A covariance matrix of more than {most_covariances} parameters is not made.",
+      x = "There are {n}.", i = "{.fun tidy} has their standard errors.")
+    out <- matrix(NA_real_, n, n)
+    diag(out) <- errors$variance %||% NA_real_
   }
   structure(out, dimnames = list(terms, terms))
 }
@@ -247,7 +255,7 @@ vcov.rater_fit <- function(object, what = NULL, cluster = NULL, ...) {
 #' @export
 confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster = NULL, ...) {
   check_level(level, "level")
-  out <- if (of_regression(what)) {
+  out <- if (wants_regression(what)) {
     table <- tidy_regression(object, FALSE, cluster, level)
     interval_matrix(table, terms_of_rates(object), level)
   } else {
@@ -257,19 +265,13 @@ confint.rater_fit <- function(object, parm, level = 0.95, what = NULL, cluster =
   chosen_rows(out, parm)
 }
 
-check_vcov_size <- function(n, most = 5000L) {
-  abort_argument_if(n > most, "object",
-    "A covariance matrix of more than {most} parameters is not made.", x = "There are {n}.",
-    i = "{.fun tidy} has their standard errors.")
-}
+most_covariances <- 5000L # largest number of parameters of a covariance matrix without values
 
 covariance_of <- function(fit) UseMethod("covariance_of")
 
 covariance_of.rater_fit <- function(fit) {
-  list(
-    covariance = fit$covariance,
-    variance = if (!is.null(fit$covariance)) diag(fit$covariance)
-  )
+  covariance <- fit$covariance
+  list(covariance = covariance, variance = if (!is.null(covariance)) diag(covariance))
 }
 
 # Variances of the coefficients.
@@ -355,8 +357,8 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
     ends[terms %in% rate_terms(x$x), ] <- calibrated_interval(x$calibrated, conf_level)
   }
   names <- x$x$raters
-  ends[terms %in% paste0("rater_accuracy[", mostly_prior(x), "]"), ] <- NA
-  rater <- names[match(terms, paste0("rater_accuracy[", names, "]"))]
+  rater <- names[match(terms, rater_terms(x$x))]
+  ends[rater %in% mostly_prior(x), ] <- NA
   answered <- startsWith(terms, "answered[") # of all raters, category by category
   rater[answered] <- rep_len(names, sum(answered))
   n <- rater_totals(x$x)[match(rater, names)]
@@ -377,12 +379,12 @@ facts_of_fit <- function(fit) {
     AIC = stats::AIC(log_likelihood), BIC = stats::BIC(log_likelihood), nobs = stats::nobs(fit)
   )
   if (is.null(fit$centre)) return(facts)
-  of_centre <- fit$centre[c("c", "tau", "ups", "a")]
+  centre <- fit$centre[c("c", "tau", "ups", "a")]
   if (!is.null(fit$model$abstain)) {
     facts$abstain <- fit$model$abstain
     names <- c(answers_logLik = "log_answers", answer_c = "kappa", answer_spread = "omega")
-    of_centre[names(names)] <- fit$answering[names]
+    centre[names(names)] <- fit$answering[names]
   }
-  if (fit$identified != "yes") of_centre[] <- NA_real_
-  c(facts, lapply(of_centre, na_real))
+  if (fit$identified != "yes") centre[] <- NA_real_
+  c(facts, na_real(centre))
 }

@@ -80,52 +80,48 @@ test_accuracy <- function(fit, prevalence = NULL, combine = NULL,
                           conf_level = default_conf_level(), positive = NULL) {
   check_given()
   check_tested_fit(fit)
-  if (!is.null(positive)) {
-    check_choice(positive, fit$x$categories)
-    all <- test_accuracy(fit, prevalence, combine, conf_level)
-    return(all[all$category == positive, ])
-  }
+  categories <- fit$x$categories
+  if (!is.null(positive)) check_choice(positive, categories)
   conf_level <- check_level(conf_level)
   raters <- fit$x$raters
-  rates <- check_prevalence(prevalence, fit$x$categories)
+  rates <- check_prevalence(prevalence, categories)
   both <- check_combined(combine, raters)
-  found <- lapply(tested(fit, rates, both, conf_level), na_real)
   prior <- raters %in% mostly_prior(fit)
   if (length(both) > 0L) {
     raters <- c(raters, paste(raters[both[1L]], c("and", "or"), raters[both[2L]]))
     prior <- c(prior, rep(any(prior[both]), 2L))
   }
-  table <- expand.grid(
-    measure = test_measures, category = fit$x$categories, rater = raters, stringsAsFactors = FALSE
-  )
-  of_rater <- ifelse(prior, "mostly prior", NA)
-  note <- of_rater[match(table$rater, raters)]
-  lack <- if (is.null(fit$answered)) NA_character_ else reason_abstain_errors
-  out <- tested_table(table, fit$x$categories, found, note, lack)
-  out <- rbind(out, yield_table(fit, rates %||% fit$base_rates, of_rater))
+  rows <- expand.grid(measure = test_measures, category = categories, rater = raters)
+  notes <- ifelse(prior, "mostly prior", NA)
+  tidy_tests <- function(group) {
+    tested_table(fit, rows, na_real(tested(fit, rates, both, conf_level, group)), notes)
+  }
+  out <- rbind(tidy_tests(NULL), yield_table(fit, rates %||% fit$base_rates, notes))
   # Predictive values differ between populations if they use the base rates of the fit.
   groups <- if (is.null(rates)) population_table(fit$model, fit$x)
-  if (is.null(groups)) return(out)
-  of_groups <- lapply(seq_len(nrow(groups)), function(g) {
-    found <- lapply(tested(fit, NULL, both, conf_level, groups[g, ]), na_real)
-    rows <- tested_table(table, fit$x$categories, found, note, lack)
-    tibble::as_tibble(c(groups[g, ], rows[rows$measure %in% c("ppv", "npv"), ]))
-  })
-  all <- lapply(as.list(groups), function(column) column[NA_integer_])
-  rbind(tibble::as_tibble(c(all, out)), do.call(rbind, of_groups))
+  if (!is.null(groups)) {
+    by_group <- stack_rows(seq_len(nrow(groups)), function(g) {
+      table <- tidy_tests(groups[g, ])
+      tibble::as_tibble(c(groups[g, ], table[table$measure %in% c("ppv", "npv"), ]))
+    })
+    out <- rbind(tibble::as_tibble(c(groups[NA_integer_, ], out)), by_group)
+  }
+  out[out$category %in% (positive %||% categories), ]
 }
 
-# `lack`: why there are no standard errors at all, NA if there are.
-tested_table <- function(table, categories, found, note, lack) {
+# `rows`: factors measure, category and rater. `notes`: a note per rater.
+tested_table <- function(fit, rows, numbers, notes) {
+  numbers <- lapply(numbers, as.vector)
   # Youden's index is computed as 2 p - 1 from a probability p.
-  times <- ifelse(table$measure == "youden", 2, 1)
-  column <- function(x) times * as.vector(x) - (times - 1)
-  on_boundary <- as.vector(is.na(found$error)) & found$value %in% c(0, 1, Inf)
-  reason <- ifelse(as.vector(is.na(found$value)), NA_character_, lack)
+  times <- ifelse(rows$measure == "youden", 2, 1)
+  column <- function(x) times * x - (times - 1)
+  on_boundary <- is.na(numbers$error) & numbers$value %in% c(0, 1, Inf)
+  reason <- ifelse(is.null(fit$answered) | is.na(numbers$value), NA, reason_abstain_errors)
   tibble::tibble(
-    rater = table$rater, category = factor(table$category, categories), measure = table$measure,
-    estimate = column(found$value), std.error = times * as.vector(found$error),
-    conf.low = column(found$low), conf.high = column(found$high), note = note,
+    rater = as.character(rows$rater), category = rows$category,
+    measure = as.character(rows$measure), estimate = column(numbers$value),
+    std.error = times * numbers$error, conf.low = column(numbers$low),
+    conf.high = column(numbers$high), note = notes[as.integer(rows$rater)],
     reason = replace(reason, on_boundary, "the estimate is on a boundary")
   )
 }
@@ -133,8 +129,8 @@ tested_table <- function(table, categories, found, note, lack) {
 reason_abstain_errors <- "standard errors of fits with abstentions are not computed"
 
 # Share of determinate results of tests with two categories, and accuracy if all other results were
-# wrong, or correct (Simel et al., 1987; Shinkins et al., 2013). `note`: a note per rater.
-yield_table <- function(fit, rates, note) {
+# wrong, or correct (Simel et al., 1987; Shinkins et al., 2013). `notes`: a note per rater.
+yield_table <- function(fit, rates, notes) {
   if (is.null(fit$answered) || length(rates) != 2L) return(NULL)
   stack_rows(1:2, function(k) {
     answered <- fit$answered[, k]
@@ -147,49 +143,50 @@ yield_table <- function(fit, rates, note) {
       sensitivity_best = 1 - answered * (1 - right), specificity_worst = other * right_other,
       specificity_best = 1 - other * (1 - right_other)
     )
+    estimate <- as.vector(value)
     tibble::tibble(
       rater = fit$x$raters[row(value)], category = category_factor(k, fit$x),
-      measure = colnames(value)[col(value)], estimate = as.vector(value), std.error = NA_real_,
-      conf.low = NA_real_, conf.high = NA_real_, note = note[row(value)],
-      reason = ifelse(is.na(value), NA, reason_abstain_errors)[seq_along(value)]
+      measure = colnames(value)[col(value)], estimate = estimate, std.error = NA_real_,
+      conf.low = NA_real_, conf.high = NA_real_, note = notes[row(value)],
+      reason = ifelse(is.na(estimate), NA, reason_abstain_errors)
     )
   })
 }
 
 # Arrays, measures x categories x raters: value, error, and limits of the interval. Youden's index
-# is given as a probability, see one_test(). `group`: a row of covariates, which selects the
+# is given as a probability, see measure_test(). `group`: a row of covariates, which selects the
 # population whose base rates are used.
 tested <- function(fit, rates, both, conf_level, group = NULL) UseMethod("tested")
 
 tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
-  of_group <- if (is.null(group)) fit$base_rates else drop(rates_of_cases(fit, group))
+  base_rates <- if (is.null(group)) fit$base_rates else drop(rates_of_cases(fit, group))
   answered <- fit$answered
   if (length(both) > 0L && !is.null(answered)) {
     answered <- rbind(answered, answered[rep(both[[1L]], 2L), ] * answered[rep(both[[2L]], 2L), ])
   }
-  at <- test_numbers(with_combined(fit$matrices, both), of_group, rates, answered)
+  at <- test_numbers(add_combined(fit$matrices, both), base_rates, rates, answered)
   error <- test_errors(fit, at, rates, both, group)
   z <- normal_quantile(conf_level)
   value <- back_transform(at)
   slope <- ifelse(is_ratio(dim(at)), value, value * (1 - value))
-  found <- list(
+  numbers <- list(
     value = value, error = slope * error, low = back_transform(at - z * error),
     high = back_transform(at + z * error)
   )
-  if (rests_on_known(fit)) with_known_cases(found, fit, z) else found
+  if (rests_on_known(fit)) add_known_intervals(numbers, fit, z) else numbers
 }
 
 # Sensitivity and specificity on a boundary have intervals from the cases with known truth.
-with_known_cases <- function(found, fit, z) {
+add_known_intervals <- function(numbers, fit, z) {
   n <- known_by_truth(fit)
-  size <- found$value + NA
+  size <- numbers$value + NA
   size[1L, , seq_len(nrow(n))] <- t(n)
   size[2L, , seq_len(nrow(n))] <- t(rowSums(n) - n)
-  at <- which(on_boundary(found$value) & size > 0)
-  ends <- probability_interval(found$value[at], 0, z, size[at])
-  found$low[at] <- ends[, 1L]
-  found$high[at] <- ends[, 2L]
-  found
+  at <- which(on_boundary(numbers$value) & size > 0)
+  ends <- probability_interval(numbers$value[at], 0, z, size[at])
+  numbers$low[at] <- ends[, 1L]
+  numbers$high[at] <- ends[, 2L]
+  numbers
 }
 
 check_tested_fit <- function(fit) {
@@ -233,7 +230,7 @@ check_combined <- function(combine, raters) {
 # Appends to probabilities of an answer by truth (raters x truth x answer) those of "both" and of
 # "either"; errors are independent given the truth. With `variance`, appends variances by the delta
 # method.
-with_combined <- function(p, both, variance = NULL) {
+add_combined <- function(p, both, variance = NULL) {
   out <- variance %||% p
   if (length(both) == 0L) return(out)
   a <- p[both[[1L]], , ]
@@ -241,9 +238,9 @@ with_combined <- function(p, both, variance = NULL) {
   more <- if (is.null(variance)) {
     c(a * b, 1 - (1 - a) * (1 - b))
   } else {
-    of_a <- variance[both[[1L]], , ]
-    of_b <- variance[both[[2L]], , ]
-    c(b^2 * of_a + a^2 * of_b, (1 - b)^2 * of_a + (1 - a)^2 * of_b)
+    variance_a <- variance[both[[1L]], , ]
+    variance_b <- variance[both[[2L]], , ]
+    c(b^2 * variance_a + a^2 * variance_b, (1 - b)^2 * variance_a + (1 - a)^2 * variance_b)
   }
   last <- c(aperm(out, c(2L, 3L, 1L)), more) # raters last
   aperm(array(last, (dim(p) + c(2L, 0L, 0L))[c(2L, 3L, 1L)]), c(3L, 1L, 2L))
@@ -262,9 +259,8 @@ back_transform <- function(x) ifelse(is_ratio(dim(x)), exp(x), stats::plogis(x))
 
 # Applies `f` to each rater and category: measures x categories x raters.
 apply_to_tests <- function(raters, categories, f) {
-  each <- expand.grid(k = seq_len(categories), j = seq_len(raters))
-  values <- vapply(seq_len(nrow(each)), function(i) f(each$j[[i]], each$k[[i]]), numeric(8L))
-  array(values, c(8L, categories, raters))
+  tests <- expand.grid(k = seq_len(categories), j = seq_len(raters))
+  array(unlist(Map(f, tests$j, tests$k)), c(8L, categories, raters))
 }
 
 # Measures x categories x raters, on the scale of intervals. `answered`: raters x categories,
@@ -276,28 +272,28 @@ test_numbers <- function(matrices, base_rates, rates, answered = NULL) {
       rate <- rate * answered[j, ] / sum(rate * answered[j, ])
       base_rates <- base_rates * answered[j, ]
     }
-    one_test(against_the_rest(matrices, base_rates, j, k), rate[[k]])
+    measure_test(sensitivity_specificity(matrices, base_rates, j, k), rate[[k]])
   })
 }
 
 # Sets estimates on a boundary to 0 or 1, so that they have no errors.
 whole_on_boundary <- function(p) ifelse(on_boundary(p), round(p), p)
 
-# Sensitivity and specificity of a rater for one category; others are weighted by their base rates.
-against_the_rest <- function(matrices, base_rates, j, k) {
-  others <- if (length(base_rates) == 2L) 1 else base_rates[-k] / sum(base_rates[-k])
-  c(matrices[j, k, k], 1 - sum(others * matrices[j, -k, k]))
+# Sensitivity and specificity of rater j for category k, whose complement is weighted by base rates.
+sensitivity_specificity <- function(matrices, base_rates, j, k) {
+  weights <- if (length(base_rates) == 2L) 1 else base_rates[-k] / sum(base_rates[-k])
+  c(matrices[j, k, k], 1 - sum(weights * matrices[j, -k, k]))
 }
 
-# Measures on the scale of intervals. `of`: sensitivity and specificity.
-one_test <- function(of, rate) {
-  of <- whole_on_boundary(of)
+# Measures on the scale of intervals. `right`: sensitivity and specificity.
+measure_test <- function(right, rate) {
+  right <- whole_on_boundary(right)
   logit <- stats::qlogis
-  positive <- log(of[[1L]]) - log1p(-of[[2L]])
-  negative <- log1p(-of[[1L]]) - log(of[[2L]])
+  positive <- log(right[[1L]]) - log1p(-right[[2L]])
+  negative <- log1p(-right[[1L]]) - log(right[[2L]])
   c(
-    logit(of), logit(rate) + positive, -logit(rate) - negative, positive, negative,
-    positive - negative, logit(min(sum(of) / 2, 1))
+    logit(right), logit(rate) + positive, -logit(rate) - negative, positive, negative,
+    positive - negative, logit(min(sum(right) / 2, 1))
   )
 }
 
@@ -309,14 +305,14 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL, most = 5
   if (is.null(fit$unsure) || !weights_are_counts(fit$x)) return(out)
   if (length(fit$theta) > most) return(errors_given_truth(fit, rates, both))
   # Directions without curvature are left out: parameters are not identified there.
-  bend <- core_latent_hessian(
+  hessian <- core_latent_hessian(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
   )
-  parts <- eigen(-(bend + t(bend)) / 2, symmetric = TRUE)
+  parts <- eigen(-(hessian + t(hessian)) / 2, symmetric = TRUE)
   kept <- parts$values > 1e-7 * max(parts$values)
   numbers <- function(theta) {
     law <- law_at(fit, theta, group)
-    as.vector(test_numbers(with_combined(law$matrices, both), law$rates, rates))
+    as.vector(test_numbers(add_combined(law$matrices, both), law$rates, rates))
   }
   step <- 1e-4 / pmax(abs(fit$theta), 1) # an absolute step of 1e-4
   slopes <- differences(numbers, fit$theta, step) %*% parts$vectors[, kept]
@@ -328,52 +324,48 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL, most = 5
 # Base rates (of one population, or the mean over the cases) and matrices at other parameters. They
 # are predictions for patterns without ratings.
 law_at <- function(fit, theta, group = NULL) {
-  n <- length(fit$x$categories)
-  design <- fit$known$design
+  x <- fit$x
+  n <- n_categories(x)
+  known <- fit$known
   if (!is.null(group)) {
-    base <- formula_design(fit$model$base_rates, group, fit$known$base)
-    design <- base$matrix[, -1L, drop = FALSE]
+    design <- formula_design(fit$model$base_rates, group, known$base)$matrix
+    known$design <- design[, -1L, drop = FALSE]
   }
-  size <- max(1L, nrow(design))
-  empty <- fit$x$patterns
+  size <- max(1L, nrow(known$design))
+  empty <- x$patterns
   empty$start <- integer(size + 1L)
   empty$rater <- empty$category <- integer()
   empty$answer <- matrix(0L, size, ncol(empty$answer))
   model <- model_of_fit(fit)
   model$level <- integer()
-  known <- list(truth = integer(), raters = fit$known$raters)
-  if (!is.null(design)) {
-    known <- c(known, list(
-      population = seq_len(size), design = design, report = fit$known$report
-    ))
+  known$truth <- integer()
+  known$counts <- NULL
+  if (!is.null(known$design)) known$population <- seq_len(size)
+  law <- core_latent_probabilities(empty, rep(1, size), known, model, theta)
+  # truths x strata x ratings x raters
+  cells <- array(law$probability, c(n, nrow(law$probability) / n, n, n_raters(x)))
+  weight <- 1
+  if (size > 1L) {
+    weight <- rowsum_codes(fit$known$population, pattern_weights(x) * judged_patterns(fit), size)
   }
-  found <- core_latent_probabilities(empty, rep(1, size), known, model, theta)
-  of <- array(found$probability, c(n, nrow(found$probability) / n, n, length(fit$x$raters)))
-  weight <- if (size == 1L) 1 else population_weights(fit)
   list(
-    rates = drop(weight %*% found$posterior) / sum(weight),
-    matrices = aperm(apply(of, c(1L, 3L, 4L), mean), c(3L, 1L, 2L))
+    rates = drop(weight %*% law$posterior) / sum(weight),
+    matrices = aperm(apply(cells, c(1L, 3L, 4L), mean), c(3L, 1L, 2L))
   )
-}
-
-# Weight of the rated cases of each population.
-population_weights <- function(fit) {
-  weight <- pattern_weights(fit$x) * judged_patterns(fit)
-  rowsum_codes(fit$known$population, weight, nrow(fit$known$design))
 }
 
 # Standard errors as if the expected true categories were known.
 errors_given_truth <- function(fit, rates, both = integer()) {
-  p <- with_combined(fit$matrices, both)
+  p <- add_combined(fit$matrices, both)
   n <- ratings_by_truth(fit) + (fit$centre$c %||% 0)
   variance <- fit$matrices * (1 - fit$matrices) / as.vector(n) # raters x truth x answer
-  variance <- with_combined(fit$matrices, both, variance)
-  of_truth <- fit$base_rates
-  out <- apply_to_tests(nrow(p), length(of_truth), function(j, k) {
-    others <- of_truth[-k] / sum(of_truth[-k])
-    variances <- c(variance[j, k, k], sum(others^2 * variance[j, -k, k]))
-    numbers <- function(of) one_test(of, (rates %||% of_truth)[[k]])
-    slopes <- differences(numbers, against_the_rest(p, of_truth, j, k), 1e-6)
+  variance <- add_combined(fit$matrices, both, variance)
+  base_rates <- fit$base_rates
+  out <- apply_to_tests(nrow(p), length(base_rates), function(j, k) {
+    weights <- base_rates[-k] / sum(base_rates[-k])
+    variances <- c(variance[j, k, k], sum(weights^2 * variance[j, -k, k]))
+    numbers <- function(right) measure_test(right, (rates %||% base_rates)[[k]])
+    slopes <- differences(numbers, sensitivity_specificity(p, base_rates, j, k), 1e-6)
     sqrt(drop(slopes^2 %*% variances))
   })
   replace(out, !is.finite(out), NA)

@@ -172,12 +172,13 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
                        known_raters = NULL, prior = NULL, sampling = list(), design = NULL, ...) {
   check_given()
   x <- with_votes(as_ratings(x))
-  surveyed <- if (!is.null(design)) with_design(x, design)
+  surveyed <- if (!is.null(design)) resolve_design(x, design)
   check_dots_empty(...)
   if (missing(model)) model <- model_for_known(known_raters)
-  of_bayes <- c("prior", "sampling")[c(!is.null(prior), length(sampling) > 0L)]
-  abort_argument_if(length(of_bayes) > 0L && !identical(method, "bayes"), of_bayes[1L],
-    "{.arg {of_bayes[1L]}} is for {.code method = \"bayes\"}.")
+  for (arg in c(if (!is.null(prior)) "prior", if (length(sampling) > 0L) "sampling")) {
+    abort_argument_if(!identical(method, "bayes"), arg,
+      "{.arg {arg}} is for {.code method = \"bayes\"}.")
+  }
   fit <- fit_checked(surveyed$x %||% x, model, method, known_truth, known_raters, NULL, prior,
     sampling)
   abort_argument_if(!is.null(design) && !is_regression(fit), "design",
@@ -185,7 +186,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
     x = "{.arg model} is the {format(model)}.")
   fit$design <- surveyed$design
   warn_unchecked(fit)
-  with_differential(fit)
+  add_differential_test(fit)
 }
 
 check_model <- function(model) {
@@ -199,9 +200,9 @@ hint_of_models <- "Models are calls in {.arg model}, such as {.code model = dawi
 fit_checked <- function(x, model, method, known_truth, known_raters, start = NULL, prior = NULL,
                         sampling = list()) {
   if (inherits(model, "rater_model")) {
-    settled <- resolve_abstain(x, model, method, known_raters)
-    x <- settled$x
-    model <- settled$model
+    resolved <- resolve_abstain(x, model, method, known_raters)
+    x <- resolved$x
+    model <- resolved$model
   }
   checked <- check_fitted(x, model, method, known_truth, known_raters)
   fit <- switch(checked$method,
@@ -217,7 +218,7 @@ fit_checked <- function(x, model, method, known_truth, known_raters, start = NUL
   fit
 }
 
-# Returns the result of with_known(), and the method.
+# Returns the result of resolve_known(), and the method.
 check_fitted <- function(x, model, method, known_truth, known_raters) {
   check_model(model)
   check_memory(
@@ -231,7 +232,7 @@ check_fitted <- function(x, model, method, known_truth, known_raters) {
     "{.arg known_raters} works only with models that are not your own family.",
     x = "{.arg model} is the {format(model)}.")
   if (uses_confidence(model)) x <- drop_unused_levels(x)
-  checked <- with_known(patterns_for(model, x), known_truth, known_raters)
+  checked <- resolve_known(patterns_for(model, x), known_truth, known_raters)
   if (method != "bayes" && is.null(model$family)) {
     checked$known <- c(checked$known, populations_of(model, checked$x))
   }
@@ -245,10 +246,6 @@ has_pairs <- function(model) {
 
 # Fits a model to the result of check_fitted().
 fit_model <- function(model, checked, start) UseMethod("fit_model")
-
-fit_model.rater_model <- function(model, checked, start) {
-  fit_latent(checked$x, model, checked$method, checked$known, start)
-}
 
 # The algebraic fit supports only the K-model. A model with parameters per rater needs named raters.
 check_method <- function(method, model, x, know) {
@@ -278,41 +275,40 @@ check_method <- function(method, model, x, know) {
   method
 }
 
-# Fields of all fits: x; model; method; known and given (see with_known()); identified ("yes", or a
-# code for why not); agreement and kappa (from the algebraic fit, which also determines `identified`
-# of the K-model); rater_accuracy; base_rates; negative (number of negative base rates). All other
-# fields depend on the class, `kind`: k_fit (the algebraic fit of the K-model); latent_fit (models
-# of the core); draws_fit (posterior draws); family_fit (user-defined models); posterior_fit (a
-# posterior given by the user); score_fit (from scores; also a posterior_fit). A class has these
-# methods:
-# * posterior(): patterns x categories, of the fitted or of other ratings
+# Fields of all fits: x; model; method; known and given (see resolve_known()); identified ("yes",
+# or a code for why not); agreement and kappa (from the algebraic fit, which also determines
+# `identified` of the K-model); rater_accuracy; base_rates; negative (number of negative base
+# rates). All other fields depend on the class, `kind`: k_fit (the algebraic fit of the K-model);
+# latent_fit (models of the core); draws_fit (posterior draws); family_fit (user-defined models);
+# posterior_fit (a posterior given by the user); score_fit (from scores; also a posterior_fit). A
+# class has these methods:
+# * compute_posterior(): patterns x categories, of ratings whose posterior is not stored
 # * rating_probabilities(): classes (true category within stratum) x ratings x raters
 # * covariance_of(): covariance of the coefficients, or their variances
 # * drawing_law(): distributions from which simulate() draws
 # * fit_with(): the same fit with other answers of systems
-# * refitting(): a function of pattern weights that returns the posterior, or NULL
+# * refitting(): a function of pattern weights that returns the posterior; by default field `refit`
 # * fit_raters_only(): the fit of the raters without systems, given an estimate
 # * rule_field() of its model: the function of a method that is used, see new_method()
 # * likelihood_lines(): further lines for print()
 new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
-                          by_agreement = fit_algebraic(x, k_model())) {
+                          by_agreement = fit_algebraic(x)) {
   fit <- c(
     list(x = x, model = model, method = method, known = known, negative = 0L),
     by_agreement[c("identified", "agreement", "kappa")]
   )
-  own <- list(...)
-  fit[names(own)] <- own
-  structure(fit, class = c(kind, "rater_fit", "fallible_result"))
+  values <- list(...)
+  structure(replace(fit, names(values), values), class = c(kind, "rater_fit", "fallible_result"))
 }
 
 # Accuracy per rater or of all raters, and base rates.
-named_coefficients <- function(accuracy, rates, x, each = FALSE) {
-  stats::setNames(c(accuracy, rates), c(if (each) rater_terms(x) else "rater_accuracy",
+named_coefficients <- function(accuracy, rates, x, by_rater = FALSE) {
+  stats::setNames(c(accuracy, rates), c(if (by_rater) rater_terms(x) else "rater_accuracy",
     rate_terms(x)))
 }
 
-rater_terms <- function(x) paste0("rater_accuracy[", x$raters, "]")
-rate_terms <- function(x) paste0("base_rate[", x$categories, "]")
+rater_terms <- function(x) sprintf("rater_accuracy[%s]", x$raters)
+rate_terms <- function(x) sprintf("base_rate[%s]", x$categories)
 
 warn_fit <- function(fit) {
   if (fit$identified == "yes") return(warn_kind(fit))
@@ -345,10 +341,11 @@ warn_kind.judge_fit <- function(fit) {
 
 warn_kind.k_fit <- function(fit) {
   if (fit$negative == 0L) return(invisible())
-  zero <- fit$x$categories[fit$base_rates == 0]
+  x <- fit$x
+  zero <- x$categories[fit$base_rates == 0]
   # Patterns with ratings only in categories whose base rate is zero.
-  possible <- rating_pattern(fit$x)[fit$base_rates[rating_category(fit$x)] > 0]
-  against <- count_cases(fit$x, setdiff(which(rated_patterns(fit$x)), possible))
+  possible <- rating_pattern(x)[fit$base_rates[rating_category(x)] > 0]
+  against <- count_cases(x, setdiff(which(rated_patterns(x)), possible))
   warn_fallible("boundary", c(
     "Base rates that came out negative were set to zero: {.val {zero}}.",
     "i" = "This happens by chance in small samples and with weak raters; in large samples it is a
@@ -370,8 +367,9 @@ reason_not_identified <- function(identified, agreement, categories) {
     labels_only = "ratings identify labels, but accuracies only with known truth",
     replies = paste("raters agree no better than by chance, given how often each answers and",
       "abstains"),
-    few_sources = paste("too few raters for", categories,
-      "categories: each tells one category from abstaining")
+    few_sources = sprintf(
+      "too few raters for %s categories: each tells one category from abstaining", categories
+    )
   )
   by_chance <- sprintf("raters agree no better than by chance (agreement %s, chance %s)",
     decimals(agreement), decimals(1 / categories))
@@ -386,12 +384,12 @@ reason_of_fit <- function(fit) {
 }
 
 reason_of_parameters <- function(model, categories) {
-  few <- paste("ratings by these raters into", categories, "categories can distinguish")
-  paste("the", format(model), "has more parameters than", few)
+  limit <- sprintf("ratings by these raters into %s categories can distinguish", categories)
+  sprintf("the %s has more parameters than %s", format(model), limit)
 }
 
 # Converts arguments that represent a fit.
-as_fit <- function(fit) {
+as_fit <- function(fit, arg = "fit") {
   if (inherits(fit, "accuracy_estimate")) fit <- fit$fit
-  if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, "fit"))
+  if (inherits(fit, "rater_fit")) fit else fit_raters(as_ratings_of_several(fit, arg))
 }

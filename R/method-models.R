@@ -366,6 +366,6 @@ moved_posterior <- function(problem) {
   function(weight) {
     change <- (weight - problem$weight) * (problem$weight > 0)
     if (any(change != 0)) theta <- theta + drop(pull %*% change)
-    expect(problem, theta)$posterior
+    compute_expectations(problem, theta)$posterior
   }
 }

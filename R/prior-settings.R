@@ -18,19 +18,19 @@ resolve_prior <- function(prior, x, model) {
   categories <- x$categories
   coin <- model$errors == "uniform"
   unknown <- setdiff(names(prior$raters), x$raters)
-  abort_argument_if(length(unknown) > 0L, "prior", "must name raters of {.arg x}.",
+  abort_argument_if(unknown, "prior", "must name raters of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
-  others <- if (is.list(prior$others)) "own" else prior$others
-  plain <- plain_parameters(if (others == "flat") "flat" else "vague", length(categories), coin)
-  system <- if (others == "own") {
+  kind <- if (is.list(prior$others)) "own" else prior$others
+  plain <- plain_parameters(kind, length(categories), coin)
+  system <- if (kind == "own") {
     resolve_law(prior$others, "others", plain, categories, coin)
-  } else if (others != "partial") {
+  } else if (kind != "partial") {
     plain
   }
   # If only the sensitivity has a prior, the specificity has the prior of other raters.
   raters <- lapply(stats::setNames(nm = x$raters), function(rater) {
-    own <- prior$raters[[rater]]
-    if (is.null(own)) system else resolve_law(own, rater, system %||% plain, categories, coin)
+    law <- prior$raters[[rater]]
+    if (is.null(law)) system else resolve_law(law, rater, system %||% plain, categories, coin)
   })
   if (model$accuracy == "common") {
     stated <- unique(raters[names(prior$raters)])
@@ -42,7 +42,7 @@ resolve_prior <- function(prior, x, model) {
   }
   rates <- resolve_rates(prior$base_rates, populations, categories)
   list(
-    raters = raters, system = system, others = others, order = prior$order, base_rates = rates,
+    raters = raters, system = system, others = kind, order = prior$order, base_rates = rates,
     text = list(raters = lapply(raters, law_words), base_rates = apply(rates, 1L, dirichlet_words))
   )
 }
@@ -56,13 +56,10 @@ population_labels <- function(table) {
   label(lapply(words, encodeString, quote = "\""))
 }
 
-# The prior of a rater without information.
+# The prior of a rater without information: flat, or vague with any other `name`.
 plain_parameters <- function(name, n, coin) {
   if (coin) return(if (name == "flat") c(1, 1) else c(2.8, 1.2))
-  if (name == "flat") return(matrix(1, n, n))
-  out <- matrix(1.2 / (n - 1), n, n)
-  diag(out) <- 2.8
-  out
+  if (name == "flat") matrix(1, n, n) else matrix_with_equal_errors(2.8, n, 1.2)
 }
 
 resolve_law <- function(law, rater, base, categories, coin) {
@@ -127,18 +124,16 @@ resolve_rate_law <- function(law, categories) {
     i = "Give a Dirichlet parameter for each.")
   if (!is.null(law$beta)) return(rev(law$beta))
   given <- law$categories
-  named <- names(given)
+  named <- !is.null(names(given))
+  if (length(given) == 1L && !named) return(rep(as.double(given), n))
   # With two numbers it would be ambiguous which one is that of the positive category.
-  ok <- if (is.null(named)) {
-    length(unique(given)) == 1L && length(given) %in% c(1L, n) || (length(given) == n && n > 2L)
-  } else {
-    setequal(named, categories) && length(named) == n
-  }
+  ok <- length(given) == n &&
+    if (named) setequal(names(given), categories) else n > 2L || length(unique(given)) == 1L
   abort_if(!ok, "prior",
     "The prior of base rates must be a number, or one for each of {.val {categories}} by name.",
     not = given,
     i = if (n == 2L) "{.code list(a, b)} is a Beta distribution of the second category.")
-  as.double(if (is.null(named)) rep_len(given, n) else given[categories])
+  as.double(if (named) given[categories] else given)
 }
 
 # ---- Words --------------------------------------------------------------------------------------
@@ -146,7 +141,7 @@ resolve_rate_law <- function(law, categories) {
 # "Beta(4.44, 13.31)": two decimals, or two significant digits if a number is below 0.1.
 prior_words <- function(name, x) {
   numbers <- vapply(x, function(v) format(if (v < 0.1) signif(v, 2L) else round(v, 2L)), "")
-  paste0(name, "(", toString(numbers), ")")
+  sprintf("%s(%s)", name, toString(numbers))
 }
 
 dirichlet_words <- function(x) {

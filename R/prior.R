@@ -93,31 +93,31 @@ has_unique_names <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) ==
 # Smallest parameter for which Gibbs sampling is numerically stable.
 least_parameter <- 1e-3
 
-check_proper <- function(parameters, what) {
+check_proper <- function(parameters, subject) {
   ok <- is.numeric(parameters) && all(is.finite(parameters) & parameters >= least_parameter)
   abort_if(!ok, "prior",
-    "The prior of {what} is improper: its parameters must be finite, and at least
+    "The prior of {subject} is improper: its parameters must be finite, and at least
      {least_parameter}.", x = "They are {.val {parameters}}.")
   parameters
 }
 
 # ---- One probability ----------------------------------------------------------------------------
 
-# Parameters c(a, b) of a Beta distribution in any form. `what`: its name in messages.
-beta_law <- function(x, what) {
+# Parameters c(a, b) of a Beta distribution in any form. `subject`: its name in messages.
+beta_law <- function(x, subject) {
   stated <- as.list(x)
   form <- toString(sort_strings(setdiff(rlang::names2(stated), "sure")))
-  plain <- is_beta_list(stated) && (is.list(x) || is.numeric(x)) && !anyNA(unlist(stated))
+  plain <- is_beta_list(stated) && !anyNA(unlist(stated))
   if (plain && length(stated) == 2L && form %in% c("", ", ", "a, b")) {
     if (form == "a, b") stated <- stated[c("a", "b")]
-    return(check_proper(as.double(unlist(stated, use.names = FALSE)), what))
+    return(check_proper(as.double(unlist(stated, use.names = FALSE)), subject))
   }
-  if (plain && form == "range" && length(stated) == 1L) return(beta_of_range(stated$range, what))
+  if (plain && form == "range" && length(stated) == 1L) return(beta_of_range(stated$range, subject))
   by_mode <- form %in% c("at_least, mode", "at_most, mode") && anyDuplicated(names(stated)) == 0L
   abort_if(!plain || !by_mode, "prior",
-    "The prior of {what} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
+    "The prior of {subject} must be {.code list(a, b)}, {.code list(mode =, at_least =)},
      {.code list(mode =, at_most =)} or {.code list(range = c(lower, upper))}.", not = x)
-  beta_of_mode(stated$mode, stated$at_least, stated$at_most, stated$sure %||% 0.95, what)
+  beta_of_mode(stated$mode, stated$at_least, stated$at_most, stated$sure %||% 0.95, subject)
 }
 
 is_beta_list <- function(x) {
@@ -128,9 +128,9 @@ is_beta_list <- function(x) {
     (all(names == "") || all(names %in% forms))
 }
 
-beta_of_range <- function(range, what) {
+beta_of_range <- function(range, subject) {
   ok <- range[[1L]] >= 0 && range[[1L]] < range[[2L]] && range[[2L]] <= 1
-  abort_if(!ok, "prior", "The range of {what} must be a lower and a higher probability.",
+  abort_if(!ok, "prior", "The range of {subject} must be a lower and a higher probability.",
     x = "It is {.val {range}}.")
   mean <- mean(range)
   size <- mean * (1 - mean) / (diff(range) / 4)^2 - 1
@@ -140,15 +140,15 @@ beta_of_range <- function(range, what) {
 # With weight s in addition to the flat prior, a = 1 + mode s and b = 1 + (1 - mode) s. Solves for
 # the s at which the bound is exceeded with probability `sure`. An upper bound is a lower bound of
 # the complement.
-beta_of_mode <- function(mode, at_least, at_most, sure, what) {
+beta_of_mode <- function(mode, at_least, at_most, sure, subject) {
   abort_if(!(mode >= 0 && mode <= 1 && sure > 0 && sure < 1), "prior",
-    "The mode of {what} must be a probability, and {.field sure} one in (0, 1).",
+    "The mode of {subject} must be a probability, and {.field sure} one in (0, 1).",
     x = "They are {mode} and {sure}.")
   low <- !is.null(at_least)
   top <- if (low) mode else 1 - mode
   bound <- if (low) at_least else 1 - at_most
   abort_if(bound <= 1 - sure && bound < top, "prior",
-    "The flat prior is already more certain of {what} than that.",
+    "The flat prior is already more certain of {subject} than that.",
     x = "A uniform probability is {if (low) 'above' else 'below'} {at_least %||% at_most} with
          probability {1 - bound}, and you say {sure}.",
     i = "{.code list(1, 1)} is the flat prior. For a mode near {if (low) 0 else 1} give
@@ -158,38 +158,39 @@ beta_of_mode <- function(mode, at_least, at_most, sure, what) {
     stats::pbeta(bound, shape(log_size)[[1L]], shape(log_size)[[2L]]) - (1 - sure)
   }
   abort_if(bound >= top || excess(15) > 0, "prior",
-    "{.field {if (low) 'at_least' else 'at_most'}} of {what} must be {if (low) 'below' else 'above'}
-     its mode, and not too near it.", x = "They are {at_least %||% at_most} and {mode}.")
+    "{.field {if (low) 'at_least' else 'at_most'}} of {subject} must be
+     {if (low) 'below' else 'above'} its mode, and not too near it.",
+    x = "They are {at_least %||% at_most} and {mode}.")
   # Flat, up to rounding, if the bound has the same probability under the uniform distribution.
   flat <- excess(-20) <= 0
-  found <- shape(if (flat) -20 else stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
-  if (low) found else rev(found)
+  parameters <- shape(if (flat) -20 else stats::uniroot(excess, c(-20, 15), tol = 1e-12)$root)
+  if (low) parameters else rev(parameters)
 }
 
 # ---- A rater, base rates ------------------------------------------------------------------------
 
 # A list of Beta distributions (sens, spec or right), of shares `wrong`, or of a `matrix`.
-check_rater_law <- function(one, rater) {
-  if (is.data.frame(one)) one <- as.matrix(one)
-  if (is.matrix(one)) {
-    abort_if(nrow(one) != ncol(one), "prior",
+check_rater_law <- function(law, rater) {
+  if (is.data.frame(law)) law <- as.matrix(law)
+  if (is.matrix(law)) {
+    abort_if(nrow(law) != ncol(law), "prior",
       "The prior of {.val {rater}} must be a square matrix, with the truth in rows.",
-      x = "It is {nrow(one)} x {ncol(one)}.")
-    return(list(matrix = check_proper(unclass(one), rater)))
+      x = "It is {nrow(law)} x {ncol(law)}.")
+    return(list(matrix = check_proper(unclass(law), rater)))
   }
-  parts <- if (is.list(one)) rlang::names2(one)
+  parts <- if (is.list(law)) rlang::names2(law)
   by_truth <- length(parts) > 0L && all(parts %in% c("sens", "spec"))
   whole <- "right" %in% parts && all(parts %in% c("right", "wrong"))
   abort_if(!(by_truth || whole) || anyDuplicated(parts) > 0L, "prior",
     "The prior of {.val {rater}} must be {.code list(sens =, spec =)}, {.code list(right =)} with
      {.field wrong} or without, or a matrix of Dirichlet parameters.",
-    x = if (length(parts) > 0L) "It has {.val {parts}}." else "It is {describe(one)}.")
-  long <- c(sens = "the sensitivity", spec = "the specificity", right = "right ratings")
+    x = if (length(parts) > 0L) "It has {.val {parts}}." else "It is {describe(law)}.")
+  titles <- c(sens = "the sensitivity", spec = "the specificity", right = "right ratings")
   for (part in setdiff(parts, "wrong")) {
-    one[[part]] <- beta_law(one[[part]], paste(long[[part]], "of", rater))
+    law[[part]] <- beta_law(law[[part]], paste(titles[[part]], "of", rater))
   }
-  if (!is.null(one$wrong)) check_proper(one$wrong, paste("wrong ratings of", rater))
-  one
+  if (!is.null(law$wrong)) check_proper(law$wrong, paste("wrong ratings of", rater))
+  law
 }
 
 # A list over populations, without names if there is only one: c(a, b) as `beta`, or the Dirichlet
@@ -197,28 +198,21 @@ check_rater_law <- function(one, rater) {
 check_rate_laws <- function(x) {
   if (is.data.frame(x)) x <- as.matrix(x)
   if (is.matrix(x)) x <- stats::setNames(asplit(unclass(x), 1L), rownames(x))
-  one <- function(law) {
+  check_rate_law <- function(law) {
     if (is_beta_list(law)) return(list(beta = beta_law(law, "base rates")))
     list(categories = check_proper(law, "base rates"))
   }
-  if (!is.list(x) || is_beta_list(x)) return(list(one(x)))
+  if (!is.list(x) || is_beta_list(x)) return(list(check_rate_law(x)))
   abort_argument_if(!has_unique_names(x), "base_rates",
     "Priors of several populations must have their names, each once.",
     x = "The names are {.val {rlang::names2(x)}}.")
-  lapply(x, one)
+  lapply(x, check_rate_law)
 }
 
 tidy_prior <- function(x) {
-  named <- Map(law_rows, x$raters, names(x$raters))
-  others <- if (is.list(x$others)) {
-    law_rows(x$others, "others")
-  } else {
-    # Prior of a correct rating, if it does not depend on the number of categories.
-    shape <- if (x$others == "vague") plain_parameters("vague", 2L, TRUE) else c(NA, NA)
-    list(law_row("others", x$others, others_words[[x$others]], shape))
-  }
+  laws <- c(x$raters, list(others = x$others))
   rates <- Map(rate_row, x$base_rates, rlang::names2(x$base_rates))
-  rows <- c(unlist(unname(named), recursive = FALSE), others, unname(rates))
+  rows <- unlist(c(Map(law_rows, laws, names(laws)), list(rates)), recursive = FALSE)
   tibble::as_tibble(stack_tables(rows))
 }
 
@@ -226,8 +220,9 @@ others_words <- c(
   vague = "total 4, 70% right", flat = "Dirichlet(1)", partial = "around the centre of the panel"
 )
 
-# `shape`: parameters of a Beta distribution, NA if there is none.
-law_row <- function(rater, part, prior, shape = c(NA_real_, NA_real_)) {
+# `shape`: parameters of a Beta distribution, NULL if there is none.
+law_row <- function(rater, part, prior, shape) {
+  shape <- shape %||% c(NA_real_, NA_real_)
   ends <- stats::qbeta(c(0.05, 0.95), shape[[1L]], shape[[2L]])
   list(
     rater = rater, part = part, prior = prior, mean = shape[[1L]] / sum(shape), lower = ends[[1L]],
@@ -236,6 +231,11 @@ law_row <- function(rater, part, prior, shape = c(NA_real_, NA_real_)) {
 }
 
 law_rows <- function(law, rater) {
+  if (is.character(law)) {
+    # Prior of a correct rating, if it does not depend on the number of categories.
+    shape <- if (law == "vague") plain_parameters("vague", 2L, TRUE)
+    return(list(law_row(rater, law, others_words[[law]], shape)))
+  }
   if (!is.null(law$matrix)) {
     labels <- rownames(law$matrix) %||% seq_len(nrow(law$matrix))
     return(lapply(seq_along(labels), function(k) {
@@ -251,18 +251,16 @@ law_rows <- function(law, rater) {
 }
 
 rate_row <- function(law, population) {
-  part <- if (population == "") "base rates" else paste("base rates of", population)
-  if (is.null(law$beta)) {
-    law_row(NA_character_, part, prior_words("Dirichlet", law$categories))
-  } else {
-    law_row(
-      NA_character_, paste(part, "(second category)"), prior_words("Beta", law$beta), law$beta
-    )
-  }
+  beta <- law$beta
+  part <- paste0("base rates", if (population != "") paste(" of", population),
+    if (!is.null(beta)) " (second category)")
+  words <- if (is.null(beta)) prior_words("Dirichlet", law$categories) else
+    prior_words("Beta", beta)
+  law_row(NA_character_, part, words, beta)
 }
 
 schema_of.rater_prior <- function(x) { # nolint: object_name.
-  who <- if (length(x$raters) > 0L) paste0(shorten(names(x$raters)), "; ")
+  raters <- if (length(x$raters) > 0L) paste0(shorten(names(x$raters)), "; ")
   named <- is.list(x$others)
   table <- tidy_prior(x)
   shown <- data.frame(
@@ -278,7 +276,7 @@ schema_of.rater_prior <- function(x) { # nolint: object_name.
       populations = length(x$base_rates)
     ),
     line = printable(paste0(
-      "Priors: ", who, "others ", if (named) "as you say" else x$others, ", order ", x$order
+      "Priors: ", raters, "others ", if (named) "as you say" else x$others, ", order ", x$order
     )),
     shown = view(shown, c("rater", "part", "prior", "mean", `90%` = "interval"), left = 1:3)
   )

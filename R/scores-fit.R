@@ -64,7 +64,7 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
     "Without known truths, the accuracy of a source can be estimated only among three or more,
         raters and systems together.", x = "There {?is/are} {sources}.",
     i = "Give {.arg known_truth}, or {.arg trust}.")
-  checked <- with_known(x, known_truth, NULL)
+  checked <- resolve_known(x, known_truth, NULL)
   x <- checked$x
   truth <- if (is.null(known_truth)) integer(length(x$index)) else checked$known$truth[x$index]
   codes <- if (joint) score_codes(x)

@@ -15,7 +15,7 @@
 # * blind: labels that do not use `gold`
 labels_of <- function(x, ...) UseMethod("labels_of")
 
-labels_of_model <- function(fit, gold = NULL, x = with_gold_patterns(fit$x, gold)) {
+labels_of_model <- function(fit, gold = NULL, x = split_gold_patterns(fit$x, gold)) {
   pattern <- rows_for(fit$x, x)
   list(
     x = x, posterior = posterior(fit)[pattern, , drop = FALSE],
@@ -24,12 +24,12 @@ labels_of_model <- function(fit, gold = NULL, x = with_gold_patterns(fit$x, gold
   )
 }
 
-averaged <- function(labels) {
+set_average_defaults <- function(labels) {
   replace(labels, c("rho", "votes"), list(typical_rho, labels$votes %||% 0.5))
 }
 
 # `x` with separate patterns for gold cases.
-with_gold_patterns <- function(x, gold) {
+split_gold_patterns <- function(x, gold) {
   if (is.null(gold)) return(x)
   code <- replace(integer(length(x$index)), gold$case, gold$truth)
   split_patterns(x, list(.truth = code))
@@ -58,11 +58,11 @@ finish_labels <- function(labels, rho = NULL, votes = NULL) {
   labels$posterior <- mix_votes(model, x, votes, certain)
   if (is.null(labels$blind)) return(labels)
   blind <- flatten(labels$blind$posterior, worth(labels$blind), rho, pattern_weights(x))
-  found <- calibrate_labels(mix_votes(blind, x, votes), labels$gold, x)
+  scale <- calibrate_labels(mix_votes(blind, x, votes), labels$gold, x)
   open <- which(!certain & worth(labels) > 0)
-  labels$posterior[open, ] <- powers(labels$posterior[open, , drop = FALSE], found$power,
-    found$rates)
-  labels$calibrated <- found[c("power", "cases")]
+  labels$posterior[open, ] <- raise_power(labels$posterior[open, , drop = FALSE], scale$power,
+    scale$rates)
+  labels$calibrated <- scale[c("power", "cases")]
   labels
 }
 
@@ -78,10 +78,10 @@ label_rates <- function(x, posterior) {
 mix_votes <- function(model, x, votes, certain = FALSE) {
   if (votes == 0) return(model)
   n <- pattern_counts(x)
-  do <- which((rowSums(n) > 0 | votes == 1) & !certain)
-  smoothed <- (n[do, , drop = FALSE] + 2 / ncol(n)) / (rowSums(n)[do] + 2)
-  model[do, ] <- if (votes == 1) smoothed else
-    (1 - votes) * model[do, , drop = FALSE] + votes * smoothed
+  open <- which((rowSums(n) > 0 | votes == 1) & !certain)
+  smoothed <- (n[open, , drop = FALSE] + 2 / ncol(n)) / (rowSums(n)[open] + 2)
+  model[open, ] <- if (votes == 1) smoothed else # the model may be NA
+    (1 - votes) * model[open, , drop = FALSE] + votes * smoothed
   model
 }
 
@@ -95,24 +95,22 @@ calibrate_labels <- function(labels, gold, x) {
   truth <- gold$truth[used]
   weight <- drawn_weight(gold, used)
   weight <- weight * length(used) / sum(weight) * weights_of_cases(x)[case]
-  own <- labels[x$index[case], , drop = FALSE]
+  labels <- labels[x$index[case], , drop = FALSE]
   logs <- log(0.2) + 0:32 * log(25) / 32
   fit <- vapply(logs, function(log_power) {
-    right <- powers(own, exp(log_power))[cbind(seq_along(truth), truth)]
+    right <- raise_power(labels, exp(log_power))[cbind(seq_along(truth), truth)]
     sum(weight * log(pmax(right, 1e-6))) - log_power^2 / (2 * 0.5^2)
   }, 0)
   share <- exp(fit - max(fit))
   power <- exp(sum(share * logs) / sum(share))
-  expected <- colSums(weight * powers(own, power))
-  found <- rowsum_codes(truth, weight, ncol(labels))
-  list(power = power, rates = unname((found + 5) / (expected + 5)), cases = length(used))
+  expected <- colSums(weight * raise_power(labels, power))
+  observed <- rowsum_codes(truth, weight, ncol(labels))
+  list(power = power, rates = unname((observed + 5) / (expected + 5)), cases = length(used))
 }
 
 # Rows proportional to powers of the probabilities times a rate for each category.
-powers <- function(probability, power, rates = rep(1, ncol(probability))) {
-  out <- power * log(probability) + rep(log(rates), each = nrow(probability))
-  out <- exp(out - apply(out, 1L, max))
-  out / rowSums(out)
+raise_power <- function(probability, power, rates = rep(1, ncol(probability))) {
+  softmax(power * log(probability) + rep(log(rates), each = nrow(probability)))
 }
 
 # ---- The average --------------------------------------------------------------------------------
@@ -120,29 +118,26 @@ powers <- function(probability, power, rates = rep(1, ncol(probability))) {
 # A list for labels_of(): x, posterior, certain, and reason or other fields. Patterns of x are split
 # by known truth. The posterior is NA if labels are not identified.
 average_labels <- function(x, known = nothing_known) {
-  if (has_counts(x)) {
-    return(labels_of_model(fit_raters(x), x = x))
-  }
+  if (has_counts(x)) return(labels_of_model(fit_raters(x), x = x))
   informed <- knows_some(known)
   x <- x$whole %||% x
   decision <- if (has_abstentions(x)) decide_abstain(x)
   depends <- isTRUE(decision$depends)
-  x <- if (depends) with_replying_raters(x, decision$constant) else without_constant_raters(x)
+  x <- if (depends) keep_replying_raters(x, decision$constant) else without_constant_raters(x)
   if (length(known$truth) > 0L) known$truth <- truth_of_patterns(x)
-  fit <- fit_algebraic(x, k_model())
+  fit <- fit_algebraic(x)
   fit$identified <- if (informed) "yes" else decision$identified %||% identified_for_labels(fit)
+  certain <- known_patterns(list(x = x, known = known))
   if (fit$identified != "yes") {
     reason <- reason_of_fit(fit)
     warn_fallible("not_identified", "Labels cannot be estimated: {reason}.",
       i = "{.code votes = 1} counts votes; {.arg known_truth} takes cases whose truth is known.",
       reason = reason)
-  }
-  certain <- known_patterns(list(x = x, known = known))
-  if (fit$identified != "yes") {
     return(list(x = x, posterior = unknown_posterior(x), certain = certain, reason = reason))
   }
   members <- average_members(x, known, decision)
-  out <- list(x = x, posterior = average_posterior(members, x, known, depends), certain = certain)
+  out <- list(x = x, certain = certain,
+    posterior = average_posterior(members, x, depends, certain))
   if (!informed && !is.null(decision$weak)) warn_abstain(x, decision)
   if (!depends) return(out)
   c(out, list(
@@ -175,11 +170,11 @@ average_members <- function(x, known, decision) {
   members
 }
 
-average_posterior <- function(members, x, known, depends) {
+average_posterior <- function(members, x, depends, certain) {
   posterior <- (members[[1L]]$posterior + members[[2L]]$posterior) / 2
   # If raters used one category only, it gets probability one in all cases without known truth.
   used <- unique(rating_category(x))
-  open <- !known_patterns(list(x = x, known = known))
+  open <- !certain
   if (length(used) == 1L && !depends) posterior[open, ] <- as.double(col(posterior) == used)[open]
   posterior
 }
@@ -203,11 +198,11 @@ weights_of_labels <- function(x) {
 # multiplied by 1 / (1 + (r - 1) rho). If this would change the most probable category, base rates
 # are weakened instead. Rows represent `weight` cases.
 flatten <- function(posterior, r, rho, weight, certain = FALSE) {
-  do <- which(!certain & r > 1 & !is.na(posterior[, 1L]))
-  if (rho == 0 || length(do) == 0L) return(posterior)
+  open <- which(!certain & r > 1 & !is.na(posterior[, 1L]))
+  if (rho == 0 || length(open) == 0L) return(posterior)
   rates <- colSums(posterior * weight, na.rm = TRUE)
-  before <- posterior[do, , drop = FALSE]
-  beta <- 1 / (1 + (r[do] - 1) * rho)
+  before <- posterior[open, , drop = FALSE]
+  beta <- 1 / (1 + (r[open] - 1) * rho)
   log_q <- log(pmax(before, 1e-300))
   log_rates <- log(pmax(rates / sum(rates), 1e-300))
   top <- max.col(log_q, "first")
@@ -221,8 +216,7 @@ flatten <- function(posterior, r, rho, weight, certain = FALSE) {
   eta[tied] <- 0
   out <- beta * log_q + (eta * (1 - beta)) %o% log_rates
   out[before == 0] <- -Inf
-  out <- exp(out - out[at_top])
-  posterior[do, ] <- out / rowSums(out)
+  posterior[open, ] <- softmax(out)
   posterior
 }
 

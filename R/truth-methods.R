@@ -38,9 +38,7 @@ new_ground_truth <- function(x, posterior, about = list(rho = 0, votes = 0)) {
   certain <- about$certain %||% logical(n_patterns(x))
   pattern <- pattern_of_case(x)
   about <- c(
-    drop_null(about[intersect(
-      c("rho", "votes", "calibrated", "reason", "by_replies"), names(about)
-    )]),
+    drop_null(about[c("rho", "votes", "calibrated", "reason", "by_replies")]),
     kind = panel_kind(x), list(base_rates = about$base_rates %||% label_rates(x, posterior))
   )
   colnames(posterior) <- x$categories
@@ -69,9 +67,9 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
       )
     ),
     facts = facts,
-    line = paste0(size, if (!is.na(facts$probability)) {
-      paste0(", the label below ", sure_enough(about), " in ", count_noun(facts$unsure, "case"))
-    }),
+    line = paste0(size, if (!is.na(facts$probability)) sprintf(
+      ", the label below %s in %s", sure_enough(about), count_noun(facts$unsure, "case")
+    )),
     head = paste("Probabilities of categories:", size), shown = view_of_labels(table),
     notes = label_notes(facts, about),
     more = "predict() (a label for each case), disputed_cases(), plot()"
@@ -104,12 +102,13 @@ most_categories <- 10L # in a printed table
 
 # Categories may have any name, so the columns have safe internal names.
 view_of_labels <- function(table) {
-  probability <- probability_matrix(utils::head(table, longest_view), "x")
+  first <- utils::head(table, longest_view)
+  probability <- probability_matrix(first, "x")
   shown <- utils::head(colnames(probability), most_categories)
   columns <- seq_along(shown)
   best <- most_probable(probability)
   view(
-    data.frame(case = as_label(utils::head(table$case, longest_view)),
+    data.frame(case = as_label(first$case),
       label = colnames(probability)[best$category], probability = best$probability,
       X = unname(probability)[, columns, drop = FALSE]),
     c("case", "label", if (length(shown) > 2L) "probability",
@@ -130,8 +129,8 @@ label_notes <- function(facts, about) {
   c(
     if (hidden > 0L) paste("Not shown:", count_noun(hidden, "more category", "more categories")),
     if (!is.null(calibrated)) c(
-      sprintf("Calibrated on %s random cases: probabilities to the power %s",
-        number(calibrated$cases), decimals(calibrated$power, 2L)),
+      sprintf("Calibrated on %s random cases: probabilities to the power %.2f",
+        number(calibrated$cases), calibrated$power),
       paste("Expected share of correct labels:", percent(facts$probability))
     ),
     sprintf("Labels below %s in %s of %s%s",

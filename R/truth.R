@@ -206,11 +206,12 @@ calibration <- function(x, truth = NULL, bins = 10L, conf_level = default_conf_l
   bin <- pmax(ceiling(probability * bins - 1e-9), 1)
   sums <- rowsum(cbind(1, as.vector(probability), as.vector(hit)), as.vector(bin))
   top <- as.double(rownames(sums))
-  n <- unname(sums[, 1L])
-  share <- unname(sums[, 3L]) / n
+  sums <- unname(sums)
+  n <- sums[, 1L]
+  share <- sums[, 3L] / n
   ends <- wilson_interval(share, n, normal_quantile(conf_level))
   new_calibration(tibble::tibble(
-    lower = (top - 1) / bins, upper = top / bins, probability = unname(sums[, 2L]) / n,
+    lower = (top - 1) / bins, upper = top / bins, probability = sums[, 2L] / n,
     share = share, conf.low = ends[, 1L], conf.high = ends[, 2L], n = n
   ), list(conf_level = conf_level, cases = sum(known)))
 }

@@ -58,7 +58,7 @@ rank_p_values <- function(ranks) {
 simulated_ranks <- function(replicates, draw, model, prior, thin = 5L) {
   each <- lapply(seq_len(replicates), function(seed) {
     world <- withr::with_seed(seed, quiet(draw()))
-    known <- with_known(patterns_for(model, world$x), world$known, NULL)
+    known <- resolve_known(patterns_for(model, world$x), world$known, NULL)
     task <- sampler_task(known$x, model, known$known, resolve_prior(prior, known$x, model))
     options <- list(
       chains = 1L, kept = 99L, warmup = 200L, threads = 1L, thin = thin, seed = c(seed, 7L)

@@ -6,7 +6,7 @@ many_draws <- function() if (nightly_tests()) 1e6 else 2e5
 
 # A long run, a column per parameter.
 long_run <- function(x, model, prior, n = many_draws(), thin = 1L, counts = NULL) {
-  known <- with_known(patterns_for(model, x), NULL, counts)
+  known <- resolve_known(patterns_for(model, x), NULL, counts)
   task <- sampler_task(known$x, model, known$known, resolve_prior(prior, known$x, model))
   named_draws(run_task(known$x, task, n, thin), task$terms)
 }
