@@ -33,7 +33,7 @@
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
 #' @param interval `"bootstrap"`, `"none"`, or with gold cases one of
-#'   `r list_ids(gold_intervals())`; `NULL` for the interval of the estimate. `"profile"` intervals
+#'   `r list_ids(gold_intervals)`; `NULL` for the interval of the estimate. `"profile"` intervals
 #'   are for accuracy only.
 #' @param systems Names of the systems whose matrices are computed; `NULL` for all.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1); `NULL` for that of the estimate.
@@ -73,7 +73,7 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   conf_level <- check_level(conf_level %||% x$options$conf_level)
   abort_argument_if(!has_posterior(x), "x",
     "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
-    i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
+    i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}}.")
   counts <- confusion_counts(without_gold(x))
   draws <- table_draws(x, interval)
   at <- match(systems, x$fit$x$systems)

@@ -149,12 +149,12 @@ check_common <- function(common, method) {
   if (is.null(common)) return(NULL)
   abort_argument_if(is.null(method$common), "common",
     "{.code method = \"{method$id}\"} has no {.arg common}: its assumption is fixed.",
-    i = "Methods with {.arg common}: {.val {ids_with(\"common\", accuracy_methods())}}.")
+    i = "Methods with {.arg common}: {.val {ids_with(\"common\", accuracy_methods)}}.")
   if (is.character(common)) return(check_choice(common, common_words, "common"))
   check_number(common, "common", 0, 1)
 }
 
-common_of <- function(options) options$common %||% accuracy_methods()[[options$method]]$common
+common_of <- function(options) options$common %||% accuracy_methods[[options$method]]$common
 
 # Has the user given the share of shared errors? Intervals are then conditional on it.
 is_stated <- function(options) !is.null(options$common) && options$common != common_words[[1L]]

@@ -64,7 +64,7 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
                                         bins = list(), resampling = list(), ...) {
   check_dots_empty(...)
   method <- check_choice(method)
-  record <- accuracy_methods()[[method]]
+  record <- accuracy_methods[[method]]
   options <- list(
     method = method, interval = check_choice(interval, interval_posterior$id, "interval"),
     conf_level = check_level(conf_level), replicates = nrow(x$draws)

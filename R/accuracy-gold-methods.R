@@ -97,7 +97,7 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
         {.arg gold_sample} how the cases were chosen.")
   abort_argument_if(!weights_are_counts(x), "object",
     "Gold cases cannot be added if weights are not counts of cases.")
-  interval <- check_choice(interval, names(gold_intervals()), "interval")
+  interval <- check_choice(interval, names(gold_intervals), "interval")
   if (!missing(known_truth)) {
     given <- as_gold_cases(known_truth, gold_sample)
     given$sample <- given$sample %||% if (gold$sample == "random") gold$sample
@@ -105,7 +105,7 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
     more <- resolve_gold(given, NULL, x)
     gold <- if (length(gold$case) == 0L) more else merge_gold(gold, more, x)
     if (!gold_measures(gold)) {
-      abort_argument("gold_sample", why_no_sample(gold_intervals()[[interval]], gold)$message)
+      abort_argument("gold_sample", why_no_sample(gold_intervals[[interval]], gold)$message)
     }
     warn_gold(gold, x)
   }

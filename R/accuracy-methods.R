@@ -11,33 +11,28 @@
 
 # Patterns that no longer differ are joined; the first of them represents the others.
 estimate_of_systems <- function(x, at) {
+  gold <- x$gold
+  interval <- x$options$interval
   before <- x$fit$x
-  x$fit <- fit_with(x$fit, join_patterns(keep_systems(x$fit$x, at)))
+  x <- without_gold(x)
+  x$fit <- fit_with(x$fit, join_patterns(keep_systems(before, at)))
   pattern <- rows_for(before, x$fit$x)
   names <- x$table$system[at]
-  of_names <- function(table) table[table$system %in% names, ]
   x[c("table", "details")] <- lapply(x[c("table", "details")], function(table) table[at, ])
-  x[c("bins", "members")] <- lapply(x[c("bins", "members")], of_names)
-  each <- intersect(c("typical", "end_counts"), names(Filter(length, x)))
-  x[each] <- lapply(x[each], `[`, at)
+  x[c("bins", "members")] <- lapply(x[c("bins", "members")], function(table) {
+    table[table$system %in% names, ]
+  })
+  fields <- intersect(c("typical", "end_counts"), names(Filter(length, x)))
+  x[fields] <- lapply(x[fields], `[`, at)
   x["posterior"] <- list(lapply(x$posterior[at], function(p) p[pattern, , drop = FALSE]))
   if (!is.null(x$replicates)) {
     x$replicates <- structure(
       x$replicates[, at, drop = FALSE], seed = attr(x$replicates, "seed")
     )
   }
-  gold <- x$gold
-  if (!is.null(gold)) {
-    gold$alone <- gold$alone[at, ]
-    if (!is.null(gold$evidence)) {
-      predicted <- gold$evidence$predicted[pattern, , drop = FALSE]
-      gold$evidence <- gold_evidence(x$fit$x, gold, x$options$cluster, predicted)
-    }
-    gold$measured <- gold_accuracy(gold$evidence, seq_along(x$fit$x$systems))
-    gold[c("sources", "details")] <- lapply(gold[c("sources", "details")], of_names)
-    x$gold <- gold
-  }
-  x
+  if (is.null(gold)) return(x)
+  x$options$interval <- interval
+  with_gold(x, gold, gold$evidence$predicted[pattern, , drop = FALSE])
 }
 
 #' @rdname tidy.accuracy_estimate

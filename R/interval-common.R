@@ -27,7 +27,7 @@ stand_in_replicates <- function(estimate, what) {
     return(bootstrap_replicates(function_estimator(fit$x, method$run), fit, options, what))
   }
   uses_stand_in <- has_stand_in(estimate)
-  method <- accuracy_methods()[[method$stand_in]]
+  method <- accuracy_methods[[method$stand_in]]
   paired <- what == "accuracy" && uses_stand_in
   if (paired && n_systems(fit$x) <= many_systems) {
     options$replicates <- max(options$replicates, paired_replicates)

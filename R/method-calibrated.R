@@ -118,9 +118,9 @@ check_one_rater <- function(x, gold, method, interval) {
        {.arg known_raters}."
     ), raters = x$raters)
   why <- "With one rater, accuracy is measured by gold cases."
-  abort_argument_if(accuracy_methods()[[method]]$model != "own", "method", why,
+  abort_argument_if(accuracy_methods[[method]]$model != "own", "method", why,
     x = "{.arg method} is {.val {method}}.", i = "Leave out {.arg method} and {.arg model}.")
-  having <- names(gold_intervals())
+  having <- names(gold_intervals)
   abort_argument_if(!is.null(interval) && !interval %in% having, "interval", why,
     not = interval, i = "Use {.or {.val {having}}}, or leave it out.")
 }

@@ -281,7 +281,7 @@ estimate_by_function <- function(x, run, given, by) {
   options <- function_options(given)
   options$record <- function_method(run)
   estimate_by(x, by, function(x, cluster, gold) {
-    options["cluster"] <- list(number_clusters(cluster))
+    options$cluster <- number_clusters(cluster)
     function_estimate(x, options)
   }, given$cluster, NULL)
 }
@@ -297,7 +297,7 @@ function_estimate <- function(x, options) {
 function_options <- function(given) {
   set <- names(drop_null(given[c("model", "common", "known_truth", "gold_sample")]))
   interval <- given$interval %||% interval_bootstrap$id
-  ok <- interval %in% ids_with("own_fit", accuracy_intervals())
+  ok <- interval %in% ids_with("own_fit", accuracy_intervals)
   abort_argument_if(length(set) > 0L || !ok, c(set, "interval")[[1L]],
     "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
     x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else "{.arg interval} is

@@ -27,13 +27,13 @@ reason_constant_system <- "the system has no answers of its own"
 without_parts <- function(found) found[setdiff(names(found), c("sampling", "hidden", "cases"))]
 
 measures_by_gold <- function(estimate, interval) {
-  !is.null(estimate$gold) && !is.null(accuracy_intervals()[[interval]]$gold)
+  !is.null(estimate$gold) && !is.null(accuracy_intervals[[interval]]$gold)
 }
 
 # Interval that is computed from ratings only.
 interval_from_ratings <- function(estimate, interval) {
   if (measures_by_gold(estimate, interval)) interval <- without_gold(estimate)$options$interval
-  accuracy_intervals()[[interval]]
+  accuracy_intervals[[interval]]
 }
 
 # Reason why a kind of interval does not exist for metrics, or NULL.
@@ -114,7 +114,7 @@ with_estimated_accuracy <- function(found, estimate, interval, s, conf_level) {
   if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(found)
   own <- estimate$table[s, ]
   same <- interval == estimate$options$interval && conf_level == estimate$options$conf_level
-  delta <- accuracy_intervals()[[interval]]$spread == "delta"
+  delta <- accuracy_intervals[[interval]]$spread == "delta"
   if (!same && interval == estimate$options$interval && delta) {
     level <- robust_quantile(estimate$options, conf_level)
     own <- with_limits(own, estimate$details$centre[[s]], level)

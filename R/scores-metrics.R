@@ -7,7 +7,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   judges <- lapply(seq_along(alone$fit$x$systems), panel$judge)
   tables <- lapply(judges, score_point, estimate = alone, plan = plan)
   known <- which(vapply(tables, function(table) !all(is.na(table$estimate)), NA))
-  record <- accuracy_intervals()[[interval]]
+  record <- accuracy_intervals[[interval]]
   if (is.null(record$find) || length(known) == 0L) return(stack_rows(tables))
   lack <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)
   draws <- if (is.null(lack)) {
