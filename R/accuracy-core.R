@@ -6,14 +6,14 @@
 make_estimator <- function(fit, method, options) {
   rule <- rule_of(method, fit$model)
   if (!is.null(rule)) return(rule(fit, options)$estimator)
-  of <- estimator_setup(fit, method, options)
+  arguments <- estimator_setup(fit, method, options)
   tick <- no_tick
   if (method$model == "own") {
     bar <- progress_bar("Models", 100L)
     on.exit(bar$close())
     tick <- bar$tick
   }
-  pointer <- core_estimator(fit$x$patterns, of$weight, of$setup, tick)
+  pointer <- core_estimator(fit$x$patterns, arguments$weight, arguments$setup, tick)
   structure(pointer, made_of = list(fit = fit, method = method, options = options))
 }
 
@@ -46,8 +46,10 @@ replicating_estimator <- function(fit, method, options, paired = FALSE) {
   linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && (paired || n_systems(fit$x) > many_systems)
   if (!linear) return(make_estimator(fit, method, options))
-  of <- estimator_setup(fit, method, options)
-  structure(c(list(patterns = fit$x$patterns), of), class = "linear_estimator")
+  structure(
+    c(list(patterns = fit$x$patterns), estimator_setup(fit, method, options)),
+    class = "linear_estimator"
+  )
 }
 
 many_cases <- 1e6
@@ -72,32 +74,29 @@ point_of <- function(estimator) {
   point
 }
 
-# A row per replicate. With `what` "accuracy" a column per system; with "counts" expected numbers of
+# A row per replicate. With `quantity` "accuracy" a column per system; with "counts" expected numbers of
 # cases by truth and answer (answers vary fastest, then truths, then systems). For `resampling`, see
 # resampling().
-replicates_of <- function(estimator, what, resampling, tick = no_tick) {
+replicates_of <- function(estimator, quantity, resampling, tick = no_tick) {
   if (inherits(estimator, "case_estimator")) {
     case_replicates(estimator, resampling, tick)
   } else if (inherits(estimator, "linear_estimator")) {
-    linear_replicates(estimator, resampling, tick)
+    # The core counts systems, `tick` counts replicates.
+    per_system <- resampling$replicates / ncol(estimator$patterns$answer)
+    core_linear_replicates(
+      estimator$patterns, estimator$weight, estimator$setup, resampling,
+      function(done) tick(floor(done * per_system))
+    )
   } else if (is.function(estimator)) {
-    stack_rows(resampled(function(weight) estimator(weight, what), resampling, tick = tick))
+    stack_rows(resampled(function(weight) estimator(weight, quantity), resampling, tick = tick))
   } else if (is.list(estimator)) {
-    own <- replicates_of(estimator$independent, what, resampling, tick)
-    shared <- replicates_of(estimator$shared, what, resampling) # uses the same resampled cases
-    between_ends(own, shared, rep(estimator$back, each = length(own) / length(estimator$back)))
+    independent <- replicates_of(estimator$independent, quantity, resampling, tick)
+    shared <- replicates_of(estimator$shared, quantity, resampling) # the same resampled cases
+    back <- rep(estimator$back, each = length(independent) / length(estimator$back))
+    between_ends(independent, shared, back)
   } else {
-    replicates_in_pieces(estimator, what, resampling, tick)
+    replicates_in_pieces(estimator, quantity, resampling, tick)
   }
-}
-
-# `tick` counts replicates. The time is proportional to the number of systems.
-linear_replicates <- function(estimator, resampling, tick) {
-  per_system <- resampling$replicates / ncol(estimator$patterns$answer)
-  core_linear_replicates(
-    estimator$patterns, estimator$weight, estimator$setup, resampling,
-    function(done) tick(floor(done * per_system))
-  )
 }
 
 # An estimator with a given amount of shared errors: estimators for both ends of the range, and the
@@ -105,16 +104,6 @@ linear_replicates <- function(estimator, resampling, tick) {
 mixed_estimator <- function(independent, shared, back) {
   if (!is_corrected(back)) return(independent)
   list(independent = independent, shared = shared, back = back)
-}
-
-# For each system: the ends of the profile of its accuracy in a joint fit; whether all fits
-# converged; and whether the profile found a higher maximum. If so, it is the profile around that
-# maximum.
-profile_ends <- function(fit, deviance, threads, tick) {
-  core_latent_profile(
-    fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
-    deviance, threads, tick
-  )
 }
 
 # Settings with which the core runs an estimator in a study.

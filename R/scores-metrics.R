@@ -97,7 +97,7 @@ score_point <- function(estimate, plan, judge) {
 # replicates x `numbers` per judge. A row is NA if raters do not separate the categories. Cases, or
 # clusters, are resampled, and raters are refitted.
 draw_scores <- function(estimate, panel, judges, numbers, measure) {
-  drawn <- resampling(estimate$fit$x, estimate$options, "case")
+  drawn <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
   rows <- resampled(name = "Bootstrap of scores", resampling = drawn, run = function(times) {
     p <- panel$beliefs$of(times)
     lapply(judges, function(judge) {
