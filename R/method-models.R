@@ -158,11 +158,10 @@ each_system <- function(fit, weight, beliefs, run) {
 # A function of pattern weights that takes the place of an estimator of the core.
 posterior_estimator <- function(fit, options, rule, beliefs) {
   force(list(fit, options, rule, beliefs))
-  n <- n_categories(fit$x)
-  function(weight, what) {
+  function(weight, quantity) {
     unlist(each_system(fit, weight, beliefs(weight), function(answer, posterior, weight) {
-      if (what == "counts") {
-        as.vector(crossprod(outer(answer, seq_len(n), `==`) * weight, posterior))
+      if (quantity == "counts") {
+        counts_of_answers(answer, posterior, weight)
       } else if (length(answer) > 0L) {
         rule(answer, posterior, weight, options)
       } else {
@@ -170,6 +169,11 @@ posterior_estimator <- function(fit, options, rule, beliefs) {
       }
     }))
   }
+}
+
+# Expected numbers of cases by truth and answer (answers vary fastest). Answers are 0 if missing.
+counts_of_answers <- function(answer, posterior, weight) {
+  as.vector(crossprod(outer(answer, seq_len(ncol(posterior)), `==`) * weight, posterior))
 }
 
 # Mean posterior probability of the answers.
