@@ -135,7 +135,7 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   check_model(model)
   method <- check_accuracy_method(method %||% default_method(model))
   gold <- resolve_gold(known_truth, gold_sample, x)
-  check_one_rater(x, gold, method, interval)
+  if (is_one_rater(x)) check_one_rater(x, gold, method, interval)
   interval <- interval %||% interval_of_model(model)
   fit <- function(x, truth) {
     if (is_one_rater(x)) return(fit_one_rater(x, model))

@@ -98,14 +98,6 @@ estimate_latent <- function(fit, options, average) {
   )
 }
 
-# Patterns x categories for each system.
-named_posteriors <- function(point, x) {
-  stats::setNames(lapply(point$systems, function(system) {
-    colnames(system$posterior) <- x$categories
-    system$posterior
-  }), x$systems)
-}
-
 no_bins <- data.frame(
   lower = double(), upper = double(), probability = double(), cases = double(),
   agreement = double(), estimate_raw = double(), estimate = double()
