@@ -74,9 +74,14 @@ point_of <- function(estimator) {
   point
 }
 
-# A row per replicate. With `quantity` "accuracy" a column per system; with "counts" expected numbers of
-# cases by truth and answer (answers vary fastest, then truths, then systems). For `resampling`, see
-# resampling().
+# Expected numbers of cases by truth and answer (answers vary fastest). Answers are 0 if missing.
+counts_of_answers <- function(answer, posterior, weight) {
+  as.vector(crossprod(outer(answer, seq_len(ncol(posterior)), `==`) * weight, posterior))
+}
+
+# A row per replicate. With `quantity` "accuracy" a column per system; with "counts" expected
+# numbers of cases by truth and answer (answers vary fastest, then truths, then systems). For
+# `resampling`, see resampling().
 replicates_of <- function(estimator, quantity, resampling, tick = no_tick) {
   if (inherits(estimator, "case_estimator")) {
     case_replicates(estimator, resampling, tick)

@@ -164,10 +164,10 @@ mixed_ends <- function(fit, parts, options) {
   )
   share <- centre + 0 * gap
   accuracy <- parts$independent - centre * gap
-  sizes <- tibble::tibble(
-    back = rep(centre, ncol(gap)), rater_error = wrong_share(fit), range = base_rate_ranges(x),
-    sampling = apply(accuracy, 2L, stats::sd), of_sampling = sampling^2, of_common = 0,
-    of_hidden = 0
+  sampling <- apply(accuracy, 2L, stats::sd)
+  sizes <- columns_tibble(
+    sampling = sampling, of_sampling = sampling^2, of_common = 0, of_hidden = 0, back = centre,
+    rater_error = wrong_share(fit), range = base_rate_ranges(x)
   )
   if (asks_average(options)) {
     mean <- colMeans(accuracy)

@@ -365,7 +365,8 @@ gold_details <- function(table, known, x, from_ratings, settings, lack) {
   columns_tibble(
     system = table$system, gold = as.integer(of_known(known, x$gold, 0)),
     cases = of_known(known, x$cases, table$n), worth = of_known(known, x$design / x$ratio),
-    !!!lapply(tests, function(name) of_known(known, columns[[name]])), reason = unname(lack), why = rlang::names2(lack)
+    !!!lapply(tests, function(name) of_known(known, columns[[name]])), reason = unname(lack),
+    why = rlang::names2(lack)
   )
 }
 

@@ -293,7 +293,7 @@ new_point <- function(value, estimator = NULL, shared = NULL, independent = NULL
   mget(names(formals()))
 }
 
-# Result of the function `find` of an interval, a list. table: columns std.error, conf.low, conf.high and
+# Result of the function `find` of an interval. table: columns std.error, conf.low, conf.high and
 # reason (see result_table()). replicates: NULL or a matrix with a column per system. sampling: the
 # standard error due to sampling, if it differs from that of the average. Robust intervals add
 # `centre`. If the search finds a better optimum, the result also contains the new `draft`.

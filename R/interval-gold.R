@@ -58,8 +58,8 @@ quantile_of_few <- function(x, conf_level) {
 
 # ---- Combined ------------------------------------------------------------------------------------
 
-# Combines gold cases with the estimate from ratings (`from_ratings`: its `estimate`, `std.error` and
-# `bias`, the part of the error that is not sampling error). That estimate is the prior. It is
+# Combines gold cases with the estimate from ratings (`from_ratings`: its `estimate`, `std.error`
+# and `bias`, the part of the error that is not sampling error). That estimate is the prior. It is
 # normal if there are few gold cases; with more gold cases it has a flat part, so that they can
 # contradict it.
 
@@ -155,9 +155,9 @@ where_both_tell <- function(x, prior, corrected, belief, blend) {
 }
 
 # Interval of the posterior with this prior. `variance`: variance of a difference; NULL for shares,
-# whose variance depends on the posterior mean. `weight`: weight of gold cases in the estimate, 1 for
-# the flat part of the prior, otherwise by relative precision. If the target is the population, the
-# sampling error of the cases is added.
+# whose variance depends on the posterior mean. `weight`: weight of gold cases in the estimate, 1
+# for the flat part of the prior, otherwise by relative precision. If the target is the population,
+# the sampling error of the cases is added.
 blended_interval <- function(x, measured, prior, size, variance, target, conf_level) {
   blend <- core_blend(measured, prior, conf_level)
   least <- if (is.null(variance)) 0 else -1

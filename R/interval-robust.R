@@ -89,7 +89,7 @@ robust_draws <- function(estimate, replicates) {
   centre <- estimate$details$centre
   sampling <- estimate$details$sampling
   if (!has_interval(estimate)) sampling <- sampling * cluster_widening(estimate)
-  hidden <- hidden_error(estimate, sampling)
+  hidden <- hidden_error(estimate)
   same <- same_share(estimate$fit)
   together <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
   sampling <- ifelse(is.na(diag(together)), 0, sampling)
@@ -126,14 +126,12 @@ heavy_times <- function(n) {
   normal_quantile(0.9) / stats::qt(0.95, tail_freedom) * sqrt(tail_freedom / spread)
 }
 
-hidden_error <- function(estimate, ...) {
-  hidden <- estimate$details[["hidden"]] # set for other metrics
-  hidden %||% error_of_estimate(estimate, ...)$hidden
-}
-
-error_of_estimate <- function(estimate, sampling = estimate$details$sampling) {
-  parts <- c(estimate$table["independent"], estimate$details)
-  typical_error(estimate, estimate$table$estimate, sampling, parts)
+# Part of the error of each system that shared errors may hide.
+hidden_error <- function(estimate) {
+  details <- estimate$details
+  parts <- c(estimate$table["independent"], details)
+  details[["hidden"]] %||% # set for other metrics
+    typical_error(estimate, estimate$table$estimate, details$sampling, parts)$hidden
 }
 
 # Draws with variance one, with correlations given by `same`, and uncorrelated with `centred`.
@@ -198,21 +196,17 @@ explain_robust <- function(estimate) {
   }
 }
 
-# Hidden error of each accuracy for a given distance between the ends of the range.
-hidden_of_gap <- function(estimate, gap) {
-  details <- estimate$details
-  value <- estimate$table$estimate
-  whole_error(estimate, value, details$sampling, 0 * value + gap, details)$hidden
-}
-
-# Hidden error of system `s` with a zero distance between the ends, for each value of `rater_error`.
-hidden_of_errors <- function(estimate, s, rater_error) {
+# Hidden error of system `s` for a given distance between the ends of the range, or for each value
+# of `rater_error`.
+hidden_of_system <- function(estimate, s, gap = 0,
+                             rater_error = estimate$details$rater_error[[s]]) {
   none <- 0 * rater_error
   if (is_stated(estimate$options)) return(none)
   details <- estimate$details[s, ]
   core_robust_error(
-    none + estimate$table$estimate[[s]], none, none, none + details$dependence_weight, rater_error,
-    none + details$base_rate_range, none + open_share(estimate$fit)[[s]], panel_kind(estimate$fit)
+    none + estimate$table$estimate[[s]], none, none + gap, none + details$dependence_weight,
+    rater_error, none + details$base_rate_range, none + open_share(estimate$fit)[[s]],
+    panel_kind(estimate$fit)
   )$hidden
 }
 

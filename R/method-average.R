@@ -127,12 +127,11 @@ wide_error <- 0.08
 # possible shared errors. This is always so if machines rate, and never if the user gives the share
 # of shared errors or gold cases measure the accuracy.
 doubts_of <- function(estimate) {
-  error <- error_of_estimate(estimate)
-  hidden <- error$hidden
+  hidden <- hidden_error(estimate)
   sampling <- estimate$details$sampling
   from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
   width <- 2 * normal_quantile(estimate$options$conf_level) * sampling
-  known <- ifelse(is.na(error$std.error), 0, sampling)
+  known <- ifelse(is.na(sampling + hidden), 0, sampling)
   much <- sqrt(known^2 + hidden^2) > wide_error & hidden >= known
   list(
     few_data = which(width > wide_sampling & sampling > hidden & from_ratings),

@@ -112,11 +112,6 @@ posterior_estimator <- function(fit, options, rule, beliefs) {
   }
 }
 
-# Expected numbers of cases by truth and answer (answers vary fastest). Answers are 0 if missing.
-counts_of_answers <- function(answer, posterior, weight) {
-  as.vector(crossprod(outer(answer, seq_len(ncol(posterior)), `==`) * weight, posterior))
-}
-
 # Mean posterior probability of the answers.
 mean_posterior_of_answers <- function(answer, posterior, weight, ...) {
   stats::weighted.mean(posterior[cbind(seq_along(answer), answer)], weight)

@@ -229,7 +229,7 @@ hidden_errors <- function(estimate, table, s, along, by_answer) {
   wrong <- square - diag(diag(square), n)
   share <- wrong / replace(rowSums(wrong), rowSums(wrong) == 0, Inf)
   shift <- of_answer * by_answer(diag(n) - share)
-  own <- hidden_of_errors(estimate, s, wrong_by_answer(estimate, s))
+  own <- hidden_of_system(estimate, s, rater_error = wrong_by_answer(estimate, s))
   hidden_in_all(estimate, s, line, shift, of_answer, own)
 }
 
@@ -238,8 +238,8 @@ hidden_errors <- function(estimate, table, s, along, by_answer) {
 # `of_answer`: share of each answer. `own`: hidden error per answer, for the part that differs
 # between answers.
 hidden_in_all <- function(estimate, s, line, shift, of_answer, own = raters) {
-  raters <- hidden_of_gap(estimate, 0)[[s]]
-  range <- hidden_of_gap(estimate, 1)[[s]]^2 - raters^2
+  raters <- hidden_of_system(estimate, s)
+  range <- hidden_of_system(estimate, s, 1)^2 - raters^2
   level <- colSums(shift)
   squares <- colSums((own * (shift - outer(of_answer, level)))^2)
   sqrt(pmax(range * line^2 + raters^2 * level^2 + answer_bias_share(estimate) * squares, 0))
