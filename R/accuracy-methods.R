@@ -118,13 +118,14 @@ facts_of_accuracy <- function(x, record) {
   ))
 }
 
-# Reliability of single runs of a rater for the answer of a system. It is 1 if runs of a case agree,
+# Reliability of single runs of a rater for the answer of the first system. It is 1 if runs of a case agree,
 # 0 if they agree no more than runs of different cases, and NA without reruns.
-rerun_reliability <- function(x, s = 1L) {
+rerun_reliability <- function(x) {
   if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
   runs <- pattern_lengths(x)
-  weight <- pattern_weights(x) * (x$patterns$answer[, s] > 0L)
-  same <- predict_answer(pattern_counts(x), x$patterns$answer[, s])
+  answer <- x$patterns$answer[, 1L]
+  weight <- pattern_weights(x) * (answer > 0L)
+  same <- predict_answer(pattern_counts(x), answer)
   same[weight == 0] <- 0
   share <- sum(weight * same) / sum(weight * runs)
   differ <- sum(weight * same * (runs - same)) / sum(weight * runs * (runs - 1) / 2)

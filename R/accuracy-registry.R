@@ -11,7 +11,6 @@
 # * likelihood: is the accuracy of a system a parameter of a likelihood?
 # * clips, bins: does it use `clip` and `bin_width`?
 # * iterated: is it iterative, so that estimates that should be equal may differ slightly?
-# * compiled: can a study run it in compiled code?
 # * stand_in: method whose replicates give the correlation of systems, if its replicates are slow
 # * draws: interval whose draws compare_systems() uses if the estimate has no interval
 # * common: default assumption about shared errors; NULL if the user cannot choose one
@@ -22,8 +21,8 @@
 # * of_family: the same, for a family of models that is fitted in R
 new_method <- function(id, words, model, estimate, of_posterior = NULL, of_family = of_posterior,
                        posterior = FALSE, likelihood = FALSE, clips = FALSE, bins = FALSE,
-                       iterated = TRUE, compiled = TRUE, stand_in = id, draws = "bootstrap",
-                       common = NULL, explain = NULL) {
+                       iterated = TRUE, stand_in = id, draws = "bootstrap", common = NULL,
+                       explain = NULL) {
   mget(names(formals()))
 }
 
@@ -145,10 +144,10 @@ is_averaged <- function(x) method_of(x)$model == "own"
 has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 
 runs_compiled <- function(options) {
-  of <- list(options = options)
-  method <- method_of(of)
-  isTRUE(method$compiled) && interval_of(of)$compiled &&
-    (is_averaged(of) || identical(common_of(options), method$common)) &&
+  estimator <- list(options = options)
+  method <- method_of(estimator)
+  interval_of(estimator)$compiled &&
+    (is_averaged(estimator) || identical(common_of(options), method$common)) &&
     is.null(options$model$family) && !has_formula(options$model) &&
     !is_outside_core(options$model) && !isTRUE(options$gold > 0L)
 }
@@ -196,8 +195,10 @@ check_accuracy_options <- function(x) {
 # The only place with rules about which method, interval, model, fit, clusters and gold cases can be
 # combined.
 check_pair <- function(options, model, fit, gold = NULL) {
-  of <- list(options = options)
-  why <- pair_misfit(method_of(of), interval_of(of), model, fit, !is.null(options$cluster), gold)
+  pair <- list(options = options)
+  why <- pair_misfit(
+    method_of(pair), interval_of(pair), model, fit, !is.null(options$cluster), gold
+  )
   abort_argument_if(!is.null(why), why$arg, why$message)
 }
 
@@ -247,19 +248,16 @@ rule_of <- function(method, model) {
 
 # Models that are fitted in R, and fits with only a posterior, support few methods and intervals.
 rule_misfit <- function(field, method, interval, fit) {
-  intervals <- accuracy_intervals
-  scored <- if (!is.null(fit$scored)) {
-    ids_with("hidden", Filter(function(record) record$spread == "delta", intervals))
-  }
   having <- list(
     method = ids_with(field, accuracy_methods),
-    interval = c(ids_with("own_fit", intervals), scored)
+    interval = c(
+      ids_with("own_fit", accuracy_intervals),
+      if (!is.null(fit$scored)) ids_with("hidden", accuracy_intervals)
+    )
   )
-  used <- c(method = method$id, interval = interval$id)
-  off <- names(used)[!unlist(Map(`%in%`, used, having))]
-  if (length(off) == 0L) return(NULL)
-  arg <- off[[1L]]
-  misfit_of(arg, "{.code ", arg, " = \"", used[[arg]], "\"} ", if (field == "of_family") {
+  used <- list(method = method$id, interval = interval$id)
+  arg <- names(used)[!unlist(Map(`%in%`, used, having))][1L]
+  if (!is.na(arg)) misfit_of(arg, "{.code ", arg, " = \"", used[[arg]], "\"} ", if (field == "of_family") {
     "does not work with families of models."
   } else {
     "needs a model, of which a fit by {.fun as_rater_fit} has only the posterior."
@@ -275,7 +273,7 @@ knows_model <- function(method, model, fit) {
 }
 
 model_misfit <- function(method, model, fit) {
-  having <- names(Filter(function(m) m$model == "any", accuracy_methods))
+  having <- names(Filter(function(method) method$model == "any", accuracy_methods))
   misfit_of(if (is.null(fit)) "model" else "method",
     "{.code method = \"", method$id, "\"} ", switch(method$model,
       own = "has models of its own.", k = "rests on the K-model, fitted by algebra."

@@ -178,8 +178,9 @@ check_gold_probability <- function(probability, case) {
 count_gold <- function(estimate) sum(weights_of_cases(estimate$fit$x)[estimate$gold$case])
 
 # Warnings about gold cases before they are used. For `kind`, see resolve_gold().
-warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
+warn_gold <- function(gold, x) {
   n <- length(gold$case)
+  kind <- gold_kind(gold, x)
   if (n == 0L) return(invisible())
   warn_if(kind == "undeclared", "hand_picked",
     "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by

@@ -237,24 +237,20 @@ log_ratio <- function(theta, share, size) {
   size * (part(share, theta) + part(1 - share, 1 - theta))
 }
 
-# Cells of equal probability under Beta(1/2, 1/2), the flat part of the distribution.
-share_grid <- function(n = 2000L) {
-  u <- (seq_len(n) - 0.5) / n
-  list(value = sin(pi * u / 2)^2, slope = pi / 2 * sin(pi * u))
-}
-
 # Half of the mixture is the estimate from ratings, with the largest width that combined_interval()
-# uses.
+# uses. The other half is flat: cells of equal probability under Beta(1/2, 1/2).
 mean_likelihood <- function(share, size, from_ratings, cases) {
-  grid <- share_grid()
-  law <- rep(1, length(grid$value))
+  n <- 2000L
+  u <- (seq_len(n) - 0.5) / n
+  value <- sin(pi * u / 2)^2
+  law <- rep(1, n)
   if (!is.na(from_ratings$estimate) && !is.na(from_ratings$std.error)) {
     variance <- from_ratings$estimate * (1 - from_ratings$estimate)
     prior <- ratings_prior(from_ratings, Inf, variance, cases, default_widen)
-    normal <- stats::dnorm(grid$value, prior$centre, prior$sd) * grid$slope
-    law <- law / 2 + length(law) * normal / sum(normal) / 2
+    normal <- stats::dnorm(value, prior$centre, prior$sd) * sin(pi * u)
+    law <- law / 2 + n * normal / sum(normal) / 2
   }
-  mean(law * exp(log_ratio(grid$value, share, size)))
+  mean(law * exp(log_ratio(value, share, size)))
 }
 
 crossing <- function(above, range) {
