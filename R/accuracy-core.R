@@ -114,11 +114,12 @@ mixed_estimator <- function(independent, shared, back) {
 # Settings with which the core runs an estimator in a study.
 core_options <- function(estimator) {
   options <- attr(estimator, "options")
-  of <- list(options = options)
+  pair <- list(options = options)
+  averaged <- is_averaged(pair)
   # Averages have a sampling error without replicates.
-  if (!has_interval(of) || (interval_of(of)$average && is_averaged(of))) options$replicates <- 0L
+  if (!has_interval(pair) || (interval_of(pair)$average && averaged)) options$replicates <- 0L
   # If the user does not specify how errors are shared, the interval allows for shared errors.
-  options$common <- if (is_averaged(of) || is_stated(options)) core_common(options)
+  options$common <- if (averaged || is_stated(options)) core_common(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)
   options[c(
@@ -129,8 +130,8 @@ core_options <- function(estimator) {
 
 # Is an average needed? It takes most of the time, and all estimators of a panel use the same one.
 needs_average <- function(options) {
-  of <- list(options = options)
-  is_averaged(of) || interval_of(of)$average
+  pair <- list(options = options)
+  is_averaged(pair) || interval_of(pair)$average
 }
 
 # Assumption about errors that systems and raters share: `common` of estimate_accuracy(). The
@@ -176,14 +177,11 @@ common_note <- function(x) {
   common <- common_of(x$options)
   share <- x$details$common[!is.na(x$table$estimate)]
   if (is.null(common) || all(is.na(share))) return(NULL)
-  if (asks_average(x$options) && max(share, na.rm = TRUE) == 0) {
-    return(if (panel_kind(x) == "machines") {
-      "Assumed: independent errors; ratings cannot test this."
-    } else {
-      "Assumed: independent errors; ratings show no sign of shared ones, nor rule them out."
-    })
+  no_sign <- asks_average(x$options) && max(share, na.rm = TRUE) == 0
+  if (no_sign && panel_kind(x) != "machines") {
+    return("Assumed: independent errors; ratings show no sign of shared ones, nor rule them out.")
   }
-  assumed <- switch(as.character(common),
+  assumed <- switch(if (no_sign) "none" else as.character(common),
     none = "independent errors", all = "all errors shared with the raters",
     paste0(if (is.character(common)) "typical ", "shared errors, ", moved_words(share),
       " of the way")
@@ -198,9 +196,8 @@ moved_words <- function(share) {
 # The same assumption, for a methods paragraph.
 explain_common <- function(estimate) {
   share <- estimate$details$common
-  of <- if (asks_average(estimate$options) && max(share, na.rm = TRUE) == 0) "no sign" else
-    as.character(common_of(estimate$options))
-  words <- switch(of,
+  no_sign <- asks_average(estimate$options) && max(share, na.rm = TRUE) == 0
+  words <- switch(if (no_sign) "no sign" else as.character(common_of(estimate$options)),
     `no sign` = "These models take errors to be independent given the truth; the ratings show no
       sign of shared errors, nor rule them out, so the estimate is the average as it stands.",
     typical = "These models take errors to be independent given the truth; since raters and systems

@@ -162,9 +162,9 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   table <- is.data.frame(known_truth)
   labels <- if (table) as_label(known_truth$case) else names(known_truth)
   object[] <- Map(function(estimate, cases) {
-    own <- labels %in% cases
-    if (!any(own)) return(stats::update(estimate, ...))
-    part <- if (table) known_truth[own, ] else known_truth[own]
+    at <- labels %in% cases
+    if (!any(at)) return(stats::update(estimate, ...))
+    part <- if (table) known_truth[at, ] else known_truth[at]
     stats::update(estimate, part, gold_sample, ...)
   }, unclass(object), groups)
   object

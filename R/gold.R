@@ -78,10 +78,10 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   if (is.null(evidence)) return(list(known = logical(length(first))))
   paired <- !is.null(second)
   answers <- evidence$answer[, first, drop = FALSE]
-  others <- if (paired) evidence$answer[, second, drop = FALSE] else 0L * answers # never right
+  compared <- if (paired) evidence$answer[, second, drop = FALSE] else 0L * answers # never right
   of_gold <- function(x) x[evidence$at, , drop = FALSE]
-  part <- gold_part(evidence, answers > 0L & (others > 0L | !paired))
-  differ <- answers != others & part$weight > 0
+  part <- gold_part(evidence, answers > 0L & (compared > 0L | !paired))
+  differ <- answers != compared & part$weight > 0
   known <- part$gold > 0 & colSums(differ) > 0 &
     stand_for(part$weight * differ, part$w * of_gold(differ), part$drawn)
   if (!any(known)) return(list(known = known))
@@ -99,18 +99,18 @@ gold_accuracy <- function(evidence, first, second = NULL) {
     fill_unrated(predict_answer(evidence$predicted, pick(answer)), part$weight)
   }
   q <- expected(answers)
-  q_others <- if (paired) expected(others) else 0
+  q_compared <- if (paired) expected(compared) else 0
   right <- function(answer) of_gold(pick(answer)) == evidence$truth
   x <- gold_quantity(
     replace(part, c("weight", "w"), list(part$weight * counts, part$w * of_gold(counts))),
-    right(answers) - right(others), differ * (q - q_others),
+    right(answers) - right(compared), differ * (q - q_compared),
     if (paired) correct_difference else correct_share,
     function(x) as_part(x, ifelse(among, share, 1), among),
     if (paired) function(x) x$variance else share_variance
   )
   if (!paired) x$seen <- x$alone
   c(x, list(
-    differ = share, one_right = colSums(part$weight * differ * (q + q_others)) / cases,
+    differ = share, one_right = colSums(part$weight * differ * (q + q_compared)) / cases,
     all = cases, disputed = colSums(gold & of_gold(differ)), known = known
   ))
 }
@@ -283,11 +283,11 @@ correct_mean <- function(y, q, prediction, scale, least_variance = 0, w = 1) {
   variance <- scale(alone, sum_of_squares(y, w) / m, m / design)
   slope <- slope_on(y, q, prediction$variance, w, m / design)
   explained <- pmin(1, prediction$variance / pmax(variance, least_variance))
-  rest <- y - rep(slope, each = nrow(y)) * q
-  left <- variance_left(y, rest, w, variance, explained)
+  residuals <- function() y - rep(slope, each = nrow(y)) * q
+  left <- variance_left(y, residuals(), w, variance, explained)
   unaided <- !is.finite(left) | left >= design - 1e-12 | slope <= 0
   slope[unaided] <- 0
-  rest <- y - rep(slope, each = nrow(y)) * q
+  rest <- residuals()
   list(
     estimate = colSums(w * rest) / m + slope * prediction$mean, slope = slope,
     ratio = ifelse(unaided, design, left), variance = variance, rest = w * centred(rest, w),
@@ -313,13 +313,13 @@ slope_on <- function(y, q, spread, w, effective) {
   ifelse(spread <= 0, 0, pmin(pmax(slope, 0), 1))
 }
 
-# Variance of `rest`, relative to the variance of y. Few gold cases may vary less than predictions,
+# Variance of `residual`, relative to the variance of y. Few gold cases may vary less than predictions,
 # which explain at most the share `explained` of the variance.
-variance_left <- function(y, rest, w, variance, explained) {
+variance_left <- function(y, residual, w, variance, explained) {
   before <- 1 - prior_slope^2 * explained
   # Both sums use squared weights, so that useless predictions leave the variance unchanged.
   design <- colSums(w^2) / colSums(w > 0)
-  (sum_of_squares(rest, w, w^2) + prior_cases * before * variance * design) /
+  (sum_of_squares(residual, w, w^2) + prior_cases * before * variance * design) /
     (sum_of_squares(y, w, w^2) / design + prior_cases * variance)
 }
 
@@ -355,20 +355,20 @@ in_clusters <- function(x, cluster, variance = share_variance(x), counts = TRUE 
   enough <- x$clusters >= fewest_clusters
   # Few clusters are also fitted by a slope.
   ratio <- clustered_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
-  alone <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
-  worse <- which(enough & ratio >= alone)
+  unaided <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
+  worse <- which(enough & ratio >= unaided)
   x$estimate[worse] <- x$alone[worse]
   x$slope[worse] <- 0
   x$rest[, worse] <- x$answers[, worse]
-  x$ratio <- ifelse(enough, pmin(ratio, alone), x$ratio)
-  x$at_hand <- x$at_hand * ifelse(enough, alone / x$design, 1)
-  x$design <- ifelse(enough, alone, x$design)
+  x$ratio <- ifelse(enough, pmin(ratio, unaided), x$ratio)
+  x$at_hand <- x$at_hand * ifelse(enough, unaided / x$design, 1)
+  x$design <- ifelse(enough, unaided, x$design)
   x
 }
 
 # At least the ratio for independent cases. `fitted`: number of parameters fitted to gold cases.
-clustered_ratio <- function(x, ratio, rest, cluster, fitted, variance) {
-  between <- colSums(rowsum(rest, cluster)^2) * x$clusters / (x$clusters - fitted)
+clustered_ratio <- function(x, ratio, deviations, cluster, fitted, variance) {
+  between <- colSums(rowsum(deviations, cluster)^2) * x$clusters / (x$clusters - fitted)
   pmax(ratio, between / (variance * x$gold))
 }
 
