@@ -114,10 +114,10 @@ mixed_estimator <- function(independent, shared, back) {
 # Settings with which the core runs an estimator in a study.
 core_options <- function(estimator) {
   options <- attr(estimator, "options")
-  pair <- list(options = options)
-  averaged <- is_averaged(pair)
+  averaged <- is_averaged(options = options)
+  interval <- interval_of(options = options)
   # Averages have a sampling error without replicates.
-  if (!has_interval(pair) || (interval_of(pair)$average && averaged)) options$replicates <- 0L
+  if (is.null(interval$find) || (interval$average && averaged)) options$replicates <- 0L
   # If the user does not specify how errors are shared, the interval allows for shared errors.
   options$common <- if (averaged || is_stated(options)) core_common(options)
   options$margin <- robust_quantile(options, options$conf_level)
@@ -130,8 +130,7 @@ core_options <- function(estimator) {
 
 # Is an average needed? It takes most of the time, and all estimators of a panel use the same one.
 needs_average <- function(options) {
-  pair <- list(options = options)
-  is_averaged(pair) || interval_of(pair)$average
+  is_averaged(options = options) || interval_of(options = options)$average
 }
 
 # Assumption about errors that systems and raters share: `common` of estimate_accuracy(). The

@@ -128,26 +128,27 @@ resolve_interval <- function(interval, gold, x) {
   if (combined && is_one_rater(x)) interval_corrected$id else interval
 }
 
-# Records of an estimate, or of anything with options. User-defined methods and calibrated judges
-# bring the records with them.
-method_of <- function(x) x$options$record %||% accuracy_methods[[x$options$method]]
+# Records of an estimate, or of options. User-defined methods and calibrated judges bring the records
+# with them.
+method_of <- function(x, options = x$options) {
+  options$record %||% accuracy_methods[[options$method]]
+}
 
-interval_of <- function(x) {
-  x$options$interval_record %||% accuracy_intervals[[x$options$interval]]
+interval_of <- function(x, options = x$options) {
+  options$interval_record %||% accuracy_intervals[[options$interval]]
 }
 
 has_interval <- function(x) !is.null(interval_of(x)$find)
 
-is_averaged <- function(x) method_of(x)$model == "own"
+is_averaged <- function(x, options = x$options) method_of(options = options)$model == "own"
 
 # Are the replicates of another method used for the correlation of systems?
 has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 
 runs_compiled <- function(options) {
-  estimator <- list(options = options)
-  method <- method_of(estimator)
-  interval_of(estimator)$compiled &&
-    (is_averaged(estimator) || identical(common_of(options), method$common)) &&
+  method <- method_of(options = options)
+  interval_of(options = options)$compiled &&
+    (method$model == "own" || identical(common_of(options), method$common)) &&
     is.null(options$model$family) && !has_formula(options$model) &&
     !is_outside_core(options$model) && !isTRUE(options$gold > 0L)
 }
@@ -195,9 +196,9 @@ check_accuracy_options <- function(x) {
 # The only place with rules about which method, interval, model, fit, clusters and gold cases can be
 # combined.
 check_pair <- function(options, model, fit, gold = NULL) {
-  pair <- list(options = options)
   why <- pair_misfit(
-    method_of(pair), interval_of(pair), model, fit, !is.null(options$cluster), gold
+    method_of(options = options), interval_of(options = options), model, fit,
+    !is.null(options$cluster), gold
   )
   abort_argument_if(!is.null(why), why$arg, why$message)
 }

@@ -216,7 +216,7 @@ estimate_by_group <- function(x, by, fit, gold, given) {
   given$interval <- resolve_interval(given$interval, gold, x)
   options <- c(check_accuracy_options(given), threads = check_threads(given$threads))
   # Marks gold cases for the likelihood of the raters if the interval does not use them.
-  if (!is.null(gold) && is.null(interval_of(list(options = options))$gold)) {
+  if (!is.null(gold) && is.null(interval_of(options = options)$gold)) {
     gold$kind <- "likelihood"
   }
   estimate_by(x, by, function(x, cluster, gold) {
@@ -259,7 +259,7 @@ draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
   scored <- !is.null(fit$scored)
-  averages <- method$model == "own" || interval_of(draft)$average || asks_average(options)
+  averages <- needs_average(options) || asks_average(options)
   if (averages && !scored) draft$average <- average_of(fit, options)
   rule <- rule_of(method, fit$model)
   draft$point <- if (is.null(rule)) method$estimate(fit, options, draft$average) else

@@ -3,9 +3,7 @@
 
 # Does the average leave out constant raters? Not if the user gives the share of shared errors.
 # (Fits with known truths or raters are not k_fits, see fit_of_varied().)
-averages_varied <- function(options) {
-  method_of(list(options = options))$model == "own" && !is_stated(options)
-}
+averages_varied <- function(options) is_averaged(options = options) && !is_stated(options)
 
 fit_of_varied <- function(fit, options) {
   if (!inherits(fit, "k_fit") || !averages_varied(options)) return(fit)
@@ -23,8 +21,7 @@ fit_of_varied <- function(fit, options) {
 average_of <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs", "constant_raters", "labels_only")) return(NULL)
   check_model_size(fit$x)
-  if (method_of(list(options = options))$model != "own" && !is_stated(options) &&
-        !knows_some(fit$known)) {
+  if (!is_averaged(options = options) && !is_stated(options) && !knows_some(fit$known)) {
     fit$x <- without_constant_raters(fit$x)
   }
   estimator <- make_estimator(fit, method_average, options)

@@ -1,7 +1,7 @@
 # Methods based on the K-model fitted by algebra; the formulas are in src/core/accuracy.
 
 estimate_k_model <- function(fit, options, average) {
-  estimator <- make_estimator(fit, method_of(list(options = options)), options)
+  estimator <- make_estimator(fit, method_of(options = options), options)
   point <- point_of(estimator)
   numbers <- point$numbers
   known <- numbers$cases > 0 & fit$identified == "yes"
