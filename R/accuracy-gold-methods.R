@@ -1,15 +1,17 @@
 # Prints the gold cases of an accuracy estimate, and updates an estimate with more gold cases.
 
 no_gold_sources <- tibble::tibble(
-  system = "", interval = "", estimate = 0, std.error = 0,
-  conf.low = 0, conf.high = 0, labels = 0, weight = 0,
-  reason = ""
+  system = "", interval = "",
+  !!!rlang::rep_named(
+    c("estimate", "std.error", "conf.low", "conf.high", "labels", "weight"), 0
+  ), reason = ""
 )[0L, ]
 
+# Columns of details that are computed by gold_test() and gold_common().
+gold_tests <- c("statistic", "p.value", "common", "common.low", "common.high")
+
 no_gold_details <- tibble::tibble(
-  system = "", gold = 0L, cases = 0, worth = 0,
-  statistic = 0, p.value = 0, common = 0, common.low = 0,
-  common.high = 0, reason = ""
+  system = "", gold = 0L, cases = 0, worth = 0, !!!rlang::rep_named(gold_tests, 0), reason = ""
 )[0L, ]
 
 # Columns with the estimates from gold cases and from ratings, a row per system.
@@ -96,7 +98,7 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
   if (!missing(known_truth)) {
     given <- as_gold_cases(known_truth, gold_sample)
     given$sample <- given$sample %||% if (gold$sample == "random") gold$sample
-    given[c("target", "widen")] <- gold$settings[c("target", "widen")]
+    given[names(gold$settings)] <- gold$settings
     more <- resolve_gold(given, NULL, x)
     gold <- if (length(gold$case) == 0L) more else merge_gold(gold, more, x)
     if (!gold_measures(gold)) {

@@ -361,11 +361,10 @@ gold_details <- function(table, known, x, from_ratings, settings, lack) {
       gold_test(x, from_ratings), gold_common(interval, ends$independent, ends$shared)
     )
   }
-  tests <- rlang::set_names(c("statistic", "p.value", "common", "common.low", "common.high"))
   columns_tibble(
     system = table$system, gold = as.integer(of_known(known, x$gold, 0)),
     cases = of_known(known, x$cases, table$n), worth = of_known(known, x$design / x$ratio),
-    !!!lapply(tests, function(name) of_known(known, columns[[name]])), reason = unname(lack),
+    !!!lapply(rlang::set_names(gold_tests), function(name) of_known(known, columns[[name]])), reason = unname(lack),
     why = rlang::names2(lack)
   )
 }

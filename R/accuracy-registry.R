@@ -258,7 +258,8 @@ rule_misfit <- function(field, method, interval, fit) {
   )
   used <- list(method = method$id, interval = interval$id)
   arg <- names(used)[!unlist(Map(`%in%`, used, having))][1L]
-  if (!is.na(arg)) misfit_of(arg, "{.code ", arg, " = \"", used[[arg]], "\"} ", if (field == "of_family") {
+  if (is.na(arg)) return(NULL)
+  misfit_of(arg, "{.code ", arg, " = \"", used[[arg]], "\"} ", if (field == "of_family") {
     "does not work with families of models."
   } else {
     "needs a model, of which a fit by {.fun as_rater_fit} has only the posterior."

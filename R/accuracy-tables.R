@@ -139,9 +139,10 @@ replicate_table <- function(x) {
 }
 
 no_members <- tibble::tibble(
-  system = "", accuracy = "", errors = "", difficulty = 0,
-  concentration = 0, log_prior = 0, log_evidence = 0, weight = 0,
-  estimate = 0, std.error = 0, rater_accuracy = 0
+  system = "", accuracy = "", errors = "", !!!rlang::rep_named(c(
+    "difficulty", "concentration", "log_prior", "log_evidence", "weight", "estimate", "std.error",
+    "rater_accuracy"
+  ), 0)
 )[0L, ]
 
 #' Estimates by group

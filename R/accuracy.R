@@ -384,9 +384,11 @@ stack_systems <- function(systems, tables) {
 # Completes `parts` for scores. The dependence weight is 1: independence cannot be checked.
 parts_of_scores <- function(parts, fit, value) {
   raters <- fit$scored$raters
+  unknown <- is.na(value)
   wrong <- raters * (1 - if (raters > 0L) fit$rater_accuracy else 0) + sum(1 - value, na.rm = TRUE)
-  known <- c("rater_error", "dependence_weight", "base_rate_range")
-  parts[known] <- list(wrong / (raters + sum(!is.na(value))), 1, base_rate_ranges(fit$x))
-  parts[known] <- lapply(parts[known], function(part) ifelse(is.na(value), NA_real_, part))
-  parts
+  known <- list(
+    rater_error = wrong / (raters + sum(!unknown)), dependence_weight = 1,
+    base_rate_range = base_rate_ranges(fit$x)
+  )
+  replace(parts, names(known), lapply(known, function(part) ifelse(unknown, NA_real_, part)))
 }

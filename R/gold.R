@@ -313,8 +313,8 @@ slope_on <- function(y, q, spread, w, effective) {
   ifelse(spread <= 0, 0, pmin(pmax(slope, 0), 1))
 }
 
-# Variance of `residual`, relative to the variance of y. Few gold cases may vary less than predictions,
-# which explain at most the share `explained` of the variance.
+# Variance of `residual`, relative to the variance of y. Few gold cases may vary less than
+# predictions, which explain at most the share `explained` of the variance.
 variance_left <- function(y, residual, w, variance, explained) {
   before <- 1 - prior_slope^2 * explained
   # Both sums use squared weights, so that useless predictions leave the variance unchanged.

@@ -48,10 +48,10 @@ estimate_latent <- function(fit, options, average) {
   )
 }
 
-no_bins <- data.frame(
-  lower = double(), upper = double(), probability = double(), cases = double(),
-  agreement = double(), estimate_raw = double(), estimate = double()
-)
+no_bins <- data.frame(rlang::rep_named(
+  c("lower", "upper", "probability", "cases", "agreement", "estimate_raw", "estimate"),
+  list(double())
+))
 
 # Estimates from a posterior given by the user, and their replicates for other pattern weights.
 # `rule`: a function of answers, posterior, weights and options that returns the accuracy of one
@@ -216,7 +216,8 @@ case_replicates <- function(estimator, resampling, tick) {
 # Estimates by a user-defined function. `given`: other arguments of estimate_accuracy().
 estimate_by_function <- function(x, run, given, by) {
   if (in_database(x)) abort_no_cases("A function as {.arg method} is given cases")
-  options <- c(function_options(given), list(record = function_method(run)))
+  options <- function_options(given)
+  options$record <- function_method(run)
   estimate_by(x, by, function(x, cluster, gold) {
     options$cluster <- number_clusters(cluster)
     function_estimate(x, options)

@@ -82,8 +82,8 @@ warn_above <- function(topic, message, names, share, unit, least = 0, i = NULL) 
 reason_notes <- function(table, rows, most = 4L, no = "interval") {
   why <- why_of(table)
   key <- keys(list(why, table$reason))
-  vapply(unique(key[!is.na(table$reason)]), function(reason) {
-    at <- which(key == reason)
+  vapply(unique(key[!is.na(table$reason)]), function(number) {
+    at <- which(key == number)
     first <- at[[1L]]
     begins <- if (isTRUE(is.na(table[["estimate"]][first]))) "NA for" else switch(why[[first]],
       chance = "For", no_interval = , same_answers = paste("No", no, "for"), "From ratings alone,"
