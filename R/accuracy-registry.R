@@ -128,8 +128,8 @@ resolve_interval <- function(interval, gold, x) {
   if (combined && is_one_rater(x)) interval_corrected$id else interval
 }
 
-# Records of an estimate, or of options. User-defined methods and calibrated judges bring the records
-# with them.
+# Records of an estimate, or of options. User-defined methods and calibrated judges bring the
+# records with them.
 method_of <- function(x, options = x$options) {
   options$record %||% accuracy_methods[[options$method]]
 }

@@ -282,6 +282,7 @@ sequence_difference <- function(x, target, conf_level) {
 # arguments: `from_ratings`, the estimates from ratings, and settings.
 gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
                           believes = FALSE) {
+  stopifnot(rlang::is_bool(anytime), rlang::is_bool(believes))
   call_with <- function(interval) {
     function(x, from_ratings, settings) {
       known <- c(list(x = x, from_ratings = from_ratings), settings)

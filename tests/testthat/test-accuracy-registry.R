@@ -7,7 +7,7 @@ pairs_of_registry <- function() {
 }
 
 test_that("records have all their fields, in their types", {
-  flags <- c("posterior", "likelihood", "clips", "bins", "iterated", "compiled")
+  flags <- c("posterior", "likelihood", "clips", "bins", "iterated")
   for (method in accuracy_methods) {
     expect_true(all(vapply(method[flags], rlang::is_bool, NA)))
     expect_identical(names(formals(method$estimate)), c("fit", "options", "average"))
@@ -25,7 +25,7 @@ test_that("a record with a property of the wrong type is refused when it is made
   expect_error(new_interval("mine", hidden = NA), "is_bool")
   expect_error(new_interval("mine", find = "robust"), "is.function")
   expect_error(new_interval("mine", spread = "gold"), "spread")
-  share <- function(x, alone, settings) x
+  share <- function(x, from_ratings, settings) x
   expect_error(
     gold_interval("mine", share, share, "", "", anytime = TRUE, believes = "no"), "believes"
   )
