@@ -33,7 +33,7 @@
 #'
 #' @param x An [estimate_accuracy()] result with method `"joint"`, `"shared"` or `"average"`.
 #' @param interval `"bootstrap"`, `"none"`, or with gold cases one of
-#'   `r list_ids(gold_intervals())`; `NULL` for the interval of the estimate. `"profile"` intervals
+#'   `r list_ids(gold_intervals)`; `NULL` for the interval of the estimate. `"profile"` intervals
 #'   are for accuracy only.
 #' @param systems Names of the systems whose matrices are computed; `NULL` for all.
 #' @param conf_level Nominal coverage of the intervals, in (0, 1); `NULL` for that of the estimate.
@@ -73,17 +73,19 @@ confusion.accuracy_estimate <- function(x, # nolint: object_name.
   conf_level <- check_level(conf_level %||% x$options$conf_level)
   abort_argument_if(!has_posterior(x), "x",
     "Method {.val {x$options$method}} estimates accuracy only, not a confusion matrix.",
-    i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
-  counts <- confusion_counts(without_gold(x))
-  draws <- table_draws(x, interval)
+    i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}}.")
   at <- match(systems, x$fit$x$systems)
-  cells <- confusion_cells(x, counts[at], draws, at, interval, conf_level)
+  counts <- confusion_counts(without_gold(x))[at]
+  draws <- table_draws(x, interval)
+  rows <- function(plan) metrics_of_table(x, plan, interval, conf_level, draws, at)
   known <- !is.null(draws$values) || measures_by_gold(x, interval)
-  found <- if (known) interval else interval_none$id
   new_confusion_estimate(
-    cells, recall_and_precision(x, counts[at], draws, at, interval, conf_level),
-    c(x$options[c("method", "replicates")],
-      list(interval = found, conf_level = conf_level, words = estimator_words(x))),
+    confusion_cells(rows, counts, systems, x$fit$x$categories),
+    recall_and_precision(rows, counts, x$fit$x$categories),
+    c(x$options[c("method", "replicates")], list(
+      interval = if (known) interval else interval_none$id, conf_level = conf_level,
+      words = estimator_words(x)
+    )),
     if (known) metric_interval_note(interval, conf_level, list(x))
   )
 }
@@ -99,8 +101,7 @@ confusion_counts <- function(estimate) {
   lapply(seq_along(x$systems), function(s) {
     posterior <- estimate$posterior[[s]]
     if (is.null(posterior) || is.na(estimate$table$estimate[[s]])) return(rep(NA_real_, n * n))
-    answer <- outer(pattern_answers(x)[, s], seq_len(n), `==`) * weight
-    as.vector(crossprod(answer, posterior))
+    counts_of_answers(pattern_answers(x)[, s], posterior, weight)
   })
 }
 
@@ -115,8 +116,9 @@ confusion_draws <- function(estimate) {
       "so many cells take too much memory (use fewer replicates than ", number(replicates), ")"
     )
   }
-  unknown <- !is.null(reason) || anyNA(estimate$fit$base_rates)
-  if (unknown) return(list(values = NULL, reason = reason))
+  if (!is.null(reason) || anyNA(estimate$fit$base_rates)) {
+    return(list(values = NULL, reason = reason))
+  }
   list(values = stand_in_replicates(estimate, "counts"), cells = cells, reason = NULL)
 }
 
@@ -130,33 +132,32 @@ in_blocks <- function(draws, s, f) {
   stack_rows(unname(blocks), function(at) f(draws$values[at, columns, drop = FALSE]))
 }
 
-# A row per system (numbers `at`), truth and answer. Tables are computed for some truths at a time.
-confusion_cells <- function(estimate, counts, draws, at, interval, conf_level) {
-  categories <- estimate$fit$x$categories
+# A row per system, truth and answer. `rows`: a function of a plan, see metrics_of_table(). Tables
+# are computed for some truths at a time.
+confusion_cells <- function(rows, counts, systems, categories) {
   n <- length(categories)
   block <- ceiling(seq_len(n) / max(1, most_in_block %/% n^3))
-  found <- stack_rows(unname(split(seq_len(n), block)), function(truth) {
-    metrics_of_table(estimate, cell_plan(categories, truth), interval, conf_level, draws, at)
+  cells <- stack_rows(unname(split(seq_len(n), block)), function(truth) {
+    rows(cell_plan(categories, truth))
   })
-  found <- found[order(match(found$system, estimate$table$system[at])), ]
+  cells <- cells[order(match(cells$system, systems)), ]
   columns_tibble(
-    system = found$system, truth = found$category,
-    prediction = rep(categories, nrow(found) / n), !!!found[c("estimate", interval_columns)],
-    n = unlist(counts), reason = found$reason
+    system = cells$system, truth = cells$category,
+    prediction = rep(categories, nrow(cells) / n), !!!cells[c("estimate", interval_columns)],
+    n = unlist(counts), reason = cells$reason
   )
 }
 
 # Recall and precision, computed as metrics.
-recall_and_precision <- function(estimate, counts, draws, at, interval, conf_level) {
-  categories <- estimate$fit$x$categories
-  plan <- metric_plan(built_in_metrics[c("recall", "precision")], categories, NULL, list())
-  found <- metrics_of_table(estimate, plan, interval, conf_level, draws, at)
+recall_and_precision <- function(rows, counts, categories) {
+  metrics <- built_in_metrics[c("recall", "precision")]
+  cells <- rows(metric_plan(metrics, categories, NULL, list()))
+  n <- lapply(counts, function(cases) {
+    table_sums(matrix(cases, 1L), length(categories))[c("truth", "answer")]
+  })
   columns_tibble(
-    !!!found[c("system", "category")], measure = found$metric,
-    !!!found[c("estimate", interval_columns)],
-    n = unlist(lapply(counts, function(of) {
-      table_sums(matrix(of, 1L), length(categories))[c("truth", "answer")]
-    })), reason = found$reason
+    !!!cells[c("system", "category")], measure = cells$metric,
+    !!!cells[c("estimate", interval_columns)], n = unlist(n), reason = cells$reason
   )
 }
 
@@ -203,21 +204,19 @@ moved_to <- function(values, estimate) {
 # `note`: what the intervals contain; NULL if there are none.
 new_confusion_estimate <- function(cells, categories, options, note) {
   mean_of <- function(measure) mean_known(categories$estimate[categories$measure == measure])
-  has_interval <- has_interval(list(options = options))
+  known_as <- function(value) if (is.null(note)) value[NA_integer_] else value
   systems <- unique(cells$system)
   facts <- list(
     systems = length(systems), categories = length(unique(cells$truth)),
     recall = mean_of("recall"), precision = mean_of("precision"), method = options$method,
-    interval = options$interval, conf_level = if (has_interval) options$conf_level else NA_real_,
-    replicates = if (has_interval) options$replicates else NA_integer_
+    interval = options$interval, conf_level = known_as(options$conf_level),
+    replicates = known_as(options$replicates)
   )
   size <- paste0(
     count_noun(facts$systems, "system"), ", ",
     count_noun(facts$categories, "category", "categories")
   )
-  by_category <- stack_rows(systems, function(system) {
-    data.frame(system = system, category_columns(categories, system))
-  })
+  by_category <- category_columns(categories)
   new_result("confusion_estimate",
     tables = list(cells = cells, categories = categories), facts = facts, options = options,
     line = sprintf("%s: mean recall %s, mean precision %s", size,
@@ -262,22 +261,17 @@ as.matrix.confusion_estimate <- function(x, ...) {
 }
 
 matrices_of <- function(cells) {
-  lapply(split(cells, factor(cells$system, unique(cells$system))), function(of) {
-    labels <- unique(of$truth)
-    matrix(
-      of$estimate, length(labels), byrow = TRUE,
-      dimnames = list(truth = labels, prediction = labels)
-    )
-  })
+  labels <- unique(cells$truth)
+  lapply(split(cells$estimate, in_order(cells$system)), matrix,
+    length(labels), byrow = TRUE, dimnames = list(truth = labels, prediction = labels))
 }
 
-# Recall and precision of a system, a row per category.
-category_columns <- function(table, system) {
-  table <- table[table$system == system, ]
+# Recall and precision, a row per system and category.
+category_columns <- function(table) {
   recall <- table[table$measure == "recall", ]
   precision <- table[table$measure == "precision", ]
   data.frame(
-    category = recall$category, recall = format_estimates(recall),
+    system = recall$system, category = recall$category, recall = format_estimates(recall),
     precision = format_estimates(precision), cases = decimals(recall$n, 1L),
     answers = number(round(precision$n, 1L))
   )

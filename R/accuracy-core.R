@@ -6,14 +6,14 @@
 make_estimator <- function(fit, method, options) {
   rule <- rule_of(method, fit$model)
   if (!is.null(rule)) return(rule(fit, options)$estimator)
-  of <- estimator_setup(fit, method, options)
+  arguments <- estimator_setup(fit, method, options)
   tick <- no_tick
   if (method$model == "own") {
     bar <- progress_bar("Models", 100L)
     on.exit(bar$close())
     tick <- bar$tick
   }
-  pointer <- core_estimator(fit$x$patterns, of$weight, of$setup, tick)
+  pointer <- core_estimator(fit$x$patterns, arguments$weight, arguments$setup, tick)
   structure(pointer, made_of = list(fit = fit, method = method, options = options))
 }
 
@@ -46,8 +46,10 @@ replicating_estimator <- function(fit, method, options, paired = FALSE) {
   linear <- method$likelihood && fit$method != "pairs" && is.null(fit$refit) &&
     is.null(options$deviance) && (paired || n_systems(fit$x) > many_systems)
   if (!linear) return(make_estimator(fit, method, options))
-  of <- estimator_setup(fit, method, options)
-  structure(c(list(patterns = fit$x$patterns), of), class = "linear_estimator")
+  structure(
+    c(list(patterns = fit$x$patterns), estimator_setup(fit, method, options)),
+    class = "linear_estimator"
+  )
 }
 
 many_cases <- 1e6
@@ -72,32 +74,34 @@ point_of <- function(estimator) {
   point
 }
 
-# A row per replicate. With `what` "accuracy" a column per system; with "counts" expected numbers of
-# cases by truth and answer (answers vary fastest, then truths, then systems). For `resampling`, see
-# resampling().
-replicates_of <- function(estimator, what, resampling, tick = no_tick) {
+# Expected numbers of cases by truth and answer (answers vary fastest). Answers are 0 if missing.
+counts_of_answers <- function(answer, posterior, weight) {
+  as.vector(crossprod(outer(answer, seq_len(ncol(posterior)), `==`) * weight, posterior))
+}
+
+# A row per replicate. With `quantity` "accuracy" a column per system; with "counts" expected
+# numbers of cases by truth and answer (answers vary fastest, then truths, then systems). For
+# `resampling`, see resampling().
+replicates_of <- function(estimator, quantity, resampling, tick = no_tick) {
   if (inherits(estimator, "case_estimator")) {
     case_replicates(estimator, resampling, tick)
   } else if (inherits(estimator, "linear_estimator")) {
-    linear_replicates(estimator, resampling, tick)
+    # The core counts systems, `tick` counts replicates.
+    per_system <- resampling$replicates / ncol(estimator$patterns$answer)
+    core_linear_replicates(
+      estimator$patterns, estimator$weight, estimator$setup, resampling,
+      function(done) tick(floor(done * per_system))
+    )
   } else if (is.function(estimator)) {
-    stack_rows(resampled(function(weight) estimator(weight, what), resampling, tick = tick))
+    stack_rows(resampled(function(weight) estimator(weight, quantity), resampling, tick = tick))
   } else if (is.list(estimator)) {
-    own <- replicates_of(estimator$independent, what, resampling, tick)
-    shared <- replicates_of(estimator$shared, what, resampling) # uses the same resampled cases
-    between_ends(own, shared, rep(estimator$back, each = length(own) / length(estimator$back)))
+    independent <- replicates_of(estimator$independent, quantity, resampling, tick)
+    shared <- replicates_of(estimator$shared, quantity, resampling) # the same resampled cases
+    back <- rep(estimator$back, each = length(independent) / length(estimator$back))
+    between_ends(independent, shared, back)
   } else {
-    replicates_in_pieces(estimator, what, resampling, tick)
+    replicates_in_pieces(estimator, quantity, resampling, tick)
   }
-}
-
-# `tick` counts replicates. The time is proportional to the number of systems.
-linear_replicates <- function(estimator, resampling, tick) {
-  per_system <- resampling$replicates / ncol(estimator$patterns$answer)
-  core_linear_replicates(
-    estimator$patterns, estimator$weight, estimator$setup, resampling,
-    function(done) tick(floor(done * per_system))
-  )
 }
 
 # An estimator with a given amount of shared errors: estimators for both ends of the range, and the
@@ -107,24 +111,15 @@ mixed_estimator <- function(independent, shared, back) {
   list(independent = independent, shared = shared, back = back)
 }
 
-# For each system: the ends of the profile of its accuracy in a joint fit; whether all fits
-# converged; and whether the profile found a higher maximum. If so, it is the profile around that
-# maximum.
-profile_ends <- function(fit, deviance, threads, tick) {
-  core_latent_profile(
-    fit$x$patterns, pattern_weights(fit$x), fit$known, model_for(fit$model, fit$x, fit$method),
-    deviance, threads, tick
-  )
-}
-
 # Settings with which the core runs an estimator in a study.
 core_options <- function(estimator) {
   options <- attr(estimator, "options")
-  of <- list(options = options)
+  averaged <- is_averaged(options = options)
+  interval <- interval_of(options = options)
   # Averages have a sampling error without replicates.
-  if (!has_interval(of) || (interval_of(of)$average && is_averaged(of))) options$replicates <- 0L
+  if (is.null(interval$find) || (interval$average && averaged)) options$replicates <- 0L
   # If the user does not specify how errors are shared, the interval allows for shared errors.
-  options$common <- if (is_averaged(of) || is_stated(options)) core_common(options)
+  options$common <- if (averaged || is_stated(options)) core_common(options)
   options$margin <- robust_quantile(options, options$conf_level)
   options$model <- unclass(options$model)
   options[c(
@@ -135,8 +130,7 @@ core_options <- function(estimator) {
 
 # Is an average needed? It takes most of the time, and all estimators of a panel use the same one.
 needs_average <- function(options) {
-  of <- list(options = options)
-  is_averaged(of) || interval_of(of)$average
+  is_averaged(options = options) || interval_of(options = options)$average
 }
 
 # Assumption about errors that systems and raters share: `common` of estimate_accuracy(). The
@@ -149,12 +143,12 @@ check_common <- function(common, method) {
   if (is.null(common)) return(NULL)
   abort_argument_if(is.null(method$common), "common",
     "{.code method = \"{method$id}\"} has no {.arg common}: its assumption is fixed.",
-    i = "Methods with {.arg common}: {.val {ids_with(\"common\", accuracy_methods())}}.")
+    i = "Methods with {.arg common}: {.val {ids_with(\"common\", accuracy_methods)}}.")
   if (is.character(common)) return(check_choice(common, common_words, "common"))
   check_number(common, "common", 0, 1)
 }
 
-common_of <- function(options) options$common %||% accuracy_methods()[[options$method]]$common
+common_of <- function(options) options$common %||% accuracy_methods[[options$method]]$common
 
 # Has the user given the share of shared errors? Intervals are then conditional on it.
 is_stated <- function(options) !is.null(options$common) && options$common != common_words[[1L]]
@@ -182,14 +176,11 @@ common_note <- function(x) {
   common <- common_of(x$options)
   share <- x$details$common[!is.na(x$table$estimate)]
   if (is.null(common) || all(is.na(share))) return(NULL)
-  if (asks_average(x$options) && max(share, na.rm = TRUE) == 0) {
-    return(if (panel_kind(x) == "machines") {
-      "Assumed: independent errors; ratings cannot test this."
-    } else {
-      "Assumed: independent errors; ratings show no sign of shared ones, nor rule them out."
-    })
+  no_sign <- asks_average(x$options) && max(share, na.rm = TRUE) == 0
+  if (no_sign && panel_kind(x) != "machines") {
+    return("Assumed: independent errors; ratings show no sign of shared ones, nor rule them out.")
   }
-  assumed <- switch(as.character(common),
+  assumed <- switch(if (no_sign) "none" else as.character(common),
     none = "independent errors", all = "all errors shared with the raters",
     paste0(if (is.character(common)) "typical ", "shared errors, ", moved_words(share),
       " of the way")
@@ -204,9 +195,8 @@ moved_words <- function(share) {
 # The same assumption, for a methods paragraph.
 explain_common <- function(estimate) {
   share <- estimate$details$common
-  of <- if (asks_average(estimate$options) && max(share, na.rm = TRUE) == 0) "no sign" else
-    as.character(common_of(estimate$options))
-  words <- switch(of,
+  no_sign <- asks_average(estimate$options) && max(share, na.rm = TRUE) == 0
+  words <- switch(if (no_sign) "no sign" else as.character(common_of(estimate$options)),
     `no sign` = "These models take errors to be independent given the truth; the ratings show no
       sign of shared errors, nor rule them out, so the estimate is the average as it stands.",
     typical = "These models take errors to be independent given the truth; since raters and systems

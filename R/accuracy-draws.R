@@ -63,10 +63,9 @@ estimate_accuracy.draws_fit <- function(x, # nolint: object_name.
                                         systems = NULL, known_truth = NULL, gold_sample = NULL,
                                         bins = list(), resampling = list(), ...) {
   check_dots_empty(...)
-  method <- check_choice(method)
-  record <- accuracy_methods()[[method]]
+  record <- accuracy_methods[[check_choice(method)]]
   options <- list(
-    method = method, interval = check_choice(interval, interval_posterior$id, "interval"),
+    method = record$id, interval = check_choice(interval, interval_posterior$id, "interval"),
     conf_level = check_level(conf_level), replicates = nrow(x$draws)
   )
   options$common <- check_common(common, record) %||%
@@ -101,11 +100,11 @@ draws_estimate <- function(fit, chosen, options, gold = NULL) {
   parts <- drawn_ends(fit)
   # Posterior from the raters without systems, for the current rows.
   fit$posterior <- parts$posterior
-  found <- with_one_seed({
-    found <- mixed_ends(fit, parts, options)
-    if (is.null(gold)) found else weighted_by_gold(found, fit$x, gold)
+  mixed <- with_one_seed({
+    mixed <- mixed_ends(fit, parts, options)
+    if (is.null(gold)) mixed else weighted_by_gold(mixed, fit$x, gold)
   })
-  as_draws_estimate(fit, found, options, gold)
+  as_draws_estimate(fit, mixed, options, gold)
 }
 
 # Draws at both ends of the range: `independent` and `shared` (draws x systems), and lists with the
@@ -125,8 +124,9 @@ drawn_ends <- function(fit) {
   right <- function(cells) rowSums(cells[, on_diagonal(size)])
   cut <- run_sampler(x, task, options)
   matrices <- max(task$prior$matrix_of)
-  shared <- lapply(seq_along(x$systems), function(s) cells_of(cut$draws, matrices + s, task))
-  own <- lapply(seq_along(x$systems), function(s) {
+  systems <- seq_along(x$systems)
+  shared <- lapply(systems, function(s) cells_of(cut$draws, matrices + s, task))
+  independent <- lapply(systems, function(s) {
     joined <- joined_task(fit, s)
     draws <- run_sampler(joined$x, joined$task, options, joined = TRUE)$draws
     cells <- cells_of(draws, matrices + 1L, joined$task)
@@ -135,8 +135,8 @@ drawn_ends <- function(fit) {
   })
   by_system <- function(cells) vapply(cells, right, numeric(nrow(cut$draws)))
   list(
-    shared = by_system(shared), independent = by_system(own), shared_cells = shared,
-    own_cells = own, posterior = cut$posterior
+    shared = by_system(shared), independent = by_system(independent), shared_cells = shared,
+    independent_cells = independent, posterior = cut$posterior
   )
 }
 
@@ -158,30 +158,30 @@ joined_task <- function(fit, s) {
 # per system): `back`, the share of the range, and the variance of each part.
 mixed_ends <- function(fit, parts, options) {
   x <- fit$x
-  own <- parts$independent
-  gap <- own - parts$shared
-  systems <- length(x$systems)
+  gap <- parts$independent - parts$shared
   centre <- if (is.null(options$common)) 1 else switch(as.character(options$common),
     typical = 1 / sqrt(max(used_categories(x), 2L) - 1), none = 0, all = 1, options$common
   )
-  kept <- own - centre * gap
-  sizes <- tibble::tibble(
-    back = rep(centre, systems), rater_error = wrong_share(fit), range = base_rate_ranges(x),
-    sampling = apply(kept, 2L, stats::sd), of_common = 0, of_hidden = 0
-  )
   share <- centre + 0 * gap
-  accuracy <- kept
+  accuracy <- parts$independent - centre * gap
+  sampling <- apply(accuracy, 2L, stats::sd)
+  sizes <- columns_tibble(
+    sampling = sampling, of_sampling = sampling^2, of_common = 0, of_hidden = 0, back = centre,
+    rater_error = wrong_share(fit), range = base_rate_ranges(x)
+  )
   if (asks_average(options)) {
-    none <- rep(0, systems)
-    open <- replace(open_share(fit), is.na(open_share(fit)), 1)
+    mean <- colMeans(accuracy)
+    none <- 0 * mean
+    open <- open_share(fit)
     error <- core_robust_error(
-      colMeans(kept), none, none, 1 + none, sizes$rater_error, sizes$range, open, panel_kind(x)
+      mean, none, none, 1 + none, sizes$rater_error, sizes$range, ifelse(is.na(open), 1, open),
+      panel_kind(x)
     )
     spread <- if (panel_kind(x) == "machines") 0 else common_spread
-    kept <- kept + rep(error$centre - colMeans(kept), each = nrow(kept))
     same <- as.matrix(same_share(fit))
     same[is.na(same)] <- 0
     diag(same) <- 1
+    kept <- accuracy + rep(error$centre - mean, each = nrow(gap))
     noise <- shared_noise(kept, same)
     deceived <- shared_noise(cbind(kept, noise), same) * rep(error$hidden, each = nrow(gap))
     share <- centre + spread * noise
@@ -189,10 +189,9 @@ mixed_ends <- function(fit, parts, options) {
     sizes$of_common <- spread^2 * colMeans(gap^2)
     sizes$of_hidden <- error$hidden^2
   }
-  sizes$of_sampling <- sizes$sampling^2
   accuracy <- clip01(accuracy)
-  cells <- lapply(seq_len(systems), function(s) {
-    mixed <- (1 - share[, s]) * parts$own_cells[[s]] + share[, s] * parts$shared_cells[[s]]
+  cells <- lapply(seq_len(ncol(gap)), function(s) {
+    mixed <- (1 - share[, s]) * parts$independent_cells[[s]] + share[, s] * parts$shared_cells[[s]]
     cells_with_accuracy(pmax(mixed, 0), accuracy[, s], length(x$categories))
   })
   list(accuracy = accuracy, cells = cells, sizes = sizes, ends = parts)
@@ -226,14 +225,13 @@ most_vague_draws <- 0.3
 half_vague_draws <- 10
 
 # Resamples draws with weights from the gold sample, and restores their order.
-weighted_by_gold <- function(found, x, gold) {
-  answer <- case_answers(x)[gold$case, , drop = FALSE]
+weighted_by_gold <- function(mixed, x, gold) {
+  answers <- case_answers(x)[gold$case, , drop = FALSE]
   for (s in seq_along(x$systems)) {
-    asked <- answer[, s] > 0L
-    m <- sum(asked)
+    m <- sum(answers[, s] > 0L)
     if (m == 0L) next
-    right <- sum(answer[asked, s] == gold$truth[asked])
-    before <- found$accuracy[, s]
+    right <- sum(answers[, s] == gold$truth) # an answer is 0 if it is missing
+    before <- mixed$accuracy[, s]
     n <- length(before)
     vague <- stats::runif(n) < most_vague_draws / (1 + (half_vague_draws / m)^2)
     value <- ifelse(vague, stats::rbeta(n, 0.5, 0.5), before)
@@ -241,23 +239,21 @@ weighted_by_gold <- function(found, x, gold) {
     weight <- exp(log_weight - max(log_weight))
     # Systematic resampling has a smaller Monte Carlo error.
     at <- findInterval((seq_len(n) - stats::runif(1L)) / n * sum(weight), cumsum(weight)) + 1L
-    drawn <- value[pmin(at, n)]
-    found$accuracy[, s] <- sort(drawn)[rank(before, ties.method = "first")]
-    found$cells[[s]] <- cells_with_accuracy(
-      found$cells[[s]], found$accuracy[, s], length(x$categories)
-    )
+    after <- sort(value[pmin(at, n)])[rank(before, ties.method = "first")]
+    mixed$accuracy[, s] <- after
+    mixed$cells[[s]] <- cells_with_accuracy(mixed$cells[[s]], after, length(x$categories))
   }
-  found
+  mixed
 }
 
-# Creates an estimate from the draws `found`. Besides the usual fields it has `cells` (draws of the
+# Creates an estimate from the draws `mixed`. Besides the usual fields it has `cells` (draws of the
 # tables of all systems), `parts` (parts of the variances) and `drawn_gold` (number of gold cases).
-as_draws_estimate <- function(fit, found, options, gold) {
+as_draws_estimate <- function(fit, mixed, options, gold) {
   n <- judged_cases(fit)
   lacking <- n == 0
-  sizes <- found$sizes
-  of_draws <- function(...) replace(apply(found$accuracy, 2L, ...), lacking, NA_real_)
-  value <- replace(colMeans(found$accuracy), lacking, NA_real_)
+  sizes <- mixed$sizes
+  of_draws <- function(...) replace(apply(mixed$accuracy, 2L, ...), lacking, NA_real_)
+  value <- replace(colMeans(mixed$accuracy), lacking, NA_real_)
   table <- result_table(value,
     reason = ifelse(lacking, "no case of the system has a rating", NA_character_))
   tail <- (1 - options$conf_level) / 2
@@ -268,15 +264,13 @@ as_draws_estimate <- function(fit, found, options, gold) {
   parts[c("typical", "rater_error", "base_rate_range")] <- sizes[c("back", "rater_error", "range")]
   draft <- list(
     fit = fit, options = options, parts = parts, n = n,
-    point = new_point(value, shared = colMeans(found$ends$shared),
-      independent = colMeans(found$ends$independent))
+    point = new_point(value, shared = colMeans(mixed$ends$shared),
+      independent = colMeans(mixed$ends$independent))
   )
-  cells <- list(
-    values = do.call(cbind, Map(`*`, found$cells, n)), cells = length(fit$x$categories)^2
-  )
+  cells <- list(values = do.call(cbind, Map(`*`, mixed$cells, n)), cells = n_categories(fit$x)^2)
   show_accuracy(new_accuracy_estimate(
     draft,
-    c(new_interval_found(table, found$accuracy, sizes$sampling), list(centre = value)),
+    c(new_interval_found(table, mixed$accuracy, sizes$sampling), list(centre = value)),
     cells = cells, parts = sizes[c("of_sampling", "of_common", "of_hidden")],
     drawn_gold = length(gold$case)
   ))

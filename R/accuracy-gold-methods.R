@@ -1,57 +1,54 @@
 # Prints the gold cases of an accuracy estimate, and updates an estimate with more gold cases.
 
 no_gold_sources <- tibble::tibble(
-  system = "", interval = "", estimate = 0, std.error = 0,
-  conf.low = 0, conf.high = 0, labels = 0, weight = 0,
-  reason = ""
+  system = "", interval = "",
+  !!!rlang::rep_named(
+    c("estimate", "std.error", "conf.low", "conf.high", "labels", "weight"), 0
+  ), reason = ""
 )[0L, ]
 
+# Columns of details that are computed by gold_test() and gold_common().
+gold_tests <- c("statistic", "p.value", "common", "common.low", "common.high")
+
 no_gold_details <- tibble::tibble(
-  system = "", gold = 0L, cases = 0, worth = 0,
-  statistic = 0, p.value = 0, common = 0, common.low = 0,
-  common.high = 0, reason = ""
+  system = "", gold = 0L, cases = 0, worth = 0, !!!rlang::rep_named(gold_tests, 0), reason = ""
 )[0L, ]
 
 # Columns with the estimates from gold cases and from ratings, a row per system.
 gold_columns <- function(x) {
-  of <- function(interval, column) {
+  source <- function(interval, column) {
     x$gold$sources[[column]][x$gold$sources$interval == interval]
   }
-  labels <- of(x$options$interval, "labels")
+  labels <- source(x$options$interval, "labels")
   columns <- list(
-    `gold alone` = decimals(of(source_gold_only, "estimate")),
-    `ratings alone` = decimals(of(ratings_only, "estimate")), p = show_p(x$gold$details$p.value),
-    labels = ifelse(is.na(labels), "NA", number(round(labels)))
+    `gold alone` = decimals(source(source_gold_only, "estimate")),
+    `ratings alone` = decimals(source(ratings_only, "estimate")),
+    p = show_p(x$gold$details$p.value), labels = ifelse(is.na(labels), "NA", number(round(labels)))
   )
-  columns[if (is_one_rater(x$fit$x)) c(1L, 4L) else 1:4]
+  if (is_one_rater(x$fit$x)) columns[c("gold alone", "labels")] else columns
 }
 
 gold_notes <- function(x) {
   gold <- x$gold
   details <- gold$details
+  # Column `why` of the estimates may already explain why gold cases do not measure a system.
+  open <- details[!x$table$why %in% c("ratings_alone", "one_rater"), ]
+  notes <- reason_notes(open, open$system)
+  if (is.null(gold$evidence)) return(notes)
   off <- details$system[which(details$p.value < 1 - x$options$conf_level)]
   sample <- paste0(
     number(count_gold(x)), " of ", count_noun(sum(weights_of_cases(x$fit$x)), "case"), ", ",
-    switch(gold$sample %||% "", random = "a random sample", "chosen with known probabilities"),
+    if (gold$sample == "random") "a random sample" else "chosen with known probabilities",
     if (length(off) > 0L) paste0("; it contradicts ratings alone for ", shorten(off, most = 4L))
   )
+  # Explains the columns about gold cases once for all systems.
   c(
-    if (!is.null(gold)) from_ratings_notes(x$table, details, details$system),
-    # Explains the columns about gold cases once for all systems.
-    if (!is.null(gold$evidence)) c(
-      note(paste0("Gold: ", sample), report = paste0("Known truth: ", plain_words(sample))),
-      note("Labels: how many gold cases would be needed without ratings", report = NULL),
-      if (!all(is.na(details$p.value))) {
-        note("p: test of ratings alone against gold, given both intervals", report = NULL)
-      }
-    )
+    notes, note(paste0("Gold: ", sample), report = paste0("Known truth: ", plain_words(sample))),
+    note("Labels: how many gold cases would be needed without ratings", report = NULL),
+    if (!all(is.na(details$p.value))) {
+      note("p: test of ratings alone against gold, given both intervals", report = NULL)
+    }
   )
-}
-
-# Notes on systems without gold cases, unless column `why` of `table` already explains them.
-from_ratings_notes <- function(table, details, of) {
-  other <- !table$why %in% c("ratings_alone", "one_rater")
-  if (nrow(details) > 0L) reason_notes(details[other, ], of[other])
 }
 
 #' More gold cases for an estimate
@@ -97,15 +94,15 @@ update.accuracy_estimate <- function(object, known_truth, gold_sample = NULL,
         {.arg gold_sample} how the cases were chosen.")
   abort_argument_if(!weights_are_counts(x), "object",
     "Gold cases cannot be added if weights are not counts of cases.")
-  interval <- check_choice(interval, names(gold_intervals()), "interval")
+  interval <- check_choice(interval, names(gold_intervals), "interval")
   if (!missing(known_truth)) {
     given <- as_gold_cases(known_truth, gold_sample)
     given$sample <- given$sample %||% if (gold$sample == "random") gold$sample
-    given[c("target", "widen")] <- gold$settings[c("target", "widen")]
+    given[names(gold$settings)] <- gold$settings
     more <- resolve_gold(given, NULL, x)
     gold <- if (length(gold$case) == 0L) more else merge_gold(gold, more, x)
     if (!gold_measures(gold)) {
-      abort_argument("gold_sample", why_no_sample(gold_intervals()[[interval]], gold)$message)
+      abort_argument("gold_sample", why_no_sample(gold_intervals[[interval]], gold)$message)
     }
     warn_gold(gold, x)
   }
@@ -127,13 +124,13 @@ merge_gold <- function(gold, more, x) {
     case = cases)
   before <- match(more$case, gold$case)
   old <- x$categories[gold$truth[before]]
-  now <- x$categories[more$truth]
-  off <- which(old != now)
+  new <- x$categories[more$truth]
+  off <- which(old != new)
   abort_if(off, "case", "A case has one true category.",
     x = "{length(off)} case{?s} {?has/have} another than before, first case
         {.val {cases[[off[[1L]]]]}}: {.val {old[[off[[1L]]]]}} before,
-        {.val {now[[off[[1L]]]]}} now.",
-    row = off, case = cases[off], found = now[off])
+        {.val {new[[off[[1L]]]]}} now.",
+    row = off, case = cases[off], found = new[off])
   off <- which(more$probability != gold$probability[before])
   abort_if(off, "gold", "A case has one probability of being chosen, in any batch.",
     x = "{length(off)} case{?s} {?has/have} another than before, first case
@@ -167,9 +164,9 @@ update.accuracy_by_group <- function(object, known_truth, gold_sample = NULL, ..
   table <- is.data.frame(known_truth)
   labels <- if (table) as_label(known_truth$case) else names(known_truth)
   object[] <- Map(function(estimate, cases) {
-    own <- labels %in% cases
-    if (!any(own)) return(stats::update(estimate, ...))
-    part <- if (table) known_truth[own, ] else known_truth[own]
+    at <- labels %in% cases
+    if (!any(at)) return(stats::update(estimate, ...))
+    part <- if (table) known_truth[at, ] else known_truth[at]
     stats::update(estimate, part, gold_sample, ...)
   }, unclass(object), groups)
   object

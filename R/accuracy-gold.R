@@ -69,7 +69,7 @@
 #' Gold cases that were chosen by hand (`gold_sample = "given"`, the default) are not a sample, and
 #' do not measure the accuracy. They only enter the likelihood, as in [fit_raters()]. Gold cases of
 #' any kind also enter the likelihood if the interval is not one of
-#' `r list_ids(gold_intervals())`.
+#' `r list_ids(gold_intervals)`.
 #' @references Angelopoulos, A. N., Bates, S., Fannjiang, C., Jordan, M. I. and Zrnic, T. (2023).
 #'   Prediction-powered inference. *Science*, 382, 669-674. \doi{10.1126/science.adi6000}
 #'
@@ -140,13 +140,6 @@ check_gold_of.posterior_fit <- function(fit, known_truth, gold_sample) {
 
 gold_measures <- function(gold) identical(gold$kind, "sample")
 
-# Marks `gold` for the likelihood of the raters if the interval does not use gold cases.
-gold_for <- function(interval, gold) {
-  record <- accuracy_intervals()[[interval]]
-  if (!is.null(gold) && is.null(record$gold)) gold$kind <- "likelihood"
-  gold
-}
-
 # See pair_misfit().
 why_no_sample <- function(interval, gold) {
   n <- length(gold$case)
@@ -167,21 +160,18 @@ why_no_sample <- function(interval, gold) {
     " needs a sample of cases with known truth.", x = words[[1L]], i = words[[2L]])
 }
 
-# Gold cases among the cases with numbers `own` of a panel; `part` contains these cases. If all of
+# Gold cases among the cases with numbers `cases` of a panel; `part` contains these cases. If all of
 # them are on cases without ratings, they are not a sample of the other cases, and are dropped.
-gold_among <- function(gold, own, part) {
+gold_among <- function(gold, cases, part) {
   if (is.null(gold)) return(NULL)
-  at <- match(gold$case, own)
-  here <- !is.na(at)
-  gold$case <- at[here]
-  gold$truth <- gold$truth[here]
-  gold$probability <- gold$probability[here]
-  if (gold_measures(gold) && gold_kind(gold, part) != "sample") {
-    gold["case"] <- list(integer())
-    gold["truth"] <- list(integer())
-    gold["probability"] <- list(gold$probability[0L])
+  gold$case <- match(gold$case, cases)
+  keep <- function(gold, at) {
+    fields <- c("case", "truth", "probability")
+    replace(gold, fields, lapply(gold[fields], `[`, at))
   }
-  gold
+  gold <- keep(gold, !is.na(gold$case))
+  lost <- gold_measures(gold) && gold_kind(gold, part) != "sample"
+  if (lost) keep(gold, 0L) else gold
 }
 
 # Known truth for fit_raters(), from gold cases that are not a sample; NULL if there is none.
@@ -218,13 +208,30 @@ with_gold <- function(estimate, gold, predicted = NULL) {
     if (length(gold$case) > 0L) estimate$fitted_gold <- gold
     return(estimate)
   }
-  gold$alone <- estimate$table
-  x <- estimate$fit$x
-  if (length(gold$case) > 0L && weights_are_counts(x)) {
-    gold$evidence <- gold_evidence(x, gold, estimate$options$cluster, predicted)
+  options <- estimate$options
+  ratings <- gold$alone <- estimate$table
+  if (length(gold$case) > 0L && weights_are_counts(estimate$fit$x)) {
+    gold$evidence <- gold_evidence(estimate$fit$x, gold, options$cluster, predicted)
   }
+  systems <- seq_along(ratings$system)
+  gold$measured <- x <- gold_accuracy(gold$evidence, systems)
+  settings <- c(gold$settings, options["conf_level"])
+  known <- x$known
+  from_ratings <- estimates_from_ratings(estimate, which(known))
   estimate$gold <- gold
-  measure_with_gold(estimate)
+  lack <- unlist(lapply(systems, function(s) why_no_gold(estimate, s) %||% NA_character_))
+  few <- of_known(known, why_no_clusters(x))
+  sources <- source_rows(
+    ratings["system"], ratings, known, x, from_ratings, ifelse(is.na(lack), few, lack), "share",
+    settings, options$interval
+  )
+  finite <- settings$target == "cases" & sources$interval != ratings_only & !is.na(sources$estimate)
+  cases <- x$cases[match(sources$system, ratings$system[known])]
+  sources$labels <- worth_in_labels(sources, ifelse(finite, cases, Inf))
+  estimate$gold$sources <- sources[names(no_gold_sources)]
+  estimate$gold$details <- gold_details(ratings, known, x, from_ratings, settings, lack)
+  estimate$table <- resolve_sources(ratings, sources, options$interval)
+  estimate
 }
 
 # The same estimate, from ratings only.
@@ -240,62 +247,38 @@ without_gold <- function(estimate) {
 source_gold_only <- "gold alone" # sources that are not intervals of estimate_accuracy()
 ratings_only <- "ratings alone"
 
-measure_with_gold <- function(estimate) {
-  gold <- estimate$gold
-  options <- estimate$options
-  settings <- c(gold$settings, options["conf_level"])
-  systems <- seq_along(gold$alone$system)
-  gold$measured <- gold_accuracy(gold$evidence, systems)
-  estimate$gold <- gold
-  x <- gold$measured
-  known <- x$known
-  alone <- estimates_from_ratings(estimate, which(known))
-  lack <- unlist(lapply(systems, function(s) why_no_gold(estimate, s) %||% NA_character_))
-  few <- of_known(known, why_no_clusters(x))
-  sources <- source_rows(
-    gold$alone["system"], gold$alone, known, x, alone, ifelse(is.na(lack), few, lack), "share",
-    settings, options$interval
-  )
-  from <- match(sources$system, gold$alone$system[known])
-  finite <- settings$target == "cases" & sources$interval != ratings_only & !is.na(sources$estimate)
-  sources$labels <- worth_in_labels(sources, ifelse(finite, x$cases[from], Inf))
-  estimate$gold$sources <- sources[names(no_gold_sources)]
-  estimate$gold$details <- gold_details(gold$alone, known, x, alone, settings, lack)
-  estimate$table <- resolve_sources(estimate$table, sources, options$interval)
-  estimate
-}
-
-of_known <- function(known, value, others = NA_real_) {
-  replace(rep_len(others, length(known)), known, value)
+# The values of `known` rows, and `missing` in all other rows.
+of_known <- function(known, value, missing = NA_real_) {
+  replace(rep_len(missing, length(known)), known, value)
 }
 
 # For each row of `about` a row per source: gold cases only, ratings only, and intervals with both.
 # Columns: the `weight` of gold cases in the estimate, and the `size` of the interval (see
-# gold_size()). `known`: rows with gold cases. `x`, `alone`: measurements and estimates from ratings
-# of these rows. `table`: estimates and intervals from ratings of all rows. `lack`: reasons why gold
-# cases do not measure a row, named by codes. `field`: "share" or "difference", see new_interval().
-source_rows <- function(about, table, known, x, alone, lack, field, settings, interval) {
-  shown <- Filter(function(of) !of$gold$anytime || of$id == interval, gold_intervals())
-  unaided <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
-  found <- list()
-  if (any(known)) {
-    found <- lapply(shown, function(record) record$gold[[field]](x, alone, settings))
-    found[[source_gold_only]] <- interval_corrected$gold[[field]](unaided, alone, settings)
-  }
-  tables <- lapply(c(source_gold_only, names(shown)), function(id) {
-    of <- found[[id]]
-    of$weight <- of$weight %||% 1
-    columns <- rlang::set_names(c("estimate", interval_columns, "size", "weight"))
-    numbers <- lapply(columns, function(column) of_known(known, of[[column]]))
+# gold_size()). `known`: rows with gold cases. `x`, `from_ratings`: measurements and estimates from
+# ratings of these rows. `table`: estimates and intervals from ratings of all rows. `lack`: reasons
+# why gold cases do not measure a row, named by codes. `field`: "share" or "difference", see
+# new_interval().
+source_rows <- function(about, table, known, x, from_ratings, lack, field, settings, interval) {
+  shown <- Filter(function(record) !record$gold$anytime || record$id == interval, gold_intervals)
+  columns <- rlang::set_names(c("estimate", interval_columns, "size", "weight"))
+  rows_of <- function(id, record, x) {
+    limits <- if (any(known)) record$gold[[field]](x, from_ratings, settings)
+    limits$weight <- limits$weight %||% 1
+    numbers <- lapply(columns, function(column) of_known(known, limits[[column]]))
     tibble::tibble(
       about, interval = id, !!!numbers, reason = unname(lack), why = rlang::names2(lack)
     )
-  })
+  }
+  unaided <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
+  tables <- c(
+    list(rows_of(source_gold_only, interval_corrected, unaided)),
+    lapply(shown, function(record) rows_of(record$id, record, x))
+  )
   of_ratings <- tibble::tibble(
     about, interval = ratings_only, table[c("estimate", interval_columns)], size = NA_real_,
     weight = 0, table[c("reason", "why")]
   )
-  rows <- stack_rows(append(tables, list(of_ratings), 1L))
+  rows <- stack_rows(unname(append(tables, list(of_ratings), 1L)))
   rows[order(rep(seq_len(nrow(about)), length(tables) + 1L)), ]
 }
 
@@ -369,21 +352,21 @@ why_no_clusters <- function(x) {
 
 # Further results from gold cases, a row per system. `table`: estimates from ratings. `worth`:
 # number of labels without ratings that are equivalent to one label with ratings.
-gold_details <- function(table, known, x, alone, settings, lack) {
-  of <- function(value, others = NA_real_) of_known(known, value, others)
-  facts <- columns_tibble(
-    system = table$system, gold = as.integer(of(x$gold, 0)), cases = of(x$cases, table$n),
-    worth = of(x$design / x$ratio)
-  )
-  said <- if (any(known)) {
+gold_details <- function(table, known, x, from_ratings, settings, lack) {
+  columns <- list()
+  if (any(known)) {
     interval <- corrected_interval(x, settings$target, settings$conf_level)
     ends <- table[known, ]
-    c(gold_test(x, alone), gold_common(interval, ends$independent, ends$shared))
+    columns <- c(
+      gold_test(x, from_ratings), gold_common(interval, ends$independent, ends$shared)
+    )
   }
-  columns <- setdiff(names(no_gold_details), c(names(facts), "reason"))
-  facts[columns] <- lapply(columns, function(column) of(said[[column]]))
-  facts[c("reason", "why")] <- list(unname(lack), rlang::names2(lack))
-  facts
+  columns_tibble(
+    system = table$system, gold = as.integer(of_known(known, x$gold, 0)),
+    cases = of_known(known, x$cases, table$n), worth = of_known(known, x$design / x$ratio),
+    !!!lapply(rlang::set_names(gold_tests), function(name) of_known(known, columns[[name]])), reason = unname(lack),
+    why = rlang::names2(lack)
+  )
 }
 
 # Do gold cases have at least half of the weight in an estimate?

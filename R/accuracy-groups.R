@@ -17,18 +17,20 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
   if (is.null(truth_for_fit(gold, x))) votes <- without_constant_raters(votes)
   panel <- c(panel, list(leans = rater_leans(votes), used = used_categories(votes)))
   tasks <- Map(function(group, seed) {
-    own <- which(by == group)
-    part <- x[own, ]
+    cases <- which(by == group)
+    part <- x[cases, ]
     part$panel <- panel
-    cluster <- cluster[own]
-    gold <- gold_among(gold, own, part)
+    cluster <- cluster[cases]
+    gold <- gold_among(gold, cases, part)
     force(list(seed, estimate))
     function() with_run_seed(seed, catch_warnings(estimate(part, cluster, gold)))
   }, groups, seeds)
-  found <- if (has_workers()) run_pieces(tasks, groups) else lapply(tasks, function(f) f())
-  warn_groups(stats::setNames(lapply(found, `[[`, "warnings"), groups))
-  stack_results(stats::setNames(lapply(found, `[[`, "value"), groups), "group",
-    "accuracy_by_group", if (inherits(found[[1L]]$value$fit, "judge_fit")) {
+  results <- if (has_workers()) run_pieces(tasks, groups) else lapply(tasks, function(f) f())
+  results <- stats::setNames(results, groups)
+  warn_groups(lapply(results, `[[`, "warnings"))
+  estimates <- lapply(results, `[[`, "value")
+  stack_results(estimates, "group", "accuracy_by_group",
+    if (inherits(estimates[[1L]]$fit, "judge_fit")) {
       "The rater's errors are the same in all groups."
     } else {
       "Each group is fitted separately: raters' accuracy and base rates may differ between groups."
@@ -52,12 +54,12 @@ warn_groups <- function(conditions) {
   all <- length(conditions) # nolint: object_usage.
   conditions <- conditions[lengths(conditions) > 0L]
   if (length(conditions) == 0L) return(invisible())
-  each <- unlist(unname(conditions), recursive = FALSE)
+  warnings <- unlist(unname(conditions), recursive = FALSE)
   group <- rep(names(conditions), lengths(conditions))
-  topic <- sub("^fallible_warning_", "", vapply(each, function(w) class(w)[[1L]], ""))
+  topic <- sub("^fallible_warning_", "", vapply(warnings, function(w) class(w)[[1L]], ""))
   of_topic <- lapply(split(group, factor(topic, unique(topic))), unique)
   about <- vapply(names(of_topic), function(kind) {
-    text <- cli::ansi_strip(conditionMessage(each[[match(kind, topic)]]))
+    text <- cli::ansi_strip(conditionMessage(warnings[[match(kind, topic)]]))
     verbatim(shorten(of_topic[[kind]], most = 6L), ": ", sub("\n.*", "", text))
   }, "")
   warn_fallible(unique(topic),

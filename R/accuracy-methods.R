@@ -11,33 +11,28 @@
 
 # Patterns that no longer differ are joined; the first of them represents the others.
 estimate_of_systems <- function(x, at) {
+  gold <- x$gold
+  interval <- x$options$interval
   before <- x$fit$x
-  x$fit <- fit_with(x$fit, join_patterns(keep_systems(x$fit$x, at)))
+  x <- without_gold(x)
+  x$fit <- fit_with(x$fit, join_patterns(keep_systems(before, at)))
   pattern <- rows_for(before, x$fit$x)
   names <- x$table$system[at]
-  of_names <- function(table) table[table$system %in% names, ]
   x[c("table", "details")] <- lapply(x[c("table", "details")], function(table) table[at, ])
-  x[c("bins", "members")] <- lapply(x[c("bins", "members")], of_names)
-  each <- intersect(c("typical", "end_counts"), names(Filter(length, x)))
-  x[each] <- lapply(x[each], `[`, at)
+  x[c("bins", "members")] <- lapply(x[c("bins", "members")], function(table) {
+    table[table$system %in% names, ]
+  })
+  fields <- intersect(c("typical", "end_counts"), names(Filter(length, x)))
+  x[fields] <- lapply(x[fields], `[`, at)
   x["posterior"] <- list(lapply(x$posterior[at], function(p) p[pattern, , drop = FALSE]))
   if (!is.null(x$replicates)) {
     x$replicates <- structure(
       x$replicates[, at, drop = FALSE], seed = attr(x$replicates, "seed")
     )
   }
-  gold <- x$gold
-  if (!is.null(gold)) {
-    gold$alone <- gold$alone[at, ]
-    if (!is.null(gold$evidence)) {
-      predicted <- gold$evidence$predicted[pattern, , drop = FALSE]
-      gold$evidence <- gold_evidence(x$fit$x, gold, x$options$cluster, predicted)
-    }
-    gold$measured <- gold_accuracy(gold$evidence, seq_along(x$fit$x$systems))
-    gold[c("sources", "details")] <- lapply(gold[c("sources", "details")], of_names)
-    x$gold <- gold
-  }
-  x
+  if (is.null(gold)) return(x)
+  x$options$interval <- interval
+  with_gold(x, gold, gold$evidence$predicted[pattern, , drop = FALSE])
 }
 
 #' @rdname tidy.accuracy_estimate
@@ -57,15 +52,15 @@ show_accuracy <- function(x) {
   record <- method_of(x)
   facts <- facts_of_accuracy(x, record)
   caption <- paste0(count_noun(nrow(table), "system"), ", ", estimator_words(x, x$fit$model))
-  beside <- if (!is.null(x$gold$evidence)) gold_columns(x) else
+  more <- if (!is.null(x$gold$evidence)) gold_columns(x) else
     if (!all(is.na(table$shared))) list(range = range_words(table))
   attr(x, "schema") <- new_schema(NULL, facts, format(x), caption,
     head = c(caption, if (x$fit$identified == "yes") {
       if (inherits(x$fit, "judge_fit")) calibration_words(x$fit) else rater_words(facts)
     }),
     shown = view(
-      list2DF(c(as.list(table), beside)),
-      c("system", accuracy_columns(x), names(beside), cases = "n"),
+      list2DF(c(as.list(table), more)),
+      c("system", accuracy_columns(x), names(more), cases = "n"),
       level = options$conf_level, left = integer()
     ),
     notes = accuracy_notes(x, record),
@@ -82,6 +77,24 @@ show_accuracy <- function(x) {
 accuracy_columns <- function(x) {
   heading <- if (is_pass_rate(x)) passes else "accuracy"
   c(stats::setNames("estimate", heading), if (has_interval(x)) interval_columns[-1L])
+}
+
+# Heading of the accuracy of constant systems. They do not answer cases: cases pass or fail.
+passes <- "passes"
+
+is_pass_rate <- function(estimate) {
+  x <- estimate$fit$x
+  length(x$constant) > 0L && all(estimate$table$system %in% x$constant)
+}
+
+# Words for the method, for a caption.
+estimator_words <- function(estimate, model = NULL) {
+  x <- estimate$fit$x
+  if (is_one_rater(x)) return(toString(c(
+    paste("judged by", x$raters),
+    if (inherits(estimate$fit, "judge_fit")) "calibrated on other cases"
+  )))
+  method_words(estimate$options$method, model)
 }
 
 # Numbers for glance().
@@ -103,6 +116,20 @@ facts_of_accuracy <- function(x, record) {
     target = x$gold$settings$target %||% NA_character_,
     rerun_reliability = rerun_reliability(fit$x)
   ))
+}
+
+# Reliability of single runs of a rater for the answer of the first system. It is 1 if runs of a case agree,
+# 0 if they agree no more than runs of different cases, and NA without reruns.
+rerun_reliability <- function(x) {
+  if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
+  runs <- pattern_lengths(x)
+  answer <- x$patterns$answer[, 1L]
+  weight <- pattern_weights(x) * (answer > 0L)
+  same <- predict_answer(pattern_counts(x), answer)
+  same[weight == 0] <- 0
+  share <- sum(weight * same) / sum(weight * runs)
+  differ <- sum(weight * same * (runs - same)) / sum(weight * runs * (runs - 1) / 2)
+  na_real(1 - differ / (2 * share * (1 - share)))
 }
 
 # Agreement of the raters, and their accuracy under the fitted model.
@@ -130,8 +157,7 @@ accuracy_notes <- function(x, record) {
       "Left out, because no category stands out:",
       some(paste(percent(silent[left_out]), "of the cases of", table$system[left_out]))
     ),
-    gold_notes(x),
-    note_of_one_rater(x),
+    if (!is.null(x$gold)) c(gold_notes(x), if (is_one_rater(x$fit$x)) note_of_one_rater(x)),
     if (has_range) {
       note(paste(c(
         "Range: if errors are shared with the raters, or independent (not bounds).", assumed
@@ -189,12 +215,12 @@ interval_note <- function(record, x) {
 # Details of an estimate, for summary().
 summary_of_accuracy <- function(x) {
   details <- tidy(x, "details")
-  others <- details$system[-(1:5)] # more columns do not fit on a screen
+  hidden <- details$system[-(1:5)] # more columns do not fit on a screen
   drop_null(list(
     if (!all(is.na(details[names(words_of_details)]))) {
       view_of_matrix(details_in_words(utils::head(details, 5L)), "fact", most = Inf, title = paste0(
         "What the estimates rest on",
-        if (length(others) > 0L) paste0(". See tidy(\"details\") for ", shorten(others), ".")
+        if (length(hidden) > 0L) paste0(". See tidy(\"details\") for ", shorten(hidden), ".")
       ))
     },
     if (is_averaged(x) && length(x$members) > 0L) view(

@@ -11,7 +11,6 @@
 # * likelihood: is the accuracy of a system a parameter of a likelihood?
 # * clips, bins: does it use `clip` and `bin_width`?
 # * iterated: is it iterative, so that estimates that should be equal may differ slightly?
-# * compiled: can a study run it in compiled code?
 # * stand_in: method whose replicates give the correlation of systems, if its replicates are slow
 # * draws: interval whose draws compare_systems() uses if the estimate has no interval
 # * common: default assumption about shared errors; NULL if the user cannot choose one
@@ -22,8 +21,8 @@
 # * of_family: the same, for a family of models that is fitted in R
 new_method <- function(id, words, model, estimate, of_posterior = NULL, of_family = of_posterior,
                        posterior = FALSE, likelihood = FALSE, clips = FALSE, bins = FALSE,
-                       iterated = TRUE, compiled = TRUE, stand_in = id, draws = "bootstrap",
-                       common = NULL, explain = NULL) {
+                       iterated = TRUE, stand_in = id, draws = "bootstrap", common = NULL,
+                       explain = NULL) {
   mget(names(formals()))
 }
 
@@ -75,30 +74,18 @@ check_record <- function(record, flags, strings, functions) {
   record
 }
 
-# These are functions because the records are in files that R reads after this one. The lists are
-# created once. The first record is the default.
-accuracy_methods <- function() {
-  if (is.null(registry$methods)) {
-    registry$methods <- by_id(list(
-      method_average, method_binned, method_unbinned, method_joint, method_shared
-    ))
-  }
-  registry$methods
-}
+# The assignment is delayed because the records are in files that R reads after this one. The first
+# record is the default.
+delayedAssign("accuracy_methods", by_id(list(
+  method_average, method_binned, method_unbinned, method_joint, method_shared
+)))
 
-accuracy_intervals <- function() {
-  if (is.null(registry$intervals)) {
-    registry$intervals <- by_id(list(
-      interval_robust, interval_corrected, interval_combined, interval_anytime,
-      interval_bootstrap, interval_profile, interval_posterior, interval_none
-    ))
-  }
-  registry$intervals
-}
+delayedAssign("accuracy_intervals", by_id(list(
+  interval_robust, interval_corrected, interval_combined, interval_anytime,
+  interval_bootstrap, interval_profile, interval_posterior, interval_none
+)))
 
-registry <- new.env(parent = emptyenv())
-
-gold_intervals <- function() accuracy_intervals()[ids_with("gold", accuracy_intervals())]
+delayedAssign("gold_intervals", accuracy_intervals[ids_with("gold", accuracy_intervals)])
 
 interval_none <- new_interval("none", spread = "percentile", compiled = TRUE, own_fit = TRUE)
 
@@ -111,7 +98,7 @@ ids_with <- function(property, records) {
 
 # Names of the intervals that cells of a confusion matrix can have. Posterior draws have their own.
 cell_intervals <- function(estimate) {
-  having <- Filter(function(record) record$spread == "percentile", accuracy_intervals())
+  having <- Filter(function(record) record$spread == "percentile", accuracy_intervals)
   drawn <- inherits(estimate$fit, "draws_fit")
   names(Filter(function(record) record$drawn == drawn || is.null(record$find), having))
 }
@@ -141,40 +128,41 @@ resolve_interval <- function(interval, gold, x) {
   if (combined && is_one_rater(x)) interval_corrected$id else interval
 }
 
-# Records of an estimate, or of anything with options. User-defined methods and calibrated judges
-# bring the records with them.
-method_of <- function(x) x$options$record %||% accuracy_methods()[[x$options$method]]
+# Records of an estimate, or of options. User-defined methods and calibrated judges bring the
+# records with them.
+method_of <- function(x, options = x$options) {
+  options$record %||% accuracy_methods[[options$method]]
+}
 
-interval_of <- function(x) {
-  x$options$interval_record %||% accuracy_intervals()[[x$options$interval]]
+interval_of <- function(x, options = x$options) {
+  options$interval_record %||% accuracy_intervals[[options$interval]]
 }
 
 has_interval <- function(x) !is.null(interval_of(x)$find)
 
-is_averaged <- function(x) method_of(x)$model == "own"
+is_averaged <- function(x, options = x$options) method_of(options = options)$model == "own"
 
 # Are the replicates of another method used for the correlation of systems?
 has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 
 runs_compiled <- function(options) {
-  of <- list(options = options)
-  method <- method_of(of)
-  isTRUE(method$compiled) && interval_of(of)$compiled &&
-    (is_averaged(of) || identical(common_of(options), method$common)) &&
+  method <- method_of(options = options)
+  interval_of(options = options)$compiled &&
+    (method$model == "own" || identical(common_of(options), method$common)) &&
     is.null(options$model$family) && !has_formula(options$model) &&
     !is_outside_core(options$model) && !isTRUE(options$gold > 0L)
 }
 
 # Words for a method; `model` is left out if the method uses a fixed set of models.
 method_words <- function(id, model = NULL) {
-  method <- accuracy_methods()[[id]]
+  method <- accuracy_methods[[id]]
   if (is.null(method)) return(id)
   named <- !is.null(model) && method$model != "own"
   paste0(method$words, if (named) paste0(", ", format(model)))
 }
 
 check_accuracy_method <- function(method, arg = "method") {
-  check_choice(method, names(accuracy_methods()), arg, if (arg == "method") hint_of_models)
+  check_choice(method, names(accuracy_methods), arg, if (arg == "method") hint_of_models)
 }
 
 # Converts options to the arguments from which they were made.
@@ -190,7 +178,7 @@ as_arguments <- function(options) {
 
 check_accuracy_options <- function(x) {
   method <- check_accuracy_method(x$method)
-  interval <- check_choice(x$interval, names(accuracy_intervals()), "interval")
+  interval <- check_choice(x$interval, names(accuracy_intervals), "interval")
   list(
     method = method,
     interval = interval,
@@ -198,18 +186,20 @@ check_accuracy_options <- function(x) {
     clip = check_choice(x$clip, c("bin", "overall", "none"), "clip"),
     bin_width = check_number(x$bin_width, "bin_width", 0.001, 1),
     replicates = check_count(
-      x$replicates %||% accuracy_intervals()[[interval]]$replicates, "replicates",
+      x$replicates %||% accuracy_intervals[[interval]]$replicates, "replicates",
       min = 2L, max = 1e7
     ),
-    common = check_common(x$common, accuracy_methods()[[method]])
+    common = check_common(x$common, accuracy_methods[[method]])
   )
 }
 
 # The only place with rules about which method, interval, model, fit, clusters and gold cases can be
 # combined.
 check_pair <- function(options, model, fit, gold = NULL) {
-  of <- list(options = options)
-  why <- pair_misfit(method_of(of), interval_of(of), model, fit, !is.null(options$cluster), gold)
+  why <- pair_misfit(
+    method_of(options = options), interval_of(options = options), model, fit,
+    !is.null(options$cluster), gold
+  )
   abort_argument_if(!is.null(why), why$arg, why$message)
 }
 
@@ -225,7 +215,7 @@ pair_misfit <- function(method, interval, model, fit = NULL, clustered = FALSE, 
   } else if (!is.null(interval$gold) && !gold_measures(gold)) {
     why_no_sample(interval, gold)
   } else if (interval$likelihood && !method$likelihood) {
-    having <- ids_with("likelihood", accuracy_methods())
+    having <- ids_with("likelihood", accuracy_methods)
     misfit_of("interval",
       "{.code interval = \"", interval$id, "\"} needs a likelihood in which the system has a
         parameter.",
@@ -259,18 +249,16 @@ rule_of <- function(method, model) {
 
 # Models that are fitted in R, and fits with only a posterior, support few methods and intervals.
 rule_misfit <- function(field, method, interval, fit) {
-  intervals <- accuracy_intervals()
-  scored <- if (!is.null(fit$scored)) {
-    ids_with("hidden", Filter(function(record) record$spread == "delta", intervals))
-  }
   having <- list(
-    method = ids_with(field, accuracy_methods()),
-    interval = c(ids_with("own_fit", intervals), scored)
+    method = ids_with(field, accuracy_methods),
+    interval = c(
+      ids_with("own_fit", accuracy_intervals),
+      if (!is.null(fit$scored)) ids_with("hidden", accuracy_intervals)
+    )
   )
-  used <- c(method = method$id, interval = interval$id)
-  off <- names(used)[!unlist(Map(`%in%`, used, having))]
-  if (length(off) == 0L) return(NULL)
-  arg <- off[[1L]]
+  used <- list(method = method$id, interval = interval$id)
+  arg <- names(used)[!unlist(Map(`%in%`, used, having))][1L]
+  if (is.na(arg)) return(NULL)
   misfit_of(arg, "{.code ", arg, " = \"", used[[arg]], "\"} ", if (field == "of_family") {
     "does not work with families of models."
   } else {
@@ -287,7 +275,7 @@ knows_model <- function(method, model, fit) {
 }
 
 model_misfit <- function(method, model, fit) {
-  having <- names(Filter(function(m) m$model == "any", accuracy_methods()))
+  having <- names(Filter(function(method) method$model == "any", accuracy_methods))
   misfit_of(if (is.null(fit)) "model" else "method",
     "{.code method = \"", method$id, "\"} ", switch(method$model,
       own = "has models of its own.", k = "rests on the K-model, fitted by algebra."

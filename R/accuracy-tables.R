@@ -106,23 +106,16 @@ NULL
 # Estimates of earlier versions of the package have no schema.
 schema_of.accuracy_estimate <- function(x) { # nolint: object_name.
   schema <- attr(x, "schema") %||% attr(show_accuracy(x), "schema")
-  schema$tables <- accuracy_tables()
-  schema
-}
-
-accuracy_tables <- function() {
-  list(
+  schema$tables <- list(
     estimate = accuracy_table, details = details_table,
     members = function(x) if (NROW(x$members) > 0L) x$members else no_members,
     gold = function(x) x$gold$sources %||% no_gold_sources,
-    gold_details = gold_table_of,
-    replicates = function(x) replicate_table(x$replicates %||% matrix(0, 0L, 0L)),
-    bins = bins_table, roc = roc_of_estimate, reliability = reliability_of_estimate,
-    threshold = threshold_of_estimate
+    gold_details = function(x) x$gold$details %||% no_gold_details,
+    replicates = replicate_table, bins = bins_table, roc = roc_of_estimate,
+    reliability = reliability_of_estimate, threshold = threshold_of_estimate
   )
+  schema
 }
-
-gold_table_of <- function(x) x$gold$details %||% no_gold_details
 
 details_table <- function(x) {
   if (!method_of(x)$bins) x$details$uninformative <- NA_real_
@@ -136,7 +129,8 @@ bins_table <- function(x) {
   x$bins
 }
 
-replicate_table <- function(replicates) {
+replicate_table <- function(x) {
+  replicates <- x$replicates %||% matrix(0, 0L, 0L)
   tibble::tibble(
     replicate = as.vector(row(replicates)),
     system = rep(colnames(replicates) %||% character(), each = nrow(replicates)),
@@ -145,9 +139,10 @@ replicate_table <- function(replicates) {
 }
 
 no_members <- tibble::tibble(
-  system = "", accuracy = "", errors = "", difficulty = 0,
-  concentration = 0, log_prior = 0, log_evidence = 0, weight = 0,
-  estimate = 0, std.error = 0, rater_accuracy = 0
+  system = "", accuracy = "", errors = "", !!!rlang::rep_named(c(
+    "difficulty", "concentration", "log_prior", "log_evidence", "weight", "estimate", "std.error",
+    "rater_accuracy"
+  ), 0)
 )[0L, ]
 
 #' Estimates by group
@@ -227,7 +222,7 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   abort_if(length(systems) == 0L, "system",
     "There is no other system to compare with {.arg better_than}.", x = "It names the only one.",
     system = better_than)
-  table <- tidy(x$estimate)
+  table <- x$estimate$table
   mine <- table[match(systems, table$system), ]
   other <- if (is.null(value)) {
     table[match(better_than, table$system), ]
@@ -238,7 +233,7 @@ breakdown_table <- function(x, ..., better_than = NULL, systems = NULL) {
   shared <- mine$shared - other$shared
   claim <- where_claim_holds(independent, shared)
   lowest <- if (is.null(value)) {
-    vapply(systems, lowest_difference, 0, bounds = x, two = better_than, USE.NAMES = FALSE)
+    lowest_differences(systems, better_than, x)
   } else {
     x$bounds$lowest[match(systems, x$bounds$system)] - value
   }
@@ -280,13 +275,15 @@ where_claim_holds <- function(independent, shared) {
   )
 }
 
-# Lowest difference of the accuracies of two systems. NA if the bounds do not contain it.
-lowest_difference <- function(one, two, bounds) {
-  names <- bounds$bounds$system
-  at <- match(c(one, two), names)
-  if (anyNA(at) || is.null(bounds$differences)) return(NA_real_)
-  pairs <- pairs_of_systems(length(names))
-  here <- which(pairs[1L, ] == min(at) & pairs[2L, ] == max(at))
+# Lowest differences of the accuracies of `systems` and of one other system. NA if the bounds do not
+# contain them.
+lowest_differences <- function(systems, other, bounds) {
   ends <- bounds$differences
-  if (at[[1L]] < at[[2L]]) ends$lowest[[here]] else -ends$highest[[here]]
+  if (is.null(ends)) return(NA_real_)
+  names <- bounds$bounds$system
+  first <- match(systems, names)
+  second <- match(other, names)
+  pairs <- pairs_of_systems(length(names))
+  pair <- match(paste(pmin(first, second), pmax(first, second)), paste(pairs[1L, ], pairs[2L, ]))
+  ifelse(first < second, ends$lowest[pair], -ends$highest[pair])
 }

@@ -4,7 +4,7 @@
 #' raters. True categories are not needed. Fits a model of the raters first, unless `x` is a fit.
 #'
 #' @param x A [ratings()] object with systems, or the result of [fit_raters()].
-#' @param method A string: `r list_ids(accuracy_methods())`; see *Methods*. `NULL` is `"average"`.
+#' @param method A string: `r list_ids(accuracy_methods)`; see *Methods*. `NULL` is `"average"`.
 #'   It is `"joint"` if `model` (or the fit) is not the K-model, or if `x` is a fit with known
 #'   raters. For a fit by [as_rater_fit()], `method` is `"shared"` (the default), `"binned"` or
 #'   `"unbinned"`, and `interval` is `"bootstrap"` or `"none"`. `method` may also be a function of a
@@ -16,8 +16,8 @@
 #'   default, [k_model()]. Families ([rater_family()]) and models with a formula also work with
 #'   `"binned"` and `"unbinned"`; their `interval` is `"bootstrap"` (the default) or `"none"`. If
 #'   `x` is a fit, its model is used.
-#' @param interval A string: `r list_ids(accuracy_intervals())`. `"profile"` needs method `"joint"`;
-#'   `r list_ids(gold_intervals())` need gold cases that are a sample. The default `NULL` is
+#' @param interval A string: `r list_ids(accuracy_intervals)`. `"profile"` needs method `"joint"`;
+#'   `r list_ids(gold_intervals)` need gold cases that are a sample. The default `NULL` is
 #'   `"combined"` with such gold cases and `"robust"` without them.
 #' @param conf_level Nominal coverage of the interval, in (0, 1). The default is 0.9, or option
 #'   `fallible.conf_level` (see [fallible-options]).
@@ -119,23 +119,23 @@ estimate_accuracy.ratings <- function(x, method = NULL, model = k_model(), inter
   check_whole_ratings(x)
   check_dots_empty(...)
   by <- by_of_cases(rlang::enquo(by), x)
+  x <- choose_systems(x, systems)
   if (!is.null(known_raters)) {
     given <- mget(c(settled, "bins", "resampling", "known_truth", "gold_sample"))
     if (missing(model)) model <- model_for_known(known_raters)
-    return(estimate_with_known(choose_systems(x, systems), known_raters, model, by, given))
+    return(estimate_with_known(x, known_raters, model, by, given))
   }
   settings <- c(check_bins(bins), check_resampling(resampling))
   if (is.function(method)) {
     check_several_raters(x)
     given <- c(mget(c(settled, "known_truth", "gold_sample")), settings)
     if (!missing(model)) given$model <- model
-    return(estimate_by_function(choose_systems(x, systems), method, given, by))
+    return(estimate_by_function(x, method, given, by))
   }
   check_model(model)
   method <- check_accuracy_method(method %||% default_method(model))
-  x <- choose_systems(x, systems)
   gold <- resolve_gold(known_truth, gold_sample, x)
-  check_one_rater(x, gold, method, interval)
+  if (is_one_rater(x)) check_one_rater(x, gold, method, interval)
   interval <- interval %||% interval_of_model(model)
   fit <- function(x, truth) {
     if (is_one_rater(x)) return(fit_one_rater(x, model))
@@ -171,9 +171,9 @@ estimate_accuracy.rater_fit <- function(x, method = NULL, interval = NULL,
   gold <- resolve_gold(known_truth, gold_sample, x$x)
   if (is.null(x$scored)) interval <- interval %||% interval_of_model(x$model)
   if (!is.null(by)) check_nothing_known(x)
-  fit <- function(of, truth) {
+  fit <- function(part, truth) {
     if (!is.null(by)) {
-      without_algebra(method, fit_again(x, of, known_truth = truth))
+      without_algebra(method, fit_again(x, part, known_truth = truth))
     } else if (is.null(truth)) {
       x
     } else {
@@ -204,7 +204,7 @@ settled <- c("method", "interval", "conf_level", "common")
 
 # Muffles the warning about base rates if the method is the average, which does not use them.
 without_algebra <- function(method, fit) {
-  averages <- accuracy_methods()[[method]]$model == "own"
+  averages <- accuracy_methods[[method]]$model == "own"
   withCallingHandlers(fit, fallible_warning_boundary = function(w) {
     if (averages) rlang::cnd_muffle(w)
   })
@@ -213,26 +213,27 @@ without_algebra <- function(method, fit) {
 # Returns one estimate, or one for each group of cases. `fit` is a function of cases and their known
 # truth that returns a fit. `given`: list of the user's arguments.
 estimate_by_group <- function(x, by, fit, gold, given) {
-  interval <- resolve_interval(given$interval, gold, x)
-  given$interval <- check_choice(interval, names(accuracy_intervals()), "interval")
-  gold <- gold_for(given$interval, gold)
+  given$interval <- resolve_interval(given$interval, gold, x)
+  options <- c(check_accuracy_options(given), threads = check_threads(given$threads))
+  # Marks gold cases for the likelihood of the raters if the interval does not use them.
+  if (!is.null(gold) && is.null(interval_of(options = options)$gold)) {
+    gold$kind <- "likelihood"
+  }
   estimate_by(x, by, function(x, cluster, gold) {
-    judge_systems(fit(x, truth_for_fit(gold, x)), cluster, gold, given)
+    judge_systems(fit(x, truth_for_fit(gold, x)), cluster, gold, options)
   }, given$cluster, gold)
 }
 
-judge_systems <- function(fit, cluster, gold, given) {
-  options <- check_accuracy_options(given)
-  options$threads <- check_threads(given$threads)
-  options["cluster"] <- list(number_clusters(cluster))
+judge_systems <- function(fit, cluster, gold, options) {
+  options$cluster <- number_clusters(cluster)
   options$given_cluster <- cluster # the same in all groups
   check_has_systems(fit$x)
   check_pair(options, fit$model, fit, gold)
   fit <- fit_of_varied(fit_of_answers(fit), options)
   if (!is.null(gold)) warn_gold(gold, fit$x)
   draft <- draft_estimate(fit, options)
-  found <- interval_of_draft(draft)
-  estimate <- new_accuracy_estimate(found$draft %||% draft, found)
+  interval <- interval_of_draft(draft)
+  estimate <- new_accuracy_estimate(interval$draft %||% draft, interval)
   if (!is.null(gold)) {
     estimate <- with_gold(estimate, gold, if (!is.null(fit$scored)) fit$posterior)
   }
@@ -258,11 +259,11 @@ draft_estimate <- function(fit, options) {
   draft <- list(fit = fit, options = options)
   method <- method_of(draft)
   scored <- !is.null(fit$scored)
-  averages <- method$model == "own" || interval_of(draft)$average || asks_average(options)
+  averages <- needs_average(options) || asks_average(options)
   if (averages && !scored) draft$average <- average_of(fit, options)
-  rule <- rule_of(method, fit$model) %||%
-    function(fit, options) method$estimate(fit, options, draft$average)
-  draft$point <- rule(fit, options)
+  rule <- rule_of(method, fit$model)
+  draft$point <- if (is.null(rule)) method$estimate(fit, options, draft$average) else
+    rule(fit, options)
   value <- draft$point$value
   draft$parts <- parts_of_average(value, draft$average)
   if (scored) draft$parts <- parts_of_scores(draft$parts, fit, value)
@@ -313,16 +314,16 @@ interval_of_draft <- function(draft) {
 # model); typical (the typical share of shared errors, a number per system); end_counts (see
 # end_counts()); gold (see with_gold(); NULL without a sample of gold cases). Estimates from draws
 # have further fields (`...`), see as_draws_estimate().
-new_accuracy_estimate <- function(draft, found, ...) {
+new_accuracy_estimate <- function(draft, interval, ...) {
   systems <- draft$fit$x$systems
   point <- draft$point
   parts <- draft$parts
   options <- draft$options
   table <- columns_tibble(
-    system = systems, estimate = point$value, !!!found$table[interval_columns],
+    system = systems, estimate = point$value, !!!interval$table[interval_columns],
     shared = point$shared %||% parts$shared,
     independent = point$independent %||% parts$independent, n = draft$n,
-    method = options$method, reason = found$table$reason, why = NA_character_
+    method = options$method, reason = interval$table$reason, why = NA_character_
   )
   # Reason attached to an estimate although the ratings carry no information (kappa is zero).
   silent <- isTRUE(parts$no_kappa) & !is.na(table$estimate) & is.na(table$reason)
@@ -333,8 +334,8 @@ new_accuracy_estimate <- function(draft, found, ...) {
   if (is_one_rater(draft$fit$x) && draft$fit$identified == "no_pairs") {
     table[c("reason", "why")] <- list(reason_one_rater, "one_rater")
   }
-  sampling <- found$sampling %||% average_sampling_error(draft)
-  replicates <- found$replicates
+  sampling <- interval$sampling %||% average_sampling_error(draft)
+  replicates <- interval$replicates
   details <- columns_tibble(
     system = systems, uninformative = point$uninformative, mean_posterior = point$mean_posterior,
     failed = if (is.null(replicates)) NA_integer_ else as.integer(colSums(is.na(replicates))),
@@ -345,12 +346,14 @@ new_accuracy_estimate <- function(draft, found, ...) {
     average_shared = parts$shared, base_rate_range = parts$base_rate_range,
     disagreement_error = if (is_one_rater(draft$fit$x)) NA_real_ else
       disagreement_error(draft$fit$x),
-    centre = found$centre %||% typical_error(draft, point$value, sampling, parts)$centre
+    centre = interval$centre %||% typical_error(draft, point$value, sampling, parts)$centre
   )
+  bins <- stack_systems(systems, point$bins)
+  bins[c("lower", "upper")] <- lapply(bins[c("lower", "upper")], round, 10L) # 1 - 0.7 is not 0.3
   if (!is.null(replicates)) dimnames(replicates) <- list(NULL, systems)
   new_result("accuracy_estimate",
     fit = draft$fit, options = options, table = table,
-    bins = bind_bins(systems, point$bins), details = details, replicates = replicates,
+    bins = bins, details = details, replicates = replicates,
     posterior = point$posterior, members = member_table(draft$average, systems),
     typical = parts$typical, end_counts = end_counts(draft$average), ...
   )
@@ -378,18 +381,14 @@ stack_systems <- function(systems, tables) {
   tibble::new_tibble(columns, nrow = as.integer(sum(rows)))
 }
 
-bind_bins <- function(systems, bins) {
-  out <- stack_systems(systems, bins)
-  out[c("lower", "upper")] <- lapply(out[c("lower", "upper")], round, 10L) # 1 - 0.7 is not 0.3
-  out
-}
-
 # Completes `parts` for scores. The dependence weight is 1: independence cannot be checked.
 parts_of_scores <- function(parts, fit, value) {
   raters <- fit$scored$raters
+  unknown <- is.na(value)
   wrong <- raters * (1 - if (raters > 0L) fit$rater_accuracy else 0) + sum(1 - value, na.rm = TRUE)
-  known <- c("rater_error", "dependence_weight", "base_rate_range")
-  parts[known] <- list(wrong / (raters + sum(!is.na(value))), 1, base_rate_ranges(fit$x))
-  parts[known] <- lapply(parts[known], function(part) ifelse(is.na(value), NA_real_, part))
-  parts
+  known <- list(
+    rater_error = wrong / (raters + sum(!unknown)), dependence_weight = 1,
+    base_rate_range = base_rate_ranges(fit$x)
+  )
+  replace(parts, names(known), lapply(known, function(part) ifelse(unknown, NA_real_, part)))
 }

@@ -144,7 +144,7 @@ group_comparison_notes <- function(table, estimates, gold, options) {
     if (anyNA(table$estimate)) paste("Whether raters judge a group without gold cases as they",
       "judge the others cannot be seen: label 15 to 25 of its cases"),
     if (options$simultaneous) "The intervals cover all differences at once (Bonferroni)",
-    if (gold_intervals()[[printed]]$gold$believes) paste0(
+    if (gold_intervals[[printed]]$gold$believes) paste0(
       "Differences are those of corrected estimates; the groups print ", printed, " ones: ",
       toString(unlist(lapply(estimates, format)))
     ),

@@ -120,7 +120,7 @@ estimate_of <- function(estimate, at) {
 # Interval whose draws are used: that of the estimate if it has draws.
 draws_interval <- function(estimate) {
   own <- interval_of(estimate)
-  if (is.null(own$draws)) accuracy_intervals()[[method_of(estimate)$draws]] else own
+  if (is.null(own$draws)) accuracy_intervals[[method_of(estimate)$draws]] else own
 }
 
 difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {

@@ -89,7 +89,6 @@ is_distribution <- function(x, n = length(x), slack = 1e-6) {
 }
 
 schema_of.confusion_matrix <- function(x) { # nolint: object_name.
-  cells <- expand.grid(rating = colnames(x), truth = rownames(x), stringsAsFactors = FALSE)
   right <- diag(x)
   accuracy <- sum(attr(x, "base_rates") * right)
   line <- paste0(
@@ -97,7 +96,8 @@ schema_of.confusion_matrix <- function(x) { # nolint: object_name.
   )
   new_schema(
     list(cells = tibble::tibble(
-      truth = cells$truth, rating = cells$rating, probability = as.vector(t(x))
+      truth = rep(rownames(x), each = ncol(x)), rating = rep(colnames(x), nrow(x)),
+      probability = as.vector(t(x))
     )),
     list(
       categories = nrow(x), accuracy = accuracy, lowest = min(right), highest = max(right)

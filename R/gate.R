@@ -63,9 +63,10 @@ gate <- function(x, at_least) {
       decide the gate.", i = "Label more cases; see {.fun plan_gold}.")
   times <- table(factor(rows$decision, c("pass", "fail", "undecided")))
   status <- if (times[["fail"]] > 0L) 2L else 3L * (times[["undecided"]] > 0L)
-  one <- nrow(rows) == 1L
-  line <- if (one) rows$words else paste0(times[["pass"]], " pass, ", times[["fail"]], " fail, ",
-    times[["undecided"]], " undecided; at least ", threshold_words(at_least), " is asked")
+  several <- nrow(rows) != 1L
+  line <- if (several) paste0(times[["pass"]], " pass, ", times[["fail"]], " fail, ",
+    times[["undecided"]], " undecided; at least ", threshold_words(at_least), " is asked") else
+    rows$words
   table <- rows[setdiff(names(rows), c("gold", "words"))]
   new_result("gate",
     tables = list(decisions = table),
@@ -74,10 +75,10 @@ gate <- function(x, at_least) {
       undecided = times[["undecided"]]
     ),
     line = line,
-    shown = if (!one) view(
+    shown = if (several) view(
       table, setdiff(names(table), c("at_least", "reason")), level = first$options$conf_level
     ),
-    notes = if (!one) c(
+    notes = if (several) c(
       reason_notes(table, system_titles(table)),
       "needed: further gold cases that would decide, if estimates stay as they are"
     ),
@@ -123,9 +124,8 @@ gate_rows.system_comparison <- function(x, at_least) {
 }
 
 decided <- function(table, system, at_least) {
-  decision <- rep("undecided", nrow(table))
-  decision[which(table$conf.low >= at_least)] <- "pass"
-  decision[which(table$conf.high < at_least)] <- "fail"
+  decision <- ifelse((table$conf.low >= at_least) %in% TRUE, "pass",
+    ifelse((table$conf.high < at_least) %in% TRUE, "fail", "undecided"))
   columns_tibble(
     system = system, !!!table[c("estimate", "conf.low", "conf.high")], at_least = at_least,
     decision = decision, needed = ifelse(decision == "undecided", NA_integer_, 0L),

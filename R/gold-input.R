@@ -63,9 +63,7 @@ schema_of.gold_cases <- function(x) { # nolint: object_name.
   )
 }
 
-check_widen <- function(widen) {
-  if (!is.null(widen)) check_number(widen, "widen", 0, 1e6)
-}
+check_widen <- function(widen) if (!is.null(widen)) check_number(widen, "widen", 0, 1e6)
 
 # Converts any form of gold cases. `gold_sample` is an alternative to their field `sample`.
 as_gold_cases <- function(known_truth, gold_sample) {
@@ -167,19 +165,20 @@ look_up_probability <- function(case, probability, x) {
 check_gold_probability <- function(probability, case) {
   off <- !(probability > 0 & probability <= 1) %in% TRUE
   case <- as_label(case[off])
-  found <- unique(probability[off])
+  values <- unique(probability[off])
   abort_if(any(off), "gold",
     "Every gold case needs the probability in (0, 1] with which it was chosen.",
     x = "{length(case)} of {length(off)} case{?s} {?has/have} another or none, first case
-         {.val {case[[1L]]}}: {.val {found[[1L]]}}.", case = case, found = found)
+         {.val {case[[1L]]}}: {.val {values[[1L]]}}.", case = case, found = values)
 }
 
 # Number of gold cases, by their weights.
 count_gold <- function(estimate) sum(weights_of_cases(estimate$fit$x)[estimate$gold$case])
 
 # Warnings about gold cases before they are used. For `kind`, see resolve_gold().
-warn_gold <- function(gold, x, kind = gold_kind(gold, x)) {
+warn_gold <- function(gold, x) {
   n <- length(gold$case)
+  kind <- gold_kind(gold, x)
   if (n == 0L) return(invisible())
   warn_if(kind == "undeclared", "hand_picked",
     "Without {.arg gold_sample} the {n} case{?s} with known truth {?counts/count} as picked by

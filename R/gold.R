@@ -8,39 +8,38 @@
 # NULL to compute it.
 gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   copies <- if (is.null(x$weights)) 1L else x$weights[gold$case]
-  check_gold_size(sum(copies))
-  one <- rep.int(seq_along(gold$case), rep_len(copies, length(gold$case)))
-  case <- gold$case[one]
+  check_gold_size(sum(copies), 1e7)
+  rows <- rep.int(seq_along(gold$case), rep_len(copies, length(gold$case)))
+  case <- gold$case[rows]
   # If every cluster is one case, clusters have no effect.
   if (anyDuplicated(cluster) == 0L && all(weights_of_cases(x) <= 1)) cluster <- NULL
   list(
     predicted = predicted %||% predict_categories(x), answer = x$patterns$answer,
-    weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case],
-    case = case, truth = gold$truth[one],
-    w = drawn_weight(gold, one),
-    cluster = cluster[case], drawn = !is.null(gold$probability)
+    weight = pattern_weights(x), rated = rated_patterns(x), at = x$index[case], case = case,
+    truth = gold$truth[rows], w = drawn_weight(gold, rows), cluster = cluster[case],
+    drawn = !is.null(gold$probability)
   )
 }
 
 # Copies of gold cases with large weights could exceed the memory.
-check_gold_size <- function(n, most = 1e7) {
+check_gold_size <- function(n, most) {
   abort_if(n > most, "weights", "No more than {number(most)} cases of known truth can be used.",
     x = "The weights of those given stand for {number(n)}.",
     i = "Give smaller weights, or the truth of fewer cases.", call = NULL)
 }
 
-# Gold cases of quantities, each computed from some of the patterns: `which` (patterns x
+# Gold cases of quantities, each computed from some of the patterns: `used` (patterns x
 # quantities). `weight`: number of cases of each pattern, and `w`: weight of each gold case, both 0
 # if the pattern does not count. `gold`: number of gold cases. `stands`: do they represent all
 # cases? Cases without ratings count if some of them are gold cases, so that gold cases are a sample
 # of all cases that count.
-gold_part <- function(evidence, which) {
-  which <- as.matrix(which)
+gold_part <- function(evidence, used) {
+  used <- as.matrix(used)
   at <- evidence$at
-  unrated <- colSums(which[at, , drop = FALSE] & !evidence$rated[at]) > 0
-  which <- which & (evidence$rated | rep(unrated, each = nrow(which)))
-  weight <- evidence$weight * which
-  w <- evidence$w * which[at, , drop = FALSE]
+  unrated <- colSums(used[at, , drop = FALSE] & !evidence$rated[at]) > 0
+  used <- used & (evidence$rated | rep(unrated, each = nrow(used)))
+  weight <- evidence$weight * used
+  w <- evidence$w * used[at, , drop = FALSE]
   c(evidence[c("at", "truth", "cluster", "drawn")], list(
     weight = weight, w = w, gold = colSums(w > 0), stands = stand_for(weight, w, evidence$drawn)
   ))
@@ -78,11 +77,11 @@ gold_quantity <- function(part, y, q, correct, settle = identity,
 gold_accuracy <- function(evidence, first, second = NULL) {
   if (is.null(evidence)) return(list(known = logical(length(first))))
   paired <- !is.null(second)
-  one <- evidence$answer[, first, drop = FALSE]
-  two <- if (paired) evidence$answer[, second, drop = FALSE] else 0L * one # never right
+  answers <- evidence$answer[, first, drop = FALSE]
+  compared <- if (paired) evidence$answer[, second, drop = FALSE] else 0L * answers # never right
   of_gold <- function(x) x[evidence$at, , drop = FALSE]
-  part <- gold_part(evidence, one > 0L & (two > 0L | !paired))
-  differ <- one != two & part$weight > 0
+  part <- gold_part(evidence, answers > 0L & (compared > 0L | !paired))
+  differ <- answers != compared & part$weight > 0
   known <- part$gold > 0 & colSums(differ) > 0 &
     stand_for(part$weight * differ, part$w * of_gold(differ), part$drawn)
   if (!any(known)) return(list(known = known))
@@ -99,18 +98,19 @@ gold_accuracy <- function(evidence, first, second = NULL) {
   expected <- function(answer) {
     fill_unrated(predict_answer(evidence$predicted, pick(answer)), part$weight)
   }
-  q <- list(expected(one), if (paired) expected(two) else 0)
-  right <- lapply(list(one, two), function(answer) of_gold(pick(answer)) == evidence$truth)
+  q <- expected(answers)
+  q_compared <- if (paired) expected(compared) else 0
+  right <- function(answer) of_gold(pick(answer)) == evidence$truth
   x <- gold_quantity(
     replace(part, c("weight", "w"), list(part$weight * counts, part$w * of_gold(counts))),
-    right[[1L]] - right[[2L]], differ * (q[[1L]] - q[[2L]]),
+    right(answers) - right(compared), differ * (q - q_compared),
     if (paired) correct_difference else correct_share,
     function(x) as_part(x, ifelse(among, share, 1), among),
     if (paired) function(x) x$variance else share_variance
   )
   if (!paired) x$seen <- x$alone
   c(x, list(
-    differ = share, one_right = colSums(part$weight * differ * (q[[1L]] + q[[2L]])) / cases,
+    differ = share, one_right = colSums(part$weight * differ * (q + q_compared)) / cases,
     all = cases, disputed = colSums(gold & of_gold(differ)), known = known
   ))
 }
@@ -143,10 +143,8 @@ as_part <- function(x, share, among) {
 gold_of_system <- function(evidence, s) {
   part <- gold_part(evidence, evidence$answer[, s] > 0L)
   if (part$gold == 0L || !part$stands) return(NULL)
-  use <- part$w[, 1L] > 0
-  fields <- c("at", "truth", "cluster")
-  part[fields] <- lapply(part[fields], `[`, use)
-  part$w <- part$w[use, ]
+  fields <- c("at", "truth", "cluster", "w")
+  part[fields] <- lapply(part[fields], `[`, part$w > 0)
   part$weight <- part$weight[, 1L]
   part
 }
@@ -157,13 +155,12 @@ gold_of_system <- function(evidence, s) {
 gold_common <- function(interval, independent, shared) {
   range <- independent - shared
   range[abs(range) < 1e-6] <- NA_real_
-  at <- lapply(interval[c("estimate", "conf.low", "conf.high")], function(value) {
-    (independent - value) / range
-  })
-  low <- pmin(at$conf.low, at$conf.high)
-  high <- pmax(at$conf.low, at$conf.high)
+  share_at <- function(value) (independent - value) / range
+  ends <- lapply(interval[c("conf.low", "conf.high")], share_at)
+  low <- do.call(pmin, unname(ends))
+  high <- do.call(pmax, unname(ends))
   outside <- (low > 1 | high < 0) %in% TRUE
-  shares <- list(common = at$estimate, common.low = low, common.high = high)
+  shares <- list(common = share_at(interval$estimate), common.low = low, common.high = high)
   lapply(shares, function(share) replace(clip01(share), outside, NA_real_))
 }
 
@@ -172,10 +169,9 @@ gold_common <- function(interval, independent, shared) {
 # sampling error only.
 estimates_from_ratings <- function(estimate, s) {
   table <- estimate$gold$alone %||% estimate$table
-  bias <- sqrt(pmax(0, table$std.error[s]^2 - estimate$details$sampling[s]^2))
-  list(
-    estimate = estimate$details$centre[s], std.error = table$std.error[s] + 0 * bias, bias = bias
-  )
+  error <- table$std.error[s]
+  bias <- sqrt(pmax(0, error^2 - estimate$details$sampling[s]^2))
+  list(estimate = estimate$details$centre[s], std.error = error + 0 * bias, bias = bias)
 }
 
 # ---- Predictions ---------------------------------------------------------------------------------
@@ -251,18 +247,18 @@ prediction_of <- function(q, weight = 1) {
 
 # Shares of cases. With few gold cases their variance is that of a share with one more case of
 # either kind. Explained variance is relative to at least m (1 - m), where m is the mean prediction.
-correct_share <- function(y, q, of, w = 1) {
+correct_share <- function(y, q, prediction, w = 1) {
   scale <- function(mean, spread, gold) {
     share <- (gold * mean + 1) / (gold + 2)
     share * (1 - share)
   }
-  correct_mean(y, q, of, scale, of$mean * (1 - of$mean), w)
+  correct_mean(y, q, prediction, scale, prediction$mean * (1 - prediction$mean), w)
 }
 
 # Difference of two systems' accuracies. u is 1 if only the first is correct, -1 if only the second
 # is, otherwise 0. If the two answers agree, u and its prediction are 0.
-correct_difference <- function(u, q, of, w = 1) {
-  correct_mean(u, q, of, function(mean, spread, gold) pmax(spread, 1 / gold), w = w)
+correct_difference <- function(u, q, prediction, w = 1) {
+  correct_mean(u, q, prediction, function(mean, spread, gold) pmax(spread, 1 / gold), w = w)
 }
 
 # The mean of y over all cases: the mean of gold cases, minus `slope` times the difference between
@@ -276,7 +272,7 @@ correct_difference <- function(u, q, of, w = 1) {
 # without predictions; `gold` and `cases`, numbers; `labels`, number of gold cases needed; `design`,
 # number of gold cases with unequal weights that are equivalent to one with equal weights;
 # `at_hand`, variance of a case, in units of `variance` (1); `seen`, see reach_ends().
-correct_mean <- function(y, q, of, scale, least_variance = 0, w = 1) {
+correct_mean <- function(y, q, prediction, scale, least_variance = 0, w = 1) {
   y <- as.matrix(y)
   q <- as.matrix(q)
   w <- matrix(w, nrow(y), ncol(y))
@@ -285,15 +281,17 @@ correct_mean <- function(y, q, of, scale, least_variance = 0, w = 1) {
   design <- colSums(w^2) / m
   alone <- colSums(w * y) / m
   variance <- scale(alone, sum_of_squares(y, w) / m, m / design)
-  slope <- slope_on(y, q, of, w, m / design)
-  left <- variance_left(y, q, of, w, slope, variance, pmax(variance, least_variance))
+  slope <- slope_on(y, q, prediction$variance, w, m / design)
+  explained <- pmin(1, prediction$variance / pmax(variance, least_variance))
+  residuals <- function() y - rep(slope, each = nrow(y)) * q
+  left <- variance_left(y, residuals(), w, variance, explained)
   unaided <- !is.finite(left) | left >= design - 1e-12 | slope <= 0
   slope[unaided] <- 0
-  rest <- y - rep(slope, each = nrow(y)) * q
+  rest <- residuals()
   list(
-    estimate = colSums(w * rest) / m + slope * of$mean, slope = slope,
+    estimate = colSums(w * rest) / m + slope * prediction$mean, slope = slope,
     ratio = ifelse(unaided, design, left), variance = variance, rest = w * centred(rest, w),
-    answers = w * centred(y, w), gold = m, labels = m, alone = alone, cases = of$cases,
+    answers = w * centred(y, w), gold = m, labels = m, alone = alone, cases = prediction$cases,
     design = design, at_hand = rep(1, length(m)), seen = rep(NA_real_, length(m))
   )
 }
@@ -306,28 +304,30 @@ sum_of_squares <- function(x, w, weight = w) {
   ifelse(m > 1, colSums(weight * centred(x, w)^2) * m / (m - 1), 0)
 }
 
-slope_on <- function(y, q, of, w, effective) {
+# `spread`: variance of q over all cases. `effective`: equivalent number of gold cases.
+slope_on <- function(y, q, spread, w, effective) {
   m <- colSums(w > 0)
-  own <- colSums(w * centred(y, w) * centred(q, w)) / (m - 1) / of$variance
-  own[m <= 1] <- 0
-  slope <- (effective * own + prior_cases * prior_slope) / (effective + prior_cases)
-  ifelse(of$variance <= 0, 0, pmin(pmax(slope, 0), 1))
+  slope <- colSums(w * centred(y, w) * centred(q, w)) / (m - 1) / spread
+  slope[m <= 1] <- 0
+  slope <- (effective * slope + prior_cases * prior_slope) / (effective + prior_cases)
+  ifelse(spread <= 0, 0, pmin(pmax(slope, 0), 1))
 }
 
-variance_left <- function(y, q, of, w, slope, variance, most_variance) {
-  # Few gold cases may vary less than predictions. Predictions explain at most all of the variance.
-  before <- 1 - prior_slope^2 * pmin(1, of$variance / most_variance)
+# Variance of `residual`, relative to the variance of y. Few gold cases may vary less than
+# predictions, which explain at most the share `explained` of the variance.
+variance_left <- function(y, residual, w, variance, explained) {
+  before <- 1 - prior_slope^2 * explained
   # Both sums use squared weights, so that useless predictions leave the variance unchanged.
   design <- colSums(w^2) / colSums(w > 0)
-  rest <- y - rep(slope, each = nrow(y)) * q
-  (sum_of_squares(rest, w, w^2) + prior_cases * before * variance * design) /
+  (sum_of_squares(residual, w, w^2) + prior_cases * before * variance * design) /
     (sum_of_squares(y, w, w^2) / design + prior_cases * variance)
 }
 
 # Expected share of the variance of y that ratings explain, computed from the agreement of raters.
 # `explained_deviation` is the standard deviation of the true share over real data sets.
-explained_by_ratings <- function(of, variance = of$mean * (1 - of$mean)) {
-  share <- if (variance > 0) of$variance / variance else 0
+explained_by_ratings <- function(prediction,
+                                 variance = prediction$mean * (1 - prediction$mean)) {
+  share <- if (variance > 0) prediction$variance / variance else 0
   min(0.9, share^2)
 }
 explained_deviation <- 0.2
@@ -355,20 +355,20 @@ in_clusters <- function(x, cluster, variance = share_variance(x), counts = TRUE 
   enough <- x$clusters >= fewest_clusters
   # Few clusters are also fitted by a slope.
   ratio <- clustered_ratio(x, x$ratio, x$rest, cluster, 1L + (x$slope > 0), variance)
-  alone <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
-  worse <- which(enough & ratio >= alone)
+  unaided <- clustered_ratio(x, x$design, x$answers, cluster, 1L, variance)
+  worse <- which(enough & ratio >= unaided)
   x$estimate[worse] <- x$alone[worse]
   x$slope[worse] <- 0
   x$rest[, worse] <- x$answers[, worse]
-  x$ratio <- ifelse(enough, pmin(ratio, alone), x$ratio)
-  x$at_hand <- x$at_hand * ifelse(enough, alone / x$design, 1)
-  x$design <- ifelse(enough, alone, x$design)
+  x$ratio <- ifelse(enough, pmin(ratio, unaided), x$ratio)
+  x$at_hand <- x$at_hand * ifelse(enough, unaided / x$design, 1)
+  x$design <- ifelse(enough, unaided, x$design)
   x
 }
 
 # At least the ratio for independent cases. `fitted`: number of parameters fitted to gold cases.
-clustered_ratio <- function(x, ratio, rest, cluster, fitted, variance) {
-  between <- colSums(rowsum(rest, cluster)^2) * x$clusters / (x$clusters - fitted)
+clustered_ratio <- function(x, ratio, deviations, cluster, fitted, variance) {
+  between <- colSums(rowsum(deviations, cluster)^2) * x$clusters / (x$clusters - fitted)
   pmax(ratio, between / (variance * x$gold))
 }
 

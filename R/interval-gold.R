@@ -6,27 +6,20 @@ corrected_interval <- function(x, target, conf_level) {
   share <- clip01(x$estimate)
   size <- gold_size(x, target, conf_level)
   ends <- wilson_interval(share, size, normal_quantile(conf_level))
-  found <- list(
+  reach_ends(list(
     estimate = share, std.error = sqrt(x$variance / size), conf.low = ends[, 1L],
     conf.high = ends[, 2L], size = size
-  )
-  reach_ends(found, x)
+  ), x)
 }
 
 # If all gold cases are correct (or all are wrong), it cannot be excluded that all cases are,
 # whatever the predictions. Central posterior intervals never contain the ends of the scale. `low`,
 # `high`: may the ends be included? Missing intervals stay missing.
-reach_ends <- function(found, x, low = TRUE, high = TRUE) {
-  known <- !is.na(found$conf.low)
-  found$conf.low[which(known & low & x$seen <= 1e-12)] <- 0
-  found$conf.high[which(known & high & x$seen >= 1 - 1e-12)] <- 1
-  found
-}
-
-# Converts lists of numbers to a list of vectors, for the fields that all lists have.
-bind_numbers <- function(lists) {
-  fields <- setdiff(Reduce(intersect, lapply(lists, names)), c("rest", "answers"))
-  lapply(stats::setNames(nm = fields), function(field) vapply(lists, `[[`, 0, field))
+reach_ends <- function(interval, x, low = TRUE, high = TRUE) {
+  known <- !is.na(interval$conf.low)
+  interval$conf.low[which(known & low & x$seen <= 1e-12)] <- 0
+  interval$conf.high[which(known & high & x$seen >= 1 - 1e-12)] <- 1
+  interval
 }
 
 # Number of independent cases with the same information, about the `"cases"` of the data or about
@@ -41,8 +34,8 @@ gold_size <- function(x, target, conf_level) {
 
 # Variance in units of the variance of y, at most that of gold cases without ratings.
 gold_error <- function(x, target) {
-  own <- x$ratio * (1 - x$gold / x$cases) / x$gold
-  if (target == "cases") own else pmin(own + x$at_hand / x$cases, x$design / x$gold)
+  error <- x$ratio * (1 - x$gold / x$cases) / x$gold
+  if (target == "cases") error else pmin(error + x$at_hand / x$cases, x$design / x$gold)
 }
 
 # Student's interval, with degrees of freedom one less than the number of gold cases.
@@ -65,8 +58,8 @@ quantile_of_few <- function(x, conf_level) {
 
 # ---- Combined ------------------------------------------------------------------------------------
 
-# Combines gold cases with the estimate from ratings (`alone`: its `estimate`, `std.error` and
-# `bias`, the part of the error that is not sampling error). That estimate is the prior. It is
+# Combines gold cases with the estimate from ratings (`from_ratings`: its `estimate`, `std.error`
+# and `bias`, the part of the error that is not sampling error). That estimate is the prior. It is
 # normal if there are few gold cases; with more gold cases it has a flat part, so that they can
 # contradict it.
 
@@ -94,37 +87,40 @@ most_information <- 1e5 # upper limit of the number of cases in a likelihood
 # it is the factor by which the variance increases, and gold has no effect. `case_variance`:
 # variance of a case. `unit`: this variance relative to that of a share; the least variance of the
 # prior is scaled by it (at most 1).
-ratings_prior <- function(alone, gold, case_variance, cases, widen, error = 0, unit = 1) {
+ratings_prior <- function(from_ratings, gold, case_variance, cases, widen, error = 0, unit = 1) {
   # Sampling error of the cases is common to the estimates from gold cases and from ratings.
-  sampling <- alone$std.error^2 - case_variance / cases
-  variance <- pmax(sampling, alone$bias^2, least_prior_variance * pmin(1, unit))
+  sampling <- from_ratings$std.error^2 - case_variance / cases
+  variance <- pmax(sampling, from_ratings$bias^2, least_prior_variance * pmin(1, unit))
   enough <- 1 / (1 + (half_vague / gold)^2)
   wide <- (1 + widen %||% default_widen) * variance
   if (is.null(widen)) wide <- wide + widened_by_gold * error
   list(
-    centre = alone$estimate, variance = variance,
+    centre = from_ratings$estimate, variance = variance,
     sd = sqrt((1 - enough) * variance + enough * wide), vague = most_vague * enough
   )
 }
 
 # Intervals of shares from gold cases (`x`) and ratings. If one of them has no information, if the
 # truth of all cases is known, or if gold cases contradict ratings, only the other is used.
-combined_interval <- function(x, alone, target, conf_level, widen = default_widen) {
+combined_interval <- function(x, from_ratings, target, conf_level, widen = default_widen) {
   corrected <- corrected_interval(x, target, conf_level)
   error <- x$variance * gold_error(x, "cases")
-  spread <- alone$estimate * (1 - alone$estimate) * x$at_hand
-  prior <- ratings_prior(alone, x$labels, spread, x$cases, widen, error, x$at_hand)
+  prior <- ratings_prior(
+    from_ratings, x$labels, share_spread(x, from_ratings), x$cases, widen, error, x$at_hand
+  )
   belief <- belief_in_ratings(x, prior, corrected$estimate, error, conf_level, widen)
   where_both_tell(x, prior, corrected, belief, function(x, prior, share) {
     size <- pmin(most_information, gold_size(x, "cases", conf_level))
-    blend <- core_blend(list(value = share, size = size), prior, conf_level)
-    spread <- blend$mean * (1 - blend$mean)
-    weight <- gold_weight(blend, prior, spread / size)
-    sampling <- spread * x$at_hand / x$cases
-    found <- add_sampling(blend, weight, target, sampling, conf_level, c(0, 1))
+    measured <- list(value = share, size = size)
+    interval <- blended_interval(x, measured, prior, size, NULL, target, conf_level)
     reach <- normal_quantile(conf_level) * prior$sd
-    reach_ends(found, x, prior$centre - reach <= 0, prior$centre + reach >= 1)
+    reach_ends(interval, x, prior$centre - reach <= 0, prior$centre + reach >= 1)
   })
+}
+
+# Variance of a case at the estimate from ratings.
+share_spread <- function(x, from_ratings) {
+  from_ratings$estimate * (1 - from_ratings$estimate) * x$at_hand
 }
 
 # Weight of the estimate with ratings as a prior, relative to the corrected estimate: 0 if gold
@@ -146,68 +142,67 @@ contradiction <- function(prior, value, error) {
 # and the corrected estimate, if both gold cases and ratings are informative.
 where_both_tell <- function(x, prior, corrected, belief, blend) {
   corrected$weight <- rep(1, length(corrected$estimate))
-  use <- belief > 0 & !(is.na(prior$variance) | is.na(prior$centre) | is.na(corrected$size) |
-    x$gold >= x$cases)
+  use <- belief > 0 & x$gold < x$cases & !is.na(prior$variance + prior$centre + corrected$size)
   some <- function(fields) lapply(fields, `[`, use)
   x <- some(x[setdiff(names(x), c("rest", "answers"))])
-  found <- blend(x, some(prior), corrected$estimate[use])
-  for (column in names(found)) {
+  blended <- blend(x, some(prior), corrected$estimate[use])
+  for (column in names(blended)) {
     before <- corrected[[column]][use]
-    corrected[[column]][use] <- before + belief[use] * (found[[column]] - before)
+    corrected[[column]][use] <- before + belief[use] * (blended[[column]] - before)
   }
   corrected$size[use] <- NA_real_ # there is no equivalent number of cases
   corrected
 }
 
-# Weight of gold cases in the estimate: 1 for the flat part of the prior, otherwise by relative
-# precision.
-gold_weight <- function(blend, prior, error) {
-  blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + error)
-}
-
-# Adds the sampling error of the cases if the target is the population.
-add_sampling <- function(blend, weight, target, variance, conf_level, limits) {
-  if (target == "cases") variance <- 0
-  error <- normal_quantile(conf_level) * sqrt(variance)
+# Interval of the posterior with this prior. `variance`: variance of a difference; NULL for shares,
+# whose variance depends on the posterior mean. `weight`: weight of gold cases in the estimate, 1
+# for the flat part of the prior, otherwise by relative precision. If the target is the population,
+# the sampling error of the cases is added.
+blended_interval <- function(x, measured, prior, size, variance, target, conf_level) {
+  blend <- core_blend(measured, prior, conf_level)
+  least <- if (is.null(variance)) 0 else -1
+  variance <- variance %||% (blend$mean * (1 - blend$mean))
+  sampling <- if (target == "cases") 0 else variance * x$at_hand / x$cases
+  error <- normal_quantile(conf_level) * sqrt(sampling)
   list(
-    estimate = blend$mean, std.error = sqrt(blend$sd^2 + variance),
-    conf.low = pmax(limits[[1L]], blend$mean - reach_with(error, blend$low, blend$mean)),
-    conf.high = pmin(limits[[2L]], blend$mean + reach_with(error, blend$high, blend$mean)),
-    weight = weight
+    estimate = blend$mean, std.error = sqrt(blend$sd^2 + sampling),
+    conf.low = pmax(least, blend$mean - reach_with(error, blend$low, blend$mean)),
+    conf.high = pmin(1, blend$mean + reach_with(error, blend$high, blend$mean)),
+    weight = blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + variance / size)
   )
 }
 
 # The same for differences. A difference is at most the share of cases on which answers differ
 # (`x$differ`), and its bias is proportional to this share. `x$one_right`: expected squared
 # difference, from which the variance between cases is computed. `x$all`: number of cases.
-combined_difference <- function(x, alone, target, conf_level, widen = default_widen) {
+combined_difference <- function(x, from_ratings, target, conf_level, widen = default_widen) {
   corrected <- difference_interval(x, target, conf_level)
-  alone$bias <- pmax(alone$bias, least_bias * x$differ)
-  spread <- pmax(x$one_right - alone$estimate^2, 0)
-  error <- x$variance / gold_size(x, "cases", conf_level)
-  prior <- ratings_prior(alone, x$labels, spread, x$all, widen, error)
+  from_ratings$bias <- pmax(from_ratings$bias, least_bias * x$differ)
+  spread <- pmax(x$one_right - from_ratings$estimate^2, 0)
+  size <- gold_size(x, "cases", conf_level)
+  error <- x$variance / size
+  prior <- ratings_prior(from_ratings, x$labels, spread, x$all, widen, error)
   prior$centre <- pmin(pmax(prior$centre, -x$differ), x$differ)
   belief <- belief_in_ratings(x, prior, corrected$estimate, error, conf_level, widen)
   belief[x$gold < 2 | x$differ <= 0] <- 0
   where_both_tell(x, prior, corrected, belief, function(x, prior, value) {
-    error <- x$variance / gold_size(x, "cases", conf_level)
+    size <- gold_size(x, "cases", conf_level)
     freedom <- if (is.null(x$clusters)) x$gold - 1 else Inf * x$gold # clusters are in the error
-    measured <- list(value = value, error = sqrt(error), freedom = freedom, end = x$differ)
-    blend <- core_blend(measured, prior, conf_level)
-    weight <- gold_weight(blend, prior, error)
-    sampling <- x$variance * x$at_hand / x$cases
-    add_sampling(blend, weight, target, sampling, conf_level, c(-1, 1))
+    measured <- list(
+      value = value, error = sqrt(x$variance / size), freedom = freedom, end = x$differ
+    )
+    blended_interval(x, measured, prior, size, x$variance, target, conf_level)
   })
 }
 
 # Do gold cases contradict the estimate from ratings? Not tested with fewer than five gold cases.
 fewest_tested <- 5L
 
-gold_test <- function(x, alone) {
-  spread <- alone$estimate * (1 - alone$estimate) * x$at_hand
-  prior <- ratings_prior(alone, 0, spread, x$cases, 0, unit = x$at_hand)
-  found <- contradiction(prior, clip01(x$estimate), x$variance * gold_error(x, "cases"))
-  lapply(found, replace, x$gold < fewest_tested, NA_real_)
+gold_test <- function(x, from_ratings) {
+  spread <- share_spread(x, from_ratings)
+  prior <- ratings_prior(from_ratings, 0, spread, x$cases, 0, unit = x$at_hand)
+  test <- contradiction(prior, clip01(x$estimate), x$variance * gold_error(x, "cases"))
+  lapply(test, replace, x$gold < fewest_tested, NA_real_)
 }
 
 # ---- Anytime -------------------------------------------------------------------------------------
@@ -222,22 +217,18 @@ gold_test <- function(x, alone) {
 # the estimate from ratings and a flat part, in case the ratings are wrong. With corrections by
 # ratings, the effective size replaces the number of gold cases. Coverage is then approximate
 # (measured by bench/gold.R).
-sequence_interval <- function(x, alone, target, conf_level) {
-  if (length(x$estimate) != 1L) {
-    one <- function(fields, i) lapply(fields, `[[`, i)
-    return(bind_numbers(lapply(seq_along(x$estimate), function(i) {
-      sequence_interval(one(x, i), one(alone, i), target, conf_level)
-    })))
+sequence_interval <- function(x, from_ratings, target, conf_level) {
+  interval <- corrected_interval(x, target, conf_level)
+  size <- pmin(most_information, interval$size)
+  for (i in which(!is.na(size) & (target != "cases" | x$gold < x$cases))) {
+    share <- interval$estimate[[i]]
+    mixture <- mean_likelihood(share, size[[i]], lapply(from_ratings, `[[`, i), x$cases[[i]])
+    least <- log(mixture) + log(1 - conf_level)
+    above <- function(theta) log_ratio(theta, share, size[[i]]) - least
+    interval$conf.low[[i]] <- if (share > 0) crossing(above, c(0, share)) else 0
+    interval$conf.high[[i]] <- if (share < 1) crossing(above, c(share, 1)) else 1
   }
-  corrected <- corrected_interval(x, target, conf_level)
-  share <- corrected$estimate
-  size <- min(most_information, corrected$size)
-  if (is.na(size) || (target == "cases" && x$gold >= x$cases)) return(corrected)
-  least <- log(mean_likelihood(share, size, alone, x$cases)) + log(1 - conf_level)
-  above <- function(theta) log_ratio(theta, share, size) - least
-  corrected$conf.low <- if (share > 0) crossing(above, c(0, share)) else 0
-  corrected$conf.high <- if (share < 1) crossing(above, c(share, 1)) else 1
-  reach_ends(corrected, x)
+  reach_ends(interval, x)
 }
 
 # Log likelihood of `theta` relative to the maximum.
@@ -246,24 +237,20 @@ log_ratio <- function(theta, share, size) {
   size * (part(share, theta) + part(1 - share, 1 - theta))
 }
 
-# Cells of equal probability under Beta(1/2, 1/2), the flat part of the distribution.
-share_grid <- function(n = 2000L) {
-  u <- (seq_len(n) - 0.5) / n
-  list(value = sin(pi * u / 2)^2, slope = pi / 2 * sin(pi * u))
-}
-
 # Half of the mixture is the estimate from ratings, with the largest width that combined_interval()
-# uses.
-mean_likelihood <- function(share, size, alone, cases) {
-  grid <- share_grid()
-  law <- rep(1, length(grid$value))
-  if (!is.na(alone$estimate) && !is.na(alone$std.error)) {
-    variance <- alone$estimate * (1 - alone$estimate)
-    prior <- ratings_prior(alone, Inf, variance, cases, default_widen)
-    normal <- stats::dnorm(grid$value, prior$centre, prior$sd) * grid$slope
-    law <- law / 2 + length(law) * normal / sum(normal) / 2
+# uses. The other half is flat: cells of equal probability under Beta(1/2, 1/2).
+mean_likelihood <- function(share, size, from_ratings, cases) {
+  n <- 2000L
+  u <- (seq_len(n) - 0.5) / n
+  value <- sin(pi * u / 2)^2
+  law <- rep(1, n)
+  if (!is.na(from_ratings$estimate) && !is.na(from_ratings$std.error)) {
+    variance <- from_ratings$estimate * (1 - from_ratings$estimate)
+    prior <- ratings_prior(from_ratings, Inf, variance, cases, default_widen)
+    normal <- stats::dnorm(value, prior$centre, prior$sd) * sin(pi * u)
+    law <- law / 2 + n * normal / sum(normal) / 2
   }
-  mean(law * exp(log_ratio(grid$value, share, size)))
+  mean(law * exp(log_ratio(value, share, size)))
 }
 
 crossing <- function(above, range) {
@@ -292,20 +279,23 @@ sequence_difference <- function(x, target, conf_level) {
 # ---- Records -------------------------------------------------------------------------------------
 
 # `share` and `difference` compute intervals from measurements by gold cases (`x`). Optional
-# arguments: `alone`, the estimates from ratings, and settings.
-gold_interval <- function(id, share, difference, note, explained, ...) {
-  asked <- function(make) {
-    function(x, alone, settings) {
-      known <- c(list(x = x, alone = alone), settings)
-      do.call(make, known[names(formals(make))])
+# arguments: `from_ratings`, the estimates from ratings, and settings.
+gold_interval <- function(id, share, difference, note, explained, anytime = FALSE,
+                          believes = FALSE) {
+  stopifnot(rlang::is_bool(anytime), rlang::is_bool(believes))
+  call_with <- function(interval) {
+    function(x, from_ratings, settings) {
+      known <- c(list(x = x, from_ratings = from_ratings), settings)
+      do.call(interval, known[names(formals(interval))])
     }
   }
-  gold <- list(share = asked(share), difference = asked(difference), ...)
-  stopifnot(vapply(gold[c("anytime", "believes")], rlang::is_bool, NA))
   new_interval(
     id,
     words = paste(id, "interval"), average = TRUE, hidden = TRUE, replicates = 200L,
-    spread = "delta", gold = gold,
+    spread = "delta", gold = list(
+      share = call_with(share), difference = call_with(difference), anytime = anytime,
+      believes = believes
+    ),
     uncounted = "so gold cases are not a sample of cases and are not used",
     find = function(draft, table) robust_interval(draft, table),
     note = function(estimate) {
@@ -323,27 +313,26 @@ interval_combined <- gold_interval(
   "combined", combined_interval, combined_difference,
   "gold cases with ratings, and ratings alone as far as gold cases do not contradict them",
   "takes the estimate from ratings alone as a prior, as far as gold cases do not contradict it.",
-  anytime = FALSE, believes = TRUE
+  believes = TRUE
 )
 
 interval_corrected <- gold_interval(
   "corrected", corrected_interval, difference_interval,
   "gold cases with ratings, valid whatever errors are shared",
   "is Wilson's, for as many cases as gold cases and ratings are worth; it holds whatever errors
-    raters and systems share.",
-  anytime = FALSE, believes = FALSE
+    raters and systems share."
 )
 
 interval_anytime <- gold_interval(
   "anytime", sequence_interval, sequence_difference,
   "gold cases with ratings, valid after every batch of gold cases",
   "is a confidence sequence, which holds however often it is looked at as gold cases come in.",
-  anytime = TRUE, believes = FALSE
+  anytime = TRUE
 )
 
-gold_interval_words <- function(settings, clusters, what = NULL) {
+gold_interval_words <- function(settings, clusters, quantity = NULL) {
   paste0(
-    what %||% "accuracy in the ", settings$target,
+    quantity %||% "accuracy in the ", settings$target,
     if (!is.null(clusters)) paste0("; gold in ", count_noun(clusters, "cluster"))
   )
 }

@@ -6,16 +6,6 @@
 # independent errors. There is no sign of shared errors if the data favour simple models (equally
 # difficult cases, no separate error rates). If machines rate, this criterion does not work.
 
-interval_robust <- new_interval(
-  "robust",
-  words = "robust interval", average = TRUE, hidden = TRUE, replicates = 200L, compiled = TRUE,
-  spread = "delta", uncounted = "so sampling error has no scale",
-  find = function(draft, table) robust_interval(draft, table),
-  draws = function(estimate, replicates) robust_draws(estimate, replicates),
-  note = function(estimate) robust_note(estimate),
-  explain = function(estimate) explain_robust(estimate)
-)
-
 # Centre of the interval, total standard error, and the part due to shared errors (`hidden`), for
 # each system of a draft or an estimate. All formulas are in core_robust_error(). Its arguments,
 # with an element per system, are:
@@ -27,21 +17,24 @@ interval_robust <- new_interval(
 # For `parts`, see parts_of_average(). If the share of shared errors is given, there is no hidden
 # error. For machines, only the average has been compared with known truth, so other methods keep
 # their centre.
-whole_error <- function(of, value, sampling, gap, parts) {
-  if (is_stated(of$options)) return(list(centre = value, std.error = sampling, hidden = 0 * value))
+whole_error <- function(estimate, value, sampling, gap, parts) {
+  if (is_stated(estimate$options)) {
+    return(list(centre = value, std.error = sampling, hidden = 0 * value))
+  }
   out <- core_robust_error(
     value, sampling, gap, parts$dependence_weight, parts$rater_error, parts$base_rate_range,
-    open_share(of$fit), panel_kind(of$fit)
+    open_share(estimate$fit), panel_kind(estimate$fit)
   )
-  if (!is_averaged(of)) out$centre <- value
+  if (!is_averaged(estimate)) out$centre <- value
   out
 }
 
 # Error of a draft or an estimate, given values and sampling errors. Scores have no gap.
-typical_error <- function(of, value, sampling, parts) {
-  end <- if (is_averaged(of)) parts$independent else value
-  gap <- if (!is.null(of$fit$scored)) 0 * value else end - (parts$average_shared %||% parts$shared)
-  whole_error(of, value, sampling, gap, parts)
+typical_error <- function(estimate, value, sampling, parts) {
+  end <- if (is_averaged(estimate)) parts$independent else value
+  gap <- end - (parts$average_shared %||% parts$shared)
+  if (!is.null(estimate$fit$scored)) gap <- 0 * value
+  whole_error(estimate, value, sampling, gap, parts)
 }
 
 # The average has a sampling error without replicates; other methods use a bootstrap.
@@ -50,18 +43,18 @@ robust_interval <- function(draft, table) {
   if (is.null(draft$average) && !scored) return(new_interval_found(table))
   if (is_averaged(draft)) {
     sampling <- average_sampling_error(draft) * cluster_widening(draft)
-    found <- new_interval_found(table, sampling = sampling)
+    interval <- new_interval_found(table, sampling = sampling)
   } else {
-    found <- interval_bootstrap$find(draft, table)
-    found$sampling <- found$table$std.error # NA, with a reason, if the bootstrap has none
+    interval <- bootstrap_interval(draft, table)
+    interval$sampling <- interval$table$std.error # NA, with a reason, if the bootstrap has none
   }
-  error <- typical_error(draft, table$estimate, found$sampling, draft$parts)
-  found$centre <- error$centre
-  found$table$std.error <- error$std.error
-  found$table <- with_limits(
-    found$table, error$centre, robust_quantile(draft$options, draft$options$conf_level)
+  error <- typical_error(draft, table$estimate, interval$sampling, draft$parts)
+  interval$centre <- error$centre
+  interval$table$std.error <- error$std.error
+  interval$table <- with_limits(
+    interval$table, error$centre, robust_quantile(draft$options, draft$options$conf_level)
   )
-  found
+  interval
 }
 
 # Sets limits at `times` standard errors around the centre.
@@ -96,7 +89,7 @@ robust_draws <- function(estimate, replicates) {
   centre <- estimate$details$centre
   sampling <- estimate$details$sampling
   if (!has_interval(estimate)) sampling <- sampling * cluster_widening(estimate)
-  hidden <- hidden_error(estimate, sampling)
+  hidden <- hidden_error(estimate)
   same <- same_share(estimate$fit)
   together <- suppressWarnings(stats::cor(replicates)) # NA if replicates do not vary
   sampling <- ifelse(is.na(diag(together)), 0, sampling)
@@ -133,14 +126,12 @@ heavy_times <- function(n) {
   normal_quantile(0.9) / stats::qt(0.95, tail_freedom) * sqrt(tail_freedom / spread)
 }
 
-hidden_error <- function(estimate, ...) {
-  hidden <- estimate$details[["hidden"]] # set for other metrics
-  hidden %||% error_of_estimate(estimate, ...)$hidden
-}
-
-error_of_estimate <- function(estimate, sampling = estimate$details$sampling) {
-  parts <- c(estimate$table["independent"], estimate$details)
-  typical_error(estimate, estimate$table$estimate, sampling, parts)
+# Part of the error of each system that shared errors may hide.
+hidden_error <- function(estimate) {
+  details <- estimate$details
+  parts <- c(estimate$table["independent"], details)
+  details[["hidden"]] %||% # set for other metrics
+    typical_error(estimate, estimate$table$estimate, details$sampling, parts)$hidden
 }
 
 # Draws with variance one, with correlations given by `same`, and uncorrelated with `centred`.
@@ -205,21 +196,17 @@ explain_robust <- function(estimate) {
   }
 }
 
-# Hidden error of each accuracy for a given distance between the ends of the range.
-hidden_of_gap <- function(estimate, gap) {
-  details <- estimate$details
-  value <- estimate$table$estimate
-  whole_error(estimate, value, details$sampling, 0 * value + gap, details)$hidden
-}
-
-# Hidden error of system `s` with a zero distance between the ends, for each value of `rater_error`.
-hidden_of_errors <- function(estimate, s, rater_error) {
-  of <- estimate$details[rep(s, length(rater_error)), ]
+# Hidden error of system `s` for a given distance between the ends of the range, or for each value
+# of `rater_error`.
+hidden_of_system <- function(estimate, s, gap = 0,
+                             rater_error = estimate$details$rater_error[[s]]) {
   none <- 0 * rater_error
   if (is_stated(estimate$options)) return(none)
+  details <- estimate$details[s, ]
   core_robust_error(
-    none + estimate$table$estimate[[s]], none, none, of$dependence_weight, rater_error,
-    of$base_rate_range, none + open_share(estimate$fit)[[s]], panel_kind(estimate$fit)
+    none + estimate$table$estimate[[s]], none, none + gap, none + details$dependence_weight,
+    rater_error, none + details$base_rate_range, none + open_share(estimate$fit)[[s]],
+    panel_kind(estimate$fit)
   )$hidden
 }
 
@@ -232,3 +219,10 @@ robust_quantile <- function(options, conf_level) {
 }
 
 tail_freedom <- 4
+
+interval_robust <- new_interval(
+  "robust",
+  words = "robust interval", average = TRUE, hidden = TRUE, replicates = 200L, compiled = TRUE,
+  spread = "delta", uncounted = "so sampling error has no scale", find = robust_interval,
+  draws = robust_draws, note = robust_note, explain = explain_robust
+)

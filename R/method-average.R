@@ -1,22 +1,9 @@
 # Accuracy averaged over joint models of raters and system; the formulas are in src/core/accuracy
 # and model/variational.cpp.
 
-method_average <- new_method(
-  "average", "averaged over models",
-  model = "own", posterior = TRUE, common = "typical", stand_in = "joint", draws = "robust",
-  estimate = function(fit, options, average) estimate_average(fit, average),
-  explain = "The system was taken as one more rater in a set of latent class models of all answers
-    (raters equally accurate or not; errors equally probable, by distance between categories, or
-    with a confusion matrix for each judge; cases equally difficult or not; Dawid and Skene 1979),
-    and the probability that its answers are right was averaged over these models, weighted by how
-    probable each of them makes the answers (Hoeting et al. 1999). {common}"
-)
-
 # Does the average leave out constant raters? Not if the user gives the share of shared errors.
 # (Fits with known truths or raters are not k_fits, see fit_of_varied().)
-averages_varied <- function(options) {
-  method_of(list(options = options))$model == "own" && !is_stated(options)
-}
+averages_varied <- function(options) is_averaged(options = options) && !is_stated(options)
 
 fit_of_varied <- function(fit, options) {
   if (!inherits(fit, "k_fit") || !averages_varied(options)) return(fit)
@@ -34,8 +21,7 @@ fit_of_varied <- function(fit, options) {
 average_of <- function(fit, options) {
   if (fit$identified %in% c("chance", "no_pairs", "constant_raters", "labels_only")) return(NULL)
   check_model_size(fit$x)
-  if (method_of(list(options = options))$model != "own" && !is_stated(options) &&
-        !knows_some(fit$known)) {
+  if (!is_averaged(options = options) && !is_stated(options) && !knows_some(fit$known)) {
     fit$x <- without_constant_raters(fit$x)
   }
   estimator <- make_estimator(fit, method_average, options)
@@ -45,26 +31,46 @@ average_of <- function(fit, options) {
 # A field of the result of average_of(), a number per system.
 of_average <- function(average, field, n) average$point$numbers[[field]] %||% rep(NA_real_, n)
 
-estimate_average <- function(fit, average) {
+estimate_average <- function(fit, options, average) {
   new_point(
     of_average(average, "estimate", n_systems(fit$x)), average$estimator,
     posterior = if (!is.null(average)) named_posteriors(average$point, fit$x)
   )
 }
 
+method_average <- new_method(
+  "average", "averaged over models",
+  model = "own", posterior = TRUE, common = "typical", stand_in = "joint", draws = "robust",
+  estimate = estimate_average,
+  explain = "The system was taken as one more rater in a set of latent class models of all answers
+    (raters equally accurate or not; errors equally probable, by distance between categories, or
+    with a confusion matrix for each judge; cases equally difficult or not; Dawid and Skene 1979),
+    and the probability that its answers are right was averaged over these models, weighted by how
+    probable each of them makes the answers (Hoeting et al. 1999). {common}"
+)
+
+# Patterns x categories for each system.
+named_posteriors <- function(point, x) {
+  stats::setNames(lapply(point$systems, function(system) {
+    colnames(system$posterior) <- x$categories
+    system$posterior
+  }), x$systems)
+}
+
 # Results of the average that accompany any estimate, a number per system: ends of the range, share
 # of wrong ratings, and weight of models without shared errors. NA if no models were averaged.
 parts_of_average <- function(value, average) {
-  of_value <- c("rater_error", "independence_weight", "dependence_weight", "typical")
+  of_value <- c(
+    "rater_error", "independence_weight", "dependence_weight", "typical", "base_rate_range"
+  )
   fields <- c("shared", "independent", of_value)
   if (is.null(average)) {
-    return(rlang::rep_named(c(fields, "base_rate_range"), list(rep(NA_real_, length(value)))))
+    return(rlang::rep_named(fields, list(rep(NA_real_, length(value)))))
   }
-  out <- average$point$numbers[fields]
   leans <- panel_leans(average$x)
-  out$base_rate_range <- base_rate_ranges(average$x, leans)
-  of_value <- c(of_value, "base_rate_range")
-  out[of_value] <- lapply(out[of_value], function(x) ifelse(is.na(value), NA_real_, x))
+  ranges <- list(base_rate_range = base_rate_ranges(average$x, leans))
+  out <- c(average$point$numbers, ranges)[fields]
+  out[of_value] <- lapply(out[of_value], replace, is.na(value), NA_real_)
   out$no_kappa <- has_no_kappa(leans)
   out
 }
@@ -101,15 +107,12 @@ member_table <- function(average, systems) {
 
 # Total weight of the models that relax each K-property, a row per system.
 axis_weights <- function(members) {
-  weights <- lapply(split(members, factor(members$system, unique(members$system))), function(x) {
-    weight <- function(which) sum(x$weight[which])
-    data.frame(
-      system = x$system[[1L]], accuracy = weight(x$accuracy == "rater"),
-      errors = weight(x$errors != "uniform"), distance = weight(x$errors == "distance"),
-      own = weight(!is.na(x$concentration)), difficulty = weight(x$difficulty > 0)
-    )
-  })
-  stack_rows(unname(weights))
+  relaxed <- with(members, cbind(
+    accuracy = accuracy == "rater", errors = errors != "uniform", distance = errors == "distance",
+    own = !is.na(concentration), difficulty = difficulty > 0
+  ))
+  sums <- rowsum(members$weight * relaxed, members$system, reorder = FALSE)
+  data.frame(system = rownames(sums), sums, row.names = NULL)
 }
 
 # Limits for warnings about few data and about an assumption that data cannot test.
@@ -121,12 +124,11 @@ wide_error <- 0.08
 # possible shared errors. This is always so if machines rate, and never if the user gives the share
 # of shared errors or gold cases measure the accuracy.
 doubts_of <- function(estimate) {
-  error <- error_of_estimate(estimate)
-  hidden <- error$hidden
+  hidden <- hidden_error(estimate)
   sampling <- estimate$details$sampling
   from_ratings <- !is.na(estimate$table$estimate) & !rests_on_gold(estimate)
   width <- 2 * normal_quantile(estimate$options$conf_level) * sampling
-  known <- ifelse(is.na(error$std.error), 0, sampling)
+  known <- ifelse(is.na(sampling + hidden), 0, sampling)
   much <- sqrt(known^2 + hidden^2) > wide_error & hidden >= known
   list(
     few_data = which(width > wide_sampling & sampling > hidden & from_ratings),
@@ -142,38 +144,36 @@ rests_on_machines <- function(estimate) {
 
 # Warns about doubtful estimates: more data help, or a few cases with known truth.
 warn_doubtful <- function(estimate) {
-  constant <- constant_raters(estimate$fit$x)
-  none <- if (length(setdiff(constant, estimate$fit$x$raters)) > 0L) ", so they were left out"
+  x <- estimate$fit$x
+  systems <- estimate$table$system
+  some <- function(at) verbatim(shorten(systems[at], most = 3L))
+  constant <- constant_raters(x)
+  none <- if (!all(constant %in% x$raters)) ", so they were left out"
   warn_if(constant, "raters",
     paste0("{.val {constant}} always gave the same answer. Such ratings carry no information about
       the truth", none, "."), raters = constant)
   doubts <- doubts_of(estimate)
-  some <- function(at) verbatim(shorten(estimate$table$system[at], most = 3L))
   few <- doubts$few_data
-  if (length(few) > 0L) {
-    warn_fallible("few_data", paste0(
-      "There are few data: sampling error alone makes the ",
-      interval_title(estimate$options$conf_level), " of ", some(few), " as wide as ",
-      decimals(min(1, max(doubts$width[few])), 2L),
-      "; see {.fun plan_cases} for how many cases to add."
-    ), systems = estimate$table$system[few])
-  }
+  warn_if(few, "few_data", paste0(
+    "There are few data: sampling error alone makes the ",
+    interval_title(estimate$options$conf_level), " of ", some(few), " as wide as ",
+    decimals(min(1, max(doubts$width[few])), 2L),
+    "; see {.fun plan_cases} for how many cases to add."
+  ), systems = systems[few])
   at <- doubts$assumption
-  if (length(at) > 0L) {
-    worst <- at[[which.max(doubts$hidden[at])]]
-    why <- if (rests_on_machines(estimate)) {
-      paste0("The raters are ", machines_of(estimate), ", whose agreement says little")
-    } else {
-      paste0(
-        if (length(at) > 1L) "The accuracies of " else "The accuracy of ", some(at),
-        if (length(at) > 1L) " rest" else " rests", " on an assumption that ratings cannot test (",
-        verbatim(causes_of_doubt(estimate)[[worst]]), ")"
-      )
-    }
-    warn_fallible("assumption",
-      paste0(why, ": label about 20 random cases; see {.fun plan_gold}."),
-      systems = estimate$table$system[at])
+  if (length(at) == 0L) return(invisible())
+  worst <- at[[which.max(doubts$hidden[at])]]
+  why <- if (rests_on_machines(estimate)) {
+    paste0("The raters are ", machines_of(estimate), ", whose agreement says little")
+  } else {
+    paste0(
+      if (length(at) > 1L) "The accuracies of " else "The accuracy of ", some(at),
+      if (length(at) > 1L) " rest" else " rests", " on an assumption that ratings cannot test (",
+      verbatim(causes_of_doubt(estimate)[[worst]]), ")"
+    )
   }
+  warn_fallible("assumption",
+    paste0(why, ": label about 20 random cases; see {.fun plan_gold}."), systems = systems[at])
 }
 
 # Words for the largest part of the hidden error of each estimate.

@@ -19,22 +19,22 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
     "{.arg {off}} cannot be used if the only rater is a judge with known error rates.",
     i = if ("known_truth" %in% off) "Leave out the calibration sample, {.arg known_raters}, to use
         {.arg known_truth}.")
+  record <- if (is.null(interval)) interval_calibrated
   options <- list(
-    method = "calibrated", conf_level = check_level(conf_level), clip = NA_character_,
+    method = method_calibrated$id, conf_level = check_level(conf_level), clip = NA_character_,
     bin_width = NA_real_, record = method_calibrated,
-    interval = if (is.null(interval)) "calibrated" else check_choice(interval, "none", "interval"),
-    interval_record = if (is.null(interval)) interval_calibrated
+    interval = record$id %||% check_choice(interval, "none", "interval"), interval_record = record
   )
   by <- by_of_cases(rlang::enquo(by), x$x)
   x <- fit_with(x, choose_systems(x$x, systems))
   check_has_systems(x$x)
-  own <- setdiff(x$x$systems, x$x$constant)
-  abort_if(own, "system",
+  answering <- setdiff(x$x$systems, x$x$constant)
+  abort_if(answering, "system",
     "One judge with a calibration sample cannot estimate the accuracy of a system that has answers
         of its own.",
-    x = "{.val {own}} {?has/have} answers, and the sample does not show which errors the judge
+    x = "{.val {answering}} {?has/have} answers, and the sample does not show which errors the judge
         shares with {?it/them}.",
-    i = "Label a random sample of the cases, and give it as {.arg known_truth}.", system = own)
+    i = "Label a random sample of the cases, and give it as {.arg known_truth}.", system = answering)
   if (is.null(by)) return(calibrated_estimate(x, options))
   estimate_by(x$x, by, function(part, cluster, gold) {
     fit <- fit_again(x, part)
@@ -105,7 +105,6 @@ interval_calibrated <- new_interval(
 # cases measure the accuracy, corrected by the rater's ratings of the other cases.
 
 check_one_rater <- function(x, gold, method, interval) {
-  if (!is_one_rater(x)) return(invisible())
   check_has_systems(x)
   abort_if(is.null(gold), "raters",
     "One rater has no agreement to learn from, so {.fun estimate_accuracy} needs known truths.",
@@ -118,9 +117,9 @@ check_one_rater <- function(x, gold, method, interval) {
        {.arg known_raters}."
     ), raters = x$raters)
   why <- "With one rater, accuracy is measured by gold cases."
-  abort_argument_if(accuracy_methods()[[method]]$model != "own", "method", why,
+  abort_argument_if(accuracy_methods[[method]]$model != "own", "method", why,
     x = "{.arg method} is {.val {method}}.", i = "Leave out {.arg method} and {.arg model}.")
-  having <- names(gold_intervals())
+  having <- names(gold_intervals)
   abort_argument_if(!is.null(interval) && !interval %in% having, "interval", why,
     not = interval, i = "Use {.or {.val {having}}}, or leave it out.")
 }
@@ -146,28 +145,20 @@ reason_one_rater <- paste(
   "one rater has no agreement to learn from; only gold cases that are a random sample measure it"
 )
 
-# Heading of the accuracy of constant systems. They do not answer cases: cases pass or fail.
-passes <- "passes"
-
-is_pass_rate <- function(estimate) {
-  x <- estimate$fit$x
-  length(x$constant) > 0L && all(estimate$table$system %in% x$constant)
-}
-
 # How often the rater was correct on gold cases, for each truth if there are two. With reruns, the
 # rater is correct if more than half of them are.
 note_of_one_rater <- function(estimate) {
   evidence <- estimate$gold$evidence
   x <- estimate$fit$x
-  if (is.null(evidence) || !is_one_rater(x)) return(NULL)
+  if (is.null(evidence)) return(NULL)
   right <- predict_answer(evidence$predicted[evidence$at, , drop = FALSE], evidence$truth) > 0.5
-  of <- function(which) {
-    paste(number(sum(right[which], na.rm = TRUE)), "of", number(sum(which)))
+  count <- function(cases) {
+    paste(number(sum(right[cases], na.rm = TRUE)), "of", number(sum(cases)))
   }
-  words <- if (n_categories(x) > 2L) paste("was right on", of(right | TRUE)) else paste0(
+  words <- if (n_categories(x) > 2L) paste("was right on", count(right | TRUE)) else paste0(
     "said ", paste(vapply(2:1, function(k) {
       label <- x$categories[[k]]
-      paste(label, "for", of(evidence$truth == k), "with truth", label)
+      paste(label, "for", count(evidence$truth == k), "with truth", label)
     }, ""), collapse = ", and ")
   )
   paste0("On gold cases ", x$raters, " ", words, ".")
@@ -182,29 +173,6 @@ raw_pass_rate <- function(estimate) {
   rate <- colSums(evidence$weight * q, na.rm = TRUE) / colSums(evidence$weight * !is.na(q))
   names(rate) <- estimate$table$system
   rate[names(rate) %in% estimate$fit$x$constant]
-}
-
-# Words for the method, for a caption.
-estimator_words <- function(estimate, model = NULL) {
-  x <- estimate$fit$x
-  if (is_one_rater(x)) return(toString(c(
-    paste("judged by", x$raters),
-    if (inherits(estimate$fit, "judge_fit")) "calibrated on other cases"
-  )))
-  method_words(estimate$options$method, model)
-}
-
-# Reliability of single runs of a rater for the answer of a system. It is 1 if runs of a case agree,
-# 0 if they agree no more than runs of different cases, and NA without reruns.
-rerun_reliability <- function(x, s = 1L) {
-  if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
-  runs <- pattern_lengths(x)
-  weight <- pattern_weights(x) * (x$patterns$answer[, s] > 0L)
-  same <- predict_answer(pattern_counts(x), x$patterns$answer[, s])
-  same[weight == 0] <- 0
-  share <- sum(weight * same) / sum(weight * runs)
-  differ <- sum(weight * same * (runs - same)) / sum(weight * runs * (runs - 1) / 2)
-  na_real(1 - differ / (2 * share * (1 - share)))
 }
 
 # Number of labels without ratings that are equivalent to one label, by the number of runs

@@ -1,72 +1,22 @@
 # Methods based on the K-model fitted by algebra; the formulas are in src/core/accuracy.
 
-method_binned <- new_method(
-  "binned", "binned method",
-  model = "k", clips = TRUE, bins = TRUE, iterated = FALSE,
-  estimate = function(fit, options, average) estimate_k_model(fit, options),
-  of_posterior = function(fit, options) {
-    posterior_fit_point(fit, options, binned_of_posterior, bins = bins_of_posterior)
-  },
-  explain = "Cases were grouped by the highest posterior probability of a category, under a model in
-    which raters are equally accurate, errors equally probable and cases equally difficult; in each
-    group the accuracy follows from that probability and from how often the system gives the most
-    probable category (Lehner 2015, equation 7)."
-)
-
-method_unbinned <- new_method(
-  "unbinned", "unbinned method",
-  model = "k", clips = TRUE, iterated = FALSE,
-  estimate = function(fit, options, average) estimate_k_model(fit, options),
-  of_posterior = function(fit, options) posterior_fit_point(fit, options, unbinned_of_posterior),
-  explain = "The accuracy follows from the mean posterior probability of the system's answers, under
-    a model in which raters are equally accurate, errors equally probable and cases equally
-    difficult (a variant of Lehner 2015 without bins)."
-)
-
-estimate_k_model <- function(fit, options) {
-  estimator <- make_estimator(fit, method_of(list(options = options)), options)
+estimate_k_model <- function(fit, options, average) {
+  estimator <- make_estimator(fit, method_of(options = options), options)
   point <- point_of(estimator)
-  of <- point$numbers
-  value <- of$estimate
-  known <- of$cases > 0 & fit$identified == "yes"
-  uninformative <- ifelse(known, of$uninformative / of$cases, NA_real_)
-  warn_uninformative(fit$x$systems, ifelse(is.na(value), NA, uninformative))
-  new_point(
-    value, estimator,
-    bins = lapply(point$systems, `[[`, "bins"), uninformative = uninformative,
-    mean_posterior = of$mean_posterior
-  )
-}
-
-warn_uninformative <- function(systems, share) {
+  numbers <- point$numbers
+  known <- numbers$cases > 0 & fit$identified == "yes"
+  uninformative <- ifelse(known, numbers$uninformative / numbers$cases, NA_real_)
   warn_above("uninformative", "Bins in which no category stands out do not count in the mean.",
-    systems, share, " of its cases")
+    fit$x$systems, ifelse(is.na(numbers$estimate), NA, uninformative), " of its cases")
+  new_point(
+    numbers$estimate, estimator,
+    bins = lapply(point$systems, `[[`, "bins"), uninformative = uninformative,
+    mean_posterior = numbers$mean_posterior
+  )
 }
 
 # Accuracy of systems under latent class models with independent or with shared errors; the formulas
 # are in src/core/accuracy/latent.cpp.
-
-method_joint <- new_method(
-  "joint", "joint method",
-  model = "any", posterior = TRUE, likelihood = TRUE, common = "none",
-  estimate = function(fit, options, average) estimate_latent(fit, options, average),
-  of_family = function(fit, options) family_ends(fit, options, "independent"),
-  explain = "The system was taken as one more rater in a latent class model, the {model}, fitted to
-    all answers (Dawid and Skene 1979). {common}"
-)
-
-method_shared <- new_method(
-  "shared", "shared method",
-  model = "any", posterior = TRUE,
-  estimate = function(fit, options, average) estimate_latent(fit, options, average),
-  of_posterior = function(fit, options) {
-    posterior_fit_point(fit, options, mean_posterior_of_answers, posterior = TRUE)
-  },
-  of_family = function(fit, options) family_ends(fit, options, "shared"),
-  explain = "The accuracy is the mean posterior probability of the system's answers under the
-    {model}, fitted to the raters alone (Dawid and Skene 1979), which takes the system to err where
-    the raters err."
-)
 
 # Computes both ends of the range for either method.
 estimate_latent <- function(fit, options, average) {
@@ -75,41 +25,33 @@ estimate_latent <- function(fit, options, average) {
     return(new_point(lacking, shared = lacking, independent = lacking))
   }
   check_model_size(fit$x)
-  ends <- by_id(list(method_shared, method_joint))
+  ends <- list(shared = method_shared, independent = method_joint)
+  end <- names(ends)[vapply(ends, `[[`, "", "id") == options$method]
   estimators <- lapply(ends, make_estimator, fit = fit, options = options)
-  found <- lapply(estimators, point_of)
-  values <- lapply(found, function(of) if (of$identified) of$numbers$estimate else lacking)
-  own <- found[[options$method]]
-  if (!own$converged) warn_convergence(options$method)
+  points <- lapply(estimators, point_of)
+  values <- lapply(points, function(p) if (p$identified) p$numbers$estimate else lacking)
+  point <- points[[end]]
+  if (!point$converged) warn_convergence(options$method)
   back <- correction_share(options, of_average(average, "typical", length(lacking)))
-  posterior <- named_posteriors(own, fit$x)
+  posterior <- named_posteriors(point, fit$x)
   if (is_corrected(back)) {
-    other <- named_posteriors(found[[method_shared$id]], fit$x)
-    posterior <- Map(between_ends, posterior, other, back)
+    posterior <- Map(between_ends, posterior, named_posteriors(points$shared, fit$x), back)
   }
   new_point(
-    between_ends(values[[options$method]], values[[method_shared$id]], back),
-    mixed_estimator(estimators[[options$method]], estimators[[method_shared$id]], back),
-    shared = values[[method_shared$id]], independent = values[[method_joint$id]],
-    reason = if (!own$identified) {
+    between_ends(values[[end]], values$shared, back),
+    mixed_estimator(estimators[[end]], estimators$shared, back),
+    shared = values$shared, independent = values$independent,
+    reason = if (!point$identified) {
       rep(reason_of_parameters(fit$model, n_categories(fit$x)), length(lacking))
     },
     posterior = posterior
   )
 }
 
-# Patterns x categories for each system.
-named_posteriors <- function(point, x) {
-  stats::setNames(lapply(point$systems, function(system) {
-    colnames(system$posterior) <- x$categories
-    system$posterior
-  }), x$systems)
-}
-
-no_bins <- data.frame(
-  lower = double(), upper = double(), probability = double(), cases = double(),
-  agreement = double(), estimate_raw = double(), estimate = double()
-)
+no_bins <- data.frame(rlang::rep_named(
+  c("lower", "upper", "probability", "cases", "agreement", "estimate_raw", "estimate"),
+  list(double())
+))
 
 # Estimates from a posterior given by the user, and their replicates for other pattern weights.
 # `rule`: a function of answers, posterior, weights and options that returns the accuracy of one
@@ -118,10 +60,10 @@ posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NU
   if (!is.null(fit$model$family)) {
     return(family_point(fit, options, rule, posterior = posterior, bins = bins))
   }
-  own <- pattern_weights(fit$x)
+  given <- pattern_weights(fit$x)
   refit <- refitting(fit)
   beliefs <- function(weight) {
-    anew <- !is.null(refit) && !identical(weight, own)
+    anew <- !is.null(refit) && !identical(weight, given)
     rep(list(if (anew) refit(weight) else fit$posterior), n_systems(fit$x))
   }
   posterior_point(fit, options, rule, beliefs, posterior, bins)
@@ -131,13 +73,12 @@ posterior_fit_point <- function(fit, options, rule, posterior = FALSE, bins = NU
 posterior_point <- function(fit, options, rule, beliefs, posterior = FALSE, bins = NULL) {
   estimator <- posterior_estimator(fit, options, rule, beliefs)
   weight <- pattern_weights(fit$x)
-  now <- beliefs(weight)
-  by_system <- if (posterior) {
-    stats::setNames(lapply(now, `colnames<-`, fit$x$categories), fit$x$systems)
-  }
-  point <- new_point(estimator(weight, "accuracy"), estimator, posterior = by_system)
+  posteriors <- beliefs(weight)
+  point <- new_point(estimator(weight, "accuracy"), estimator, posterior = if (posterior) {
+    stats::setNames(lapply(posteriors, `colnames<-`, fit$x$categories), fit$x$systems)
+  })
   if (!is.null(bins)) {
-    point$bins <- each_system(fit, weight, now, function(...) bins(..., options))
+    point$bins <- for_systems(fit, weight, posteriors, function(...) bins(..., options))
     point$uninformative <- na_real(vapply(point$bins, function(table) {
       sum(table$cases[is.na(table$estimate)]) / sum(table$cases)
     }, 0))
@@ -146,7 +87,7 @@ posterior_point <- function(fit, options, rule, beliefs, posterior = FALSE, bins
 }
 
 # Applies `run` to the answers of each system, the posterior and the weights of these patterns.
-each_system <- function(fit, weight, beliefs, run) {
+for_systems <- function(fit, weight, beliefs, run) {
   answers <- pattern_answers(fit$x)
   counts <- judged_patterns(fit) & weight > 0
   lapply(seq_along(fit$x$systems), function(s) {
@@ -158,11 +99,10 @@ each_system <- function(fit, weight, beliefs, run) {
 # A function of pattern weights that takes the place of an estimator of the core.
 posterior_estimator <- function(fit, options, rule, beliefs) {
   force(list(fit, options, rule, beliefs))
-  n <- n_categories(fit$x)
-  function(weight, what) {
-    unlist(each_system(fit, weight, beliefs(weight), function(answer, posterior, weight) {
-      if (what == "counts") {
-        as.vector(crossprod(outer(answer, seq_len(n), `==`) * weight, posterior))
+  function(weight, quantity) {
+    unlist(for_systems(fit, weight, beliefs(weight), function(answer, posterior, weight) {
+      if (quantity == "counts") {
+        counts_of_answers(answer, posterior, weight)
       } else if (length(answer) > 0L) {
         rule(answer, posterior, weight, options)
       } else {
@@ -205,8 +145,8 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
   if (length(answer) == 0L) return(no_bins)
   width <- options$bin_width
   best <- most_probable(posterior)
-  of_answer <- posterior[cbind(seq_along(answer), answer)]
-  credit <- (of_answer >= best$probability * (1 - tie_tolerance)) / best$tied
+  probability <- posterior[cbind(seq_along(answer), answer)]
+  credit <- (probability >= best$probability * (1 - tie_tolerance)) / best$tied
   last <- ceiling(1 / width - 1e-9) - 1
   bin <- pmin(pmax(floor((1 - best$probability) / width + 1e-9 / width), 0), last)
   sums <- rowsum(weight * cbind(1, best$probability, credit), bin)
@@ -225,9 +165,7 @@ bins_of_posterior <- function(answer, posterior, weight, options) {
 # A user-defined function as a method: its estimates, and those from resampled cases. Its record is
 # created on the fly and stored in the options of the estimate.
 function_method <- function(run) {
-  record <- new_method("own function", "function of the user's", model = "none", estimate = NULL)
-  record$run <- run
-  record$estimate <- function(fit, options, average) {
+  estimate <- function(fit, options, average) {
     estimator <- function_estimator(fit$x, run)
     result <- estimator(NULL, NULL)
     lacking <- is.na(result$estimate) & is.na(result$reason)
@@ -236,7 +174,7 @@ function_method <- function(run) {
       reason = replace(result$reason, lacking, "the function gave no estimate")
     )
   }
-  record
+  c(new_method("own function", "function of the user's", "none", estimate), run = run)
 }
 
 # A function of the number of times that each case was drawn (NULL: the original ratings). It
@@ -244,10 +182,10 @@ function_method <- function(run) {
 # argument for them.
 function_estimator <- function(x, run) {
   weighted <- "weights" %in% names(formals(args(run)))
-  own <- weights_of_cases(x)
-  structure(function(times, what) {
+  given <- weights_of_cases(x)
+  structure(function(times, quantity) {
     value <- if (weighted) {
-      run(x, weights = times %||% own)
+      run(x, weights = times %||% given)
     } else if (is.null(times)) {
       run(x)
     } else {
@@ -281,7 +219,7 @@ estimate_by_function <- function(x, run, given, by) {
   options <- function_options(given)
   options$record <- function_method(run)
   estimate_by(x, by, function(x, cluster, gold) {
-    options["cluster"] <- list(number_clusters(cluster))
+    options$cluster <- number_clusters(cluster)
     function_estimate(x, options)
   }, given$cluster, NULL)
 }
@@ -297,28 +235,25 @@ function_estimate <- function(x, options) {
 function_options <- function(given) {
   set <- names(drop_null(given[c("model", "common", "known_truth", "gold_sample")]))
   interval <- given$interval %||% interval_bootstrap$id
-  ok <- interval %in% ids_with("own_fit", accuracy_intervals())
+  ok <- interval %in% ids_with("own_fit", accuracy_intervals)
   abort_argument_if(length(set) > 0L || !ok, c(set, "interval")[[1L]],
     "A function as {.arg method} goes with {.code interval = \"bootstrap\"} or {.val none} only.",
     x = if (length(set) > 0L) "{.arg {set}} {?is/are} not for it." else "{.arg interval} is
         {describe(interval)}.")
-  given$method <- method_shared$id # a method without options
-  given$interval <- interval
+  given[c("method", "interval")] <- list(method_shared$id, interval) # a method without options
   options <- check_accuracy_options(given)
-  options$method <- "own function"
-  options$threads <- check_threads(given$threads)
-  options
+  c(replace(options, "method", "own function"), threads = check_threads(given$threads))
 }
 
 # Accuracy of systems under user-defined families: the posterior of raters (shared), or of raters
 # and system (joint), treated like the posterior of any fit; and the same for resampled cases.
 
 # Computes both ends of the range for either method.
-family_ends <- function(fit, options, which) {
+family_ends <- function(fit, options, end) {
   ends <- lapply(list(shared = FALSE, independent = TRUE), function(joint) {
     family_point(fit, options, mean_posterior_of_answers, joint, posterior = TRUE)
   })
-  replace(ends[[which]], names(ends), lapply(ends, `[[`, "value"))
+  replace(ends[[end]], names(ends), lapply(ends, `[[`, "value"))
 }
 
 # The assumption about shared errors is one of the two ends.
@@ -349,8 +284,8 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
   lost <- lengths(lapply(problems, `[[`, "lost")) > 0L
   if (any(lost)) {
     point$value[lost] <- NA_real_
-    reason <- reason_of_parameters(fit$model, length(x$categories))
-    point$reason <- ifelse(lost, reason, NA_character_)
+    point$reason <- replace(rep(NA_character_, length(lost)), lost,
+      reason_of_parameters(fit$model, length(x$categories)))
   }
   if (any(vapply(problems, function(p) isFALSE(p$converged), NA))) warn_convergence(options$method)
   point
@@ -369,3 +304,50 @@ moved_posterior <- function(problem) {
     compute_expectations(problem, theta)$posterior
   }
 }
+
+# ---- Records -------------------------------------------------------------------------------------
+
+method_binned <- new_method(
+  "binned", "binned method",
+  model = "k", clips = TRUE, bins = TRUE, iterated = FALSE,
+  estimate = estimate_k_model,
+  of_posterior = function(fit, options) {
+    posterior_fit_point(fit, options, binned_of_posterior, bins = bins_of_posterior)
+  },
+  explain = "Cases were grouped by the highest posterior probability of a category, under a model in
+    which raters are equally accurate, errors equally probable and cases equally difficult; in each
+    group the accuracy follows from that probability and from how often the system gives the most
+    probable category (Lehner 2015, equation 7)."
+)
+
+method_unbinned <- new_method(
+  "unbinned", "unbinned method",
+  model = "k", clips = TRUE, iterated = FALSE,
+  estimate = estimate_k_model,
+  of_posterior = function(fit, options) posterior_fit_point(fit, options, unbinned_of_posterior),
+  explain = "The accuracy follows from the mean posterior probability of the system's answers, under
+    a model in which raters are equally accurate, errors equally probable and cases equally
+    difficult (a variant of Lehner 2015 without bins)."
+)
+
+method_joint <- new_method(
+  "joint", "joint method",
+  model = "any", posterior = TRUE, likelihood = TRUE, common = "none",
+  estimate = estimate_latent,
+  of_family = function(fit, options) family_ends(fit, options, "independent"),
+  explain = "The system was taken as one more rater in a latent class model, the {model}, fitted to
+    all answers (Dawid and Skene 1979). {common}"
+)
+
+method_shared <- new_method(
+  "shared", "shared method",
+  model = "any", posterior = TRUE,
+  estimate = estimate_latent,
+  of_posterior = function(fit, options) {
+    posterior_fit_point(fit, options, mean_posterior_of_answers, posterior = TRUE)
+  },
+  of_family = function(fit, options) family_ends(fit, options, "shared"),
+  explain = "The accuracy is the mean posterior probability of the system's answers under the
+    {model}, fitted to the raters alone (Dawid and Skene 1979), which takes the system to err where
+    the raters err."
+)

@@ -71,7 +71,7 @@ measured_rows <- function(found, x, alone, lack, ends, estimate, interval, conf_
   some <- function(fields) lapply(fields, `[`, known)
   settings <- c(estimate$gold$settings, conf_level = conf_level)
   columns <- c("estimate", interval_columns)
-  record <- accuracy_intervals()[[interval]]
+  record <- accuracy_intervals[[interval]]
   unit <- do.call(cbind, record$gold$share(some(x), some(alone), settings)[columns])
   ends <- ends[known, , drop = FALSE]
   value <- unit * widths(ends) + outer(ends[, 1L], columns != "std.error")

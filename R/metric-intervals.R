@@ -39,13 +39,13 @@ reason_constant_system <- "the system has no answers of its own"
 without_parts <- function(found) found[setdiff(names(found), c("sampling", "hidden", "cases"))]
 
 measures_by_gold <- function(estimate, interval) {
-  !is.null(estimate$gold) && !is.null(accuracy_intervals()[[interval]]$gold)
+  !is.null(estimate$gold) && !is.null(accuracy_intervals[[interval]]$gold)
 }
 
 # Interval that is computed from ratings only.
 interval_from_ratings <- function(estimate, interval) {
   if (measures_by_gold(estimate, interval)) interval <- without_gold(estimate)$options$interval
-  accuracy_intervals()[[interval]]
+  accuracy_intervals[[interval]]
 }
 
 # Reason why a kind of interval does not exist for metrics, or NULL.
@@ -126,7 +126,7 @@ with_estimated_accuracy <- function(found, estimate, interval, s, conf_level) {
   if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(found)
   own <- estimate$table[s, ]
   same <- interval == estimate$options$interval && conf_level == estimate$options$conf_level
-  delta <- accuracy_intervals()[[interval]]$spread == "delta"
+  delta <- accuracy_intervals[[interval]]$spread == "delta"
   if (!same && interval == estimate$options$interval && delta) {
     level <- robust_quantile(estimate$options, conf_level)
     own <- with_limits(own, estimate$details$centre[[s]], level)
@@ -241,7 +241,7 @@ hidden_errors <- function(estimate, table, s, along, by_answer) {
   wrong <- square - diag(diag(square), n)
   share <- wrong / replace(rowSums(wrong), rowSums(wrong) == 0, Inf)
   shift <- of_answer * by_answer(diag(n) - share)
-  own <- hidden_of_errors(estimate, s, wrong_by_answer(estimate, s))
+  own <- hidden_of_system(estimate, s, rater_error = wrong_by_answer(estimate, s))
   hidden_in_all(estimate, s, line, shift, of_answer, own)
 }
 
@@ -250,8 +250,8 @@ hidden_errors <- function(estimate, table, s, along, by_answer) {
 # `of_answer`: share of each answer. `own`: hidden error per answer, for the part that differs
 # between answers.
 hidden_in_all <- function(estimate, s, line, shift, of_answer, own = raters) {
-  raters <- hidden_of_gap(estimate, 0)[[s]]
-  range <- hidden_of_gap(estimate, 1)[[s]]^2 - raters^2
+  raters <- hidden_of_system(estimate, s)
+  range <- hidden_of_system(estimate, s, 1)^2 - raters^2
   level <- colSums(shift)
   squares <- colSums((own * (shift - outer(of_answer, level)))^2)
   sqrt(pmax(range * line^2 + raters^2 * level^2 + answer_bias_share(estimate) * squares, 0))

@@ -65,7 +65,7 @@ metric_notes <- function(table, estimates, interval, conf_level) {
 # Describes the intervals of estimates; NULL if they have none.
 metric_interval_note <- function(interval, conf_level, estimates) {
   estimate <- estimates[[1L]]
-  record <- accuracy_intervals()[[interval]]
+  record <- accuracy_intervals[[interval]]
   if (is.null(record$find)) return(NULL)
   drawn <- paste0(resampling_note(estimate), ", ", number(estimate$options$replicates),
     " replicates", if (has_stand_in(estimate) && record$spread != "delta") {
@@ -92,7 +92,7 @@ augment.metric_estimate <- function(x, ...) {
   one <- x$estimates[[1L]]
   abort_argument_if(!has_posterior(one), "x",
     "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
-    i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods())}}}.")
+    i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}}.")
   over_groups(x$estimates, x$options$grouped, function(estimate) {
     stack_rows(x$options$systems, weighted_answers, estimate = estimate)
   })

@@ -172,7 +172,7 @@ check_cost_matrix <- function(cost, categories) {
 #'   [score_metrics].
 #' @param interval For an [estimate_accuracy()] result: `NULL`, the default, for the kind of
 #'   interval of the estimate; `"bootstrap"`, `"none"` or, with gold cases, one of
-#'   `r list_ids(gold_intervals())`.
+#'   `r list_ids(gold_intervals)`.
 #' @param conf_level Confidence level, in (0, 1); by default `NULL`, that of the estimate.
 #' @param systems Names of the systems; by default `NULL`, all.
 #' @param ... For ratings and fits: arguments of [estimate_accuracy()], such as `method`,
@@ -265,7 +265,7 @@ resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NU
 check_metric_interval <- function(interval, estimate) {
   own <- estimate$options$interval
   if (is.null(interval)) return(own)
-  gold <- names(gold_intervals())
+  gold <- names(gold_intervals)
   having <- unique(c(own, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
   abort_argument_if(!(rlang::is_string(interval) && interval %in% having), "interval",
     "must be one of {.or {.val {having}}}.", not = interval,
@@ -332,7 +332,7 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
     whole <- is.na(table$category) & is.na(table$average)
     table <- table[whole | table$category %in% positive, ]
   }
-  record <- accuracy_intervals()[[interval %||% estimate$options$interval]]
+  record <- accuracy_intervals[[interval %||% estimate$options$interval]]
   table <- odds_of_shares(table, vapply(plan$records, `[[`, NA, "odds")[table$metric],
     if (!identical(record$spread, "percentile")) normal_quantile(conf_level))
   systems <- systems %||% estimate$table$system

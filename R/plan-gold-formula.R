@@ -149,7 +149,7 @@ combined_half <- function(gold, quantity, explained, settings) {
 }
 
 # Does this interval use the estimate from ratings, unless gold contradicts it?
-believes_ratings <- function(interval) isTRUE(gold_intervals()[[interval]]$gold$believes)
+believes_ratings <- function(interval) isTRUE(gold_intervals[[interval]]$gold$believes)
 
 planned_half_width <- function(interval, quantity, explained, settings,
                     believes = believes_ratings(interval)) {

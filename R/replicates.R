@@ -2,15 +2,13 @@
 # other R code resamples cases. The core draws the cases, with a random stream per replicate, so
 # that results from R and from the core use the same resampled cases.
 
-# Settings of a resampling, for R and for the core. The unit is a pattern of ratings, or a case.
-# Fields: number of cases of each unit (`weight`), clusters (NULL: cases are resampled) and the seed
-# of all replicates.
-resampling <- function(x, options, unit = "pattern") {
-  if (unit == "case") {
-    new_resampling(weights_of_cases(x), options, clusters_of(x, options, seq_along(x$index)))
-  } else {
-    new_resampling(pattern_weights(x), options, clusters_of(x, options, x$index))
-  }
+# Settings of a resampling, for R and for the core. The unit is a pattern of ratings, or a case
+# (`by_case`). Fields: number of cases of each unit (`weight`), clusters (NULL: cases are resampled)
+# and the seed of all replicates.
+resampling <- function(x, options, by_case = FALSE) {
+  unit <- if (by_case) seq_along(x$index) else x$index
+  weight <- if (by_case) weights_of_cases(x) else pattern_weights(x)
+  new_resampling(weight, options, clusters_of(x, options, unit))
 }
 
 clusters_of <- function(x, options, unit_of_case) {
@@ -71,22 +69,21 @@ without_interval <- function(table, reason) {
   table
 }
 
-# Warns about each of `names` whose `share` exceeds `least`. `of`: the quantity of which it is a
-# share.
-warn_above <- function(topic, message, names, share, of, least = 0, i = NULL) {
+# Warns about each of `names` whose `share` exceeds `least`. `unit`: words after the share.
+warn_above <- function(topic, message, names, share, unit, least = 0, i = NULL) {
   some <- which(share > least)
   warn_if(some, topic,
-    c(message, bullets(verbatim(names[some], ": ", percent(share[some]), of), 5L)),
+    c(message, bullets(verbatim(names[some], ": ", percent(share[some]), unit), 5L)),
     i = i, systems = names[some], share = share[some])
 }
 
 # A line per reason why a value is NA. `table` has columns estimate, reason and optionally why.
-# `of`: names of its rows. `no`: the name of what is missing.
-reason_notes <- function(table, of, most = 4L, no = "interval") {
+# `rows`: names of its rows. `no`: the name of what is missing.
+reason_notes <- function(table, rows, most = 4L, no = "interval") {
   why <- why_of(table)
   key <- keys(list(why, table$reason))
-  vapply(unique(key[!is.na(table$reason)]), function(one) {
-    at <- which(key == one)
+  vapply(unique(key[!is.na(table$reason)]), function(number) {
+    at <- which(key == number)
     first <- at[[1L]]
     begins <- if (isTRUE(is.na(table[["estimate"]][first]))) "NA for" else switch(why[[first]],
       chance = "For", no_interval = , same_answers = paste("No", no, "for"), "From ratings alone,"
@@ -95,7 +92,7 @@ reason_notes <- function(table, of, most = 4L, no = "interval") {
       no_interval = , same_answers = no_interval, ratings_alone = gold_unused, ""
     )
     plain <- substring(table$reason[[first]], nchar(prefix) + 1L)
-    paste0(begins, " ", shorten(of[at], most = most), ": ", plain)
+    paste0(begins, " ", shorten(rows[at], most = most), ": ", plain)
   }, "")
 }
 

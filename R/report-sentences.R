@@ -271,7 +271,7 @@ say_sentences.metric_estimate <- function(x) {
 say_methods.metric_estimate <- function(x) {
   records <- Filter(function(record) record$reference != by_name, x$plan$records)
   cited <- vapply(records, function(record) paste0(record$title, ": ", record$reference), "")
-  delta <- accuracy_intervals()[[x$options$interval]]$spread == "delta"
+  delta <- accuracy_intervals[[x$options$interval]]$spread == "delta"
   fill(
     "%s Other metrics are those of the expected joint table of truth and answer, to which each case
     counts for every category with its posterior probability%s. Definitions are those of R package

@@ -60,7 +60,9 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     if (!is.null(rater_kind)) x$rater_kind <- resolve_kinds(check_rater_kind(rater_kind), x)
     # Checked before pages are rendered.
     gold <- resolve_gold(known_truth, gold_sample, x)
-    if (is.null(known_raters)) check_one_rater(x, gold, method_average$id, NULL)
+    if (is.null(known_raters) && is_one_rater(x)) {
+      check_one_rater(x, gold, method_average$id, NULL)
+    }
     x
   }
   x <- Map(function(x, name) {

@@ -7,7 +7,7 @@ metrics_of_scores <- function(estimate, plan, interval, conf_level) {
   judges <- lapply(seq_along(alone$fit$x$systems), panel$judge)
   tables <- lapply(judges, score_point, estimate = alone, plan = plan)
   known <- which(vapply(tables, function(table) !all(is.na(table$estimate)), NA))
-  record <- accuracy_intervals()[[interval]]
+  record <- accuracy_intervals[[interval]]
   if (is.null(record$find) || length(known) == 0L) return(stack_rows(tables))
   lack <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)
   draws <- if (is.null(lack)) {
@@ -97,7 +97,7 @@ score_point <- function(estimate, plan, judge) {
 # replicates x `numbers` per judge. A row is NA if raters do not separate the categories. Cases, or
 # clusters, are resampled, and raters are refitted.
 draw_scores <- function(estimate, panel, judges, numbers, measure) {
-  drawn <- resampling(estimate$fit$x, estimate$options, "case")
+  drawn <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
   rows <- resampled(name = "Bootstrap of scores", resampling = drawn, run = function(times) {
     p <- panel$beliefs$of(times)
     lapply(judges, function(judge) {

@@ -82,10 +82,9 @@ format.shared_errors <- function(x, digits = 2L, ...) {
 shared_line <- function(facts, digits = 2L) {
   between <- function(low, high) if (!is.na(low)) from_to(low, high, digits)
   format_estimates <- function(value, low, high) {
-    ends <- if (!is.na(low)) {
+    paste0(decimals(value, digits), if (!is.na(low)) {
       paste0(" (", interval_title(facts$conf_level), " ", between(low, high), ")")
-    }
-    paste0(decimals(value, digits), ends)
+    })
   }
   known <- facts$known > 0
   correlation <- if (known) {
@@ -112,13 +111,10 @@ view_of_pairs <- function(pairs, known, level) {
   size <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
   top <- pairs[utils::head(order(-size), longest_view), ]
   top$pair <- paste(top$rater1, "-", top$rater2)
-  top$interval <- if (known) {
-    from_to(top$conf.low, top$conf.high, 2L)
-  } else {
-    from_to(top$lowest, top$highest, 2L)
-  }
+  ends <- top[if (known) c("conf.low", "conf.high") else c("lowest", "highest")]
+  top$interval <- from_to(ends[[1L]], ends[[2L]], 2L)
   columns <- if (known) {
-    c("pair", correlation = "estimate", "interval",
+    c("pair", correlation = "estimate", stats::setNames("interval", interval_title(level)),
       # With two categories all wrong answers are the same.
       if (any(pairs$expected < 1, na.rm = TRUE)) {
         c(`same wrong answer` = "coinciding", `by chance` = "expected")
@@ -126,7 +122,6 @@ view_of_pairs <- function(pairs, known, level) {
   } else {
     c("pair", `correlation, without truth` = "interval", cases = "n")
   }
-  names(columns)[columns == "interval" & known] <- interval_title(level)
   view(top, columns, c(2L, known = 0L), most = 12L, total = nrow(pairs))
 }
 
@@ -182,11 +177,11 @@ known_answers <- function(x, cells) {
 }
 
 # Shares of the common cases on which both are right, only the first, only the second, neither.
-right_shares <- function(found) {
-  both <- found$both_right
-  first <- found$one_right
-  second <- found$two_right
-  cbind(both, first - both, second - both, found$known - first - second + both) / found$known
+right_shares <- function(pairs) {
+  both <- pairs$both_right
+  first <- pairs$one_right
+  second <- pairs$two_right
+  cbind(both, first - both, second - both, pairs$known - first - second + both) / pairs$known
 }
 
 # Correlation of each row of shares, and its standard error for one case.
@@ -212,10 +207,8 @@ add_correlations <- function(table, share, counted) {
   table[c("conf.low", "conf.high")] <- fisher_limits(
     table$estimate, table$std.error, table$conf_level
   )
-  table$reason <- NA_character_
-  if (!counted) {
-    table$reason <- paste0(no_interval, "weights are not counts, so there is no number of cases")
-  }
+  table$reason <- if (counted) NA_character_ else
+    paste0(no_interval, "weights are not counts, so there is no number of cases")
   table$reason[!known] <- paste0(no_interval, "they are right and wrong together")
   table$reason[is.na(table$estimate)] <- "one of the two is always right or always wrong"
   table$reason[table$known == 0] <- no_common_truth
@@ -257,8 +250,8 @@ mean_correlation_limits <- function(pairs, answers, raters, mean) {
   sums <- function(value) core_pattern_weights(row, value, length(answers$cells))
   off <- answers$right[mine] - rate[judge]
   spread <- sqrt(rate * (1 - rate))[judge]
-  own <- ifelse(spread > 0, off^2 / spread, 0) * (sums(spread)[row] - spread)
-  influence <- (sums(off)^2 - sums(off^2)) / 2 - mean * sums(own) / 2
+  squares <- ifelse(spread > 0, off^2 / spread, 0) * (sums(spread)[row] - spread)
+  influence <- (sums(off)^2 - sums(off^2)) / 2 - mean * sums(squares) / 2
   error <- sqrt(sum(answers$cells * influence^2)) / sum(pairs$spread)
   if (error < 1e-9) c(NA_real_, NA_real_) else fisher_limits(mean, error, pairs$conf_level[[1L]])
 }

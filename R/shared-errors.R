@@ -93,19 +93,19 @@ shared_errors <- function(x, known_truth = NULL, accuracy = NULL, coinciding = N
     least_same <- check_number(coinciding, "coinciding", 0, 1)
   }
   bar <- progress_bar("Pairs", length(judges))
-  found <- lapply(core_shared_pairs(x$patterns, known, bar$tick), na_real)
+  pairs <- na_real(core_shared_pairs(x$patterns, known, bar$tick))
   bar$close()
-  table <- shared_table(found, judges, n_raters(x), conf_level)
+  table <- shared_table(pairs, judges, n_raters(x), conf_level)
   cells <- known[known$truth > 0L & known$weight > 0, ]
   answers <- known_answers(x, cells)
   if (nrow(cells) > 0L) {
-    shares <- right_shares(found)
+    shares <- right_shares(pairs)
     wrong <- c("known", "both_wrong", "coinciding", "expected", "surplus")
-    table[wrong] <- found[wrong]
+    table[wrong] <- pairs[wrong]
     table <- add_correlations(table, shares, weights_are_counts(x))
     table <- add_products(table, shares, right_rates(answers))
   } else {
-    table <- add_open_range(table, found$agreeing, x, limits, least_same)
+    table <- add_open_range(table, pairs$agreeing, x, limits, least_same)
   }
   size <- ratings_per_case(x)
   new_shared_errors(
@@ -134,10 +134,10 @@ check_pair_memory <- function(x) {
 # Patterns with each truth of their cases (0 is unknown), and the weight of these cases.
 known_cells <- function(x, known_truth) {
   if (inherits(x, "rater_fit")) {
-    own <- x$known$truth
+    truth <- x$known$truth
     x <- x$x
-    if (is.null(known_truth) && any(own > 0L)) {
-      return(data.frame(pattern = seq_along(own), truth = own, weight = pattern_weights(x)))
+    if (is.null(known_truth) && any(truth > 0L)) {
+      return(data.frame(pattern = seq_along(truth), truth = truth, weight = pattern_weights(x)))
     }
   }
   code <- if (isFALSE(known_truth)) {
@@ -169,17 +169,18 @@ ratings_per_case <- function(x) {
   sum(weight * ratings) / sum(weight)
 }
 
-# A row for each pair in `found`. The first `raters` judges are raters, the others systems.
-shared_table <- function(found, judges, raters, conf_level) {
-  systems <- (found$one > raters) + (found$two > raters)
-  none <- NA_real_
-  tibble::tibble(
-    rater1 = judges[found$one], rater2 = judges[found$two],
-    kind = c("raters", "rater and system", "systems")[systems + 1L], n = found$n, known = 0,
-    estimate = none, std.error = none, conf.low = none, conf.high = none, lowest = none,
-    highest = none, both_wrong = none, coinciding = none, expected = none, surplus = none,
-    reason = "no truth is known", one = found$one, two = found$two, covariance = 0, spread = 0,
-    conf_level = conf_level
+# A row for each of `pairs`. The first `raters` judges are raters, the others systems.
+shared_table <- function(pairs, judges, raters, conf_level) {
+  systems <- (pairs$one > raters) + (pairs$two > raters)
+  unknown <- c(
+    "estimate", interval_columns, "lowest", "highest", "both_wrong", "coinciding", "expected",
+    "surplus"
+  )
+  columns_tibble(
+    rater1 = judges[pairs$one], rater2 = judges[pairs$two],
+    kind = c("raters", "rater and system", "systems")[systems + 1L], n = pairs$n, known = 0,
+    !!!rlang::rep_named(unknown, NA_real_), reason = "no truth is known", one = pairs$one,
+    two = pairs$two, covariance = 0, spread = 0, conf_level = conf_level
   )
 }
 
@@ -245,33 +246,33 @@ open_range <- function(agreement, first, second, least_same) {
 search_range <- function(value, first, second) {
   a <- seq(first[[1L]], first[[2L]], length.out = 121L)
   b <- seq(second[[1L]], second[[2L]], length.out = 121L)
-  found <- outer(a, b, value)
+  values <- outer(a, b, value)
   third <- rep(1:3, c(40L, 41L, 40L))
-  hills <- split(seq_along(found), outer(third, 3L * third, `+`))
-  tops <- unlist(lapply(hills, function(at) at[which.max(found[at])]))
+  hills <- split(seq_along(values), outer(third, 3L * third, `+`))
+  tops <- unlist(lapply(hills, function(at) at[which.max(values[at])]))
   if (length(tops) == 0L) return(NA_real_)
   step <- c(a[[2L]] - a[[1L]], b[[2L]] - b[[1L]])
   max(vapply(tops, function(top) {
-    climb_range(value, c(a[[row(found)[[top]]]], b[[col(found)[[top]]]]), step, first, second)
+    climb_range(value, c(a[[row(values)[[top]]]], b[[col(values)[[top]]]]), step, first, second)
   }, 0))
 }
 
-climb_range <- function(value, centre, step, first, second, rounds = 6L) {
-  near <- function(middle, step, limits) {
-    c(middle, seq(
-      max(middle - 2 * step, limits[[1L]]), min(middle + 2 * step, limits[[2L]]),
-      length.out = 13L
+climb_range <- function(value, centre, step, first, second) {
+  near <- function(i, limits) {
+    reach <- centre[[i]] + c(-2, 2) * step[[i]]
+    c(centre[[i]], seq(
+      max(reach[[1L]], limits[[1L]]), min(reach[[2L]], limits[[2L]]), length.out = 13L
     ))
   }
-  for (round in seq_len(rounds)) {
-    a <- near(centre[[1L]], step[[1L]], first)
-    b <- near(centre[[2L]], step[[2L]], second)
-    found <- outer(a, b, value)
-    top <- arrayInd(which.max(found), dim(found))
+  for (round in 1:6) {
+    a <- near(1L, first)
+    b <- near(2L, second)
+    values <- outer(a, b, value)
+    top <- arrayInd(which.max(values), dim(values))
     centre <- c(a[[top[[1L]]]], b[[top[[2L]]]])
     step <- step / 3
   }
-  max(found, na.rm = TRUE)
+  max(values, na.rm = TRUE)
 }
 
 # Effective number of raters -------------------------------------------------------------------
@@ -286,18 +287,20 @@ effective_raters <- function(raters, correlation) {
 rater_rows <- function(table, raters, answers, size) {
   m <- length(raters)
   among <- table[table$kind == "raters", ]
-  own <- function(value) {
+  # Sums over the pairs with a rater, and over the pairs without the rater.
+  sum_with <- function(value) {
     core_pattern_weights(among$one, value, m) + core_pattern_weights(among$two, value, m)
   }
-  others <- function(value) sum(value) - own(value)
-  defined <- others(as.double(among$spread > 0)) > 0.5 # rounding may leave a rest of 0
-  rest <- ifelse(defined, others(among$covariance) / others(among$spread), NA_real_)
-  without <- as.double(if (m < 3L) 1 else effective_raters(size * (m - 1) / m, rest))
-  tibble::tibble(
+  sum_without <- function(value) sum(value) - sum_with(value)
+  defined <- sum_without(as.double(among$spread > 0)) > 0.5 # rounding may leave a sum above 0
+  rho <- ifelse(defined, sum_without(among$covariance) / sum_without(among$spread), NA_real_)
+  without <- if (m < 3L) 1 else effective_raters(size * (m - 1) / m, rho)
+  columns_tibble(
     rater = raters,
     n = core_pattern_weights(answers$judge, answers$weight, answers$judges)[seq_len(m)],
     accuracy = na_real(right_rates(answers)[seq_len(m)]),
-    correlation = na_real(own(among$covariance) / own(among$spread)), effective = without,
+    correlation = na_real(sum_with(among$covariance) / sum_with(among$spread)),
+    effective = as.double(without),
     change = without - effective_raters(size, mean_correlation(among))
   )
 }

@@ -10,7 +10,7 @@ allowed <- 2L
 allowed_refits <- 1L
 folder <- c(commandArgs(TRUE), "R")[1]
 package <- asNamespace("fallible")
-ids <- c(names(package$accuracy_methods()), setdiff(names(package$accuracy_intervals()), "none"))
+ids <- c(names(package$accuracy_methods), setdiff(names(package$accuracy_intervals), "none"))
 stopifnot(c("average", "binned", "robust", "combined", "anytime") %in% ids)
 own <- "^(accuracy-registry|method-.*|interval-.*)[.]R$"
 other_intervals <- "^(agreement.*|bounds.*|plot-sensitivity)[.]R$" # these have other intervals

@@ -22,7 +22,7 @@ answers_of <- function(x) {
 # No method's estimate moves by more than `most` after these changes: renamed categories that have
 # no order, another order of cases and raters, repeated cases instead of cases with weight 2.
 expect_unmoved <- function(wide, raters, systems, most = 1e-6) {
-  for (method in names(accuracy_methods())) {
+  for (method in names(accuracy_methods)) {
     value <- function(wide, raters, ...) {
       x <- quiet(ratings(wide, raters = !!raters, systems = !!systems, ...))
       tidy(quiet(estimate_accuracy(x, method, interval = "none")))$estimate

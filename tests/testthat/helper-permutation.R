@@ -169,7 +169,7 @@ walk_inputs <- function(p) {
     function() value <<- value %||% quiet(make())
   }
   x <- once(function() walk_ratings(p))
-  methods <- names(accuracy_methods())
+  methods <- names(accuracy_methods)
   named <- function(words, of, make) {
     out <- lapply(of, function(one) once(function() make(one)))
     stats::setNames(out, paste0(words, ", ", if (is.character(of)) of else names(of)))

@@ -183,7 +183,7 @@ test_that("what a print says of intervals holds for the estimate", {
   x <- simulate_ratings(rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, n = 200))
   said <- function(estimate) paste(notes_of(estimate), collapse = " ")
   estimate <- quiet(estimate_accuracy(x))
-  hidden <- max(error_of_estimate(estimate)$hidden)
+  hidden <- max(hidden_error(estimate))
   expect_identical(grepl("allowance for shared", said(estimate), fixed = TRUE), hidden > 0)
   estimate$details$dependence_weight <- 0
   estimate$details$common <- 0

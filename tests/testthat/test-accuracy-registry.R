@@ -1,22 +1,22 @@
 # Every pair of the registry, whatever it holds, is either possible or refused in one place.
 pairs_of_registry <- function() {
   expand.grid(
-    method = names(accuracy_methods()), interval = names(accuracy_intervals()),
+    method = names(accuracy_methods), interval = names(accuracy_intervals),
     stringsAsFactors = FALSE
   )
 }
 
 test_that("records have all their fields, in their types", {
-  flags <- c("posterior", "likelihood", "clips", "bins", "iterated", "compiled")
-  for (method in accuracy_methods()) {
+  flags <- c("posterior", "likelihood", "clips", "bins", "iterated")
+  for (method in accuracy_methods) {
     expect_true(all(vapply(method[flags], rlang::is_bool, NA)))
     expect_identical(names(formals(method$estimate)), c("fit", "options", "average"))
     expect_true(method$model %in% c("k", "any", "own"))
     # Others' replicates can be had, and the interval whose draws are taken has draws.
-    expect_false(accuracy_methods()[[method$stand_in]]$model == "own")
-    expect_false(is.null(accuracy_intervals()[[method$draws]]$draws))
+    expect_false(accuracy_methods[[method$stand_in]]$model == "own")
+    expect_false(is.null(accuracy_intervals[[method$draws]]$draws))
   }
-  for (interval in accuracy_intervals()) {
+  for (interval in accuracy_intervals) {
     expect_identical(is.null(interval$find), is.null(interval$uncounted))
   }
 })
@@ -25,7 +25,7 @@ test_that("a record with a property of the wrong type is refused when it is made
   expect_error(new_interval("mine", hidden = NA), "is_bool")
   expect_error(new_interval("mine", find = "robust"), "is.function")
   expect_error(new_interval("mine", spread = "gold"), "spread")
-  share <- function(x, alone, settings) x
+  share <- function(x, from_ratings, settings) x
   expect_error(
     gold_interval("mine", share, share, "", "", anytime = TRUE, believes = "no"), "believes"
   )
@@ -41,7 +41,7 @@ test_that("a pair gives an interval or is refused", {
   pairs <- pairs_of_registry()
   for (i in seq_len(nrow(pairs))) {
     pair <- pairs[i, ]
-    measures <- !is.null(accuracy_intervals()[[pair$interval]]$gold)
+    measures <- !is.null(accuracy_intervals[[pair$interval]]$gold)
     known <- if (measures) list(known_truth = truth(x)[1:20, ], gold_sample = "random")
     run <- function(...) {
       quiet(do.call(estimate_accuracy, c(
@@ -55,7 +55,7 @@ test_that("a pair gives an interval or is refused", {
       )
     }
     why <- pair_misfit(
-      accuracy_methods()[[pair$method]], accuracy_intervals()[[pair$interval]], k_model(),
+      accuracy_methods[[pair$method]], accuracy_intervals[[pair$interval]], k_model(),
       gold = list(kind = "sample")
     )
     if (!is.null(why)) {
@@ -82,13 +82,13 @@ test_that("a pair is refused for clusters, fits and models in the same place", {
   x <- simulate_ratings(rater_design(c(0.6, 0.7, 0.8), 0.8, 3, 60))
   refused <- function(...) expect_error(..., class = "fallible_error_argument")$arg
   fit <- fit_raters(x, dawid_skene("weak"))
-  for (method in accuracy_methods()) {
+  for (method in accuracy_methods) {
     if (method$model == "any") next
     expect_identical(refused(estimate_accuracy(fit, method$id)), "method")
     expect_identical(refused(accuracy_estimator(method$id, dawid_skene("weak"))), "model")
   }
   # Intervals of posterior draws are of fits that have draws.
-  for (interval in Filter(function(one) !one$drawn, accuracy_intervals())) {
+  for (interval in Filter(function(one) !one$drawn, accuracy_intervals)) {
     run <- function() {
       known <- if (!is.null(interval$gold)) list(known_truth = TRUE, gold_sample = "random")
       quiet(do.call(estimate_accuracy, c(list(
@@ -109,7 +109,7 @@ test_that("fits of one's own go with methods and intervals that need a posterior
   fit <- fit_raters(x)
   own <- as_rater_fit(x, ground_truth(fit), rates_of(fit))
   why <- function(method, interval) {
-    pair_misfit(accuracy_methods()[[method]], accuracy_intervals()[[interval]], k_model(), own)
+    pair_misfit(accuracy_methods[[method]], accuracy_intervals[[interval]], k_model(), own)
   }
   expect_null(why("shared", "none"))
   expect_identical(why("joint", "none")$arg, "method")

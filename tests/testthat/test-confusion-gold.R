@@ -51,7 +51,7 @@ test_that("cells, recall and precision are those of a slow twin", {
       prior <- prior_of_cell(without_gold(estimate), counts, 2L, cell, of)
       expect_equal(
         unlist(row[columns], use.names = FALSE),
-        three_numbers(accuracy_intervals()[[interval]]$gold$share(twin, prior, settings)),
+        three_numbers(accuracy_intervals[[interval]]$gold$share(twin, prior, settings)),
         tolerance = 1e-6
       )
     }

@@ -81,7 +81,7 @@ test_that("the delta method gives accuracy the error that it has", {
       own <- draws$values[, (s - 1L) * 9L + 1:9]
       seen <- stats::sd(rowSums(own[, c(1, 5, 9)]) / rowSums(own))
       expect_equal(found$sampling, max(seen, estimate$details$sampling[[s]]), tolerance = 1e-6)
-      expect_equal(found$hidden, hidden_error(estimate, estimate$details$sampling)[[s]],
+      expect_equal(found$hidden, hidden_error(estimate)[[s]],
         tolerance = 0.02)
     }
   }
@@ -135,7 +135,7 @@ test_that("what raters hide of a precision goes with their errors on cases with 
   found <- hidden_errors(estimate, table, 1L, function(tables) along_slopes(slopes, tables),
     function(weight) slopes_by_answer(slopes, weight))
   share <- colSums(matrix(table, 3L, byrow = TRUE))
-  own <- hidden_of_errors(estimate, 1L, wrong_by_answer(estimate, 1L)) / found[[1L]]
+  own <- hidden_of_system(estimate, 1L, rater_error = wrong_by_answer(estimate, 1L)) / found[[1L]]
   expected <- sqrt(1 + (cell_bias^2 - 1) * sapply(1:3, function(j) {
     own[[j]]^2 * (1 - share[[j]])^2 + sum((own * share)[-j]^2)
   }))
