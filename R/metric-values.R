@@ -49,12 +49,12 @@ values_of_tables <- function(record, plan, tables) {
 }
 
 values_of_categories <- function(record, plan, parts) {
-  of <- function(parts) {
+  value_of <- function(parts) {
     flat <- unname(lapply(parts, as.vector))
     matrix(run_kernel(record, list(flat), length(flat[[1L]]), plan$settings), NROW(parts$tp))
   }
-  each <- of(parts)
-  micro <- if ("micro" %in% plan$averages) of(lapply(parts, rowSums))
+  each <- value_of(parts)
+  micro <- if ("micro" %in% plan$averages) value_of(lapply(parts, rowSums))
   cbind(averages_of(each, micro, parts$tp + parts$fn, plan$averages, record$drops), each)
 }
 
@@ -96,23 +96,28 @@ run_kernel <- function(record, each, n, settings) {
     }
   )
   ends <- range_of_metric(record, settings)
-  refuse <- function(found) {
+  refuse <- function(...) {
     abort_fallible("metric",
       "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
-      x = verbatim(found), metric = record$id)
+      x = verbatim(..., "."), metric = record$id)
   }
   for (value in values) {
     numbers <- is.numeric(value) || (is.logical(value) && all(is.na(value)))
-    if (length(value) != n || !numbers) refuse(paste0("It returned ", describe(value), "."))
+    if (length(value) != n || !numbers) refuse("It returned ", describe(value))
   }
   value <- as.double(unlist(values))
   off <- which(value < ends[[1L]] - 1e-8 | value > ends[[2L]] + 1e-8)
-  if (length(off) > 0L) refuse(paste0("Among them is ", value[[off[[1L]]]], "."))
+  if (length(off) > 0L) refuse("Among them is ", value[[off[[1L]]]])
   value
 }
 
 range_of_metric <- function(record, settings) {
   if (is.function(record$lower)) record$lower(settings) else c(record$lower, record$upper)
+}
+
+# A field of the record of each row of a plan.
+field_of_rows <- function(plan, field) {
+  unlist(lapply(plan$records, `[[`, field))[match(plan$rows$metric, names(plan$records))]
 }
 
 widths <- function(ends) ends[, 2L] - ends[, 1L]

@@ -74,14 +74,14 @@ find_metrics <- function(ids, settings, scored) {
   known <- all_metrics()
   if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
   if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
-  found <- find_records("metric", ids, known)
-  for (record in found) {
+  records <- find_records("metric", ids, known)
+  for (record in records) {
     lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
     abort_if(lacking, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
       i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
       metric = record$id)
   }
-  found
+  records
 }
 
 # Costs of each answer (columns) given each truth (rows), in the order of the categories.
@@ -218,8 +218,8 @@ estimate_metrics.default <- function(x, metrics = NULL, ...) {
 estimate_metrics.ratings <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
                                      bins = 10L, positive = NULL, ...) {
   data <- if (inherits(x, "rater_fit")) x$x else x
-  asked <- resolve_metrics(metrics, average, beta, cost, bins, data, positive)
-  new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL)
+  plan <- resolve_metrics(metrics, average, beta, cost, bins, data, positive)
+  new_metric_estimate(estimate_accuracy(x, ...), plan, NULL, NULL)
 }
 
 #' @rdname metric_estimate
@@ -233,11 +233,11 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
                                                conf_level = NULL, systems = NULL,
                                                positive = NULL, ...) {
   check_dots_empty(...)
-  one <- if (inherits(x, "accuracy_by_group")) x[[1L]] else x
-  asked <- resolve_metrics(metrics, average, beta, cost, bins, one$fit$x, positive)
-  check_system_names(systems, one$table$system)
-  interval <- check_metric_interval(interval, one)
-  new_metric_estimate(x, asked, interval, conf_level, systems)
+  estimate <- if (inherits(x, "accuracy_by_group")) x[[1L]] else x
+  plan <- resolve_metrics(metrics, average, beta, cost, bins, estimate$fit$x, positive)
+  check_system_names(systems, estimate$table$system)
+  interval <- check_metric_interval(interval, estimate)
+  new_metric_estimate(x, plan, interval, conf_level, systems)
 }
 
 #' @rdname metric_estimate
@@ -261,12 +261,12 @@ resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NU
 
 # The interval of the estimate, or another kind that can be computed from the estimate.
 check_metric_interval <- function(interval, estimate) {
-  own <- estimate$options$interval
-  if (is.null(interval)) return(own)
+  estimated <- estimate$options$interval
+  if (is.null(interval)) return(estimated)
   gold <- names(gold_intervals())
-  having <- unique(c(own, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
-  abort_argument_if(!(rlang::is_string(interval) && interval %in% having), "interval",
-    "must be one of {.or {.val {having}}}.", not = interval,
+  choices <- unique(c(estimated, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
+  abort_argument_if(!(rlang::is_string(interval) && interval %in% choices), "interval",
+    "must be one of {.or {.val {choices}}}.", not = interval,
     i = if (interval %in% gold) "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
         {.fun estimate_accuracy}.")
   interval

@@ -77,20 +77,14 @@ score_weights <- function(judge, p = judge$p, v = judge$v, back = judge$back) {
 
 # Rows of one system without intervals.
 score_point <- function(estimate, plan, judge) {
-  rows <- plan$rows
-  value <- rep(NA_real_, nrow(rows))
-  reason <- rep(judge$lack %||% NA_character_, nrow(rows))
-  if (is.null(judge$lack)) {
-    value <- score_values(plan, judge$book, judge$w, judge$v)
-    reason[is.na(value)] <- undefined_reason(plan)[is.na(value)]
-    if (estimate$fit$x$scores$scale != "probability") {
-      off <- vapply(plan$records, `[[`, NA, "probabilities")[rows$metric]
-      value[off] <- NA_real_
-      reason[off] <- "scores are not probabilities, they only order cases"
-    }
+  rows <- metric_rows(estimate, plan, judge$s, sum(judge$v), judge$lack,
+    score_values(plan, judge$book, judge$w, judge$v))
+  if (is.null(judge$lack) && estimate$fit$x$scores$scale != "probability") {
+    off <- field_of_rows(plan, "probabilities")
+    rows$estimate[off] <- NA_real_
+    rows$reason[off] <- "scores are not probabilities, they only order cases"
   }
-  system <- estimate$table$system[[judge$s]]
-  metric_rows(estimate, plan, system, value, sum(judge$v), reason)
+  rows
 }
 
 # Replicates of `measure`, a function of a judge and weights of truths and of cases: a matrix of
@@ -126,13 +120,10 @@ score_intervals <- function(found, estimate, plan, judge, draws, record, conf_le
   lower_limits_by_gaps(found, plan, judge)
 }
 
-# Which rows of the plan are sums of absolute gaps?
-rows_of_gaps <- function(plan) vapply(plan$records, `[[`, NA, "gaps")[plan$rows$metric]
-
 # Lowers the lower limit by the gaps that chance can cause if there are none. It is at least `z`
 # standard errors below the estimate, since gold cases add chance errors.
 lower_limits_by_gaps <- function(found, plan, judge, z = 0) {
-  for (i in which(rows_of_gaps(plan))) {
+  for (i in which(field_of_rows(plan, "gaps"))) {
     kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
     slack <- kernel(judge$book, judge$w, judge$v, plan$settings)$slack
     low <- min(found$conf.low[[i]], found$estimate[[i]] - z * found$std.error[[i]])
@@ -143,7 +134,7 @@ lower_limits_by_gaps <- function(found, plan, judge, z = 0) {
 
 # Sums of absolute gaps increase in every replicate, so replicates are moved to the estimate.
 around_estimate <- function(values, estimate, plan) {
-  moved <- rows_of_gaps(plan) & !is.na(estimate)
+  moved <- field_of_rows(plan, "gaps") & !is.na(estimate)
   if (any(moved)) {
     centre <- apply(values[, moved, drop = FALSE], 2L, stats::median, na.rm = TRUE)
     off <- rep(estimate[moved] - centre, each = nrow(values))
