@@ -149,7 +149,7 @@ by_judge <- function(x, names, arg, least, judges) {
 }
 
 # Values for n new judges: the value that all judges have. `x` is one number per judge.
-for_others <- function(x, n) rep(if (length(x) > 0L) x[[1L]] else 0, n)
+for_others <- function(x, n) rep(c(x, 0)[[1L]], n)
 
 all_same <- function(x) length(unique(x)) < 2L
 
