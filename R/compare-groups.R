@@ -77,37 +77,38 @@ influence_of_clusters <- function(estimate, measured, s) {
 # Difference between two groups; `sides` has their measurements, named by group. The interval is that
 # of Zou and Donner (2008), from both intervals and the correlation of errors over common clusters.
 difference_of_sides <- function(sides, method) {
-  one <- sides[[1L]]
-  two <- sides[[2L]]
-  lack <- stack_rows(list(one$lack, two$lack))
+  first <- sides[[1L]]
+  second <- sides[[2L]]
+  lack <- stack_rows(list(first$lack, second$lack))
   lacks <- which(!is.na(lack$reason))[1L]
-  reason <- paste0(names(sides)[lacks], ": ", lack$reason[lacks])
-  few <- why_no_clusters(one$x) %||% why_no_clusters(two$x) %||% NA_character_
+  reason <- if (!is.na(lacks)) paste0(names(sides)[[lacks]], ": ", lack$reason[[lacks]])
+  few <- why_no_clusters(first$x) %||% why_no_clusters(second$x) %||% NA_character_
   c(
-    difference_of_intervals(one$interval, two$interval, correlation_of_sides(one, two)),
-    n = one$n + two$n, method = method,
-    list(reason = if (is.na(lacks)) few else reason, why = lack$why[lacks])
+    difference_of_intervals(first$interval, second$interval, correlation_of_sides(first, second)),
+    n = first$n + second$n, method = method, reason = reason %||% few, why = lack$why[lacks]
   )
 }
 
 # Correlation of errors over common clusters, shrunk towards 0 like slopes.
-correlation_of_sides <- function(one, two) {
-  common <- intersect(names(one$influence), names(two$influence))
+correlation_of_sides <- function(first, second) {
+  a <- first$influence
+  b <- second$influence
+  common <- intersect(names(a), names(b))
   if (length(common) == 0L) return(0)
-  gold <- min(one$x$gold, two$x$gold)
-  size <- sum(one$influence^2) * sum(two$influence^2)
-  r <- sum(one$influence[common] * two$influence[common]) / sqrt(size)
+  gold <- min(first$x$gold, second$x$gold)
+  size <- sum(a^2) * sum(b^2)
+  r <- sum(a[common] * b[common]) / sqrt(size)
   if (size == 0) 0 else r * gold / (gold + prior_cases)
 }
 
-difference_of_intervals <- function(one, two, r) {
+difference_of_intervals <- function(a, b, r) {
   reach <- function(a, b) sqrt(a^2 + b^2 - 2 * r * a * b)
-  estimate <- one$estimate - two$estimate
-  error <- reach(one$std.error, two$std.error)
+  estimate <- a$estimate - b$estimate
+  error <- reach(a$std.error, b$std.error)
   list(
     estimate = estimate, std.error = error,
-    conf.low = estimate - reach(one$estimate - one$conf.low, two$conf.high - two$estimate),
-    conf.high = estimate + reach(one$conf.high - one$estimate, two$estimate - two$conf.low),
+    conf.low = estimate - reach(a$estimate - a$conf.low, b$conf.high - b$estimate),
+    conf.high = estimate + reach(a$conf.high - a$estimate, b$estimate - b$conf.low),
     probability = stats::pnorm(estimate / error), correlation = r + 0 * estimate
   )
 }

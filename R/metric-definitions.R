@@ -53,7 +53,7 @@ rates_of_counts <- alist(
 
 ratio_of <- function(part, whole) part / replace(whole, whole <= 0, NaN)
 
-share_of <- function(part, rest) ratio_of(part, part + rest)
+share_of <- function(part, remainder) ratio_of(part, part + remainder)
 
 # Makes a value undefined if one of several ratios is.
 where_known <- function(value, ...) value + 0 * Reduce(`*`, list(...))

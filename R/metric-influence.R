@@ -69,26 +69,22 @@ slopes_of_cells <- function(record, plan, table) {
   truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
   cells <- record$cells
   whole <- rowsum(table, truth)[truth[cells]]
-  each <- function(value) rep(value, each = length(table))
-  off <- outer(seq_along(table), cells, `==`) - each(table[cells] / whole)
-  off * outer(truth, truth[cells], `==`) / each(whole)
+  by_cell <- function(value) rep(value, each = length(table))
+  off <- outer(seq_along(table), cells, `==`) - by_cell(table[cells] / whole)
+  off * outer(truth, truth[cells], `==`) / by_cell(whole)
 }
 
 # Derivative from the values at 0, half a step and a step.
 one_sided <- function(value) (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
 
-# Numerical slopes of user-defined kernels, table by table.
-numeric_slopes <- function(record, plan, table, there) {
-  slope <- numeric(length(table))
-  size <- ceiling(most_in_block / length(table))
-  for (cells in split(there, ceiling(seq_along(there) / size))) {
-    more <- outer(cells, seq_along(table), `==`)
-    values <- lapply(c(0, 0.5, 1) * slope_step, function(h) {
-      values_of_tables(record, plan, (1 - h) * rep(table, each = length(cells)) + h * more)
-    })
-    slope[cells] <- one_sided(do.call(cbind, values))
-  }
-  slope
+# Numerical slopes of user-defined kernels, cell by cell.
+numeric_slopes <- function(record, plan, table, cells) {
+  steps <- c(0, 0.5, 1) * slope_step
+  slope <- vapply(cells, function(cell) {
+    moved <- outer(1 - steps, table) + outer(steps, seq_along(table) == cell)
+    one_sided(t(values_of_tables(record, plan, moved)))
+  }, 0)
+  replace(0 * table, cells, slope)
 }
 
 # Slopes of averages, then of categories. Kernels are evaluated with slightly more of one kind of
@@ -98,16 +94,16 @@ slopes_of_categories <- function(record, plan, parts) {
   of_kernel <- kernel_slopes(record, plan, parts, diag(4L))
   value <- of_kernel$value
   slope <- replace(of_kernel$slope, !is.na(value) & !is.finite(of_kernel$slope), 0)
-  each <- rbind(
+  by_category <- rbind(
     diag(slope[, 2L] - slope[, 4L], n) + rep(slope[, 4L], each = n),
     diag(slope[, 3L] - slope[, 4L], n),
     diag(slope[, 1L] - slope[, 2L] - slope[, 3L] + slope[, 4L], n)
   )
   averages <- lapply(plan$averages, function(average) {
     if (average == "micro") return(micro_slope(record, plan, parts))
-    mean_slope(each, value, average == "macro_weighted", parts$tp + parts$fn, record$drops)
+    mean_slope(by_category, value, average == "macro_weighted", parts$tp + parts$fn, record$drops)
   })
-  do.call(cbind, c(averages, list(each)))
+  do.call(cbind, c(averages, list(by_category)))
 }
 
 # Slopes for one more case of each kind. `more`: what it adds to tp, fn, fp and tn, a column per
@@ -123,12 +119,12 @@ kernel_slopes <- function(record, plan, parts, more) {
 }
 
 # See averages_of(). Weights are shares of truths, which also depend on the table.
-mean_slope <- function(each, value, weighted, cases, drops) {
+mean_slope <- function(by_category, value, weighted, cases, drops) {
   weight <- weights_in_mean(value, weighted, cases, drops)
   still <- weight == 0 | (drops == "caseless" & is.na(value))
-  each[, still] <- 0
+  by_category[, still] <- 0
   value[still] <- 0
-  slope <- as.vector(each %*% weight) / sum(weight)
+  slope <- as.vector(by_category %*% weight) / sum(weight)
   if (weighted) {
     off <- (value - sum(value * weight) / sum(weight)) / sum(weight)
     slope <- slope + c(replace(off, weight == 0, 0), numeric(2L * length(value)))
@@ -146,7 +142,7 @@ micro_slope <- function(record, plan, parts) {
 
 # Influence of each case on a metric of scores: n times its derivative with respect to the weight of
 # the case for each category, cases x categories. Like the kernels of metric-scores.R, these
-# functions return a list of `whole` and `each`.
+# functions return a list of `whole` and `by_category`.
 
 # Influence on auc_of_weights(): `a` by the weights of one kind, `b` by those of the other.
 auc_influence <- function(order, a, b, v) {
@@ -174,7 +170,7 @@ roc_auc_influence <- function(book, w, v, settings) {
     moved <- auc_influence(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
     whole[, ij] <- whole[, ij] + do.call(cbind, moved) / length(pairs)
   }
-  list(whole = whole, each = if (n > 2L) lapply(seq_len(n), function(k) {
+  list(whole = whole, by_category = if (n > 2L) lapply(seq_len(n), function(k) {
     moved <- auc_influence(book$order[[k]], w[, k], 1 - w[, k], v)
     out <- matrix(moved$b, length(v), n)
     out[, k] <- moved$a
@@ -186,7 +182,7 @@ roc_auc_influence <- function(book, w, v, settings) {
 # `average`: is precision constant between thresholds (average precision) or linear?
 precision_influence <- function(average) {
   function(book, w, v, settings) {
-    list(each = lapply(seq_len(ncol(w)), function(k) {
+    list(by_category = lapply(seq_len(ncol(w)), function(k) {
       order <- book$order[[k]]
       hit <- w[, k] * v
       cases <- weight_above(order, v)
@@ -226,15 +222,15 @@ score_influence <- function(plan, book, w, v) {
   share <- colSums(w * v) / sum(v) # the weights of a case sum to 1
   unlist(lapply(plan$records, function(record) {
     influence <- record$influence(book, w, v, plan$settings)
-    each <- influence$each
-    value <- record$kernel(book, w, v, plan$settings)$each
+    by_category <- influence$by_category
+    value <- record$kernel(book, w, v, plan$settings)$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
-        macro = Reduce(`+`, each) / length(each),
-        macro_weighted = Reduce(`+`, Map(`*`, each, share)) +
+        macro = Reduce(`+`, by_category) / length(by_category),
+        macro_weighted = Reduce(`+`, Map(`*`, by_category, share)) +
           rep(value - sum(value * share), each = length(v)),
         influence$whole
       )
-    }), each)
+    }), by_category)
   }), recursive = FALSE, use.names = FALSE)
 }

@@ -87,7 +87,7 @@ NULL
 
 # The kernel of a score metric is a function of book, w, v and settings. book: see score_book(); w:
 # weights of truths, cases x categories; v: number of times that each case counts. It returns a list
-# of numbers: `whole` for all categories together, `each` for every category, or one of them.
+# of numbers: `whole` for all categories together, `by_category`, or one of them.
 # Metrics of form "table" return only `whole`.
 
 # Scored cases of a system, ordered by each column, with ties. Fields: scores; top, the category
@@ -126,7 +126,7 @@ roc_auc_of_scores <- function(book, w, v, settings) {
   by_pair <- vapply(pairs_there(w, v), function(ij) {
     auc_of_weights(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
   }, 0)
-  list(whole = if (length(by_pair) > 0L) mean(by_pair) else NA_real_, each = if (n > 2L) {
+  list(whole = if (length(by_pair) > 0L) mean(by_pair) else NA_real_, by_category = if (n > 2L) {
     vapply(seq_len(n), function(k) auc_of_weights(book$order[[k]], w[, k], 1 - w[, k], v), 0)
   })
 }
@@ -151,7 +151,7 @@ pr_points <- function(order, a, v) {
 
 precision_of_scores <- function(average) {
   function(book, w, v, settings) {
-    list(each = vapply(seq_len(ncol(w)), function(k) {
+    list(by_category = vapply(seq_len(ncol(w)), function(k) {
       if (sum(w[, k] * v) <= 0) return(NA_real_)
       points <- pr_points(book$order[[k]], w[, k], v)
       precision <- points$precision
@@ -221,12 +221,13 @@ score_values <- function(plan, book, w, v) {
   share <- colSums(w * v)
   unlist(lapply(plan$records, function(record) {
     value <- record$kernel(book, w, v, plan$settings)
-    each <- value$each
+    by_category <- value$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
-        macro = mean(each), macro_weighted = sum(each * share) / sum(share), value$whole
+        macro = mean(by_category), macro_weighted = sum(by_category * share) / sum(share),
+        value$whole
       )
-    }), each)
+    }), by_category)
   }), use.names = FALSE)
 }
 

@@ -42,10 +42,10 @@ metric_values <- function(plan, tables) {
 values_of_tables <- function(record, plan, tables) {
   n <- n_categories(plan)
   labels <- list(truth = plan$categories, answer = plan$categories)
-  each <- lapply(seq_len(nrow(tables)), function(i) {
+  arguments <- lapply(seq_len(nrow(tables)), function(i) {
     list(matrix(tables[i, ], n, byrow = TRUE, dimnames = labels))
   })
-  matrix(run_kernel(record, each, 1L, plan$settings), ncol = 1L)
+  matrix(run_kernel(record, arguments, 1L, plan$settings), ncol = 1L)
 }
 
 values_of_categories <- function(record, plan, parts) {
@@ -53,24 +53,25 @@ values_of_categories <- function(record, plan, parts) {
     flat <- unname(lapply(parts, as.vector))
     matrix(run_kernel(record, list(flat), length(flat[[1L]]), plan$settings), NROW(parts$tp))
   }
-  each <- value_of(parts)
+  by_category <- value_of(parts)
   micro <- if ("micro" %in% plan$averages) value_of(lapply(parts, rowSums))
-  cbind(averages_of(each, micro, parts$tp + parts$fn, plan$averages, record$drops), each)
+  averages <- averages_of(by_category, micro, parts$tp + parts$fn, plan$averages, record$drops)
+  cbind(averages, by_category)
 }
 
-# Averages of each row of `each` over categories. `cases`: number of cases per category.
-averages_of <- function(each, micro, cases, averages, drops) {
+# Averages of each row of `by_category` over categories. `cases`: number of cases per category.
+averages_of <- function(by_category, micro, cases, averages, drops) {
   do.call(cbind, lapply(averages, function(average) {
     if (average == "micro") return(micro)
-    weight <- weights_in_mean(each, average == "macro_weighted", cases, drops)
-    each[weight == 0 | (drops == "caseless" & is.na(each))] <- 0
-    rowSums(each * weight) / rowSums(weight)
+    weight <- weights_in_mean(by_category, average == "macro_weighted", cases, drops)
+    by_category[weight == 0 | (drops == "caseless" & is.na(by_category))] <- 0
+    rowSums(by_category * weight) / rowSums(weight)
   }))
 }
 
 # Categories that are left out of the mean have weight 0.
-weights_in_mean <- function(each, weighted, cases, drops) {
-  gone <- switch(drops, undefined = is.na(each), caseless = cases <= 0, never = FALSE)
+weights_in_mean <- function(by_category, weighted, cases, drops) {
+  gone <- switch(drops, undefined = is.na(by_category), caseless = cases <= 0, never = FALSE)
   replace(if (weighted) cases else cases^0, gone, 0)
 }
 
@@ -84,12 +85,12 @@ against_rest <- function(tables, n) {
   })
 }
 
-# Calls the kernel once for each element of `each`, its arguments. Each call must return `n` numbers
+# Calls the kernel once for each element of `arguments`, a list. Each call must return `n` numbers
 # in the range of the metric, NA if undefined.
-run_kernel <- function(record, each, n, settings) {
-  if (record$ordered && !settings$ordered) return(rep(NA_real_, n * length(each)))
+run_kernel <- function(record, arguments, n, settings) {
+  if (record$ordered && !settings$ordered) return(rep(NA_real_, n * length(arguments)))
   values <- tryCatch(
-    lapply(each, function(args) do.call(record$kernel, c(args, settings[record$settings]))),
+    lapply(arguments, function(args) do.call(record$kernel, c(args, settings[record$settings]))),
     error = function(e) {
       abort_fallible("metric", "Metric {.val {record$id}} stopped.",
         x = verbatim(conditionMessage(e)), metric = record$id, parent = e)

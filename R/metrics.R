@@ -275,14 +275,14 @@ check_metric_interval <- function(interval, estimate) {
 new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = NULL) {
   grouped <- inherits(estimate, "accuracy_by_group")
   estimates <- if (grouped) unclass(estimate) else list(estimate)
-  one <- estimates[[1L]]
-  check_not_one_judge(one$fit)
-  interval <- interval %||% one$options$interval
-  conf_level <- check_level(conf_level %||% one$options$conf_level)
+  first <- estimates[[1L]]
+  check_not_one_judge(first$fit)
+  interval <- interval %||% first$options$interval
+  conf_level <- check_level(conf_level %||% first$options$conf_level)
   table <- over_groups(estimates, grouped, metrics_of_estimate, plan, interval, conf_level, systems)
   options <- list(
-    method = one$options$method, interval = interval, conf_level = conf_level,
-    grouped = grouped, systems = systems %||% one$table$system
+    method = first$options$method, interval = interval, conf_level = conf_level,
+    grouped = grouped, systems = systems %||% first$table$system
   )
   has_interval <- has_interval(list(options = options))
   groups <- if (grouped) length(estimates) else NA_integer_
@@ -290,12 +290,12 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
     count_noun(length(plan$records), "metric"), " of ",
     count_noun(length(options$systems), "system"),
     if (grouped) paste0(" in ", count_noun(groups, "group")), ", ",
-    count_noun(n_categories(plan), "category", "categories"), ", ", estimator_words(one)
+    count_noun(n_categories(plan), "category", "categories"), ", ", estimator_words(first)
   )
-  shown <- shown_metrics(table, one, plan)
+  shown <- shown_metrics(table, first, plan)
   whole <- shown[is.na(shown$category), ]
   values <- decimals(whole$estimate, 2L)
-  first <- paste(system_titles(whole), row_names(whole), values, recycle0 = TRUE)
+  words <- paste(system_titles(whole), row_names(whole), values, recycle0 = TRUE)
   new_result("metric_estimate",
     tables = list(table = table),
     facts = list(
@@ -304,7 +304,7 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
       missing = sum(is.na(table$estimate)), method = options$method, interval = interval,
       conf_level = if (has_interval) conf_level else NA_real_
     ),
-    line = paste0(caption, if (nrow(whole) > 0L) ": ", printable(shorten(first, most = 3L))),
+    line = paste0(caption, if (nrow(whole) > 0L) ": ", printable(shorten(words, most = 3L))),
     caption = caption, shown = view_of_metrics(shown),
     notes = metric_notes(shown, estimates, interval, conf_level),
     more = "tidy(), augment() (posterior weights), plot()",

@@ -1,13 +1,13 @@
 # Predicted intervals for a number of gold cases.
 
 # A list per system (one element for a difference):
-# * `of`: predictions from ratings (see prediction_of()); `explained`: share of the variance that
-#   ratings explain;
+# * `prediction`: predictions from ratings (see prediction_of()); `explained`: share of the
+#   variance that ratings explain;
 # * `value`: expected value; `variance` of a label; `share` of informative labels (for recall, those
 #   of the true category; for a difference, those on which answers differ);
-# * `spread` by pattern, NA where no label is needed; `weight` by pattern;
-# * `alone`: the estimate from ratings without gold, or NULL; `hardest`: value that needs most
-#   cases;
+# * `spread` by pattern, NA where no label is needed;
+# * `from_ratings`: the estimate from ratings without gold, or NULL; `hardest`: value that needs
+#   most cases;
 # * `labelled`: number of gold cases in the estimate; `p.value` of the test of the estimate from
 #   ratings, only if a pilot measured the value and the explained share.
 planned_quantities <- function(estimate, predicted, settings) {
@@ -22,8 +22,7 @@ planned_quantities <- function(estimate, predicted, settings) {
     quantity$system <- paste(x$systems[s], collapse = " - ")
     # The share that one rater explains is unknown.
     quantity$explained <- if (n_raters(x) == 1L) 0 else
-      explained_by_ratings(quantity$of, quantity$variance)
-    quantity$weight <- pattern_cases(x)
+      explained_by_ratings(quantity$prediction, quantity$variance)
     at <- as.integer(estimate$gold$case)
     quantity$labelled <- sum(weights_of_cases(x)[at][!is.na(quantity$spread[x$index[at]])])
     if (settings$of == "accuracy") use_pilot(quantity, estimate$gold, s) else quantity
@@ -45,15 +44,15 @@ planned_weight <- function(x, answered) pattern_cases(x) * (answered & rated_pat
 foresee_accuracy <- function(estimate, predicted, s, category) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
-  out <- foresee_share(x, predict_answer(predicted, answer), answer > 0L)
-  if (n_raters(x) > 1L) out$alone <- estimates_from_ratings(estimate, s)
-  ends <- out$value
-  if (isFALSE(is.na(out$alone$estimate))) {
-    out$value <- clip01(out$alone$estimate) # may be above 1 if it is not clipped
-    ends <- c(out$value, unlist(estimate$table[s, c("independent", "shared")]))
+  quantity <- foresee_share(x, predict_answer(predicted, answer), answer > 0L)
+  if (n_raters(x) > 1L) quantity$from_ratings <- estimates_from_ratings(estimate, s)
+  ends <- quantity$value
+  if (isFALSE(is.na(quantity$from_ratings$estimate))) {
+    quantity$value <- clip01(quantity$from_ratings$estimate) # may be above 1 if it is not clipped
+    ends <- c(quantity$value, unlist(estimate$table[s, c("independent", "shared")]))
   }
-  out$hardest <- clip01(ends[[which.min(abs(ends - 0.5))]])
-  out
+  quantity$hardest <- clip01(ends[[which.min(abs(ends - 0.5))]])
+  quantity
 }
 
 foresee_precision <- function(estimate, predicted, s, category) {
@@ -69,7 +68,7 @@ foresee_share <- function(x, predicted, counts) {
   value <- prediction$mean
   p <- tempered(q)
   list(
-    of = prediction, value = value, variance = value * (1 - value), share = 1,
+    prediction = prediction, value = value, variance = value * (1 - value), share = 1,
     spread = replace(sqrt(p * (1 - p)), weight == 0, NA)
   )
 }
@@ -86,7 +85,7 @@ foresee_recall <- function(estimate, predicted, s, category) {
   rate <- sum(weight * q * hit) / sum(weight * q)
   off <- ifelse(hit, 1 - rate, rate)
   list(
-    of = prediction_of(q * (hit - rate), weight), value = rate,
+    prediction = prediction_of(q * (hit - rate), weight), value = rate,
     variance = rate * (1 - rate) * share, share = share,
     spread = replace(sqrt(tempered(q)) * off, weight == 0, NA)
   )
@@ -103,7 +102,7 @@ foresee_difference <- function(estimate, predicted, s, category) {
   one_right <- sum(weight * differ * rowSums(q)) / prediction$cases
   spread <- sqrt(pmax(rowSums(tempered(q)) - ahead^2, 0))
   list(
-    of = prediction, value = prediction$mean, variance = one_right - prediction$mean^2,
+    prediction = prediction, value = prediction$mean, variance = one_right - prediction$mean^2,
     share = sum(weight * differ) / prediction$cases, # labels of other cases are not informative
     spread = replace(spread, weight == 0 | !differ, NA)
   )
@@ -113,7 +112,7 @@ foresee_difference <- function(estimate, predicted, s, category) {
 
 # Variance with `gold` labels among all cases, relative to that of one label; see gold_error().
 planned_error <- function(gold, quantity, target) {
-  cases <- quantity$of$cases
+  cases <- quantity$prediction$cases
   error <- (1 - quantity$explained) * (1 - gold / cases) / gold
   if (target == "cases") error else pmin(error + 1 / cases, 1 / gold)
 }
@@ -131,11 +130,10 @@ corrected_half <- function(gold, quantity, settings) {
 # The estimate from ratings must not make the interval wider.
 combined_half <- function(gold, quantity, settings) {
   value <- quantity$value
-  cases <- quantity$of$cases
+  cases <- quantity$prediction$cases
   spread <- max(value * (1 - value), 1 / cases)
   error <- spread * planned_error(gold, quantity, "cases")
-  prior <- ratings_prior(quantity$alone, gold, spread, cases, NULL, error)
-  precision <- 1 / error + 1 / prior$sd^2
+  prior <- ratings_prior(quantity$from_ratings, gold, spread, cases, NULL, error)
   sampling <- if (settings$target == "population") spread / cases else 0
   half <- function(variance) normal_quantile(settings$conf_level) * sqrt(variance + sampling)
   # Weight of the flat part of the prior: its posterior probability if gold equals the ratings.
@@ -143,7 +141,7 @@ combined_half <- function(gold, quantity, settings) {
   flat <- ifelse(is.finite(flat), flat, 0)
   flat <- flat / (flat + (1 - prior$vague) * stats::dnorm(0, 0, sqrt(prior$sd^2 + error)))
   pmin(
-    flat * half(error) + (1 - flat) * half(1 / precision),
+    flat * half(error) + (1 - flat) * half(1 / (1 / error + 1 / prior$sd^2)),
     corrected_half(gold, quantity, settings)
   )
 }
@@ -164,7 +162,7 @@ planned_half_width <- function(interval, quantity, settings,
 # as possible. With shared errors the accuracy is nearer to one half than estimated, and gold
 # contradicts the ratings.
 planned_gold <- function(interval, quantity, settings, worst = FALSE) {
-  cases <- quantity$of$cases
+  cases <- quantity$prediction$cases
   if (worst) quantity$value <- quantity$hardest %||% quantity$value
   believes <- believes_ratings(interval)
   half <- planned_half_width(interval, quantity, settings, believes && !worst)
@@ -190,12 +188,12 @@ fewest <- function(lack, least, most) {
 
 planned_intervals <- function(quantity, settings) {
   contradicted <- isTRUE(quantity$p.value < 1 - settings$conf_level)
-  known <- isFALSE(is.na(quantity$alone$std.error)) && !contradicted
+  known <- isFALSE(is.na(quantity$from_ratings$std.error)) && !contradicted
   c("gold alone", "corrected", if (known) "combined")
 }
 
 gold_rows <- function(quantity, settings) {
-  cases <- quantity$of$cases
+  cases <- quantity$prediction$cases
   worth <- planned_worth(quantity, settings)
   stack_rows(planned_intervals(quantity, settings), function(interval) {
     number <- function(end, ...) {
@@ -238,7 +236,7 @@ more_gold <- function(gold, quantity, settings) {
 }
 
 gold_curve <- function(quantity, settings) {
-  cases <- quantity$of$cases
+  cases <- quantity$prediction$cases
   gold <- unique(round(exp(seq(log(min(5, cases)), log(cases), length.out = 60L))))
   stack_rows(planned_intervals(quantity, settings), function(interval) {
     half <- planned_half_width(interval, quantity, settings)

@@ -155,10 +155,10 @@ cut_metrics <- c("sensitivity", "specificity", "ppv", "detection_prevalence")
 
 # `hits`: weight of each case to be of the category, out of its weight `v`.
 cut_values <- function(hits, v, above) {
-  found <- sum(hits[above])
+  detected <- sum(hits[above])
   c(
-    found / sum(hits), sum((v - hits)[!above]) / sum(v - hits),
-    if (any(above)) found / sum(v[above]) else NA_real_, sum(v[above]) / sum(v)
+    detected / sum(hits), sum((v - hits)[!above]) / sum(v - hits),
+    if (any(above)) detected / sum(v[above]) else NA_real_, sum(v[above]) / sum(v)
   )
 }
 

@@ -103,12 +103,12 @@ check_trust <- function(trust, x) {
 score_codes <- function(x) {
   weight <- weights_of_cases(x)
   answer <- case_answers(x)
-  each <- lapply(seq_along(x$systems), function(s) {
+  codes <- lapply(seq_along(x$systems), function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
     if (is.null(values)) return(list(code = answer[, s], place = 0 * answer[, s]))
     bins_of_scores(values, weight, x$scores$scale, answer[, s])
   })
-  do.call(Map, c(cbind, each))
+  do.call(Map, c(cbind, codes))
 }
 
 # With two categories, bins of the score of the second. With more, bins of the highest score if
@@ -244,11 +244,10 @@ start_of_evidence <- function(x, truth, used, at) {
 }
 
 trusted_scores <- function(x, trust, truth, at) {
-  values <- lapply(x$scores$values[trust], function(v) v[at, , drop = FALSE])
-  counted <- Reduce(`+`, lapply(values, function(v) !is.na(v[, 1L])))
-  posterior <- Reduce(`+`, lapply(values, function(v) replace(v, is.na(v), 0)))
-  posterior <- set_known_truths(unname(posterior / counted / rowSums(posterior / counted)), truth)
-  judged <- counted > 0L | truth > 0L
+  values <- array(unlist(x$scores$values[trust]), c(length(x$index), n_categories(x), length(trust)))
+  posterior <- rowMeans(values[at, , , drop = FALSE], na.rm = TRUE, dims = 2L)
+  judged <- !is.na(posterior[, 1L]) | truth > 0L
+  posterior <- set_known_truths(posterior / rowSums(posterior), truth)
   weight <- pattern_weights(x)[judged]
   rates <- colSums(posterior[judged, , drop = FALSE] * weight) / sum(weight)
   posterior[!judged, ] <- rep(rates, each = sum(!judged))

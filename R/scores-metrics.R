@@ -42,7 +42,7 @@ score_panel <- function(estimate) {
     accuracy_only(estimate)
   }
   beliefs <- if (is.null(lack)) rater_beliefs(estimate)
-  p <- if (is.null(lack)) beliefs$of(NULL)
+  p <- if (is.null(lack)) beliefs$posterior(NULL)
   if (anyNA(p[judged, ])) lack <- "the raters' agreement does not separate the categories"
   judge <- function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
@@ -95,7 +95,7 @@ score_point <- function(estimate, plan, judge) {
 draw_scores <- function(estimate, panel, judges, numbers, measure) {
   drawn <- resampling(estimate$fit$x, estimate$options, "case")
   rows <- resampled(name = "Bootstrap of scores", resampling = drawn, run = function(times) {
-    p <- panel$beliefs$of(times)
+    p <- panel$beliefs$posterior(times)
     lapply(judges, function(judge) {
       if (!is.null(judge$lack) || anyNA(p)) return(NULL)
       v <- times[judge$at]
@@ -185,7 +185,7 @@ hidden_of_scores <- function(estimate, plan, judge) {
 # the truth is known and 0 if there is no information.
 least_eigenvalue <- 0.01
 
-# `of`: a function of weights of cases that refits and returns p, cases x categories. It returns the
+# `posterior`: a function of weights of cases that refits and returns p, cases x categories. It returns the
 # original p if the weights are NULL, if the posterior was given, or if fits are slow. `known`: is
 # the truth of a case known?
 rater_beliefs <- function(estimate) {
@@ -194,11 +194,11 @@ rater_beliefs <- function(estimate) {
   as_is <- posterior(fit)[x$index, , drop = FALSE]
   refit <- refitting(fit)
   held <- is.null(refit) || length(rating_rater(x)) * n_categories(x) > most_refitted
-  of <- function(v) {
+  refitted <- function(v) {
     if (is.null(v) || held) return(as_is)
     refit(core_pattern_weights(x$index, v, n_patterns(x)))[x$index, , drop = FALSE]
   }
-  list(of = of, known = known_patterns(fit)[x$index])
+  list(posterior = refitted, known = known_patterns(fit)[x$index])
 }
 
 most_refitted <- 1e5 # number of ratings of patterns times categories

@@ -167,7 +167,7 @@ world_panel <- function(world, n, seed) {
 }
 
 check_panel <- function(x, world, n) {
-  must <- function(ok, demand, found) if (!ok) abort_world(world, paste("must", demand), found)
+  must <- function(ok, demand, fault) if (!ok) abort_world(world, paste("must", demand), fault)
   must(is_ratings(x), "return ratings", paste0("It returned ", describe(x), "."))
   must(
     nrow(x) == n, paste0("return ratings of ", count_noun(n, "case"), ", as it was asked to"),
@@ -191,9 +191,9 @@ check_panel <- function(x, world, n) {
   ))
 }
 
-abort_world <- function(world, must, found, ...) {
+abort_world <- function(world, must, fault, ...) {
   abort_fallible("design", verbatim("Design \"", world$label, "\" ", must, "."),
-    x = verbatim(found),
+    x = verbatim(fault),
     i = "A design may be a function of the number of cases that returns {.fun ratings} with the
         answers of systems, and with the truth of each case by {.fun with_truth}.",
     design = world$label, ..., call = NULL)

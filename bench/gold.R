@@ -623,7 +623,7 @@ planned_of <- function(world, s, settings, draws) {
   q <- filled(cell(world$predicted[on, , drop = FALSE], world$answer[on, s]))
   of <- inside$prediction_of(q)
   quantity <- list(
-    of = of, value = world$alone[[s]]$estimate, share = 1, alone = world$alone[[s]],
+    prediction = of, value = world$alone[[s]]$estimate, share = 1, from_ratings = world$alone[[s]],
     variance = of$mean * (1 - of$mean), explained = inside$explained_by_ratings(of)
   )
   if (length(on) < 200L || is.na(quantity$value)) {
