@@ -74,8 +74,9 @@ influence_of_clusters <- function(estimate, measured, s) {
   rowsum(influence, cluster)[, 1L]
 }
 
-# Difference between two groups; `sides` has their measurements, named by group. The interval is that
-# of Zou and Donner (2008), from both intervals and the correlation of errors over common clusters.
+# Difference between two groups; `sides` has their measurements, named by group. The interval is
+# that of Zou and Donner (2008), from both intervals and the correlation of errors over common
+# clusters.
 difference_of_sides <- function(sides, method) {
   first <- sides[[1L]]
   second <- sides[[2L]]

@@ -37,7 +37,8 @@ compared_pairs <- function(value, systems, against = NULL) {
   n <- length(systems)
   if (is.null(against)) check_pair_numbers(n, columns_of_pairs)
   by_value <- if (is.null(against)) seq_len(n) else order(-value, seq_len(n))
-  if (is.null(against$reference)) {
+  reference <- against$reference
+  if (is.null(reference)) {
     with <- by_value[seq_len(against$best %||% n)]
     second <- lapply(seq_along(with), function(i) by_value[-seq_len(i)])
     return(list(
@@ -45,11 +46,11 @@ compared_pairs <- function(value, systems, against = NULL) {
       against = against
     ))
   }
-  with <- if (against$reference == 0L) by_value[[1L]] else against$reference
-  first <- setdiff(by_value, with)
+  if (reference == 0L) reference <- by_value[[1L]]
+  first <- setdiff(by_value, reference)
   list(
-    first = first, second = rep(with, length(first)), with = with, ranked = integer(),
-    against = list(reference = systems[[with]])
+    first = first, second = rep(reference, length(first)), with = reference, ranked = integer(),
+    against = list(reference = systems[[reference]])
   )
 }
 

@@ -30,8 +30,9 @@ check_strata <- function(difficulty, accuracies) {
     shift <- unique(check_number(difficulty, "difficulty", 0, 1) * -1:1)
     difficulty <- data.frame(shift = shift, weight = 1 / length(shift))
   }
-  shifts <- if (is.data.frame(difficulty)) difficulty[["shift"]]
-  weight <- if (is.data.frame(difficulty)) difficulty[["weight"]]
+  table <- if (is.data.frame(difficulty)) difficulty
+  shifts <- table[["shift"]]
+  weight <- table[["weight"]]
   ok <- length(shifts) > 0L && is.numeric(shifts) && is.numeric(weight) && all(abs(shifts) <= 1) &&
     all(weight >= 0) && abs(sum(weight) - 1) < 1e-8
   abort_argument_if(!isTRUE(ok), "difficulty",
@@ -176,12 +177,9 @@ case_row <- function(row, truth, loading, drift, effect, position) {
   n <- length(row)
   right <- min(max(row[[truth]] + drift * (position - 0.5), 0), 1)
   order <- (truth + seq_len(n) - 2L) %% n + 1L
-  wrong <- if (row[[truth]] < 1) {
-    row[order[-1L]] * (1 - right) / (1 - row[[truth]])
-  } else {
-    rep((1 - right) / (n - 1), n - 1L)
-  }
-  share <- c(right, wrong)
+  wrong <- row[order[-1L]] / (1 - row[[truth]])
+  if (row[[truth]] == 1) wrong <- rep(1 / (n - 1), n - 1L)
+  share <- c(right, wrong * (1 - right))
   if (loading != 0) {
     ends <- stats::qnorm(c(pmin(cumsum(share[-n]), 1), 1))
     share <- diff(c(0, stats::pnorm((ends - loading * effect) / sqrt(1 - loading^2))))

@@ -5,7 +5,8 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
                              draws = table_draws(estimate, interval),
                              systems = seq_along(estimate$fit$x$systems)) {
   from_ratings <- without_gold(estimate)
-  counts <- if (has_posterior(from_ratings)) confusion_counts(from_ratings) # NULL: the method has no table
+  # NULL if the method has no table
+  counts <- if (has_posterior(from_ratings)) confusion_counts(from_ratings)
   record <- interval_from_ratings(estimate, interval)
   rows <- stack_rows(systems, function(s) {
     rows <- point_rows(from_ratings, plan, counts[[s]], s)
@@ -160,11 +161,12 @@ delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
 
 cases_of_a_share <- 2.7 # z^2 of a 90% interval: a share of fewer cases could be any
 
-# Adds standard errors, from errors due to `sampling` and `hidden` errors. If less than half a case of one kind was seen, replicates hardly vary. A
-# share of fewer than z^2 cases (2.7 for 90%) is not informative. The error is then at least the
-# error of a share of a small number of cases, with half a case of each kind added. The number is
-# such that one case changes the share as much as the most influential case changes the estimate
-# (`steepest`: the largest slope). A standard deviation is at most half the width of the range.
+# Adds standard errors to `rows` with `sampling` and `hidden` errors. If less than half a case of
+# one kind was seen, replicates hardly vary. A share of fewer than z^2 cases (2.7 for 90%) is not
+# informative. The sampling error is then at least the error of a share of a small number of cases,
+# with half a case of each kind added. The number is such that one case changes the share as much as
+# the most influential case changes the estimate (`steepest`: the largest slope). A standard
+# deviation is at most half the width of the range.
 add_standard_errors <- function(rows, steepest, ends) {
   width <- widths(ends)
   cases <- rows$cases <- rows$n * width / steepest

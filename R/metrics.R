@@ -315,10 +315,10 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
 # A row per system and row of the plan. Metrics with the same needs are computed by one engine.
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   needs <- vapply(plan$records, `[[`, "", "needs")
-  needs <- factor(needs, sort_strings(unique(needs)))
-  table <- stack_rows(split(plan$records, needs), function(records) {
+  table <- stack_rows(sort_strings(unique(needs)), function(need) {
+    records <- plan$records[needs == need]
     part <- metric_plan(records, plan$categories, plan$averages, plan$settings)
-    metric_engines()[[records[[1L]]$needs]](estimate, part, interval, conf_level)
+    metric_engines()[[need]](estimate, part, interval, conf_level)
   })
   # Constant systems (pass rates) have no answers that could be of one category or another.
   none <- table$system %in% estimate$fit$x$constant & table$metric != "accuracy"
@@ -356,8 +356,8 @@ odds_of_shares <- function(table, at, z) {
   ends[border, ] <- NA
   ratio <- function(share) share / (1 - share)
   table$std.error[at] <- replace(error / (1 - share)^2, border, NA)
-  table$reason[at] <- ifelse(border & is.na(table$reason[at]), "the estimate is on a boundary",
-    table$reason[at])
+  bounded <- at & is.na(table$reason) & table$estimate %in% 0:1
+  table$reason[bounded] <- "the estimate is on a boundary"
   table[at, c("estimate", "conf.low", "conf.high")] <- data.frame(
     ratio(share), ratio(ends[, 1L]), ratio(ends[, 2L])
   )

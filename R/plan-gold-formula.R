@@ -292,7 +292,8 @@ pilot_probability <- function(gold, x, spread) {
     stratum[] <- NA
     stratum[eligible] <- spread_strata(spread[eligible], pattern_cases(x)[eligible])
   }
-  probability <- tapply(known, factor(stratum[x$index[gold$case]], seq_len(gold_strata)), function(p) {
+  drawn_in <- factor(stratum[x$index[gold$case]], seq_len(gold_strata))
+  probability <- tapply(known, drawn_in, function(p) {
     if (diff(range(p)) < 1e-9) p[[1L]] else NA_real_
   })
   as.vector(probability)[stratum]
@@ -315,9 +316,8 @@ gold_costs <- function(table, quantities, estimate, settings) {
     rows$more[rows$interval == interval]
   }
   explained <- vapply(quantities, `[[`, 0, "explained")
-  gold <- vapply(list(explained, explained_by_more(explained, estimate, settings)), function(share) {
-    max(mapply(labels_needed, quantities, share))
-  }, 0)
+  shares <- list(explained, explained_by_more(explained, estimate, settings))
+  gold <- vapply(shares, function(share) max(unlist(Map(labels_needed, quantities, share))), 0)
   split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
     systems <- vapply(quantities, `[[`, "", "system")
     least <- quantities[[match(settled_row(table, settings)$system, systems)]]

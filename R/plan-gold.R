@@ -149,8 +149,8 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     answer = table, curve = stack_rows(quantities, gold_curve, settings),
     costs = gold_costs(table, quantities, estimate, settings),
     chosen = with_one_seed(choose_gold(table, quantities, estimate, settings)),
-    cases = max(vapply(quantities, function(quantity) quantity$prediction$cases, 0)), settings = settings,
-    in_database = in_database(x), raters = n_raters(x), reruns = rerun_words(estimate)
+    cases = max(vapply(quantities, function(quantity) quantity$prediction$cases, 0)),
+    settings = settings, in_database = in_database(x), raters = n_raters(x), reruns = rerun_words(estimate)
   ))
 }
 

@@ -36,15 +36,16 @@
 #' @export
 update.case_plan <- function(object, ...) {
   given <- list(...)
-  unknown <- setdiff(rlang::names2(given), c(names(object$arguments), "agreement"))
+  arguments <- object$arguments
+  unknown <- setdiff(rlang::names2(given), c(names(arguments), "agreement"))
   abort_argument_if(unknown, unknown,
     "{.fun plan_cases} has no argument {.arg {unknown}}.",
-    i = "It has {.arg {names(object$arguments)}}.")
+    i = "It has {.arg {names(arguments)}}.")
   # A new accuracy or kappa of raters replaces both.
   ways <- c("chance_kappa", "rater_accuracy")
-  if (any(ways %in% names(given))) object$arguments[ways] <- list(NULL)
-  object$arguments[names(given)] <- given
-  do.call(plan_cases, object$arguments)
+  if (any(ways %in% names(given))) arguments[ways] <- list(NULL)
+  arguments[names(given)] <- given
+  do.call(plan_cases, arguments)
 }
 
 # ---- Print --------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ new_case_plan <- function(parts, settings, arguments, seed) {
 plan_agreement <- function(arguments) {
   unused <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy", "cost", "estimator")
   defaults <- lapply(formals(plan_cases)[unused], eval)
-  given <- unused[!mapply(identical, arguments[unused], defaults)]
+  given <- unused[!unlist(Map(identical, arguments[unused], defaults))]
   abort_argument_if(given, given, "{.arg {given}} {?has/have} no use in a plan for agreement.",
     i = "The ratings {.arg design} show how raters agree.")
   view <- new_view(merge_reruns(as_ratings_of_several(arguments$design, "design")))

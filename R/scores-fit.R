@@ -244,7 +244,8 @@ start_of_evidence <- function(x, truth, used, at) {
 }
 
 trusted_scores <- function(x, trust, truth, at) {
-  values <- array(unlist(x$scores$values[trust]), c(length(x$index), n_categories(x), length(trust)))
+  size <- c(length(x$index), n_categories(x), length(trust))
+  values <- array(unlist(x$scores$values[trust]), size)
   posterior <- rowMeans(values[at, , , drop = FALSE], na.rm = TRUE, dims = 2L)
   judged <- !is.na(posterior[, 1L]) | truth > 0L
   posterior <- set_known_truths(posterior / rowSums(posterior), truth)

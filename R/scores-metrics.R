@@ -61,7 +61,7 @@ score_panel <- function(estimate) {
     if (is.null(out$w)) out$lack <- "raters hardly separate the categories"
     out
   }
-  list(beliefs = beliefs, weight = weight, judge = judge)
+  list(beliefs = beliefs, judge = judge)
 }
 
 # Position between independent (0) and shared errors (1): that of the method, or the given share.
@@ -185,9 +185,9 @@ hidden_of_scores <- function(estimate, plan, judge) {
 # the truth is known and 0 if there is no information.
 least_eigenvalue <- 0.01
 
-# `posterior`: a function of weights of cases that refits and returns p, cases x categories. It returns the
-# original p if the weights are NULL, if the posterior was given, or if fits are slow. `known`: is
-# the truth of a case known?
+# `posterior`: a function of weights of cases that refits and returns p, cases x categories. It
+# returns the original p if the weights are NULL, if the posterior was given, or if fits are slow.
+# `known`: is the truth of a case known?
 rater_beliefs <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)
   x <- fit$x

@@ -6,11 +6,8 @@ study_cells <- function(study) {
   cells <- list()
   for (label in names(study$designs)) {
     design <- study$designs[[label]]
-    parts <- if (study$panels == "same") {
-      list(design)
-    } else {
+    parts <- if (study$panels == "same") list(design) else
       lapply(seq_along(design$systems), keep_system, design = design)
-    }
     for (n in study$n %||% design$n) for (part in parts) {
       i <- length(cells) + 1L
       cells[[i]] <- list(label = label, n = n, design = part, cell = i, item = 2^32 * (i - 1))
