@@ -150,7 +150,8 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     costs = gold_costs(table, quantities, estimate, settings),
     chosen = with_one_seed(choose_gold(table, quantities, estimate, settings)),
     cases = max(vapply(quantities, function(quantity) quantity$prediction$cases, 0)),
-    settings = settings, in_database = in_database(x), raters = n_raters(x), reruns = rerun_words(estimate)
+    settings = settings, in_database = in_database(x), raters = n_raters(x),
+    reruns = rerun_words(estimate)
   ))
 }
 
