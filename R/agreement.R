@@ -228,6 +228,10 @@ header_of_agreement <- function(view) {
   x <- view$x
   header <- format_header(x)
   header[[1L]] <- sub("^<\\w+> ", "", header[[1L]])
+  systems <- sum(view$system > 0L)
+  if (systems > 0L) {
+    header[[1L]] <- paste0(header[[1L]], "; compared as raters: ", count_noun(systems, "system"))
+  }
   if (is.null(x$weights) || !weights_are_counts(x)) return(header)
   cases <- count_noun(nrow(x), "case")
   c(sub(cases, count_noun(sum(x$weights), "case"), header[[1L]], fixed = TRUE), header[[2L]])

@@ -1,11 +1,11 @@
 #' @details
 #' How accurate is a classifier when there is no ground truth, only raters who disagree?
 #'
-#' Start with `vignette("which-method")`, and with `vignette("your-data")`, which has a recipe for
-#' every kind of file. `vignette("fallible")` is a first analysis, from a file to a number.
-#' `vignette("questions")` explains when to trust it. `vignette("one-judge")` is for one language
-#' model as a judge, `vignette("llm-judges")` for several, `vignette("gold")` for a few cases with
-#' known truth.
+#' Get started: `vignette("fallible")` is a first analysis, from a file to a number.
+#' `vignette("your-data")` has a recipe for every kind of file. `vignette("which-method")` helps to
+#' choose a method, and `vignette("questions")` explains when to trust an estimate.
+#' `vignette("one-judge")` is for one language model as a judge, `vignette("llm-judges")` for
+#' several, `vignette("gold")` for a few cases with known truth.
 #'
 #' 1. [ratings()] or [read_ratings()] takes ratings and predictions of systems; [data_check()] shows
 #'    which questions they can answer.

@@ -115,6 +115,10 @@ built_in_metrics <- by_id(list(
     "accuracy", "Accuracy", by_name, function(table) sum(diag(table)), "table",
     gradient = function(table) diag(nrow(table)), share = "cases", default = TRUE
   ),
+  new_metric(
+    "accuracy_all", "Accuracy, abstentions wrong", "", function(table) sum(diag(table)), "table",
+    needs = "answered", share = "cases"
+  ),
   kappa_metric(
     "kap", "Kappa of system and truth",
     "Cohen (1960), Educational and Psychological Measurement 20, 37-46",

@@ -22,6 +22,18 @@ metrics_of_table <- function(estimate, plan, interval, conf_level,
   rows[setdiff(names(rows), c("sampling", "hidden", "cases"))]
 }
 
+# The accuracy times the share of cases that the system answered: its abstentions count as wrong.
+accuracy_of_all <- function(estimate, plan, interval, conf_level) {
+  accuracy <- metric_plan(built_in_metrics["accuracy"], plan$categories, NULL, plan$settings)
+  table <- metrics_of_table(estimate, accuracy, interval, conf_level)
+  table$metric <- names(plan$records)
+  answered <- share_answered(estimate$fit$x)[match(table$system, estimate$fit$x$systems)]
+  numbers <- c("estimate", interval_columns)
+  table[numbers] <- lapply(table[numbers], function(x) ifelse(answered %in% 0, 0, answered * x))
+  table$reason[answered %in% 0] <- NA
+  table
+}
+
 reason_constant_system <- "the system has no answers of its own"
 
 measures_by_gold <- function(estimate, interval) {

@@ -27,7 +27,9 @@ package_metrics <- function() c(built_in_metrics, score_records)
 #'   have neither a standard error nor an interval.
 #' * `prevalence`: `tp + fn`; `detection_prevalence`: `tp + fp`.
 #'
-#' Let `p` be the joint table of truth and answer. `accuracy` is `sum(diag(p))`, `kap` is Cohen's
+#' Let `p` be the joint table of truth and answer. `accuracy` is `sum(diag(p))`. `accuracy_all` is
+#' the accuracy times the share of cases that the system answered, so its abstentions (`abstain` of
+#' [ratings()]) count as wrong. `kap` is Cohen's
 #' kappa of truth and answer, `mcc` is Matthews' correlation (Gorodkin's for more than two
 #' categories), and `loss` is `sum(cost * p)`. The following need ordered categories (`ordered` of
 #' [ratings()]) or two categories, and are otherwise `NA`. `kap_linear` and `kap_quadratic` are
@@ -321,7 +323,8 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
     metric_engines()[[need]](estimate, part, interval, conf_level)
   })
   # Constant systems (pass rates) have no answers that could be of one category or another.
-  none <- table$system %in% estimate$fit$x$constant & table$metric != "accuracy"
+  of_cases <- vapply(plan$records, `[[`, "", "share")[table$metric] == "cases"
+  none <- table$system %in% estimate$fit$x$constant & !of_cases
   table[none, c("estimate", interval_columns)] <- NA_real_
   table$reason[none] <- reason_constant_system
   positive <- plan$settings$positive
@@ -366,4 +369,6 @@ odds_of_shares <- function(table, at, z) {
 
 # Engines by what metrics need. An engine is a function of an estimate, a plan, interval and
 # conf_level that returns rows of tidy().
-metric_engines <- function() list(table = metrics_of_table, scores = metrics_of_scores)
+metric_engines <- function() {
+  list(table = metrics_of_table, scores = metrics_of_scores, answered = accuracy_of_all)
+}

@@ -131,7 +131,9 @@ check_labels_shared <- function(columns, arg) {
 #'     categories as levels); and, if they exist, `confidence` (an ordered factor), `abstained` (is
 #'     the row an abstention, whose `rating` is `NA`?), `rater_group`, `weight` and covariates of
 #'     cases.
-#'   * Systems: `case`, `system` and `prediction`. Scores: `case`, `system`, `category` and `score`.
+#'   * Systems: `case`, `system` and `prediction`; and, if systems abstained, `abstained` (is the
+#'     row an abstention, whose `prediction` is `NA`?).
+#'   * Scores: `case`, `system`, `category` and `score`.
 #'   * Answers: `case`, `rater` and `labels`, a list of factors, empty for an answer without labels.
 #'     Other tables do not contain answers without labels.
 #'   * Patterns: a factor for each rater. If raters are exchangeable, or rate a case more than once,
@@ -179,12 +181,17 @@ drawn_workers <- function(x) {
 
 answers_of_systems <- function(x) {
   answer <- case_answers(x)
-  at <- which(answer > 0L, arr.ind = TRUE)
-  tibble::tibble(
+  silent <- x$silent_systems
+  abstained <- cbind(as.integer(silent$case), as.integer(silent$rater))
+  answer[abstained] <- NA
+  at <- which(answer > 0L | is.na(answer), arr.ind = TRUE)
+  out <- tibble::tibble(
     case = x$cases[at[, 1L]],
     system = x$systems[at[, 2L]],
     prediction = category_factor(answer[at], x)
   )
+  if (!is.null(silent)) out$abstained <- is.na(answer[at])
+  out
 }
 
 ratings_by_rater <- function(x) {

@@ -393,7 +393,11 @@ check_systems <- function(x) {
   abort_if(system, "unrated", "No rater saw any case of system{?s} {.val {system}}.",
     i = "Check that ratings and systems name their cases alike.", system = system)
   some <- unrated > 0
-  each <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]))
+  silent <- unique(x$abstained$case)
+  silent <- silent[!rated_patterns(x)[pattern_of_case(x)[silent]]]
+  silent <- colSums(case_answers(x)[silent, , drop = FALSE] > 0L)
+  each <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]),
+    ifelse(silent > 0, paste0("; raters abstained on ", number(silent), " of them"), "")[some])
   warn_if(any(some), "unrated", c(
     "Some cases of systems have no rating; accuracy is estimated without them.", bullets(each)
   ), systems = x$systems[some], unrated = unname(unrated[some]))

@@ -171,8 +171,8 @@ values_irr <- function(x) {
   rows <- lapply(c("nominal", "ordinal", "interval", "ratio"), function(level) {
     compared(
       paste0("krippendorff_alpha, ", level), "irr", krippendorff_alpha(x, level = level),
-      # Without any missing rating irr counts the ratings of more than two raters too often; a case
-      # that nobody rated makes it right.
+      # Without a missing rating irr counts the ratings of more than two raters too often. A case
+      # without ratings makes it correct.
       from("irr", "kripp.alpha")(cbind(t(x), NA), method = level)$value
     )
   })

@@ -1,4 +1,4 @@
-# The alternative annotator test beside what its authors print, to the digits printed:
+# The alternative annotator test, compared with the numbers that its authors print:
 #
 #   Rscript bench/alt-test.R PATH
 #

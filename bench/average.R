@@ -1,21 +1,21 @@
-# How good is the average of models where truth is known: in the settings of the paper's figures.
+# Errors of the average of models in the settings of the paper's figures, where truth is known.
 #
 #   Rscript bench/average.R [output.csv] [share]
 #
-# Each panel of Figures 1-14 has five systems, right with probability .1, .3, .5, .7 and .9, and is
-# given to the average with its robust interval, for what such panels typically have in common ("the
-# rule", the default) and for nothing in common ("none"), and to "binned". A last design has raters
-# who copy from each other, against which no method helps. Errors are from the expected accuracy.
-# `rmse` and `bias` (the mean over systems of the absolute bias) are over the panels on which all
-# give an estimate; `missing` is the share of others. `target` is the RMSE that another
-# implementation reached, whose weight of dependence came from raters and systems together (60
-# panels, 20 of 5000 cases, so itself known to 5% or so). Where it comes from raters alone, as here,
-# Figure 1 is worse (.024 against .011: these raters seldom look alike for sure), Figures 9 and 10 are better,
-# and the mean of all figures is the same (.073). `reached`: within two Monte Carlo errors, or .003.
-# `floor` is that of an estimator that knows raters and base rates.
+# Each panel of Figures 1-14 has five systems with accuracies .1, .3, .5, .7 and .9. The estimators
+# are the average with its robust interval, once with the default allowance for shared errors ("the
+# rule") and once without ("none"), and "binned". In a last design raters copy from each other; no
+# method corrects that. Errors are differences from the expected accuracy. `rmse` and `bias` (the
+# mean over systems of the absolute bias) are over the panels in which all estimators have an
+# estimate; `missing` is the share of other panels. `target` is the RMSE of another implementation,
+# in 60 panels (20 of 5000 cases), so its error is about 5%. Its weight of dependence was computed
+# from raters and systems; ours is computed from the raters only. Therefore Figure 1 is worse (.024,
+# not .011), Figures 9 and 10 are better, and the mean of all figures is the same (.073).
+# `reached`: within two Monte Carlo errors, or .003. `floor` is the RMSE of an estimator with known
+# rater accuracies and base rates.
 #
-# `share` is that of the full number of panels (200, 100 for 5000 cases). Results are printed, and
-# written if there is a file, after each fifth.
+# `share` is the share of the full number of panels (200, or 100 for 5000 cases). Results are
+# printed, and written if there is a file, after each fifth.
 
 library(fallible)
 

@@ -4,14 +4,13 @@
 #   Rscript bench/bayes.R [OUTPUT.csv]
 #   FALLIBLE_DATA=/path Rscript bench/bayes.R real
 #
-# With `real`: do 90% intervals of estimate_accuracy() of such a fit cover the accuracy of systems,
-# on the sets of $FALLIBLE_DATA/real that are not too large, and how wide are they? A line per set
-# as it ends; then means over sets, with their standard errors, also of the default on the same
-# systems.
+# With `real`: coverage and width of 90% intervals of estimate_accuracy() of such a fit, for systems
+# of the sets of $FALLIBLE_DATA/real that are not too large. It prints a line per set, then means
+# over sets with their standard errors, also for the default on the same systems.
 #
 # Effective draws are those of the worst parameter, the smaller of bulk and tail, of 4 chains of
-# 1000 draws after 1000 sweeps. JAGS has the same priors and as many draws, its tables as
-# multinomial counts, case by case elsewhere.
+# 1000 draws after 1000 sweeps. JAGS has the same priors and the same number of draws. Its data are
+# multinomial counts for tables, and single cases otherwise.
 library(fallible)
 
 inside <- asNamespace("fallible")
@@ -46,7 +45,7 @@ worst <- function(draws) {
   min(ess, na.rm = TRUE)
 }
 
-# A fit as users ask for it, with the megabytes that it adds, and the sampler alone.
+# A fit by fit_raters(), with the megabytes that it adds, and the sampler without diagnostics.
 run_ours <- function(world) {
   model <- world$model %||% dawid_skene()
   gc()

@@ -1,24 +1,24 @@
-# Differences between systems: how often nominal 90% intervals of the average cover, how wide they
-# are, and how much of what shared errors hide is the same for two systems.
+# Differences between systems: coverage and width of nominal 90% intervals of the average, and the
+# correlation of the hidden errors of two systems.
 #
 #   FALLIBLE_DATA=/path Rscript bench/compare.R [output.csv] [panels] [cache]
 #
-# Simulation: panels of Figures 3, 6, 10 and 13 with five systems, ten differences each, against
-# differences of expected accuracy. Real data: the sets of the folder FALLIBLE_DATA with truth and
-# two or more systems, against differences of the share of right answers on the cases that both
-# answered and whose truth is known. Every panel and every set counts once. In set snow_rte the
-# raters held out count as a set of grade B of their own. Where no case was answered by all systems,
-# pairs that have such cases are compared. Sets of `slow` take more than two minutes per system.
+# Simulation: panels of Figures 3, 6, 10 and 13 with five systems and ten differences each, compared
+# with differences of expected accuracy. Real data: sets of the folder FALLIBLE_DATA with truth and
+# at least two systems. The differences are those of the shares of right answers on cases with truth
+# that both systems answered. Every panel and every set counts once. In set snow_rte the raters held
+# out are a separate set of grade B. If no case was answered by all systems, pairs with common cases
+# are compared. Sets of `slow` take more than two minutes per system.
 #
-# Rules: `sampling` error only, paired by replicates; `independent` errors of robust intervals;
-# `shared .5`, say: of what shared errors hide, a share of .5 moves both systems alike, the rest
-# each by itself; `alike ^ 2`, say: it is correlated by the share of cases on which both gave the
-# same answer, to the power 2 (see likeness_power in R/interval-robust.R). `alike, left out`: the
-# power is the least with which intervals cover 90% in the sets of all other families (see
-# bench/families.R); `shared, left out` in the same way, the largest share. `compare_systems()` is
-# the function itself, in simulation; on real data it is the rule with its own power.
+# Rules: `sampling`: sampling error only, paired by replicates. `independent`: independent errors of
+# robust intervals. `shared .5`: half of the hidden error moves both systems equally, the rest moves
+# each separately. `alike ^ 2`: hidden errors are correlated by the share of cases with the same
+# answer of both, to the power 2 (see likeness_power in R/interval-robust.R). `alike, left out`: the
+# smallest power with which intervals cover 90% in the sets of all other families (see
+# bench/families.R). `shared, left out`: likewise, the largest share. `compare_systems()`: the
+# function in simulation; on real data its rule with its power.
 #
-# `cache` is a folder for what was estimated of sets. No numbers of single sets are written.
+# `cache` is a folder for estimates of sets. No numbers of single sets are written.
 
 library(fallible)
 source(file.path("bench", "families.R"))
@@ -158,9 +158,9 @@ same_answers <- function(answers, systems) {
   vapply(answer, function(a) vapply(answer, function(b) mean(a == b), 0), double(length(answer)))
 }
 
-# A row per pair: how far off, variances of sampling (paired or not), what shared errors hide of
-# both (`hidden`), their covariance if all of it had the same causes, the product of their standard
-# deviations, and how alike the answers are.
+# A row per pair. Columns: the error; variances of sampling (paired or not); `hidden`, the sum of
+# the hidden variances. Further columns: their covariance if all hidden errors had the same causes;
+# the product of their standard deviations; the share of equal answers.
 pairs_of <- function(parts) {
   pairs <- t(utils::combn(length(parts$value), 2L))
   first <- pairs[, 1L]

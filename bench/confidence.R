@@ -2,12 +2,12 @@
 #
 #   Rscript bench/confidence.R [output.csv] [panels]
 #
-# Panels of 500 cases, four raters of accuracy .55 to .75 who say how sure they are (in three
-# levels), three categories and a system that is right in 80%, judged with confidence in the model
-# and without; and the same where the first rater always says that he is sure (`bluff`), which the
-# model does not know of. `bias` in Monte Carlo standard errors (z) should be within 2 or so where the model
-# holds, `coverage` of the 90% intervals in .86 to .94. `right` is the share of cases of which the
-# most probable category is true, `brier` the mean squared distance of posterior and truth.
+# Panels of 500 cases, three categories, and a system with accuracy .8. Four raters of accuracy .55
+# to .75 state their confidence in three levels. The system is evaluated with and without confidence
+# in the model. In `bluff` the first rater always states the highest level, which the model does not
+# include. `bias` in Monte Carlo standard errors (z) should be within 2 if the model holds, and
+# `coverage` of the 90% intervals between .86 and .94. `right` is the share of cases whose most
+# probable category is true, `brier` the mean squared distance of posterior and truth.
 
 library(fallible)
 

@@ -1,13 +1,14 @@
-# What covers what: how often 90% intervals of each quantity contain what is true of a population.
+# Coverage of 90% intervals of each quantity of a population:
 #
-#   Rscript bench/coverage.R PANELS FILE [WORLD...]     draws panels, and writes a row per world,
-#                                                       quantity, number of gold cases and interval
-#   Rscript bench/coverage.R --check FILE               draws the first panels again and compares
-#                                                       them with what FILE keeps of each
+#   Rscript bench/coverage.R PANELS FILE [WORLD...]
+# draws panels, and writes a row per world, quantity, number of gold cases and interval.
+#
+#   Rscript bench/coverage.R --check FILE
+# draws the first panels again and compares them with the panels in FILE.
 #
 # Seeds are those of the panels, so that the first panels of a long run are those of a short one.
-# Column `missed` has a character for each of the first thirty panels: how many of its intervals
-# missed (systems, and categories), "-" where none was given.
+# Column `missed` has a character for each of the first thirty panels: the number of its intervals
+# that missed (systems and categories), "-" if there was no interval.
 
 suppressMessages(library(fallible))
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
@@ -17,8 +18,8 @@ seed <- 30000L
 kept <- 30L
 gold_numbers <- c(20, 50, 100)
 gold_of_metrics <- 50
-# Of metrics of scores raters are fitted again in each; a standard deviation of so many is within a
-# tenth of what it is.
+# Number of replicates of metrics of scores. Each refits the raters. The standard deviation of 60
+# replicates has a relative error of a tenth.
 drawn_of_scores <- 60
 
 # ---- Worlds -------------------------------------------------------------------------------------
@@ -203,7 +204,7 @@ true_values <- function(name, n = 4e5) {
   )
 }
 
-# ---- What is said -------------------------------------------------------------------------------
+# ---- Intervals ----------------------------------------------------------------------------------
 
 quiet <- function(expr) suppressMessages(suppressWarnings(expr))
 columns <- c("gold", "interval", "system", "quantity", "category", "estimate", "conf.low",
@@ -303,7 +304,7 @@ summarise <- function(of, name, panels) {
   )
 }
 
-# Do the first panels say what they said? A coverage may move by a panel in fifty, since ends of
+# Compares results of the first panels. A coverage may differ by one panel in fifty, since limits of
 # intervals differ in their last digits between machines.
 check <- function(file, most = 0.02) {
   before <- utils::read.csv(file, colClasses = c(missed = "character"), na.strings = "NA")

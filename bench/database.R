@@ -3,10 +3,10 @@
 #
 #   Rscript bench/database.R PLACE [CASES] [database|memory]
 #
-# PLACE is the folder of a socket where a PostgreSQL server of user `postgres` answers, without a
-# password, or the file of an SQLite or DuckDB database (*.sqlite, *.duckdb), which may be new.
-# Tables `bench_ratings`, `bench_systems` and `bench_wide` are made there if they are missing. Each
-# way of reading runs in a process of its own, so that peaks of memory are its own.
+# PLACE is a PostgreSQL server or a file. For a server it is the folder of its socket; its user
+# `postgres` has no password. The file is an SQLite or DuckDB database (*.sqlite, *.duckdb), and may
+# be new. Tables `bench_ratings`, `bench_systems` and `bench_wide` are made if they are missing.
+# Each way of reading runs in a separate process, so that peaks of memory are separate.
 suppressMessages(library(fallible))
 arguments <- commandArgs(TRUE)
 cases <- as.integer(if (length(arguments) > 1L) arguments[[2L]] else 2e6)

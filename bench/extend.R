@@ -1,17 +1,17 @@
-# Do worlds and models of one's own recover what is true?
+# Do user-defined designs and models recover the truth?
 #
 #   Rscript bench/extend.R [output.csv] [panels]
 #
-# Worlds: for each way in which rater_design() lets raters and systems differ from the K-model, the
-# share of right answers in a panel against the accuracy that the design computes beforehand, with
-# Wilson's interval. Models: panels drawn by functions, judged by the joint method and by a
-# posterior of one's own (Bayes' rule with the true parameters, the system's answer included), with
-# bootstrap intervals; and by models with covariates, and GLAD as a family of one's own, in worlds in
-# which they hold. Parameters: slopes of these models, with normal intervals; skills of GLAD are
-# biased upwards by what falls with the number of cases, as logits are, accuracies are not.
-# Example: a system of constant accuracy beside raters whose accuracy depends on a covariate, by
-# models that know of it and models that do not. `bias` in Monte Carlo standard errors should be
-# within 2, `coverage` of the 90% intervals in .86 to .94.
+# Worlds: each way in which rater_design() lets raters and systems differ from the K-model. The
+# share of right answers in a panel is compared with the accuracy that the design computes, with
+# Wilson's interval. Models: panels drawn by functions. They are estimated by the joint method and
+# by a user-defined posterior (Bayes' rule with the true parameters and the system's answer), with
+# bootstrap intervals. Models with covariates, and GLAD as a user-defined family, are estimated in
+# worlds in which they hold. Parameters: slopes of these models, with normal intervals; skills of
+# GLAD have an upward bias that falls with the number of cases, as logits have. Example: a system of
+# constant accuracy and raters whose accuracy depends on a covariate, by models with and without the
+# covariate. `bias` in Monte Carlo standard errors should be within 2, `coverage` of the 90%
+# intervals between .86 and .94.
 
 library(fallible)
 
@@ -119,8 +119,8 @@ own_posterior <- function(x) {
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)[[1L]]))
 source(file.path(folder, "worlds.R"))
 
-# A level of each rater on the logit scale, and effects of a covariate `name`: of the raters, and of a
-# system that joins them (of which it may share that of the raters).
+# A level of each rater on the logit scale, and effects of a covariate `name`: of the raters, and of
+# a system that joins them (of which it may share that of the raters).
 effect_model <- function(name, term, shared = FALSE) {
   rater_family(
     words = paste("accuracy by", name),

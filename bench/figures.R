@@ -1,5 +1,5 @@
-# Errors of the published method in the settings of the paper's fourteen figures, which
-# article simulation-figures holds its own, fewer, panels against:
+# Errors of the published method in the settings of the paper's fourteen figures. The article
+# simulation-figures compares its smaller number of panels with them:
 #
 #   Rscript bench/figures.R inst/extdata/results/paper-figures.csv
 #

@@ -1,21 +1,21 @@
-# A few known truths and many fallible ratings: do intervals cover, how wide are they, and what does
-# each way of putting the two together lose?
+# A few known truths and many fallible ratings: coverage, width and error of intervals that combine
+# both.
 #
 #   FALLIBLE_DATA=/path Rscript bench/gold.R [output.csv] [draws] [cache.rds]
 #
 # Worlds are the sets of $FALLIBLE_DATA/real with at least 200 truths, up to four systems each, and
 # eight simulated designs of 1000 cases. In each draw the cases of a world are drawn with
-# replacement, so that the share of right answers in the world is that of a population, and gold
-# cases are a random part of them, up to half. What ratings alone say of a system moves with the
-# cases that are drawn; the parameters of raters are fitted once (reading and fitting takes longest:
-# the cache keeps it).
+# replacement, so the share of right answers in the world is the population value. Gold cases are a
+# random part of the drawn cases, up to half. The estimate from ratings is computed from the drawn
+# cases; the parameters of raters are fitted once. Reading and fitting takes longest, so the cache
+# keeps them.
 #
-# Accuracies: gold alone (Wilson), ratings alone, PPI++ with its own interval, corrected, combined.
-# Differences, recall and precision: gold alone, corrected, combined. Then gold in clusters; gold by
+# Accuracies: gold only (Wilson), ratings only, PPI++ with its interval, corrected, combined.
+# Differences, recall and precision: gold only, corrected, combined. Then gold in clusters; gold by
 # strata and by unequal probabilities; looks after every batch; and the planner.
 #
-# Prints tables, and writes those of the first two kinds: mean coverage over worlds, that of the
-# worst, mean width, pooled root mean squared error, and the number of worlds.
+# Prints tables, and writes those of the first two kinds: mean coverage over worlds, the worst
+# coverage, mean width, pooled root mean squared error, and the number of worlds.
 
 library(fallible)
 
@@ -132,7 +132,8 @@ simulated_world <- function(design) {
 }
 
 # A row per case with a truth and an answer: `truth`, `answer` (cases x systems), `predicted` (cases
-# x categories), `posterior` (a matrix like it per system). And what ratings say of each system.
+# x categories), `posterior` (a matrix of the same shape per system). And the estimate of each
+# system from ratings only.
 new_world <- function(x, truth) {
   estimate <- quiet(estimate_accuracy(x))
   answer <- x$patterns$answer[x$index, , drop = FALSE]
@@ -296,7 +297,7 @@ draw_difference <- function(world, first, second) {
       x <- inside$correct_difference(u[golden], q[golden], of)
       spread <- sqrt(max(stats::var(u[golden]), 1 / length(at)) / length(at))
       student <- stats::qt((1 + conf_level) / 2, length(at) - 1)
-      # As many gold cases, all of them where answers differ: nothing is to be known of the others.
+      # The same number of gold cases, all with different answers. Other cases need no label.
       at <- disputed[sample.int(length(disputed), min(length(at), length(disputed)))]
       among <- inside$correct_difference(u[drawn[at]], q[drawn[at]], of_disputed)
       among <- inside$as_part(among, mean(differ[drawn]), TRUE)
@@ -319,7 +320,7 @@ both_differences <- function(x, facts, where = "") {
   out
 }
 
-# What ratings alone say of recall and precision of all categories of all systems.
+# Estimates from ratings only of recall and precision of all categories of all systems.
 cells_alone <- function(estimate) {
   categories <- estimate$fit$x$categories
   measures <- inside$built_in_metrics[c("recall", "precision")]
@@ -452,7 +453,7 @@ print_tables <- function(results) {
   }
 }
 
-# Gold of 100 cases by strata, with probabilities of their own, and at random.
+# 100 gold cases by strata, with unequal probabilities, and at random.
 print_choices <- function(worlds, draws, m = 100) {
   rows <- lapply(names(worlds), function(name) {
     lapply(systems_of(worlds[[name]]), function(thing) {
@@ -499,7 +500,7 @@ choices_of <- function(world, s, draws, m) {
   })
   runs <- do.call(rbind, runs)
   out <- stats::aggregate(cbind(error, covered) ~ choice, runs, mean)
-  # As the error goes with one over the number of labels.
+  # The squared error is proportional to one over the number of labels.
   out$saving <- out$error[out$choice == "random"] / pmax(out$error, 1e-12)
   out
 }

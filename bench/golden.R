@@ -1,17 +1,16 @@
-# Golden digits: some 800 results of the package, so that a rebuilt house can be held against the
-# old one.
+# Golden digits: some 800 results of the package, to compare two versions of its code.
 #
 #   Rscript bench/golden.R record FILE.rds
 #   Rscript bench/golden.R compare FILE.rds [tolerance = 1e-12]
 #
-# `record` writes what the installed package says: a list with a vector of numbers for each label,
-# named by column, or the class of the error. `compare` computes the same anew and prints each label
-# whose numbers moved, with the largest difference (relative to numbers above 1); it exits with
-# status 1 if there is any. R_LIBS says which installed package is meant.
+# `record` writes the results of the installed package: a list with a vector of numbers for each
+# label, named by column, or the class of the error. `compare` computes them again and prints each
+# label whose numbers moved, with the largest difference (relative to numbers above 1). It exits
+# with status 1 if a number moved. R_LIBS determines which installed package is used.
 #
-# A column that is new is not looked at, nor is the order of columns, or from which table of a
-# result a column comes. A column that says the same in every row may become a single number, as
-# where a table with a row per system becomes one with a row. Warnings are not recorded. Data are
+# New columns, the order of columns, and the table of a result that contains a column are not
+# compared. A column with the same value in every row may become a single number, as when a table
+# with a row per system becomes a table with one row. Warnings are not recorded. Data are
 # drawn with base R, so that they do not depend on the simulator; every result starts from the same
 # seed. Each function of the package is called in one place, here, in the section on names; what is
 # computed and how it is compared is in bench/golden.

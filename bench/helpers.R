@@ -1,4 +1,4 @@
-# What several benchmarks share: panels, processes of their own, memory, peers, results.
+# Functions of several benchmarks: panels, child processes, memory, peers, results.
 
 base_rates_of_panel <- c(0.3, 0.25, 0.2, 0.15, 0.1)
 
@@ -30,8 +30,8 @@ seconds_of <- function(run, runs, clock = wall_clock) {
 wall_clock <- function() as.numeric(Sys.time())
 processor_clock <- function() sum(proc.time()[1:2])
 
-# Runs this script again in a process of its own, if need be with a library before the usual ones;
-# gives the words of the line that it prints.
+# Runs this script again in a separate process, possibly with a library before the usual ones.
+# Returns the words of the line that it prints.
 run_child <- function(task, input, library = "") {
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))

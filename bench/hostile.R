@@ -1,4 +1,4 @@
-# What hostile input costs: seconds and peak memory of each finding, in a process of its own.
+# The cost of hostile input: seconds and peak memory of each finding, in a separate process.
 #
 #   Rscript bench/hostile.R [FINDING...]     R_LIBS says which version of the package is measured
 #
@@ -205,8 +205,7 @@ crowd_shared_known <- function() {
   format(shared_errors(crowd$x, crowd$gold))
 }
 
-# Of sixteen times as many ratings, and of seventy times as many pairs of them: how
-# long after a time limit the call ends.
+# Time until a call ends after a time limit, with 16 times the ratings and 70 times the pairs.
 crowd_interrupted <- function() {
   x <- large_crowd(20000, 40)$x
   begun <- proc.time()[["elapsed"]]

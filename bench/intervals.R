@@ -7,7 +7,7 @@
 # the K-model in Figures 1-7, accuracies by rater, errors by distance and strata of difficulty in
 # Figures 8-14 (which make errors unequal in ways that no member of the family follows, too).
 # Figures with 5000 cases have a fifth of the runs, and half the replicates. Monte Carlo errors
-# take a panel for a unit, since its systems share their raters. Rows of all runs are kept beside
+# take a panel for a unit, since its systems share their raters. Rows of all runs are kept next to
 # the output, so that runs of several processes can be joined: summarise(rbind(...)).
 
 library(fallible)
@@ -59,7 +59,7 @@ one_run <- function(figure, interval, run) {
   )
 }
 
-# Coverage is that of the intervals there are; the share of missing ones is told.
+# Coverage is over existing intervals; the share of missing intervals is a column.
 summarise <- function(rows) {
   out <- lapply(split(rows, list(rows$figure, rows$interval), drop = TRUE), function(of) {
     covered <- tapply(of$covered, of$run, mean, na.rm = TRUE)

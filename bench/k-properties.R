@@ -2,15 +2,17 @@
 #
 #   Rscript bench/k-properties.R [runs] [output.csv] [nested|pooled] [cases ...]
 #
-# Each run simulates a panel of three raters and one system, five categories, whose accuracy is one
-# of .1, .3, .5, .7, .9 in turn, and checks it. "nested" is what users get, with 39 replicates, at
-# which the level is exact and some power is lost. "pooled" draws one replicate in each run and
-# compares every statistic with the replicates of all runs (Giacomini, Politis and White 2013,
-# Econometric Theory 29, 567-589), which takes a twentieth of the time. A row per setting, number of
-# cases and test gives the share of p-values of at most .05 with its Monte Carlo error (that of
-# pooled ones leaves out the error of their critical value), the same for the chi-squared reference
-# of the likelihood ratios, and in how many runs the test was done. What the output has already is
-# not done again.
+# Each run simulates and checks a panel of three raters and one system, with five categories. The
+# accuracy of the system is .1, .3, .5, .7, .9 in turn. "nested" is what users get, with 39
+# replicates: the level is exact and some power is lost. "pooled" draws one replicate in each run
+# and compares every statistic with the replicates of all runs (Giacomini, Politis and White 2013,
+# Econometric Theory 29, 567-589), which takes a twentieth of the time.
+#
+# There is a row per setting, number of cases and test. One column is the share of p-values of at
+# most .05, with its Monte Carlo error (without the error of the critical value if pooled). Others
+# are the same share for the chi-squared reference of the likelihood ratios, and the number of runs
+# with the test.
+# Rows that the output already contains are not computed again.
 
 library(fallible)
 
@@ -19,7 +21,7 @@ replicates <- 39L
 alpha <- 0.05
 systems <- c(0.1, 0.3, 0.5, 0.7, 0.9)
 
-# Arguments of rater_design(), beside the system.
+# Arguments of rater_design() without the system.
 settings <- list(
   `K-properties hold, raters .4` = list(rep(0.4, 3)),
   `K-properties hold, raters .6` = list(rep(0.6, 3)),

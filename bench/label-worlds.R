@@ -2,20 +2,20 @@
 #
 #   Rscript bench/label-worlds.R [panels of a world] [panels of tests]
 #
-# Worlds: raters who are alike (five categories, or two), raters who are not (distance errors, PER
-# 1), three diagnostic tests, two raters, a sparse crowd, twelve equal raters, and a world in which
-# a quarter of the cases are hard and 8% deceive all raters alike. Right labels and log loss by
-# rule, as in bench/labels.R; "before" are those of the average and of its flattened probabilities
-# that another program found in 60 panels, where the world is known to be the same.
+# Worlds: equal raters with five or two categories; raters with distance errors (PER 1); three
+# diagnostic tests; two raters; a sparse crowd; twelve equal raters; and a world in which a quarter
+# of the cases are hard and 8% deceive all raters equally. Right labels and log loss are by rule, as
+# in bench/labels.R. "before" are results of another program in 60 panels, if the world is the same:
+# of the average and of its flattened probabilities.
 #
 # Tests: mean absolute error of sensitivities and specificities by the pooled prior and by maximum
-# likelihood, where there is a fit; shares of panels without one, and of fits with a warning of weak
-# identification. "before" likewise (60 panels for errors, 200 for shares), but without the panels
-# in which a test always said the same: .1 of those of 50 with 10% ill.
+# likelihood, for panels with a fit; shares of panels without a fit, and of fits with a warning of
+# weak identification. "before" likewise (60 panels for errors, 200 for shares). It has no panels in
+# which a test always gave the same result: .1 of the panels of 50 cases with 10% ill.
 #
-# Asserted: independent raters are not fitted in .2 to .4 of the panels, and warned of in .9 of the
-# rest; three good ones are warned of in .06 at most; labels of the average are right as often as
-# before, within .02 and two standard errors. Otherwise the exit status is 1.
+# Asserted: independent raters are not fitted in .2 to .4 of the panels, and have a warning in .9 of
+# the other panels; three good raters have a warning in at most .06; labels of the average are right
+# in the same share as before, within .02 and two standard errors. Otherwise the exit status is 1.
 
 library(fallible)
 source(file.path("bench", "labels.R"))
@@ -30,7 +30,7 @@ of_design <- function(...) {
 }
 
 # Raters in columns: right with probability `right`, a matrix of cases x raters; otherwise the wrong
-# category `lure` where there is one, or any.
+# category `lure`, or any wrong category if `lure` is NA.
 said_of <- function(truth, right, categories, lure = rep(NA, length(truth))) {
   wrong <- (truth + sample.int(categories - 1L, length(right), TRUE) - 1L) %% categories + 1L
   wrong <- ifelse(is.na(lure), wrong, lure)

@@ -1,15 +1,18 @@
-# Labels of sets with known truth: how many are right, and are their probabilities honest?
+# Labels of sets with known truth: how many are right, and are their probabilities calibrated?
 #
 #   FALLIBLE_DATA=/path Rscript bench/labels.R [output.csv] [set ...]
 #
-# Runs every set in $FALLIBLE_DATA/real that has truth, with the raters back that its folder has as
-# systems. Labels of the majority (tied categories share the credit), of the K-model, of Dawid and
-# Skene's model by maximum likelihood and with its pooled prior, of the same around a centre of one
-# coin, of the average, as it is and flattened (votes = 0), and of the default, which is half
-# flattened average and half smoothed shares of votes (mixed). Log loss with a floor of 1e-6, and
-# the Brier score; those of the majority are of shares of votes, smoothed by one vote that is spread
-# evenly. Raters who always give the same answer are left out of the one coin, the average and what
-# is made of it; the other rules keep them.
+# Runs every set in $FALLIBLE_DATA/real that has truth. Raters that its folder has as systems are
+# raters again. The labels are those of:
+# * the majority (tied categories share the credit);
+# * the K-model;
+# * Dawid and Skene's model by maximum likelihood, with its pooled prior, and around a centre of one
+#   coin;
+# * the average, unchanged and flattened (votes = 0);
+# * the default, which is half flattened average and half smoothed shares of votes (mixed).
+# Log loss has a floor of 1e-6. Log loss and Brier score of the majority are of shares of votes,
+# smoothed by one vote that is spread evenly. The one coin and the average leave out raters who
+# always give the same answer; the other rules keep them.
 #
 # The table has for each set the shares of right labels and the log losses. Another program's
 # shares (flattened, pooled, mixed) and log losses (majority, flattened, mixed) are in

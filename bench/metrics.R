@@ -1,21 +1,21 @@
-# Metrics other than accuracy: are they yardstick's, do they hit what is true, and how long do they
-# take?
+# Metrics other than accuracy: are they equal to yardstick's, what is their error, and how long do
+# they take?
 #
 #   FALLIBLE_DATA=/path Rscript bench/metrics.R [part ...]
 #
 # Parts, all of them by default:
-# * peer: with all truths known every metric, of categories and averaged, against yardstick. That is
-#   looked for in $FALLIBLE_PEERS, and installed into a temporary library if it is not there. A
-#   process of its own runs it, since it may need newer versions of what the package uses.
+# * peer: with all truths known, every metric of categories and averaged, compared with yardstick.
+#   The package is looked for in $FALLIBLE_PEERS, or installed into a temporary library. A separate
+#   process runs it, since it may need newer versions of packages that fallible uses.
 # * panels: simulated panels in three settings of Lehner (2015) in which the K-properties hold
-#   (Figures 1, 3 and 4: raters .6 with 5000 and 200 cases, raters .8 with 200), base rates drawn
-#   anew in each run as there, systems of accuracy .5, .7 and .9. What is true is the population's:
-#   base rates times the confusion matrix. Bias, with its Monte Carlo error, and coverage of 90%
-#   intervals, of the joint model with a bootstrap and of the default.
-# * gold: the same panels (1000 cases) where 100 cases are gold, "corrected" and "combined".
+#   (Figures 1, 3 and 4: raters .6 with 5000 and 200 cases, raters .8 with 200). Base rates are
+#   drawn in each run as there, and systems have accuracies .5, .7 and .9. True values are those of
+#   the population: base rates times the confusion matrix. Bias, with its Monte Carlo error, and
+#   coverage of 90% intervals, of the joint model with a bootstrap and of the default.
+# * gold: the same panels (1000 cases) with 100 gold cases, "corrected" and "combined".
 # * real: the sets of $FALLIBLE_DATA/real whose systems are classifiers: mean absolute error of
-#   recall, precision and F by category, beside those that the majority of the raters as truth gives
-#   (tied categories share a case).
+#   recall, precision and F by category, compared with the majority of the raters as truth (tied
+#   categories share a case).
 # * speed: all metrics of 5 systems on 1e5 cases with 5 raters, with intervals.
 
 library(fallible)
@@ -328,7 +328,7 @@ take_time <- function() {
   )
 }
 
-# A process of its own has its task after its options.
+# A child process has its task after its options.
 start <- function(arguments) {
   if (identical(arguments[1L], "--child")) {
     run_peer(readRDS(arguments[[3L]]))

@@ -5,12 +5,13 @@
 # Two categories; 3 or 5 judges with accuracies of .65 to .9, and a system of .5 to .9; 350 to 5000
 # cases. Whether a judge is right depends on a case effect that judges and system share: a normal
 # variable, of a size that gives correctness a correlation of .3 to .8 (at the mean accuracy). Every
-# panel is estimated by the default of estimate_accuracy(), where nobody said who rates ("not said")
-# and where models are declared ("model"). Rows are thirds of the range of correlations, and all.
+# panel is estimated by the default of estimate_accuracy(), without `rater_kind` ("undeclared") and
+# with models declared ("model"). Rows are thirds of the range of correlations, and all.
 #
-# Estimates are the same, and too high. The interval of models is what such estimates were worth in
-# public data, whatever the ratings look like: .54 wide, it covers all of these panels. The other
-# is wide where ratings show that errors may be hidden; here they do not, and it covers .23 (.03).
+# Estimates are the same, and too high. The interval of models reflects the errors of such estimates
+# in public data and does not depend on the ratings: it is .54 wide and covers all of these panels.
+# The other interval is wide only if ratings show that errors may be hidden. Here they do not, and
+# it covers .23 (.03).
 
 library(fallible)
 
@@ -40,7 +41,7 @@ one_panel <- function(run) {
   accuracy <- c(stats::runif(judges, 0.65, 0.9), stats::runif(1L, 0.5, 0.9))
   correlation <- stats::runif(1L, 0.3, 0.8)
   panel <- simulate_together(cases, accuracy, correlation, stats::runif(1L, 0.3, 0.7))
-  found <- lapply(list(`not said` = NULL, model = "model"), function(kind) {
+  found <- lapply(list(undeclared = NULL, model = "model"), function(kind) {
     x <- ratings(
       panel$answers,
       raters = tidyselect::starts_with("judge"), systems = system, rater_kind = kind

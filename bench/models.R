@@ -1,16 +1,16 @@
-# Speed of the latent class engine: Dawid and Skene's model beside other packages, and what an
-# estimate of accuracy costs as cases grow.
+# Speed of the latent class engine: Dawid and Skene's model compared with other packages, and the
+# time of an estimate of accuracy as cases grow.
 #
 #   Rscript bench/models.R [output.csv]
 #
-# Times are the processor's, which others on the machine do not change; ratios are of one run, and
-# everything is in one thread. The others are Python's crowd-kit, from the
-# interpreter that the environment variable FALLIBLE_PYTHON names (python3, if it names none), and
-# R's poLCA, from the library that FALLIBLE_PEERS names or from the usual ones, otherwise installed
-# into a temporary library. What cannot be had is left out.
+# Times are CPU times, which other processes do not change. Ratios are of one run, and everything is
+# in one thread. The others are Python's crowd-kit and R's poLCA. The environment variable
+# FALLIBLE_PYTHON names the Python interpreter (default: python3). poLCA is taken from the library
+# that FALLIBLE_PEERS names or from the usual ones, or is installed into a temporary library. A
+# package that cannot be installed is left out.
 #
 # All start from the votes or near them, and without priors, so that all look for the same maximum
-# of the likelihood. The time of fallible includes standard errors, that of the others does not.
+# of the likelihood. The time of fallible includes standard errors; the other times do not.
 
 library(fallible)
 folder <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))

@@ -1,12 +1,13 @@
-# Least squares on pairs of ratings (footnote 5 of Lehner, 2015): how far estimates of systems are
-# from their expected accuracy, beside likelihood and the published method.
+# Least squares on pairs of ratings (footnote 5 of Lehner, 2015): errors of estimates of systems,
+# compared with likelihood and the published method.
 #
 #   Rscript bench/pairs.R [output.csv] [panels]
 #
 # Root mean squared error and bias over system accuracies .1 ... .9, all five on each panel; panels
-# are the units of the Monte Carlo errors. Estimators: the system joins the raters and its accuracy
-# is the mean posterior of its answers (joint_pairs, joint_likelihood); posteriors of the raters
-# alone are put into the unbinned formula (plugged_pairs); the published method (binned).
+# are the units of the Monte Carlo errors. Errors are differences from the expected accuracy.
+# Estimators: the system joins the raters and its accuracy is the mean posterior of its answers
+# (joint_pairs, joint_likelihood); posteriors from the raters only are put into the unbinned formula
+# (plugged_pairs); the published method (binned).
 
 library(fallible)
 

@@ -2,15 +2,15 @@
 #
 #   Rscript bench/plan.R inst/extdata/results/plan
 #
-# writes plan-surface.csv (kept as .gz): the probability of an estimate within a margin of the true
-# accuracy, for settings (categories, raters, their kappa, K-properties hold or are violated),
-# methods, numbers of cases and margins, with Monte Carlo standard errors; plan-needed.csv: the
-# numbers of cases that the joint estimate needs on the surface; and plan-advice.csv: what the paper
-# advises, simulated with many runs.
+# writes three files. plan-surface.csv (kept as .gz) has the probability of an estimate within a
+# margin of the true accuracy, with Monte Carlo standard errors. Its rows are settings (categories,
+# raters, their kappa, K-properties hold or are violated), methods, numbers of cases and margins.
+# plan-needed.csv has the numbers of cases that the joint estimate needs on the surface.
+# plan-advice.csv has the advice of the paper, simulated with many runs.
 #
 # Base rates are drawn as uniform numbers, systems have accuracies .1 .3 .5 .7 .9 and answer the
-# same panels. Violated: accuracies of raters spread by .1 to either side, dispersion 2, error range
-# 1, difficulty .2, for raters and systems alike, as in the paper.
+# same panels. Violated: accuracies of raters differ by .1, dispersion 2, error range 1, difficulty
+# .2, the same for raters and systems, as in the paper.
 
 library(fallible)
 

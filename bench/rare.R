@@ -1,5 +1,5 @@
-# Recall, precision, specificity and F1 where a category is rare: how often intervals cover, from
-# ratings alone and with random gold cases. Raters and systems are independent given the truth.
+# Recall, precision, specificity and F1 of a rare category: coverage of intervals from ratings only
+# and with random gold cases. Raters and systems are independent given the truth.
 #
 #   Rscript bench/rare.R PANELS FILE [WORLD...]
 #

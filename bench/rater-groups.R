@@ -2,17 +2,18 @@
 #
 #   Rscript bench/rater-groups.R [output.csv] [panels]
 #
-# Panels with one system that is right in 80% of the cases, and raters in groups who err together:
-# "copied", the others of a group repeat its first rater in a share of the cases; "hard", their
-# being right on a case is correlated (normal, within the group), wrong answers are their own;
-# "rerun", four judges with two or three runs each, which repeat the first.
+# Panels with one system of accuracy .8, and raters in groups who err together. "copied": the other
+# raters of a group repeat its first rater in a share of the cases. "hard": correctness is
+# correlated within the group (normal), and wrong answers are independent. "rerun": four judges with
+# two or three runs each, which repeat the first.
 #
 # Mean absolute error, root mean squared error, coverage and mean width of 90% intervals of:
-# ignored and voted, the package's default without and with the declaration; first, the first run as
-# the vote where categories tie; and, by a small EM of its own, one accuracy for each judge, the
-# system among them, with raters as they are (em_ignored), votes (em_voted), each rating of a group
-# of m with exponent 1 / m (em_weighted), and a random effect (em_block: the group has a latent
-# answer, which each member gives with one probability, and otherwise one of its own): no intervals.
+# * ignored, voted: the package's default without and with the declaration;
+# * first: the first run as the vote if categories tie;
+# * em_ignored, em_voted, em_weighted, em_block: a small EM in this script, without intervals. It
+#   has one accuracy for each judge and for the system. Its input is raters without groups, votes,
+#   or ratings of a group of m with exponent 1 / m. em_block has a random effect: the group has a
+#   latent answer, which each member gives with one probability, and otherwise a separate answer.
 
 library(fallible)
 
@@ -99,8 +100,8 @@ vote <- function(panel, first = FALSE) {
 
 # ---- The small EM -------------------------------------------------------------------------------
 
-# Cases x categories: is it what the judge said, and how probable is what the judge said if the
-# truth is that category? Both say nothing where there is no rating.
+# Cases x categories: is the category the answer of the judge, and how probable is the answer if the
+# category is the truth? Both are neutral without a rating.
 said <- function(code, n) outer(code, seq_len(n), `==`) %in% TRUE
 
 probability <- function(is, accuracy, n) {
@@ -141,8 +142,8 @@ fit_em <- function(codes, n, exponents = rep(1, ncol(codes)), blocks = integer(n
   fit
 }
 
-# For each answer that the block may have in common: cases x categories, the probability of that
-# answer and of what the members said.
+# For each possible common answer of the block: cases x categories, the probability of the common
+# answer and of the answers of the members.
 block_terms <- function(is, p, members, accuracy, copies) {
   n <- ncol(is[[1L]])
   lapply(seq_len(n), function(l) {

@@ -2,12 +2,15 @@
 #
 #   FALLIBLE_DATA=/path Rscript bench/real.R [output.csv] [set ...]
 #
-# Runs every set in $FALLIBLE_DATA/real that has predictions of systems. Each system is estimated by
-# method "average" with its robust interval, for what panels typically have in common (the default)
-# and for nothing in common, by "binned" and "unbinned" with a case bootstrap, by "joint" (raters of
-# different accuracy), by the mean posterior under the raters alone ("shared", as the average tells
-# it), and by its agreement with the majority of the raters (tied categories share the credit).
-# Categories have an order where the index says so and labels sort in the order of the scale.
+# Runs every set in $FALLIBLE_DATA/real that has predictions of systems. Each system is estimated
+# by:
+# * method "average" with its robust interval, with the default allowance for shared errors and
+#   without;
+# * "binned" and "unbinned" with a case bootstrap;
+# * "joint" (raters of different accuracy);
+# * the mean posterior computed from the raters only ("shared", as the average reports it);
+# * its agreement with the majority of the raters (tied categories share the credit).
+# Categories have an order if the index has one and labels sort in the order of the scale.
 #
 # Intervals of the default are also made without the family that is judged (see
 # bench/families.R): with the constant of the raters' error that is the least with which 90% of the
@@ -19,7 +22,7 @@
 # snow_rte some systems are raters held out; they count as a set of grade B of their own.
 #
 # Prints a table of the systems and a summary, and writes the summary: no numbers of single sets
-# leave the folder. Standard errors are over families. Sets can be named, to run these alone.
+# leave the folder. Standard errors are over families. If sets are named, only these are run.
 
 library(fallible)
 source(file.path("bench", "families.R"))
@@ -82,8 +85,8 @@ run_set <- function(folder, set, ordered) {
   list(set = set, results = results, warnings = seen$warnings, failure = seen$failure)
 }
 
-# What the package says. Columns after `reason` are what the robust interval is made of, and which
-# warning a system gets.
+# Results of the package. Columns after `reason` are parts of the robust interval, and the warning
+# of a system.
 estimate_set <- function(folder, ordered) {
   x <- read_judged(folder, ordered)
   average <- estimate_accuracy(x, conf_level = conf_level)
@@ -201,7 +204,7 @@ true_accuracy <- function(folder) {
 
 # ---- All sets -----------------------------------------------------------------------------------
 
-# Adds what index.csv knows, after a look at whether the truth here is the truth there.
+# Adds columns of index.csv, after a check that both have the same truth.
 add_truth <- function(results, index) {
   at <- match(paste(results$set, results$system), paste(index$set, index$system))
   if (anyNA(at)) stop("index.csv lacks a system: ", results$system[is.na(at)][[1L]])
@@ -361,7 +364,7 @@ write_table <- function(table, file) {
   utils::write.csv(cbind(table, made), file, row.names = FALSE)
 }
 
-# NA and NaN alike are a dash.
+# NA and NaN are shown as a dash.
 decimals <- function(x) ifelse(is.na(x), "-", sub("^(-?)0\\.", "\\1.", sprintf("%.3f", x)))
 
 if (sys.nframe() == 0L) do.call(main, as.list(commandArgs(trailingOnly = TRUE)))

@@ -93,7 +93,7 @@ time_update <- function(name, rows) {
 
 read_text <- function(file) utils::read.csv(file, colClasses = "character")
 
-# From the votes by EM, then so many steps of the optimiser; a user cannot ask for so few.
+# Starts from the votes by EM, then takes fewer steps of the optimiser than a user can choose.
 few_iterations <- function(x) {
   inside <- asNamespace("fallible")
   model <- unclass(dawid_skene())

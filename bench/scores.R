@@ -1,5 +1,5 @@
-# Metrics of scores on simulated panels: bias and coverage where the model holds, that is, where
-# scores and ratings have the truth alone in common.
+# Metrics of scores on simulated panels: bias and coverage if the model holds, that is, if scores
+# and ratings are independent given the truth.
 #
 #   Rscript bench/scores.R [runs] [file]
 
@@ -26,7 +26,7 @@ draw_scores <- function(truth, of) {
   odds / rowSums(odds)
 }
 
-# With scores of several systems that are drawn alike.
+# With scores of several systems that are drawn in the same way.
 draw_panel <- function(of, n, systems = c("s", "t", "u")) {
   design <- rater_design(
     of$raters, c(s = 0.7), categories = length(of$base), base_rates = of$base, n = n

@@ -3,11 +3,11 @@
 #   Rscript bench/speed.R [output.csv]
 #   Rscript bench/speed.R ratios
 #
-# `ratios` takes a minute. It prints CPU seconds of what users wait for, and their ratio to a
-# Dawid-Skene fit by maximum likelihood in the same run, on 100,000 cases, 7 raters of accuracy .6,
-# 4 categories and a system.
+# `ratios` takes a minute. It prints CPU seconds of common tasks, and their ratio to a Dawid-Skene
+# fit by maximum likelihood in the same run. The panel has 100,000 cases, 7 raters of accuracy .6, 4
+# categories and a system.
 #
-# Prints one table: median and best of repeated runs, beside a goal where there is one. Compares in
+# Prints one table: median and best of repeated runs, with a goal for some rows. Compares in
 # the same run with plain vectorised R and with irrCAC. irrCAC is taken from the library that the
 # environment variable FALLIBLE_PEERS names, or from the usual ones; otherwise it is installed into
 # a temporary library (minutes), and left out if that fails.
@@ -84,7 +84,7 @@ long_input <- function(panel, cases, raters) {
 }
 
 # Cases of five raters each; every rater gives `each` ratings. The place of a rater among the five
-# is fixed, so that nobody sees a case twice.
+# is fixed, so that no rater sees a case twice.
 crowd_input <- function(raters, each) {
   cases <- raters * each / n_raters
   input <- long_input(simulate_panel(cases, rep(0.6, n_raters)), seq_len(cases), seq_len(n_raters))
@@ -344,7 +344,7 @@ plain_bootstrap <- function(profiles) {
   apply(draws, 2L, function(w) plain_estimate(profiles$counts, profiles$answer, w))
 }
 
-# Percent agreement alone, which irrCAC calls pa.coeff.raw() and uses in bp.coeff.raw().
+# Percent agreement, which irrCAC calls pa.coeff.raw() and uses in bp.coeff.raw().
 compare_irrcac <- function(panel) {
   library <- peer_library("irrCAC")
   if (is.null(library)) {

@@ -3,12 +3,12 @@
 #
 #   SSME=/path/to/SSME Rscript bench/ssme.R [runs] [file]
 #
-# SSME is a folder with a copy of https://github.com/divyashan/SSME, whose inputs/ has predictions
-# and labels of seven classifiers of CivilComments (two categories) and four of MultiNLI (three),
-# and whose outputs/ has single runs. As there, 20 labelled and 1000 unlabelled cases are drawn from one
-# half of each data set, and the other half tells what is true. SSME itself is written again here
-# (its kernel densities, with its bandwidths and starts) so that both judge the same draws; its
-# published runs are printed beside.
+# SSME is a folder with a copy of https://github.com/divyashan/SSME. Its inputs/ has predictions and
+# labels of seven classifiers of CivilComments (two categories) and four of MultiNLI (three). Its
+# outputs/ has single runs. As there, 20 labelled and 1000 unlabelled cases are drawn from one half
+# of each data set, and the other half gives the true values. This script implements SSME again (its
+# kernel densities, with its bandwidths and starts), so that both use the same draws. The published
+# runs are printed, too.
 
 library(fallible)
 

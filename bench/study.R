@@ -2,8 +2,8 @@
 #
 #   Rscript bench/study.R [output.csv]
 #
-# Prints a table of times and memory, median and best of repeated runs, beside a goal where there is
-# one, and a table of speed by figure. Compares in the same run with plain vectorised R, after a
+# Prints a table of times and memory, median and best of repeated runs, with a goal for some rows,
+# and a table of speed by figure. Compares in the same run with plain vectorised R, after a
 # check that both do the same: on the same panels the estimates are equal, and over many panels the
 # two simulators agree within Monte Carlo error.
 #
@@ -153,7 +153,7 @@ time_bootstrap <- function() {
   rbind(add_ratio(rows, "compiled estimator", "R function"), do.call(rbind, speed))
 }
 
-# Few runs show what a call costs beside its panels, many runs what the panels cost.
+# Few runs show the time of a call without its panels, many runs the time of the panels.
 time_each_figure <- function(designs) {
   rows <- lapply(names(designs), function(figure) {
     message("Timing ", figure, " ...")
@@ -211,7 +211,7 @@ child_memory <- function(runs) {
   c(peak - table, heap_peak - table, table)
 }
 
-# The column beside a count is its size in megabytes.
+# The column next to a count is its size in megabytes.
 heap <- function(gc, column) sum(gc[, which(colnames(gc) == column) + 1L])
 
 # Forgets the peak so far, where the system allows it.
@@ -229,7 +229,7 @@ memory_status <- function(field) {
   as.numeric(gsub("[^0-9]", "", line)) / 2^10
 }
 
-# Runs this script again in a process of its own; gives the words of the line that it prints.
+# Runs this script again in a separate process. Returns the words of the line that it prints.
 run_child <- function(task, input) {
   output <- system2(
     file.path(R.home("bin"), "Rscript"), shQuote(c(script_path(), "--child", task, input)),
@@ -278,8 +278,8 @@ plain_profiles <- function() {
   )
 }
 
-# What is the same in all runs. Rows of confusion matrices stand one below another: true categories
-# within strata within raters and, last, the system.
+# Constants of all runs. Rows of confusion matrices are stacked: true categories within strata
+# within raters and, last, the system.
 plain_plan <- function(design, system) {
   k <- seq_len(n_categories)
   units <- c(design$raters, system)
@@ -423,7 +423,7 @@ check_same_panels <- function(designs) {
   )
 }
 
-# Panels of their own: means must agree within 4 Monte Carlo standard errors.
+# Separate panels: means must agree within 4 Monte Carlo standard errors.
 check_many_panels <- function(designs) {
   message("Comparing the simulators ...")
   rows <- lapply(names(designs), function(figure) {

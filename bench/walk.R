@@ -3,7 +3,7 @@
 #
 #   Rscript bench/walk.R        in the folder of the sources of the installed package (R_LIBS)
 #
-# Every function of the namespace is replaced by one that notes its call and goes on; `moves` are
+# Every function of the namespace is replaced by a function that records the call. `moves` are
 # calls from a function of one file to a function of another.
 
 library(fallible)
@@ -36,7 +36,7 @@ noted <- function(name) {
 
 left <- function() notes$stack <- notes$stack[-length(notes$stack)]
 
-# The body notes the call first; what it was stands where it stood, so that arguments stay promises.
+# The body records the call first. The rest of the body is unchanged, so arguments stay promises.
 instrument <- function(name) {
   f <- get(name, space)
   if (!is.function(f) || is.primitive(f) || !name %in% names(file_of)) {

@@ -31,7 +31,7 @@ difficulty_world <- function(n) {
   with_truth(x, truth, expected = c(s = 0.6 * stats::plogis(1.8) + 0.4 * stats::plogis(0.8)))
 }
 
-# Two raters with matrices of their own in two populations (Hui and Walter 1980), and a system.
+# Two raters with separate matrices in two populations (Hui and Walter 1980), and a system.
 population_world <- function(n) {
   population <- rep(c("x", "y"), length.out = n)
   truth <- 1L + (stats::runif(n) < ifelse(population == "x", 0.2, 0.7))

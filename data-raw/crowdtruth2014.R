@@ -7,8 +7,8 @@
 # The figure's heading prints the eighth relation as "sCl" and the thirteenth as "SNONE"; Table 2 of
 # the article has sCI (contraindicates), and the text NONE.
 #
-# Typed from the figure. What the text says about it is checked below. One statement does not hold:
-# the clarity of sentence 225527736 is .686 by the figure and not .61 (which is its value in the
+# Typed from the figure. The statements of the text about it are checked below. One is wrong: the
+# clarity of sentence 225527736 is .686 by the figure and not .61 (which is its value in the
 # judgements before workers were removed).
 #
 # Run from the package root: Rscript data-raw/crowdtruth2014.R
@@ -46,7 +46,7 @@ crowdtruth2014 <- data.frame(unit = 225527700L + figure2[, 1], figure2[, -1])
 names(crowdtruth2014) <- c("unit", relations)
 stopifnot(identical(dim(crowdtruth2014), c(20L, 15L)), !anyNA(crowdtruth2014))
 
-# what the text says about the figure
+# statements of the text about the figure
 votes <- as.matrix(crowdtruth2014[-1])
 rownames(votes) <- crowdtruth2014$unit
 scores <- votes / sqrt(rowSums(votes^2))

@@ -53,7 +53,7 @@ stopifnot(
   all(rowSums(used) == c(135, 45, 45, 45, 45))
 )
 
-# cases by categories: seven ratings each, all seven alike for 16 patients
+# cases by categories: seven ratings each, all seven equal for 16 patients
 votes <- table(dawid1979$case, dawid1979$rating)
 stopifnot(
   all(rowSums(votes) == 7),

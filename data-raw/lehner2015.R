@@ -5,12 +5,12 @@
 #   Statistical Methods, 14(1), article 13. doi:10.22237/jmasm/1430453520
 #
 # Verified cell by cell (40 ratings and 10 system answers) against
-#   1. the table as printed in the journal article and in the earlier MITRE report with the title
-#      "Testing the accuracy of automated classification systems using only expert ratings that
-#      are less accurate than the system";
+#   1. the table as printed in the journal article and in the earlier MITRE report: "Testing the
+#      accuracy of automated classification systems using only expert ratings that are less accurate
+#      than the system";
 #   2. the matrix in the tests of the Python package StatSWAG (MIT Lincoln Laboratory), where the
 #      categories are the numbers 1 to 4.
-# The prose of the paper counts 11 ratings in every category; its own table, from which its base
+# The prose of the paper counts 11 ratings in every category; its table, from which its base
 # rates follow, has 11, 10, 10 and 9. Table 4 prints an agreement of .333 for the two cases of the
 # bin .5-.6; by Table 2 it is 1, and only 1 gives the printed system accuracy of .731.
 #

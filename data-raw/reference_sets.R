@@ -13,7 +13,7 @@ sys.source(file.path("bench", "families.R"), families) # nolint: undesirable_fun
 root <- file.path(Sys.getenv("FALLIBLE_DATA"), "real")
 stopifnot(dir.exists(root))
 
-# Labels of these stand in the order of the scale.
+# Labels of these are in the order of the scale.
 ordered_sets <- c("adult", "web_relevance")
 
 read_strings <- function(folder, stem) {

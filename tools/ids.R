@@ -2,8 +2,8 @@
 #   Rscript tools/ids.R [FOLDER]
 # Elsewhere in R/ nothing may compare with such a name, switch on it or keep a list of them; code
 # asks the record what the method needs or gives. To hand a name on (`method = "joint"`) is fine.
-# The names are those of the installed package. There may be as many places as the next line says,
-# and no more: the number may only fall.
+# The names are those of the installed package. The next line gives the number of such places
+# that are allowed. It may only fall.
 allowed <- 2L
 # A fit is fitted again by fit_again() or update(), which keep its method, prior and whatever else
 # was given. Other calls that hand the method of a fit to something that fits: that of the core.

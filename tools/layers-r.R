@@ -1,4 +1,4 @@
-# Functions of R/ call downwards through the layers that CONTRIBUTING.md lists, or within their own:
+# Functions of R/ call downwards through the layers that CONTRIBUTING.md lists, or within one layer:
 #   Rscript tools/layers-r.R
 # Prints the calls that go upwards, and names that two files define, of which there must be none.
 rows <- grep("^[|] [1-9] [|]", readLines("CONTRIBUTING.md"), value = TRUE)

@@ -2,8 +2,8 @@
 # the packages that these need, but no others:
 #   Rscript tools/library.R FOLDER PACKAGE...
 # The entries are links to packages that are installed. With R_LIBS_SITE=FOLDER and
-# R_LIBS_USER=NULL, a machine that has many packages cannot hide that one is missing. R's own
-# library remains visible.
+# R_LIBS_USER=NULL, a machine that has many packages cannot hide that one is missing. The
+# library of R remains visible.
 arguments <- commandArgs(TRUE)
 kinds <- c("Depends", "Imports", "LinkingTo")
 installed <- utils::installed.packages(fields = kinds)

@@ -1,7 +1,7 @@
 # How many small faults do the tests find? Changes one operator, constant or condition at a time
-# in a copy of the package, and runs the tests of the changed file's own stem:
+# in a copy of the package, and runs the tests named after the changed file:
 #   Rscript tools/mutants.R R|core NUMBER [SEED] [OUT.csv]     a fresh sample
-#   Rscript tools/mutants.R R|core LIST.csv [OUT.csv]          what an earlier run wrote, again
+#   Rscript tools/mutants.R R|core LIST.csv [OUT.csv]          the mutants of an earlier run.
 # R/x.R is tested by test-x.R or, where there is none, by its family; src/core/x by tests/cpp/x.
 # One mutant per core is tried at a time; MUTANTS_JOBS names another number.
 # The mutants of R go into the namespace of the installed package, which must be that of the
@@ -75,7 +75,7 @@ sites_of_r <- function(file) {
   )
 }
 
-# The sources of the core are formatted: binary operators stand between spaces.
+# The sources of the core are formatted: binary operators have spaces around them.
 sites_of_core <- function(file) {
   lines <- readLines(file)
   code <- gsub("\"[^\"]*\"", "\"\"", sub("//.*", "", lines))
@@ -144,7 +144,7 @@ run_r <- '
   )
 '
 
-# In a folder of its own with the changed file, beside which the tests are those of all.
+# In a separate folder with the changed file. The tests are the same for all mutants.
 test_r <- function(site, lines, limit) {
   folder <- tempfile("mutant")
   dir.create(file.path(folder, "R"), recursive = TRUE)
@@ -157,7 +157,7 @@ test_r <- function(site, lines, limit) {
   system2("Rscript", words, FALSE, FALSE, timeout = limit)
 }
 
-# Compiles the changed file alone, against the objects of the others.
+# Compiles only the changed file, against the objects of the others.
 test_core <- function(site, lines, limit) {
   folder <- tempfile("mutant")
   dir.create(folder)

@@ -1,8 +1,8 @@
 # Samples comments and names of R/ and of the core for a human reading:
 #   Rscript tools/readability.R SEED [NUMBER]
-# prints NUMBER (40) comments, each with the code that follows it, and NUMBER names of functions and
-# variables of R/, each with the line that defines it. A reader marks those that need a second
-# reading. Use a seed that was not used while the sentences were written.
+# prints NUMBER (40) comments, each with the code that follows it. It also prints NUMBER names of
+# functions and variables of R/, each with the line that defines it. A reader marks those that need
+# a second reading. Use a seed that was not used while the sentences were written.
 arguments <- as.integer(commandArgs(TRUE))
 if (length(arguments) == 0L) stop("Give a seed: Rscript tools/readability.R 1", call. = FALSE)
 set.seed(arguments[[1L]])

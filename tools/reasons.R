@@ -1,7 +1,7 @@
 # No branch depends on English: `Rscript tools/reasons.R [FOLDER]`.
 # A comparison (==, %in%, startsWith(), grepl(), sub(), ...) may not look at reasons or notes, or at
-# a string of several words. Code asks for a code (`why`), a number or NA. There may be as many
-# places as the next line says, and the number may only fall.
+# a string of several words. Code asks for a code (`why`), a number or NA. The next line
+# gives the number of places that are allowed. It may only fall.
 allowed <- 6L
 folder <- c(commandArgs(TRUE), "R")[1]
 asking <- c(

@@ -1,6 +1,6 @@
-# The standards of rOpenSci's review of statistical software that the code and its tests say they
-# meet, in tags beside what meets them, in R/ and in tests/testthat/: "@srrstats {G2.1, BS2.2} how"
-# in a comment of roxygen, or "@srrstatsNA {G3.1} why" for those that are not met or do not apply.
+# The standards of rOpenSci's review of statistical software. Tags next to the code in R/ and
+# tests/testthat/ name the standards that it meets: "@srrstats {G2.1, BS2.2} how" in a comment of
+# roxygen, or "@srrstatsNA {G3.1} why" for standards that are not met or do not apply.
 #   Rscript tools/standards.R
 # prints them, and fails if a standard has no tag, or tags of both kinds, or is unknown, or if tags
 # are gathered in one place. roxygen2 reads this file too (man/roxygen/meta.R): it knows the tags.

@@ -1,12 +1,12 @@
 # Runs the tests of the installed package, one process per core, each taking the next file as soon
 # as it is free; the slow ones that DESCRIPTION names come first:
 #   Rscript tools/test.R COUNTS [PATTERN]
-# Prints a line per file as it ends, then what failed and the ten slowest files, and writes
-# "passed failed skipped" into the file COUNTS. A warning that its test does not expect counts as
+# Prints a line per file as it ends, then failures and the ten slowest files. The file COUNTS then
+# contains the numbers "passed failed skipped". A warning that its test does not expect counts as
 # failed. TEST_JOBS is the number of processes; TEST_SECONDS the CPU time above which a file counts
 # as failed. In the long form, calls of deprecated functions of other packages are errors.
 #
-# testthat's own parallel runs lose all counts when a process dies, and know no CPU time.
+# The parallel runs of testthat lose all counts when a process dies, and know no CPU time.
 arguments <- c(commandArgs(TRUE), "")
 folder <- file.path("tests", "testthat")
 first <- read.dcf("DESCRIPTION", "Config/testthat/start-first")[[1]] # nolint: nonportable_path.

@@ -42,8 +42,8 @@ for (phrase in names(banned)) {
 }
 cat(found, "banned phrases\n")
 
-# The second count is of words in comments (of R/ and of the core) and in help pages that make a
-# sentence hard to read, with what to write instead. Text in backticks is not counted. The next line
+# The second count is of words in comments and in help pages that make a sentence hard to read,
+# with what to write instead. Text in backticks is not counted. The next line
 # gives the number of words that there are: it may only fall. `Rscript tools/words.R FILE...` also
 # lists the places in these files.
 allowed <- 0L
@@ -104,9 +104,10 @@ long_sentences <- function(lines) {
 
 files <- c(
   list.files(c("R", "man-roxygen"), "[.]R$", full.names = TRUE),
-  list.files("src", "[.][ch](pp)?$", full.names = TRUE, recursive = TRUE)
+  list.files(c("tests", "tools", "bench", "data-raw"), "[.]R$", full.names = TRUE, recursive = TRUE),
+  list.files(c("src", "tests/cpp"), "[.][ch](pp)?$", full.names = TRUE, recursive = TRUE)
 )
-files <- files[!startsWith(basename(files), "RcppExports")]
+files <- files[!startsWith(basename(files), "RcppExports") & files != "tools/words.R"]
 counts <- 0L * seq_along(avoided)
 long <- 0L
 for (file in files) {

@@ -180,7 +180,7 @@ group_results <- function() {
   )
 }
 
-# All that a fit says of its parameters and of the cases.
+# Parameters and posteriors of a fit.
 fit_digits <- function(fit) {
   list(
     fit, rates = rates_of(fit), confusion = confusion_of(fit), posterior = posterior_of(fit),

@@ -81,7 +81,7 @@ draw_weights <- function(n = 45L) {
   data.frame(columns, whole = whole, broken = whole + 0.25, share = whole / sum(whole))
 }
 
-# With a case that nobody rated.
+# With a case without ratings.
 draw_missing <- function(n = 80L) {
   truth <- draw_truth(n, c(0.5, 0.3, 0.2))
   columns <- lapply(c(r1 = 0.75, r2 = 0.7, r3 = 0.6, r4 = 0.8, s = 0.7), function(p) {

@@ -52,7 +52,7 @@ unlist_once <- function(tables) {
   stats::setNames(do.call(c, unname(tables)), unlist(names, use.names = FALSE))
 }
 
-# What tidy() and glance() tell of an object, or else as.data.frame().
+# Results of tidy() and glance(), or of as.data.frame().
 tables_of <- function(x) {
   kinds <- views[[class(x)[[1L]]]]
   given <- function(table) tryCatch(table, error = function(e) NULL)
@@ -68,7 +68,7 @@ tables_of <- function(x) {
   if (length(tables) > 0L) tables else list(as.data.frame(x))
 }
 
-# What tidy() can tell of results that have several tables, by class.
+# Tables of results that have several tables, by class.
 views <- list(
   system_comparison = c("differences", "ranks"),
   confusion_estimate = c("cells", "categories"),

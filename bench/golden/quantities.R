@@ -90,7 +90,7 @@ metric_results <- function() {
   )
 }
 
-# Probabilities of the categories by system b, made of what it says.
+# Probabilities of the categories by system b, made from its answers.
 scored_input <- function() {
   x <- data$wide
   sure <- 0.4 + 0.5 * (seq_len(nrow(x)) %% 10) / 10

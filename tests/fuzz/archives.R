@@ -1,7 +1,7 @@
 # nolint start: nonportable_path_linter. Names in archives, which are no paths of this machine.
-# Archives as somebody may write them who means harm, and messages as a browser may send them to the
-# page. Beside what must hold of all doors: nothing is written outside the folder of temporary
-# files, and nothing that lies outside is told.
+# Malicious archives, and messages as a browser may send them to the page. In addition to the
+# conditions of all doors: no file is written outside the folder of temporary files, and no content
+# of such a file is shown.
 
 odd_names <- function() {
   part <- function() {
@@ -25,11 +25,11 @@ an_entry <- function() {
   )
 }
 
-# Beside the folder of temporary files, with words that nothing else has.
+# A file next to the folder of temporary files, with words that no other file contains.
 outside_words <- "words that lie outside"
 outside_file <- function() paste0(normalizePath(tempdir(), "/"), "-outside.json")
 
-# NULL, or in words what was written or told.
+# NULL, or text on what was written or shown.
 kept_outside <- function(code) {
   path <- outside_file()
   on.exit(unlink(path))
@@ -101,7 +101,7 @@ a_message <- function(field) {
   ), Filter(function(x) is.null(x) || is.atomic(x), odd_values)))
 }
 
-# What the page shows after these messages, as text; what Shiny itself says of them counts as shown.
+# Text that the page shows after these messages, with the messages of Shiny itself.
 page_of <- function(fields) {
   server <- getNamespace("fallible")$explore_server(NULL)
   seen <- new.env()

@@ -41,7 +41,7 @@ sound_calls <- function() {
   )
 }
 
-# The other functions, and every method with arguments of its own for what such calls return.
+# The other functions, and each method whose arguments differ from those of its generic.
 further_calls <- function() {
   calls <- sound_calls()
   x <- calls$agreement[[1L]]
@@ -79,7 +79,7 @@ further_calls <- function() {
   c(functions, do.call(c, lapply(unname(results[first]), calls_of_methods)))
 }
 
-# A call of each method with arguments beside those that R's own generic functions ask for.
+# A call of each method with more arguments than the generic functions of R have.
 calls_of_methods <- function(object) {
   methods <- getNamespaceInfo("fallible", "S3methods")
   own <- methods[methods[, 2L] %in% class(object), 1L]
@@ -110,7 +110,7 @@ spoil <- function(name, call, argument = NULL, value = NULL) {
   }
 }
 
-# What a generic function says of an object without a method is R's.
+# The error for an object without a method is R's.
 arguments_of <- function(name, call) {
   arguments <- formals_of(name, call)
   if (is.null(method_of(name, call))) arguments else arguments[-1L]

@@ -1,5 +1,5 @@
-# What is knocked at: each door is a function of nothing that draws its input, calls the package
-# and returns a result (looked at by faults_of()), NULL, or in words what does not hold.
+# Doors: functions without arguments. A door draws its input, calls the package and returns a
+# result, which faults_of() checks. It returns NULL if there is no result, or text on a violated condition.
 
 a_model <- function() {
   pick(list(

@@ -71,7 +71,7 @@ files <- list(
     design <- rater_design(c(0.6, 0.7), 0.8, 2, n = 20)
     path <- tempfile(fileext = ".rds")
     on.exit(unlink(path))
-    # A seed of its own: the damage is for the fuzzer's to draw.
+    # A separate seed: the fuzzer's seed draws the damage.
     study <- function() {
       withr::with_seed(1, simulation_study(design, "unbinned", runs = 2, checkpoint = path))
     }

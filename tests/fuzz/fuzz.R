@@ -1,7 +1,7 @@
 # The fuzzer: knocks at doors with what seeds draw, and keeps what fails.
 #   one("fit_raters", 17)          what this seed does at this door: NULL, or what is wrong
-#   fuzz(seconds = 10, seed = 1)   as many seeds as the time allows, one at least
-#   fuzz(seed = 1, seeds = 2)      so many, whatever time they take
+#   fuzz(seconds = 10, seed = 1)   seeds until the time is over, at least one
+#   fuzz(seed = 1, seeds = 2)      two seeds, whatever time they take
 
 all_doors <- function() {
   spoil_calls <- list(

@@ -1,14 +1,14 @@
-# What must hold of any call: it returns, or it stops with a condition of ours; and what it returns
-# has no number that nobody explains.
+# Conditions of any call: it returns, or it stops with a condition of the package. Its result has no
+# missing number without a reason.
 
-# NULL, or what is wrong; `last$refused` says whether the call was refused.
+# NULL, or what is wrong; `last$refused` is TRUE if the call was refused.
 trial <- function(code) {
   wrong <- NULL
   last$refused <- last$outside <- FALSE
   note <- function(...) wrong <<- c(wrong, paste0(...))
   result <- withCallingHandlers(
     tryCatch(code(), fallible_error = function(e) told(e, note), fuzz_error = function(e) {
-      last$refused <- TRUE # of a function that was given: the caller's own
+      last$refused <- TRUE # of a function that was given, which is the caller's
       NULL
     }, error = function(e) {
       note("error not ours: ", paste(class(e), collapse = "/"), ": ", conditionMessage(e))
@@ -81,7 +81,7 @@ faults_of_table <- function(table, around) {
 # A relation in words where two results differ by more than rounding or the end of an iteration.
 same <- function(a, b, what, most = 1e-7) {
   if (is.null(a) || is.null(b)) {
-    return(NULL) # iterations were broken off, and a warning said so
+    return(NULL) # iterations were stopped, with a warning
   }
   a <- unname(a)
   b <- unname(b)

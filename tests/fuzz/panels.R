@@ -1,4 +1,4 @@
-# Random panels, mostly small and mostly ugly: what people bring, and what nobody should.
+# Random panels, mostly small and mostly degenerate, as users may give them.
 
 pick <- function(x) x[[sample.int(length(x), 1L)]]
 
@@ -13,7 +13,7 @@ labels_of <- function(k) {
   if (length(labels) < k) letters[seq_len(k)] else labels[seq_len(k)]
 }
 
-# How raters answer: each with an accuracy of its own, and some in odd ways.
+# Answers of raters with different accuracies; some answer in odd ways.
 answers_of <- function(truth, k, raters) {
   habit <- pick(c("accurate", "accurate", "poor", "perfect", "below", "mixed"))
   accuracy <- switch(habit,

@@ -1,4 +1,4 @@
-# What changes without changing what is said must not change numbers.
+# Changes of the input that do not change its meaning must not change numbers.
 
 numbers_of <- function(x, method = "unbinned", ...) {
   settled <- TRUE
@@ -11,7 +11,7 @@ numbers_of <- function(x, method = "unbinned", ...) {
 
 a_method <- function() pick(c("binned", "unbinned", "joint", "shared", "average"))
 
-# Two inputs, or two calls, that mean the same. Iterations may end a little apart.
+# Two inputs, or two calls, that mean the same. Iterations may end at slightly different values.
 related <- function(change, what, weights = NULL) {
   function() {
     input <- random_input(systems = 1:3)

@@ -11,7 +11,7 @@ calls <- c(sound_calls(), further_calls())
 but <- c(
   "accuracy_report", "explore", # write and open pages
   "glance", # takes nothing but an object
-  "rater_family", "register_measure" # take functions: doors of their own
+  "rater_family", "register_measure" # take functions, and have separate doors
 )
 takes <- Filter(function(name) {
   length(formals(getExportedValue("fallible", name))) > 0L

@@ -34,7 +34,7 @@ tortured_call <- function(name, original) {
     plain <- original(...)
     tortured <<- TRUE
     on.exit(tortured <<- FALSE)
-    list(...) # promises are R's own
+    list(...) # promises belong to R
     gctorture2(29)
     found <- tryCatch(original(...), finally = gctorture(FALSE))
     pointer <- typeof(found) == "externalptr" # what it is asked for later is compared

@@ -42,7 +42,7 @@ test_that("print and summary tell the story", {
   expect_snapshot(
     published(lehner_ratings(), method = "unbinned", interval = "none", bins = list(clip = "none"))
   )
-  # Base rates at zero, and an estimate that its replicates leave behind, are told.
+  # There are notes on base rates of zero and on an estimate outside its replicates.
   x <- ratings(
     dawid1979[dawid1979$rater != "A5", ], case = case, rater = rater, rating = rating,
     repeats = "ratings",

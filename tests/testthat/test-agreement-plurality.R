@@ -40,7 +40,7 @@ test_that("shares with the plurality are those of each rater and system", {
   x <- quiet(ratings(lean_panel(), raters = rater1:rater3, systems = system))
   shares <- plurality_shares(x)
   expect_named(shares, c("rater1", "rater2", "rater3", "system"))
-  # aaa aab abb bbb aaa aab: the third is alone in the second and the last case.
+  # aaa aab abb bbb aaa aab: the third differs from the others in the second and the last case.
   expect_equal(unname(shares), c(1 + 0.5 + 0 + 1 + 1 + 0.5, 1 + 0.5 + 0.5 + 1 + 1 + 0.5,
     1 + 0 + 0.5 + 1 + 1 + 0, 5) / 6)
   none <- quiet(ratings(data.frame(a = c("x", NA), b = c(NA, "y")), raters = a:b))

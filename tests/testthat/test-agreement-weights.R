@@ -9,7 +9,7 @@ test_that("weights follow their formulas", {
   expect_equal(scale_matrix("circular", labels)[1, 2], 1 - sin(pi / 4)^2 / sin(pi / 2)^2)
   distance <- c((2 - 1)^2 / (1 * 5), (4 - 1)^2 / (3 * 3), (4 - 2)^2 / (4 * 2))
   expect_equal(scale_matrix("bipolar", labels)[cbind(c(1, 1, 2), c(2, 3, 3))], 1 - distance)
-  # Labels that are no numbers stand at their positions.
+  # Labels that are not numbers are replaced by their positions.
   expect_equal(scale_matrix("linear", c("low", "mid", "high"))[1, ], c(1, 0.5, 0))
 })
 
@@ -39,7 +39,7 @@ test_that("ordinal weights and alpha go by the order of values, not of labels", 
   expect_equal(krippendorff_alpha(labels, "ordinal"), krippendorff_alpha(values, "ordinal"))
   errors <- function(x) agreement(x, "krippendorff_alpha_ordinal")$std.error
   expect_equal(errors(labels), errors(values))
-  # Labels that are no numbers stand in their order.
+  # Labels that are not numbers have the order in which they were given.
   letters <- lapply(labels, function(x) chartr("129", "abc", sub("10", "d", x)))
   in_order <- ratings(data.frame(letters), raters = a:b, ordered = TRUE)
   expect_equal(

@@ -5,7 +5,7 @@ several <- ratings(
   case = case, rater = rater, rating = rating, repeats = "labels"
 )
 
-# Whatever a verb says of ratings it says of what as_ratings() makes ratings of.
+# A verb gives the same result for ratings and for objects that as_ratings() converts.
 verbs <- list(
   function(x) coef(fit_raters(x)),
   function(x) agreement(x)$estimate,

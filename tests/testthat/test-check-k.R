@@ -199,7 +199,7 @@ test_that("raters who always say the same are named, if others do not", {
   smoothed <- (others * 240 + 0.5) / 241
   expect_equal(found$p.value, 5 * smoothed^60)
   expect_identical(found$statistic, 1)
-  # Where nearly every case is of one category nobody stands out.
+  # If nearly all cases are of one category, no rater is conspicuous.
   rare <- ratings(cbind(a = rep(1, 40), b = c(2, rep(1, 39)), c = c(rep(1, 39), 2)))
   expect_identical(checked(rare, "one category")$verdict, "not significant")
   few <- quiet(ratings(cbind(rep(1, 9), rep(2, 9))))

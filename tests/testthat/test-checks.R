@@ -175,7 +175,7 @@ test_that("errors name the function that was called, and not what waits for its 
   expect_identical(called(fit_raters(ratings(data.frame(a = 1), raters = b))), "ratings")
   expect_identical(called(plan_cases(half_width = 7)), "plan_cases")
   expect_identical(called(lapply(1, function(i) agreement(i))), "agreement")
-  # What a function of the user's calls is named, whoever calls that function.
+  # The error names the function that a user's function calls, whatever calls the latter.
   own <- function(x) fit_raters(1)
   environment(own) <- globalenv()
   design <- rater_design(c(0.6, 0.6), systems = 0.7, base_rates = c(0.5, 0.5), categories = 2)

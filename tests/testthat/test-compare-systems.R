@@ -171,7 +171,7 @@ test_that("draws of every method have the errors of its robust intervals", {
       expect_lt(differ(estimate), sum(error))
     }
   }
-  # With all truths known nothing is hidden, and systems differ by sampling error alone.
+  # If all truths are known, there is no hidden error, only sampling error.
   expect_equal(error, tidy(estimate, "details")$sampling)
 })
 

@@ -10,7 +10,7 @@ gold_matrices <- function(m = 60, ...) {
   ))
 }
 
-# What ratings alone say of a share of a table, cell by cell: numeric slopes, and replicates.
+# Estimates of a share of a table from ratings only, cell by cell: numeric slopes and replicates.
 prior_of_cell <- function(estimate, counts, s, cell, of) {
   value_of <- function(table) {
     square <- matrix(table, 3L, byrow = TRUE) # truth by answer

@@ -27,7 +27,7 @@ test_that("covariates are kept, and are part of the pattern", {
       site = factor(c("x", "y", "y", "y")), age = c(30, 40, 50, 30), n = c(3, 1, 1, 1)
     )
   )
-  # What knows nothing of covariates says the same, at the same price.
+  # Functions that do not use covariates give the same result in the same time.
   expect_identical(n_patterns(x), 3L)
   expect_identical(tidy(quiet(estimate_accuracy(x))), tidy(quiet(estimate_accuracy(plain))))
   expect_equal(coef(quiet(fit_raters(x))), coef(quiet(fit_raters(plain))))

@@ -60,7 +60,7 @@ test_that("Figure 2 gives what the paper says of it", {
 
 test_that("the workers of section 4.1 disagree as much as the paper says", {
   votes <- figure2_votes()[c("225527731", "225527732"), ]
-  # Each of the worker's two answers alone, and their mean.
+  # Each of the worker's two answers, and their mean.
   distance <- function(first, second) {
     answers <- c(`225527731` = first, `225527732` = second)
     vapply(list(answers[1], answers[2], answers), function(mine) {
@@ -111,7 +111,7 @@ test_that("the paper's judgements give the reference of version 2014", {
   expect_within(workers$worker_disagreement, reference$wwd_kappa_weighted, 1e-9)
   expect_within(1 - workers$overlap_disagreement, reference$overlap_agreement, 1e-9)
   expect_within(workers$annotations_per_unit, reference$relations_per_sentence, 1e-9)
-  # Of the project's own table, the worker-unit disagreement; its agreement includes the worker.
+  # The worker-unit disagreement of the project's table; its agreement includes the worker.
   project <- utils::read.csv(
     file.path(folder, "ct2014_workerMetrics.csv"), colClasses = c(worker_id = "character")
   )
@@ -167,7 +167,7 @@ test_that("version 2.0 is its reference at a tolerance of .001", {
     annotations <- paper_reference(folder, paste0("core_", name, "_annotations"))
     at <- match(annotations$annotation, shown)
     expect_within(ct$annotations$aqs[at], annotations$aqs, 1e-9)
-    # The first step alone.
+    # Only the first step.
     first <- quiet(crowdtruth(x, version = "2.0", max_steps = 1))
     expect_within(first$units$uqs[match(units$unit, x$cases)], units$uqs_initial, 1e-9)
     ct

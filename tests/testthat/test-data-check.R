@@ -91,7 +91,7 @@ test_that("estimates say what the check says of the same data", {
     x <- sure_panel(which)$x
     table <- tidy(data_check(x))
     found <- if (which == "yes") {
-      table$advice[table$check == "agreement"] # what was found is said of the raters
+      table$advice[table$check == "agreement"] # the finding is about the raters
     } else {
       table$found[table$check == "duplicates"]
     }

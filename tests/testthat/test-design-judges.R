@@ -1,6 +1,6 @@
 fifths <- rep(0.2, 5)
 
-# Shares of a large panel, beside what is expected of it.
+# Shares of a large panel, and their expected values.
 drawn <- function(..., n = 20000, seed = 1) {
   set.seed(seed)
   simulate_ratings(rater_design(..., base_rates = fifths), n = n)

@@ -96,7 +96,7 @@ test_that("standard errors of the delta method are those of replicates", {
   slow <- tidy(estimate_metrics(estimate, ids, interval = "bootstrap"))
   set.seed(1)
   fast <- tidy(estimate_metrics(estimate, ids))
-  # Stated shared errors hide nothing, so that all is sampling.
+  # A given share of shared errors leaves no hidden error, only sampling error.
   ratio <- fast$std.error / slow$std.error
   expect_true(all(ratio > 0.85 & ratio < 1.18))
 })
@@ -296,7 +296,8 @@ test_that("a share of a case or less is hardly known", {
   expect_lt(at("4", "4")$conf.low, 0.5)
   expect_lt(at("1", "4")$n, 0.5) # of 17 cases
   expect_gt(at("1", "4")$conf.high, 0.05)
-  # Neither near an end: two cases tell nothing, three what replicates say.
+  # Neither is near an end of the scale. Two cases carry no information; three have the error of
+  # replicates.
   found <- data.frame(estimate = c(0.5, 0.5), n = 100, sampling = 0.01, hidden = 0)
   found <- add_standard_errors(found, 100 / c(2, 3), cbind(c(0, 0), 1))
   expect_equal(found$sampling, c(sqrt(0.25 / 2), 0.01))

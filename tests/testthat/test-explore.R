@@ -70,9 +70,9 @@ test_that("the example is at hand", {
 })
 
 # ---- What a browser may send -----------------------------------------------------------------
-# nolint start: nonportable_path_linter, absolute_path_linter. What somebody may send.
+# nolint start: nonportable_path_linter, absolute_path_linter. Messages that a client may send.
 
-# What the page tells after a message in which one field is something else.
+# Text of the page after a message in which one field has another value.
 told_of <- function(field, value, layout = "long", x = NULL) {
   seen <- new.env()
   shiny::testServer(explore_server(x), {
@@ -154,7 +154,7 @@ test_that("files with more than the page shows are refused before they are parse
     expect_match(kind_of_told(rep("1,2", 1e5 + 1)), "at most 200,000 cells")
     expect_match(kind_of_told(strrep("[", 3e4), "json"), "at most 200,000 cells")
     expect_match(kind_of_told(wide(201)), "explore()", fixed = TRUE)
-    expect_null(kind_of_told(wide(200))) # there is nothing to be told
+    expect_null(kind_of_told(wide(200))) # there is no message
   })
   # Its limits are arguments.
   limits <- page_limits(max_cells = 10)

@@ -125,7 +125,7 @@ test_that("standard errors are those of the delete-one jackknife in large panels
   # All of the matrix, on the scale of correlations.
   scale <- outer(error, error)
   expect_lt(max(abs(unname(vcov(fit)) - (n - 1)^2 / n * cov(jackknife)) / scale), 0.02)
-  # Cases that nobody rated tell nothing.
+  # Cases without ratings carry no information.
   unrated <- rbind(wide, data.frame(r1 = rep(NA, 50), r2 = NA, r3 = NA))
   expect_equal(vcov(fit_raters(ratings(unrated, raters = r1:r3))), vcov(fit))
 })

@@ -43,7 +43,7 @@ test_that("an inverted rater is shown as such, and classes keep the names of mos
     right <- coef(quiet(fit_raters(x, dawid_skene(prior))))[1:3]
     expect_true(all((right > 0.5) == c(TRUE, TRUE, FALSE)))
   }
-  # Two of four are as many.
+  # Two of four are the same share.
   y <- ratings(
     data.frame(a = given(0.1), b = given(0.15), c = given(0.85), d = given(0.8)), raters = a:d
   )

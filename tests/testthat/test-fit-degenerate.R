@@ -1,6 +1,6 @@
 #' @srrstats {G5.3, G5.8} what is not identified is NA with a reason
 #' @srrstats {G5.8d} one case, one category, no agreement
-# What fit_raters() says of degenerate data, for every model and method; see its help.
+# Results of fit_raters() for degenerate data, for every model and method; see its help.
 set.seed(1)
 true_category <- sample(3, 60, TRUE, c(0.5, 0.3, 0.2))
 given <- function(accuracy) {

@@ -139,7 +139,7 @@ test_that("Lehner's ten cases, with raters alone and with the system joined", {
   both <- run_task(joined$x, joined$task, many_draws(), joined = TRUE)
   columns <- c("mean", "0.5", "0.05", "0.95")
   only <- function(mean) c(mean, NA, NA, NA)
-  # Behind base rates and the matrix of all raters stands that of the system.
+  # The matrix of the system follows base rates and the matrix of all raters.
   with_system <- function(found) cbind(named_draws(found, joined$task$terms), system = found[, 21L])
   expect_lt(errors_of_draws(with_system(alone), rows_of(columns,
     right = c(0.4565409, 0.4729506, 0.2142246, 0.6409319),

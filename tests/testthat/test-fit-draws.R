@@ -180,7 +180,7 @@ test_that("draws lie further apart until they are worth enough, whatever the see
   short <- run_of_seed(1, draws = 1000)
   expect_gte(least_size(short), 500)
   expect_identical(log2(short$sampling$thin) %% 1, 0)
-  # Next to each other, and half as far apart, they would not be.
+  # At half the distance they would not be.
   expect_lt(least_size(run_of_seed(1, draws = 1000, thin = 1)), 500)
   expect_lt(least_size(run_of_seed(1, draws = 1000, thin = short$sampling$thin / 4)), 500)
   expect_identical(run_of_seed(1, draws = 1000)$draws, short$draws)

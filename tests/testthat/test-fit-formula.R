@@ -149,7 +149,7 @@ test_that("coefficients are those of a twin, in the units of the covariates", {
   expect_equal(
     fit$base_rates[[2]], mean(plogis(drop(design %*% top$par[-(1:3)]))), tolerance = 1e-4
   )
-  # An own law of the same model is fitted by another algorithm.
+  # A user-defined law of the same model is fitted by another algorithm.
   own <- rater_family(
     start = function(judged, categories) rep(1, nlevels(judged$rater)),
     law = function(parameters, judged, categories) {
@@ -173,7 +173,7 @@ test_that("a prior of base rates is worth its cases, spread over the populations
     rate <- plogis(drop(design %*% p[-(1:3)]))
     4 * mean(log(rate) + log1p(-rate))
   }
-  # The accuracies of raters lie around a mean with a prior of its own: its mode given these.
+  # The mean of the raters' accuracies has a separate prior: its mode, given the accuracies.
   around <- function(p) {
     weak <- weak_prior
     of <- function(m) {

@@ -80,7 +80,7 @@ test_that("new cases are judged under the old fit", {
   two <- factor(2, levels = 1:4, ordered = TRUE)
   expect_equal(predict(fit, cbind(rater1 = "2", rater3 = "2"))$category, two)
   expect_identical(names(augment(fit, new))[6:9], paste0(".posterior_", 1:4))
-  # Where raters are alike, any will do.
+  # If raters are equal, any of them will do.
   common <- fit_raters(x, method = "likelihood")
   anyone <- ratings(cbind(x = c("2", "4"), y = c("2", NA)), categories = as.character(1:4))
   expect_equal(predict(common, anyone)$category, factor(c(2, 4), 1:4, ordered = TRUE))

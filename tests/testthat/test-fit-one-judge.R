@@ -54,7 +54,7 @@ test_that("one judge with a calibration sample gives the estimate of Rogan and G
     of("ppv")$std.error, sqrt(sum(slopes^2 * v(c(0.3, 91 / 102, 46 / 52), c(200, 102, 52)))),
     tolerance = 1e-4
   )
-  # A rater without ratings beside it is nothing.
+  # A second rater without ratings changes nothing.
   beside <- quiet(ratings(cbind(said, nobody = NA), raters = judge:nobody))
   with_nobody <- fit_raters(beside, dawid_skene(), known_raters = list(judge = sample))
   expect_identical(base_rates(with_nobody), base_rates(fit))

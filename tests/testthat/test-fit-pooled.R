@@ -64,7 +64,7 @@ test_that("standard errors are given the centre, and nothing counts its paramete
   fit <- pooled(three_categories())
   expect_identical(is.na(c(AIC(fit), BIC(fit), logLik(fit))), c(TRUE, TRUE, FALSE))
   expect_true(all(tidy(fit)$std.error > 0))
-  # With truths known they are those of rows with as many ratings more as the centre is worth.
+  # With known truths they are shares of rows to which the centre adds ratings.
   x <- withr::with_seed(4, panel(300))
   known <- pooled(x, known_truth = truth(x))
   rows <- array(known$centre$rows, c(4, 4, 3)) # ratings x truths x raters
@@ -91,7 +91,7 @@ test_that("names and orders of categories, raters and cases change nothing", {
   other <- fit(table[sample(nrow(table)), ], categories = 4:1)
   expect_lt(max(abs(rates_of(other)[4:1] - rates_of(straight))), 1e-6)
   expect_lt(max(abs(coef(other)[names(coef(straight))] - coef(straight))), 1e-6)
-  # A category that nobody uses has probability 0, and moves nothing.
+  # A category that no rater uses has probability 0 and no influence.
   more <- fit(table, categories = c(1:4, "none"))
   expect_identical(rates_of(more)[["none"]], 0)
   expect_lt(max(abs(rates_of(more)[1:4] - rates_of(straight))), 1e-7)
@@ -170,7 +170,7 @@ test_that("a category used once is kept, and a case without ratings has the base
   expect_gt(labels$z[[1]], 0)
   # One case more of each category is the prior of base rates.
   expect_lt(max(abs(unlist(labels[151, -1]) - (151 * colMeans(labels[-1]) + 1) / 155)), 1e-4)
-  # Nobody saw any case.
+  # No rater saw any case.
   expect_error(ratings(said[FALSE, ]), class = "fallible_error_empty")
 })
 

@@ -49,7 +49,7 @@ test_that("more is known of the cases at hand than of the population, and with a
 test_that("clusters widen intervals, and too few have none", {
   x <- rule_rows()[[1]]$x
   alone <- corrected_interval(x, "population", 0.9)
-  own <- corrected_interval(in_clusters(x, seq_len(10)), "population", 0.9) # every case its own
+  own <- corrected_interval(in_clusters(x, seq_len(10)), "population", 0.9) # each case is a cluster
   expect_lt(own$size, alone$size) # t for the normal
   pairs <- corrected_interval(in_clusters(x, rep(1:5, each = 2)), "population", 0.9)
   expect_lt(pairs$size, own$size)
@@ -196,7 +196,7 @@ test_that("gold weighs more the more there is of it, and all where ratings say n
   expect_identical(combined[1:4], corrected_interval(x, "population", 0.9)[1:4])
 })
 
-# Gold cases that say `value` of an accuracy, so many that they have error `error`.
+# Gold cases that measure `value` as accuracy; their number gives the standard error `error`.
 said_by_gold <- function(value, gold, error) {
   variance <- value * (1 - value)
   list(
@@ -207,7 +207,7 @@ said_by_gold <- function(value, gold, error) {
 }
 
 test_that("ratings alone that are sure and far off do not keep combined intervals from covering", {
-  # In the limit: gold says the truth with a normal error, ratings alone are off by up to six such.
+  # In the limit gold has a normal error. Ratings without gold are off by up to six standard errors.
   set.seed(1)
   truth <- 0.7
   covered <- function(gold, off, widen) {
@@ -230,7 +230,7 @@ test_that("ratings alone that are sure and far off do not keep combined interval
     expect_lt(max(now["width", ]), 1.01)
     expect_lt(now[["width", 1L]], 0.97)
   }
-  expect_lt(covered(50, 1.5, 1.25)[["covered"]], 0.75) # by the error of ratings alone
+  expect_lt(covered(50, 1.5, 1.25)[["covered"]], 0.75) # by the error without gold
 })
 
 test_that("the normal part is widened as far as the worst bias in the limit needs it", {

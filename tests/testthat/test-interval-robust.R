@@ -22,7 +22,7 @@ test_that("robust intervals add what shared errors could hide", {
       expect_equal(table$conf.high, pmin(1, table$estimate + times * error))
     }
   }
-  # Whatever the method, the two ends are told.
+  # Both ends are printed for every method.
   ends <- tidy(quiet(estimate_accuracy(x, interval = "none")))[c("shared", "independent")]
   found <- tidy(quiet(estimate_accuracy(x, "binned", resampling = list(replicates = 40))))
   expect_identical(found[c("shared", "independent")], ends)
@@ -78,7 +78,7 @@ test_that("the range over possible base rates is that of the published panel, an
   x <- quiet(ratings(wide, raters = rater1:rater3, systems = system))
   range_of <- function(x) tidy(quiet(estimate_accuracy(x)), "details")$base_rate_range
   expect_equal(range_of(x), 0.3394097, tolerance = 1e-6)
-  # Weights are counts, whoever rated is left out is not there, and ties take the largest range.
+  # Weights are counts, raters who were left out do not count, and ties take the largest range.
   expect_equal(
     range_of(quiet(ratings(cbind(wide, w = 3), raters = rater1:rater3, systems = system,
       weights = w))), range_of(x)
@@ -186,7 +186,7 @@ test_that("machines as raters have the interval of their kind around the same es
   # Other methods have been compared with no truth where machines rate: no centre but theirs.
   binned <- quiet(estimate_accuracy(x, "binned", resampling = list(replicates = 40)))
   expect_identical(tidy(binned, "details")$centre, tidy(binned)$estimate)
-  # What follows from a stated assumption follows whoever the raters are.
+  # Results under a given assumption do not depend on the kind of raters.
   stated <- tidy(quiet(estimate_accuracy(x, common = "none")))
   x$rater_kind <- NULL
   expect_identical(stated, tidy(quiet(estimate_accuracy(x, common = "none"))))

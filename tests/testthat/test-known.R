@@ -8,7 +8,7 @@ test_that("known cases are what they are, each in a pattern of its own", {
   others <- as.matrix(truth[-c(1, 7), -1])
   expect_true(all(others > 0 & others < 1))
   expect_identical(fit$method, "likelihood")
-  # Two cases alike, one of them known.
+  # Two equal cases; the truth of one is known.
   twins <- data.frame(a = c(1, 1, 2, 2, 1, 2), b = c(1, 1, 2, 1, 1, 2), c = c(2, 2, 2, 1, 1, 2))
   y <- ratings(twins, raters = a:c)
   fit <- fit_raters(y, known_truth = c("2" = 2))

@@ -1,5 +1,5 @@
 #' @srrstats {UL7.3} labels come through as they are
-# Labels and names are what anybody may have written.
+# Labels and names may be any text.
 
 escape <- "\033[2J\033[31m"
 steering <- "[\x01-\x08\x0b-\x1f\x7f]"

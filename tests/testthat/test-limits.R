@@ -40,7 +40,7 @@ test_that("tables of pairs and of fits are refused before memory is asked for", 
   refused(check_pair_numbers(1e5, 2))
   x <- simulate_ratings(rater_design(c(0.7, 0.7), c(a = 0.8), 2, 20))
   skip_unless_extended()
-  x$categories <- seq_len(1e9) # as if there were so many
+  x$categories <- seq_len(1e9) # as if there were that number
   refused(quiet(fit_raters(x)))
   x <- simulate_ratings(rater_design(c(0.7, 0.7), c(a = 0.8), 2, 20))
   x$raters <- seq_len(1e9)

@@ -74,7 +74,7 @@ test_that("nothing depends on order, form, seed or threads", {
     relabelled$log_evidence[relabelled$errors == "uniform"], members$log_evidence[uniform],
     tolerance = 1e-5
   )
-  # A row per rating instead of columns; cases that stand twice instead of weights.
+  # A row per rating instead of columns; repeated cases instead of weights.
   long <- ratings(
     as.data.frame(x), case = case, rater = rater, rating = rating, categories = x$categories,
     systems = as.data.frame(x, what = "systems")

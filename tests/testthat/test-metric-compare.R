@@ -25,7 +25,7 @@ test_that("a metric that is the accuracy is compared as accuracies are", {
     plain <- compare()
     same <- compare(metric = "same")
     error <- compare(metric = "error")
-    # The prior of a system counts as two cases beside its 150.
+    # The prior of a system counts as two cases; the system has 150.
     expect_equal(tidy(same)$estimate, tidy(plain)$estimate, tolerance = 0.02)
     expect_equal(tidy(same)$std.error, tidy(plain)$std.error, tolerance = 0.02)
     expect_equal(tidy(same, "ranks")[-4], tidy(plain, "ranks")[-4], tolerance = 0.03)

@@ -60,7 +60,7 @@ test_that("intervals with gold cover, and are narrower than those of gold alone"
   design <- rater_design(c(0.7, 0.7, 0.8), c(a = 0.8), 3, 400, base_rates = c(0.5, 0.3, 0.2))
   ids <- c("f_meas", "mcc", "bal_accuracy")
   plan <- metric_plan(built_in_metrics[ids], as.character(1:3), "macro", list(beta = 1))
-  # The population: a system with accuracy .8 whose errors are alike.
+  # The population: a system with accuracy .8 whose errors are all of one kind.
   table <- c(0.5, 0.3, 0.2) * (matrix(0.1, 3, 3) + diag(0.7, 3))
   true <- metric_values(plan, matrix(t(table), 1L))[1L, ]
   runs <- 60

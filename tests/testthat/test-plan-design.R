@@ -41,7 +41,7 @@ test_that("the kappa of raters is what simulated panels have", {
     c(0.5, 0.6, 0.7), 0.8, dispersion = 2, difficulty = 0.2, base_rates = rates
   )
   expect_equal(expected_kappa(design), limit(design))
-  # With matrices of their own, and copies of copies.
+  # With separate matrices, and copies of copies.
   set.seed(1)
   given <- matrix(runif(25), 5)
   design <- rater_design(

@@ -79,7 +79,7 @@ test_that("a plan for a combined interval asks for as many cases as could contra
     expect_true(all(table$half_width <= half))
   }
   expect_identical(glance(planned(half_width = 0.3))$gold, 20)
-  # Whoever settles on fewer is told.
+  # A smaller number has a note.
   expect_output(print(planned(gold = 8)), "about 20 gold cases")
 })
 

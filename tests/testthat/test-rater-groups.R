@@ -95,7 +95,7 @@ test_that("groups of their own change nothing", {
   expect_equal(tidy(renamed)$rating, tidy(repeated())$rating)
   expect_identical(renamed$raters, c("a", "A2", "A3", "A4", "A5"))
   pooled <- as_ratings(repeated(rater_groups = c(A2 = "b", A3 = "b")), votes = TRUE)
-  expect_identical(sum(tidy(pooled)$rater == "A1"), 135L) # repeats of one who votes for nobody else
+  expect_identical(sum(tidy(pooled)$rater == "A1"), 135L) # repeats of a rater who is not in a group
   votes <- as_ratings(repeated(rater_groups = c(A1 = "b", A3 = "b")), votes = TRUE)
   expect_true(all(table(tidy(votes)$case, tidy(votes)$rater) <= 1L))
 })

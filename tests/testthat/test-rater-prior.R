@@ -88,7 +88,7 @@ test_that("the right ratings of a row have the Beta distribution that was told",
   expect_equal(rowSums(rows), c(10, 10, 10))
   expect_equal(rows[1, 2:3], 2 * c(2, 3) / 5)
   expect_equal(rows[2, c(1, 3)], 2 * c(1, 3) / 4)
-  # What is said of one is said of all, where all are alike
+  # A prior of one rater is the prior of all, if raters are exchangeable
   alike <- rlang::exec(rater_prior, !!a := list(right = c(9, 3)))
   expect_identical(unname(resolve_prior(alike, x, k_model())$raters), list(c(9, 3), c(9, 3)))
 })

@@ -25,7 +25,7 @@ test_that("abstentions are stored next to ratings, in all layouts", {
   expect_identical(silent_in(x), c("ba", "cb", "ea", "eb", "ec"))
   table <- tidy(x)
   expect_identical(is.na(table$rating), table$abstained)
-  # Verbs that do not know of them see no rating.
+  # Verbs that do not use abstentions find no rating there.
   plain <- ratings(replace(replies_of_three(), replies_of_three() == "?", NA), raters = a:c,
     case = id)
   expect_identical(x$patterns, plain$patterns)
@@ -88,6 +88,28 @@ test_that("systems abstain by a label", {
   expect_equal(share_answered(beside), 4 / 5)
 })
 
+test_that("the table of systems has a row per abstention", {
+  x <- quiet(wide_replies(systems = s))
+  table <- tidy(x, "systems")
+  expect_identical(table$abstained, is.na(table$prediction))
+  expect_identical(table$case[table$abstained], x$cases[[2L]])
+  expect_identical(sum(!table$abstained), 4L)
+  again <- quiet(ratings(tidy(x), case = case, rater = rater, rating = rating, systems = table,
+    abstain = NA))
+  expect_identical(case_answers(again)[, 1L], case_answers(x)[match(again$cases, x$cases), 1L])
+  expect_identical(tidy(x[c("a", "c"), ], "systems")$abstained, c(FALSE, FALSE))
+})
+
+test_that("a warning counts cases of systems on which all raters abstained", {
+  data <- data.frame(a = c("x", "y", "?", "x", NA), b = c("x", "y", "?", "y", NA),
+    s = c("x", "y", "x", "?", "y"))
+  warning <- expect_warning(
+    ratings(data, raters = a:b, systems = s, abstain = "?"), class = "fallible_warning_unrated"
+  )
+  expect_match(conditionMessage(warning), "s: 2 of 4; raters abstained on 1 of them", fixed = TRUE)
+  expect_identical(warning$unrated, 2)
+})
+
 test_that("accuracies are among answers, and over all cases asked", {
   set.seed(6)
   truth <- runif(400) < 0.4
@@ -103,6 +125,13 @@ test_that("accuracies are among answers, and over all cases asked", {
   expect_equal(table$answered, c(mean(data$s != "?"), 0))
   expect_equal(table$accuracy_all, c(table$answered[[1]] * table$estimate[[1]], 0))
   expect_equal(table$all.low[[1]], table$answered[[1]] * table$conf.low[[1]])
+  metrics <- tidy(quiet(estimate_metrics(estimate, c("accuracy", "accuracy_all"))))
+  expect_identical(metrics$metric, rep(c("accuracy", "accuracy_all"), 2L))
+  all <- metrics[metrics$metric == "accuracy_all", ]
+  expect_equal(all$estimate, table$accuracy_all)
+  expect_equal(all$conf.low, table$all.low)
+  expect_equal(all$conf.high, table$all.high)
+  expect_identical(all$reason, c(NA_character_, NA))
   expect_true(is.na(table$estimate[[2]]))
   expect_true(any(grepl("s answered [0-9.]+% of its cases", capture.output(print(estimate)))))
   expect_named(tidy(estimate[1]), names(table))

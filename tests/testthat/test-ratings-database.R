@@ -272,7 +272,7 @@ on_databases("64-bit integers are identifiers and categories by value", {
   DBI::dbExecute(con, "CREATE TABLE large (id BIGINT, who BIGINT, said BIGINT)")
   DBI::dbExecute(con, paste(
     "INSERT INTO large SELECT id + 9007199254740992, who + 9007199254740992, said + 5000000000",
-    "FROM answers" # beyond 2^53 no double tells numbers apart
+    "FROM answers" # beyond 2^53 doubles do not distinguish integers
   ))
   y <- ratings(long, case = id, rater = who, rating = said)
   x <- ratings(dplyr::tbl(con, "large"), case = id, rater = who, rating = said)

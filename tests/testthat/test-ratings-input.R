@@ -1,5 +1,5 @@
-#' @srrstats {G5.8a, G5.8b, G5.8c, UL7.0} no rows, wrong types, all missing
-# Each bad input has a class of its own, and a message that says where and what to do.
+#' @srrstats {G5.8a, G5.8b, G5.8c, UL7.0} no rows, wrong types, all missing.
+# Each bad input has a separate class, and a message that says where and what to do.
 
 good <- data.frame(id = 1:3, r1 = c("a", "b", "a"), r2 = c("a", "b", "b"), s = c("a", "a", "b"))
 long <- data.frame(

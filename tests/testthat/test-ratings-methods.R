@@ -122,7 +122,7 @@ test_that("a third index takes systems", {
   expect_identical(x[1:20, c("rater1", "rater3"), ]$systems, c("a", "b", "c"))
   expect_identical(x[, , -1]$systems, c("b", "c"))
   expect_identical(x[, , c(TRUE, FALSE, TRUE)]$systems, c("a", "c"))
-  # Cases that differed by other systems alone are one pattern.
+  # Cases that differed only by other systems are one pattern.
   expect_lt(length(one$patterns$start), length(x$patterns$start))
   none <- x[, , character()]
   expect_identical(none$systems, character())

@@ -81,7 +81,7 @@ test_that("a system that raters judge has no column", {
     class = "fallible_error_category")
   expect_error(estimate_accuracy(y[, , 0]), "systems = c\\(app = \"pass\"\\)",
     class = "fallible_error_system")
-  # Where only a system's own answers mean something.
+  # If only the answers of a system are used.
   expect_identical(nrow(tidy(shared_errors(x))), 3L)
   expect_error(alt_test(x), "answers of their own", class = "fallible_error_system")
   metrics <- tidy(suppressWarnings(estimate_metrics(x, interval = "none")))

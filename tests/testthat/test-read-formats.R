@@ -1,5 +1,5 @@
 # The files are made by hand after the schemas that the tools document. In all of them ann says
-# PNPN, bob PNNN, cid PPPN and, where there is one, the model PNPP.
+# PNPN, bob PNNN, cid PPPN and the model, if there is a model, PNPP.
 tool_file <- function(name) test_path("files", name)
 
 said <- function(x) {

@@ -1,6 +1,6 @@
-# Files in files/real-shape have the shape of what the tools export (order of fields, missing fields
-# at the end of rows, nulls, NaN, byte order marks, blank rows, nested and empty lists); their
-# contents are invented. table.csv gives, for each call, what must be read.
+# Files in files/real-shape have the shape of real exports; their contents are invented. The shape
+# includes the order of fields, missing fields at the end of rows, nulls, NaN, byte order marks,
+# blank rows, and nested and empty lists. table.csv gives the expected result of each call.
 shapes <- utils::read.csv(
   test_path("files", "real-shape", "table.csv"), colClasses = "character", na.strings = character()
 )
@@ -66,7 +66,7 @@ test_that("samples of different logs are different cases, unless a key says that
   expect_identical(tidy(agreement(x))$n[[1L]], 4)
   # By the same scorer: a rerun.
   expect_error(quiet(read_ratings(c(file, again = file))), "reruns", class = "fallible_error_repeat")
-  # Without anything that tells tasks apart.
+  # Without a field that distinguishes tasks.
   bare <- function(name) {
     path <- file.path(withr::local_tempdir(.local_envir = parent.frame()), name)
     lines <- gsub("\"(uuid|task|eval_id)\": \"[^\"]*\"", "\"\\1\": null", readLines(file, warn = FALSE))

@@ -20,7 +20,7 @@ test_that("panels without truth run", {
   folder <- file.path(Sys.getenv("FALLIBLE_DATA"), "real")
   skip_if(Sys.getenv("FALLIBLE_DATA") == "" || !dir.exists(folder), "FALLIBLE_DATA is not set")
   fit <- quiet(fit_raters(read_ratings(file.path(folder, "nogold_caries"))))
-  # Five dentists, 3859 x 5 ratings; agreement as in the folder's own index.
+  # Five dentists, 3859 x 5 ratings; agreement as in the index of the folder.
   index <- utils::read.csv(file.path(folder, "index.csv"))
   expect_equal(fit$agreement, index$Pa_case[index$set == "nogold_caries"], tolerance = 1e-3)
 })

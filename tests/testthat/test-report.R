@@ -234,7 +234,7 @@ test_that("cases to read are those on which raters are divided, with what was sa
   expect_false(is.unsorted(some$.probability))
   labels <- predict(ground_truth(crowd))
   expect_identical(some$.fitted, labels$category[match(some$case, labels$case)])
-  # Nothing follows: the order is that of votes.
+  # The order of the systems is that of the votes.
   none <- disputed_cases(ratings(cbind(a = rep(1:2, each = 10), b = rep(1:2, 10))))
   expect_true(all(is.na(none$.probability)))
   expect_identical(nrow(none), 10L)
@@ -262,7 +262,7 @@ test_that("labels are no links, whatever reads the document", {
   skip_if_no_reports()
   page <- withr::local_tempfile(fileext = ".md")
   html <- withr::local_tempfile(fileext = ".html")
-  # A label alone, in a sentence and in a cell of a table
+  # A label by itself, in a sentence and in a cell of a table
   table <- as_markdown(data.frame(a = addresses))
   text <- c("# Method", "", rbind(as_markdown(addresses), ""), table)
   writeLines(c(text, "", paste(as_markdown(addresses), "is 80% accurate.\n")), page)

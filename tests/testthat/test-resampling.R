@@ -43,7 +43,7 @@ drawing <- list(
   }
 )
 
-# Both are made before a seed is set, and their own draws do not count.
+# Both are made before a seed is set, so their draws do not count.
 two_systems <- function(...) {
   withr::with_seed(1, quiet(estimate_accuracy(examples_of_results()$ratings, ...)))
 }
@@ -102,7 +102,7 @@ undrawn <- c(
   "rater_design", "rater_family", "rater_model", "rater_prior", "ratings", "read_ratings",
   "register_measure", "replay", "scott_pi", "shared_errors", "single_label", "test_accuracy",
   "tidy", "true_accuracy", "truth", "with_truth", "yule_y",
-  # With a seed of their own, or a page.
+  # They have a seed argument, or open a page.
   "accuracy_report", "explore"
 )
 

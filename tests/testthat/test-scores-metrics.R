@@ -32,7 +32,7 @@ test_that("defaults are right of scores where raters err more on one category", 
       s = c("a", "b")[1L + (p > 0.5)], p = p
     )
   }
-  auc <- stats::pnorm(1.4 / sqrt(2)) # of normal scores 1.4 apart
+  auc <- stats::pnorm(1.4 / sqrt(2)) # of normal scores with means that differ by 1.4
   found <- lapply(1:3, function(seed) {
     set.seed(seed)
     x <- ratings(panel(), raters = r1:r4, systems = s, scores = list(s = c(b = "p")))

@@ -87,7 +87,7 @@ test_that("six raters whose errors correlate by .42 are worth 1.9", {
   expect_identical(effective_raters(5, 1), 1)
   set.seed(3)
   truth <- rep(c("yes", "no"), 2000)
-  # Being right is, with probability sqrt(.42), what a common coin says.
+  # With probability sqrt(.42) a coin that raters share decides whether a rater is right.
   common <- stats::runif(4000) < 0.8
   votes <- vapply(1:6, function(j) {
     right <- ifelse(stats::runif(4000) < sqrt(0.42), common, stats::runif(4000) < 0.8)

@@ -145,7 +145,7 @@ test_that("plans for agreement find the number of cases whose interval is so wid
   x <- ratings(fleiss1971, case = case, counts = depression:other)
   plan <- plan_cases(x, half_width = 0.05, agreement = "fleiss_kappa", runs = 400)
   answer <- tidy(plan)
-  # Resamples of so many cases, drawn here, have this half-width.
+  # Resamples of this number of cases, drawn here, have this half-width.
   rows <- as.data.frame(fleiss1971[-1])
   widths <- replicate(60, {
     drawn <- ratings(rows[sample(30, answer$cases, TRUE), ], counts = everything())
@@ -178,7 +178,7 @@ test_that("variables have their abstentions, truth and systems", {
   x <- read(rating = c(topic, tone), abstain = "?", truth = list(topic = true_topic, tone = true_tone),
     systems = list(tone = "C"))
   expect_equal(x$topic, read(rating = topic, abstain = "?", truth = true_topic))
-  # Nobody used "?" for tone.
+  # No rater used "?" for tone.
   expect_equal(x$tone[, ], read(rating = tone, truth = true_tone, systems = "C")[, ])
   expect_equal(read(rating = c(topic, tone), abstain = list(topic = "?"))$topic, read(rating = topic, abstain = "?"))
   expect_null(read(rating = c(topic, tone), abstain = list(topic = "?"))$tone$abstained)

@@ -64,7 +64,7 @@ TEST_CASE("what a member of the family needs comes before it") {
                      std::isnan(of.concentration) ? 0 : of.concentration});
     }
     CHECK(labels.size() == size);
-    // Confusion matrices stand on the richest of the others.
+    // Confusion matrices follow the richest of the other models.
     REQUIRE(family.back()->base());
     const MemberLabel base = family.back()->base()->result().label;
     CHECK(base.accuracy == "rater");

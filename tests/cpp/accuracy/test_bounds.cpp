@@ -91,9 +91,9 @@ TEST_CASE("small groups of ratings join by their highest probability until they 
     return AccuracyBounds(view, {}, weight, p.data(), size).groups();
   };
   CHECK(groups(1) == 5);
-  CHECK(groups(2) == 5);    // AB has nobody to join
+  CHECK(groups(2) == 5);    // no pattern is left for AB
   CHECK(groups(2.5) == 2);  // AC with AB; BB, CC, then AA, which are left
-  CHECK(groups(4) == 1);    // with BB and CC, which are alike; AA is left
+  CHECK(groups(4) == 1);    // with BB and CC, which are equal; AA is left
   CHECK(groups(100) == 1);
   // By rank, all nine: truth 1.6 + 2.8 + .5 + .8, and who ranks first or, with another, second.
   const Range range = AccuracyBounds(view, {}, weight, p.data(), 100).system(0);

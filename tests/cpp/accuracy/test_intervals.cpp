@@ -65,7 +65,7 @@ TEST_CASE("a robust interval adds what could be hidden, if dependence has weight
   CHECK(std::isnan(people({0.03, 0.2, std::nan(""), 0.3, 0, 1}).hidden));
   CHECK(std::isnan(people({std::nan(""), 0.2, 1, 0.3, 0, 1}).std_error));
 
-  // Each constant alone, in decimals that no other pair of constants gives.
+  // Only one constant each, in decimals that no other pair of constants gives.
   const auto rest = [&](ErrorParts of) { return std::sqrt(std::pow(people(of).hidden, 2) - 0.0016); };
   CHECK(people({0, 0, 1, 0, 0, 1}).hidden == Approx(0.04));
   CHECK(rest({0, 0, 1, 0.4, 0.2, 1}) == Approx(0.1));

@@ -46,7 +46,7 @@ TEST_CASE("rows are the same whatever the order of raters and cases, where these
   const RatedRows y = select_rows(two.view(), two.weights(), all_of(two, true));
   CHECK(x.start == y.start);
   CHECK(x.category == y.category);
-  CHECK(x.of_pattern.back() == -1);  // nobody rated it
+  CHECK(x.of_pattern.back() == -1);  // no rater rated it
   CHECK(select_rows(one.view(), one.weights(), all_of(one, false)).size() == 4);
 }
 

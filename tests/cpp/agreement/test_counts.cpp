@@ -104,7 +104,7 @@ TEST_CASE("measures that count are sums over pairs of ratings by different judge
 }
 
 TEST_CASE("the error without agreement beyond chance is that of all ways to rate at random") {
-  // Two cases of two ratings each, which are one row, and one of three.
+  // Two cases of two ratings each form one row. One case has three ratings.
   RatedRows rows;
   rows.judges = 3;
   rows.categories = N;

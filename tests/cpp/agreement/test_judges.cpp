@@ -18,7 +18,7 @@ const std::vector<double> scale{1, 0.5, 0, 0.5, 1, 0.25, 0, 0.25, 1};
 using Weights = std::vector<double>;
 using Measure = std::function<double(const Weights&)>;
 
-// Four judges, the last of whom rated nothing. Nobody rates twice.
+// Four judges; the last rated no case. No judge rates a case twice.
 RatedRows ratings() {
   RatedRows out;
   out.judges = 4;
@@ -161,7 +161,7 @@ TEST_CASE("kappas of raters and alphas are what their definitions say") {
 }
 
 TEST_CASE("the error of two raters without agreement beyond chance is that of all ways to rate") {
-  // Three cases that both rated, two of them alike, and one of each alone.
+  // Both rated three cases, two of them equally. Each rated one more case.
   RatedRows rows;
   rows.judges = 2;
   rows.categories = N;

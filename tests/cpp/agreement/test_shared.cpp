@@ -16,7 +16,7 @@ TEST_CASE("pairs have what a count by hand has") {
   const std::vector<int> truth{1, 1, 1, 2, 0, 0};  // of the last two it is not known
   for (int i = 0; i < 6; ++i) cells.push_back({panel.patterns.index[i] - 1, truth[i], 1});
   const auto pairs = shared_pairs(view, cells, Host());
-  REQUIRE(pairs.size() == 3);  // the third rater meets nobody
+  REQUIRE(pairs.size() == 3);  // the third rater shares no case
   const SharedPair& raters = pairs[0];
   CHECK(raters.one == 0);
   CHECK(raters.two == 1);

@@ -97,5 +97,5 @@ TEST_CASE("whoever wants work that others are part of is asked within it, the er
                                   }),
                     std::domain_error);
   }
-  steps_done(1000);  // nobody is there to be asked
+  steps_done(1000);  // there is no user to ask
 }

@@ -9,13 +9,13 @@ using doctest::Approx;
 
 namespace {
 
-// So flat at its top that the gradient alone would lead on for long.
+// So flat at its top that a rule on the gradient only would go on for long.
 double flat_top(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
   if (gradient) *gradient = -4 * x.array().cube().matrix();
   return 7 - x.array().pow(4).sum();
 }
 
-// The values of the first so many iterations, each search being the beginning of the next.
+// Values of the first iterations. Each search starts where the previous one ended.
 std::vector<double> path(const Objective& objective, const Eigen::VectorXd& start,
                          OptimiserOptions options, int iterations) {
   std::vector<double> out;

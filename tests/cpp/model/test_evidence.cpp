@@ -1,4 +1,4 @@
-// What the data say for a model: by curvature at the top, and by bounds.
+// The evidence for a model: by curvature at the maximum, and by bounds.
 #include <doctest/doctest.h>
 
 #include <Eigen/Dense>
@@ -87,7 +87,7 @@ TEST_CASE("evidence is by all curvature along its directions, with the ridge on 
         const LatentClass model(rows, {by_rater, errors, shift > 0, false}, LatentPrior(),
                                 {shift, nullptr});
         const Layout& layout = model;
-        // Beside the top, where all directions hang together.
+        // Next to the maximum, where all directions are correlated.
         Eigen::VectorXd x = fit_latent(model, model.start(), OptimiserOptions()).x;
         Stream stream(8, 0);
         for (Eigen::Index i = 0; i < x.size(); ++i) x[i] += 0.8 * (stream.uniform() - 0.5);
@@ -146,7 +146,7 @@ TEST_CASE("it does not matter to evidence which category is called the last") {
 }
 
 TEST_CASE("the evidence of a crowd is near that of the same raters as a panel") {
-  // So many raters, of whom all but three rated nothing: these add nothing.
+  // Many raters, of whom only three rated: the others add nothing.
   LatentRows rows = binary_rows(), crowd = rows;
   const int more = 40;
   crowd.raters += more;

@@ -191,7 +191,7 @@ TEST_CASE("joint maximum likelihood of the generator's own model finds the truth
         Approx(.9).epsilon(1e-4));
   CHECK(joint(exact_rows({.5, .6, .7, .9}, 2, .2, 2, .2), {true, distance, true, false}) ==
         Approx(2.6 / 3).epsilon(1e-4));
-  // What the raters alone suffer, the system does not share.
+  // The system does not share errors that only raters have in common.
   CHECK(joint(exact_rows({.6, .6, .6, .9}, 1, .2, 1, 0), {false, uniform, true, false}) ==
         Approx(.8405).epsilon(1e-4));
   CHECK(joint(exact_rows({.6, .6, .6, .9}, 2, 0, 1, 0), {false, distance, false, false}) ==
@@ -242,7 +242,7 @@ TEST_CASE("what raters cannot tell apart is known") {
   CHECK(identified(two, 2, {true, uniform, false, false}));  // three numbers for three unknowns
   CHECK(!identified(two, 2, {true, uniform, true, false}));
   CHECK(!identified(three, 2, {false, distance, false, false}));
-  for (const Errors errors : {uniform, free}) {  // nobody said anything
+  for (const Errors errors : {uniform, free}) {  // there is no rating
     CHECK(!identified({".", ".", "."}, 3, {true, errors, false, false}));
   }
   CHECK(!identified({"A..", ".B.", "..C"}, 3, {false, uniform, false, false}));
@@ -293,7 +293,7 @@ TEST_CASE("two raters are known in two populations with different base rates, no
   const std::vector<double> rates{0.9732, 0.0268, 0.2832, 0.7168};
   for (std::size_t i = 0; i < rates.size(); ++i) CHECK(law.rates[i] == Approx(rates[i]).epsilon(1e-3));
   CHECK(law.base_rates[0] == Approx((555 * law.rates[0] + 1322 * law.rates[2]) / 1877));
-  // Expected frequencies are those observed: as many parameters as free frequencies.
+  // Expected frequencies are those observed: the model is saturated.
   for (int i = 0; i < rows.size(); ++i) {
     double p = 0;
     for (int k = 0; k < 2; ++k) {
@@ -325,7 +325,7 @@ TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
       const LatentRows rows =
           latent_rows(panel.view(), panel.weights(), system, some ? known : Known());
       for (const LatentModel& model : all_models()) {
-        if (some && !model.by_rater) continue;  // pairs of raters who are not alike
+        if (some && !model.by_rater) continue;  // pairs of different raters
         const LatentClass latent(rows, model, flat());
         const PairFrequencies pairs = pair_frequencies(latent);
         double share = 0, cells = 0;

@@ -1,4 +1,4 @@
-// Where parameters lie, and where they begin.
+// Positions and starting values of parameters.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -18,7 +18,7 @@ namespace {
 
 const Panel three({"ABCABCABCAABCC", "ABCABBABCAACCB", "ABBACBABC.A.CA"}, {"ABCCBCABAAABCC"}, 3);
 
-// With a level of confidence, of three, beside most ratings.
+// Most ratings have one of three levels of confidence.
 LatentRows sure_rows(int system) {
   PatternView view = three.view();
   Stream stream(3, 0);
@@ -125,7 +125,7 @@ TEST_CASE("levels of confidence are the more frequent the more often answers are
   for (const int level : {1, 2}) {
     CHECK(std::log(law.of(false, level) / law.of(false, 0)) == Approx(theta[level - 1]));
   }
-  // Levels of an answer sum to the answer alone.
+  // Summed over its levels, an answer has the probability that it has without levels.
   const LatentRows rows = sure_rows(0);
   const LatentClass latent(rows, {true, Errors::ordinal, false, false}, flat());
   const AnswerLaw all = Law(latent, somewhere(latent));

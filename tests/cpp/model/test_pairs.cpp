@@ -22,7 +22,8 @@ const Panel panel({"ABABAABBABABBBAABABA", "ABBAAABBABAABBABBABA", "ABABBBBAAAAB
 
 LatentRows rows_of(int system) { return latent_rows(panel.view(), panel.weights(), system, {}); }
 
-// Of judges `u` and `v`, ratings by categories. Raters who are alike are all meant, either way.
+// Ratings of judges `u` and `v` by categories. If raters are exchangeable, all pairs count, in both
+// orders.
 std::vector<double> slow_cells(const LatentRows& rows, bool by_rater, int u, int v) {
   std::vector<double> out(4, 0.0);
   const auto is = [&](int judge, int who) {

@@ -110,7 +110,7 @@ TEST_CASE("a pass over rows with common beginnings is a pass row by row") {
     for (const bool strata : {false, true}) {
       compare_with_slow(rows, settings(Errors::free, strata, true));
     }
-    rows.shared.clear();  // nobody has looked for beginnings
+    rows.shared.clear();  // no starting values were computed
     rows.longest_shared = 0;
     compare_with_slow(rows, settings(Errors::distance, true, true));
   }

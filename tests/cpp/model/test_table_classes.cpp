@@ -6,7 +6,7 @@ using fallible::TableRows;
 
 namespace {
 
-// Two sources of two codes each that always say the same, and a third that says one code alone.
+// Two sources always give the same of two codes. A third gives one code only.
 TableRows agreeing() {
   TableRows rows;
   rows.categories = 2;

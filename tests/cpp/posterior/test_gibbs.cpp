@@ -125,7 +125,7 @@ TEST_CASE("two tests without a gold standard have the exact posterior") {
 }
 
 // Nothing is left to allocate: sweeps draw from Dirichlet distributions with the counts in them,
-// and the same numbers come out of these alone.
+// and these give the same numbers by themselves.
 TEST_CASE("with all truths known the posterior is that of counts") {
   const PosteriorRows rows = strongyloides.rows(false, {2, 2, 1, 1});
   ChainOptions one = options(50);

@@ -114,7 +114,7 @@ TEST_CASE("base rates sum to one and have the means and variances of their law")
     CHECK(complete);
     CHECK(std::fabs(mean - 0.2) < 4 * std::sqrt(variance / draws));
     if (concentration > 0) {
-      // About four standard errors; Approx alone would allow for a scale of one.
+      // About four standard errors. Approx without a margin would assume a scale of one.
       CHECK(variance == Approx(0.16 / (5 * concentration + 1)).epsilon(0.045).scale(0));
     }
   }
@@ -215,7 +215,7 @@ double share(const std::vector<int>& a, const std::vector<int>& b, std::size_t f
   return same / static_cast<double>(to - from);
 }
 
-// Four standard errors of a share of so many cases, at most.
+// At most four standard errors of a share of these cases.
 double margin(std::size_t cases) { return 2 / std::sqrt(static_cast<double>(cases)); }
 
 }  // namespace
