@@ -1,30 +1,30 @@
 # Differences of systems with gold cases, for each pair and for all systems together.
 
-# Adds the measurements by gold to `found`, a comparison of `pairs` of systems from ratings only.
+# Adds the measurements by gold to a comparison of `pairs` of systems from ratings only.
 # The estimate has gold among the common cases.
-compare_with_gold <- function(found, estimate, pairs) {
-  gold <- estimate$gold
-  options <- found$options
+compare_with_gold <- function(comparison, estimate, pairs) {
+  options <- comparison$options
   options$interval <- estimate$options$interval
   options$clusters <- if (!is.null(estimate$options$cluster)) count_gold_clusters(estimate)
-  found$options <- options
-  found$accuracy <- estimate$table[c("system", "estimate")]
+  comparison$options <- options
+  comparison$accuracy <- estimate$table[c("system", "estimate")]
   x <- gold_of_pairs(estimate, pairs)
-  found$gold <- list(
-    settings = gold$settings, cases = count_gold(estimate), differ = of_known(x$known, x$disputed)
+  comparison$gold <- list(
+    settings = estimate$gold$settings, cases = count_gold(estimate),
+    differ = of_known(x$known, x$disputed)
   )
-  sources <- sources_of_pairs(estimate, found$differences, pairs, x, options$conf_level)
-  found$sources <- sources[names(no_pair_sources)]
-  table <- resolve_sources(found$differences, sources, options$interval)
+  sources <- sources_of_pairs(estimate, comparison$differences, pairs, x, options$conf_level)
+  comparison$sources <- sources[names(no_pair_sources)]
+  table <- resolve_sources(comparison$differences, sources, options$interval)
   among <- pairs$first %in% pairs$ranked & pairs$second %in% pairs$ranked
-  ranked <- found$accuracy$system[pairs$ranked]
-  together <- draws_of_pairs(table[among, ], ranked, options$conf_level)
-  found$ranks <- rank_table(ranked, together)
-  found$ranks$known <- NA # gold measures the order
-  if (!all(among)) together <- together[0L, , drop = FALSE]
-  found$differences <- pairs_together(table, together, options)
-  found$differences$order_known <- NA
-  found
+  ranked <- comparison$accuracy$system[pairs$ranked]
+  draws <- draws_of_pairs(table[among, ], ranked, options$conf_level)
+  comparison$ranks <- rank_table(ranked, draws)
+  comparison$ranks$known <- NA # gold measures the order
+  if (!all(among)) draws <- draws[0L, , drop = FALSE]
+  comparison$differences <- pairs_together(table, draws, options)
+  comparison$differences$order_known <- NA
+  comparison
 }
 
 # See gold_accuracy(). Only `known` if there is no gold.
@@ -40,7 +40,7 @@ gold_of_pairs <- function(estimate, pairs) {
 # `table`: results from ratings only. `x`: measurements by gold.
 sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
   centre <- estimate$details$centre
-  alone <- list(
+  prior <- list(
     estimate = centre[pairs$first] - centre[pairs$second], std.error = table$std.error,
     bias = bias_of_pairs(estimate, pairs$first, pairs$second)
   )
@@ -51,7 +51,7 @@ sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
   lack[is.na(lack)] <- "no gold case was answered by both systems"
   lack[x$known] <- why_no_clusters(x)
   source_rows(
-    table[c("system1", "system2")], table, x$known, x, lapply(alone, `[`, x$known),
+    table[c("system1", "system2")], table, x$known, x, lapply(prior, `[`, x$known),
     lack, "difference", c(estimate$gold$settings, conf_level = conf_level),
     estimate$options$interval
   )
@@ -61,14 +61,7 @@ sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
 # equal answers.
 bias_of_pairs <- function(estimate, first, second) {
   bias <- estimates_from_ratings(estimate, seq_along(estimate$table$system))$bias
-  answer <- pattern_answers(estimate$fit$x)
-  weight <- pattern_weights(estimate$fit$x) * judged_patterns(estimate$fit)
-  same <- over_pairs(answer, first, function(at) {
-    one <- answer[, first[at], drop = FALSE]
-    two <- answer[, second[at], drop = FALSE]
-    common <- weight * (one > 0L & two > 0L)
-    list(share = colSums(common * (one == two)) / colSums(common))
-  })$share
+  same <- same_answer_shares(estimate$fit, first, second)
   hidden <- bias[first]^2 + bias[second]^2 - 2 * same^likeness_power * bias[first] * bias[second]
   sqrt(pmax(0, hidden))
 }
@@ -85,14 +78,12 @@ no_pair_sources <- tibble::tibble(
 draws_of_pairs <- function(table, systems, conf_level, draws = 4000L) {
   n <- length(systems)
   if (n < 2L) return(matrix(0, draws, n))
-  first <- match(table$system1, systems)
-  second <- match(table$system2, systems)
   error <- error_of_pairs(table, conf_level)
   if (anyNA(error)) return(matrix(NA_real_, 0L, n))
-  difference <- matrix(0, n, n)
-  squared <- difference
-  difference[cbind(first, second)] <- table$estimate
-  squared[cbind(first, second)] <- error^2
+  place <- cbind(match(table$system1, systems), match(table$system2, systems))
+  difference <- squared <- matrix(0, n, n)
+  difference[place] <- table$estimate
+  squared[place] <- error^2
   squared <- squared + t(squared)
   centred <- diag(n) - 1 / n
   parts <- eigen(-centred %*% squared %*% centred / 2, symmetric = TRUE)
@@ -112,11 +103,12 @@ error_of_pairs <- function(table, conf_level) {
 }
 
 # Probabilities to be better, and simultaneous intervals if requested. These multiply the width of
-# all intervals by the factor that the worst pair needs; NA if a pair has no interval.
-pairs_together <- function(table, together, options) {
+# all intervals by the factor that the worst pair needs; NA if a pair has no interval. `draws`: see
+# draws_of_pairs().
+pairs_together <- function(table, draws, options) {
   level <- options$conf_level
   error <- error_of_pairs(table, level)
-  if (nrow(together) == 0L) {
+  if (nrow(draws) == 0L) {
     table$probability <- replace(stats::pnorm(table$estimate / error), error %in% 0, 0.5)
     if (options$simultaneous) {
       table[c("conf.low", "conf.high")] <- NA_real_
@@ -126,10 +118,10 @@ pairs_together <- function(table, together, options) {
   }
   systems <- unique(c(table$system1, table$system2))
   pairs <- list(first = match(table$system1, systems), second = match(table$system2, systems))
-  table$probability <- core_share_ahead(together, pairs$first, pairs$second)
+  table$probability <- core_share_ahead(draws, pairs$first, pairs$second)
   known <- which(error > 0)
   if (options$simultaneous && length(known) > 0L) {
-    blocks <- pair_blocks(pairs, list(list(at = seq_along(systems), values = together)))
+    blocks <- pair_blocks(pairs, list(list(at = seq_along(systems), values = draws)))
     worst <- stats::quantile(worst_of_pairs(blocks, error), level, names = FALSE)
     times <- max(1, worst / normal_quantile(level))
     value <- table$estimate[known]

@@ -12,7 +12,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   systems <- check_system_names(systems, first$table$system)
   if (!is.null(reference)) check_choice(reference, groups, "reference")
   abort_argument_if(length(groups) < 2L, "x", "must have at least two groups to compare.")
-  measured <- unlist(lapply(x, function(estimate) estimate$gold$measured$known))
+  measured <- vapply(x, function(estimate) any(estimate$gold$measured$known), NA)
   abort_argument_if(!any(measured), "x", "must have gold cases in each group.",
     x = "Ratings do not show whether raters judge the groups equally.",
     i = "Label random cases of each group: {.arg known_truth} of {.fun estimate_accuracy}.")
@@ -23,27 +23,26 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
     rbind(setdiff(groups, reference), reference)
   table <- tibble::tibble(
     group1 = rep(pairs[1L, ], each = length(systems)),
-    group2 = rep(pairs[2L, ], each = length(systems)), system = rep(systems, ncol(pairs)),
-    method = first$options$method
+    group2 = rep(pairs[2L, ], each = length(systems)), system = rep(systems, ncol(pairs))
   )
+  method <- first$options$method
   level <- if (simultaneous) 1 - (1 - conf_level) / nrow(table) else conf_level
   sides <- lapply(x, function(estimate) {
     at <- match(systems, estimate$table$system)
     stats::setNames(lapply(at, group_side, estimate = estimate, level = level), systems)
   })
-  found <- stack_rows(seq_len(nrow(table)), function(i) {
+  differences <- stack_rows(seq_len(nrow(table)), function(i) {
     row <- table[i, ]
-    columns_tibble(!!!difference_of_sides(
-      sides[[row$group1]][[row$system]], sides[[row$group2]][[row$system]], row
-    ))
+    both <- lapply(sides[c(row$group1, row$group2)], `[[`, row$system)
+    columns_tibble(!!!difference_of_sides(both, method))
   })
   options <- list(
-    method = first$options$method, conf_level = conf_level, simultaneous = simultaneous,
+    method = method, conf_level = conf_level, simultaneous = simultaneous,
     metric = if (is_pass_rate(first)) "pass rate",
     against = if (!is.null(reference)) list(reference = reference)
   )
   gold <- list(settings = first$gold$settings, cases = min(vapply(x, count_gold, 0)))
-  new_group_comparison(tibble::tibble(table[1:3], found), x, gold, options)
+  new_group_comparison(tibble::tibble(table, differences), x, gold, options)
 }
 
 # Measurement of a system in a group: `x`, see correct_mean(), NULL without gold; an interval; and
@@ -54,7 +53,7 @@ group_side <- function(estimate, s, level) {
   list(
     x = x, n = estimate$table$n[[s]], lack = estimate$gold$details[s, ],
     interval = if (known) corrected_interval(x, estimate$gold$settings$target, level) else
-      rlang::rep_named(c("estimate", interval_columns), list(NA_real_)),
+      result_table(NA),
     influence = if (known && !is.null(estimate$options$given_cluster)) {
       influence_of_clusters(estimate, x, s)
     }
@@ -75,38 +74,42 @@ influence_of_clusters <- function(estimate, measured, s) {
   rowsum(influence, cluster)[, 1L]
 }
 
-# Difference between the first and the second group. The interval is that of Zou and Donner (2008),
-# from both intervals and the correlation of errors over common clusters.
-difference_of_sides <- function(one, two, row) {
-  lack <- stack_rows(list(one$lack, two$lack))
+# Difference between two groups; `sides` has their measurements, named by group. The interval is
+# that of Zou and Donner (2008), from both intervals and the correlation of errors over common
+# clusters.
+difference_of_sides <- function(sides, method) {
+  first <- sides[[1L]]
+  second <- sides[[2L]]
+  lack <- stack_rows(list(first$lack, second$lack))
   lacks <- which(!is.na(lack$reason))[1L]
-  reason <- paste0(c(row$group1, row$group2)[lacks], ": ", lack$reason[lacks])
-  few <- why_no_clusters(one$x) %||% why_no_clusters(two$x) %||% NA_character_
+  reason <- if (!is.na(lacks)) paste0(names(sides)[[lacks]], ": ", lack$reason[[lacks]])
+  few <- why_no_clusters(first$x) %||% why_no_clusters(second$x) %||% NA_character_
   c(
-    difference_of_intervals(one$interval, two$interval, correlation_of_sides(one, two)),
-    n = one$n + two$n, method = row$method,
-    list(reason = if (is.na(lacks)) few else reason, why = lack$why[lacks])
+    difference_of_intervals(first$interval, second$interval, correlation_of_sides(first, second)),
+    n = first$n + second$n, method = method, reason = reason %||% few, why = lack$why[lacks]
   )
 }
 
 # Correlation of errors over common clusters, shrunk towards 0 like slopes.
-correlation_of_sides <- function(one, two) {
-  common <- intersect(names(one$influence), names(two$influence))
-  size <- sum(one$influence^2) * sum(two$influence^2)
-  if (length(common) == 0L || size == 0) return(0)
-  gold <- min(one$x$gold, two$x$gold)
-  r <- sum(one$influence[common] * two$influence[common]) / sqrt(size)
-  r * gold / (gold + prior_cases)
+correlation_of_sides <- function(first, second) {
+  a <- first$influence
+  b <- second$influence
+  common <- intersect(names(a), names(b))
+  if (length(common) == 0L) return(0)
+  gold <- min(first$x$gold, second$x$gold)
+  size <- sum(a^2) * sum(b^2)
+  r <- sum(a[common] * b[common]) / sqrt(size)
+  if (size == 0) 0 else r * gold / (gold + prior_cases)
 }
 
-difference_of_intervals <- function(one, two, r) {
+difference_of_intervals <- function(a, b, r) {
   reach <- function(a, b) sqrt(a^2 + b^2 - 2 * r * a * b)
-  estimate <- one$estimate - two$estimate
-  error <- reach(one$std.error, two$std.error)
+  estimate <- a$estimate - b$estimate
+  error <- reach(a$std.error, b$std.error)
   list(
     estimate = estimate, std.error = error,
-    conf.low = estimate - reach(one$estimate - one$conf.low, two$conf.high - two$estimate),
-    conf.high = estimate + reach(one$conf.high - one$estimate, two$estimate - two$conf.low),
+    conf.low = estimate - reach(a$estimate - a$conf.low, b$conf.high - b$estimate),
+    conf.high = estimate + reach(a$conf.high - a$estimate, b$estimate - b$conf.low),
     probability = stats::pnorm(estimate / error), correlation = r + 0 * estimate
   )
 }
@@ -116,18 +119,18 @@ new_group_comparison <- function(table, estimates, gold, options) {
     count_noun(nrow(table), "difference"), " in ", compared_metric(list(options = options)),
     " between ", count_noun(length(estimates), "group"), ", ", estimator_words(estimates[[1L]])
   )
-  several <- length(unique(table$system)) > 1L
+  systems <- length(unique(table$system))
   shown <- tibble::tibble(pair = paste(table$group1, "-", table$group2), table)
   new_result(c("group_comparison", "system_comparison"),
     tables = list(differences = table),
     facts = list(
-      groups = length(estimates), systems = length(unique(table$system)),
-      differences = nrow(table), method = options$method, conf_level = options$conf_level,
+      groups = length(estimates), systems = systems, differences = nrow(table),
+      method = options$method, conf_level = options$conf_level,
       simultaneous = options$simultaneous
     ),
     line = line,
     shown = view(
-      shown, c("pair", if (several) "system", difference = "estimate", "conf.low", "conf.high",
+      shown, c("pair", if (systems > 1L) "system", difference = "estimate", "conf.low", "conf.high",
         `P(first better)` = "probability"),
       c(3L, probability = 2L), options$conf_level, integer()
     ),

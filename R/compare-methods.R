@@ -125,8 +125,9 @@ view_of_ranks <- function(x, behind) {
   table <- table[order(if (low_is_good(x)) value else -value), ]
   pairs <- better_first(x$differences)
   leader <- table$system[[1L]]
-  other <- ifelse(pairs$system1 == leader, pairs$system2, pairs$system1)
-  at <- match(table$system, ifelse(leader == pairs$system1 | leader == pairs$system2, other, NA))
+  other <- ifelse(pairs$system1 == leader, pairs$system2, NA)
+  other <- ifelse(pairs$system2 == leader, pairs$system1, other)
+  at <- match(table$system, other)
   table$behind <- ifelse(is.na(at), "", decimals(pairs$estimate[at]))
   table[c("conf.low", "conf.high")] <- pairs[at, c("conf.low", "conf.high")]
   view(
@@ -169,12 +170,10 @@ comparison_notes <- function(x) {
   miss <- (1 - x$options$conf_level) * pairs
   has_intervals <- !all(is.na(table$conf.low))
   c(
-    if (x$left_out > 0) {
-      paste0(
-        "Left out, because not all systems answered them: ", count_noun(x$left_out, "case"),
-        "; accuracies are for the other cases"
-      )
-    },
+    if (x$left_out > 0) paste0(
+      "Left out, because not all systems answered them: ", count_noun(x$left_out, "case"),
+      "; accuracies are for the other cases"
+    ),
     reason_notes(table, paste(table$system1, "-", table$system2)),
     unknown_order_note(better_first(table)),
     if (has_intervals && x$options$simultaneous) {

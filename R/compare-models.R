@@ -46,11 +46,11 @@ compare_models <- function(...) {
 
 # Fits with the same priors; models that cannot be fitted are left out.
 fits_of_all_laws <- function(fit) {
-  own <- fit$model$dependence
+  given <- fit$model$dependence
   laws <- list(NULL, list(type = "easy"))
-  if (length(own$pairs) > 0L) laws <- c(laws, list(own))
+  if (length(given$pairs) > 0L) laws <- c(laws, list(given))
   fits <- lapply(laws, function(law) {
-    if (identical(law$type, own$type)) return(fit)
+    if (identical(law$type, given$type)) return(fit)
     model <- fit$model
     model["dependence"] <- list(law)
     able <- is.null(law) || fit$prior$others != "partial" && tryCatch({
@@ -64,10 +64,10 @@ fits_of_all_laws <- function(fit) {
 }
 
 check_same_ratings <- function(fits) {
-  of <- lapply(fits, function(fit) {
+  data <- lapply(fits, function(fit) {
     list(fit$x$cases, fit$x$raters, as.data.frame(fit$x), fit$given$truth)
   })
-  off <- which(!vapply(of, identical, NA, of[[1L]]))
+  off <- which(!vapply(data, identical, NA, data[[1L]]))
   abort_argument_if(off, "...",
     "Models are compared on the same ratings and known truths.",
     x = "Those of fit {off[[1L]]} are others than those of the first.")
@@ -75,20 +75,18 @@ check_same_ratings <- function(fits) {
 
 compared_table <- function(fits) {
   criteria <- lapply(fits, criteria_of_fit)
-  waic <- stack_rows(criteria, function(one) one$table[1L, ])
+  waic <- stack_rows(criteria, function(fit) fit$table[1L, ])
   best <- criteria[[which.max(waic$elpd)]]
   # Differences by case; models may divide the cases into different patterns.
-  gaps <- vapply(criteria, function(one) {
-    known <- !is.na(best$of_case) & !is.na(one$of_case)
-    sum_over_cases((one$of_case - best$of_case)[known], weights_of_cases(fits[[1L]]$x)[known])
+  gaps <- vapply(criteria, function(fit) {
+    known <- !is.na(best$of_case) & !is.na(fit$of_case)
+    sum_over_cases((fit$of_case - best$of_case)[known], weights_of_cases(fits[[1L]]$x)[known])
   }, c(estimate = 0, std.error = 0))
-  gap <- unname(gaps["estimate", ])
-  error <- unname(gaps["std.error", ])
   table <- tibble::tibble(
-    model = names(fits), elpd = waic$elpd, std.error = waic$std.error,
-    parameters = waic$parameters, difference = gap, difference.error = error,
-    undecided = -gap <= pmax(4, 2 * error)
+    model = names(fits), waic[c("elpd", "std.error", "parameters")],
+    difference = unname(gaps["estimate", ]), difference.error = unname(gaps["std.error", ])
   )
+  table$undecided <- -table$difference <= pmax(4, 2 * table$difference.error)
   table[order(-table$elpd), ]
 }
 

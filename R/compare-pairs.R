@@ -37,7 +37,8 @@ compared_pairs <- function(value, systems, against = NULL) {
   n <- length(systems)
   if (is.null(against)) check_pair_numbers(n, columns_of_pairs)
   by_value <- if (is.null(against)) seq_len(n) else order(-value, seq_len(n))
-  if (is.null(against$reference)) {
+  reference <- against$reference
+  if (is.null(reference)) {
     with <- by_value[seq_len(against$best %||% n)]
     second <- lapply(seq_along(with), function(i) by_value[-seq_len(i)])
     return(list(
@@ -45,11 +46,11 @@ compared_pairs <- function(value, systems, against = NULL) {
       against = against
     ))
   }
-  with <- if (against$reference == 0L) by_value[[1L]] else against$reference
-  first <- setdiff(by_value, with)
+  if (reference == 0L) reference <- by_value[[1L]]
+  first <- setdiff(by_value, reference)
   list(
-    first = first, second = rep(with, length(first)), with = with, ranked = integer(),
-    against = list(reference = systems[[with]])
+    first = first, second = rep(reference, length(first)), with = reference, ranked = integer(),
+    against = list(reference = systems[[reference]])
   )
 }
 
@@ -57,15 +58,16 @@ compared_pairs <- function(value, systems, against = NULL) {
 # `values` (draws x systems, around the estimates); every pair is within a part. ranked: values of
 # the ranked systems. If there are no draws, reason.
 comparison_draws <- function(estimate, pairs) {
-  out <- list(
-    parts = list(), ranked = matrix(NA_real_, 0L, length(pairs$ranked)), reason = NA_character_,
-    replicates = estimate$options$replicates
-  )
+  no_draws <- function(...) {
+    list(
+      parts = list(), ranked = matrix(NA_real_, 0L, length(pairs$ranked)), reason = paste0(...),
+      replicates = estimate$options$replicates
+    )
+  }
   lacking <- estimate$table[is.na(estimate$table$estimate), ]
   if (nrow(lacking) > 0L) {
-    of <- shorten(lacking$system, most = 4L)
-    out$reason <- paste0("no estimate for ", of, ": ", lacking$reason[[1L]])
-    return(out)
+    systems <- shorten(lacking$system, most = 4L)
+    return(no_draws("no estimate for ", systems, ": ", lacking$reason[[1L]]))
   }
   parts <- why_no_interval(interval_bootstrap, estimate)
   if (is.null(parts)) {
@@ -74,16 +76,13 @@ comparison_draws <- function(estimate, pairs) {
     parts <- if (mean(whole) < 0.5) "most bootstrap replicates gave no estimate" else
       draw_parts(estimate, values[whole, , drop = FALSE], pairs$with)
   }
-  if (is.character(parts)) {
-    out$reason <- paste0(no_interval, parts)
-    return(out)
-  }
+  if (is.character(parts)) return(no_draws(no_interval, parts))
   first <- parts[[1L]]
-  out$parts <- parts
-  out$ranked <- first$values[, match(pairs$ranked, first$at), drop = FALSE]
-  out$replicates <- nrow(values)
-  out$clusters <- if (!is.null(estimate$options$cluster)) count_clusters(estimate)
-  out
+  list(
+    parts = parts, ranked = first$values[, match(pairs$ranked, first$at), drop = FALSE],
+    reason = NA_character_, replicates = nrow(values),
+    clusters = if (!is.null(estimate$options$cluster)) count_clusters(estimate)
+  )
 }
 
 # Draws of all systems together. Many systems are divided into blocks that all contain the systems
@@ -93,9 +92,9 @@ draw_parts <- function(estimate, replicates, with) {
   draws <- draws_interval(estimate)$draws
   ats <- list(seq_len(n))
   if (n > many_systems && length(with) < n) {
-    others <- setdiff(seq_len(n), with)
-    block <- ceiling(seq_along(others) / max(many_systems, length(with)))
-    ats <- lapply(unname(split(others, block)), function(rest) c(with, rest))
+    ats <- lapply(
+      in_runs(setdiff(seq_len(n), with), max(many_systems, length(with))), function(at) c(with, at)
+    )
     # The widening by clusters is the same in every block.
     if (!has_interval(estimate)) {
       estimate$details$sampling <- estimate$details$sampling * cluster_widening(estimate)
@@ -119,27 +118,27 @@ estimate_of <- function(estimate, at) {
 
 # Interval whose draws are used: that of the estimate if it has draws.
 draws_interval <- function(estimate) {
-  own <- interval_of(estimate)
-  if (is.null(own$draws)) accuracy_intervals[[method_of(estimate)$draws]] else own
+  interval <- interval_of(estimate)
+  if (is.null(interval$draws)) accuracy_intervals[[method_of(estimate)$draws]] else interval
 }
 
 difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
-  of <- estimate$table
+  systems <- estimate$table
   centre <- estimate$details$centre
   first <- pairs$first
   second <- pairs$second
   table <- columns_tibble(
-    system1 = of$system[first], system2 = of$system[second],
-    estimate = of$estimate[first] - of$estimate[second],
+    system1 = systems$system[first], system2 = systems$system[second],
+    estimate = systems$estimate[first] - systems$estimate[second],
     std.error = NA_real_, conf.low = NA_real_, conf.high = NA_real_, probability = NA_real_,
-    n = of$n[first], method = estimate$options$method,
+    n = systems$n[first], method = estimate$options$method,
     order_known = order_known(estimate, first, second), reason = draws$reason,
     why = NA_character_
   )
   if (length(draws$parts) == 0L) return(table)
   iterated <- method_of(estimate)$iterated
   blocks <- pair_blocks(pairs, draws$parts, centre)
-  tables <- lapply(blocks, function(block) {
+  for (block in blocks) {
     rows <- table[block$pairs, ]
     rows$probability <- core_share_ahead(block$values, block$first, block$second)
     rows <- add_intervals(rows, core_difference_intervals(
@@ -148,10 +147,9 @@ difference_table <- function(estimate, pairs, draws, conf_level, simultaneous) {
     if (!is.null(block$error)) {
       rows$std.error <- ifelse(is.na(rows$std.error), NA_real_, block$error)
     }
-    rows
-  })
-  table <- stack_rows(tables)[order(unlist(lapply(blocks, `[[`, "pairs"))), ]
-  same <- same_answers(estimate$fit, first, second)
+    table[block$pairs, ] <- rows
+  }
+  same <- same_answer_shares(estimate$fit, first, second) == 1
   table$reason[same] <- paste0(no_interval, "the two gave the same answers on all these cases")
   table$why[same] <- "same_answers"
   hidden <- draws_interval(estimate)$hidden
@@ -177,40 +175,46 @@ pair_blocks <- function(pairs, parts, centre = NULL) {
   for (part in parts) {
     first <- match(pairs$first, part$at)
     second <- match(pairs$second, part$at)
-    here <- which(!is.na(first) & !is.na(second) & !seen)
-    seen[here] <- TRUE
+    inside <- which(!is.na(first) & !is.na(second) & !seen)
+    seen[inside] <- TRUE
     values <- part$values
     times <- attr(values, "times")
     plain <- if (!is.null(times)) {
       stats::cov((values - rep(centre[part$at], each = nrow(values))) / times)
     }
     size <- max(1, floor(most_differences / nrow(values)))
-    blocks <- c(blocks, lapply(unname(split(here, ceiling(seq_along(here) / size))), function(of) {
-      a <- first[of]
-      b <- second[of]
+    blocks <- c(blocks, lapply(in_runs(inside, size), function(at) {
+      a <- first[at]
+      b <- second[at]
       error <- if (!is.null(plain)) {
         sqrt(pmax(0, diag(plain)[a] + diag(plain)[b] - 2 * plain[cbind(a, b)]))
       }
-      list(pairs = of, values = values, first = a, second = b, error = error)
+      list(pairs = at, values = values, first = a, second = b, error = error)
     }))
   }
   blocks
 }
 
-same_answers <- function(fit, first, second) {
-  answer <- pattern_answers(fit$x)[judged_patterns(fit), , drop = FALSE]
+# Cuts a vector into vectors of `size` elements; the last one may be shorter.
+in_runs <- function(x, size) unname(split(x, ceiling(seq_along(x) / size)))
+
+# For each pair of systems, the share of the cases that all systems answered on which the two gave
+# the same answer.
+same_answer_shares <- function(fit, first, second) {
+  answer <- pattern_answers(fit$x)
+  weight <- pattern_weights(fit$x) * (judged_patterns(fit) & answer[, 1L] > 0L)
   over_pairs(answer, first, function(at) {
-    other <- answer[, first[at], drop = FALSE] != answer[, second[at], drop = FALSE]
-    list(same = colSums(other) == 0)
-  })$same
+    same <- answer[, first[at], drop = FALSE] == answer[, second[at], drop = FALSE]
+    list(share = colSums(weight * same) / sum(weight))
+  })$share
 }
 
 # Evaluates `f`, which returns a list of vectors for pairs `at`, block by block.
 over_pairs <- function(answer, first, f) {
   size <- ceiling(most_differences / 4 / max(nrow(answer), 1L))
-  found <- lapply(unname(split(seq_along(first), ceiling(seq_along(first) / size))), f)
-  fields <- rlang::set_names(unique(unlist(lapply(found, names)))) # a block may lack some
-  lapply(fields, function(field) unlist(lapply(found, `[[`, field)))
+  blocks <- lapply(in_runs(seq_along(first), size), f)
+  fields <- rlang::set_names(unique(unlist(lapply(blocks, names)))) # a block may lack some
+  lapply(fields, function(field) unlist(lapply(blocks, `[[`, field)))
 }
 
 # Intervals with the number of standard errors that the worst of all pairs needs.
@@ -229,12 +233,12 @@ worst_of_pairs <- function(blocks, error) {
   draws <- min(vapply(blocks, function(block) nrow(block$values), 0L))
   worst <- numeric(draws)
   for (block in blocks) {
-    own <- error[block$pairs]
-    of <- which(own > 0)
-    if (length(of) == 0L) next
-    drawn <- block$values[, block$first[of], drop = FALSE] -
-      block$values[, block$second[of], drop = FALSE]
-    off <- abs(sweep(drawn, 2L, colMeans(drawn))) / rep(own[of], each = nrow(drawn))
+    known <- which(error[block$pairs] > 0)
+    if (length(known) == 0L) next
+    drawn <- block$values[, block$first[known], drop = FALSE] -
+      block$values[, block$second[known], drop = FALSE]
+    off <- abs(sweep(drawn, 2L, colMeans(drawn))) /
+      rep(error[block$pairs[known]], each = nrow(drawn))
     worst <- pmax(worst, do.call(pmax, asplit(off[seq_len(draws), , drop = FALSE], 2L)))
   }
   worst
@@ -246,10 +250,9 @@ order_known <- function(estimate, first, second) {
   if (!is_averaged(estimate) || !is.null(estimate$compared)) return(rep(NA, length(first)))
   x <- estimate$fit$x
   votes <- plurality_shares(x)[n_raters(x) + seq_along(x$systems)]
-  value <- estimate$table$estimate
-  order <- function(of) sign(ifelse(abs(of[first] - of[second]) < 1e-9, 0, of[first] - of[second]))
-  by_model <- order(value)
-  unname(by_model == order(unname(votes)) & by_model != 0)
+  order <- function(value) sign(round(value[first] - value[second], 9L))
+  by_model <- order(estimate$table$estimate)
+  unname(by_model == order(votes) & by_model != 0)
 }
 
 # Systems whose order is known against all others.
@@ -267,14 +270,13 @@ rank_table <- function(systems, values) {
   }
   best <- 1 + ranks(`>`)
   worst <- ranks(`>=`)
-  share <- matrix(0, n + 1L, n) # one more row, for positions after the worst rank
-  system <- (n + 1L) * (rep(seq_len(n), each = nrow(values)) - 1L)
-  for (equals in unique(worst - best)) {
-    of <- worst - best == equals
-    from <- tabulate(best[of] + system[of], length(share))
-    share <- share + (from - tabulate(worst[of] + 1L + system[of], length(share))) / (equals + 1L)
+  # The share begins at the best rank and ends after the worst one, so there is a rank n + 1.
+  sums_at <- function(rank) {
+    code <- rank + (n + 1) * rep(seq_len(n) - 1, each = nrow(values))
+    matrix(rowsum_codes(code, 1 / (worst - best + 1), (n + 1) * n), n + 1L, n)
   }
-  share <- matrix(apply(share, 2L, cumsum), n + 1L, n)[seq_len(n), , drop = FALSE]
+  share <- apply(sums_at(best) - sums_at(worst + 1), 2L, cumsum)
+  share <- matrix(share, n + 1L, n)[seq_len(n), , drop = FALSE]
   tibble::tibble(
     system = rep(systems, each = n), rank = rep(seq_len(n), n),
     probability = na_real(as.vector(share) / nrow(values))

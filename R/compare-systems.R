@@ -160,8 +160,8 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
   estimate <- if (inherits(x, "accuracy_by_group")) x else check_estimate(x)
   check_flag(simultaneous, "simultaneous")
   grouped <- inherits(estimate, "accuracy_by_group")
-  own <- (if (grouped) estimate[[1L]] else estimate)$options
-  conf_level <- check_level(conf_level %||% own$conf_level)
+  options <- (if (grouped) estimate[[1L]] else estimate)$options
+  conf_level <- check_level(conf_level %||% options$conf_level)
   if (grouped) {
     refused <- mget(c("best", "metric", "category", "cost"))
     return(compare_groups(estimate, systems, conf_level, simultaneous, reference, refused))
@@ -178,19 +178,20 @@ compare_systems <- function(x, systems = NULL, conf_level = NULL, simultaneous =
     i = "Leave out {.arg reference} and {.arg best}, or choose {.arg systems}.")
   # Replicates of a bootstrap have a seed. All other draws together need one.
   once <- if (draws_interval(estimate)$hidden || !is.null(gold)) with_one_seed else identity
-  found <- once({
-    alone <- in_metric(on_common_cases(without_gold(estimate), systems), plan)
-    measured <- alone
+  comparison <- once({
+    measured <- from_ratings <- in_metric(on_common_cases(without_gold(estimate), systems), plan)
     if (!is.null(gold)) {
       measured$options$interval <- estimate$options$interval
       measured <- with_gold(measured, gold)
     }
     pairs <- compared_pairs(measured$table$estimate, systems, against)
-    found <- compare_by_ratings(alone, pairs, conf_level, simultaneous && is.null(gold))
-    found$options$simultaneous <- simultaneous
-    if (is.null(gold)) found else compare_with_gold(found, measured, pairs)
+    comparison <- compare_by_ratings(
+      from_ratings, pairs, conf_level, simultaneous && is.null(gold)
+    )
+    comparison$options$simultaneous <- simultaneous
+    if (is.null(gold)) comparison else compare_with_gold(comparison, measured, pairs)
   })
-  new_comparison(from_unit(found, plan))
+  new_comparison(from_unit(comparison, plan))
 }
 
 compare_by_ratings <- function(estimate, pairs, conf_level, simultaneous) {

@@ -30,8 +30,9 @@ check_strata <- function(difficulty, accuracies) {
     shift <- unique(check_number(difficulty, "difficulty", 0, 1) * -1:1)
     difficulty <- data.frame(shift = shift, weight = 1 / length(shift))
   }
-  shifts <- if (is.data.frame(difficulty)) difficulty[["shift"]]
-  weight <- if (is.data.frame(difficulty)) difficulty[["weight"]]
+  table <- if (is.data.frame(difficulty)) difficulty
+  shifts <- table[["shift"]]
+  weight <- table[["weight"]]
   ok <- length(shifts) > 0L && is.numeric(shifts) && is.numeric(weight) && all(abs(shifts) <= 1) &&
     all(weight >= 0) && abs(sum(weight) - 1) < 1e-8
   abort_argument_if(!isTRUE(ok), "difficulty",
@@ -52,9 +53,8 @@ check_strata <- function(difficulty, accuracies) {
 check_difficulty <- function(difficulty) {
   both <- c("difficulty", "errors")
   out <- list(value = 0, strata = "drawn", redraw = TRUE, shared = both, loading = 0)
-  several <- is.list(difficulty) && !is.data.frame(difficulty)
-  given <- if (!several) list(value = difficulty) else
-    check_settings_list(difficulty, "difficulty", names(out))
+  if (!is.list(difficulty) || is.data.frame(difficulty)) difficulty <- list(value = difficulty)
+  given <- check_settings_list(difficulty, "difficulty", names(out))
   out[names(given)] <- given
   out$shared <- check_some(out$shared, both, "shared", none = TRUE)
   out
@@ -67,7 +67,7 @@ check_copying <- function(copying, raters, systems) {
   complete <- is.data.frame(copying) && all(c("from", "to", "probability") %in% names(copying))
   from <- if (complete) number(copying$from)
   to <- if (complete) number(copying$to)
-  faults <- if (complete) copying_faults(copying, from, to, raters, systems)
+  faults <- vapply(seq_along(from), fault_of_copying, "", copying, from, to, raters, systems)
   off <- which(!is.na(faults))
   first <- utils::head(off, 5L)
   abort_argument_if(!complete || length(off) > 0L, "copying",
@@ -80,25 +80,21 @@ check_copying <- function(copying, raters, systems) {
   data.frame(from = from, to = to, probability = as.double(copying$probability))
 }
 
-# The first fault of each row as text; NA for rows without faults.
-copying_faults <- function(copying, from, to, raters, systems) {
-  cell <- function(column) {
-    x <- copying[[column]]
-    vapply(seq_along(x), function(i) describe(if (is.factor(x)) as.character(x[i]) else x[[i]]), "")
+# The first fault of row `i` as text, or NA.
+fault_of_copying <- function(i, copying, from, to, raters, systems) {
+  cell <- function(column, fault) {
+    x <- copying[[column]][[i]]
+    paste0("`", column, "` is ", describe(if (is.factor(x)) as.character(x) else x), ", ", fault)
   }
-  p <- copying$probability
-  inside <- if (is.numeric(p)) !is.na(p) & p >= 0 & p <= 1 else rep(FALSE, length(p))
-  faults <- list(
-    ifelse(is.na(from), paste0("`from` is ", cell("from"), ", which is no rater or system"), NA),
-    ifelse(is.na(to), paste0("`to` is ", cell("to"), ", which is no rater or system"), NA),
-    ifelse(
-      from > length(raters) & to <= length(raters),
-      paste0("`from` is ", cell("from"), ", which is a system; raters copy raters only"), NA
-    ),
-    ifelse(from == to, paste(c(raters, systems)[from], "copies itself"), NA),
-    ifelse(inside, NA, paste0("`probability` is ", cell("probability"), ", which is not in [0, 1]"))
-  )
-  Reduce(function(first, then) ifelse(is.na(first), then, first), faults)
+  if (is.na(from[[i]])) return(cell("from", "which is no rater or system"))
+  if (is.na(to[[i]])) return(cell("to", "which is no rater or system"))
+  if (from[[i]] > length(raters) && to[[i]] <= length(raters)) {
+    return(cell("from", "which is a system; raters copy raters only"))
+  }
+  if (from[[i]] == to[[i]]) return(paste(c(raters, systems)[[from[[i]]]], "copies itself"))
+  p <- copying$probability[[i]]
+  if (is.numeric(p) && isTRUE(p >= 0 && p <= 1)) NA_character_ else
+    cell("probability", "which is not in [0, 1]")
 }
 
 # Entries of the matrices of each rater or system, row by row: no matrix, one, or one per stratum.
@@ -111,8 +107,9 @@ check_matrices <- function(matrices, judges, labels, strata) {
   lapply(judges, function(judge) {
     given <- matrices[[judge]]
     if (is.null(given)) return(double())
-    each <- is.list(given) && !is.data.frame(given)
-    if (!each) return(check_matrix(given, judge, length(labels)))
+    if (!is.list(given) || is.data.frame(given)) {
+      return(check_matrix(given, judge, length(labels)))
+    }
     abort_argument_if(length(given) != strata, "matrices",
       "must hold one matrix for {.val {judge}}, or one for each stratum of {.arg difficulty}.",
       x = "There are {length(given)} for {strata} strat{?um/a}.")
@@ -149,7 +146,7 @@ by_judge <- function(x, names, arg, least, judges) {
 }
 
 # Values for n new judges: the value that all judges have. `x` is one number per judge.
-for_others <- function(x, n) rep(if (length(x) > 0L) x[[1L]] else 0, n)
+for_others <- function(x, n) rep(c(x, 0)[[1L]], n)
 
 all_same <- function(x) length(unique(x)) < 2L
 
@@ -180,12 +177,9 @@ case_row <- function(row, truth, loading, drift, effect, position) {
   n <- length(row)
   right <- min(max(row[[truth]] + drift * (position - 0.5), 0), 1)
   order <- (truth + seq_len(n) - 2L) %% n + 1L
-  wrong <- if (row[[truth]] < 1) {
-    row[order[-1L]] * (1 - right) / (1 - row[[truth]])
-  } else {
-    rep((1 - right) / (n - 1), n - 1L)
-  }
-  share <- c(right, wrong)
+  wrong <- row[order[-1L]] / (1 - row[[truth]])
+  if (row[[truth]] == 1) wrong <- rep(1 / (n - 1), n - 1L)
+  share <- c(right, wrong * (1 - right))
   if (loading != 0) {
     ends <- stats::qnorm(c(pmin(cumsum(share[-n]), 1), 1))
     share <- diff(c(0, stats::pnorm((ends - loading * effect) / sqrt(1 - loading^2))))

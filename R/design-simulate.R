@@ -194,8 +194,8 @@ codes_given_class <- function(law, codes, model, raters) {
     rows <- lapply(law$matrices, function(m) m[k, ])
     easy <- if (type == "easy") law$shared[k, 1L] else 0
     single <- vapply(seq_along(rows), function(j) {
-      own <- (rows[[j]] - easy * (seq_len(size) == k)) / (1 - easy)
-      c(1, own)[codes[, j] + 1L]
+      row <- (rows[[j]] - easy * (seq_len(size) == k)) / (1 - easy)
+      c(1, row)[codes[, j] + 1L]
     }, numeric(nrow(codes)))
     dim(single) <- dim(codes)
     for (i in seq_len(ncol(pairs))) {
@@ -212,13 +212,12 @@ codes_given_class <- function(law, codes, model, raters) {
   matrix(out, nrow(codes))
 }
 
-# Joint probabilities of the answers of two raters; `one` and `other` are their rows given the
-# truth.
-coupled <- function(one, other, u) {
-  common <- pmin(one, other)
-  most <- outer(one - common, other - common)
+# Joint probabilities of the answers of two raters; `a` and `b` are their rows given the truth.
+coupled <- function(a, b, u) {
+  common <- pmin(a, b)
+  most <- outer(a - common, b - common)
   if (sum(common) < 1) most <- most / (1 - sum(common))
-  (1 - u) * outer(one, other) + u * (most + diag(common, length(one)))
+  (1 - u) * outer(a, b) + u * (most + diag(common, length(a)))
 }
 
 # Patterns x raters, 0 where there is no rating.
@@ -261,10 +260,10 @@ rank_of_model <- function(x, model, populations, at = random_points(x, model, po
     values <- svd(differences(function(moved) cells(moved, point), unlist(point)), 0L, 0L)$d
     sum(values > 1e-6 * values[[1L]])
   }, 0)
-  each <- if (model$errors == "uniform") 1 else size * (size - 1)
+  by_matrix <- if (model$errors == "uniform") 1 else size * (size - 1)
   list(
     rank = max(ranks), parameters = populations * (size - 1) +
-      each * length(at[[1L]]$matrices) + length(at[[1L]]$shared)
+      by_matrix * length(at[[1L]]$matrices) + length(at[[1L]]$shared)
   )
 }
 
@@ -291,31 +290,31 @@ random_points <- function(x, model, populations) {
 
 # Fails if the parameters are not identified and not all raters have informative priors.
 check_learnable <- function(x, model, populations, named) {
-  found <- rank_of_model(x, model, populations)
-  abort_if(!is.null(found) && found$rank < found$parameters && !all(x$raters %in% named), "prior",
+  rank <- rank_of_model(x, model, populations)
+  abort_if(isTRUE(rank$rank < rank$parameters) && !all(x$raters %in% named), "prior",
     "So few raters and populations cannot show which errors raters share: the model has
-     {found$parameters} parameters, of which ratings determine {found$rank}.",
+     {rank$parameters} parameters, of which ratings determine {rank$rank}.",
     i = "Say what is known of all raters, with {.fun rater_prior}; or give more raters, or
          populations with base rates of their own.")
-  found
+  rank
 }
 
 warn_dependence <- function(fit) {
-  found <- fit$learnable
-  if (!is.null(found)) {
+  rank <- fit$learnable
+  if (!is.null(rank)) {
     at <- drop_null(law_of_values(fit, colMeans(fit$draws)))
     if (fit$model$accuracy == "common") at$matrices <- at$matrices[1L]
-    if (fit$model$errors == "uniform") at$matrices <- lapply(at$matrices, function(m) m[[1L]])
-    here <- rank_of_model(fit$x, fit$model, nrow(at$base_rates), list(at))
-    found$rank <- min(found$rank, here$rank)
+    if (fit$model$errors == "uniform") at$matrices <- lapply(at$matrices, `[[`, 1L)
+    at_mean <- rank_of_model(fit$x, fit$model, nrow(at$base_rates), list(at))
+    rank$rank <- min(rank$rank, at_mean$rank)
   }
   warn_fallible("dependence", c(
     "Ratings alone do not show which errors raters share: other models may fit as well and give
      other accuracies.",
-    if (!is.null(found) && found$rank < found$parameters) c(
+    if (isTRUE(rank$rank < rank$parameters)) c(
       "x" = "{.val {Filter(is_shared_term, fit$terms$term)}} cannot be learnt from these data (rank
-             {found$rank} of {found$parameters} parameters): only their priors say what they are."
+             {rank$rank} of {rank$parameters} parameters): only their priors say what they are."
     ),
     "i" = "Report what {.fun compare_models} gives. Only known truths can decide."
-  ), rank = found$rank, parameters = found$parameters)
+  ), rank = rank$rank, parameters = rank$parameters)
 }

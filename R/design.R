@@ -167,14 +167,12 @@ lehner_design <- function(figure, system = c(0.1, 0.3, 0.5, 0.7, 0.9)) {
 }
 
 design_lines <- function(x, kind, broken) {
-  accuracy <- split(given_accuracies(x), kind)
+  accuracy <- given_accuracies(x)
+  by_kind <- split(paste(names(accuracy), "=", accuracy), kind)
   missing <- percent(x$missing)
   if (!all_same(missing)) missing <- shorten(paste(names(x$raters), missing))
   c(
-    vapply(names(accuracy), function(kind) {
-      given <- shorten(paste(names(accuracy[[kind]]), "=", accuracy[[kind]]))
-      paste0("Accuracy of ", kind, "s: ", given)
-    }, ""),
+    paste0("Accuracy of ", names(by_kind), "s: ", vapply(by_kind, shorten, "")),
     paste("Base rates:", switch(x$law,
       fixed = shorten(paste(x$categories, decimals(x$base_rates))),
       uniform = "uniform numbers, normalised, drawn for each panel",
@@ -213,7 +211,7 @@ design_violations <- function(x) {
   whose <- function(shared) if (shared || n_systems(x) == 0L) "" else ", of raters only"
   given <- judges[lengths(x$matrices) > 0L & !judges %in% x$by_kind]
   copying <- x$copying[x$copying$probability > 0, ]
-  of_judges <- function(x) {
+  list_judges <- function(x) {
     shorten(paste(judges, "=", format(signif(x, 3L), trim = TRUE, drop0trailing = TRUE))[x != 0])
   }
   c(
@@ -236,8 +234,8 @@ design_violations <- function(x) {
       judges[copying$to], "repeats", paste0(signif(100 * copying$probability, 3L), "%"),
       "of the answers of", judges[copying$from]
     ), most = 4L),
-    if (any(x$loading != 0)) paste("errors are correlated, by loadings", of_judges(x$loading)),
-    if (any(x$drift != 0)) paste("accuracy drifts over the cases by", of_judges(x$drift))
+    if (any(x$loading != 0)) paste("errors are correlated, by loadings", list_judges(x$loading)),
+    if (any(x$drift != 0)) paste("accuracy drifts over the cases by", list_judges(x$drift))
   )
 }
 
@@ -260,8 +258,8 @@ keep_system <- function(design, system) {
   design$copying <- copying
   design$hidden <- unname(design$systems[setdiff(judges, kept) - raters])
   design$systems <- design$systems[system]
-  of_judges <- c("matrices", "loading", "drift")
-  design[of_judges] <- lapply(design[of_judges], `[`, judges)
+  by_judge <- c("matrices", "loading", "drift")
+  design[by_judge] <- lapply(design[by_judge], `[`, judges)
   design
 }
 
@@ -296,21 +294,21 @@ even_matrix <- function(accuracy, n, dispersion) {
 
 check_kinds <- function(covariates, difficulty, judges, given) {
   weight <- if (is.data.frame(covariates)) covariates[["weight"]]
-  others <- setdiff(names(covariates), "weight")
-  reserved <- intersect(others, reserved_names)
+  columns <- setdiff(names(covariates), "weight")
+  reserved <- intersect(columns, reserved_names)
   ok <- is.numeric(weight) && isTRUE(all(weight >= 0)) && abs(sum(weight) - 1) <= 1e-8 &&
-    !all(others %in% judges) && length(reserved) == 0L
+    !all(columns %in% judges) && length(reserved) == 0L
   abort_argument_if(!ok, "covariates",
     "must be a data frame with a row per kind of case: {.val weight}, probabilities that sum to one,
         columns of covariates, and columns with names of raters or systems.",
     x = if (length(reserved) > 0L) "A covariate cannot be called {reserved[[1L]]}." else
       if (is.numeric(weight)) "Weights are {format(weight, digits = 4L)}." else
         "It is {describe(covariates)}.")
-  for (judge in intersect(judges, others)) check_probabilities(covariates[[judge]], judge, 1L)
+  for (judge in intersect(judges, columns)) check_probabilities(covariates[[judge]], judge, 1L)
   abort_argument_if(!identical(difficulty, 0), "difficulty",
     "{.arg difficulty} cannot be combined with {.arg covariates}.",
     i = "Give accuracies of raters and systems for each kind of case in {.arg covariates}.")
-  twice <- intersect(others, given)
+  twice <- intersect(columns, given)
   abort_argument_if(twice, "matrices",
     "{.arg matrices} and {.arg covariates} must name different raters and systems.",
     x = "Both have {.val {twice}}.")
@@ -346,20 +344,15 @@ check_kinds <- function(covariates, difficulty, judges, given) {
 NULL
 
 schema_of.rater_model <- function(x) { # nolint: object_name.
-  property <- c("accuracy", "errors", "difficulty", "system")
-  value <- unlist(x[property], use.names = FALSE)
-  origin <- c("common", "uniform", "none", NA)
-  if (has_formula(x)) {
-    property <- c(property, "base_rates")
-    value <- c(value, formula_text(x))
-    origin <- c(origin, NA)
-  }
+  arguments <- x[c("accuracy", "errors", "difficulty", "system")]
+  value <- unlist(c(arguments, base_rates = if (has_formula(x)) formula_text(x)))
+  k_model <- c("common", "uniform", "none", NA, NA)[seq_along(value)]
   prior <- if (length(x$prior) == 0L) "none" else if (is_pooled(x)) "pooled" else
     if (identical(x$prior, weak_prior)) "weak" else "own"
-  new_schema(
-    list(table = tibble::tibble(property = property, value = value, holds = value == origin)),
-    c(x[c("accuracy", "errors", "difficulty", "system")], prior = prior), format(x)
+  table <- tibble::tibble(
+    property = names(value), value = unname(value), holds = unname(value == k_model)
   )
+  new_schema(list(table = table), c(arguments, prior = prior), format(x))
 }
 
 schema_of.rater_design <- function(x) { # nolint: object_name.

@@ -38,17 +38,22 @@ no_such_answer <- "the system never gives this answer"
 of_one_kind <- "no case, or every case, is of this category"
 
 # A metric of one category against the rest. `kernel`: a formula of tp, fn, fp and tn, in any unit,
-# and of the `settings`.
+# of `rates_of_counts`, and of the `settings`.
 category_metric <- function(id, title, kernel, ..., reference = by_name, settings = character()) {
   given <- c("tp", "fn", "fp", "tn", settings)
   arguments <- stats::setNames(rep(list(rlang::missing_arg()), length(given)), given)
-  kernel <- rlang::new_function(arguments, rlang::f_rhs(kernel), topenv())
+  kernel <- rlang::new_function(c(arguments, rates_of_counts), rlang::f_rhs(kernel), topenv())
   new_metric(id, title, reference, kernel, settings = settings, ...)
 }
 
+# Computed only if a kernel uses them.
+rates_of_counts <- alist(
+  sens = ratio_of(tp, tp + fn), spec = ratio_of(tn, tn + fp), ppv = ratio_of(tp, tp + fp)
+)
+
 ratio_of <- function(part, whole) part / replace(whole, whole <= 0, NaN)
 
-share_of <- function(part, rest) ratio_of(part, part + rest)
+share_of <- function(part, remainder) ratio_of(part, part + remainder)
 
 # Makes a value undefined if one of several ratios is.
 where_known <- function(value, ...) value + 0 * Reduce(`*`, list(...))
@@ -150,49 +155,46 @@ built_in_metrics <- by_id(list(
     gradient = function(table) steps_of_table(table) <= 1, ordered = TRUE
   ),
   category_metric(
-    "recall", "Recall", ~ ratio_of(tp, tp + fn), drops = "caseless",
+    "recall", "Recall", ~sens, drops = "caseless",
     default = TRUE, undefined = no_such_case
   ),
   category_metric(
-    "sens", "Sensitivity", ~ ratio_of(tp, tp + fn), drops = "caseless",
+    "sens", "Sensitivity", ~sens, drops = "caseless",
     same_as = "recall", undefined = no_such_case
   ),
   category_metric(
-    "spec", "Specificity", ~ ratio_of(tn, tn + fp), drops = "undefined",
+    "spec", "Specificity", ~spec, drops = "undefined",
     undefined = "every case is of this category"
   ),
   category_metric(
-    "precision", "Precision", ~ ratio_of(tp, tp + fp), drops = "caseless", share = "answer",
+    "precision", "Precision", ~ppv, drops = "caseless", share = "answer",
     default = TRUE, undefined = no_such_answer
   ),
   # By Bayes' theorem it needs sensitivity and specificity, so it is undefined if one of them is.
   category_metric(
-    "ppv", "Positive predictive value",
-    ~ where_known(ratio_of(tp, tp + fp), ratio_of(tp, tp + fn), ratio_of(tn, tn + fp)),
+    "ppv", "Positive predictive value", ~ where_known(ppv, sens, spec),
     same_as = "precision", share = "answer",
     undefined = paste0(no_such_answer, ", or ", of_one_kind)
   ),
   category_metric(
-    "npv", "Negative predictive value",
-    ~ where_known(ratio_of(tn, tn + fn), ratio_of(tp, tp + fn), ratio_of(tn, tn + fp)),
+    "npv", "Negative predictive value", ~ where_known(ratio_of(tn, tn + fn), sens, spec),
     undefined = paste0("the system gives no other answer, or ", of_one_kind)
   ),
   category_metric(
     "f_meas", "F measure",
     ~ where_known(
-      ratio_of((1 + beta^2) * tp, (1 + beta^2) * tp + beta^2 * fn + fp),
-      ratio_of(tp, tp + fn), ratio_of(tp, tp + fp)
+      ratio_of((1 + beta^2) * tp, (1 + beta^2) * tp + beta^2 * fn + fp), sens, ppv
     ),
     reference = "van Rijsbergen (1979), Information Retrieval", settings = "beta",
     drops = "caseless", default = TRUE, undefined = paste0(no_such_case, ", or ", no_such_answer)
   ),
   category_metric(
-    "bal_accuracy", "Balanced accuracy", ~ (ratio_of(tp, tp + fn) + ratio_of(tn, tn + fp)) / 2,
+    "bal_accuracy", "Balanced accuracy", ~ (sens + spec) / 2,
     reference = "Brodersen et al. (2010), doi:10.1109/ICPR.2010.764", default = TRUE,
     undefined = of_one_kind
   ),
   category_metric(
-    "j_index", "Youden's J", ~ ratio_of(tp, tp + fn) + ratio_of(tn, tn + fp) - 1,
+    "j_index", "Youden's J", ~ sens + spec - 1,
     reference = "Youden (1950), Cancer 3, 32-35", lower = -1, drops = "undefined",
     undefined = of_one_kind
   ),

@@ -3,19 +3,19 @@
 # the cell is known, for other cases ratings predict it. The mean contribution over all cases,
 # corrected by gold like any other mean, has the variance of the metric of the corrected table.
 
-# `found`: rows of system `s` from ratings only, with `sampling` and `hidden` errors.
-metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
+# `rows`: those of system `s` from ratings only, with `sampling` and `hidden` errors.
+metrics_with_gold <- function(rows, estimate, plan, s, interval, conf_level) {
   evidence <- estimate$gold$evidence
   part <- gold_tables(evidence, s, n_categories(plan))
   ends <- ranges_of_plan(plan)
   x <- NULL
-  lack <- rep_len(unname(why_no_gold(estimate, s) %||% NA_character_), nrow(found))
+  lack <- rep_len(unname(why_no_gold(estimate, s) %||% NA_character_), nrow(rows))
   still <- FALSE
   if (!is.null(part)) {
     if (part$all_known) {
       columns <- c("estimate", "reason")
-      found[columns] <- point_rows(estimate, plan, part$gold_table * part$gold, s)[columns]
-      found[is.na(found$estimate), interval_columns] <- NA_real_
+      rows[columns] <- point_rows(estimate, plan, part$gold_table * part$gold, s)[columns]
+      rows[is.na(rows$estimate), interval_columns] <- NA_real_
     }
     ends <- ranges_of_margins(ends, part$start, plan)
     slope <- unit_slopes(metric_slopes(plan, part$start), ends)
@@ -23,60 +23,49 @@ metrics_with_gold <- function(found, estimate, plan, s, interval, conf_level) {
     x <- gold_metrics(part, slope, plan, ends)
     lack <- why_no_metrics(part, slope, plan, x)
   }
-  alone <- unit_rows(found, ends)
-  column <- columns_of_shares(plan)
-  at <- which(!is.na(column))
+  prior <- unit_rows(rows, ends)
+  # Rows that are shares of a known number of cases are measured like accuracies. Column 1 is the
+  # accuracy, a share of all cases. Others are precisions, shares of the cases with an answer.
+  column <- 1L + ifelse(field_of_rows(plan, "share") == "answer",
+    match(plan$rows$category, plan$categories), 0L)
+  at <- which(field_of_rows(plan, "share") != "" & !is.na(column))
   if (!is.null(evidence) && length(at) > 0L) {
-    share <- gold_shares(evidence, s, column[at], n_categories(plan))
+    answer <- evidence$answer[, s]
+    evidence$answer <- cbind(answer, answer * outer(answer, seq_len(n_categories(plan)), `==`))
+    share <- gold_accuracy(evidence, column[at])
     measured <- at[share$known]
     lack[setdiff(at[is.na(lack[at])], measured)] <- only_some_drawn
     lack[measured] <- NA
     for (field in setdiff(names(share), c("rest", "answers", "known"))) {
-      x[[field]] <- replace(x[[field]] %||% rep(NA_real_, nrow(found)), measured, share[[field]])
+      x[[field]] <- replace(x[[field]] %||% rep(NA_real_, nrow(rows)), measured, share[[field]])
     }
-    whole <- which(column == 1L)
-    alone <- Map(replace, alone, list(whole), estimates_from_ratings(estimate, s)[names(alone)])
+    whole <- at[column[at] == 1L]
+    prior <- Map(replace, prior, list(whole), estimates_from_ratings(estimate, s)[names(prior)])
   }
-  measured_rows(found, x, alone, lack, ends, estimate, interval, conf_level, still)
+  measured_rows(rows, x, prior, lack, ends, estimate, interval, conf_level, still)
 }
 
-# Rows of the plan that are shares of a known number of cases: 1 for accuracy, a share of all cases;
-# above 1 for the precision of each category, a share of cases with the answer. NA for other rows.
-columns_of_shares <- function(plan) {
-  share <- vapply(plan$records, `[[`, "", "share")[plan$rows$metric]
-  place <- match(plan$rows$category, plan$categories)
-  place[share == "cases"] <- 0L
-  place[share == ""] <- NA
-  1L + place
-}
-
-gold_shares <- function(evidence, s, column, n) {
-  answer <- evidence$answer[, s]
-  evidence$answer <- cbind(answer, answer * outer(answer, seq_len(n), `==`))
-  gold_accuracy(evidence, column)
-}
-
-# `x`: measurement of each row by gold cases (see correct_mean()). `alone`: prediction from ratings
+# `x`: measurement of each row by gold cases (see correct_mean()). `prior`: prediction from ratings
 # without gold. Both are on the unit scale. `lack`: reason why gold does not measure a row, or NA.
 # `still`: rows that need no gold.
-measured_rows <- function(found, x, alone, lack, ends, estimate, interval, conf_level,
+measured_rows <- function(rows, x, prior, lack, ends, estimate, interval, conf_level,
                           still = FALSE) {
   # Gold also measures quantities that are not identified from one rater.
-  rows <- (!is.na(found$estimate) | is_one_rater(estimate$fit$x)) & !still
-  lack <- rep_len(unname(lack), nrow(found))
-  found[rows, interval_columns] <- NA_real_
-  found$reason[rows] <- ifelse(is.na(lack), why_no_clusters(x), paste0(no_interval, lack))[rows]
-  known <- which(rows & is.na(lack))
-  if (length(known) == 0L) return(found)
+  wanted <- (!is.na(rows$estimate) | is_one_rater(estimate$fit$x)) & !still
+  lack <- rep_len(unname(lack), nrow(rows))
+  rows[wanted, interval_columns] <- NA_real_
+  rows$reason[wanted] <- ifelse(is.na(lack), why_no_clusters(x), paste0(no_interval, lack))[wanted]
+  known <- which(wanted & is.na(lack))
+  if (length(known) == 0L) return(rows)
   some <- function(fields) lapply(fields, `[`, known)
   settings <- c(estimate$gold$settings, conf_level = conf_level)
   columns <- c("estimate", interval_columns)
   record <- accuracy_intervals[[interval]]
-  unit <- do.call(cbind, record$gold$share(some(x), some(alone), settings)[columns])
+  unit <- do.call(cbind, record$gold$share(some(x), some(prior), settings)[columns])
   ends <- ends[known, , drop = FALSE]
   value <- unit * widths(ends) + outer(ends[, 1L], columns != "std.error")
-  found[known, columns] <- as.data.frame(value)
-  found
+  rows[known, columns] <- as.data.frame(value)
+  rows
 }
 
 # Smallest value of metrics that can be negative, for two categories: truths and answers agree as
@@ -88,15 +77,16 @@ ranges_of_margins <- function(ends, table, plan) {
   truth <- rowSums(table)
   right <- pmax(0, truth + colSums(table) - 1)
   least <- metric_values(plan, c(right[[1L]], truth - right, right[[2L]]))
-  ends[, 1L] <- ifelse(ends[, 1L] < 0 & !is.na(least), least, ends[, 1L])
+  lower <- ends[, 1L] < 0 & !is.na(least)
+  ends[lower, 1L] <- least[lower]
   ends
 }
 
 # Estimates from ratings only, on the unit scale.
-unit_rows <- function(found, ends) {
+unit_rows <- function(rows, ends) {
   list(
-    estimate = to_unit(found$estimate, ends), std.error = found$std.error / widths(ends),
-    bias = found$hidden / widths(ends)
+    estimate = to_unit(rows$estimate, ends), std.error = rows$std.error / widths(ends),
+    bias = rows$hidden / widths(ends)
   )
 }
 
@@ -122,15 +112,15 @@ gold_tables <- function(evidence, s, n) {
 
 # Mean probability of each cell over patterns `at` with weights `w`, predicted from ratings.
 predicted_table <- function(part, at, w) {
-  of_answer <- outer(part$answer[at], seq_len(ncol(part$predicted)), `==`)
-  as.vector(crossprod(of_answer * w, part$predicted[at, , drop = FALSE])) / sum(w)
+  answered <- outer(part$answer[at], seq_len(ncol(part$predicted)), `==`)
+  as.vector(crossprod(answered * w, part$predicted[at, , drop = FALSE])) / sum(w)
 }
 
 # Which metrics (columns of `slope`) depend only on the answers?
 uses_answers_only <- function(slope) {
   n <- sqrt(nrow(slope))
-  of_answer <- slope[rep(seq_len(n), n), , drop = FALSE]
-  colSums(abs(slope - of_answer) >= 1e-9) %in% 0 & colSums(abs(slope) >= 1e-9) > 0
+  first_truth <- slope[rep(seq_len(n), n), , drop = FALSE]
+  colSums(abs(slope - first_truth) >= 1e-9) %in% 0 & colSums(abs(slope) >= 1e-9) > 0
 }
 
 # Slopes on the unit scale, cells x rows of the plan.
@@ -159,15 +149,16 @@ gold_metrics <- function(part, slope, plan, ends) {
 # `predicted`. `scale`: see correct_mean(). `steepest`: see as_share(). `value`: a function of
 # corrected means and slopes that returns the quantities on the unit scale.
 gold_influence <- function(part, predicted, influence, scale, steepest, value) {
-  columns <- lapply(seq_along(steepest), function(i) {
+  columns <- vapply(seq_along(steepest), function(i) {
     g <- influence(i)
-    list(y = g[cbind(part$at, part$truth)], q = rowSums(predicted * g))
-  })
-  of <- function(field) do.call(cbind, lapply(columns, `[[`, field))
+    c(g[cbind(part$at, part$truth)], rowSums(predicted * g))
+  }, numeric(length(part$at) + nrow(predicted)))
+  of_gold <- seq_along(part$at)
   correct <- function(...) correct_mean(..., scale = scale)
-  x <- gold_quantity(part, of("y"), of("q"), correct, function(x) {
-    as_share(x, value(x$estimate, x$slope), value(x$alone, 0 * x$slope), steepest)
-  })
+  x <- gold_quantity(
+    part, columns[of_gold, , drop = FALSE], columns[-of_gold, , drop = FALSE], correct,
+    function(x) as_share(x, value(x$estimate, x$slope), value(x$alone, 0 * x$slope), steepest)
+  )
   x[setdiff(names(x), c("rest", "answers"))]
 }
 
@@ -193,16 +184,16 @@ as_share <- function(x, value, alone, steepest) {
   }
   value[x$variance <= 1e-18] <- NA
   cases <- x$gold * variance_of_share(x$gold) / x$variance
-  own <- variance_of_share(pmin(most_information, pmax(x$gold, cases)))
+  variance <- variance_of_share(pmin(most_information, pmax(x$gold, cases)))
   least <- x$gold / steepest
-  open <- pmin(value, 1 - value) * least < 0.5 | least < cases_of_a_share
-  open <- which(open & own / x$variance > 1 / steepest)
-  own[open] <- variance_of_share(least)[open]
-  x$variance[open] <- (own * steepest)[open]
-  more <- x$variance / own
+  few <- pmin(value, 1 - value) * least < 0.5 | least < cases_of_a_share
+  few <- which(few & variance / x$variance > 1 / steepest)
+  variance[few] <- variance_of_share(least)[few]
+  x$variance[few] <- (variance * steepest)[few]
+  more <- x$variance / variance
   x$estimate <- value
   x$alone <- x$seen <- alone
-  x$variance <- own
+  x$variance <- variance
   x$ratio <- x$ratio * more
   x$design <- x$design * more
   x$at_hand <- more
@@ -232,15 +223,10 @@ why_no_metrics <- function(part, slope, plan, x) {
 why_no_rows <- function(plan, x, expected, words, absent) {
   vapply(seq_along(x$estimate), function(i) {
     category <- plan$rows$category[[i]]
-    of <- if (is.na(category)) expected else plan$categories == category
-    lacks <- plan$categories[of & absent(i)]
-    if (length(lacks) > 0L) {
-      sprintf(words, lacks[[1L]])
-    } else if (is.na(x$estimate[[i]])) {
-      "gold cases do not vary in it"
-    } else {
-      NA_character_
-    }
+    needed <- if (is.na(category)) expected else plan$categories == category
+    lacks <- plan$categories[needed & absent(i)]
+    if (length(lacks) > 0L) return(sprintf(words, lacks[[1L]]))
+    if (is.na(x$estimate[[i]])) "gold cases do not vary in it" else NA_character_
   }, "")
 }
 
@@ -248,30 +234,30 @@ why_no_rows <- function(plan, x, expected, words, absent) {
 # Compares the influence of each gold case on the metric, given its truth (see metric-influence.R),
 # with the prediction from ratings.
 
-# `found`: rows of a system from ratings only, with `hidden` errors.
-score_metrics_with_gold <- function(found, estimate, plan, judge, interval, conf_level) {
+# `rows`: those of a system from ratings only, with `hidden` errors.
+score_metrics_with_gold <- function(rows, estimate, plan, judge, interval, conf_level) {
   part <- scored_gold(estimate, judge)
   ends <- ranges_of_plan(plan)
-  alone <- unit_rows(found, ends)
+  prior <- unit_rows(rows, ends)
   lack <- why_no_scored(estimate, part)
   x <- NULL
   if (is.na(lack)) {
-    x <- gold_scores(part, plan, judge, alone$estimate, ends)
+    x <- gold_scores(part, plan, judge, prior$estimate, ends)
     lack <- why_no_scores(part, plan, judge, x)
   }
-  found <- measured_rows(found, x, alone, lack, ends, estimate, interval, conf_level)
-  lower_limits_by_gaps(found, plan, judge, normal_quantile(conf_level))
+  rows <- measured_rows(rows, x, prior, lack, ends, estimate, interval, conf_level)
+  lower_limits_by_gaps(rows, plan, judge, normal_quantile(conf_level))
 }
 
 # Gold among the scored cases of a system: `at`, their positions; other fields as in gold_part().
 scored_gold <- function(estimate, judge) {
   gold <- estimate$gold
   place <- match(gold$case, judge$at)
-  one <- rep.int(which(!is.na(place)), judge$v[place[!is.na(place)]])
-  w <- drawn_weight(gold, one)
+  copies <- rep.int(which(!is.na(place)), judge$v[place[!is.na(place)]])
+  w <- drawn_weight(gold, copies)
   list(
-    at = place[one], truth = gold$truth[one], w = w, gold = length(one), weight = judge$v,
-    cluster = estimate$options$cluster[gold$case[one]],
+    at = place[copies], truth = gold$truth[copies], w = w, gold = length(copies),
+    weight = judge$v, cluster = estimate$options$cluster[gold$case[copies]],
     stands = stand_for(as.matrix(judge$v), as.matrix(w), !is.null(gold$probability))
   )
 }
@@ -279,33 +265,31 @@ scored_gold <- function(estimate, judge) {
 # `start`: estimates from ratings only, on the unit scale.
 gold_scores <- function(part, plan, judge, start, ends) {
   influence <- Map(`/`, score_influence(plan, judge$book, judge$w, judge$v), widths(ends))
-  mean_of <- function(x) sum(judge$v * rowSums(x)) / sum(judge$v)
-  middle <- vapply(influence, function(g) mean_of(judge$w * g), 0)
-  varies <- vapply(influence, function(g) mean_of(judge$p * (g - mean_of(judge$w * g))^2), 0)
-  linear <- vapply(plan$records, `[[`, NA, "linear")[plan$rows$metric]
+  middle <- vapply(influence, mean_loss, 0, judge$w, judge$v)
+  varies <- unlist(Map(function(g, m) mean_loss((g - m)^2, judge$p, judge$v), influence, middle))
+  linear <- field_of_rows(plan, "linear")
   by_row <- function(i) influence[[i]]
   # Few gold cases may not show how much the influence varies.
   scale <- function(mean, spread, gold) {
     (gold * spread + prior_cases * varies) / (gold + prior_cases)
   }
   gold_influence(part, judge$p, by_row, scale, 0 * varies, function(mean, slope) {
-    moved <- vapply(seq_along(slope), function(i) {
-      if (linear[[i]]) return(NA_real_)
+    value <- clip01(start + mean - middle)
+    for (i in which(!linear)) {
       w <- gold_weights(part, judge, slope[[i]])
-      score_values(plan, judge$book, w, judge$v)[[i]]
-    }, 0)
-    ifelse(linear, clip01(start + mean - middle), to_unit(moved, ends))
+      moved <- score_values(plan, judge$book, w, judge$v)[[i]]
+      value[[i]] <- to_unit(moved, ends[i, , drop = FALSE])
+    }
+    value
   })
 }
 
 # Weights of truths, with the correction by the truths of gold cases.
 gold_weights <- function(part, judge, slope) {
   out <- slope * judge$p
-  rest <- -out[part$at, , drop = FALSE]
-  place <- cbind(seq_along(part$at), part$truth)
-  rest[place] <- rest[place] + 1
+  off <- outer(part$truth, seq_len(ncol(out)), `==`) - out[part$at, , drop = FALSE]
   share <- part$w / sum(part$w) * sum(judge$v) / judge$v[part$at]
-  out + apply(rest * share, 2L, rowsum_codes, code = part$at, n = nrow(out))
+  out + apply(off * share, 2L, rowsum_codes, code = part$at, n = nrow(out))
 }
 
 why_no_scored <- function(estimate, part) {
@@ -321,7 +305,7 @@ why_no_scored <- function(estimate, part) {
 }
 
 why_no_scores <- function(part, plan, judge, x) {
-  by_category <- vapply(plan$records, `[[`, "", "form")[plan$rows$metric] == "category"
+  by_category <- field_of_rows(plan, "form") == "category"
   expected <- colSums(judge$p * judge$v) >= few_cases
   why_no_rows(plan, x, expected, "no gold case is of category %s", function(i) {
     by_category[[i]] & !seq_along(expected) %in% part$truth

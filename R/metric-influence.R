@@ -27,8 +27,8 @@ metric_slopes <- function(plan, table) {
 slope_of <- function(slopes, i, all = FALSE) {
   at <- sum(slopes$whole[seq_len(i)] == slopes$whole[[i]])
   if (slopes$whole[[i]]) return(slopes$cells[, at])
-  of <- matrix(slopes$sums[, at], ncol = 3L)
-  square <- outer(of[, 1L], of[, 2L], `+`) + diag(of[, 3L], slopes$n)
+  parts <- matrix(slopes$sums[, at], ncol = 3L)
+  square <- outer(parts[, 1L], parts[, 2L], `+`) + diag(parts[, 3L], slopes$n)
   replace(as.vector(t(square)), !all & !slopes$there, 0)
 }
 
@@ -69,43 +69,41 @@ slopes_of_cells <- function(record, plan, table) {
   truth <- rep(seq_len(n_categories(plan)), each = n_categories(plan))
   cells <- record$cells
   whole <- rowsum(table, truth)[truth[cells]]
-  off <- outer(seq_along(table), cells, `==`) - rep(table[cells] / whole, each = length(table))
-  off * outer(truth, truth[cells], `==`) / rep(whole, each = length(table))
+  by_cell <- function(value) rep(value, each = length(table))
+  off <- outer(seq_along(table), cells, `==`) - by_cell(table[cells] / whole)
+  off * outer(truth, truth[cells], `==`) / by_cell(whole)
 }
 
 # Derivative from the values at 0, half a step and a step.
 one_sided <- function(value) (4 * value[, 2L] - value[, 3L] - 3 * value[, 1L]) / slope_step
 
-# Numerical slopes of user-defined kernels, table by table.
-numeric_slopes <- function(record, plan, table, there) {
-  slope <- numeric(length(table))
-  size <- ceiling(most_in_block / length(table))
-  for (cells in split(there, ceiling(seq_along(there) / size))) {
-    more <- outer(cells, seq_along(table), `==`)
-    values <- lapply(c(0, 0.5, 1) * slope_step, function(h) {
-      values_of_tables(record, plan, (1 - h) * rep(table, each = length(cells)) + h * more)
-    })
-    slope[cells] <- one_sided(do.call(cbind, values))
-  }
-  slope
+# Numerical slopes of user-defined kernels, cell by cell.
+numeric_slopes <- function(record, plan, table, cells) {
+  steps <- c(0, 0.5, 1) * slope_step
+  slope <- vapply(cells, function(cell) {
+    moved <- outer(1 - steps, table) + outer(steps, seq_along(table) == cell)
+    one_sided(t(values_of_tables(record, plan, moved)))
+  }, 0)
+  replace(0 * table, cells, slope)
 }
 
 # Slopes of averages, then of categories. Kernels are evaluated with slightly more of one kind of
 # case in each category at a time.
 slopes_of_categories <- function(record, plan, parts) {
   n <- length(parts$tp)
-  of <- kernel_slopes(record, plan, parts, diag(4L))
-  slope <- replace(of$slope, !is.na(of$value) & !is.finite(of$slope), 0)
-  each <- rbind(
+  of_kernel <- kernel_slopes(record, plan, parts, diag(4L))
+  value <- of_kernel$value
+  slope <- replace(of_kernel$slope, !is.na(value) & !is.finite(of_kernel$slope), 0)
+  by_category <- rbind(
     diag(slope[, 2L] - slope[, 4L], n) + rep(slope[, 4L], each = n),
     diag(slope[, 3L] - slope[, 4L], n),
     diag(slope[, 1L] - slope[, 2L] - slope[, 3L] + slope[, 4L], n)
   )
   averages <- lapply(plan$averages, function(average) {
     if (average == "micro") return(micro_slope(record, plan, parts))
-    mean_slope(each, of$value, average == "macro_weighted", parts$tp + parts$fn, record$drops)
+    mean_slope(by_category, value, average == "macro_weighted", parts$tp + parts$fn, record$drops)
   })
-  do.call(cbind, c(averages, list(each)))
+  do.call(cbind, c(averages, list(by_category)))
 }
 
 # Slopes for one more case of each kind. `more`: what it adds to tp, fn, fp and tn, a column per
@@ -121,12 +119,12 @@ kernel_slopes <- function(record, plan, parts, more) {
 }
 
 # See averages_of(). Weights are shares of truths, which also depend on the table.
-mean_slope <- function(each, value, weighted, cases, drops) {
+mean_slope <- function(by_category, value, weighted, cases, drops) {
   weight <- weights_in_mean(value, weighted, cases, drops)
   still <- weight == 0 | (drops == "caseless" & is.na(value))
-  each[, still] <- 0
+  by_category[, still] <- 0
   value[still] <- 0
-  slope <- as.vector(each %*% weight) / sum(weight)
+  slope <- as.vector(by_category %*% weight) / sum(weight)
   if (weighted) {
     off <- (value - sum(value * weight) / sum(weight)) / sum(weight)
     slope <- slope + c(replace(off, weight == 0, 0), numeric(2L * length(value)))
@@ -137,13 +135,14 @@ mean_slope <- function(each, value, weighted, cases, drops) {
 # Right cases are true positives of one category and true negatives of all others.
 micro_slope <- function(record, plan, parts) {
   n <- length(parts$tp)
-  of <- kernel_slopes(record, plan, lapply(parts, sum), cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2)))
-  rep(c(of$slope[[2L]], 0, of$slope[[1L]] - of$slope[[2L]]), each = n)
+  more <- cbind(c(1, 0, 0, n - 1), c(0, 1, 1, n - 2))
+  slope <- kernel_slopes(record, plan, lapply(parts, sum), more)$slope
+  rep(c(slope[[2L]], 0, slope[[1L]] - slope[[2L]]), each = n)
 }
 
 # Influence of each case on a metric of scores: n times its derivative with respect to the weight of
 # the case for each category, cases x categories. Like the kernels of metric-scores.R, these
-# functions return a list of `whole` and `each`.
+# functions return a list of `whole` and `by_category`.
 
 # Influence on auc_of_weights(): `a` by the weights of one kind, `b` by those of the other.
 auc_influence <- function(order, a, b, v) {
@@ -168,13 +167,13 @@ roc_auc_influence <- function(book, w, v, settings) {
   whole <- 0 * w
   pairs <- pairs_there(w, v)
   for (ij in pairs) {
-    of <- auc_influence(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
-    whole[, ij] <- whole[, ij] + cbind(of$a, of$b) / length(pairs)
+    moved <- auc_influence(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
+    whole[, ij] <- whole[, ij] + do.call(cbind, moved) / length(pairs)
   }
-  list(whole = whole, each = if (n > 2L) lapply(seq_len(n), function(k) {
-    of <- auc_influence(book$order[[k]], w[, k], 1 - w[, k], v)
-    out <- matrix(of$b, length(v), n)
-    out[, k] <- of$a
+  list(whole = whole, by_category = if (n > 2L) lapply(seq_len(n), function(k) {
+    moved <- auc_influence(book$order[[k]], w[, k], 1 - w[, k], v)
+    out <- matrix(moved$b, length(v), n)
+    out[, k] <- moved$a
     out
   }))
 }
@@ -183,36 +182,31 @@ roc_auc_influence <- function(book, w, v, settings) {
 # `average`: is precision constant between thresholds (average precision) or linear?
 precision_influence <- function(average) {
   function(book, w, v, settings) {
-    list(each = lapply(seq_len(ncol(w)), function(k) {
+    list(by_category = lapply(seq_len(ncol(w)), function(k) {
       order <- book$order[[k]]
-      a <- w[, k]
-      own <- diff(c(0, weight_above(order, a * v)))
+      hit <- w[, k] * v
       cases <- weight_above(order, v)
-      hits <- weight_above(order, a * v)
+      hits <- weight_above(order, hit)
+      tied <- diff(c(0, hits))
       precision <- hits / cases
       middle <- if (average) precision else (precision + c(1, precision[-length(precision)])) / 2
       # Sums over this threshold and all later ones.
       onwards <- function(x) {
         before <- if (average) x else c(0, x[-length(x)])
-        rev(cumsum(rev(own * (x + before) / 2))) - if (average) 0 else own * before / 2
+        rev(cumsum(rev(tied * (x + before) / 2))) - if (average) 0 else tied * before / 2
       }
       later <- onwards(hits / cases^2)
       by_case <- function(by_tie) {
-        sum(v) / sum(a * v) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
+        sum(v) / sum(hit) * rep(by_tie, diff(c(0L, order$end)))[order(order$at)]
       }
       out <- matrix(by_case(-later), length(v), ncol(w))
-      hit <- middle + onwards(1 / cases) - later - sum(own * middle) / sum(a * v)
-      out[, k] <- by_case(hit)
+      out[, k] <- by_case(middle + onwards(1 / cases) - later - sum(tied * middle) / sum(hit))
       out
     }))
   }
 }
 
-of_losses <- function(losses, w, v) list(whole = losses - mean_loss(losses, w, v))
-
-brier_influence <- function(book, w, v, settings) of_losses(brier_losses(book$scores), w, v)
-
-log_loss_influence <- function(book, w, v, settings) of_losses(log_losses(book$scores), w, v)
+influence_on_loss <- function(loss, w, v) list(whole = loss - mean_loss(loss, w, v))
 
 # The derivative holds as long as gaps keep their signs.
 ece_influence <- function(book, w, v, settings) {
@@ -220,22 +214,23 @@ ece_influence <- function(book, w, v, settings) {
   score <- book$scores[cbind(seq_along(book$top), book$top)]
   side <- sign(table$gap)[match(bin_of_score(score, settings$bins), table$bin)]
   hit <- outer(book$top, seq_len(ncol(w)), `==`)
-  of_losses(side * (hit - score), w, v)
+  influence_on_loss(side * (hit - score), w, v)
 }
 
 # A list of influence matrices, one per row of a plan.
 score_influence <- function(plan, book, w, v) {
   share <- colSums(w * v) / sum(v) # the weights of a case sum to 1
   unlist(lapply(plan$records, function(record) {
-    of <- record$influence(book, w, v, plan$settings)
-    value <- record$kernel(book, w, v, plan$settings)$each
+    influence <- record$influence(book, w, v, plan$settings)
+    by_category <- influence$by_category
+    value <- record$kernel(book, w, v, plan$settings)$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
-        macro = Reduce(`+`, of$each) / length(of$each),
-        macro_weighted = Reduce(`+`, Map(`*`, of$each, share)) +
+        macro = Reduce(`+`, by_category) / length(by_category),
+        macro_weighted = Reduce(`+`, Map(`*`, by_category, share)) +
           rep(value - sum(value * share), each = length(v)),
-        of$whole
+        influence$whole
       )
-    }), of$each)
+    }), by_category)
   }), recursive = FALSE, use.names = FALSE)
 }

@@ -4,22 +4,22 @@
 metrics_of_table <- function(estimate, plan, interval, conf_level,
                              draws = table_draws(estimate, interval),
                              systems = seq_along(estimate$fit$x$systems)) {
-  alone <- without_gold(estimate)
-  counts <- if (has_posterior(alone)) confusion_counts(alone) # NULL: the method has no table
-  tables <- lapply(systems, function(s) {
-    found <- point_rows(alone, plan, counts[[s]], s)
-    used <- interval_from_ratings(estimate, interval)
-    found <- with_table_draws(found, alone, plan, counts[[s]], draws, s, used, conf_level)
+  from_ratings <- without_gold(estimate)
+  # NULL if the method has no table
+  counts <- if (has_posterior(from_ratings)) confusion_counts(from_ratings)
+  record <- interval_from_ratings(estimate, interval)
+  rows <- stack_rows(systems, function(s) {
+    rows <- point_rows(from_ratings, plan, counts[[s]], s)
+    rows <- with_table_draws(rows, from_ratings, plan, counts[[s]], draws, s, record, conf_level)
     if (measures_by_gold(estimate, interval)) {
-      metrics_with_gold(found, estimate, plan, s, interval, conf_level)
+      metrics_with_gold(rows, estimate, plan, s, interval, conf_level)
     } else {
-      with_estimated_accuracy(found, alone, interval, s, conf_level)
+      with_estimated_accuracy(rows, from_ratings, interval, s, conf_level)
     }
   })
-  found <- without_parts(stack_rows(tables))
-  constant <- found$system %in% estimate$fit$x$constant
-  found$reason[is.na(found$estimate) & constant] <- reason_constant_system
-  found
+  constant <- rows$system %in% estimate$fit$x$constant
+  rows$reason[is.na(rows$estimate) & constant] <- reason_constant_system
+  rows[setdiff(names(rows), c("sampling", "hidden", "cases"))]
 }
 
 # The accuracy times the share of cases that the system answered: its abstentions count as wrong.
@@ -35,8 +35,6 @@ accuracy_of_all <- function(estimate, plan, interval, conf_level) {
 }
 
 reason_constant_system <- "the system has no answers of its own"
-
-without_parts <- function(found) found[setdiff(names(found), c("sampling", "hidden", "cases"))]
 
 measures_by_gold <- function(estimate, interval) {
   !is.null(estimate$gold) && !is.null(accuracy_intervals[[interval]]$gold)
@@ -66,103 +64,92 @@ accuracy_only <- function(estimate) {
   paste0("method \"", estimate$options$method, "\" estimates accuracy only")
 }
 
-with_table_draws <- function(found, estimate, plan, counts, draws, s, record, conf_level) {
-  if (is.null(record$find)) return(found)
+with_table_draws <- function(rows, estimate, plan, counts, draws, s, record, conf_level) {
+  if (is.null(record$find)) return(rows)
   lack <- why_no_kind(record) %||% draws$reason
   if (!is.null(lack)) {
-    without_interval(found, lack)
+    without_interval(rows, lack)
   } else if (is.null(draws$values)) {
-    found
+    rows
   } else if (record$spread == "percentile") {
-    percentile_rows(found, estimate, plan, draws, s, conf_level)
+    percentile_rows(rows, estimate, plan, draws, s, conf_level)
   } else {
-    delta_rows(found, estimate, plan, counts, draws, s, conf_level)
+    delta_rows(rows, estimate, plan, counts, draws, s, conf_level)
   }
 }
 
-# Rows of one system without intervals.
+# Rows of system `s` without intervals.
 point_rows <- function(estimate, plan, counts, s) {
-  rows <- plan$rows
-  value <- rep(NA_real_, nrow(rows))
-  reason <- rep(NA_character_, nrow(rows))
-  if (is.null(counts)) {
-    reason[] <- accuracy_only(estimate)
-  } else if (anyNA(counts)) {
-    reason[] <- estimate$table$reason[[s]]
-  } else {
-    value <- metric_values(plan, as_shares(counts, n_categories(plan)))
-    reason[is.na(value)] <- undefined_reason(plan)[is.na(value)]
-  }
-  found <- metric_rows(
-    estimate, plan, estimate$table$system[[s]], value, estimate$table$n[[s]], reason
-  )
-  found[c("hidden", "sampling", "cases")] <- NA_real_
-  found
+  lack <- if (is.null(counts)) accuracy_only(estimate) else
+    if (anyNA(counts)) estimate$table$reason[[s]]
+  rows <- metric_rows(estimate, plan, s, estimate$table$n[[s]], lack,
+    metric_values(plan, as_shares(counts, n_categories(plan))))
+  rows[c("hidden", "sampling", "cases")] <- NA_real_
+  rows
 }
 
-# Rows of a system in the form of tidy(), without intervals.
-metric_rows <- function(estimate, plan, system, value, n, reason) {
+# Rows of system `s` in the form of tidy(), without intervals. `value` is evaluated unless there is
+# a reason (`lack`) why there are no values.
+metric_rows <- function(estimate, plan, s, n, lack, value) {
   rows <- plan$rows
+  value <- if (is.null(lack)) na_real(value) else NA_real_
   columns_tibble(
-    system = rep(system, nrow(rows)), metric = rows$metric, average = rows$average,
-    category = rows$category, estimate = na_real(value), std.error = NA_real_,
+    system = rep(estimate$table$system[[s]], nrow(rows)), metric = rows$metric,
+    average = rows$average, category = rows$category, estimate = value, std.error = NA_real_,
     conf.low = NA_real_, conf.high = NA_real_, n = n, method = estimate$options$method,
-    reason = unname(reason), why = NA_character_
+    reason = lack %||% ifelse(is.na(value), undefined_reason(plan), NA_character_),
+    why = NA_character_
   )
 }
 
 undefined_reason <- function(plan) {
-  of <- vapply(plan$records, function(record) {
-    if (record$ordered && !plan$settings$ordered) without_order else record$undefined
-  }, "")[plan$rows$metric]
+  unordered <- field_of_rows(plan, "ordered") & isFALSE(plan$settings$ordered)
+  reason <- ifelse(unordered, without_order, field_of_rows(plan, "undefined"))
   averaged <- !is.na(plan$rows$average)
-  unname(replace(of, averaged, "it is undefined for a category that it rests on"))
+  replace(reason, averaged, "it is undefined for a category that it rests on")
 }
 
 # Accuracy is that of the estimate, also if the truth of all cases is known. Its interval is that of
 # the estimate if the kind and level are the same.
-with_estimated_accuracy <- function(found, estimate, interval, s, conf_level) {
-  at <- which(found$metric == built_in_metrics$accuracy$id)
-  if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(found)
-  own <- estimate$table[s, ]
-  same <- interval == estimate$options$interval && conf_level == estimate$options$conf_level
-  delta <- accuracy_intervals[[interval]]$spread == "delta"
-  if (!same && interval == estimate$options$interval && delta) {
+with_estimated_accuracy <- function(rows, estimate, interval, s, conf_level) {
+  at <- which(rows$metric == built_in_metrics$accuracy$id)
+  if (length(at) == 0L || open_share(estimate$fit)[[s]] %in% 0) return(rows)
+  accuracy <- estimate$table[s, ]
+  same <- interval == estimate$options$interval
+  if (same && conf_level != estimate$options$conf_level) {
+    same <- accuracy_intervals[[interval]]$spread == "delta"
     level <- robust_quantile(estimate$options, conf_level)
-    own <- with_limits(own, estimate$details$centre[[s]], level)
-    same <- TRUE
+    if (same) accuracy <- with_limits(accuracy, estimate$details$centre[[s]], level)
   }
-  reasons <- c("reason", "why")
   columns <- c("estimate", if (same) interval_columns,
-    if (same || !has_posterior(estimate)) reasons)
-  found[at, columns] <- own[columns]
-  found
+    if (same || !has_posterior(estimate)) c("reason", "why"))
+  rows[at, columns] <- accuracy[columns]
+  rows
 }
 
 # Percentiles of replicates of the metric.
-percentile_rows <- function(found, estimate, plan, draws, s, conf_level) {
+percentile_rows <- function(rows, estimate, plan, draws, s, conf_level) {
   values <- in_blocks(draws, s, function(counts) {
     tables <- as_shares(counts, n_categories(plan))
     whole <- stats::complete.cases(tables)
-    values <- matrix(NA_real_, nrow(tables), nrow(found))
+    values <- matrix(NA_real_, nrow(tables), nrow(rows))
     values[whole, ] <- metric_values(plan, tables[whole, , drop = FALSE])
     values
   })
   ends <- ranges_of_plan(plan)
   values <- to_unit(values, ends)
   # Replicates of a substitute method are moved to the estimate.
-  if (has_stand_in(estimate)) values <- moved_to(values, to_unit(found$estimate, ends))
-  unit_percentiles(found, values, ends, conf_level)
+  if (has_stand_in(estimate)) values <- moved_to(values, to_unit(rows$estimate, ends))
+  unit_percentiles(rows, values, ends, conf_level)
 }
 
 # Percentiles of replicates on the unit scale, from the lowest to the highest value of each metric.
-unit_percentiles <- function(found, values, ends, conf_level) {
-  found <- add_intervals(found, core_percentile_intervals(values, conf_level, TRUE))
-  wide <- widths(ends)
-  found$std.error <- found$std.error * wide
+unit_percentiles <- function(rows, values, ends, conf_level) {
+  rows <- add_intervals(rows, core_percentile_intervals(values, conf_level, TRUE))
+  rows$std.error <- rows$std.error * widths(ends)
   limits <- c("conf.low", "conf.high")
-  found[limits] <- lapply(found[limits], function(end) ends[, 1L] + wide * end)
-  found
+  rows[limits] <- lapply(rows[limits], function(end) ends[, 1L] + widths(ends) * end)
+  rows
 }
 
 # Maps the range of each column to [0, 1].
@@ -172,54 +159,48 @@ to_unit <- function(value, ends) {
 }
 
 # The delta method, with the allowance for shared errors.
-delta_rows <- function(found, estimate, plan, counts, draws, s, conf_level) {
+delta_rows <- function(rows, estimate, plan, counts, draws, s, conf_level) {
   table <- as_shares(counts, n_categories(plan))
-  if (anyNA(table)) return(found) # `reason` is given already
+  if (anyNA(table)) return(rows) # `reason` is given already
   slopes <- metric_slopes(plan, table)
   ends <- ranges_of_plan(plan)
-  # Sums of cells times slopes, a column per quantity.
-  along <- function(tables) along_slopes(slopes, tables)
-  errors <- list(
-    sampling = table_errors(draws, along, estimate, s),
-    hidden = hidden_errors(estimate, table, s, along, function(weight) {
-      slopes_by_answer(slopes, weight)
-    })
-  )
-  steepest <- vapply(seq_len(nrow(found)), function(i) max(abs(slope_of(slopes, i, TRUE))), 0)
-  found <- add_standard_errors(found, errors, steepest, ends)
-  interval_rows(found, ends, robust_quantile(estimate$options, conf_level))
+  rows$sampling <- table_errors(draws, slopes, estimate, s)
+  rows$hidden <- hidden_errors(estimate, table, s, slopes)
+  steepest <- vapply(seq_len(nrow(rows)), function(i) max(abs(slope_of(slopes, i, TRUE))), 0)
+  rows <- add_standard_errors(rows, steepest, ends)
+  interval_rows(rows, ends, robust_quantile(estimate$options, conf_level))
 }
 
 cases_of_a_share <- 2.7 # z^2 of a 90% interval: a share of fewer cases could be any
 
-# Adds standard errors. If less than half a case of one kind was seen, replicates hardly vary. A
-# share of fewer than z^2 cases (2.7 for 90%) is not informative. The error is then at least the
-# error of a share of a small number of cases, with half a case of each kind added. The number is
-# such that one case changes the share as much as the most influential case changes the estimate
-# (`steepest`: the largest slope). A standard deviation is at most half the width of the range.
-add_standard_errors <- function(found, errors, steepest, ends) {
-  wide <- widths(ends)
-  found$cases <- found$n * wide / steepest
-  value <- clip01(to_unit(found$estimate, ends))
-  seen <- pmin(value, 1 - value) * found$cases
-  open <- errors$sampling < 1e-8 * wide | seen < 0.5 | found$cases < cases_of_a_share
-  open <- open & is.finite(found$cases)
-  share <- (value * found$cases + 0.5) / (found$cases + 1)
-  least <- wide * sqrt(share * (1 - share) / found$cases)
-  found$sampling <- ifelse(open %in% TRUE, pmax(least, errors$sampling), errors$sampling)
-  found$hidden <- pmin(errors$hidden, wide / 2)
-  found$std.error <- pmin(sqrt(found$sampling^2 + found$hidden^2), wide / 2)
-  found
+# Adds standard errors to `rows` with `sampling` and `hidden` errors. If less than half a case of
+# one kind was seen, replicates hardly vary. A share of fewer than z^2 cases (2.7 for 90%) is not
+# informative. The sampling error is then at least the error of a share of a small number of cases,
+# with half a case of each kind added. The number is such that one case changes the share as much as
+# the most influential case changes the estimate (`steepest`: the largest slope). A standard
+# deviation is at most half the width of the range.
+add_standard_errors <- function(rows, steepest, ends) {
+  width <- widths(ends)
+  cases <- rows$cases <- rows$n * width / steepest
+  value <- clip01(to_unit(rows$estimate, ends))
+  seen <- pmin(value, 1 - value) * cases
+  few <- rows$sampling < 1e-8 * width | seen < 0.5 | cases < cases_of_a_share
+  few <- which(few & is.finite(cases))
+  share <- (value * cases + 0.5) / (cases + 1)
+  least <- width * sqrt(share * (1 - share) / cases)
+  rows$sampling[few] <- pmax(least, rows$sampling)[few]
+  rows$hidden <- pmin(rows$hidden, width / 2)
+  rows$std.error <- pmin(sqrt(rows$sampling^2 + rows$hidden^2), width / 2)
+  rows
 }
 
 # Standard deviation of the sampling error of each quantity, over replicates of the table. If the
 # accuracy varies less in these than its standard error, all errors are scaled up. If it varies
 # more, they are not scaled down.
-table_errors <- function(draws, along, estimate, s) {
-  n <- n_categories(estimate$fit$x)
+table_errors <- function(draws, slopes, estimate, s) {
   moved <- in_blocks(draws, s, function(counts) {
-    tables <- as_shares(counts, n)
-    cbind(rowSums(table_sums(tables, n)$right), along(tables))
+    tables <- as_shares(counts, slopes$n)
+    cbind(rowSums(table_sums(tables, slopes$n)$right), along_slopes(slopes, tables))
   })
   error <- apply(moved[!is.na(moved[, 1L]), , drop = FALSE], 2L, stats::sd)
   scale <- estimate$details$sampling[[s]] / error[[1L]]
@@ -233,28 +214,30 @@ table_errors <- function(draws, along, estimate, s) {
 # all answers, or differ, so that accuracy stays the same but truths change. The differing part is
 # computed from the raters' errors on the cases with the answer. If an answer is rare, these are
 # unlike the errors on all cases.
-hidden_errors <- function(estimate, table, s, along, by_answer) {
-  n <- n_categories(estimate$fit$x)
-  line <- along(t(end_direction(estimate, table, s, n)))[1L, ]
+hidden_errors <- function(estimate, table, s, slopes) {
+  n <- slopes$n
+  line <- along_slopes(slopes, t(end_direction(estimate, table, s, n)))[1L, ]
   square <- matrix(table, n) # answers x truths
-  of_answer <- rowSums(square)
+  answer_share <- rowSums(square)
   wrong <- square - diag(diag(square), n)
   share <- wrong / replace(rowSums(wrong), rowSums(wrong) == 0, Inf)
-  shift <- of_answer * by_answer(diag(n) - share)
-  own <- hidden_of_system(estimate, s, rater_error = wrong_by_answer(estimate, s))
-  hidden_in_all(estimate, s, line, shift, of_answer, own)
+  shift <- answer_share * slopes_by_answer(slopes, diag(n) - share)
+  by_answer <- hidden_of_system(estimate, s, rater_error = wrong_by_answer(estimate, s))
+  hidden_in_all(estimate, s, line, shift, answer_share, by_answer)
 }
 
 # Standard deviation of the hidden error. `line`: distance of each quantity between the two ends of
 # the range. `shift` (answers x quantities): change of the quantity per unit of error in an answer.
-# `of_answer`: share of each answer. `own`: hidden error per answer, for the part that differs
-# between answers.
-hidden_in_all <- function(estimate, s, line, shift, of_answer, own = raters) {
+# `answer_share`: share of each answer. `by_answer`: hidden error per answer, for the part that
+# differs between answers. The allowance for machines has no such part, because it comes from other
+# data sets, which concern accuracies only.
+hidden_in_all <- function(estimate, s, line, shift, answer_share, by_answer = raters) {
   raters <- hidden_of_system(estimate, s)
   range <- hidden_of_system(estimate, s, 1)^2 - raters^2
   level <- colSums(shift)
-  squares <- colSums((own * (shift - outer(of_answer, level)))^2)
-  sqrt(pmax(range * line^2 + raters^2 * level^2 + answer_bias_share(estimate) * squares, 0))
+  squares <- colSums((by_answer * (shift - outer(answer_share, level)))^2)
+  differing <- if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
+  sqrt(pmax(range * line^2 + raters^2 * level^2 + differing * squares, 0))
 }
 
 # Estimated share of wrong ratings among cases with each answer; among all cases if there are none.
@@ -264,16 +247,9 @@ wrong_by_answer <- function(estimate, s) {
   number <- pattern_weights(x) * judged_patterns(estimate$fit) * pattern_lengths(x)
   wrong <- 1 - rowSums(rating_shares(x) * estimate$posterior[[s]])
   use <- number > 0 & answer > 0L & !is.na(wrong)
-  if (!any(use)) return(rep(estimate$details$rater_error[[s]], n_categories(x)))
-  sum_of <- function(value) rowsum_codes(answer[use], value[use], n_categories(x))
-  share <- sum_of(wrong * number) / sum_of(number)
+  sum_by_answer <- function(value) rowsum_codes(answer[use], value[use], n_categories(x))
+  share <- sum_by_answer(wrong * number) / sum_by_answer(number)
   ifelse(is.na(share), estimate$details$rater_error[[s]], share)
-}
-
-# Additional hidden variance if errors differ between answers. The allowance for machines comes from
-# other data sets, which concern accuracies only.
-answer_bias_share <- function(estimate) {
-  if (panel_kind(estimate) == "machines") 0 else cell_bias^2 - 1
 }
 
 # Direction from the table under shared errors to the table under independent errors. If the
@@ -281,9 +257,8 @@ answer_bias_share <- function(estimate) {
 end_direction <- function(estimate, table, s, n) {
   ends <- if (length(estimate$end_counts) > 0L) estimate$end_counts[[s]]
   if (length(ends$shared_counts) == 0L) return(rep(0, length(table)))
-  share <- function(counts) as_shares(counts, n)
-  own <- if (is_averaged(estimate)) share(ends$independent_counts) else table
-  own - share(ends$shared_counts)
+  if (is_averaged(estimate)) table <- as_shares(ends$independent_counts, n)
+  table - as_shares(ends$shared_counts, n)
 }
 
 # Limits `z` standard errors around the estimate. The part for sampling has the shape of Wilson's
@@ -293,25 +268,25 @@ end_direction <- function(estimate, table, s, n) {
 # cases with this error. The data do not distinguish the two, so the interval contains both. The
 # second is left out for fewer than z^2 cases, since it would be centred near one half. `ends`:
 # range of each row.
-interval_rows <- function(found, ends, z) {
-  at <- which(!is.na(found$estimate) & !is.na(found$std.error))
+interval_rows <- function(rows, ends, z) {
+  at <- which(!is.na(rows$estimate) & !is.na(rows$std.error))
   ends <- ends[at, , drop = FALSE]
-  wide <- widths(ends)
-  value <- clip01(to_unit(found$estimate[at], ends))
-  error <- found$std.error[at] / wide
-  cases <- (found[["cases"]] %||% found$n)[at]
+  width <- widths(ends)
+  value <- clip01(to_unit(rows$estimate[at], ends))
+  error <- rows$std.error[at] / width
+  cases <- (rows[["cases"]] %||% rows$n)[at]
   # The share as in add_standard_errors().
   share <- ifelse(is.finite(cases), (value * cases + 0.5) / (cases + 1), value)
-  own <- share * (1 - share)
-  size <- own / error^2
+  variance <- share * (1 - share)
+  size <- variance / error^2
   reach_of <- function(size) {
-    rest <- sqrt(pmax(error^2 - own / size, 0))
-    reach_with(z * rest, wilson_interval(value, size, z), value)
+    more <- sqrt(pmax(error^2 - variance / size, 0))
+    reach_with(z * more, wilson_interval(value, size, z), value)
   }
   reach <- reach_of(pmax(size, cases, na.rm = TRUE))
   few <- !(size >= z^2)
   reach <- pmax(reach, replace(reach_of(size), c(few, few), 0))
-  found$conf.low[at] <- ends[, 1L] + wide * pmax(0, value - reach[, 1L])
-  found$conf.high[at] <- ends[, 1L] + wide * pmin(1, value + reach[, 2L])
-  found
+  rows$conf.low[at] <- ends[, 1L] + width * pmax(0, value - reach[, 1L])
+  rows$conf.high[at] <- ends[, 1L] + width * pmin(1, value + reach[, 2L])
+  rows
 }

@@ -24,12 +24,12 @@ average_words <- function(average) sub("_", " ", average, fixed = TRUE)
 # intervals.
 view_of_metrics <- function(table) {
   table <- table[order(!is.na(table$category)), ]
-  who <- system_titles(table)
-  many <- length(unique(who)) > 3L
+  system <- system_titles(table)
+  many <- length(unique(system)) > 3L
   keep <- !many | is.na(table$category) | !anyNA(table$category)
   values <- if (many) decimals(table$estimate) else format_estimates(table)
-  sides <- list(metric = row_names(table), system = who)
-  sides <- lapply(if (many) rev(sides) else sides, function(of) factor(of[keep], unique(of[keep])))
+  sides <- list(metric = row_names(table), system = system)
+  sides <- lapply(if (many) rev(sides) else sides, function(names) in_order(names[keep]))
   cells <- tapply(values[keep], sides, identity)
   view_of_matrix(cells, names(sides)[[1L]], most = 45L)
 }
@@ -38,8 +38,8 @@ view_of_metrics <- function(table) {
 # no number twice, because the specificity of one is the sensitivity of the other.
 shown_metrics <- function(table, estimate, plan) {
   if (n_categories(plan) == 2L) {
-    of_table <- Filter(function(record) record$needs == "table", plan$records)
-    plan <- metric_plan(of_table, plan$categories, plan$averages, plan$settings)
+    records <- Filter(function(record) record$needs == "table", plan$records)
+    plan <- metric_plan(records, plan$categories, plan$averages, plan$settings)
     values <- metric_values(plan, c(2, 3, 5, 9) / 19) # of a table without symmetry
     names <- row_names(plan$rows)
     values[!names %in% row_names(table)] <- NA
@@ -54,10 +54,10 @@ shown_metrics <- function(table, estimate, plan) {
 }
 
 metric_notes <- function(table, estimates, interval, conf_level) {
-  one <- estimates[[1L]]
+  first <- estimates[[1L]]
   c(
     reason_notes(table, paste0(row_names(table), " (", table$system, ")")),
-    if (!all(rests_on_gold(one))) common_note(one),
+    if (!all(rests_on_gold(first))) common_note(first),
     if (!all(is.na(table$conf.low))) metric_interval_note(interval, conf_level, estimates)
   )
 }
@@ -89,9 +89,9 @@ metric_interval_note <- function(interval, conf_level, estimates) {
 #' @export
 augment.metric_estimate <- function(x, ...) {
   check_dots_empty(...)
-  one <- x$estimates[[1L]]
-  abort_argument_if(!has_posterior(one), "x",
-    "Method {.val {one$options$method}} gives no probabilities of the categories of a case.",
+  first <- x$estimates[[1L]]
+  abort_argument_if(!has_posterior(first), "x",
+    "Method {.val {first$options$method}} gives no probabilities of the categories of a case.",
     i = "Estimate with {.arg method} {.or {.val {ids_with('posterior', accuracy_methods)}}}.")
   over_groups(x$estimates, x$options$grouped, function(estimate) {
     stack_rows(x$options$systems, weighted_answers, estimate = estimate)
@@ -164,11 +164,11 @@ in_metric <- function(estimate, plan) {
   delta <- draws_interval(estimate)$spread == "delta"
   counts <- confusion_counts(estimate)
   rows <- stack_rows(seq_along(counts), function(s) {
-    found <- point_rows(estimate, plan, counts[[s]], s)
+    rows <- point_rows(estimate, plan, counts[[s]], s)
     if (delta && !is.null(draws$values)) {
-      found <- delta_rows(found, estimate, plan, counts[[s]], draws, s, 0.9)
+      rows <- delta_rows(rows, estimate, plan, counts[[s]], draws, s, 0.9)
     }
-    found[plan$row, ]
+    rows[plan$row, ]
   })
   value <- good_unit(rows$estimate, plan)
   estimate$replicates <- if (!is.null(draws$values) && !anyNA(value)) {
@@ -181,50 +181,45 @@ in_metric <- function(estimate, plan) {
   lacks <- is.na(value)
   estimate$table$reason[lacks] <- rows$reason[lacks]
   errors <- c("sampling", "hidden")
-  estimate$details[errors] <- lapply(rows[errors], `/`, diff(ends_of_compared(plan)))
+  estimate$details[errors] <- lapply(rows[errors], `/`, abs(diff(ends_of_compared(plan))))
   estimate
 }
 
-# Smallest and largest value of the compared metric.
-ends_of_compared <- function(plan) ranges_of_plan(plan)[plan$row, ]
-
-is_low_good <- function(plan) plan$records[[1L]]$better == "low"
-
-good_unit <- function(value, plan) {
-  unit <- to_unit(value, t(ends_of_compared(plan)))
-  if (is_low_good(plan)) 1 - unit else unit
+# Worst and best value of the compared metric.
+ends_of_compared <- function(plan) {
+  ends <- ranges_of_plan(plan)[plan$row, ]
+  if (plan$records[[1L]]$better == "low") rev(ends) else ends
 }
+
+good_unit <- function(value, plan) to_unit(value, t(ends_of_compared(plan)))
 
 # Replicates around the estimate: first-order changes for delta intervals, otherwise the metric
 # itself.
 metric_replicates <- function(estimate, plan, counts, draws, centre, delta, s) {
   shares <- function(counts) as_shares(counts, n_categories(plan))
-  values <- function(f) in_blocks(draws, s, function(counts) f(shares(counts)))[, plan$row]
+  values <- function(f, x) in_blocks(draws, s, function(counts) f(x, shares(counts)))[, plan$row]
   if (delta) {
-    slopes <- metric_slopes(plan, shares(counts))
-    off <- values(function(tables) along_slopes(slopes, tables))
-    wide <- diff(ends_of_compared(plan)) * if (is_low_good(plan)) -1 else 1
-    return(centre + (off - mean(off, na.rm = TRUE)) / wide)
+    off <- values(along_slopes, metric_slopes(plan, shares(counts)))
+    return(centre + (off - mean(off, na.rm = TRUE)) / diff(ends_of_compared(plan)))
   }
-  found <- good_unit(values(function(tables) metric_values(plan, tables)), plan)
-  if (has_stand_in(estimate)) as.vector(moved_to(matrix(found), centre)) else found
+  value <- good_unit(values(metric_values, plan), plan)
+  if (has_stand_in(estimate)) as.vector(moved_to(matrix(value), centre)) else value
 }
 
 # Transforms a comparison to the scale of the metric. The order of systems does not change.
-from_unit <- function(found, plan) {
-  if (is.null(plan)) return(found)
+from_unit <- function(comparison, plan) {
+  if (is.null(plan)) return(comparison)
   ends <- ends_of_compared(plan)
-  low <- is_low_good(plan)
-  if (low) ends <- rev(ends)
-  found$accuracy$estimate <- ends[[1L]] + diff(ends) * found$accuracy$estimate
-  table <- found$differences
+  width <- diff(ends)
+  comparison$accuracy$estimate <- ends[[1L]] + width * comparison$accuracy$estimate
+  table <- comparison$differences
   columns <- c("estimate", "conf.low", "conf.high")
-  turned <- if (low) columns[c(1L, 3L, 2L)] else columns
-  found$differences[columns] <- lapply(table[turned], `*`, diff(ends))
-  found$differences$std.error <- abs(diff(ends)) * table$std.error
-  found$options$metric <- row_names(plan$rows[plan$row, ])
-  found$options$low <- low
-  found
+  turned <- if (width < 0) columns[c(1L, 3L, 2L)] else columns
+  comparison$differences[columns] <- lapply(table[turned], `*`, width)
+  comparison$differences$std.error <- abs(width) * table$std.error
+  comparison$options$metric <- row_names(plan$rows[plan$row, ])
+  comparison$options$low <- width < 0
+  comparison
 }
 
 # Name of the compared metric.

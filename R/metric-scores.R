@@ -87,7 +87,7 @@ NULL
 
 # The kernel of a score metric is a function of book, w, v and settings. book: see score_book(); w:
 # weights of truths, cases x categories; v: number of times that each case counts. It returns a list
-# of numbers: `whole` for all categories together, `each` for every category, or one of them.
+# of numbers: `whole` for all categories together, `by_category`, or one of them.
 # Metrics of form "table" return only `whole`.
 
 # Scored cases of a system, ordered by each column, with ties. Fields: scores; top, the category
@@ -115,18 +115,18 @@ auc_of_weights <- function(order, a, b, v) {
   above <- weight_above(order, a * v)
   tied <- diff(c(0, above))
   before <- sum(diff(c(0, weight_above(order, b * v))) * (above - tied / 2))
-  own <- sum(v * a * b)
-  pairs <- sum(a * v) * sum(b * v) - own
-  if (pairs > 0) clip01((before - own / 2) / pairs) else NA_real_
+  itself <- sum(v * a * b)
+  pairs <- sum(a * v) * sum(b * v) - itself
+  if (pairs > 0) clip01((before - itself / 2) / pairs) else NA_real_
 }
 
 # With more than two categories, the mean over ordered pairs of categories (Hand and Till).
 roc_auc_of_scores <- function(book, w, v, settings) {
   n <- ncol(w)
-  of <- vapply(pairs_there(w, v), function(ij) {
+  by_pair <- vapply(pairs_there(w, v), function(ij) {
     auc_of_weights(book$order[[ij[[1L]]]], w[, ij[[1L]]], w[, ij[[2L]]], v)
   }, 0)
-  list(whole = if (length(of) > 0L) mean(of) else NA_real_, each = if (n > 2L) {
+  list(whole = if (length(by_pair) > 0L) mean(by_pair) else NA_real_, by_category = if (n > 2L) {
     vapply(seq_len(n), function(k) auc_of_weights(book$order[[k]], w[, k], 1 - w[, k], v), 0)
   })
 }
@@ -151,7 +151,7 @@ pr_points <- function(order, a, v) {
 
 precision_of_scores <- function(average) {
   function(book, w, v, settings) {
-    list(each = vapply(seq_len(ncol(w)), function(k) {
+    list(by_category = vapply(seq_len(ncol(w)), function(k) {
       if (sum(w[, k] * v) <= 0) return(NA_real_)
       points <- pr_points(book$order[[k]], w[, k], v)
       precision <- points$precision
@@ -169,14 +169,6 @@ brier_losses <- function(scores) rowSums(scores^2) / 2 + (1 - 2 * scores) / 2
 log_losses <- function(scores) {
   least <- .Machine$double.eps
   -log(pmin(pmax(scores, least), 1 - least))
-}
-
-brier_of_scores <- function(book, w, v, settings) {
-  list(whole = clip01(mean_loss(brier_losses(book$scores), w, v)))
-}
-
-log_loss_of_scores <- function(book, w, v, settings) {
-  list(whole = max(0, mean_loss(log_losses(book$scores), w, v)))
 }
 
 # Bins of equal width: share of cases, mean score, share of right answers and its variance. `hit`:
@@ -202,19 +194,18 @@ top_reliability <- function(book, w, v, bins) {
   reliability_of(book$scores[at], w[at], v, bins)
 }
 
-ece_of_scores <- function(book, w, v, settings) gaps_of(book, w, v, settings, FALSE)
-
-# Chance causes gaps even under calibration. Its expected contribution, given gaps as large as the
-# observed ones, is subtracted (Kumar, Liang and Ma).
-debiased_ece_of_scores <- function(book, w, v, settings) gaps_of(book, w, v, settings, TRUE)
-
-# `slack`: expected size of gaps under calibration, minus what is already subtracted.
-gaps_of <- function(book, w, v, settings, debiased) {
-  table <- top_reliability(book, w, v, settings$bins)
-  error <- sqrt(table$variance)
-  size <- sum(table$share * abs(table$gap))
-  off <- if (debiased) sum(table$share * folded_mean(table$gap, error)) - size else 0
-  list(whole = clip01(size - off), slack = max(sum(table$share * folded_mean(0, error)) - off, 0))
+# Chance causes gaps even under calibration. If `debiased`, its expected contribution, given gaps as
+# large as the observed ones, is subtracted (Kumar, Liang and Ma). `slack`: expected size of gaps
+# under calibration, minus what is already subtracted.
+ece_of_scores <- function(debiased) {
+  function(book, w, v, settings) {
+    table <- top_reliability(book, w, v, settings$bins)
+    error <- sqrt(table$variance)
+    mean_of <- function(size) sum(table$share * size)
+    size <- mean_of(abs(table$gap))
+    off <- if (debiased) mean_of(folded_mean(table$gap, error)) - size else 0
+    list(whole = clip01(size - off), slack = max(mean_of(folded_mean(0, error)) - off, 0))
+  }
 }
 
 # Mean of the absolute value of a normal variable.
@@ -229,13 +220,14 @@ folded_mean <- function(mean, sd) {
 score_values <- function(plan, book, w, v) {
   share <- colSums(w * v)
   unlist(lapply(plan$records, function(record) {
-    found <- record$kernel(book, w, v, plan$settings)
+    value <- record$kernel(book, w, v, plan$settings)
+    by_category <- value$by_category
     c(lapply(score_averages(plan, record), function(average) {
       switch(average,
-        macro = mean(found$each), macro_weighted = sum(found$each * share) / sum(share),
-        found$whole
+        macro = mean(by_category), macro_weighted = sum(by_category * share) / sum(share),
+        value$whole
       )
-    }), found$each)
+    }), by_category)
   }), use.names = FALSE)
 }
 
@@ -255,43 +247,47 @@ score_metric <- function(id, title, reference, kernel, influence, form = "table"
   c(record, mget(c("pairs", "probabilities", "gaps", "influence", "linear")))
 }
 
-one_kind_only <- "no case, or every case, is of one category"
+# `loss`: a function of scores that returns the loss for each possible truth. `most`: largest value.
+loss_metric <- function(id, title, reference, loss, most, ...) {
+  kernel <- function(book, w, v, settings) {
+    list(whole = min(max(mean_loss(loss(book$scores), w, v), 0), most))
+  }
+  influence <- function(book, w, v, settings) influence_on_loss(loss(book$scores), w, v)
+  score_metric(id, title, reference, kernel, influence, better = "low", ...)
+}
 
 score_records <- by_id(list(
   score_metric(
     "roc_auc", "Area under the ROC curve",
     "Hand and Till (2001), Machine Learning 45, 171-186", roc_auc_of_scores, roc_auc_influence,
     "category", pairs = TRUE, probabilities = FALSE,
-    undefined = one_kind_only, default = TRUE
+    undefined = "no case, or every case, is of one category", default = TRUE
   ),
   score_metric(
-    "pr_auc", "Area under the precision-recall curve", "R package yardstick",
-    precision_of_scores(FALSE), precision_influence(FALSE), "category", probabilities = FALSE,
-    linear = TRUE,
-    undefined = "no case is of this category"
+    "pr_auc", "Area under the precision-recall curve", by_name, precision_of_scores(FALSE),
+    precision_influence(FALSE), "category", probabilities = FALSE, linear = TRUE,
+    undefined = no_such_case
   ),
   score_metric(
-    "average_precision", "Average precision", "R package yardstick", precision_of_scores(TRUE),
+    "average_precision", "Average precision", by_name, precision_of_scores(TRUE),
     precision_influence(TRUE), "category", probabilities = FALSE, linear = TRUE,
-    undefined = "no case is of this category"
+    undefined = no_such_case
   ),
-  score_metric(
-    "brier_class", "Brier score", "Brier (1950), Monthly Weather Review 78, 1-3", brier_of_scores,
-    brier_influence, better = "low", default = TRUE
+  loss_metric(
+    "brier_class", "Brier score", "Brier (1950), Monthly Weather Review 78, 1-3", brier_losses, 1,
+    default = TRUE
   ),
-  score_metric(
-    "mn_log_loss", "Logarithmic loss", "R package yardstick", log_loss_of_scores,
-    log_loss_influence, better = "low",
-    upper = -log(.Machine$double.eps)
+  loss_metric(
+    "mn_log_loss", "Logarithmic loss", by_name, log_losses, Inf, upper = -log(.Machine$double.eps)
   ),
   score_metric(
     "ece", "Expected calibration error",
     "Guo et al. (2017), ICML; debiased as in Kumar, Liang and Ma (2019), NeurIPS",
-    debiased_ece_of_scores, ece_influence, better = "low", settings = "bins", gaps = TRUE,
+    ece_of_scores(TRUE), ece_influence, better = "low", settings = "bins", gaps = TRUE,
     default = TRUE
   ),
   score_metric(
     "ece_plugin", "Expected calibration error, not debiased", "Guo et al. (2017), ICML",
-    ece_of_scores, ece_influence, better = "low", settings = "bins", gaps = TRUE
+    ece_of_scores(FALSE), ece_influence, better = "low", settings = "bins", gaps = TRUE
   )
 ))

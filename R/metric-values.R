@@ -42,35 +42,36 @@ metric_values <- function(plan, tables) {
 values_of_tables <- function(record, plan, tables) {
   n <- n_categories(plan)
   labels <- list(truth = plan$categories, answer = plan$categories)
-  each <- lapply(seq_len(nrow(tables)), function(i) {
+  arguments <- lapply(seq_len(nrow(tables)), function(i) {
     list(matrix(tables[i, ], n, byrow = TRUE, dimnames = labels))
   })
-  matrix(run_kernel(record, each, 1L, plan$settings), ncol = 1L)
+  matrix(run_kernel(record, arguments, 1L, plan$settings), ncol = 1L)
 }
 
 values_of_categories <- function(record, plan, parts) {
-  of <- function(parts) {
+  value_of <- function(parts) {
     flat <- unname(lapply(parts, as.vector))
     matrix(run_kernel(record, list(flat), length(flat[[1L]]), plan$settings), NROW(parts$tp))
   }
-  each <- of(parts)
-  micro <- if ("micro" %in% plan$averages) of(lapply(parts, rowSums))
-  cbind(averages_of(each, micro, parts$tp + parts$fn, plan$averages, record$drops), each)
+  by_category <- value_of(parts)
+  micro <- if ("micro" %in% plan$averages) value_of(lapply(parts, rowSums))
+  averages <- averages_of(by_category, micro, parts$tp + parts$fn, plan$averages, record$drops)
+  cbind(averages, by_category)
 }
 
-# Averages of each row of `each` over categories. `cases`: number of cases per category.
-averages_of <- function(each, micro, cases, averages, drops) {
+# Averages of each row of `by_category` over categories. `cases`: number of cases per category.
+averages_of <- function(by_category, micro, cases, averages, drops) {
   do.call(cbind, lapply(averages, function(average) {
     if (average == "micro") return(micro)
-    weight <- weights_in_mean(each, average == "macro_weighted", cases, drops)
-    each[weight == 0 | (drops == "caseless" & is.na(each))] <- 0
-    rowSums(each * weight) / rowSums(weight)
+    weight <- weights_in_mean(by_category, average == "macro_weighted", cases, drops)
+    by_category[weight == 0 | (drops == "caseless" & is.na(by_category))] <- 0
+    rowSums(by_category * weight) / rowSums(weight)
   }))
 }
 
 # Categories that are left out of the mean have weight 0.
-weights_in_mean <- function(each, weighted, cases, drops) {
-  gone <- switch(drops, undefined = is.na(each), caseless = cases <= 0, never = FALSE)
+weights_in_mean <- function(by_category, weighted, cases, drops) {
+  gone <- switch(drops, undefined = is.na(by_category), caseless = cases <= 0, never = FALSE)
   replace(if (weighted) cases else cases^0, gone, 0)
 }
 
@@ -84,35 +85,40 @@ against_rest <- function(tables, n) {
   })
 }
 
-# Calls the kernel once for each element of `each`, its arguments. Each call must return `n` numbers
+# Calls the kernel once for each element of `arguments`, a list. Each call must return `n` numbers
 # in the range of the metric, NA if undefined.
-run_kernel <- function(record, each, n, settings) {
-  if (record$ordered && !settings$ordered) return(rep(NA_real_, n * length(each)))
+run_kernel <- function(record, arguments, n, settings) {
+  if (record$ordered && !settings$ordered) return(rep(NA_real_, n * length(arguments)))
   values <- tryCatch(
-    lapply(each, function(args) do.call(record$kernel, c(args, settings[record$settings]))),
+    lapply(arguments, function(args) do.call(record$kernel, c(args, settings[record$settings]))),
     error = function(e) {
       abort_fallible("metric", "Metric {.val {record$id}} stopped.",
         x = verbatim(conditionMessage(e)), metric = record$id, parent = e)
     }
   )
   ends <- range_of_metric(record, settings)
-  refuse <- function(found) {
+  refuse <- function(...) {
     abort_fallible("metric",
       "Metric {.val {record$id}} must return {n} number{?s} from {ends[[1L]]} to {ends[[2L]]}.",
-      x = verbatim(found), metric = record$id)
+      x = verbatim(..., "."), metric = record$id)
   }
   for (value in values) {
     numbers <- is.numeric(value) || (is.logical(value) && all(is.na(value)))
-    if (length(value) != n || !numbers) refuse(paste0("It returned ", describe(value), "."))
+    if (length(value) != n || !numbers) refuse("It returned ", describe(value))
   }
   value <- as.double(unlist(values))
   off <- which(value < ends[[1L]] - 1e-8 | value > ends[[2L]] + 1e-8)
-  if (length(off) > 0L) refuse(paste0("Among them is ", value[[off[[1L]]]], "."))
+  if (length(off) > 0L) refuse("Among them is ", value[[off[[1L]]]])
   value
 }
 
 range_of_metric <- function(record, settings) {
   if (is.function(record$lower)) record$lower(settings) else c(record$lower, record$upper)
+}
+
+# A field of the record of each row of a plan.
+field_of_rows <- function(plan, field) {
+  unlist(lapply(plan$records, `[[`, field))[match(plan$rows$metric, names(plan$records))]
 }
 
 widths <- function(ends) ends[, 2L] - ends[, 1L]

@@ -76,14 +76,14 @@ find_metrics <- function(ids, settings, scored) {
   known <- all_metrics()
   if (is.character(ids)) ids <- sub("^(sens|spec)(itivity|ificity)$", "\\1", ids)
   if (is.null(ids)) return(Filter(function(m) m$default && (scored || m$needs != "scores"), known))
-  found <- find_records("metric", ids, known)
-  for (record in found) {
+  records <- find_records("metric", ids, known)
+  for (record in records) {
     lacking <- record$settings[vapply(settings[record$settings], is.null, NA)]
     abort_if(lacking, "metric", "Metric {.val {record$id}} needs {.arg {lacking}}.",
       i = "{.arg cost} is a matrix of costs: true categories in rows, answers in columns.",
       metric = record$id)
   }
-  found
+  records
 }
 
 # Costs of each answer (columns) given each truth (rows), in the order of the categories.
@@ -220,8 +220,8 @@ estimate_metrics.default <- function(x, metrics = NULL, ...) {
 estimate_metrics.ratings <- function(x, metrics = NULL, average = "macro", beta = 1, cost = NULL,
                                      bins = 10L, positive = NULL, ...) {
   data <- if (inherits(x, "rater_fit")) x$x else x
-  asked <- resolve_metrics(metrics, average, beta, cost, bins, data, positive)
-  new_metric_estimate(estimate_accuracy(x, ...), asked, NULL, NULL)
+  plan <- resolve_metrics(metrics, average, beta, cost, bins, data, positive)
+  new_metric_estimate(estimate_accuracy(x, ...), plan, NULL, NULL)
 }
 
 #' @rdname metric_estimate
@@ -235,11 +235,11 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
                                                conf_level = NULL, systems = NULL,
                                                positive = NULL, ...) {
   check_dots_empty(...)
-  one <- if (inherits(x, "accuracy_by_group")) x[[1L]] else x
-  asked <- resolve_metrics(metrics, average, beta, cost, bins, one$fit$x, positive)
-  check_system_names(systems, one$table$system)
-  interval <- check_metric_interval(interval, one)
-  new_metric_estimate(x, asked, interval, conf_level, systems)
+  estimate <- if (inherits(x, "accuracy_by_group")) x[[1L]] else x
+  plan <- resolve_metrics(metrics, average, beta, cost, bins, estimate$fit$x, positive)
+  check_system_names(systems, estimate$table$system)
+  interval <- check_metric_interval(interval, estimate)
+  new_metric_estimate(x, plan, interval, conf_level, systems)
 }
 
 #' @rdname metric_estimate
@@ -263,12 +263,12 @@ resolve_metrics <- function(metrics, average, beta, cost, bins, x, positive = NU
 
 # The interval of the estimate, or another kind that can be computed from the estimate.
 check_metric_interval <- function(interval, estimate) {
-  own <- estimate$options$interval
-  if (is.null(interval)) return(own)
+  estimated <- estimate$options$interval
+  if (is.null(interval)) return(estimated)
   gold <- names(gold_intervals)
-  having <- unique(c(own, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
-  abort_argument_if(!(rlang::is_string(interval) && interval %in% having), "interval",
-    "must be one of {.or {.val {having}}}.", not = interval,
+  choices <- unique(c(estimated, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
+  abort_argument_if(!(rlang::is_string(interval) && interval %in% choices), "interval",
+    "must be one of {.or {.val {choices}}}.", not = interval,
     i = if (interval %in% gold) "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
         {.fun estimate_accuracy}.")
   interval
@@ -277,14 +277,14 @@ check_metric_interval <- function(interval, estimate) {
 new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = NULL) {
   grouped <- inherits(estimate, "accuracy_by_group")
   estimates <- if (grouped) unclass(estimate) else list(estimate)
-  one <- estimates[[1L]]
-  check_not_one_judge(one$fit)
-  interval <- interval %||% one$options$interval
-  conf_level <- check_level(conf_level %||% one$options$conf_level)
+  first <- estimates[[1L]]
+  check_not_one_judge(first$fit)
+  interval <- interval %||% first$options$interval
+  conf_level <- check_level(conf_level %||% first$options$conf_level)
   table <- over_groups(estimates, grouped, metrics_of_estimate, plan, interval, conf_level, systems)
   options <- list(
-    method = one$options$method, interval = interval, conf_level = conf_level,
-    grouped = grouped, systems = systems %||% one$table$system
+    method = first$options$method, interval = interval, conf_level = conf_level,
+    grouped = grouped, systems = systems %||% first$table$system
   )
   has_interval <- has_interval(list(options = options))
   groups <- if (grouped) length(estimates) else NA_integer_
@@ -292,12 +292,12 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
     count_noun(length(plan$records), "metric"), " of ",
     count_noun(length(options$systems), "system"),
     if (grouped) paste0(" in ", count_noun(groups, "group")), ", ",
-    count_noun(n_categories(plan), "category", "categories"), ", ", estimator_words(one)
+    count_noun(n_categories(plan), "category", "categories"), ", ", estimator_words(first)
   )
-  shown <- shown_metrics(table, one, plan)
+  shown <- shown_metrics(table, first, plan)
   whole <- shown[is.na(shown$category), ]
   values <- decimals(whole$estimate, 2L)
-  first <- paste(system_titles(whole), row_names(whole), values, recycle0 = TRUE)
+  words <- paste(system_titles(whole), row_names(whole), values, recycle0 = TRUE)
   new_result("metric_estimate",
     tables = list(table = table),
     facts = list(
@@ -306,7 +306,7 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
       missing = sum(is.na(table$estimate)), method = options$method, interval = interval,
       conf_level = if (has_interval) conf_level else NA_real_
     ),
-    line = paste0(caption, if (nrow(whole) > 0L) ": ", printable(shorten(first, most = 3L))),
+    line = paste0(caption, if (nrow(whole) > 0L) ": ", printable(shorten(words, most = 3L))),
     caption = caption, shown = view_of_metrics(shown),
     notes = metric_notes(shown, estimates, interval, conf_level),
     more = "tidy(), augment() (posterior weights), plot()",
@@ -317,10 +317,10 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
 # A row per system and row of the plan. Metrics with the same needs are computed by one engine.
 metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
   needs <- vapply(plan$records, `[[`, "", "needs")
-  needs <- factor(needs, sort_strings(unique(needs)))
-  table <- stack_rows(split(plan$records, needs), function(records) {
+  table <- stack_rows(sort_strings(unique(needs)), function(need) {
+    records <- plan$records[needs == need]
     part <- metric_plan(records, plan$categories, plan$averages, plan$settings)
-    metric_engines()[[records[[1L]]$needs]](estimate, part, interval, conf_level)
+    metric_engines()[[need]](estimate, part, interval, conf_level)
   })
   # Constant systems (pass rates) have no answers that could be of one category or another.
   of_cases <- vapply(plan$records, `[[`, "", "share")[table$metric] == "cases"
@@ -359,8 +359,8 @@ odds_of_shares <- function(table, at, z) {
   ends[border, ] <- NA
   ratio <- function(share) share / (1 - share)
   table$std.error[at] <- replace(error / (1 - share)^2, border, NA)
-  table$reason[at] <- ifelse(border & is.na(table$reason[at]), "the estimate is on a boundary",
-    table$reason[at])
+  bounded <- at & is.na(table$reason) & table$estimate %in% 0:1
+  table$reason[bounded] <- "the estimate is on a boundary"
   table[at, c("estimate", "conf.low", "conf.high")] <- data.frame(
     ratio(share), ratio(ends[, 1L]), ratio(ends[, 2L])
   )

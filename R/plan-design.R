@@ -14,13 +14,13 @@ plan_design <- function(x) {
   if (all_same(accuracies)) accuracies <- accuracies[[1L]]
   panel <- if (length(x$rater_accuracy) > 1L) x$rater_accuracy else design$raters
   raters <- check_distinct_counts(x$raters %||% length(panel), "raters", 2L, 100L)
-  own <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
+  unchanged <- is.null(x$rater_accuracy) && is.null(x$chance_kappa)
   two <- rep_len(accuracies, max(length(accuracies), 2L)) # kappa needs a pair of raters
-  assumed <- if (own) design else replace_raters(design, two)
+  assumed <- if (unchanged) design else replace_raters(design, two)
   list(
     designs = lapply(raters, function(m) {
-      as_it_is <- own && m == n_raters(design)
-      if (as_it_is) design else replace_raters(design, spread_accuracies(accuracies, m))
+      if (unchanged && m == n_raters(design)) return(design)
+      replace_raters(design, spread_accuracies(accuracies, m))
     }),
     raters = raters, assumed = assumed, accuracies = accuracies, kappa = expected_kappa(assumed),
     labels = design$categories, missing = mean(design$missing), pilot = from$story,
@@ -50,28 +50,23 @@ replace_raters <- function(design, accuracies) replace_judges(design, accuracies
 # Replaces the raters, or the systems, of a design by new ones with these accuracies. Loading, drift
 # and missing ratings, which must be equal for all old ones, also hold for the new ones.
 replace_judges <- function(design, accuracies, kind) {
-  of_raters <- kind == "rater"
-  if (!of_raters) check_probabilities(accuracies, "system_accuracy", 1L)
-  raters <- n_raters(design)
-  old <- (seq_along(design$loading) <= raters) == of_raters
+  raters <- kind == "rater"
+  if (!raters) check_probabilities(accuracies, "system_accuracy", 1L)
+  old <- (seq_along(design$loading) <= n_raters(design)) == raters
   by_judge <- lapply(design[c("loading", "drift")], `[`, old)
-  if (of_raters) by_judge$missing <- design$missing
+  if (raters) by_judge$missing <- design$missing
   tied <- any(lengths(design$matrices[old]) > 0L) || !all(vapply(by_judge, all_same, NA)) ||
-    any(design$copying$to > raters | of_raters)
+    any(design$copying$to > n_raters(design) | raters)
   abort_argument_if(tied, "design", "The {kind}s of {.arg design} cannot be replaced by others.",
     x = "Some copy or are copied, or have confusion matrices, missing ratings, loadings or drift of
         their own.", i = "Leave out what says others, or make a design without these.")
   n <- length(accuracies)
-  beside <- function(new, kept) if (of_raters) c(new, kept) else c(kept, new)
-  for (name in c("loading", "drift")) {
-    design[[name]] <- beside(for_others(by_judge[[name]], n), design[[name]][!old])
+  new <- c(lapply(by_judge, for_others, n), list(matrices = rep(list(double()), n)))
+  for (name in setdiff(names(new), "missing")) {
+    kept <- design[[name]][!old]
+    design[[name]] <- if (raters) c(new[[name]], kept) else c(kept, new[[name]])
   }
-  design$matrices <- beside(rep(list(double()), n), design$matrices[!old])
-  if (of_raters) {
-    design$missing <- for_others(design$missing, n)
-  } else {
-    names(accuracies) <- paste("system", accuracies)
-  }
+  if (raters) design$missing <- new$missing else names(accuracies) <- paste("system", accuracies)
   design[[paste0(kind, "s")]] <- name_judges(accuracies, kind)
   check_judge_names(c(names(design$raters), names(design$systems)))
   check_strata(design$strata, c(design$raters, if (design$system_strata) design$systems))
@@ -84,20 +79,21 @@ spread_accuracies <- function(accuracies, m) {
 }
 
 # Accuracies of raters: given, computed from kappa, or those of the design.
-plan_accuracies <- function(x, own, design) {
+plan_accuracies <- function(x, accuracies, design) {
   chance <- 1 / n_categories(design)
   given <- !vapply(x[c("rater_accuracy", "chance_kappa")], is.null, NA)
-  abort_argument_if(all(given) || !(any(given) || !is.null(own)), "rater_accuracy",
+  abort_argument_if(all(given) || !(any(given) || !is.null(accuracies)), "rater_accuracy",
     "Give {.arg rater_accuracy}, {.arg chance_kappa} or a
         {.arg design}{if (all(given)) ', not both'}.",
     i = "The number of cases depends on how well raters agree; a pilot of 50 cases shows it.")
   if (given[[2L]]) return(accuracy_of_kappa(x$chance_kappa, design))
-  if (given[[1L]]) own <- check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
-  abort_argument_if(mean(own) <= chance + 1e-9, if (given[[1L]]) "rater_accuracy" else "design",
+  if (given[[1L]]) accuracies <- check_probabilities(x$rater_accuracy, "rater_accuracy", 1L)
+  accuracy <- mean(accuracies)
+  abort_argument_if(accuracy <= chance + 1e-9, if (given[[1L]]) "rater_accuracy" else "design",
     "Raters must be better than chance, which is {format(chance, digits = 3)} with
         {n_categories(design)} categories.",
-    x = "Their accuracy is {format(mean(own), digits = 3)}.")
-  unname(own)
+    x = "Their accuracy is {format(accuracy, digits = 3)}.")
+  unname(accuracies)
 }
 
 # Accuracy of equally accurate raters with this kappa. Kappa increases with accuracy above chance.
@@ -105,16 +101,17 @@ accuracy_of_kappa <- function(kappa, design) {
   kappa <- check_number(kappa, "chance_kappa", 0, 1, open_min = TRUE)
   chance <- 1 / n_categories(design)
   design <- replace_raters(design, c(1, 1))
-  lack <- function(accuracy) {
+  excess <- function(accuracy) {
     design$raters[] <- accuracy
     expected_kappa(design) - kappa
   }
-  ends <- c(lack(chance), lack(1))
-  abort_argument_if(ends[[1L]] >= 0 || ends[[2L]] < -1e-9, "chance_kappa",
+  low <- excess(chance)
+  high <- excess(1)
+  abort_argument_if(low >= 0 || high < -1e-9, "chance_kappa",
     "No accuracy of raters has this {.arg chance_kappa} under the violations that are assumed.",
-    x = "It is {kappa}; possible is {format(kappa + ends[[1L]], digits = 3)} to
-        {format(kappa + ends[[2L]], digits = 3)}.")
-  if (ends[[2L]] <= 0) 1 else stats::uniroot(lack, c(chance, 1), tol = 1e-12)$root
+    x = "It is {kappa}; possible is {format(kappa + low, digits = 3)} to
+        {format(kappa + high, digits = 3)}.")
+  if (high <= 0) 1 else stats::uniroot(excess, c(chance, 1), tol = 1e-12)$root
 }
 
 # Mean kappa over pairs of raters. Categories are equally frequent if base rates are drawn. The
@@ -181,8 +178,7 @@ pilot_design <- function(pilot) {
   shape <- c(shape, dispersion = 1, difficulty = 0) # the first element of a name is used
   by_rater <- fit$model$accuracy == "rater"
   of_raters <- seq_len(if (by_rater) n_raters(x) else 1L)
-  apart <- by_rater && !crowd
-  accuracies <- if (apart) terms$estimate[of_raters] else fit$rater_accuracy
+  accuracies <- if (by_rater && !crowd) terms$estimate[of_raters] else fit$rater_accuracy
   m <- if (crowd) max(2L, as.integer(round(given))) else n_raters(x)
   design <- rater_design(
     spread_accuracies(accuracies, m), categories = x$categories,

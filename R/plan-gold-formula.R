@@ -1,30 +1,28 @@
 # Predicted intervals for a number of gold cases.
 
 # A list per system (one element for a difference):
-# * `of`: predictions from ratings (see prediction_of()); `explained`: share of the variance that
-#   ratings explain;
+# * `prediction`: predictions from ratings (see prediction_of()); `explained`: share of the
+#   variance that ratings explain;
 # * `value`: expected value; `variance` of a label; `share` of informative labels (for recall, those
 #   of the true category; for a difference, those on which answers differ);
-# * `spread` by pattern, NA where no label is needed; `weight` by pattern;
-# * `alone`: the estimate from ratings without gold, or NULL; `hardest`: value that needs most
-#   cases;
+# * `spread` by pattern, NA where no label is needed;
+# * `from_ratings`: the estimate from ratings without gold, or NULL; `hardest`: value that needs
+#   most cases;
 # * `labelled`: number of gold cases in the estimate; `p.value` of the test of the estimate from
 #   ratings, only if a pilot measured the value and the explained share.
 planned_quantities <- function(estimate, predicted, settings) {
   x <- estimate$fit$x
-  foresee <- list(
+  foresee <- switch(settings$of,
     accuracy = foresee_accuracy, difference = foresee_difference, recall = foresee_recall,
     precision = foresee_precision
-  )[[settings$of]]
+  )
   systems <- settings$systems
-  each <- if (settings$of == "difference") list(systems) else as.list(systems)
-  lapply(each, function(s) {
+  lapply(if (settings$of == "difference") list(systems) else systems, function(s) {
     quantity <- foresee(estimate, predicted, s, settings$category)
     quantity$system <- paste(x$systems[s], collapse = " - ")
     # The share that one rater explains is unknown.
     quantity$explained <- if (n_raters(x) == 1L) 0 else
-      explained_by_ratings(quantity$of, quantity$variance)
-    quantity$weight <- pattern_cases(x)
+      explained_by_ratings(quantity$prediction, quantity$variance)
     at <- as.integer(estimate$gold$case)
     quantity$labelled <- sum(weights_of_cases(x)[at][!is.na(quantity$spread[x$index[at]])])
     if (settings$of == "accuracy") use_pilot(quantity, estimate$gold, s) else quantity
@@ -33,7 +31,7 @@ planned_quantities <- function(estimate, predicted, settings) {
 
 # Replaces accuracy and explained share by those measured in gold cases, if there are any.
 use_pilot <- function(quantity, gold, s) {
-  pilot <- if (!is.null(gold)) measured_of(gold, s)
+  pilot <- measured_of(gold, s)
   if (is.null(pilot)) return(quantity)
   quantity$value <- clip01(pilot$estimate)
   quantity$explained <- 1 - pilot$ratio
@@ -46,15 +44,15 @@ planned_weight <- function(x, answered) pattern_cases(x) * (answered & rated_pat
 foresee_accuracy <- function(estimate, predicted, s, category) {
   x <- estimate$fit$x
   answer <- pattern_answers(x)[, s]
-  out <- foresee_share(x, predict_answer(predicted, answer), answer > 0L)
-  if (n_raters(x) > 1L) out$alone <- estimates_from_ratings(estimate, s)
-  ends <- out$value
-  if (isFALSE(is.na(out$alone$estimate))) {
-    out$value <- clip01(out$alone$estimate) # may be above 1 if it is not clipped
-    ends <- c(out$value, unlist(estimate$table[s, c("independent", "shared")]))
+  quantity <- foresee_share(x, predict_answer(predicted, answer), answer > 0L)
+  if (n_raters(x) > 1L) quantity$from_ratings <- estimates_from_ratings(estimate, s)
+  ends <- quantity$value
+  if (isFALSE(is.na(quantity$from_ratings$estimate))) {
+    quantity$value <- clip01(quantity$from_ratings$estimate) # may be above 1 if it is not clipped
+    ends <- c(quantity$value, unlist(estimate$table[s, c("independent", "shared")]))
   }
-  out$hardest <- clip01(ends[[which.min(abs(ends - 0.5))]])
-  out
+  quantity$hardest <- clip01(ends[[which.min(abs(ends - 0.5))]])
+  quantity
 }
 
 foresee_precision <- function(estimate, predicted, s, category) {
@@ -66,10 +64,11 @@ foresee_precision <- function(estimate, predicted, s, category) {
 foresee_share <- function(x, predicted, counts) {
   weight <- planned_weight(x, counts)
   q <- fill_unrated(predicted, weight)
-  of <- prediction_of(q, weight)
+  prediction <- prediction_of(q, weight)
+  value <- prediction$mean
   p <- tempered(q)
   list(
-    of = of, value = of$mean, variance = of$mean * (1 - of$mean), share = 1,
+    prediction = prediction, value = value, variance = value * (1 - value), share = 1,
     spread = replace(sqrt(p * (1 - p)), weight == 0, NA)
   )
 }
@@ -86,7 +85,7 @@ foresee_recall <- function(estimate, predicted, s, category) {
   rate <- sum(weight * q * hit) / sum(weight * q)
   off <- ifelse(hit, 1 - rate, rate)
   list(
-    of = prediction_of(q * (hit - rate), weight), value = rate,
+    prediction = prediction_of(q * (hit - rate), weight), value = rate,
     variance = rate * (1 - rate) * share, share = share,
     spread = replace(sqrt(tempered(q)) * off, weight == 0, NA)
   )
@@ -97,14 +96,14 @@ foresee_difference <- function(estimate, predicted, s, category) {
   answer <- x$patterns$answer[, s]
   weight <- planned_weight(x, answer[, 1L] > 0L & answer[, 2L] > 0L)
   differ <- answer[, 1L] != answer[, 2L]
-  q <- apply(answer, 2L, function(of) fill_unrated(predict_answer(predicted, of), weight))
+  q <- fill_unrated(predict_answer(predicted, answer), cbind(weight, weight))
   ahead <- differ * (q[, 1L] - q[, 2L])
-  of <- prediction_of(ahead, weight)
-  one_right <- sum(weight * differ * rowSums(q)) / of$cases
-  spread <- sqrt(pmax(tempered(q[, 1L]) + tempered(q[, 2L]) - ahead^2, 0))
+  prediction <- prediction_of(ahead, weight)
+  one_right <- sum(weight * differ * rowSums(q)) / prediction$cases
+  spread <- sqrt(pmax(rowSums(tempered(q)) - ahead^2, 0))
   list(
-    of = of, value = of$mean, variance = one_right - of$mean^2,
-    share = sum(weight * differ) / of$cases, # labels of the other cases are not informative
+    prediction = prediction, value = prediction$mean, variance = one_right - prediction$mean^2,
+    share = sum(weight * differ) / prediction$cases, # labels of other cases are not informative
     spread = replace(spread, weight == 0 | !differ, NA)
   )
 }
@@ -112,15 +111,15 @@ foresee_difference <- function(estimate, predicted, s, category) {
 # ---- Half-widths --------------------------------------------------------------------------------
 
 # Variance with `gold` labels among all cases, relative to that of one label; see gold_error().
-planned_error <- function(gold, quantity, explained, target) {
-  cases <- quantity$of$cases
-  own <- (1 - explained) * (1 - gold / cases) / gold
-  if (target == "cases") own else pmin(own + 1 / cases, 1 / gold)
+planned_error <- function(gold, quantity, target) {
+  cases <- quantity$prediction$cases
+  error <- (1 - quantity$explained) * (1 - gold / cases) / gold
+  if (target == "cases") error else pmin(error + 1 / cases, 1 / gold)
 }
 
 # Half-widths for numbers of gold cases, drawn at random from those that count for the quantity.
-corrected_half <- function(gold, quantity, explained, settings) {
-  error <- planned_error(gold, quantity, explained, settings$target)
+corrected_half <- function(gold, quantity, settings) {
+  error <- planned_error(gold, quantity, settings$target)
   if (settings$of == "difference") {
     t <- stats::qt((1 + settings$conf_level) / 2, pmax(gold - 1, 0.5))
     return(t * sqrt(quantity$variance * error))
@@ -129,13 +128,12 @@ corrected_half <- function(gold, quantity, explained, settings) {
 }
 
 # The estimate from ratings must not make the interval wider.
-combined_half <- function(gold, quantity, explained, settings) {
+combined_half <- function(gold, quantity, settings) {
   value <- quantity$value
-  cases <- quantity$of$cases
+  cases <- quantity$prediction$cases
   spread <- max(value * (1 - value), 1 / cases)
-  error <- spread * planned_error(gold, quantity, explained, "cases")
-  prior <- ratings_prior(quantity$alone, gold, spread, cases, NULL, error)
-  precision <- 1 / error + 1 / prior$sd^2
+  error <- spread * planned_error(gold, quantity, "cases")
+  prior <- ratings_prior(quantity$from_ratings, gold, spread, cases, NULL, error)
   sampling <- if (settings$target == "population") spread / cases else 0
   half <- function(variance) normal_quantile(settings$conf_level) * sqrt(variance + sampling)
   # Weight of the flat part of the prior: its posterior probability if gold equals the ratings.
@@ -143,30 +141,31 @@ combined_half <- function(gold, quantity, explained, settings) {
   flat <- ifelse(is.finite(flat), flat, 0)
   flat <- flat / (flat + (1 - prior$vague) * stats::dnorm(0, 0, sqrt(prior$sd^2 + error)))
   pmin(
-    flat * half(error) + (1 - flat) * half(1 / precision),
-    corrected_half(gold, quantity, explained, settings)
+    flat * half(error) + (1 - flat) * half(1 / (1 / error + 1 / prior$sd^2)),
+    corrected_half(gold, quantity, settings)
   )
 }
 
 # Does this interval use the estimate from ratings, unless gold contradicts it?
 believes_ratings <- function(interval) isTRUE(gold_intervals[[interval]]$gold$believes)
 
-planned_half_width <- function(interval, quantity, explained, settings,
-                    believes = believes_ratings(interval)) {
-  if (interval == "gold alone") explained <- 0
+# A function of numbers of gold cases that returns half-widths.
+planned_half_width <- function(interval, quantity, settings,
+                               believes = believes_ratings(interval)) {
+  if (interval == "gold alone") quantity$explained <- 0
   half <- if (believes) combined_half else corrected_half
-  function(gold) half(gold, quantity, explained, settings)
+  function(gold) half(gold, quantity, settings)
 }
 
 # Number of gold cases for the half-width. A combined interval has at least fewest_contradicting
 # cases, because fewer could not contradict the ratings. `worst`: the number if ratings are as wrong
 # as possible. With shared errors the accuracy is nearer to one half than estimated, and gold
 # contradicts the ratings.
-planned_gold <- function(interval, quantity, explained, settings, worst = FALSE) {
-  cases <- quantity$of$cases
+planned_gold <- function(interval, quantity, settings, worst = FALSE) {
+  cases <- quantity$prediction$cases
   if (worst) quantity$value <- quantity$hardest %||% quantity$value
   believes <- believes_ratings(interval)
-  half <- planned_half_width(interval, quantity, explained, settings, believes && !worst)
+  half <- planned_half_width(interval, quantity, settings, believes && !worst)
   least <- if (believes) min(fewest_contradicting, cases) else 1
   max(least, fewest(function(n) half(n) - settings$half_width, 1, cases))
 }
@@ -189,42 +188,43 @@ fewest <- function(lack, least, most) {
 
 planned_intervals <- function(quantity, settings) {
   contradicted <- isTRUE(quantity$p.value < 1 - settings$conf_level)
-  known <- !is.null(quantity$alone) && !is.na(quantity$alone$std.error) && !contradicted
+  known <- isFALSE(is.na(quantity$from_ratings$std.error)) && !contradicted
   c("gold alone", "corrected", if (known) "combined")
 }
 
 gold_rows <- function(quantity, settings) {
-  cases <- quantity$of$cases
+  cases <- quantity$prediction$cases
   worth <- planned_worth(quantity, settings)
-  rows <- lapply(planned_intervals(quantity, settings), function(interval) {
+  stack_rows(planned_intervals(quantity, settings), function(interval) {
     number <- function(end, ...) {
       if (is.na(worth[[end]])) return(NA_real_)
-      settings$gold %||% planned_gold(interval, quantity, 1 - 1 / worth[[end]], settings, ...)
+      quantity$explained <- 1 - 1 / worth[[end]]
+      settings$gold %||% planned_gold(interval, quantity, settings, ...)
     }
     gold <- number("estimate")
     highest <- number("conf.low", worst = TRUE)
-    half <- planned_half_width(interval, quantity, quantity$explained, settings)
-    of <- if (interval == "gold alone") worth^0 else worth
+    half <- planned_half_width(interval, quantity, settings)
+    shown <- if (interval == "gold alone") worth^0 else worth
     tibble::tibble(
       system = quantity$system, interval = interval, gold = gold, lowest = number("conf.high"),
       highest = highest, labelled = quantity$labelled,
       more = more_gold(number_to_draw(list(gold = gold, highest = highest)), quantity, settings),
-      half_width = half(gold),
-      worth = of[["estimate"]], worth_lowest = of[["conf.low"]], worth_highest = of[["conf.high"]],
-      cases = cases, reason = if (is.na(gold)) {
+      half_width = half(gold), worth = shown[["estimate"]], worth_lowest = shown[["conf.low"]],
+      worth_highest = shown[["conf.high"]], cases = cases,
+      reason = if (is.na(gold)) {
         paste0("with all of the ", number_of(cases), " cases gold it is ", decimals(half(cases)))
       } else {
         NA_character_
       }
     )
   })
-  stack_rows(rows)
 }
 
 # Worth as measured in a pilot; otherwise a rough value with a range.
 planned_worth <- function(quantity, settings) {
-  worth <- equivalent_labels(quantity$explained, settings$conf_level)
-  if (is.null(quantity$p.value)) return(worth)
+  if (is.null(quantity$p.value)) {
+    return(equivalent_labels(quantity$explained, settings$conf_level))
+  }
   c(estimate = 1 / (1 - quantity$explained), conf.low = NA, conf.high = NA)
 }
 
@@ -236,15 +236,14 @@ more_gold <- function(gold, quantity, settings) {
 }
 
 gold_curve <- function(quantity, settings) {
-  cases <- quantity$of$cases
+  cases <- quantity$prediction$cases
   gold <- unique(round(exp(seq(log(min(5, cases)), log(cases), length.out = 60L))))
-  rows <- lapply(planned_intervals(quantity, settings), function(interval) {
-    half <- planned_half_width(interval, quantity, quantity$explained, settings)
+  stack_rows(planned_intervals(quantity, settings), function(interval) {
+    half <- planned_half_width(interval, quantity, settings)
     tibble::tibble(
       system = quantity$system, interval = interval, gold = gold, half_width = half(gold)
     )
   })
-  stack_rows(rows)
 }
 
 # ---- Choice -------------------------------------------------------------------------------------
@@ -259,7 +258,7 @@ choose_gold <- function(table, quantities, estimate, settings) {
   gold <- max(table$more[table$interval == settled_interval(table, settings)])
   none <- list(case = integer(), stratum = integer(), probability = double(), truth = character())
   if (is.na(gold) || in_database(x)) return(list(new = none, labelled = none)) # cases not in memory
-  squares <- do.call(cbind, lapply(quantities, function(quantity) quantity$spread^2))
+  squares <- do.call(cbind, lapply(quantities, `[[`, "spread"))^2
   spread <- na_real(sqrt(rowMeans(squares, na.rm = TRUE)))
   labelled <- as.integer(estimate$gold$case)
   left <- weights_of_cases(x)
@@ -293,10 +292,11 @@ pilot_probability <- function(gold, x, spread) {
     stratum[] <- NA
     stratum[eligible] <- spread_strata(spread[eligible], pattern_cases(x)[eligible])
   }
-  each <- tapply(known, factor(stratum[x$index[gold$case]], seq_len(gold_strata)), function(p) {
+  drawn_in <- factor(stratum[x$index[gold$case]], seq_len(gold_strata))
+  probability <- tapply(known, drawn_in, function(p) {
     if (diff(range(p)) < 1e-9) p[[1L]] else NA_real_
   })
-  as.vector(each)[stratum]
+  as.vector(probability)[stratum]
 }
 
 settled_interval <- function(table, settings) {
@@ -309,20 +309,19 @@ settled_interval <- function(table, settings) {
 gold_costs <- function(table, quantities, estimate, settings) {
   if (is.null(settings$cost)) return(NULL)
   interval <- settled_interval(table, settings)
-  needed <- function(quantity, explained) {
+  labels_needed <- function(quantity, explained) {
     if (is.na(explained)) return(NA_real_)
     quantity$explained <- explained
     rows <- gold_rows(quantity, settings)
     rows$more[rows$interval == interval]
   }
-  now <- vapply(quantities, `[[`, 0, "explained")
-  explained <- list(now, explained_by_more(now, estimate, settings))
-  gold <- vapply(explained, function(of) max(unlist(Map(needed, quantities, of))), 0)
-  split <- NULL
-  if (settings$of == "accuracy" && is.null(settings$gold)) {
+  explained <- vapply(quantities, `[[`, 0, "explained")
+  shares <- list(explained, explained_by_more(explained, estimate, settings))
+  gold <- vapply(shares, function(share) max(unlist(Map(labels_needed, quantities, share))), 0)
+  split <- if (settings$of == "accuracy" && is.null(settings$gold)) {
     systems <- vapply(quantities, `[[`, "", "system")
     least <- quantities[[match(settled_row(table, settings)$system, systems)]]
-    split <- best_split(least, n_raters(estimate$fit$x), settings)
+    best_split(least, n_raters(estimate$fit$x), settings)
   }
   gold <- c(gold, split$gold)
   ratings <- c(0, count_cases(estimate$fit$x), split$ratings)
@@ -341,29 +340,29 @@ best_split <- function(quantity, raters, settings) {
   cost <- settings$cost[["rating"]] * raters / settings$cost[["gold"]] # per case, in labels
   gold <- labels * (left + sqrt(left * (1 - left) * cost))
   cases <- gold * sqrt((1 - left) / (left * cost))
-  if (cases <= gold) list(gold = labels, ratings = 0) else
-    list(gold = gold, ratings = cases * raters)
+  if (cases <= gold) return(list(gold = labels, ratings = 0))
+  list(gold = gold, ratings = cases * raters)
 }
 
 # Predicts the gain of one more rater from the loss of one rater fewer. Assumes that the new rater's
 # errors are as independent as those of the others. Uses the posterior, which is comparable between
 # numbers of raters; shares of few ratings vary too much.
-explained_by_more <- function(now, estimate, settings) {
+explained_by_more <- function(explained, estimate, settings) {
   x <- estimate$fit$x
   estimate$gold <- NULL
   raters <- n_raters(x)
-  if (has_counts(x) || raters < 3L) return(rep(NA_real_, length(now)))
+  if (has_counts(x) || raters < 3L) return(rep(NA_real_, length(explained)))
   odds <- function(share) share / (1 - share)
-  explained <- function(panel) {
+  odds_of_panel <- function(panel) {
     estimate$fit$x <- panel
     quantities <- planned_quantities(estimate, posterior_of_raters(panel), settings)
     odds(vapply(quantities, `[[`, 0, "explained"))
   }
-  out <- unique(round(seq(1, raters, length.out = min(raters, 5L))))
-  fewer <- lapply(out, function(r) explained(without_rater(x, r)))
-  gain <- explained(x) / (Reduce(`+`, fewer) / length(fewer))
-  more <- odds(now) * pmax(1, gain)
+  left_out <- unique(round(seq(1, raters, length.out = min(raters, 5L))))
+  fewer <- lapply(left_out, function(rater) {
+    odds_of_panel(suppressWarnings(x[, -rater], classes = "fallible_warning"))
+  })
+  gain <- odds_of_panel(x) / (Reduce(`+`, fewer) / length(fewer))
+  more <- odds(explained) * pmax(1, gain)
   pmin(0.9, more / (1 + more))
 }
-
-without_rater <- function(x, r) suppressWarnings(x[, -r], classes = "fallible_warning")

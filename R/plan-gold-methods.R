@@ -54,9 +54,7 @@ new_gold_plan <- function(x) {
   settings <- x$settings
   table <- x$answer
   least <- settled_row(table, settings)
-  no_costs <- tibble::tibble(
-    raters = character(), gold = double(), ratings = double(), cost = double()
-  )
+  no_costs <- tibble::tibble(raters = "", gold = 0, ratings = 0, cost = 0)[0L, ]
   line <- paste0("Not reached: ", least$reason)
   if (!is.na(least$gold)) line <- paste0(
     if (least$labelled > 0) paste0(number_of(least$more), " more, in all "),
@@ -89,7 +87,7 @@ settled_row <- function(table, settings) {
 }
 
 gold_caption <- function(settings) {
-  what <- switch(settings$of,
+  quantity <- switch(settings$of,
     accuracy = "Accuracy", difference = "Difference of accuracies",
     paste0(
       if (settings$of == "recall") "Recall" else "Precision", " of \"", settings$category_label,
@@ -97,12 +95,9 @@ gold_caption <- function(settings) {
     )
   )
   paste0(
-    what, " of the ", settings$target, ", ",
-    if (is.null(settings$gold)) {
-      paste0("within ", format(settings$half_width))
-    } else {
-      paste0("with ", count_noun(settings$gold, "gold case"))
-    },
+    quantity, " of the ", settings$target, ", ",
+    if (is.null(settings$gold)) paste("within", format(settings$half_width)) else
+      paste("with", count_noun(settings$gold, "gold case")),
     " (", interval_title(settings$conf_level), ")"
   )
 }
@@ -125,8 +120,7 @@ gold_plan_notes <- function(x, settled) {
   drawn <- length(x$chosen$new$case)
   c(
     paste0("Not reached, ", lacking$interval, ", ", lacking$system, ": ", lacking$reason,
-      recycle0 = TRUE
-    ),
+      recycle0 = TRUE),
     "Worth: how many labels without ratings one with ratings replaces",
     if (is.na(settled$worth_lowest)) {
       paste0("Planned from the accuracy and worth in the gold cases at hand",

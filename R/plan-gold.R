@@ -144,14 +144,14 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     cost = if (!is.null(cost)) check_cost(cost, c(gold = NA, rating = NA))
   )
   quantities <- planned_quantities(estimate, predict_categories(x), settings)
-  each <- function(rows) stack_rows(quantities, rows, settings = settings)
-  table <- each(gold_rows)
+  table <- stack_rows(quantities, gold_rows, settings)
   new_gold_plan(list(
-    answer = table, curve = each(gold_curve),
+    answer = table, curve = stack_rows(quantities, gold_curve, settings),
     costs = gold_costs(table, quantities, estimate, settings),
     chosen = with_one_seed(choose_gold(table, quantities, estimate, settings)),
-    cases = max(vapply(quantities, function(quantity) quantity$of$cases, 0)), settings = settings,
-    in_database = in_database(x), raters = n_raters(x), reruns = rerun_words(estimate)
+    cases = max(vapply(quantities, function(quantity) quantity$prediction$cases, 0)),
+    settings = settings, in_database = in_database(x), raters = n_raters(x),
+    reruns = rerun_words(estimate)
   ))
 }
 
@@ -168,8 +168,8 @@ as_planned_estimate <- function(x) {
 planned_interval <- function(interval, estimate, of) {
   if (of != "accuracy") return("corrected")
   intervals <- c("combined", "corrected")
-  own <- c(intersect(estimate$options$interval, intervals), intervals)[[1L]]
-  check_choice(interval %||% own, intervals, "interval")
+  estimated <- c(intersect(estimate$options$interval, intervals), intervals)[[1L]]
+  check_choice(interval %||% estimated, intervals, "interval")
 }
 
 check_planned_systems <- function(systems, x, of) {

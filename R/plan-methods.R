@@ -36,15 +36,16 @@
 #' @export
 update.case_plan <- function(object, ...) {
   given <- list(...)
-  unknown <- setdiff(rlang::names2(given), c(names(object$arguments), "agreement"))
+  arguments <- object$arguments
+  unknown <- setdiff(rlang::names2(given), c(names(arguments), "agreement"))
   abort_argument_if(unknown, unknown,
     "{.fun plan_cases} has no argument {.arg {unknown}}.",
-    i = "It has {.arg {names(object$arguments)}}.")
+    i = "It has {.arg {names(arguments)}}.")
   # A new accuracy or kappa of raters replaces both.
   ways <- c("chance_kappa", "rater_accuracy")
-  if (any(ways %in% names(given))) object$arguments[ways] <- list(NULL)
-  object$arguments[names(given)] <- given
-  do.call(plan_cases, object$arguments)
+  if (any(ways %in% names(given))) arguments[ways] <- list(NULL)
+  arguments[names(given)] <- given
+  do.call(plan_cases, arguments)
 }
 
 # ---- Print --------------------------------------------------------------------------------------
@@ -148,10 +149,10 @@ format_answer <- function(x) {
   best <- cheapest_row(x)
   if (is.na(best$cases)) return(not_reached(x$answer))
   costs <- costs_differ(x$settings)
-  said <- if (nrow(x$answer) > 1L) if (costs) "Cheapest" else "Fewest ratings" else
+  word <- if (nrow(x$answer) > 1L) if (costs) "Cheapest" else "Fewest ratings" else
     if (is.null(x$settings$cases)) "Needed" else "Enough"
   sprintf(
-    "%s: %s by %s, %s", said, count_noun(best$cases, "case"), count_noun(best$raters, "rater"),
+    "%s: %s by %s, %s", word, count_noun(best$cases, "case"), count_noun(best$raters, "rater"),
     if (costs) paste("cost", number(best$cost)) else count_noun(round(best$ratings), "rating")
   )
 }
@@ -184,13 +185,12 @@ near_tie <- function(table) {
   error <- table$std.error * table$cost / table$cases
   best <- which(table$cheapest)[1L]
   difference <- table$cost - table$cost[[best]]
-  same <- which(difference <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(difference) != best)
-  if (length(same) > 0L) {
-    paste0(
-      "Within simulation error it is open whether ", paste(table$raters[same], collapse = " or "),
-      " raters cost less"
-    )
-  }
+  same <- difference <= 2 * sqrt(error^2 + error[[best]]^2) & seq_along(difference) != best
+  raters <- table$raters[which(same)]
+  if (length(raters) > 0L) paste(
+    "Within simulation error it is open whether", paste(raters, collapse = " or "),
+    "raters cost less"
+  )
 }
 
 # The accuracy of raters in a pilot is itself an estimate.
@@ -206,18 +206,18 @@ pilot_note <- function(settings) {
 # The paper's advice for its settings, with the simulated probability; no advice for other settings.
 format_advice <- function(x) {
   settings <- x$settings
-  here <- c(length(settings$labels), settings$raters, settings$half_width, settings$conf_level)
-  between <- function(low, high) isTRUE(settings$kappa >= low - 1e-9 && settings$kappa <= high)
-  if (!isTRUE(all.equal(here, c(5, 3, 0.1, 0.9))) || !(between(0.25, 0.35) || between(0.5, 0.6))) {
+  given <- c(length(settings$labels), settings$raters, settings$half_width, settings$conf_level)
+  range <- findInterval(settings$kappa, c(0.25 - 1e-9, 0.35, 0.5 - 1e-9, 0.6), left.open = TRUE)
+  if (!isTRUE(all.equal(given, c(5, 3, 0.1, 0.9))) || !range %in% c(1L, 3L)) {
     return("Advice of Lehner (2015): none for these settings")
   }
-  weak <- settings$kappa < 0.4
+  weak <- range == 1L
   curve <- x$curve
   at <- sqrt(if (weak) 200 else 100)
-  here <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), at)$y
+  probit <- stats::approx(sqrt(curve$cases), stats::qnorm(curve$probability), at)$y
   paste0(
     "Advice of Lehner (2015): ", if (weak) "at least 200 cases for chance kappa around .3" else
       "100 cases are sufficient for chance kappa around .55",
-    if (!is.na(here)) paste0("; here that has probability ", decimals(stats::pnorm(here), 2L))
+    if (!is.na(probit)) paste0("; here that has probability ", decimals(stats::pnorm(probit), 2L))
   )
 }

@@ -11,7 +11,7 @@ simulated_parts <- function(settings, seed) {
     answer <- if (is.null(settings$cases)) {
       search_cases(at, settings, i)
     } else {
-      plan_row_at(at(settings$cases), settings, i)
+      plan_row(at(settings$cases), settings, i)
     }
     # Further points around the answer, for the picture.
     centre <- if (is.na(answer$cases)) settings$max_cases / 4 else answer$cases
@@ -38,10 +38,10 @@ plan_panels <- function(settings, i, n, seed) {
     parent = rows$condition[[1L]])
   error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
   near <- !is.na(error) & abs(error) <= settings$half_width + 1e-9
-  of_each <- function(x, by, ...) as.vector(tapply(x, by, mean, ...))
+  means <- function(x, by) as.vector(tapply(x, by, mean, na.rm = TRUE))
   list(
-    n = n, near = of_each(near, rows$run), error = error, run = rows$run,
-    of_system = of_each(near, rows$system), bias = of_each(error, rows$system, na.rm = TRUE)
+    n = n, near = means(near, rows$run), error = error, run = rows$run,
+    of_system = means(near, rows$system), bias = means(error, rows$system)
   )
 }
 
@@ -57,16 +57,15 @@ search_cases <- function(at, settings, i) {
   )
   if (is.null(bracket$high)) return(unreached(at, bracket$tried, settings, i))
   # Even the smallest allowed number of cases reaches the target.
-  if (is.null(bracket$low)) return(plan_row_at(at(bracket$high), settings, i))
+  if (is.null(bracket$low)) return(plan_row(at(bracket$high), settings, i))
   rough <- line_through(at, c(bracket$low, sqrt(bracket$low * bracket$high), bracket$high), target)
   centre <- min(max(rough$cases, bracket$low), bracket$high)
   around <- pmin(centre * c(1 / 1.5, 1 / 1.2, 1, 1.2, 1.5), settings$max_cases)
   line <- line_through(at, around, target)
   n <- min(max(ceiling(line$cases - 1e-6), settings$least_cases), settings$max_cases)
-  fitted <- line$at(n)
-  out <- plan_row_at(at(n), settings, i)
+  out <- plan_row(at(n), settings, i)
   out$std.error <- line$std.error
-  out[c("probability", "probability_mcse")] <- as.list(fitted)
+  out[c("probability", "probability_mcse")] <- as.list(line$at(n))
   out$reason <- reason_short(out$probability + 1e-6, settings)
   out
 }
@@ -81,24 +80,26 @@ line_through <- function(at, n, target) {
 # Two numbers of cases, at most a factor of about two from each other: `low` misses the target and
 # `high` reaches it. `high` is NULL if no number reaches the target, `low` if all do.
 bracket_cases <- function(share, start, target, most, least) {
-  found <- new.env()
+  bracket <- new.env()
   try_at <- function(n) {
-    found$tried <- c(found$tried, n)
-    found[[if (share(n) >= target) "high" else "low"]] <- n
+    bracket$tried <- c(bracket$tried, n)
+    bracket[[if (share(n) >= target) "high" else "low"]] <- n
   }
   try_at(min(max(round(start), least), most))
-  while (is.null(found$low) && found$high > least) try_at(max(ceiling(found$high / 2), least))
-  if (is.null(found$high)) {
+  while (is.null(bracket$low) && bracket$high > least) {
+    try_at(max(ceiling(bracket$high / 2), least))
+  }
+  if (is.null(bracket$high)) {
     # A few steps up, then the largest number. If that misses the target, the target is out of
     # reach.
     for (n in unique(round(pmin(c(start * c(2, 4, 8), most / 4, most), most)))) {
-      if (n > found$low && is.null(found$high)) try_at(n)
+      if (n > bracket$low && is.null(bracket$high)) try_at(n)
     }
-    while (isTRUE(found$high / found$low > 2 + 1 / found$low)) {
-      try_at(round(sqrt(found$low * found$high)))
+    while (isTRUE(bracket$high / bracket$low > 2 + 1 / bracket$low)) {
+      try_at(round(sqrt(bracket$low * bracket$high)))
     }
   }
-  as.list(found)
+  as.list(bracket)
 }
 
 # Probit regression of the panels' shares (a row per panel, a column per number of cases) on the
@@ -107,10 +108,9 @@ bracket_cases <- function(share, start, target, most, least) {
 probit_line <- function(n, near, target) {
   x <- cbind(1, sqrt(n))
   runs <- nrow(near)
-  fit <- suppressWarnings(stats::glm.fit(
+  b <- suppressWarnings(stats::glm.fit(
     x, colMeans(near), rep(runs, length(n)), family = stats::quasibinomial("probit")
-  ))
-  b <- fit$coefficients
+  ))$coefficients
   eta <- drop(x %*% b)
   p <- pmin(pmax(stats::pnorm(eta), 1e-10), 1 - 1e-10)
   weight <- stats::dnorm(eta) / (p * (1 - p))
@@ -118,27 +118,26 @@ probit_line <- function(n, near, target) {
   bread <- solve(crossprod(x, runs * weight * stats::dnorm(eta) * x))
   error <- function(gradient) sqrt(sum((scores %*% bread %*% gradient)^2))
   root <- (stats::qnorm(target) - b[[1L]]) / b[[2L]]
-  gradient <- -c(1, root) / b[[2L]]
   list(
-    cases = root^2,
-    std.error = 2 * root * error(gradient),
+    cases = root^2, std.error = 2 * root * error(-c(1, root) / b[[2L]]),
     at = function(n) {
       row <- c(1, sqrt(n))
       eta <- sum(row * b)
-      c(
-        probability = stats::pnorm(eta),
-        mcse = stats::dnorm(eta) * error(row)
-      )
+      c(probability = stats::pnorm(eta), mcse = stats::dnorm(eta) * error(row))
     }
   )
 }
 
 # ---- Answers ------------------------------------------------------------------------------------
 
-# Simulated result at one number of cases.
-plan_row_at <- function(panels, settings, i) {
+# A row of the table, without its costs: the simulated result of `panels`.
+plan_row <- function(panels, settings, i, cases = panels$n,
+                     reason = reason_short(mean(panels$near), settings)) {
   point <- summarise_panels(panels, settings)
-  plan_row(settings$raters[[i]], panels$n, point, reason_short(point$probability, settings))
+  data.frame(
+    raters = settings$raters[[i]], cases = as.double(cases), std.error = NA_real_,
+    point[names(point) != "missing"], reason = reason
+  )
 }
 
 # NA if the probability reaches the target.
@@ -150,22 +149,15 @@ reason_short <- function(probability, settings) {
 # No number of cases is enough: because of a bias, or because larger numbers were not tried.
 unreached <- function(at, tried, settings, i) {
   near <- lapply(tried, function(n) at(n)$near)
-  best <- tried[[which.max(vapply(near, mean, 0))]]
-  point <- summarise_panels(at(best), settings)
+  share <- vapply(near, mean, 0)
+  best <- at(tried[[which.max(share)]])
   gain <- if (length(tried) > 1L) Reduce(`-`, rev(utils::tail(near, 2L)))
   rising <- is.null(gain) || mean(gain) > 2 * stats::sd(gain) / sqrt(length(gain)) + 1e-9
-  plan_row(settings$raters[[i]], NA_real_, point, reason_unreached(point, best, settings, rising))
-}
-
-reason_unreached <- function(point, n, settings, rising = TRUE) {
-  paste0(
-    if (rising) {
-      paste0(number(settings$max_cases), " cases, the most to try, are too few")
-    } else {
-      "more cases do not help, because the remaining error is bias"
-    },
-    "; the best found is ", percent(point$probability), " with ", count_noun(n, "case")
-  )
+  plan_row(best, settings, i, NA, paste0(
+    if (rising) paste(number(settings$max_cases), "cases, the most to try, are too few") else
+      "more cases do not help, because the remaining error is bias",
+    "; the best found is ", percent(max(share)), " with ", count_noun(best$n, "case")
+  ))
 }
 
 # Estimates that are `NA` count as outside any margin.
@@ -216,19 +208,22 @@ spread_strata <- function(spread, weight) {
   match(stratum, unique(stratum))[group]
 }
 
+# The spread, but at least a share of its mean over cases, and never 0.
+positive_spread <- function(spread, cases) {
+  spread <- pmax(spread, least_spread * sum(cases * spread) / sum(cases))
+  if (all(spread == 0)) spread + 1 else spread
+}
+
 # Number of cases drawn from each stratum (Neyman's allocation), in proportion to cases and spread.
+# NULL if there are too few cases for strata.
 allocate_gold <- function(gold, cases, spread) {
-  share <- cases * pmax(spread, least_spread * sum(cases * spread) / sum(cases))
-  if (all(share == 0)) share <- cases
-  least <- pmin(fewest_in_stratum, cases)
-  if (gold < sum(least)) {
-    return(NULL) # too few for strata
-  }
-  number <- least
-  for (one in seq_len(gold - sum(least))) { # each case to the stratum with the largest deficit
-    lack <- ifelse(number < cases, share / (number + 0.5), -Inf)
-    most <- which.max(lack)
-    number[[most]] <- number[[most]] + 1
+  share <- cases * positive_spread(spread, cases)
+  number <- pmin(fewest_in_stratum, cases)
+  if (gold < sum(number)) return(NULL)
+  for (i in seq_len(gold - sum(number))) { # each case to the stratum with the largest deficit
+    deficit <- ifelse(number < cases, share / (number + 0.5), -Inf)
+    largest <- which.max(deficit)
+    number[[largest]] <- number[[largest]] + 1
   }
   number
 }
@@ -241,12 +236,9 @@ gold_probabilities <- function(gold, spread, weight, choice) {
   weight <- weight[eligible]
   spread <- spread[eligible]
   gold <- min(gold, sum(weight))
-  out$probability[eligible] <- gold / sum(weight)
-  if (choice == "random") return(out)
-  if (choice == "active") {
-    out$probability[eligible] <- active_probability(gold, spread, weight)
-    return(out)
-  }
+  out$probability[eligible] <- if (choice == "active") active_probability(gold, spread, weight) else
+    gold / sum(weight)
+  if (choice != "stratified") return(out)
   strata <- spread_strata(spread, weight)
   cases <- rowsum(weight, strata)[, 1L]
   number <- allocate_gold(gold, cases, rowsum(weight * spread, strata)[, 1L] / cases)
@@ -259,8 +251,7 @@ gold_probabilities <- function(gold, spread, weight, choice) {
 
 # Probabilities proportional to spread, and at most 1.
 active_probability <- function(gold, spread, weight) {
-  size <- pmax(spread, least_spread * sum(weight * spread) / sum(weight))
-  if (all(size == 0)) size[] <- 1
+  size <- positive_spread(spread, weight)
   sure <- rep(FALSE, length(size))
   repeat {
     scale <- (gold - sum(weight[sure])) / sum((weight * size)[!sure])
@@ -276,9 +267,9 @@ draw_gold <- function(probability, stratum) {
   places <- split(seq_along(probability), stratum)
   chosen <- lapply(places, function(at) {
     at <- at[sample.int(length(at))]
-    sum <- cumsum(probability[at])
+    sum <- c(0, cumsum(probability[at]))
     start <- stats::runif(1L)
-    at[floor(sum - start + 1e-9) > floor(c(0, sum[-length(sum)]) - start + 1e-9)]
+    at[diff(floor(sum - start + 1e-9)) > 0]
   })
   sort(unlist(chosen, use.names = FALSE))
 }

@@ -161,23 +161,14 @@ new_case_plan <- function(parts, settings, arguments, seed) {
   ))
 }
 
-# A row of the table, without its costs. `point` has the columns of the curve.
-plan_row <- function(raters, cases, point, reason) {
-  point$missing <- NULL
-  data.frame(
-    raters = raters, cases = as.double(cases), std.error = NA_real_, point, reason = reason
-  )
-}
-
 # Number of cases for an interval of an agreement measure: plan_cases(agreement = ).
 
 # Resamples the cases of the ratings. The half-width is about proportional to 1 / sqrt(n). A line of
 # its logarithm in log(n) is fitted to a few numbers of cases around the answer.
 plan_agreement <- function(arguments) {
   unused <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy", "cost", "estimator")
-  given <- unused[!unlist(Map(
-    identical, arguments[unused], lapply(formals(plan_cases)[unused], eval)
-  ))]
+  defaults <- lapply(formals(plan_cases)[unused], eval)
+  given <- unused[!unlist(Map(identical, arguments[unused], defaults))]
   abort_argument_if(given, given, "{.arg {given}} {?has/have} no use in a plan for agreement.",
     i = "The ratings {.arg design} show how raters agree.")
   view <- new_view(merge_reruns(as_ratings_of_several(arguments$design, "design")))
@@ -213,21 +204,21 @@ agreement_curve <- function(view, settings) {
     )
   }
   if (!is.null(settings$cases)) return(at(settings$cases))
-  inside <- function(n) min(max(round(n), settings$least_cases), settings$max_cases)
+  inside <- function(n) pmin(pmax(round(n), settings$least_cases), settings$max_cases)
+  cases_needed <- function(row) row$cases * (row$half_width / settings$half_width)^2
   first <- at(inside(sum(view$cases)))
-  guess <- first$cases * (first$half_width / settings$half_width)^2
+  guess <- cases_needed(first)
   if (!is.finite(guess)) return(first)
   second <- at(inside(guess))
-  guess <- second$cases * (second$half_width / settings$half_width)^2
+  guess <- cases_needed(second)
   if (!is.finite(guess)) guess <- second$cases
-  rest <- lapply(unique(vapply(guess * c(0.7, 1, 1.4), inside, 0)), at)
-  curve <- stack_rows(c(list(first, second), rest))
+  sizes <- unique(inside(guess * c(0.7, 1, 1.4)))
+  curve <- rbind(first, second, stack_rows(sizes, at))
   curve[order(curve$cases), ]
 }
 
 # Least number of cases at which the fitted half-width is small enough, and its standard error.
 agreement_answer <- function(curve, settings) {
-  wanted <- settings$half_width
   near <- curve[is.finite(curve$half_width) & curve$half_width > 0, ]
   answer <- tibble::tibble(
     measure = settings$measure$id, cases = NA_real_, std.error = NA_real_,
@@ -243,7 +234,7 @@ agreement_answer <- function(curve, settings) {
   }
   # The slope is fixed at -1/2.
   level <- stats::weighted.mean(log(near$half_width) + log(near$cases) / 2, near$cases)
-  n <- ceiling(exp(2 * (level - log(wanted))))
+  n <- ceiling(exp(2 * (level - log(settings$half_width))))
   if (n > settings$max_cases) {
     answer$reason <- paste("more than", number(settings$max_cases), "cases are needed")
     return(answer)
@@ -263,7 +254,7 @@ show_agreement_plan <- function(curve, view, settings, arguments, seed) {
     "Intervals of ", title, " with a half-width of ", format(settings$half_width), ", ",
     interval_title(settings$conf_level)
   )
-  found <- if (is.na(answer$cases)) paste("No number of cases is given:", answer$reason) else
+  line <- if (is.na(answer$cases)) paste("No number of cases is given:", answer$reason) else
     paste0(count_noun(answer$cases, "case"), " (half-width ", decimals(answer$half_width), ")")
   new_result("case_plan",
     tables = list(answer = answer, curve = curve), settings = settings, arguments = arguments,
@@ -271,7 +262,7 @@ show_agreement_plan <- function(curve, view, settings, arguments, seed) {
     facts = c(
       as.list(answer[c("measure", "cases", "half_width")]), settings[c("conf_level", "runs")]
     ),
-    line = found, caption = caption,
+    line = line, caption = caption,
     head = c(caption, paste0(
       "Resamples of ", count_noun(sum(view$cases), "case"), " of ",
       count_noun(view$judges, "rater"), ", ", number(settings$runs), " for each number of cases"
@@ -279,6 +270,6 @@ show_agreement_plan <- function(curve, view, settings, arguments, seed) {
     shown = view(
       curve, c("cases", "half_width", `MC error` = "half_width_mcse", "missing"), left = integer()
     ),
-    notes = found, more = "tidy(), update()"
+    notes = line, more = "tidy(), update()"
   )
 }

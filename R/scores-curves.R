@@ -53,9 +53,7 @@ NULL
 roc_of_estimate <- function(x, category = NULL, systems = NULL) {
   judged <- judged_scores(x, systems, category)
   table_of_judges(judged, category %||% judged$categories, function(judge, k, labels) {
-    points <- roc_points(judge, k)
-    tibble::tibble(labels, threshold = points$threshold, sensitivity = points$sensitivity,
-      specificity = points$specificity)
+    tibble::tibble(labels, !!!roc_points(judge, k))
   })
 }
 
@@ -71,14 +69,13 @@ reliability_of_estimate <- function(x, category = NULL, bins = 10L, systems = NU
       reliability_of(judge$book$scores[, k], w[, k], v, bins)
     }
     whole <- measure(judge$w, judge$v)
-    limits <- list(lower = (whole$bin - 1) / bins, upper = whole$bin / bins)
-    with_score_draws(
-      tibble::tibble(labels, !!!limits, probability = whole$score), whole$cases,
-      judged, judge, function(w, v) {
-        one <- measure(w, v)
-        clip01(one$right[match(whole$bin, one$bin)])
-      }
-    )
+    columns <- list(lower = (whole$bin - 1) / bins, upper = whole$bin / bins,
+      probability = whole$score)
+    add_score_intervals(tibble::tibble(labels, !!!columns), whole$cases, judged, judge,
+      function(w, v) {
+        replicate <- measure(w, v)
+        clip01(replicate$right[match(whole$bin, replicate$bin)])
+      })
   })
 }
 
@@ -98,13 +95,12 @@ judged_scores <- function(x, systems, category) {
 
 # Binds the tables of all systems and categories (NA for the category of the highest score).
 table_of_judges <- function(judged, categories, f) {
-  tables <- lapply(names(judged$judges), function(system) {
-    lapply(categories, function(category) {
+  stack_rows(names(judged$judges), function(system) {
+    stack_rows(categories, function(category) {
       labels <- tibble::tibble(system = system, category = category)
       f(judged$judges[[system]], match(category, judged$categories), labels)
     })
   })
-  stack_rows(unlist(tables, recursive = FALSE))
 }
 
 # Sensitivity and specificity at each distinct score of category `k`, from the highest.
@@ -122,7 +118,7 @@ roc_points <- function(judge, k) {
 
 # Adds to `table` the values of `measure` and percentiles of its replicates. `measure` is a function
 # of weights of truths and of cases, with values in [0, 1].
-with_score_draws <- function(table, n, judged, judge, measure) {
+add_score_intervals <- function(table, n, judged, judge, measure) {
   estimate <- judged$estimate
   value <- na_real(measure(judge$w, judge$v))
   reason <- ifelse(is.na(value), zero_by_zero, NA_character_)
@@ -130,8 +126,8 @@ with_score_draws <- function(table, n, judged, judge, measure) {
   if (!has_interval(estimate)) return(table)
   lack <- why_no_interval(interval_bootstrap, estimate)
   if (!is.null(lack)) return(without_interval(table, lack))
-  draws <- draw_scores(estimate, judged$panel, list(judge), nrow(table), function(judge, w, v) {
-    measure(w, v)
+  draws <- draw_scores(estimate, judged$panel, list(judge), nrow(table), function(judge, ...) {
+    measure(...)
   })[[1L]]
   add_intervals(table, core_percentile_intervals(draws, estimate$options$conf_level, TRUE))
 }
@@ -148,26 +144,26 @@ threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity =
     share <- sum(judge$w[, k] * v) / sum(v)
     threshold <- points$threshold[[reach_goal(points, goal, share)]]
     above <- judge$book$scores[, k] >= threshold
-    with_score_draws(
-      tibble::tibble(labels, threshold = threshold, metric = cut_metrics), sum(v), judged, judge,
-      function(w, v) clip01(cut_values(w[, k], v, above))
-    )
+    table <- tibble::tibble(labels, threshold = threshold, metric = cut_metrics)
+    add_score_intervals(table, sum(v), judged, judge, function(w, v) {
+      clip01(cut_values(w[, k] * v, v, above))
+    })
   })
 }
 
 cut_metrics <- c("sensitivity", "specificity", "ppv", "detection_prevalence")
 
-cut_values <- function(w, v, above) {
-  of <- function(x, which) sum((x * v)[which])
+# `hits`: weight of each case to be of the category, out of its weight `v`.
+cut_values <- function(hits, v, above) {
+  detected <- sum(hits[above])
   c(
-    of(w, above) / sum(w * v), of(1 - w, !above) / sum((1 - w) * v),
-    if (any(above)) of(w, above) / of(1, above) else NA_real_, sum(v[above]) / sum(v)
+    detected / sum(hits), sum((v - hits)[!above]) / sum(v - hits),
+    if (any(above)) detected / sum(v[above]) else NA_real_, sum(v[above]) / sum(v)
   )
 }
 
 check_goal <- function(sensitivity, specificity, cost) {
-  goal <- list(sensitivity = sensitivity, specificity = specificity, cost = cost)
-  goal <- drop_null(goal)
+  goal <- drop_null(list(sensitivity = sensitivity, specificity = specificity, cost = cost))
   abort_argument_if(length(goal) != 1L, "sensitivity",
     "Say what the threshold is to reach: one of {.arg sensitivity}, {.arg specificity} and
         {.arg cost}.", x = "{length(goal)} of them {?is/are} given.")

@@ -68,27 +68,24 @@ fit_scores <- function(x, known_truth = NULL, raters = NULL, trust = NULL, ...) 
   x <- checked$x
   truth <- if (is.null(known_truth)) integer(length(x$index)) else checked$known$truth[x$index]
   codes <- if (joint) score_codes(x)
-  values <- if (joint) {
-    do.call(cbind, codes)
-  } else {
-    do.call(cbind, lapply(x$scores$values[trust], function(v) replace(v, is.na(v), -1)))
-  }
+  values <- do.call(cbind, codes %||% unname(x$scores$values[trust]))
   # Cases with different scores or known truths get separate patterns.
+  values[is.na(values)] <- -1
   columns <- split_columns(values, paste0(".score", seq_len(ncol(values))))
   x <- split_patterns(x, c(list(.truth = truth), columns))
   at <- first_cases(x)
   truth <- as.integer(truth[at])
-  found <- if (joint) {
-    fit_evidence(x, lapply(codes, function(of) of[at, , drop = FALSE]), truth, used, at)
+  fit <- if (joint) {
+    fit_evidence(x, lapply(codes, function(code) code[at, , drop = FALSE]), truth, used, at)
   } else {
     trusted_scores(x, trust, truth, at)
   }
   words <- if (joint) "joint model of ratings and scores" else
     paste("scores of", shorten(trust), "at their word")
   known <- if (any(truth > 0L)) replace(nothing_known, "truth", list(truth)) else nothing_known
-  new_posterior_fit(x, found$posterior[x$index, , drop = FALSE], found$rates, words,
-    kind = c("score_fit", "posterior_fit"), known = known, refit = found$refit,
-    judged = found$judged, given = checked$given,
+  new_posterior_fit(x, fit$posterior[x$index, , drop = FALSE], fit$rates, words,
+    kind = c("score_fit", "posterior_fit"), known = known, refit = fit$refit,
+    judged = fit$judged, given = checked$given,
     scored = list(raters = if (joint) sum(used) else 0L))
 }
 
@@ -106,12 +103,12 @@ check_trust <- function(trust, x) {
 score_codes <- function(x) {
   weight <- weights_of_cases(x)
   answer <- case_answers(x)
-  each <- lapply(seq_along(x$systems), function(s) {
+  codes <- lapply(seq_along(x$systems), function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
     if (is.null(values)) return(list(code = answer[, s], place = 0 * answer[, s]))
     bins_of_scores(values, weight, x$scores$scale, answer[, s])
   })
-  do.call(Map, c(cbind, each))
+  do.call(Map, c(cbind, codes))
 }
 
 # With two categories, bins of the score of the second. With more, bins of the highest score if
@@ -128,10 +125,10 @@ bins_of_scores <- function(values, weight, scale, answer) {
     ifelse(answer[at] > 0L, answer[at], 1L)
   }
   for (k in sort(unique(top))) {
-    own <- at[top == k]
-    bins <- equal_bins(values[own, k], weight[own])
-    out$code[own] <- max(out$code) + bins$code
-    out$place[own] <- ceiling(max(out$place)) + bins_between + bins$place
+    cases <- at[top == k]
+    bins <- equal_bins(values[cases, k], weight[cases])
+    out$code[cases] <- max(out$code) + bins$code
+    out$place[cases] <- ceiling(max(out$place)) + bins_between + bins$place
   }
   out
 }
@@ -158,19 +155,17 @@ within_bins <- function(codes, weight, first) {
     if (length(used) == 0L) return(NULL)
     code <- codes$code[used, s]
     place <- codes$place[used, s]
-    centre <- rowsum_codes(code, weight[used] * place, max(code)) /
-      rowsum_codes(code, weight[used], max(code))
+    sums <- rowsum(weight[used] * cbind(place, 1), code)
+    centre <- unname(sums[, 1L] / sums[, 2L])
     kind <- cumsum(c(TRUE, diff(centre) > bins_between))
-    list(table = first + s, used = used, code = code, steps = bin_steps(place, code, centre, kind))
+    c(list(table = first + s, used = used), bin_steps(place, code, centre, kind))
   })
-  systems <- drop_null(systems)
   function(tables, n) {
     out <- matrix(0, nrow(codes$code), n)
-    for (of in systems) {
-      logs <- log(pmax(tables[[of$table]], 1e-300))
-      steps <- of$steps
+    for (steps in drop_null(systems)) {
+      logs <- log(pmax(tables[[steps$table]], 1e-300))
       slope <- logs[, steps$to, drop = FALSE] - logs[, steps$from, drop = FALSE]
-      out[of$used, ] <- out[of$used, ] + t(slope) * steps$share
+      out[steps$used, ] <- out[steps$used, ] + t(slope) * steps$share
     }
     out
   }
@@ -180,11 +175,10 @@ within_bins <- function(codes, weight, first) {
 # Half a bin beyond the last middle, the line is extrapolated.
 bin_steps <- function(place, code, centre, kind) {
   n <- length(centre)
-  right <- place >= centre[code]
-  neighbour <- code + ifelse(right, 1L, -1L)
-  other <- function(to) to >= 1L & to <= n & kind[pmin(pmax(to, 1L), n)] == kind[code]
-  neighbour <- ifelse(other(neighbour), neighbour, 2L * code - neighbour)
-  neighbour <- ifelse(other(neighbour), neighbour, code)
+  side <- ifelse(place >= centre[code], 1L, -1L)
+  is_same_kind <- function(to) to >= 1L & to <= n & kind[pmin(pmax(to, 1L), n)] == kind[code]
+  neighbour <- code
+  for (to in list(code - side, code + side)) neighbour <- ifelse(is_same_kind(to), to, neighbour)
   way <- centre[neighbour] - centre[code]
   list(from = code, to = neighbour, share = ifelse(way == 0, 0, (place - centre[code]) / way))
 }
@@ -221,15 +215,15 @@ evidence_rows <- function(x, codes, truth, used) {
   keep <- used[rating_rater(x)]
   n <- n_categories(x)
   raters <- n_raters(x)
-  given <- which(codes > 0L, arr.ind = TRUE)
-  row <- c(rating_pattern(x)[keep], given[, 1L])
-  from <- c(rating_rater(x)[keep], raters + given[, 2L])
+  answered <- which(codes > 0L, arr.ind = TRUE)
+  row <- c(rating_pattern(x)[keep], answered[, 1L])
+  source <- c(rating_rater(x)[keep], raters + answered[, 2L])
   order <- order(row)
   widths <- pmax(apply(codes, 2L, max), 1L)
   list(
-    start = c(0L, cumsum(tabulate(row, n_patterns(x)))), source = as.integer(from[order]),
-    code = as.integer(c(rating_category(x)[keep], codes[given])[order]),
-    codes = as.integer(c(rep(n, raters), widths)), truth = as.integer(truth), categories = n
+    start = c(0L, cumsum(tabulate(row, n_patterns(x)))), source = as.integer(source[order]),
+    code = as.integer(c(rating_category(x)[keep], codes[answered])[order]),
+    codes = as.integer(c(rep(n, raters), widths)), truth = truth, categories = n
   )
 }
 
@@ -250,11 +244,11 @@ start_of_evidence <- function(x, truth, used, at) {
 }
 
 trusted_scores <- function(x, trust, truth, at) {
-  values <- lapply(x$scores$values[trust], function(v) v[at, , drop = FALSE])
-  counted <- Reduce(`+`, lapply(values, function(v) !is.na(v[, 1L])))
-  posterior <- Reduce(`+`, lapply(values, function(v) replace(v, is.na(v), 0)))
-  posterior <- set_known_truths(unname(posterior / counted / rowSums(posterior / counted)), truth)
-  judged <- counted > 0L | truth > 0L
+  size <- c(length(x$index), n_categories(x), length(trust))
+  values <- array(unlist(x$scores$values[trust]), size)
+  posterior <- rowMeans(values[at, , , drop = FALSE], na.rm = TRUE, dims = 2L)
+  judged <- !is.na(posterior[, 1L]) | truth > 0L
+  posterior <- set_known_truths(posterior / rowSums(posterior), truth)
   weight <- pattern_weights(x)[judged]
   rates <- colSums(posterior[judged, , drop = FALSE] * weight) / sum(weight)
   posterior[!judged, ] <- rep(rates, each = sum(!judged))

@@ -2,22 +2,24 @@
 
 # Engine for metric_engines().
 metrics_of_scores <- function(estimate, plan, interval, conf_level) {
-  alone <- without_gold(estimate)
-  panel <- score_panel(alone)
-  judges <- lapply(seq_along(alone$fit$x$systems), panel$judge)
-  tables <- lapply(judges, score_point, estimate = alone, plan = plan)
+  from_ratings <- without_gold(estimate)
+  panel <- score_panel(from_ratings)
+  judges <- lapply(seq_along(from_ratings$fit$x$systems), panel$judge)
+  tables <- lapply(judges, score_point, estimate = from_ratings, plan = plan)
   known <- which(vapply(tables, function(table) !all(is.na(table$estimate)), NA))
   record <- accuracy_intervals[[interval]]
   if (is.null(record$find) || length(known) == 0L) return(stack_rows(tables))
   lack <- why_no_kind(record) %||% why_no_interval(interval_bootstrap, estimate)
   draws <- if (is.null(lack)) {
-    draw_scores(alone, panel, judges, nrow(plan$rows), function(judge, w, v) {
+    draw_scores(from_ratings, panel, judges, nrow(plan$rows), function(judge, w, v) {
       score_values(plan, judge$book, w, v)
     })
   }
   tables[known] <- lapply(known, function(s) {
     if (!is.null(lack)) return(without_interval(tables[[s]], lack))
-    rows <- score_intervals(tables[[s]], alone, plan, judges[[s]], draws[[s]], record, conf_level)
+    rows <- score_intervals(
+      tables[[s]], from_ratings, plan, judges[[s]], draws[[s]], record, conf_level
+    )
     if (measures_by_gold(estimate, interval)) {
       rows <- score_metrics_with_gold(rows, estimate, plan, judges[[s]], interval, conf_level)
     }
@@ -40,7 +42,7 @@ score_panel <- function(estimate) {
     accuracy_only(estimate)
   }
   beliefs <- if (is.null(lack)) rater_beliefs(estimate)
-  p <- if (is.null(lack)) beliefs$of(NULL)
+  p <- if (is.null(lack)) beliefs$posterior(NULL)
   if (anyNA(p[judged, ])) lack <- "the raters' agreement does not separate the categories"
   judge <- function(s) {
     values <- x$scores$values[[x$systems[[s]]]]
@@ -59,7 +61,7 @@ score_panel <- function(estimate) {
     if (is.null(out$w)) out$lack <- "raters hardly separate the categories"
     out
   }
-  list(beliefs = beliefs, weight = weight, judge = judge)
+  list(beliefs = beliefs, judge = judge)
 }
 
 # Position between independent (0) and shared errors (1): that of the method, or the given share.
@@ -77,20 +79,14 @@ score_weights <- function(judge, p = judge$p, v = judge$v, back = judge$back) {
 
 # Rows of one system without intervals.
 score_point <- function(estimate, plan, judge) {
-  rows <- plan$rows
-  value <- rep(NA_real_, nrow(rows))
-  reason <- rep(judge$lack %||% NA_character_, nrow(rows))
-  if (is.null(judge$lack)) {
-    value <- score_values(plan, judge$book, judge$w, judge$v)
-    reason[is.na(value)] <- undefined_reason(plan)[is.na(value)]
-    if (estimate$fit$x$scores$scale != "probability") {
-      off <- vapply(plan$records, `[[`, NA, "probabilities")[rows$metric]
-      value[off] <- NA_real_
-      reason[off] <- "scores are not probabilities, they only order cases"
-    }
+  rows <- metric_rows(estimate, plan, judge$s, sum(judge$v), judge$lack,
+    score_values(plan, judge$book, judge$w, judge$v))
+  if (is.null(judge$lack) && estimate$fit$x$scores$scale != "probability") {
+    off <- field_of_rows(plan, "probabilities")
+    rows$estimate[off] <- NA_real_
+    rows$reason[off] <- "scores are not probabilities, they only order cases"
   }
-  system <- estimate$table$system[[judge$s]]
-  metric_rows(estimate, plan, system, value, sum(judge$v), reason)
+  rows
 }
 
 # Replicates of `measure`, a function of a judge and weights of truths and of cases: a matrix of
@@ -99,7 +95,7 @@ score_point <- function(estimate, plan, judge) {
 draw_scores <- function(estimate, panel, judges, numbers, measure) {
   drawn <- resampling(estimate$fit$x, estimate$options, by_case = TRUE)
   rows <- resampled(name = "Bootstrap of scores", resampling = drawn, run = function(times) {
-    p <- panel$beliefs$of(times)
+    p <- panel$beliefs$posterior(times)
     lapply(judges, function(judge) {
       if (!is.null(judge$lack) || anyNA(p)) return(NULL)
       v <- times[judge$at]
@@ -112,38 +108,35 @@ draw_scores <- function(estimate, panel, judges, numbers, measure) {
   })
 }
 
-score_intervals <- function(found, estimate, plan, judge, draws, record, conf_level) {
+score_intervals <- function(rows, estimate, plan, judge, draws, record, conf_level) {
   ends <- ranges_of_plan(plan)
-  values <- around_estimate(to_unit(draws, ends), to_unit(found$estimate, ends), plan)
-  found <- if (record$spread == "percentile") {
-    unit_percentiles(found, values, ends, conf_level)
+  values <- around_estimate(to_unit(draws, ends), to_unit(rows$estimate, ends), plan)
+  rows <- if (record$spread == "percentile") {
+    unit_percentiles(rows, values, ends, conf_level)
   } else {
     sampling <- apply(values, 2L, stats::sd, na.rm = TRUE) * widths(ends)
-    found$hidden <- hidden_of_scores(estimate, plan, judge)
-    found$std.error <- ifelse(is.na(found$estimate), NA_real_, sqrt(sampling^2 + found$hidden^2))
-    interval_rows(found, ends, robust_quantile(estimate$options, conf_level))
+    rows$hidden <- hidden_of_scores(estimate, plan, judge)
+    rows$std.error <- ifelse(is.na(rows$estimate), NA_real_, sqrt(sampling^2 + rows$hidden^2))
+    interval_rows(rows, ends, robust_quantile(estimate$options, conf_level))
   }
-  lower_limits_by_gaps(found, plan, judge)
+  lower_limits_by_gaps(rows, plan, judge)
 }
-
-# Which rows of the plan are sums of absolute gaps?
-rows_of_gaps <- function(plan) vapply(plan$records, `[[`, NA, "gaps")[plan$rows$metric]
 
 # Lowers the lower limit by the gaps that chance can cause if there are none. It is at least `z`
 # standard errors below the estimate, since gold cases add chance errors.
-lower_limits_by_gaps <- function(found, plan, judge, z = 0) {
-  for (i in which(rows_of_gaps(plan))) {
+lower_limits_by_gaps <- function(rows, plan, judge, z = 0) {
+  for (i in which(field_of_rows(plan, "gaps"))) {
     kernel <- plan$records[[plan$rows$metric[[i]]]]$kernel
     slack <- kernel(judge$book, judge$w, judge$v, plan$settings)$slack
-    low <- min(found$conf.low[[i]], found$estimate[[i]] - z * found$std.error[[i]])
-    found$conf.low[[i]] <- max(0, low - slack)
+    low <- min(rows$conf.low[[i]], rows$estimate[[i]] - z * rows$std.error[[i]])
+    rows$conf.low[[i]] <- max(0, low - slack)
   }
-  found
+  rows
 }
 
 # Sums of absolute gaps increase in every replicate, so replicates are moved to the estimate.
 around_estimate <- function(values, estimate, plan) {
-  moved <- rows_of_gaps(plan) & !is.na(estimate)
+  moved <- field_of_rows(plan, "gaps") & !is.na(estimate)
   if (any(moved)) {
     centre <- apply(values[, moved, drop = FALSE], 2L, stats::median, na.rm = TRUE)
     off <- rep(estimate[moved] - centre, each = nrow(values))
@@ -158,10 +151,10 @@ around_estimate <- function(values, estimate, plan) {
 # dependence is 1, since answers with independent errors are no evidence about scores.
 hidden_of_scores <- function(estimate, plan, judge) {
   estimate$details$dependence_weight[!is.na(estimate$details$dependence_weight)] <- 1
-  at_end <- function(back) {
-    score_values(plan, judge$book, score_weights(judge, back = back), judge$v)
-  }
   v <- judge$v
+  at_end <- function(back) {
+    score_values(plan, judge$book, score_weights(judge, back = back), v)
+  }
   sums_by_top <- function(values) as.vector(rowsum(values * v, judge$book$top))
   chosen <- outer(judge$book$top, seq_len(ncol(judge$w)), `==`)
   cases <- sums_by_top(rep(1, length(v)))
@@ -192,20 +185,20 @@ hidden_of_scores <- function(estimate, plan, judge) {
 # the truth is known and 0 if there is no information.
 least_eigenvalue <- 0.01
 
-# `of`: a function of weights of cases that refits and returns p, cases x categories. It returns the
-# original p if the weights are NULL, if the posterior was given, or if fits are slow. `known`: is
-# the truth of a case known?
+# `posterior`: a function of weights of cases that refits and returns p, cases x categories. It
+# returns the original p if the weights are NULL, if the posterior was given, or if fits are slow.
+# `known`: is the truth of a case known?
 rater_beliefs <- function(estimate) {
   fit <- fit_raters_only(estimate$fit, estimate)
   x <- fit$x
   as_is <- posterior(fit)[x$index, , drop = FALSE]
   refit <- refitting(fit)
   held <- is.null(refit) || length(rating_rater(x)) * n_categories(x) > most_refitted
-  of <- function(v) {
+  refitted <- function(v) {
     if (is.null(v) || held) return(as_is)
     refit(core_pattern_weights(x$index, v, n_patterns(x)))[x$index, , drop = FALSE]
   }
-  list(of = of, known = known_patterns(fit)[x$index])
+  list(posterior = refitted, known = known_patterns(fit)[x$index])
 }
 
 most_refitted <- 1e5 # number of ratings of patterns times categories
@@ -216,12 +209,11 @@ most_refitted <- 1e5 # number of ratings of patterns times categories
 fit_raters_only <- function(fit, estimate) UseMethod("fit_raters_only")
 
 fit_raters_only.rater_fit <- function(fit, estimate) {
-  alone <- fit$x
-  alone$systems <- character()
-  alone$patterns$answer <- fit$x$patterns$answer[, 0L, drop = FALSE]
-  alone <- join_patterns(alone)
+  x <- fit$x
+  x$systems <- character()
+  x$patterns <- pick_systems(x$patterns, 0L)
   model <- if (method_of(estimate)$model == "own") model_of_average(estimate) else fit$model
-  suppressWarnings(fit_again(fit, alone, model), classes = "fallible_warning")
+  suppressWarnings(fit_again(fit, join_patterns(x), model), classes = "fallible_warning")
 }
 
 # The posterior of raters does not depend on systems, and a second run would add Monte Carlo error.
@@ -230,8 +222,8 @@ fit_raters_only.draws_fit <- function(fit, estimate) fit # nolint: object_name.
 model_of_average <- function(estimate) {
   if (has_counts(estimate$fit$x)) return(k_model())
   members <- estimate$members
-  own <- sum(members$weight[members$errors != "uniform"]) / length(unique(members$system))
-  if (own > 0.5) dawid_skene("weak") else rater_model("rater")
+  unequal <- sum(members$weight[members$errors != "uniform"]) / length(unique(members$system))
+  if (unequal > 0.5) dawid_skene("weak") else rater_model("rater")
 }
 
 # Weights of truths of cases with probabilities `p`. `known`: is the truth known? `v`: number of
@@ -243,9 +235,9 @@ truth_weights <- function(p, known, v, back) {
   if (length(open) == 0L) return(p)
   undo <- undo_mixing(p[open, , drop = FALSE], v[open])
   if (is.null(undo)) return(NULL)
-  own <- p
-  own[!known, ] <- p[!known, , drop = FALSE] %*% undo
-  own + back * (p - own)
+  independent <- p
+  independent[!known, ] <- p[!known, , drop = FALSE] %*% undo
+  independent + back * (p - independent)
 }
 
 # Transpose of D M^-1. Categories with hardly any expected case are left out.

@@ -26,8 +26,8 @@ saved_study <- function(study, parts = hashes_of_parts(study)) {
 
 # Hashes of the parts that must be the same when a study continues.
 hashes_of_parts <- function(study) {
-  of <- c("designs", "estimators", "n", "panels", "seed")
-  vapply(of, function(part) rlang::hash(text_of(study[[part]])), "")
+  parts <- c("designs", "estimators", "n", "panels", "seed")
+  vapply(parts, function(part) rlang::hash(text_of(study[[part]])), "")
 }
 
 # Text of lists, vectors and functions. Environments, byte code and source references are excluded,
@@ -35,13 +35,13 @@ hashes_of_parts <- function(study) {
 text_of <- function(x) {
   if (is.function(x) && !is.primitive(x)) x <- utils::removeSource(x)
   about <- attributes(x)[setdiff(names(attributes(x)), c("srcref", ".Environment"))]
-  own <- if (is.list(x)) {
+  text <- if (is.list(x)) {
     lapply(unclass(x), text_of)
   } else {
     attributes(x) <- NULL
     deparse(x, control = c("keepNA", "keepInteger", "hexNumeric"))
   }
-  list(own, if (length(about) > 0L) lapply(about, text_of))
+  list(text, if (length(about) > 0L) lapply(about, text_of))
 }
 
 # Writes an RDS file with a hash at the end, which `readRDS()` ignores. Without the hash, changed
@@ -59,27 +59,25 @@ write_hashed <- function(object, path) {
 # promise.
 read_hashed <- function(path) {
   bytes <- file_bytes(path)
-  behind <- utils::tail(bytes, 32L)
+  hash <- utils::tail(bytes, 32L)
   bytes <- utils::head(bytes, -32L)
-  if (!identical(behind, hash_bytes(bytes))) return(NULL)
+  if (!identical(hash, hash_bytes(bytes))) return(NULL)
   con <- gzcon(rawConnection(bytes))
   on.exit(close(con))
   read <- list(readRDS(con))
   if (is_plain_list(read)) read[[1L]]
 }
 
-plain_types <- c("NULL", "logical", "integer", "double", "character", "list")
-
 # Is this a list of vectors, or of such lists, without attributes except names? Types are checked
 # before any element is used: environments with active bindings, promises and objects with a class
 # can run code when they are used.
 is_plain_list <- function(x) {
+  plain_types <- c("NULL", "logical", "integer", "double", "character", "list")
   all(vapply(x, typeof, "") %in% plain_types) && all(vapply(x, function(element) {
     about <- attributes(element)
-    !is.object(element) && setequal(names(about), if (!is.null(about)) "names") &&
-      all(vapply(about, typeof, "") == "character") &&
-      (is.null(about) || is.null(attributes(about[[1L]]))) &&
-      (!is.list(element) || is_plain_list(element))
+    plain_names <- is.null(about) || identical(names(about), "names") &&
+      typeof(about[[1L]]) == "character" && is.null(attributes(about[[1L]]))
+    !is.object(element) && plain_names && (!is.list(element) || is_plain_list(element))
   }, NA))
 }
 
@@ -116,11 +114,12 @@ lock_store <- new.env()
 resume <- function(study, path, parts) {
   if (!file.exists(path)) return(study)
   before <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)
-  now <- saved_study(study)
-  abort_checkpoint_if(!identical(names(before), names(now)), path,
+  content <- saved_study(study)
+  abort_checkpoint_if(!identical(names(before), names(content)), path,
     "was not written by a study of this version, or has changed.",
     x = if (inherits(before, "error")) verbatim(conditionMessage(before)))
-  differ <- parts[!vapply(parts, function(part) identical(before$parts[part], now$parts[part]), NA)]
+  same <- vapply(parts, function(part) identical(before$parts[part], content$parts[part]), NA)
+  differ <- parts[!same]
   more <- isTRUE(before$runs > study$runs)
   abort_checkpoint_if(length(differ) > 0L || more, path, "holds another study.",
     x = if (length(differ) > 0L) "Not the same: {.arg {differ}}." else "It has {before$runs}

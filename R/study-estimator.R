@@ -66,16 +66,20 @@ schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
 # Makes a named list of functions.
 as_estimators <- function(x, arg = "estimators") {
   if (is.function(x)) x <- list(estimator = x)
-  if (is.character(x)) x <- stats::setNames(as.list(x), rlang::names2(x))
+  if (is.character(x)) x <- as.list(x)
   names <- rlang::names2(x)
   methods <- vapply(as.list(x), rlang::is_string, NA)
   off <- which(!methods & !vapply(as.list(x), is.function, NA))
-  listed <- is.list(x) && !is.object(x) && length(off) > 0L
-  of <- if (listed && nzchar(names[[off[[1L]]]])) dQuote(names[[off[[1L]]]], FALSE)
+  subject <- "It"
+  value <- x
+  if (is.list(x) && !is.object(x) && length(off) > 0L) {
+    name <- names[[off[[1L]]]]
+    subject <- if (nzchar(name)) dQuote(name, FALSE) else paste("Element", off[[1L]])
+    value <- x[[off[[1L]]]]
+  }
   abort_argument_if(!is.list(x) || length(x) == 0L || length(off) > 0L, arg,
     "must be names of methods, or a list of functions of ratings.",
-    x = verbatim(if (listed) of %||% paste("Element", off[[1L]]) else "It", " is ",
-      describe(if (listed) x[[off[[1L]]]] else x), "."))
+    x = verbatim(subject, " is ", describe(value), "."))
   names[names == "" & methods] <- unlist(x[names == "" & methods])
   check_names(names, arg)
   x[methods] <- lapply(x[methods], function(method) {
@@ -101,21 +105,22 @@ check_names <- function(names, arg) {
 # Applies an estimator to a panel; `x` may be the error in drawing it. Returns columns with an entry
 # per system: estimate, std.error, conf.low, conf.high, reason, and condition (the error, or NULL).
 apply_estimator <- function(estimator, x, systems, seed) {
-  conditions <- function(condition) list(condition = rep(list(condition), length(systems)))
-  tryCatch(
-    withCallingHandlers(
-      {
-        if (inherits(x, "error")) stop(x)
-        c(with_run_seed(seed, as_result(estimator(x), systems)), conditions(NULL))
-      },
+  condition <- list(NULL)
+  result <- tryCatch(
+    {
+      if (inherits(x, "error")) stop(x)
       # Results contain the information of these warnings: missing estimates with their reasons.
-      fallible_warning = function(w) tryInvokeRestart("muffleWarning")
-    ),
-    error = function(e) {
-      lacking <- result_table(NA_real_, length(systems), reason = in_one_line(e))
-      c(lacking, conditions(without_trace(e)))
-    }
+      suppressWarnings(
+        with_run_seed(seed, as_result(estimator(x), systems)), classes = "fallible_warning"
+      )
+    },
+    error = identity
   )
+  if (inherits(result, "error")) {
+    condition <- list(without_trace(result))
+    result <- result_table(NA_real_, length(systems), reason = in_one_line(result))
+  }
+  c(result, list(condition = rep(condition, length(systems))))
 }
 
 # Worlds: user-defined functions that return ratings with truth, in place of a design.
@@ -162,7 +167,7 @@ world_panel <- function(world, n, seed) {
 }
 
 check_panel <- function(x, world, n) {
-  must <- function(ok, what, found) if (!ok) abort_world(world, paste("must", what), found)
+  must <- function(ok, demand, fault) if (!ok) abort_world(world, paste("must", demand), fault)
   must(is_ratings(x), "return ratings", paste0("It returned ", describe(x), "."))
   must(
     nrow(x) == n, paste0("return ratings of ", count_noun(n, "case"), ", as it was asked to"),
@@ -186,9 +191,9 @@ check_panel <- function(x, world, n) {
   ))
 }
 
-abort_world <- function(world, must, found, ...) {
+abort_world <- function(world, must, fault, ...) {
   abort_fallible("design", verbatim("Design \"", world$label, "\" ", must, "."),
-    x = verbatim(found),
+    x = verbatim(fault),
     i = "A design may be a function of the number of cases that returns {.fun ratings} with the
         answers of systems, and with the truth of each case by {.fun with_truth}.",
     design = world$label, ..., call = NULL)
@@ -200,20 +205,14 @@ world_seed <- function(seed, item) core_run_seeds(seed, item + 2^31, 1L)
 # True accuracies of a panel, and the agreement of its raters; NA without a panel.
 panel_facts <- function(x, systems) {
   if (inherits(x, "error")) {
-    lacking <- rep(NA_real_, length(systems))
-    none <- list(agreement = NA_real_, kappa = NA_real_, rater_accuracy = NA_real_)
-    return(c(list(expected = lacking, sample = lacking), none))
+    none <- rep(NA_real_, length(systems))
+    return(list(
+      expected = none, sample = none, agreement = NA_real_, kappa = NA_real_,
+      rater_accuracy = NA_real_
+    ))
   }
-  fit <- fit_algebraic(with_votes(x), k_model())
   c(
     list(expected = unname(x$truth$expected), sample = sample_accuracy(x)),
-    fit[c("agreement", "kappa", "rater_accuracy")]
+    fit_algebraic(with_votes(x), k_model())[c("agreement", "kappa", "rater_accuracy")]
   )
-}
-
-# Facts of many runs in the layout of the core: runs x systems, or by run.
-stack_facts <- function(facts) {
-  of <- function(name) stack_rows(facts, `[[`, name)
-  names <- c("expected", "sample", "agreement", "kappa", "rater_accuracy")
-  lapply(stats::setNames(nm = names), of)
 }

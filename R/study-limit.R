@@ -22,22 +22,22 @@ exact_limit <- function(design, estimator = "binned") {
   as_designs(design)
   check_fixed(design)
   estimator <- as_estimator(estimator)
-  out <- lapply(seq_along(design$systems), function(s) {
-    one <- keep_system(design, s)
-    truth <- draw_panel(one, 1, c(0L, 0L))
+  stack_rows(seq_along(design$systems), function(s) {
+    design <- keep_system(design, s)
+    truth <- draw_panel(design, 1, c(0L, 0L))
     value <- suppressWarnings(
-      estimator[[1L]](exact_panel(one, truth)), classes = "fallible_warning"
+      estimator[[1L]](exact_panel(design, truth)), classes = "fallible_warning"
     )
-    name <- names(one$systems)
-    result <- as_result(value, name, "estimator")
-    c(list(system = name, expected = truth$expected), result[c("estimate", "reason")])
+    result <- as_result(value, names(design$systems), "estimator")
+    tibble::tibble(
+      system = names(design$systems), expected = truth$expected, !!!result[c("estimate", "reason")]
+    )
   })
-  tibble::as_tibble(list2DF(stack_tables(out)))
 }
 
 check_fixed <- function(design) {
-  of_systems <- rep(design$system_errors, n_systems(design))
-  varies <- c(rep(TRUE, n_raters(design)), of_systems) & lengths(design$matrices) == 0L
+  varies <- rep(c(TRUE, design$system_errors), c(n_raters(design), n_systems(design))) &
+    lengths(design$matrices) == 0L
   drawn <- c(
     if (design$law != "fixed") "base rates are drawn (give {.arg base_rates})",
     if (design$error_range > 0 && any(varies)) "errors vary at random (set {.arg error_range} to 0)"
@@ -86,10 +86,10 @@ joint_answers <- function(design, truth) {
     rows <- lapply(judges, function(u) truth$matrices[[(u - 1L) * strata + s]][k, ])
     share <- design$strata$weight[[s]] * truth$base_rates[[k]]
     for (i in seq_len(nrow(nodes))) {
-      here <- Map(
+      answers <- Map(
         case_row, rows, k, design$loading, design$drift, nodes$effect[[i]], nodes$position[[i]]
       )
-      probability <- probability + share * nodes$weight[[i]] * Reduce(`%o%`, here)
+      probability <- probability + share * nodes$weight[[i]] * Reduce(`%o%`, answers)
     }
   }
   probability
@@ -98,15 +98,12 @@ joint_answers <- function(design, truth) {
 # Joint probabilities after copying. `probability` has a dimension per rater, and then the systems.
 # With the rest of the probability, the answer stays as it is.
 copy_answers <- function(probability, copying) {
-  size <- dim(probability)
+  judges <- seq_along(dim(probability))
   for (i in seq_len(nrow(copying))) {
     to <- copying$to[[i]]
-    others <- setdiff(seq_along(size), to)
     # Probabilities of the other answers, placed where `to` gives the same answer as `from`.
-    spread <- aperm(
-      array(rep(apply(probability, others, sum), size[[to]]), c(size[others], size[[to]])),
-      order(c(others, to))
-    )
+    kept <- judges[-to]
+    spread <- sweep(0 * probability, kept, apply(probability, kept, sum), `+`)
     same <- slice.index(spread, to) == slice.index(spread, copying$from[[i]])
     share <- copying$probability[[i]]
     probability <- (1 - share) * probability + share * spread * same
@@ -118,9 +115,9 @@ copy_answers <- function(probability, copying) {
 # the code after the last category.
 lose_answers <- function(probability, rater, missing) {
   size <- dim(probability)
-  others <- setdiff(seq_along(size), rater)
-  kept <- aperm((1 - missing) * probability, c(others, rater))
-  lost <- missing * apply(probability, others, sum)
+  order <- c(seq_along(size)[-rater], rater) # the rater last
+  kept <- aperm((1 - missing) * probability, order)
+  lost <- missing * apply(probability, order[-length(order)], sum)
   size[[rater]] <- size[[rater]] + 1L
-  aperm(array(c(kept, lost), size[c(others, rater)]), order(c(others, rater)))
+  aperm(array(c(kept, lost), size[order]), order(order))
 }

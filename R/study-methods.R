@@ -66,14 +66,14 @@ summarise_errors <- function(target, group, margin) {
   given <- !is.na(group$estimate) & !is.na(truth)
   bounded <- !is.na(group$conf.low) & !is.na(group$conf.high) & !is.na(truth)
   error <- (group$estimate - truth)[given]
-  # Mean of x, the values of the rows in `which`, and its standard error.
-  mean_of <- function(name, x, which) {
+  # Mean of x, the values of the rows that are `known`, and its standard error.
+  mean_of <- function(name, x, known) {
     mcse <- if (is.logical(x) && all_same(x)) {
-      panels <- length(unique(group$panel[which]))
+      panels <- length(unique(group$panel[known]))
       p <- (0.5 + panels * mean(x)) / (panels + 1) # shares of 0 or 1 also have an error
       sqrt(p * (1 - p) / panels)
     } else {
-      mean_mcse(x, which, group$cell, group$panel)
+      mean_mcse(x, known, group$cell, group$panel)
     }
     stats::setNames(list(mean(x), mcse), c(name, paste0(name, "_mcse")))
   }
@@ -94,12 +94,12 @@ summarise_errors <- function(target, group, margin) {
 # Standard error of the mean of x. Panels are random, cells are fixed. Each cell contributes the
 # number of its panels times the variance of the panels' sums of deviations. A panel without a value
 # contributes a sum of zero.
-mean_mcse <- function(x, which, cell, panel) {
+mean_mcse <- function(x, known, cell, panel) {
   if (length(x) == 0L) return(NA_real_)
-  deviation <- replace(double(length(which)), which, x - mean(x))
-  parts <- vapply(split(seq_along(which), cell), function(rows) {
+  deviation <- replace(double(length(known)), known, x - mean(x))
+  parts <- vapply(split(seq_along(known), cell), function(rows) {
     sums <- rowsum(deviation[rows], panel[rows])[, 1L]
-    filled <- length(unique(panel[rows][which[rows]]))
+    filled <- length(unique(panel[rows][known[rows]]))
     if (filled == 0L) 0 else sum((sums - mean(sums))^2) * filled / (filled - 1)
   }, 0)
   sqrt(sum(parts)) / length(x)

@@ -6,11 +6,8 @@ study_cells <- function(study) {
   cells <- list()
   for (label in names(study$designs)) {
     design <- study$designs[[label]]
-    parts <- if (study$panels == "same") {
-      list(design)
-    } else {
+    parts <- if (study$panels == "same") list(design) else
       lapply(seq_along(design$systems), keep_system, design = design)
-    }
     for (n in study$n %||% design$n) for (part in parts) {
       i <- length(cells) + 1L
       cells[[i]] <- list(label = label, n = n, design = part, cell = i, item = 2^32 * (i - 1))
@@ -33,12 +30,12 @@ study_blocks <- function(study) {
 
 block_size <- function(cell, estimators) {
   compiled <- built_in(estimators)
-  alone <- all(compiled) && !is_world(cell$design) # nothing user-defined
   options <- lapply(estimators[compiled], core_options)
   replicates <- vapply(options, `[[`, 0L, "replicates")
   averaged <- any(vapply(options, needs_average, NA)) * n_systems(cell$design)
   work <- cell$n + 500 * sum(replicates) + averaged * (1e5 + 200 * cell$n) # in units of cases
-  max(1, min(if (alone) 500 else 10, 5e6 %/% work))
+  most <- if (all(compiled) && !is_world(cell$design)) 500 else 10 # with user-defined code
+  max(1, min(most, 5e6 %/% work))
 }
 
 # Does the estimator run in compiled code? Other accuracy_estimator()s run like user-defined ones.
@@ -107,10 +104,10 @@ kept_blocks <- function(blocks, finished) {
 # Number of blocks that run at once, and the function that runs them.
 block_runner <- function(study, threads) {
   if (!has_workers()) {
-    here <- function(blocks, tick) {
+    run <- function(blocks, tick) {
       lapply(blocks, run_block, study$estimators, study$seed, threads, tick)
     }
-    return(list(width = 1L, run = here))
+    return(list(width = 1L, run = run))
   }
   worlds <- lapply(Filter(is_world, study$designs), `[[`, "draw")
   needed <- estimator_globals(c(study$estimators, worlds))
@@ -118,13 +115,13 @@ block_runner <- function(study, threads) {
     last <- block$first + block$runs - 1
     paste0("design ", block$label, ", n = ", number(block$n), ", runs ", block$first, " to ", last)
   }
-  away <- function(blocks, tick) {
+  run <- function(blocks, tick) {
     run_pieces(
       lapply(blocks, block_task, study$estimators, study$seed), vapply(blocks, names, ""),
       globals = needed$globals, packages = needed$packages
     )
   }
-  list(width = future::nbrOfWorkers(), run = away)
+  list(width = future::nbrOfWorkers(), run = run)
 }
 
 # Task for a worker, without the rest of the study, which a worker does not need.
@@ -141,9 +138,9 @@ estimator_globals <- function(estimators) {
       quote(.fallible_estimator()),
       envir = list2env(list(.fallible_estimator = estimator), parent = globalenv())
     )
-    found <- unclass(used$globals)
-    found <- found[names(found) != ".fallible_estimator"]
-    out$globals[names(found)] <- found
+    globals <- unclass(used$globals)
+    globals <- globals[names(globals) != ".fallible_estimator"]
+    out$globals[names(globals)] <- globals
     out$packages <- union(out$packages, used$packages)
   }
   out
@@ -220,10 +217,13 @@ interpreted_results <- function(block, estimators, seed, seeds) {
   })
   by_system <- order(rep(seq_along(systems), length(seeds)))
   results <- lapply(estimators, function(estimator) {
-    of_runs <- Map(function(x, seed) apply_estimator(estimator, x, systems, seed), panels, seeds)
-    lapply(stack_tables(of_runs), `[`, by_system)
+    by_run <- Map(function(x, seed) apply_estimator(estimator, x, systems, seed), panels, seeds)
+    lapply(stack_tables(by_run), `[`, by_system)
   })
-  facts <- if (is_world(block$design)) stack_facts(lapply(panels, panel_facts, systems))
+  # In the layout of the core: runs x systems, or by run.
+  facts <- if (is_world(block$design)) {
+    do.call(Map, c(list(rbind), lapply(panels, panel_facts, systems)))
+  }
   list(results = results, facts = facts)
 }
 

@@ -108,22 +108,22 @@ new_study <- function(designs, estimators, runs, n, panels, seed) {
 
 # Functions become worlds. Each is called for a panel of `n` cases (the first number of several).
 as_designs <- function(x, n = NULL) {
-  is_one <- function(x) inherits(x, "rater_design") || is.function(x)
-  if (is_one(x)) x <- list(design = x)
-  abort_argument_if(!is.list(x) || length(x) == 0L || !all(vapply(x, is_one, NA)), "designs",
+  is_design <- function(x) inherits(x, "rater_design") || is.function(x)
+  if (is_design(x)) x <- list(design = x)
+  abort_argument_if(!is.list(x) || length(x) == 0L || !all(vapply(x, is_design, NA)), "designs",
     "must be a {.cls rater_design}, a function of the number of cases, or a list of them.", not = x,
     i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
   names <- rlang::names2(x)
   names <- ifelse(names == "", paste("design", seq_along(x)), names)
   check_names(names, "designs")
-  own <- vapply(x, is.function, NA)
-  abort_argument_if(any(own) && length(n) == 0L, "n",
+  worlds <- vapply(x, is.function, NA)
+  abort_argument_if(any(worlds) && length(n) == 0L, "n",
     "Give {.arg n}, the number of cases: functions have none of their own.",
-    x = "{.val {names[own]}} {?is a function/are functions}.")
-  if (any(own)) x[own] <- Map(new_world, x[own], names[own], n[[1L]])
-  alone <- names[lengths(lapply(x, `[[`, "systems")) == 0L]
-  abort_if(alone, "system", "A design must have a system whose accuracy is estimated.",
-    x = "There is none in {.val {alone}}.", i = "Give {.arg systems} to {.fun rater_design}.",
+    x = "{.val {names[worlds]}} {?is a function/are functions}.")
+  if (any(worlds)) x[worlds] <- Map(new_world, x[worlds], names[worlds], n[[1L]])
+  lacking <- names[lengths(lapply(x, `[[`, "systems")) == 0L]
+  abort_if(lacking, "system", "A design must have a system whose accuracy is estimated.",
+    x = "There is none in {.val {lacking}}.", i = "Give {.arg systems} to {.fun rater_design}.",
     system = character())
   stats::setNames(x, names)
 }

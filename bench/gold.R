@@ -624,17 +624,16 @@ planned_of <- function(world, s, settings, draws) {
   q <- filled(cell(world$predicted[on, , drop = FALSE], world$answer[on, s]))
   of <- inside$prediction_of(q)
   quantity <- list(
-    of = of, value = world$alone[[s]]$estimate, share = 1, alone = world$alone[[s]],
-    variance = of$mean * (1 - of$mean)
+    prediction = of, value = world$alone[[s]]$estimate, share = 1, from_ratings = world$alone[[s]],
+    variance = of$mean * (1 - of$mean), explained = inside$explained_by_ratings(of)
   )
   if (length(on) < 200L || is.na(quantity$value)) {
     return(NULL)
   }
-  explained <- inside$explained_by_ratings(of)
   runs <- do.call(rbind, lapply(seq_len(draws), function(run) one_draw(thing)))
   runs <- told_of(runs, "", 1L, thing$true)
   rows <- lapply(c("corrected", "combined"), function(method) {
-    half <- inside$planned_half_width(method, quantity, explained, settings)
+    half <- inside$planned_half_width(method, quantity, settings)
     data.frame(method = method, gold = c(50, 100), ratio = vapply(c(50, 100), function(m) {
       mean(runs$width[runs$method == method & runs$gold == m]) / 2 / half(m)
     }, 0))

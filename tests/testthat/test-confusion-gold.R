@@ -27,8 +27,8 @@ prior_of_cell <- function(estimate, counts, s, cell, of) {
   right <- rowSums(draws[, c(1, 5, 9)]) / rowSums(draws)
   scale <- max(1, estimate$details$sampling[[s]] / stats::sd(right))
   sampling <- scale * stats::sd(drop(draws / rowSums(draws)) %*% slope)
-  hidden <- hidden_errors(estimate, table, s, function(tables) tables %*% slope,
-    function(weight) matrix(rowSums(weight * t(matrix(slope, 3L, byrow = TRUE)))))
+  slopes <- list(n = 3L, there = rep(TRUE, 9L), whole = TRUE, cells = as.matrix(slope))
+  hidden <- hidden_errors(estimate, table, s, slopes)
   list(estimate = value_of(table), std.error = sqrt(sampling^2 + hidden^2), bias = hidden)
 }
 

@@ -120,7 +120,7 @@ test_that("what is hidden near an end of the scale is as wide there as elsewhere
   of <- interval_rows(found, ranges_of_plan(plan), 1.645)
   expect_equal(c(of$conf.low, of$conf.high), drop(wilson_interval(0.997, 1000, 1.645)))
   steep <- add_standard_errors(
-    data.frame(n = 1000, estimate = 0.6), list(sampling = 0.1, hidden = 3), 30, cbind(0, 1)
+    data.frame(n = 1000, estimate = 0.6, sampling = 0.1, hidden = 3), 30, cbind(0, 1)
   )
   expect_identical(c(steep$hidden, steep$std.error), c(0.5, 0.5))
 })
@@ -132,8 +132,7 @@ test_that("what raters hide of a precision goes with their errors on cases with 
   estimate$details$dependence_weight <- c(1, 1)
   table <- as_shares(matrix(confusion_counts(estimate)[[1]], 1L), 3L)[1L, ]
   slopes <- metric_slopes(plan, table)
-  found <- hidden_errors(estimate, table, 1L, function(tables) along_slopes(slopes, tables),
-    function(weight) slopes_by_answer(slopes, weight))
+  found <- hidden_errors(estimate, table, 1L, slopes)
   share <- colSums(matrix(table, 3L, byrow = TRUE))
   own <- hidden_of_system(estimate, 1L, rater_error = wrong_by_answer(estimate, 1L)) / found[[1L]]
   expected <- sqrt(1 + (cell_bias^2 - 1) * sapply(1:3, function(j) {
@@ -299,8 +298,7 @@ test_that("a share of a case or less is hardly known", {
   expect_gt(at("1", "4")$conf.high, 0.05)
   # Neither is near an end of the scale. Two cases carry no information; three have the error of
   # replicates.
-  found <- data.frame(estimate = c(0.5, 0.5), n = 100)
-  errors <- list(sampling = 0.01, hidden = 0)
-  found <- add_standard_errors(found, errors, 100 / c(2, 3), cbind(c(0, 0), 1))
+  found <- data.frame(estimate = c(0.5, 0.5), n = 100, sampling = 0.01, hidden = 0)
+  found <- add_standard_errors(found, 100 / c(2, 3), cbind(c(0, 0), 1))
   expect_equal(found$sampling, c(sqrt(0.25 / 2), 0.01))
 })

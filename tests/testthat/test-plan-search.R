@@ -59,7 +59,7 @@ test_that("more cases help where the last of them brought more than twice its er
     shares <- list(`10` = near(first), `20` = near(second))
     at <- function(n) {
       x <- shares[[format(n)]]
-      list(near = x, error = 1 - x, run = 1:100, of_system = mean(x), bias = 0)
+      list(n = n, near = x, error = 1 - x, run = 1:100, of_system = mean(x), bias = 0)
     }
     unreached(at, c(10, 20), settings, 1L)$reason
   }
