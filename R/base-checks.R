@@ -10,11 +10,10 @@ NULL
 check_given <- function(up = 1L, but = NULL) {
   frame <- rlang::caller_env(up)
   needed <- Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(up))))
-  needed <- setdiff(names(needed), c("...", but))
   # Calls missing() as a function object, because an argument may be called "missing".
-  lacking <- needed[vapply(needed, function(arg) {
-    eval(as.call(list(missing, as.name(arg))), frame)
-  }, NA)]
+  lacking <- Filter(function(arg) {
+    eval(rlang::call2(missing, as.name(arg)), frame)
+  }, setdiff(names(needed), c("...", but)))
   abort_argument_if(lacking, lacking, "{.arg {lacking}} must be given.", call = frame)
 }
 
@@ -24,8 +23,7 @@ check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_m
   ok <- is_number(x) && x >= min && x <= max && !(open_min && x == min) && !(open_max && x == max)
   left <- if (open_min) "(" else "["
   right <- if (open_max) ")" else "]"
-  abort_argument_if(!ok, arg, paste0("must be one number in ", left, min, ", ", max, right, "."),
-    not = x)
+  abort_argument_if(!ok, arg, "must be one number in {left}{min}, {max}{right}.", not = x)
   invisible(as.double(x))
 }
 
@@ -131,7 +129,7 @@ near_names <- function(given, known) {
   given <- fold_case(gsub("[._]", "", given))
   plain <- fold_case(gsub("[._]", "", known))
   if (any(plain %in% given)) return(known[plain %in% given])
-  part <- function(a, b) min(nchar(a), nchar(b)) > 3L && grepl(a, b, fixed = TRUE)
+  part <- function(a, b) nchar(a) > 3L && grepl(a, b, fixed = TRUE)
   near <- vapply(plain, function(name) {
     any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
       any(vapply(given, function(x) part(x, name) || part(name, x), NA))
@@ -176,8 +174,8 @@ printable <- function(x) {
   bad <- !is_text(x)
   x[bad] <- iconv(x[bad], "UTF-8", "UTF-8", sub = "byte")
   steering <- "(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
-  found <- grep(steering, x, perl = TRUE)
-  x[found] <- vapply(strsplit(enc2utf8(x[found]), "", fixed = TRUE), function(letters) {
+  unsafe <- grep(steering, x, perl = TRUE)
+  x[unsafe] <- vapply(strsplit(enc2utf8(x[unsafe]), "", fixed = TRUE), function(letters) {
     off <- grepl(steering, letters, perl = TRUE)
     letters[off] <- sprintf("<%02x>", vapply(letters[off], utf8ToInt, 0L))
     paste(letters, collapse = "")
@@ -244,16 +242,16 @@ as_limits <- function(limits, names, arg) {
   n <- length(names)
   if (is.numeric(values) && is.null(dim(values))) {
     pair <- is.null(names(values)) && length(values) <= 2L
-    values <- if (pair) matrix(rep(rep_len(values, 2L), each = n), n) else cbind(values, values)
+    values <- if (pair) matrix(rep_len(values, 2L), n, 2L, TRUE) else cbind(values, values)
   }
   ok <- is.numeric(values) && identical(dim(values), c(n, 2L)) && !anyNA(values) &&
     all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L])
-  own <- rownames(values)
-  ok <- ok && (is.null(own) || (setequal(own, names) && anyDuplicated(own) == 0L))
+  raters <- rownames(values)
+  ok <- ok && (is.null(raters) || setequal(raters, names))
   abort_argument_if(!ok, arg,
     "must hold probabilities: one for each rater, or a lower and an upper one, as a matrix with a
         row for each, or as c(lower, upper) for all.", not = limits,
     i = "Each rater is named at most once: {.val {names}}.")
-  if (!is.null(own)) values <- values[names, , drop = FALSE]
+  if (!is.null(raters)) values <- values[names, , drop = FALSE]
   matrix(values, n, 2L, dimnames = list(names, c("lower", "upper")))
 }

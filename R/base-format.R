@@ -64,7 +64,7 @@ show_labels <- function(x) {
 
 # Joins at most `most` labels, and adds the total number of longer lists.
 shorten <- function(x, separator = ", ", most = 8L) {
-  shown <- paste(utils::head(x, most), collapse = separator)
+  shown <- paste(head(x, most), collapse = separator)
   if (length(x) > most) paste0(shown, ", ... (", length(x), ")") else shown
 }
 
@@ -108,12 +108,11 @@ round_columns <- function(table) {
   shown
 }
 
-# Prints a data frame under a title, with three decimals.
-print_table <- function(title, table, most = 12L) {
-  if (is.null(table)) return(invisible())
+# Prints at most twelve rows of a data frame under a title, with three decimals.
+print_table <- function(title, table) {
   cat("\n", printable(title), "\n", sep = "")
-  print(round_columns(utils::head(table, most)), row.names = FALSE, right = TRUE)
-  if (nrow(table) > most) cat("... and", nrow(table) - most, "more\n")
+  print(round_columns(head(table, 12L)), row.names = FALSE, right = TRUE)
+  if (nrow(table) > 12L) cat("... and", nrow(table) - 12L, "more\n")
 }
 
 # Prints the columns of a table with one row that are not NA, one per line.

@@ -24,8 +24,9 @@
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
-#' @importFrom rlang %||% .data
-#' @importFrom stats coef confint nobs predict simulate update vcov
+#' @importFrom rlang %||% := .data
+#' @importFrom stats coef confint nobs predict setNames simulate update vcov
+#' @importFrom utils head
 #' @useDynLib fallible, .registration = TRUE
 "_PACKAGE"
 
@@ -99,7 +100,7 @@ check_settings_list <- function(x, arg, known) {
   twice <- repeated_values(names)
   abort_argument_if(!is_list || length(off) > 0L || length(twice) > 0L, arg,
     "must be a list with some of the names {.val {known}}, each once.",
-    x = if (!is_list) "It is {describe(x)}." else if (all(off == "") && length(off) > 0L)
+    x = if (!is_list) "It is {describe(x)}." else if (identical(off, ""))
       "Something in it has no name." else if (length(off) > 0L) "It has {.val {off}}." else
       "{.val {twice}} {?is/are} repeated.", i = near_values(off, known))
   x

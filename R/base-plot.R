@@ -7,7 +7,7 @@ plot_colours <- c(
 
 # Look of all plots: the user's theme, if one was set, otherwise that of this package. Wraps texts
 # to the width of a plot of seven inches.
-theme_fallible <- function() structure(list(own = TRUE), class = "fallible_look")
+theme_fallible <- function() structure(list(themed = TRUE), class = "fallible_look")
 
 # Titles, names of axes (none by default), and the look.
 titled <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
@@ -15,7 +15,7 @@ titled <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
 }
 
 # Only wraps texts, for labels that are added after the theme.
-wrapped_texts <- function() structure(list(own = FALSE), class = "fallible_look")
+wrapped_texts <- function() structure(list(themed = FALSE), class = "fallible_look")
 
 #' @rawNamespace S3method(ggplot2::ggplot_add,fallible_look)
 ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
@@ -23,7 +23,7 @@ ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
   for (text in intersect(names(width), names(plot$labels))) {
     plot$labels[[text]] <- wrap_text(plot$labels[[text]], width[[text]])
   }
-  if (object$own) plot + look() else plot
+  if (object$themed) plot + look() else plot
 }
 
 wrap_text <- function(text, width) {
@@ -120,7 +120,7 @@ category_colours <- function(categories) {
     grDevices::colorRampPalette(c(colour, "white"))(2L * shades)[seq_len(shades)]
   }
   colours <- if (shades == 1L) okabe_ito else t(vapply(okabe_ito, paler, character(shades)))
-  stats::setNames(as.vector(colours)[seq_len(n)], categories)
+  setNames(colours[seq_len(n)], categories)
 }
 
 # Colour of readable text on tiles of a colour.
@@ -132,13 +132,15 @@ ink_on <- function(colours) {
 # Probabilities on axes and next to points, as whole percents.
 in_percent <- function(x) ifelse(is.na(x), NA, paste0(round(100 * x), "%"))
 
+in_digits <- function(x) format(x, trim = TRUE, drop0trailing = TRUE)
+
 # Lines from column `low` to column `high`, by row. They have the main colour, unless colour is an
 # aesthetic. A thick line is a range without a preferred value.
 interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, linewidth = 1.1,
                            alpha = 0.45, ends = c("xmin", "xmax"), ...) {
   colour <- if (main) list(colour = plot_colours[["main"]])
   rlang::inject(ggplot2::geom_linerange(
-    mapped(stats::setNames(c(low, high), ends)), linewidth = linewidth, alpha = alpha,
+    mapped(setNames(c(low, high), ends)), linewidth = linewidth, alpha = alpha,
     na.rm = TRUE, ..., !!!colour
   ))
 }
@@ -159,6 +161,8 @@ line_at <- function(x, colour = "accent", linetype = "dashed", ...) {
 diagonal <- function(colour = "muted", linetype = "solid") {
   ggplot2::geom_abline(colour = plot_colours[[colour]], linetype = linetype)
 }
+
+zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
 
 # Keeps the order of categories or systems, on an axis from the top.
 in_order <- function(x) factor(x, unique(x))
@@ -199,11 +203,6 @@ facet_by <- function(table, column) {
 
 room_between <- function(points) ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
 
-# Subtitle for results that depend on an estimated truth.
-truth_subtitle <- function(table, level) {
-  capitalised(paste(c(with_intervals(table, level, "with"), "truth is estimated"), collapse = "; "))
-}
-
 # Text about intervals, if there are any.
 with_intervals <- function(table, level, words = "Estimates with") {
   if (!all(is.na(table$conf.low))) paste0(words, " ", interval_title(level), "s")
@@ -239,8 +238,8 @@ interval_layers <- function(words = function(x) decimals(x, 2L)) {
 
 # Width of a label's border; the argument is called `label.size` up to ggplot2 3.5.
 no_border <- function() {
-  now <- "linewidth" %in% ggplot2::GeomLabel$aesthetics()
-  if (now) list(linewidth = 0) else list(label.size = 0)
+  argument <- if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size"
+  setNames(list(0), argument)
 }
 
 # Rows with space for numbers above them.
@@ -306,8 +305,8 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
     cells$label <- ifelse(is.na(cells$value), "", decimals(cells$value, 2L))
   }
   # White text on dark tiles; pale text on tiles with zero or NA.
-  known <- replace(abs(cells$value), is.na(cells$value), 0)
-  cells$ink <- c("grey75", "grey20", "white")[1L + (known > 0) + (known > 0.55)]
+  size <- replace(abs(cells$value), is.na(cells$value), 0)
+  cells$ink <- c("grey75", "grey20", "white")[1L + (size > 0) + (size > 0.55)]
   picture(cells, "judge1", "judge2", fill = "value") +
     ggplot2::geom_tile(colour = "white", linewidth = if (numbers || longest <= 12L) 0.6 else 0) +
     (if (numbers) {

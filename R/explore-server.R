@@ -263,7 +263,7 @@ file_columns <- function(file, limits = page_limits()) {
 labels_found <- function(file, columns) {
   columns <- intersect(columns, file$columns)
   labels <- unlist(lapply(file$table[columns], as_label), use.names = FALSE)
-  utils::head(sort(table(labels[!is.na(labels) & nzchar(labels)]), decreasing = TRUE), 30L)
+  head(sort(table(labels[!is.na(labels) & nzchar(labels)]), decreasing = TRUE), 30L)
 }
 
 # Turns "postive = positive, pos = positive" into `categories`: the names replace the values.
@@ -275,7 +275,7 @@ labels_to_join <- function(text = "") {
     "\"Labels to join\" has pairs, separated by commas.",
     i = "Write the label that was found, an equals sign, and the label that replaces it."
   ))
-  stats::setNames(vapply(pairs, `[[`, "", 1L), vapply(pairs, `[[`, "", 2L))
+  setNames(vapply(pairs, `[[`, "", 1L), vapply(pairs, `[[`, "", 2L))
 }
 
 # The list of cases from the page has a column with the sampling probability of each case.
@@ -304,7 +304,7 @@ chosen_ratings <- function(input, file) {
   abort_if(is.null(read), "file", "Choose a file first, one that can be read.", call = NULL)
   long <- sent(input$layout, c("long", "wide"), "layout") == "long"
   fields <- if (long) c("case", "rater", "rating") else c("case", "raters")
-  mapping <- lapply(stats::setNames(nm = fields), function(id) {
+  mapping <- lapply(setNames(nm = fields), function(id) {
     sent(input[[id]], read$columns, id, several = id == "raters")
   })
   known <- if (long) rater_names(read, mapping$rater) else read$columns

@@ -59,7 +59,7 @@ plot_scores <- function(object, max_units) {
     ), collapse = "\n"),
     y = "unit", rows = chosen, numbers = length(annotations) <= 20L && length(chosen) <= 40L,
     scale = share_scale("score", low = nearly_white), top = TRUE,
-    row_labels = stats::setNames(short_names(units[chosen]), chosen)
+    row_labels = setNames(short_names(units[chosen]), chosen)
   )
 }
 

@@ -102,7 +102,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type)
   known <- colnames(object$draws)
-  terms <- terms %||% utils::head(known[is_watched(object$terms)], 12L)
+  terms <- terms %||% head(known[is_watched(object$terms)], 12L)
   check_names_among(terms, known, "terms")
   table <- drawn_table(object, terms)
   switch(type,
@@ -140,7 +140,7 @@ facet_terms <- function(breaks = NULL) {
   list(
     ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(lines)),
     ggplot2::scale_x_continuous(
-      breaks = scales_of_share, labels = function(x) format(x, trim = TRUE, drop0trailing = TRUE)
+      breaks = scales_of_share, labels = in_digits
     ),
     ggplot2::scale_y_continuous(breaks = breaks), room_between(20)
   )
@@ -221,7 +221,7 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
   check_dots_empty(...)
   if (check_choice(type) == "prior") return(autoplot.draws_fit(object$fit, "prior"))
   rows <- tidy(object, "pairs")
-  rows <- utils::head(rows[order(rows$p.value), ], 20L)
+  rows <- head(rows[order(rows$p.value), ], 20L)
   shares <- c("observed", "low", "high")
   rows[shares] <- lapply(rows[shares], `/`, rows$cases)
   rows$pair <- from_top(paste0(rows$rater1, "\n", rows$rater2))
@@ -240,7 +240,7 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
 #' @rawNamespace S3method(ggplot2::autoplot,model_comparison)
 autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  terms <- utils::head(object$terms$term, 20L)
+  terms <- head(object$terms$term, 20L)
   models <- object$models$model
   parts <- Map(ends_of_draws, object$fits[models], list(terms), models)
   plot_medians(stack_rows(unname(parts)), terms, category_colours(models), 0.6) +

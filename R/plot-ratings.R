@@ -44,7 +44,7 @@ plot.ratings_labels <- plot.ratings
 busiest <- function(x, most) {
   if (has_counts(x)) return(seq_along(x$raters))
   ratings <- ratings_of_raters(x)
-  sort(utils::head(order(-ratings), most))
+  sort(head(order(-ratings), most))
 }
 
 plot_who_rated <- function(x, max_cases, max_raters) {

@@ -49,10 +49,10 @@ sensitivity_layers <- function(ends, marks, object, table) {
     upright_lines("low", "high", data = marks, alpha = 0.6),
     ggplot2::geom_point(mapped(colour = "mark", shape = "mark"), marks, size = 3),
     ggplot2::scale_colour_manual(
-      values = stats::setNames(colours, levels(marks$mark)), name = "common"
+      values = setNames(colours, levels(marks$mark)), name = "common"
     ),
     ggplot2::scale_shape_manual(
-      values = stats::setNames(c(16, 18, 15, 17), levels(marks$mark)), name = "common"
+      values = setNames(c(16, 18, 15, 17), levels(marks$mark)), name = "common"
     )
   )
 }
@@ -177,10 +177,10 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
 
 plot_open_ranges <- function(object) {
   table <- tidy(object)
-  seen <- utils::head(drop_missing(table, "lowest"), most_pairs)
+  seen <- head(drop_missing(table, "lowest"), most_pairs)
   seen$pair <- from_top(paste(seen$rater1, "-", seen$rater2))
   picture(seen, y = "pair") +
-    ggplot2::geom_vline(xintercept = 0, colour = "grey35") +
+    zero_line() +
     range_lines() +
     ggplot2::scale_x_continuous(limits = c(-1, 1)) +
     titled(

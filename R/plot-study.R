@@ -205,7 +205,7 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
     ggplot2::geom_point(data = points(tidy(object)), na.rm = TRUE, size = 2) +
     ggplot2::facet_wrap("system") +
     ggplot2::scale_colour_manual(
-      values = stats::setNames(
+      values = setNames(
         plot_colours[c("muted", "accent", "main")], c("gold alone", "corrected", "combined")
       ), name = NULL
     ) +

@@ -176,7 +176,7 @@ prior_sentence <- function(fit) {
   more <- length(of_raters) - 8L
   paste(c(
     paste0("base rates", ifelse(of == "", "", " of "), of, " ", rates),
-    utils::head(of_raters, 8L), if (more > 0L) paste("and", more, "more raters")
+    head(of_raters, 8L), if (more > 0L) paste("and", more, "more raters")
   ), collapse = "; ")
 }
 

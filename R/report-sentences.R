@@ -127,8 +127,7 @@ in_sentence <- function(titles) {
 say_sentences.accuracy_estimate <- function(x) {
   table <- tidy(x)
   known <- !is.na(table$estimate)
-  gold <- cases_of_known_truth(x)
-  all_known <- gold == sum(pattern_weights(x$fit$x))
+  all_known <- knows_all_truths(x)
   constant <- table$system %in% x$fit$x$constant
   what <- ifelse(constant, "pass rate", "accuracy")
   range <- if (inherits(x$fit, "judge_fit")) {
@@ -154,7 +153,7 @@ say_sentences.accuracy_estimate <- function(x) {
   of_each <- paste(
     table$system, ifelse(known, sprintf(exact, whole_percent(table$estimate)), poor)
   )
-  whole <- only_if(gold > 0L, " of all cases")
+  whole <- only_if(cases_of_known_truth(x) > 0L, " of all cases")
   of_all <- c(
     if (!all_known) sprintf("The systems were validated against the truth%s.", whole),
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
@@ -183,6 +182,10 @@ cases_of_known_truth <- function(estimate) {
   fit <- estimate$fit
   if (!is.null(estimate$gold)) return(count_gold(estimate))
   sum(known_patterns(fit) * pattern_weights(fit$x))
+}
+
+knows_all_truths <- function(estimate) {
+  cases_of_known_truth(estimate) == sum(pattern_weights(estimate$fit$x))
 }
 
 truth_words <- function(estimate) {
@@ -257,9 +260,7 @@ say_sentences.metric_estimate <- function(x) {
     )
   )
   not <- c(
-    if (cases_of_known_truth(one) < sum(pattern_weights(one$fit$x))) {
-      "These metrics were measured against the truth."
-    },
+    if (!knows_all_truths(one)) "These metrics were measured against the truth.",
     "The same holds where categories are more or less frequent than in these cases.",
     if (length(unique(stats::na.omit(table$category))) > 1L) {
       "The category with the lowest number is the one that the system knows least."

@@ -188,7 +188,7 @@ disputed_cases <- function(x, most = 15L) {
   labels <- suppressWarnings(finish_labels(labels_of(x)), classes = "fallible_warning")
   best <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
   at <- order(best$probability, share)
-  at <- utils::head(at[share[at] < 1], most)
+  at <- head(at[share[at] < 1], most)
   answers <- as.data.frame(all_answers(x)[pattern_of_case(x)[at], , drop = FALSE])
   answers[] <- lapply(answers, function(code) x$categories[code])
   # Votes such as "yes: 3, no: 2", the most frequent category first.
