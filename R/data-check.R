@@ -129,14 +129,8 @@ look_at_constant <- function(x) {
     ))
 }
 
-# Answers of raters and systems, patterns x judges. Without raters that have several or unnamed
-# answers.
-all_answers <- function(x) {
-  named <- !has_counts(x) && !has_repeats(x)
-  answers <- if (named) answers_by_pattern(x) else
-    replace(pattern_answers(x), pattern_answers(x) == 0L, NA)
-  structure(answers, dimnames = list(NULL, c(if (named) x$raters, x$systems)))
-}
+# Names of the raters, NULL if they have several or unnamed answers.
+raters_with_one_answer <- function(x) if (!has_counts(x) && !has_repeats(x)) x$raters
 
 most_compared <- 200L # raters and systems
 
@@ -165,26 +159,22 @@ near_copies <- paste(
 # `chance`: probability of at least this share if errors are independent, given how often each rater
 # agrees with the plurality of the (other) raters. NULL if no two judges have single answers.
 compared_answers <- function(x) {
-  answers <- all_answers(x)
-  if (ncol(answers) < 2L) return(NULL)
-  seen <- !is.na(answers)
-  weight <- pattern_weights(x)
-  common <- crossprod(seen * weight, seen)
-  same <- Reduce(`+`, lapply(seq_along(x$categories), function(k) {
-    at <- answers %in% k * seen
-    crossprod(at * weight, at)
-  }))
-  pairs <- which(upper.tri(common) & common >= 20, arr.ind = TRUE)
-  right <- plurality_shares(x)[colnames(answers)]
+  raters <- raters_with_one_answer(x)
+  names <- c(raters, x$systems)
+  if (length(names) < 2L) return(NULL)
+  total <- core_pair_counts(
+    x$patterns, pattern_weights(x), match(x$raters, raters, 0L), length(raters)
+  )
+  pairs <- which(upper.tri(total$pairs) & total$pairs >= 20, arr.ind = TRUE)
+  right <- plurality_shares(x)[names]
   first <- right[pairs[, 1L]]
   second <- right[pairs[, 2L]]
-  others <- max(n_categories(x) - 1, 1)
-  by_chance <- first * second + (1 - first) * (1 - second) / others
-  n <- common[pairs]
+  by_chance <- first * second + (1 - first) * (1 - second) / max(n_categories(x) - 1, 1)
+  n <- total$pairs[pairs]
+  same <- total$agreeing[pairs]
   list2DF(list(
-    first = colnames(answers)[pairs[, 1L]], second = colnames(answers)[pairs[, 2L]],
-    raters = pairs[, 2L] <= ncol(answers) - n_systems(x), same = same[pairs] / n,
-    chance = at_least(same[pairs], n, by_chance)
+    first = names[pairs[, 1L]], second = names[pairs[, 2L]],
+    raters = pairs[, 2L] <= length(raters), same = same / n, chance = at_least(same, n, by_chance)
   ))
 }
 
@@ -208,25 +198,26 @@ panel_problems <- function(fit) {
   )
   nearly <- checks$check == "duplicates" & checks$status == "doubt" & panel_kind(x) == "undeclared"
   shown <- checks[checks$status == "problem" | nearly, ]
-  found <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
-  paste0(found, shown$advice, recycle0 = TRUE)
+  words <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
+  paste0(words, shown$advice, recycle0 = TRUE)
 }
 
 look_at_categories <- function(x) {
   n <- rowsum_codes(rating_category(x), pattern_cases(x)[rating_pattern(x)], n_categories(x))
   labels <- x$categories
   most <- max(n) / sum(n)
-  found <- c(
+  weaknesses <- c(
     if (any(n == 0)) paste("never used:", shorten(labels[n == 0])),
     if (any(n > 0 & n < 5)) paste("rare:", shorten(labels[n > 0 & n < 5])),
     if (most > 0.95) paste0(labels[which.max(n)], " has ", percent(most), " of ratings"),
     if ("-1" %in% labels) "-1 often means that a rater abstained: say `abstain = -1`"
   )
-  finding("categories", if (most > 0.95) "problem" else if (length(found) > 0L) "doubt" else "ok",
-    paste(c(count_noun(length(labels), "category", "categories"), found), collapse = "; "),
+  weak <- length(weaknesses) > 0L
+  finding("categories", if (most > 0.95) "problem" else if (weak) "doubt" else "ok",
+    paste(c(count_noun(length(labels), "category", "categories"), weaknesses), collapse = "; "),
     if (most > 0.95) {
       "Always giving that answer is nearly always right: look at metrics by category."
-    } else if (length(found) > 0L) {
+    } else if (weak) {
       "A rare category cannot be estimated by itself; join categories, or add cases of it."
     }
   )

@@ -49,9 +49,7 @@ plot_measures <- function(object, about) {
   seen <- known_measures(object, "type")
   titles <- levels(object$title)
   faceted <- about$pairwise || about$by_category
-  panels <- c(
-    intersect(part_columns, names(seen)), if (faceted && length(titles) > 1L) "title"
-  )
+  panels <- c(part_column(seen), if (faceted && length(titles) > 1L) "title")
   seen$label <- if (!faceted) {
     factor(seen$title, rev(titles))
   } else {
@@ -124,7 +122,7 @@ plot_chart <- function(about) {
   in_column <- rowSums(crossed * lower.tri(crossed))
   parts <- c("marginals", "agreement")
   tiles <- data.frame(
-    what = factor(rep(parts, each = length(same)), parts), left = c(left, left + in_row),
+    part = factor(rep(parts, each = length(same)), parts), left = c(left, left + in_row),
     bottom = c(bottom, bottom + in_column)
   )
   tiles$right <- tiles$left + c(wide, same)
@@ -139,7 +137,7 @@ plot_chart <- function(about) {
   ggplot2::ggplot(tiles) +
     diagonal(linetype = "dashed") +
     ggplot2::geom_rect(
-      mapped(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "what"),
+      mapped(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "part"),
       colour = "white", linewidth = 0.4
     ) +
     ggplot2::scale_fill_manual(

@@ -148,13 +148,12 @@ facet_terms <- function(breaks = NULL) {
 
 # Densities of Beta priors; their peaks at 0 and 1 are cut off.
 prior_densities <- function(object, terms) {
-  of <- object$terms[match(terms, object$terms$term), ]
-  of <- drop_missing(of, "a")
-  at <- seq(0.005, 0.995, length.out = 200L)
-  of <- of[rep(seq_len(nrow(of)), each = 200L), ]
+  priors <- drop_missing(object$terms[match(terms, object$terms$term), ], "a")
+  priors <- priors[rep(seq_len(nrow(priors)), each = 200L), ]
+  value <- rep_len(seq(0.005, 0.995, length.out = 200L), nrow(priors))
   data.frame(
-    term = factor(of$term, terms), value = rep_len(at, nrow(of)),
-    density = stats::dbeta(rep_len(at, nrow(of)), of$a, of$total - of$a)
+    term = factor(priors$term, terms), value,
+    density = stats::dbeta(value, priors$a, priors$total - priors$a)
   )
 }
 
@@ -180,9 +179,9 @@ draw_ranks <- function(table) {
 }
 
 draw_priors <- function(object, terms) {
-  of <- object$terms[match(terms, object$terms$term), ]
-  before <- lapply(middle_90, stats::qbeta, of$a, of$total - of$a)
-  table <- rbind(ends_of(stack_rows(before), terms, "prior"), ends_of_draws(object, terms))
+  priors <- object$terms[match(terms, object$terms$term), ]
+  before <- stack_rows(middle_90, stats::qbeta, priors$a, priors$total - priors$a)
+  table <- rbind(ends_of(before, terms, "prior"), ends_of_draws(object, terms))
   colours <- c(prior = plot_colours[["accent"]], posterior = plot_colours[["main"]])
   plot_medians(drop_missing(table, "low"), terms, colours, 0.5) +
     titled("Before and after the ratings were seen", "Medians and 90% intervals")
@@ -190,20 +189,21 @@ draw_priors <- function(object, terms) {
 
 middle_90 <- c(0.05, 0.5, 0.95)
 
-ends_of_draws <- function(fit, terms, of = "posterior") {
-  ends_of(apply(fit$draws[, terms, drop = FALSE], 2L, stats::quantile, middle_90), terms, of)
+ends_of_draws <- function(fit, terms, group = "posterior") {
+  ends_of(apply(fit$draws[, terms, drop = FALSE], 2L, stats::quantile, middle_90), terms, group)
 }
 
-# `ends`: rows with low, middle and high, a column per term. `of`: name of the distribution.
-ends_of <- function(ends, terms, of) {
-  data.frame(term = terms, of = of, low = ends[1L, ], middle = ends[2L, ], high = ends[3L, ])
+# `ends`: rows with low, middle and high, a column per term. `group`: name of the distribution,
+# model or design.
+ends_of <- function(ends, term, group) {
+  data.frame(term, group, low = ends[1L, ], middle = ends[2L, ], high = ends[3L, ])
 }
 
 # A line per term and name of `colours`; the first name is at the top.
 plot_medians <- function(table, terms, colours, width) {
   table$term <- factor(table$term, rev(terms))
-  table$of <- factor(table$of, rev(names(colours)))
-  picture(table, "middle", "term", colour = "of") +
+  table$group <- factor(table$group, rev(names(colours)))
+  picture(table, "middle", "term", colour = "group") +
     ggplot2::geom_pointrange(
       mapped(xmin = "low", xmax = "high"), position = ggplot2::position_dodge(width = width)
     ) +

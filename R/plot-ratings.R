@@ -43,8 +43,7 @@ plot.ratings_labels <- plot.ratings
 # raters, so all are kept.
 busiest <- function(x, most) {
   if (has_counts(x)) return(seq_along(x$raters))
-  ratings <- ratings_of_raters(x)
-  sort(head(order(-ratings), most))
+  sort(head(order(-ratings_of_raters(x)), most))
 }
 
 plot_who_rated <- function(x, max_cases, max_raters) {

@@ -3,10 +3,9 @@
 
 plot_sensitivity <- function(object) {
   table <- tidy(object)
-  drawn <- !is.na(table$shared) & !is.na(table$independent) & !is.na(table$estimate)
-  if (!any(drawn)) no_sensitivity(object)
-  # Best system first.
-  systems <- table$system[drawn][order(-table$estimate[drawn])]
+  drawn <- drop_missing(table, c("shared", "independent", "estimate"))
+  if (nrow(drawn) == 0L) no_sensitivity(object)
+  systems <- drawn$system[order(-drawn$estimate)] # best first
   of_systems <- function(rows) {
     rows <- rows[rows$system %in% systems, ]
     rows$system <- factor(rows$system, systems)
@@ -85,21 +84,22 @@ sensitivity_marks <- function(object) {
   shares <- list(
     none = 0, typical = object$typical, all = 1, stated = if (stated) object$details$common
   )
-  own <- if (!is.null(object$gold)) {
+  estimated <- if (!is.null(object$gold)) {
     ""
   } else if (stated) {
     "stated"
   } else {
     common %||% if (on_the_line(object)) "all" else ""
   }
-  marks <- stack_rows(Map(function(mark, c) {
+  marked <- drop_null(shares)
+  marks <- stack_rows(Map(function(mark, common) {
+    known <- if (mark == estimated) 1 else NA
     data.frame(
-      system = table$system, mark = factor(mark, names(shares)), common = c,
-      value = table$independent - c * (table$independent - table$shared),
-      low = if (mark == own) table$conf.low else NA_real_,
-      high = if (mark == own) table$conf.high else NA_real_
+      system = table$system, mark = factor(mark, names(shares)), common,
+      value = table$independent - common * (table$independent - table$shared),
+      low = known * table$conf.low, high = known * table$conf.high
     )
-  }, names(shares)[lengths(shares) > 0L], shares[lengths(shares) > 0L]))
+  }, names(marked), marked))
   drop_missing(marks, "value")
 }
 

@@ -56,14 +56,14 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
 }
 
 plot_performance <- function(object, estimators) {
-  found <- summary(object, by = c("design", "n", "estimator"))
-  found <- found[found$target == "expected" & found$estimator %in% estimators, ]
-  designs <- label_designs(found)
+  table <- summary(object, by = c("design", "n", "estimator"))
+  table <- table[table$target == "expected" & table$estimator %in% estimators, ]
+  designs <- label_designs(table)
   measures <- c(bias = "bias", rmse = "RMSE", coverage = "coverage")
-  rows <- stack_rows(names(measures), function(of) {
-    reach <- outer(2 * found[[paste0(of, "_mcse")]], -1:1)
-    ends <- ends_of(t(found[[of]] + reach), found$estimator, designs)
-    data.frame(ends, measure = factor(measures[[of]], measures))
+  rows <- stack_rows(names(measures), function(measure) {
+    reach <- outer(2 * table[[paste0(measure, "_mcse")]], -1:1)
+    ends <- ends_of(t(table[[measure]] + reach), table$estimator, designs)
+    data.frame(ends, measure = factor(measures[[measure]], measures))
   })
   colours <- category_colours(levels(designs))
   plot_medians(drop_missing(rows, "middle"), estimators, colours, 0.5) +
@@ -83,10 +83,10 @@ label_designs <- function(rows) {
 # A point for each measure of truth.
 true_and_estimated <- function(rows) {
   measures <- c(expected = "expected", sample = "in the sample")
-  points <- stack_rows(names(measures), function(of) {
+  points <- stack_rows(names(measures), function(measure) {
     data.frame(
-      rows[c("label", "estimator", "estimate")], truth = rows[[of]],
-      measure = factor(measures[[of]], measures)
+      rows[c("label", "estimator", "estimate")], truth = rows[[measure]],
+      measure = factor(measures[[measure]], measures)
     )
   })
   drop_missing(points, "truth")

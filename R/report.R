@@ -189,18 +189,20 @@ disputed_cases <- function(x, most = 15L) {
   best <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
   at <- order(best$probability, share)
   at <- head(at[share[at] < 1], most)
-  answers <- as.data.frame(all_answers(x)[pattern_of_case(x)[at], , drop = FALSE])
-  answers[] <- lapply(answers, function(code) x$categories[code])
+  raters <- raters_with_one_answer(x)
+  codes <- if (is.null(raters)) pattern_answers(x) else answers_by_pattern(x)
+  codes <- split_columns(codes[pattern_of_case(x)[at], , drop = FALSE], c(raters, x$systems))
+  answers <- lapply(codes, function(code) x$categories[replace(code, code == 0L, NA)])
   # Votes such as "yes: 3, no: 2", the most frequent category first.
   votes <- vapply(at, function(case) {
-    of <- sort(n[case, n[case, ] > 0], decreasing = TRUE)
-    toString(paste0(names(of), ": ", of))
+    counts <- sort(n[case, n[case, ] > 0], decreasing = TRUE)
+    toString(paste0(names(counts), ": ", counts))
   }, "")
   labels <- list(
     case = x$cases[at], .fitted = category_factor(best$category[at], x),
     .probability = best$probability[at], .votes = votes
   )
-  tibble::new_tibble(c(labels, as.list(answers)), nrow = length(at), class = "disputed_cases")
+  tibble::new_tibble(c(labels, answers), nrow = length(at), class = "disputed_cases")
 }
 
 #' @rdname disputed_cases

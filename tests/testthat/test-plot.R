@@ -261,7 +261,7 @@ test_that("the performance of estimators is that of summary(), with Monte Carlo 
   found <- found[found$target == "expected", ]
   for (measure in c("bias", "coverage")) {
     rows <- drawn[drawn$measure == measure, ]
-    at <- match(paste(rows$term, rows$of), paste(found$estimator, found$design))
+    at <- match(paste(rows$term, rows$group), paste(found$estimator, found$design))
     expect_equal(rows$middle, found[[measure]][at])
     expect_equal(rows$high - rows$low, 4 * found[[paste0(measure, "_mcse")]][at])
   }
