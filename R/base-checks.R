@@ -188,15 +188,15 @@ is_text <- function(x) {
   is.na(x) | validUTF8(x) | Encoding(x) == "latin1" | (l10n_info()[["Latin-1"]] & validEnc(x))
 }
 
-# The strings, levels or list of strings in `x` must be text; `what` names an argument or a column.
-check_text <- function(x, what) {
+# The strings, levels or list of strings in `x` must be text. `place`: the argument or the column.
+check_text <- function(x, place) {
   words <- if (is.factor(x)) levels(x) else unique(if (is.list(x)) unlist(x) else x)
   bad <- if (is.character(words)) which(!is_text(words))
   if (length(bad) > 0L) {
-    where <- if (!is.null(what)) " in {.val {printable(what)}}"
+    where <- if (!is.null(place)) " in {.val {printable(place)}}"
     abort_fallible("encoding", "Labels and names must be text in UTF-8.",
       x = paste0("Found {.val {printable(words[[bad[[1L]]]])}}", where, "."),
-      i = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}.", arg = what,
+      i = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}.", arg = place,
       found = words[bad])
   }
   invisible(x)

@@ -150,17 +150,17 @@ user_frame <- function() {
   ours <- topenv()
   parents <- sys.parents()
   at <- sys.nframe()
-  found <- NULL
+  outermost <- NULL
   while (at > 0L) {
     home <- environment(sys.function(at))
     if (identical(home, ours)) {
-      found <- sys.frame(at)
+      outermost <- sys.frame(at)
     } else if (is.environment(home) && identical(topenv(home), globalenv())) {
       break
     }
     at <- min(parents[[at]], at - 1L) # a frame whose caller has ended has no valid parent
   }
-  found
+  outermost
 }
 
 # Inserts values into a message, and returns text without markup or terminal control. Colours are
@@ -196,8 +196,8 @@ in_one_line <- function(condition) {
       text <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
       # Invalid bytes would turn the whole text into NA.
       lines <- strsplit(printable(cli::ansi_strip(text[[1L]])), "\n", fixed = TRUE)[[1L]]
-      found <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
-      paste(c(lines[[1L]], substring(found, 3L)), collapse = " ")
+      details <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
+      paste(c(lines[[1L]], substring(details, 3L)), collapse = " ")
     },
     error = function(e) paste0("<", class(condition)[[1L]], ">")
   )

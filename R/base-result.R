@@ -23,7 +23,8 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
     tables = tables, facts = facts, line = line, caption = caption, head = head,
     shown = shown,
     document = document %||% if (is.list(shown) && length(shown) > 0L) shown[[1L]],
-    notes = unlist(lapply(notes, as_note), recursive = FALSE), more = more, summary = summary
+    notes = unlist(lapply(notes, function(x) if (is.list(x)) list(x) else note(x)), FALSE),
+    more = more, summary = summary
   )
 }
 
@@ -39,9 +40,9 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
                        tibble = tables[[1L]]) {
   class <- c(class, "fallible_result")
   if (is.null(tables)) return(structure(list(...), class = class))
-  made <- vapply(tables, is.function, NA)
   # Tables that are fields of the result are stored only there.
-  kept <- if (is.null(again)) !made else vapply(tables, identical, NA, tibble)
+  kept <- if (is.null(again)) !vapply(tables, is.function, NA) else
+    vapply(tables, identical, NA, tibble)
   schema <- new_schema(
     replace(tables, kept, list(NULL)), facts, line, caption, head, shown, notes, more,
     document = document
@@ -78,8 +79,6 @@ plain_words <- function(words) {
   out <- sub("[;,]$", "", trimws(gsub("[ \t]+", " ", gsub(clause, "", words))))
   gsub("gold cases", "known cases", ifelse(is.na(out), "", out), fixed = TRUE)
 }
-
-as_note <- function(note) if (is.list(note)) list(note) else note(note)
 
 # Describes how a table is shown. `columns` may be named by headings. `digits` of doubles: one
 # number, or several with names of columns. Columns conf.low and conf.high become one interval with
@@ -247,14 +246,15 @@ map_variables <- function(given, column = "variable", call = rlang::caller_call(
     # Names that differ from all variables of the user.
     reserved <- paste0(".fallible_", names(arguments))
     call[names(arguments)] <- lapply(reserved, as.name)
-    in_part(name, column, eval(call, list2env(setNames(arguments, reserved), parent = env)))
+    values <- list2env(setNames(arguments, reserved), parent = env)
+    in_part(if (column == "variable") name, eval(call, values))
   }, given, names(given)), column))
 }
 
-# Errors and warnings of a variable name it.
-in_part <- function(name, column, code) {
-  if (column != "variable") return(code)
-  words <- paste0("This is about the variable ", encodeString(name, quote = "\""), ".")
+# Errors and warnings of a variable name it, if `variable` is not NULL.
+in_part <- function(variable, code) {
+  if (is.null(variable)) return(code)
+  words <- paste0("This is about the variable ", encodeString(variable, quote = "\""), ".")
   named <- function(cnd) replace(cnd, "body", list(c(cnd$body, i = words)))
   withCallingHandlers(code,
     fallible_error = function(cnd) rlang::cnd_signal(named(cnd)),

@@ -318,9 +318,10 @@ chosen_ratings <- function(input, file) {
   }
   clean <- isTRUE(input$clean)
   labels <- names(labels_found(read, if (long) mapping$rating else mapping$raters))
-  right <- sent(input$right %||% "", c("", labels), "right")
+  optional <- function(id, choices) sent(input[[id]] %||% "", c("", choices), id)
+  right <- optional("right", labels)
   if (nzchar(right)) systems <- c(application = right)
-  groups <- sent(input$groups %||% "", c("", read$columns), "groups")
+  groups <- optional("groups", read$columns)
   join <- labels_to_join(input$join %||% "")
   more <- c(
     if (length(join) > 0L) list(categories = join), if (nzchar(groups)) list(covariates = groups)

@@ -285,8 +285,8 @@ plot_p_values <- function(rows, alpha) {
 plot_excess <- function(rows, label, odd, title, x, y) {
   rows$label <- label
   rows$odd <- odd
-  off <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
-  named <- rows[if (any(odd)) odd else rank(-off, ties.method = "first") <= 3L, ]
+  deviation <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
+  named <- rows[if (any(odd)) odd else rank(-deviation, ties.method = "first") <= 3L, ]
   ends <- range(rows$observed, rows$expected)
   ends <- ends + c(-1, 1) * max(diff(ends), 0.02) * 0.12 # space for the labels
   many <- nrow(rows) > 200L

@@ -47,9 +47,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   check_given()
   check_dots_empty(..., .but = c("by", "known_raters"))
   more <- rlang::enquos(...)
-  known_raters <- if (!is.null(more$known_raters)) rlang::eval_tidy(more$known_raters)
+  known_raters <- rlang::eval_tidy(more$known_raters)
   variables <- if (is_variables(x)) x else list(x)
-  column <- if (is_variables(x)) "variable" else ""
   checked <- function(x) {
     check_ratings(x)
     abort_if(n_systems(x) == 0L, "system", "A report of accuracy needs systems.",
@@ -64,7 +63,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     x
   }
   x <- Map(function(x, name) {
-    in_part(name, column, checked(x))
+    in_part(if (nzchar(name)) name, checked(x))
   }, variables, rlang::names2(variables))
   by <- lapply(x, by_of_cases, by = more$by %||% rlang::quo(NULL))
   format <- report_format(file)
@@ -102,11 +101,11 @@ repeat_sections <- function(text, variables) {
   if (is.null(variables)) return(text)
   marks <- grep("^<!-- sections", text)
   sections <- text[marks[[1L]]:marks[[2L]]]
-  each <- lapply(seq_along(variables), function(i) {
+  repeated <- lapply(seq_along(variables), function(i) {
     c("", paste("#", escape_markdown(variables[[i]])), "", "```{r, include = FALSE}",
       paste("variable <-", i), "```", "", sections)
   })
-  c(text[seq_len(marks[[1L]] - 1L)], unlist(each), text[-seq_len(marks[[2L]])])
+  c(text[seq_len(marks[[1L]] - 1L)], unlist(repeated), text[-seq_len(marks[[2L]])])
 }
 
 put_report <- function(made, file) {
