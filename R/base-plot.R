@@ -169,12 +169,13 @@ in_order <- function(x) factor(x, unique(x))
 
 from_top <- function(x) factor(x, rev(unique(x)))
 
-# Flagged rows have the accent colour.
-flag_colours <- function() {
-  ggplot2::scale_colour_manual(
-    values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]), guide = "none"
-  )
+# A scale of colours, given by their names in `plot_colours`, in order or by value.
+colour_scale <- function(colours, ...) {
+  ggplot2::scale_colour_manual(values = setNames(plot_colours[colours], names(colours)), ...)
 }
+
+# Flagged rows have the accent colour.
+flag_colours <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), guide = "none")
 
 # Shares of at least 30 points of a percent, so that small differences do not look large.
 share_axis <- function(...) {

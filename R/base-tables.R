@@ -59,8 +59,8 @@ result_table <- function(estimate, n = length(estimate), reason = NA_character_)
 # Names of systems, if given, must be those of the panel, in any order.
 as_result <- function(value, systems, arg = "estimators") {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
-  table <- if (is.data.frame(value)) as.list(value) else list(estimate = value)
-  if (!is.data.frame(value) && length(systems) > 1L) table$system <- names(value)
+  table <- if (is.data.frame(value)) as.list(value) else
+    list(estimate = value, system = if (length(systems) > 1L) names(value))
   named <- as.character(table[["system"]])
   place <- if (length(named) > 0L) match(systems, named) else seq_along(systems)
   numbers <- table[c("estimate", intersect(interval_columns, names(table)))]

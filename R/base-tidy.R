@@ -122,14 +122,14 @@ tables_of <- function(x) {
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object
-  if (!is.null(x$views)) {
+  if (is.null(x$views)) {
+    cat_lines(paste0("<summary of ", class_name(object), "> ", x$schema$caption))
+    print_facts(glance(object))
+    tables <- tables_of(object)
+    for (name in names(tables)) print_table(capitalised(name), used_columns(tables[[name]]))
+  } else {
     print_schema(object, x$schema, details = x$views)
-    return(invisible(x))
   }
-  cat_lines(paste0("<summary of ", class_name(object), "> ", x$schema$caption))
-  print_facts(glance(object))
-  tables <- tables_of(object)
-  for (name in names(tables)) print_table(capitalised(name), used_columns(tables[[name]]))
   invisible(x)
 }
 

@@ -99,9 +99,7 @@ autoplot.data_check <- function(object, ...) { # nolint: object_name.
     ggplot2::geom_text(
       ggplot2::aes(0.04, label = .data$found), hjust = 0, size = 3.2, lineheight = 0.9
     ) +
-    ggplot2::scale_colour_manual(
-      values = unname(plot_colours[c("main", "muted", "accent")]), drop = FALSE
-    ) +
+    colour_scale(c("main", "muted", "accent"), drop = FALSE) +
     ggplot2::scale_shape_manual(values = c(16, 17, 15), drop = FALSE) +
     ggplot2::scale_x_continuous(limits = c(-0.05, 1.3), breaks = NULL) +
     titled("What these ratings can show", colour = NULL, shape = NULL) +

@@ -198,9 +198,9 @@ plot_differences <- function(object) {
     zero_line() +
     interval_lines(main = FALSE) +
     ggplot2::geom_point(size = 2.6) +
-    ggplot2::scale_colour_manual(
-      values = c(different = plot_colours[["main"]], undecided = plot_colours[["muted"]]),
-      name = NULL, guide = if (nrow(table) > 1L) "legend" else "none"
+    colour_scale(
+      c(different = "main", undecided = "muted"), name = NULL,
+      guide = if (nrow(table) > 1L) "legend" else "none"
     ) +
     (if (is.null(object$options$metric)) ggplot2::scale_x_continuous(labels = in_percent)) +
     titled(

@@ -30,7 +30,7 @@ plot_sensitivity <- function(object) {
 }
 
 sensitivity_layers <- function(ends, marks, object, table) {
-  colours <- plot_colours[c("muted", "main", "muted", "accent")]
+  by_mark <- function(values) setNames(values, levels(marks$mark))
   list(
     if (!all(is.na(ends$low))) ggplot2::geom_ribbon(
       mapped(ymin = "low", ymax = "high"), fill = plot_colours[["low"]], alpha = 0.6
@@ -47,12 +47,8 @@ sensitivity_layers <- function(ends, marks, object, table) {
     ),
     upright_lines("low", "high", data = marks, alpha = 0.6),
     ggplot2::geom_point(mapped(colour = "mark", shape = "mark"), marks, size = 3),
-    ggplot2::scale_colour_manual(
-      values = setNames(colours, levels(marks$mark)), name = "common"
-    ),
-    ggplot2::scale_shape_manual(
-      values = setNames(c(16, 18, 15, 17), levels(marks$mark)), name = "common"
-    )
+    colour_scale(by_mark(c("muted", "main", "muted", "accent")), name = "common"),
+    ggplot2::scale_shape_manual(values = by_mark(c(16, 18, 15, 17)), name = "common")
   )
 }
 

@@ -38,9 +38,7 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
     } else {
       facet_by(points, "label")
     }) +
-    ggplot2::scale_colour_manual(
-      values = unname(plot_colours[c("accent", "main")]), name = "true accuracy"
-    ) +
+    colour_scale(c("accent", "main"), name = "true accuracy") +
     ggplot2::scale_shape_manual(values = c(19, 1), name = "true accuracy") +
     ggplot2::guides(colour = ggplot2::guide_legend(override.aes = list(size = 2, alpha = 1))) +
     axis(ggplot2::scale_x_continuous) +
@@ -204,10 +202,8 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
   plan_picture(points(tidy(object, "curve")), glance(object)$half_width) +
     ggplot2::geom_point(data = points(tidy(object)), na.rm = TRUE, size = 2) +
     ggplot2::facet_wrap("system") +
-    ggplot2::scale_colour_manual(
-      values = setNames(
-        plot_colours[c("muted", "accent", "main")], c("gold alone", "corrected", "combined")
-      ), name = NULL
+    colour_scale(
+      c("gold alone" = "muted", corrected = "accent", combined = "main"), name = NULL
     ) +
     titled("Half-width of intervals", schema_of(object)$caption, "gold cases", "half-width")
 }
