@@ -47,7 +47,7 @@ check_flag <- function(x, arg) {
 check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL) {
   choices <- choices %||% eval(formals(rlang::caller_fn())[[arg]])
   if (identical(x, choices)) return(invisible(choices[[1L]]))
-  abort_argument_if(!(rlang::is_string(x) && x %in% choices), arg,
+  abort_argument_if(!(is_string(x) && x %in% choices), arg,
     "must be one of {.or {.val {choices}}}.", not = x, i = i)
   invisible(x)
 }
@@ -89,9 +89,9 @@ check_threads <- function(threads) {
 # `.but`: arguments that the function takes from `...`.
 check_dots_empty <- function(..., .but = NULL) {
   given <- as.list(substitute(alist(...)))[-1L]
-  given <- given[!rlang::names2(given) %in% .but]
+  given <- given[!names2(given) %in% .but]
   if (length(given) == 0L) return(invisible())
-  names <- rlang::names2(given)
+  names <- names2(given)
   known <- c(setdiff(names(formals(sys.function(sys.parent()))), "..."), .but)
   wrong <- untruncated(names[names != ""])
   near <- near_names(names[names != ""], known)
@@ -164,7 +164,7 @@ describe <- function(x) {
 any_columns <- function(x) is.data.frame(x) && length(x) > 0L
 
 check_string <- function(x, arg) {
-  abort_argument_if(!(rlang::is_string(x) && !is.na(x)), arg, "must be one string.", not = x)
+  abort_argument_if(!(is_string(x) && !is.na(x)), arg, "must be one string.", not = x)
   invisible(x)
 }
 

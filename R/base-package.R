@@ -24,7 +24,7 @@
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
-#' @importFrom rlang %||% := .data
+#' @importFrom rlang %||% := .data inject is_string names2
 #' @importFrom stats coef confint nobs predict setNames simulate update vcov
 #' @importFrom utils head
 #' @useDynLib fallible, .registration = TRUE
@@ -94,7 +94,7 @@ read_option <- function(option, otherwise, check) {
 
 # Checks a list of some of the `known` settings, by name.
 check_settings_list <- function(x, arg, known) {
-  names <- rlang::names2(x)
+  names <- names2(x)
   off <- printable(setdiff(names, known))
   is_list <- is.list(x) && !is.object(x)
   twice <- repeated_values(names)

@@ -6,16 +6,13 @@ plot_colours <- c(
 )
 
 # Look of all plots: the user's theme, if one was set, otherwise that of this package. Wraps texts
-# to the width of a plot of seven inches.
-theme_fallible <- function() structure(list(themed = TRUE), class = "fallible_look")
+# to the width of a plot of seven inches; if `themed` is FALSE, it does only that.
+fallible_look <- function(themed = TRUE) structure(list(themed = themed), class = "fallible_look")
 
 # Titles, names of axes (none by default), and the look.
 titled <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
-  list(ggplot2::labs(title = title, subtitle = subtitle, x = x, y = y, ...), theme_fallible())
+  list(ggplot2::labs(title = title, subtitle = subtitle, x = x, y = y, ...), fallible_look())
 }
-
-# Only wraps texts, for labels that are added after the theme.
-wrapped_texts <- function() structure(list(themed = FALSE), class = "fallible_look")
 
 #' @rawNamespace S3method(ggplot2::ggplot_add,fallible_look)
 ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
@@ -50,15 +47,13 @@ look <- function() {
 # A plot of a table, and the aesthetics of a layer: columns for x, y and others by name.
 picture <- function(table, ...) ggplot2::ggplot(table, mapped(...))
 
-mapped <- function(...) rlang::inject(ggplot2::aes(!!!rlang::data_syms(c(...))))
+mapped <- function(...) inject(ggplot2::aes(!!!rlang::data_syms(c(...))))
 
 # Fails if there is no number to draw; `what` names the NA, and `reason` explains it.
 check_drawn <- function(value, what, reason) {
   abort_argument_if(all(is.na(value)), "object", "There is nothing to draw.",
     i = paste0(what, " {.code NA}: ", verbatim(reason[[1L]]), "."))
 }
-
-check_ggplot2 <- function() check_installed("ggplot2", "to draw")
 
 #' Plots of results
 #'
@@ -79,7 +74,7 @@ check_ggplot2 <- function() check_installed("ggplot2", "to draw")
 #' @export
 autoplot <- function(object, ...) {
   check_given()
-  check_ggplot2()
+  check_installed("ggplot2", "to draw")
   ggplot2::autoplot(object, ...)
 }
 
@@ -99,9 +94,8 @@ autoplot.fallible_result <- function(object, ...) { # nolint: object_name.
 
 # Draws the plot of autoplot(), with new titles if they are given, and returns it.
 draw <- function(x, ..., title = NULL, subtitle = NULL) {
-  check_ggplot2()
   titles <- drop_null(list(title = title, subtitle = subtitle))
-  picture <- ggplot2::autoplot(x, ...) + do.call(ggplot2::labs, titles) + wrapped_texts()
+  picture <- autoplot(x, ...) + do.call(ggplot2::labs, titles) + fallible_look(FALSE)
   print(picture)
   invisible(picture)
 }
@@ -139,7 +133,7 @@ in_digits <- function(x) format(x, trim = TRUE, drop0trailing = TRUE)
 interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, linewidth = 1.1,
                            alpha = 0.45, ends = c("xmin", "xmax"), ...) {
   colour <- if (main) list(colour = plot_colours[["main"]])
-  rlang::inject(ggplot2::geom_linerange(
+  inject(ggplot2::geom_linerange(
     mapped(setNames(c(low, high), ends)), linewidth = linewidth, alpha = alpha,
     na.rm = TRUE, ..., !!!colour
   ))
@@ -230,7 +224,7 @@ interval_layers <- function(words = function(x) decimals(x, 2L)) {
     interval_lines(),
     main_points(3),
     # The label has a background, because the line of a comparison may pass behind it.
-    rlang::inject(ggplot2::geom_label(
+    inject(ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), vjust = -0.6, size = 3.3,
       colour = plot_colours[["main"]], label.padding = ggplot2::unit(1.5, "pt"), !!!no_border()
     ))

@@ -11,7 +11,7 @@ registered <- function(kind) {
 
 # Adds the record that `make` returns, or removes it if the kernel is NULL. `taken`: built-in names.
 register <- function(kind, id, kernel, taken, make) {
-  usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
+  usable <- is_string(id) && nzchar(id) && !startsWith(id, ".")
   abort_argument_if(!usable || id %in% taken, "id",
     paste0("must be a name that no ", kind, " of the package has and that starts with no dot."),
     not = id)

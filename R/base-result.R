@@ -86,9 +86,9 @@ plain_words <- function(words) {
 # `longest_view` rows are stored.
 view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
                  title = NULL, total = nrow(table)) {
-  headings <- ifelse(rlang::names2(columns) == "", columns, names(columns))
+  headings <- ifelse(names2(columns) == "", columns, names(columns))
   force(total)
-  table <- plain_data_frame(table)[seq_len(min(nrow(table), longest_view)), columns, drop = FALSE]
+  table <- head(plain_data_frame(table), longest_view)[columns]
   list(table = table, headings = headings, digits = digits, level = level, left = left,
     most = most, title = title, total = total)
 }
@@ -216,7 +216,7 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
 
 # `...` of tables with arguments: all must be named and known, unless the table checks them itself.
 check_known_dots <- function(known, ...) {
-  off <- if (!"..." %in% known) setdiff(rlang::names2(list(...)), known)
+  off <- if (!"..." %in% known) setdiff(names2(list(...)), known)
   abort_argument_if(off, "...",
     if (any(off == "")) "Arguments in {.arg ...} must be named." else "There is no argument
         {.arg {off}} here.", i = "They are {.arg {known}}.")

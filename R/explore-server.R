@@ -231,7 +231,7 @@ page_limits <- function(max_size = 5, max_cells = 2e5) {
 # Uploads are in the temporary folder of this process, whose name browsers do not have.
 is_upload <- function(file) {
   folder <- paste0(normalizePath(tempdir(), "/"), "/")
-  is.list(file) && rlang::is_string(file$name) && rlang::is_string(file$datapath) &&
+  is.list(file) && is_string(file$name) && is_string(file$datapath) &&
     startsWith(normalizePath(file$datapath, "/", mustWork = FALSE), folder)
 }
 
@@ -268,7 +268,7 @@ labels_found <- function(file, columns) {
 
 # Turns "postive = positive, pos = positive" into `categories`: the names replace the values.
 labels_to_join <- function(text = "") {
-  if (!rlang::is_string(text)) abort_page("join")
+  if (!is_string(text)) abort_page("join")
   pairs <- strsplit(trimws(strsplit(text, ",", fixed = TRUE)[[1L]]), " *= *")
   wrong <- lengths(pairs) != 2L | !nzchar(unlist(lapply(pairs, `[`, 1L)))
   abort_if(any(wrong), "page", call = NULL, field = "join", c(
@@ -311,7 +311,7 @@ chosen_ratings <- function(input, file) {
   systems <- sent(input$systems, known, "systems", several = TRUE)
   abort_if(!long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
     field = "raters", call = NULL)
-  na <- if (rlang::is_string(input$na)) {
+  na <- if (is_string(input$na)) {
     c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
   } else {
     usual_na()
@@ -336,7 +336,7 @@ chosen_ratings <- function(input, file) {
     rlang::new_quosure(mapping[[id]])
   })
   systems <- rlang::new_quosure(if (long) systems %||% FALSE else systems)
-  x <- rlang::inject(ratings_of(read$got, mapping, systems, read$how, na, clean, !!!more))
+  x <- inject(ratings_of(read$got, mapping, systems, read$how, na, clean, !!!more))
   list(x = x, code = code)
 }
 

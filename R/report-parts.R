@@ -164,7 +164,7 @@ say_draws <- function(fit, checks = NULL) {
 
 prior_sentence <- function(fit) {
   rates <- fit$prior$text$base_rates
-  populations <- rlang::names2(rates)
+  populations <- names2(rates)
   rows <- fit$prior$text$raters
   binary <- n_categories(fit$x) == 2L
   laws <- vapply(rows, function(law) {

@@ -64,7 +64,7 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   }
   x <- Map(function(x, name) {
     in_part(if (nzchar(name)) name, checked(x))
-  }, variables, rlang::names2(variables))
+  }, variables, names2(variables))
   by <- lapply(x, by_of_cases, by = more$by %||% rlang::quo(NULL))
   format <- report_format(file)
   check_string(title, "title")
