@@ -21,9 +21,8 @@ is_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
 
 check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE) {
   ok <- is_number(x) && x >= min && x <= max && !(open_min && x == min) && !(open_max && x == max)
-  left <- if (open_min) "(" else "["
-  right <- if (open_max) ")" else "]"
-  abort_argument_if(!ok, arg, "must be one number in {left}{min}, {max}{right}.", not = x)
+  abort_argument_if(!ok, arg, "must be one number in {if (open_min) '(' else '['}{min},
+    {max}{if (open_max) ')' else ']'}.", not = x)
   invisible(as.double(x))
 }
 

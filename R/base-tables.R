@@ -159,14 +159,8 @@ run_pieces <- function(tasks, names, globals = list(), packages = character()) {
   })
   lost <- vapply(outcomes, inherits, NA, "FutureError")
   values <- unlist(replace(outcomes, lost, list(list(NULL))), recursive = FALSE)
-  if (any(lost)) abort_lost(names, lost, values, outcomes[lost][[1L]])
-  values
-}
-utils::globalVariables(".fallible_task")
-
-# `finished`: a list with the value of each piece, NULL if it is lost.
-abort_lost <- function(names, lost, finished, parent) {
-  abort_fallible("worker", "A worker process died, or cannot be reached.",
+  # `finished`: a list with the value of each piece, NULL if it is lost.
+  abort_if(any(lost), "worker", "A worker process died, or cannot be reached.",
     x = verbatim("Lost with it: ", shorten(names[lost], most = 6L), "."),
     i = c(
       "{sum(!lost)} of {length(lost)} piece{?s} {?is/are} finished, in field {.field finished} of
@@ -174,8 +168,10 @@ abort_lost <- function(names, lost, finished, parent) {
       "{.fun future::plan} restarts workers; random results are the same if
        {.fun set.seed} is called as before."
     ), pieces = names[lost],
-    finished = setNames(finished, names), parent = parent)
+    finished = setNames(values, names), parent = outcomes[lost][[1L]])
+  values
 }
+utils::globalVariables(".fallible_task")
 
 # Runs code with a seed and a fixed generator, independent of the user's generator.
 with_run_seed <- function(seed, code) {

@@ -4,7 +4,7 @@
 plot_sensitivity <- function(object) {
   table <- tidy(object)
   drawn <- drop_missing(table, c("shared", "independent", "estimate"))
-  if (nrow(drawn) == 0L) no_sensitivity(object)
+  if (nrow(drawn) == 0L) abort_no_range(object)
   systems <- drawn$system[order(-drawn$estimate)] # best first
   of_systems <- function(rows) {
     rows <- rows[rows$system %in% systems, ]
@@ -113,10 +113,11 @@ sensitivity_subtitle <- function(object, ends, marks) {
   )
 }
 
-no_sensitivity <- function(object) {
-  reason <- tidy(object)$reason[[1L]]
+abort_no_range <- function(object) {
+  table <- tidy(object)
+  reason <- table$reason[[1L]]
   abort_argument("object", "There is no range of dependence to draw.",
-    i = if (all(is.na(tidy(object)$estimate)) && !is.na(reason)) paste0("The estimate is
+    i = if (all(is.na(table$estimate)) && !is.na(reason)) paste0("The estimate is
         {.code NA}: ", verbatim(reason), ".") else "Method {.val {object$options$method}} has one
         with {.code interval = \"robust\"}; methods {.val average}, {.val joint} and {.val shared}
         always have.")

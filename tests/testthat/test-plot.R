@@ -222,7 +222,8 @@ test_that("a theme that was set is kept, and texts are wrapped", {
   ggplot2::theme_set(old)
   ours <- ggplot2::autoplot(lehner_ratings(), "agreement")
   expect_identical(ours$theme$text$size, 11)
-  long <- ours + ggplot2::labs(subtitle = strrep("word ", 40), caption = NULL) + fallible_look(FALSE)
+  subtitle <- strrep("word ", 40)
+  long <- ours + ggplot2::labs(subtitle = subtitle, caption = NULL) + fallible_look(FALSE)
   expect_lte(max(nchar(strsplit(long$labels$subtitle, "\n", fixed = TRUE)[[1]])), 88L)
 })
 
