@@ -41,8 +41,7 @@ new_data_check <- function(checks, questions, facts) {
       " (", toString(names), ")"
     ))
   }, ""))
-  shown <- checks
-  shown$advice[is.na(checks$advice)] <- ""
+  shown <- replace(checks, is.na(checks), "")
   fine <- shown[checks$status == "ok", ]
   weak <- shown[checks$status != "ok", ]
   new_result("data_check",

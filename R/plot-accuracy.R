@@ -275,15 +275,14 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
 facet_metrics <- function(table, plan) {
   titles <- vapply(plan$records, `[[`, "", "title")
   title <- titles[table$metric]
-  whole <- is.na(table$category) & is.na(table$average)
-  row <- ifelse(is.na(table$category), average_words(table$average), table$category)
+  overall <- is.na(table$category)
+  whole <- overall & is.na(table$average)
+  row <- ifelse(whole, title, ifelse(overall, average_words(table$average), table$category))
   averages <- average_words(c(metric_averages, "hand_till"))
-  table$row <- factor(
-    ifelse(whole, title, row), rev(unique(c(titles, plan$categories, averages)))
-  )
-  together <- "All categories"
-  table$panel <- factor(ifelse(whole, together, title), unique(c(together, titles)))
-  table$kind <- ifelse(is.na(table$category), "overall", "category")
+  table$row <- factor(row, rev(unique(c(titles, plan$categories, averages))))
+  panels <- c("All categories", titles)
+  table$panel <- factor(ifelse(whole, panels[[1L]], title), unique(panels))
+  table$kind <- ifelse(overall, "overall", "category")
   table$who <- in_order(
     if (has_columns(table, "group")) paste0(table$system, ", ", table$group) else table$system
   )

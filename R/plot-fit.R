@@ -265,10 +265,8 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
   abort_argument_if(length(known) == 0L, "object",
     "There are no probabilities to draw: all of them are {.code NA}.",
     i = "The fit they come from is not identified.")
-  probability <- probability[known, , drop = FALSE]
-  best <- max.col(probability, ties.method = "first")
-  order <- order(best, -probability[cbind(seq_along(best), best)])
-  shown <- order[spread(length(order), max_cases)]
+  best <- most_probable(probability[known, , drop = FALSE])
+  shown <- known[order(best$category, -best$probability)][spread(length(known), max_cases)]
   bars <- data.frame(
     column = seq_along(shown), probability = as.vector(probability[shown, ]),
     category = factor(rep(categories, each = length(shown)), categories)
@@ -279,7 +277,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
       position = ggplot2::position_stack(reverse = TRUE), show.legend = TRUE
     ) +
     category_fill(categories) +
-    case_axis(object$case[known][shown]) +
+    case_axis(object$case[shown]) +
     titled(
       "What the raters say about each case",
       choice_subtitle(length(shown), length(known), "case", "evenly spaced"),

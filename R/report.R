@@ -210,8 +210,7 @@ disputed_cases <- function(x, most = 15L) {
 print.disputed_cases <- function(x, ...) {
   answers <- setdiff(names(x), c("case", ".fitted", ".probability", ".votes"))
   hidden <- if (length(answers) > 8L) answers
-  shown <- lapply(x, identity)[setdiff(names(x), hidden)]
-  print(tibble::new_tibble(shown, nrow = nrow(x)), ...)
+  print(plain_tibble(x)[setdiff(names(x), hidden)], ...)
   if (length(hidden) > 0L) cat_lines(paste("Not shown: the answers of", shorten(hidden)))
   invisible(x)
 }
