@@ -82,12 +82,15 @@ interval_title <- function(level) paste0(format(100 * level), "% interval")
 
 # Estimates for the middle of a sentence: 78% (90% interval 67% to 90%). `show` formats numbers.
 estimate_words <- function(table, level, show) {
-  ends <- paste0(" (", interval_title(level), " ", show(table$conf.low), " to ",
-    show(table$conf.high), ")")
   ifelse(
     is.na(table$estimate), paste0("unknown (", table$reason, ")"),
-    paste0(show(table$estimate), ifelse(is.na(table$conf.low), "", ends))
+    paste0(show(table$estimate), interval_words(table, level, show))
   )
+}
+
+interval_words <- function(table, level, show) {
+  ends <- paste(show(table$conf.low), "to", show(table$conf.high))
+  ifelse(is.na(table$conf.low), "", paste0(" (", interval_title(level), " ", ends, ")"))
 }
 
 # Aligns columns of text, and their names, to the left.

@@ -113,8 +113,7 @@ category_colours <- function(categories) {
   paler <- function(colour) {
     grDevices::colorRampPalette(c(colour, "white"))(2L * shades)[seq_len(shades)]
   }
-  colours <- if (shades == 1L) okabe_ito else t(vapply(okabe_ito, paler, character(shades)))
-  setNames(colours[seq_len(n)], categories)
+  setNames(t(vapply(okabe_ito, paler, character(shades)))[seq_len(n)], categories)
 }
 
 # Colour of readable text on tiles of a colour.

@@ -100,15 +100,15 @@ sensitivity_marks <- function(object) {
 }
 
 sensitivity_subtitle <- function(object, ends, marks) {
-  level <- format(100 * object$options$conf_level)
+  interval <- interval_title(object$options$conf_level)
   paste0(
     "From independent errors (0%) to fully shared errors (100%); ratings cannot show which",
     if (!is.null(object$gold)) {
-      paste0("\nDashed, with its ", level, "% interval: what known cases measure")
+      paste0("\nDashed, with its ", interval, ": what known cases measure")
     } else if (!on_the_line(object)) {
       paste0("\nDashed: the ", method_of(object)$words)
     },
-    if (!all(is.na(marks$low))) paste0("\nBar: ", level, "% interval of the estimate"),
+    if (!all(is.na(marks$low))) paste0("\nBar: ", interval, " of the estimate"),
     if (!all(is.na(ends$low))) "; band: sampling error alone"
   )
 }

@@ -171,12 +171,10 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
 
 plan_subtitle <- function(settings) {
   paste0(
-    if (!is.na(settings$chance_kappa)) {
-      paste0(
-        "Rater accuracy ", decimals(settings$rater_accuracy, 2L), " (chance kappa ",
-        decimals(settings$chance_kappa, 2L), "), "
-      )
-    },
+    if (!is.na(settings$chance_kappa)) sprintf(
+      "Rater accuracy %s (chance kappa %s), ", decimals(settings$rater_accuracy, 2L),
+      decimals(settings$chance_kappa, 2L)
+    ),
     count_noun(settings$categories, "category", "categories"),
     "; ", number(settings$runs), " panels a point"
   )

@@ -12,7 +12,7 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   claimed <- if (is.null(x$options$metric)) {
     sprintf(
       "%s %s more accurate than %s by %s%s", system1, ifelse(first, "is", "looks"), system2,
-      points_words(table$estimate), ifelse(is.na(table$conf.low), "", ends_in_points(table, level))
+      points_words(table$estimate), interval_words(table, level, points)
     )
   } else {
     sprintf(
@@ -59,11 +59,6 @@ points_words <- function(share) {
   sub("^(-?1 percentage point)s", "\\1", paste(points(share), "percentage points"))
 }
 
-ends_in_points <- function(table, level) {
-  ends <- paste(points(table$conf.low), "to", points(table$conf.high))
-  paste0(" (", interval_title(level), " ", ends, ")")
-}
-
 say_sentences.group_comparison <- function(x) { # nolint: object_name.
   table <- better_first(tidy(x))
   first <- x$estimates[[1L]]
@@ -75,7 +70,7 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
     sprintf("These data do not show whether %s: %s.", more, table$reason),
     sprintf(
       "On %s, %s, by %s%s%s.", cases_words(table$n), more, points_words(table$estimate),
-      ends_in_points(table, x$options$conf_level), ifelse(open, order_is_open, "")
+      interval_words(table, x$options$conf_level, points), ifelse(open, order_is_open, "")
     )
   )
   not <- c(

@@ -79,9 +79,10 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
   )
   page <- file.path(folder, "report.Rmd")
-  title <- paste0("title: ", encodeString(escape_markdown(title), quote = "\""))
   text <- readLines(skeleton, encoding = "UTF-8")
-  text <- replace(text, startsWith(text, "title: "), title)
+  text[startsWith(text, "title: ")] <- paste(
+    "title:", encodeString(escape_markdown(title), quote = "\"")
+  )
   writeLines(repeat_sections(text, names(x)), page, useBytes = TRUE)
   withr::local_options(knitr.duplicate.label = "allow") # reports may be nested
   judges <- judges %||% (panel_kind(x[[1L]]) == "machines")
