@@ -104,16 +104,16 @@ check_dots_empty <- function(..., .but = NULL) {
 }
 
 # Arguments that belong to other functions.
-of_resampling <- "It is in {.arg resampling}:
+resampling_hint <- "It is in {.arg resampling}:
   {.code resampling = list(replicates = 500, cluster = \"site\")}."
-of_sampling <- "It is in {.arg sampling}:
+sampling_hint <- "It is in {.arg sampling}:
   {.code sampling = list(draws = 4000, chains = 4, warmup = 500)}."
 
 argument_hints <- c(
   seed = "Call {.code set.seed(1)} before, for the same result each time.",
-  iter = of_sampling, chains = of_sampling,
+  iter = sampling_hint, chains = sampling_hint,
   ci = "The level of intervals is {.arg conf_level}, such as {.code conf_level = 0.95}.",
-  replicates = of_resampling, cluster = of_resampling,
+  replicates = resampling_hint, cluster = resampling_hint,
   clean_labels = "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
   na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}."
 )

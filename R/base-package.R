@@ -229,7 +229,7 @@ check_panel_memory <- function(design, n) {
 
 # Converts C++ errors of the core to errors of this package. Errors of R, including those of
 # progress bars, and interrupts are unchanged.
-of_core <- function(code) {
+call_core <- function(code) {
   tryCatch(code, `C++Error` = function(e) {
     lack <- inherits(e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length"))
     abort_fallible(if (lack) "memory" else "core", c(
@@ -242,4 +242,4 @@ of_core <- function(code) {
 }
 
 # Called by RcppExports.R.
-.Call <- function(...) of_core(base::.Call(...)) # nolint: object_name.
+.Call <- function(...) call_core(base::.Call(...)) # nolint: object_name.

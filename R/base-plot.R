@@ -173,7 +173,7 @@ flag_colours <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), 
 # Shares of at least 30 points of a percent, so that small differences do not look large.
 share_axis <- function(...) {
   ggplot2::scale_x_continuous(
-    limits = no_narrower, breaks = scales_of_share, labels = in_percent, ...
+    limits = no_narrower, breaks = share_breaks, labels = in_percent, ...
   )
 }
 
@@ -185,7 +185,7 @@ no_narrower <- function(limits, least = 0.3) {
 }
 
 # At most three numbers, so that labels do not overlap.
-scales_of_share <- function(limits) {
+share_breaks <- function(limits) {
   at <- pretty(limits, 3L)
   at[at >= limits[[1L]] & at <= limits[[2L]]]
 }
@@ -198,7 +198,7 @@ facet_by <- function(table, column) {
 room_between <- function(points) ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
 
 # Text about intervals, if there are any.
-with_intervals <- function(table, level, words = "Estimates with") {
+interval_subtitle <- function(table, level, words = "Estimates with") {
   if (!all(is.na(table$conf.low))) paste0(words, " ", interval_title(level), "s")
 }
 

@@ -24,7 +24,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   layout_sent <- function() sent(shiny::req(input$layout), c("long", "wide"), "layout")
   chosen <- shiny::reactive({
     needed(current(), "Choose ratings under \"Data\" first.")
-    of_kind(current(), input$kind)
+    set_kind(current(), input$kind)
   })
   known <- noted("known", function() known_cases(input, gold))
   estimated <- function(...) {
@@ -136,7 +136,7 @@ page_code <- function(read, input, known) {
 }
 
 # Ratings with the kind of raters chosen on the page, if any.
-of_kind <- function(x, kind) {
+set_kind <- function(x, kind) {
   kind <- sent(kind %||% "", page_kinds, "kind")
   if (nzchar(kind)) x$rater_kind <- kind
   x

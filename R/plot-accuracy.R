@@ -50,7 +50,7 @@ plot_systems <- function(object) {
 
 systems_subtitle <- function(table, level, rater) {
   if (all(is.na(table$estimate))) return(paste("Not identified:", table$reason[[1L]]))
-  words <- with_intervals(table, level) %||% "Estimates"
+  words <- interval_subtitle(table, level) %||% "Estimates"
   if (is.na(rater)) words else paste0(words, "; dashed: a single rater (", in_percent(rater), ")")
 }
 
@@ -149,7 +149,7 @@ draw_reliability <- function(table, object) {
     ggplot2::scale_size_area(max_size = 5, guide = "none") +
     titled(
       "Reliability of scores",
-      truth_subtitle(list(object), with_intervals(table, object$options$conf_level, "with")),
+      truth_subtitle(list(object), interval_subtitle(table, object$options$conf_level, "with")),
       "score, mean of a bin", "share that is right", colour = NULL
     )
 }
@@ -260,12 +260,12 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     (if (only_ratios) {
       ggplot2::scale_x_log10(labels = in_digits)
     } else {
-      ggplot2::scale_x_continuous(breaks = scales_of_share)
+      ggplot2::scale_x_continuous(breaks = share_breaks)
     }) +
     (if (shares) ggplot2::expand_limits(x = 1)) +
     titled(
       "Metrics of systems",
-      truth_subtitle(object$estimates, with_intervals(table, object$options$conf_level, "with")),
+      truth_subtitle(object$estimates, interval_subtitle(table, object$options$conf_level, "with")),
       colour = NULL, caption = lacking_words(table)
     ) +
     room_between(14)

@@ -68,7 +68,7 @@ plot_measures <- function(object, about) {
     roomy_rows(c(0.6, 1)) +
     titled(
       if (faceted && length(titles) == 1L) titles else "Agreement",
-      with_intervals(seen, about$conf_level),
+      interval_subtitle(seen, about$conf_level),
       caption = if (length(lacking) > 0L) paste("Not defined for some:", shorten(lacking))
     ) +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(1.2, "lines"))
@@ -191,7 +191,7 @@ plot_panel_differences <- function(seen, level) {
     roomy_rows() +
     titled(
       "Differences of agreement on the same cases",
-      with_intervals(seen, level, "The first panel less the second, with"),
+      interval_subtitle(seen, level, "The first panel less the second, with"),
       "difference of agreement"
     )
 }

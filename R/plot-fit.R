@@ -140,7 +140,7 @@ facet_terms <- function(breaks = NULL) {
   list(
     ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(lines)),
     ggplot2::scale_x_continuous(
-      breaks = scales_of_share, labels = in_digits
+      breaks = share_breaks, labels = in_digits
     ),
     ggplot2::scale_y_continuous(breaks = breaks), room_between(20)
   )
@@ -160,7 +160,7 @@ prior_densities <- function(object, terms) {
 draw_traces <- function(table) {
   picture(table, "iteration", "value", colour = "chain") +
     ggplot2::geom_line(linewidth = 0.2, alpha = 0.7) +
-    facet_terms(scales_of_share) +
+    facet_terms(share_breaks) +
     ggplot2::scale_colour_manual(values = category_colours(levels(table$chain))) +
     titled("Draws of each chain", x = "draw")
 }

@@ -25,7 +25,7 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   rows$estimator <- factor(rows$estimator, estimators)
   points <- true_and_estimated(rows[!lacking, ])
   ends <- range(points$truth, points$estimate)
-  axis <- function(scale) scale(breaks = scales_of_share, labels = in_percent)
+  axis <- function(scale) scale(breaks = share_breaks, labels = in_percent)
   crowded <- nrow(points) / (nlevels(points$label) * length(estimators)) > 400
   picture(points, "truth", "estimate", colour = "measure") +
     diagonal() +
@@ -67,7 +67,7 @@ plot_performance <- function(object, estimators) {
   plot_medians(drop_missing(rows, "middle"), estimators, colours, 0.5) +
     ggplot2::facet_wrap("measure", scales = "free_x") +
     (if (nlevels(designs) == 1L) ggplot2::guides(colour = "none")) +
-    ggplot2::scale_x_continuous(breaks = scales_of_share) +
+    ggplot2::scale_x_continuous(breaks = share_breaks) +
     titled("Performance of estimators", "With two Monte Carlo standard errors either way") +
     room_between(14)
 }

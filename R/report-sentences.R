@@ -40,7 +40,7 @@ may_say <- function(x, what = c("sentences", "methods")) {
         or {.fun agreement}.", not = x,
     i = if (inherits(x, fits)) "{.code may_say(x, \"methods\")} describes this fit." else
       "For example {.code may_say(estimate_accuracy(x))}.")
-  if (what == "methods") return(with_references(say_methods(x)))
+  if (what == "methods") return(add_references(say_methods(x)))
   say_sentences(x)
 }
 
@@ -58,7 +58,7 @@ say_sentences <- function(x) UseMethod("say_sentences")
 # A paragraph. It cites works by the names of `references`, or in full.
 say_methods <- function(x) UseMethod("say_methods")
 
-with_references <- function(words) {
+add_references <- function(words) {
   c(words, unname(references[vapply(names(references), grepl, NA, x = words, fixed = TRUE)]))
 }
 
