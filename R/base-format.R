@@ -14,7 +14,7 @@ show_p <- function(p) {
 
 percent <- function(x) ifelse(is.na(x), "an unknown share", paste0(decimals(100 * x, 1L), "%"))
 
-whole_percent <- function(share) paste0(formatC(100 * share, format = "f", digits = 0L), "%")
+whole_percent <- function(share) paste0(decimals(100 * share, 0L), "%")
 
 number <- function(n) format(n, big.mark = ",", scientific = FALSE)
 

@@ -292,8 +292,8 @@ part_column <- function(table) intersect(part_columns, names(table))
 part_words <- function(table) {
   columns <- part_column(table)
   if (length(columns) == 0L) return("")
-  words <- Map(function(column, value) paste(column, value), columns, table[columns])
-  paste0(capitalised(do.call(paste, c(unname(words), sep = ", "))), ": ")
+  words <- unname(Map(paste, columns, table[columns]))
+  paste0(capitalised(do.call(paste, c(words, sep = ", "))), ": ")
 }
 
 bind_parts <- function(parts, table, ...) {

@@ -323,13 +323,14 @@ chosen_ratings <- function(input, file) {
   if (nzchar(right)) systems <- c(application = right)
   groups <- optional("groups", read$columns)
   join <- labels_to_join(input$join %||% "")
-  more <- c(
-    if (length(join) > 0L) list(categories = join), if (nzchar(groups)) list(covariates = groups)
-  )
+  more <- drop_null(list(
+    categories = if (length(join) > 0L) join, covariates = if (nzchar(groups)) groups
+  ))
+  reading <- drop_null(list(
+    na = if (!setequal(na, usual_na())) na, clean_labels = if (clean) clean
+  ))
   code <- rlang::call2(
-    "read_ratings", input$file$name, !!!mapping, systems = systems,
-    !!!(if (!setequal(na, usual_na())) list(na = na)), !!!(if (clean) list(clean_labels = TRUE)),
-    !!!more
+    "read_ratings", input$file$name, !!!mapping, systems = systems, !!!reading, !!!more
   )
   # The file was read when its columns were requested.
   mapping <- lapply(setNames(nm = c("case", "rater", "rating", "raters", "counts")), function(id) {

@@ -89,9 +89,9 @@ expected_agreement <- function(estimates, categories) {
 
 # Estimates of each system from gold cases only, from ratings only, and from both.
 plot_gold <- function(object) {
-  table <- tidy(object, "gold")
   abort_argument_if(is.null(object$gold$evidence), "type", "There are no gold cases to draw.",
     i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.")
+  table <- tidy(object, "gold")
   table$interval <- from_top(table$interval)
   table$system <- in_order(table$system)
   seen <- drop_missing(table, "estimate")

@@ -124,9 +124,9 @@ plot_agreement <- function(x, max_raters) {
   raters <- if (!has_counts(x)) busiest(x, max_raters)
   pairs <- pairwise_agreement(x, raters)
   pairs$value <- pairs$agreement
-  fewer <- if (length(raters) < length(named_raters(x))) {
-    choice_subtitle(max_raters, n_raters(x), "rater", "those with most ratings")
-  }
+  fewer <- choice_subtitle(
+    length(raters), length(named_raters(x)), "rater", "those with most ratings"
+  )
   heat_map(
     pairs, unique(pairs$judge1),
     paste("Agreement of raters", if (n_systems(x) > 0L) "and systems"),
