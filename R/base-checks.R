@@ -10,11 +10,10 @@ NULL
 check_given <- function(up = 1L, but = NULL) {
   frame <- rlang::caller_env(up)
   needed <- Filter(rlang::is_missing, as.list(formals(rlang::caller_fn(up))))
-  needed <- setdiff(names(needed), c("...", but))
   # Calls missing() as a function object, because an argument may be called "missing".
-  lacking <- needed[vapply(needed, function(arg) {
-    eval(as.call(list(missing, as.name(arg))), frame)
-  }, NA)]
+  lacking <- Filter(function(arg) {
+    eval(rlang::call2(missing, as.name(arg)), frame)
+  }, setdiff(names(needed), c("...", but)))
   abort_argument_if(lacking, lacking, "{.arg {lacking}} must be given.", call = frame)
 }
 
@@ -22,10 +21,8 @@ is_number <- function(x) is.numeric(x) && length(x) == 1L && is.finite(x)
 
 check_number <- function(x, arg, min = -Inf, max = Inf, open_min = FALSE, open_max = FALSE) {
   ok <- is_number(x) && x >= min && x <= max && !(open_min && x == min) && !(open_max && x == max)
-  left <- if (open_min) "(" else "["
-  right <- if (open_max) ")" else "]"
-  abort_argument_if(!ok, arg, paste0("must be one number in ", left, min, ", ", max, right, "."),
-    not = x)
+  abort_argument_if(!ok, arg, "must be one number in {if (open_min) '(' else '['}{min},
+    {max}{if (open_max) ')' else ']'}.", not = x)
   invisible(as.double(x))
 }
 
@@ -49,7 +46,7 @@ check_flag <- function(x, arg) {
 check_choice <- function(x, choices = NULL, arg = rlang::caller_arg(x), i = NULL) {
   choices <- choices %||% eval(formals(rlang::caller_fn())[[arg]])
   if (identical(x, choices)) return(invisible(choices[[1L]]))
-  abort_argument_if(!(rlang::is_string(x) && x %in% choices), arg,
+  abort_argument_if(!(is_string(x) && x %in% choices), arg,
     "must be one of {.or {.val {choices}}}.", not = x, i = i)
   invisible(x)
 }
@@ -91,9 +88,9 @@ check_threads <- function(threads) {
 # `.but`: arguments that the function takes from `...`.
 check_dots_empty <- function(..., .but = NULL) {
   given <- as.list(substitute(alist(...)))[-1L]
-  given <- given[!rlang::names2(given) %in% .but]
+  given <- given[!names2(given) %in% .but]
   if (length(given) == 0L) return(invisible())
-  names <- rlang::names2(given)
+  names <- names2(given)
   known <- c(setdiff(names(formals(sys.function(sys.parent()))), "..."), .but)
   wrong <- untruncated(names[names != ""])
   near <- near_names(names[names != ""], known)
@@ -107,16 +104,16 @@ check_dots_empty <- function(..., .but = NULL) {
 }
 
 # Arguments that belong to other functions.
-of_resampling <- "It is in {.arg resampling}:
+resampling_hint <- "It is in {.arg resampling}:
   {.code resampling = list(replicates = 500, cluster = \"site\")}."
-of_sampling <- "It is in {.arg sampling}:
+sampling_hint <- "It is in {.arg sampling}:
   {.code sampling = list(draws = 4000, chains = 4, warmup = 500)}."
 
 argument_hints <- c(
   seed = "Call {.code set.seed(1)} before, for the same result each time.",
-  iter = of_sampling, chains = of_sampling,
+  iter = sampling_hint, chains = sampling_hint,
   ci = "The level of intervals is {.arg conf_level}, such as {.code conf_level = 0.95}.",
-  replicates = of_resampling, cluster = of_resampling,
+  replicates = resampling_hint, cluster = resampling_hint,
   clean_labels = "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
   na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}."
 )
@@ -131,7 +128,7 @@ near_names <- function(given, known) {
   given <- fold_case(gsub("[._]", "", given))
   plain <- fold_case(gsub("[._]", "", known))
   if (any(plain %in% given)) return(known[plain %in% given])
-  part <- function(a, b) min(nchar(a), nchar(b)) > 3L && grepl(a, b, fixed = TRUE)
+  part <- function(a, b) nchar(a) > 3L && grepl(a, b, fixed = TRUE)
   near <- vapply(plain, function(name) {
     any(utils::adist(given, name) <= if (nchar(name) > 4L) 2L else min(1L, nchar(name) - 1L)) ||
       any(vapply(given, function(x) part(x, name) || part(name, x), NA))
@@ -166,7 +163,7 @@ describe <- function(x) {
 any_columns <- function(x) is.data.frame(x) && length(x) > 0L
 
 check_string <- function(x, arg) {
-  abort_argument_if(!(rlang::is_string(x) && !is.na(x)), arg, "must be one string.", not = x)
+  abort_argument_if(!(is_string(x) && !is.na(x)), arg, "must be one string.", not = x)
   invisible(x)
 }
 
@@ -176,8 +173,8 @@ printable <- function(x) {
   bad <- !is_text(x)
   x[bad] <- iconv(x[bad], "UTF-8", "UTF-8", sub = "byte")
   steering <- "(*UTF)[\\x01-\\x08\\x0b-\\x1f\\x7f-\\x{9f}\\x{202a}-\\x{202e}\\x{2066}-\\x{2069}]"
-  found <- grep(steering, x, perl = TRUE)
-  x[found] <- vapply(strsplit(enc2utf8(x[found]), "", fixed = TRUE), function(letters) {
+  unsafe <- grep(steering, x, perl = TRUE)
+  x[unsafe] <- vapply(strsplit(enc2utf8(x[unsafe]), "", fixed = TRUE), function(letters) {
     off <- grepl(steering, letters, perl = TRUE)
     letters[off] <- sprintf("<%02x>", vapply(letters[off], utf8ToInt, 0L))
     paste(letters, collapse = "")
@@ -190,15 +187,15 @@ is_text <- function(x) {
   is.na(x) | validUTF8(x) | Encoding(x) == "latin1" | (l10n_info()[["Latin-1"]] & validEnc(x))
 }
 
-# The strings, levels or list of strings in `x` must be text; `what` names an argument or a column.
-check_text <- function(x, what) {
+# The strings, levels or list of strings in `x` must be text. `place`: the argument or the column.
+check_text <- function(x, place) {
   words <- if (is.factor(x)) levels(x) else unique(if (is.list(x)) unlist(x) else x)
   bad <- if (is.character(words)) which(!is_text(words))
   if (length(bad) > 0L) {
-    where <- if (!is.null(what)) " in {.val {printable(what)}}"
+    where <- if (!is.null(place)) " in {.val {printable(place)}}"
     abort_fallible("encoding", "Labels and names must be text in UTF-8.",
       x = paste0("Found {.val {printable(words[[bad[[1L]]]])}}", where, "."),
-      i = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}.", arg = what,
+      i = "Convert them, for example with {.code iconv(x, \"latin1\", \"UTF-8\")}.", arg = place,
       found = words[bad])
   }
   invisible(x)
@@ -244,16 +241,16 @@ as_limits <- function(limits, names, arg) {
   n <- length(names)
   if (is.numeric(values) && is.null(dim(values))) {
     pair <- is.null(names(values)) && length(values) <= 2L
-    values <- if (pair) matrix(rep(rep_len(values, 2L), each = n), n) else cbind(values, values)
+    values <- if (pair) matrix(rep_len(values, 2L), n, 2L, TRUE) else cbind(values, values)
   }
   ok <- is.numeric(values) && identical(dim(values), c(n, 2L)) && !anyNA(values) &&
     all(values >= 0 & values <= 1) && all(values[, 1L] <= values[, 2L])
-  own <- rownames(values)
-  ok <- ok && (is.null(own) || (setequal(own, names) && anyDuplicated(own) == 0L))
+  raters <- rownames(values)
+  ok <- ok && (is.null(raters) || setequal(raters, names))
   abort_argument_if(!ok, arg,
     "must hold probabilities: one for each rater, or a lower and an upper one, as a matrix with a
         row for each, or as c(lower, upper) for all.", not = limits,
     i = "Each rater is named at most once: {.val {names}}.")
-  if (!is.null(own)) values <- values[names, , drop = FALSE]
+  if (!is.null(raters)) values <- values[names, , drop = FALSE]
   matrix(values, n, 2L, dimnames = list(names, c("lower", "upper")))
 }

@@ -112,13 +112,13 @@ abort_fallible <- function(topic, message, ..., not, x = NULL, i = NULL, call = 
     )
   }
   cli::cli_abort(
-    in_words(with_bullets(message, x, i), .envir), ...,
+    in_words(add_bullets(message, x, i), .envir), ...,
     class = c(paste0("fallible_error_", topic), "fallible_error"), call = call, .envir = .envir
   )
 }
 
-with_bullets <- function(message, x, i) {
-  c(message, stats::setNames(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i)))))
+add_bullets <- function(message, x, i) {
+  c(message, setNames(as.character(c(x, i)), rep(c("x", "i"), c(length(x), length(i)))))
 }
 
 # Error about an argument. Messages that begin with "must" get its name as subject.
@@ -133,15 +133,15 @@ abort_if <- function(wrong, ..., .envir = parent.frame()) {
   if (is_wrong(wrong)) abort_fallible(..., .envir = .envir)
 }
 
-abort_argument_if <- function(wrong, ..., .envir = parent.frame()) {
-  if (is_wrong(wrong)) abort_argument(..., .envir = .envir)
+abort_argument_if <- function(wrong, ...) {
+  if (is_wrong(wrong)) abort_argument(..., .envir = parent.frame())
 }
 
-warn_if <- function(doubtful, ..., .envir = parent.frame()) {
-  if (is_wrong(doubtful)) warn_fallible(..., .envir = .envir)
+warn_if <- function(doubtful, ...) {
+  if (is_wrong(doubtful)) warn_fallible(..., .envir = parent.frame())
 }
 
-is_wrong <- function(found) if (is.logical(found)) found else length(found) > 0L
+is_wrong <- function(x) if (is.logical(x)) x else length(x) > 0L
 
 # The frame of the function of this package that the user, or a user-defined function, called.
 # Follows parent frames from the error outwards, up to user code, and returns the last frame of this
@@ -150,17 +150,17 @@ user_frame <- function() {
   ours <- topenv()
   parents <- sys.parents()
   at <- sys.nframe()
-  found <- NULL
+  outermost <- NULL
   while (at > 0L) {
     home <- environment(sys.function(at))
     if (identical(home, ours)) {
-      found <- sys.frame(at)
+      outermost <- sys.frame(at)
     } else if (is.environment(home) && identical(topenv(home), globalenv())) {
       break
     }
     at <- min(parents[[at]], at - 1L) # a frame whose caller has ended has no valid parent
   }
-  found
+  outermost
 }
 
 # Inserts values into a message, and returns text without markup or terminal control. Colours are
@@ -179,13 +179,13 @@ verbatim <- function(...) gsub("([{}])", "\\1\\1", paste0(...))
 # Warnings name no call, because the call that the user typed is often a few frames further out.
 warn_fallible <- function(topic, message, ..., x = NULL, i = NULL, .envir = parent.frame()) {
   cli::cli_warn(
-    in_words(with_bullets(message, x, i), .envir), ...,
+    in_words(add_bullets(message, x, i), .envir), ...,
     class = c(paste0("fallible_warning_", topic), "fallible_warning"), .envir = .envir
   )
 }
 
 inform_fallible <- function(message, i = NULL, class = NULL, .envir = parent.frame()) {
-  if (!is_quiet()) cli::cli_inform(in_words(with_bullets(message, NULL, i), .envir), class = class)
+  if (!is_quiet()) cli::cli_inform(in_words(add_bullets(message, NULL, i), .envir), class = class)
 }
 
 # The message of a condition in one line, without hints: its first line and the lines "x". The
@@ -196,8 +196,8 @@ in_one_line <- function(condition) {
       text <- withr::with_options(list(cli.width = 1e5L), conditionMessage(condition))
       # Invalid bytes would turn the whole text into NA.
       lines <- strsplit(printable(cli::ansi_strip(text[[1L]])), "\n", fixed = TRUE)[[1L]]
-      found <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
-      paste(c(lines[[1L]], substring(found, 3L)), collapse = " ")
+      details <- grep("^(\u2716|x) ", lines[-1L], value = TRUE)
+      paste(c(lines[[1L]], substring(details, 3L)), collapse = " ")
     },
     error = function(e) paste0("<", class(condition)[[1L]], ">")
   )

@@ -14,7 +14,7 @@ show_p <- function(p) {
 
 percent <- function(x) ifelse(is.na(x), "an unknown share", paste0(decimals(100 * x, 1L), "%"))
 
-whole_percent <- function(share) paste0(formatC(100 * share, format = "f", digits = 0L), "%")
+whole_percent <- function(share) paste0(decimals(100 * share, 0L), "%")
 
 number <- function(n) format(n, big.mark = ",", scientific = FALSE)
 
@@ -64,7 +64,7 @@ show_labels <- function(x) {
 
 # Joins at most `most` labels, and adds the total number of longer lists.
 shorten <- function(x, separator = ", ", most = 8L) {
-  shown <- paste(utils::head(x, most), collapse = separator)
+  shown <- paste(head(x, most), collapse = separator)
   if (length(x) > most) paste0(shown, ", ... (", length(x), ")") else shown
 }
 
@@ -82,12 +82,15 @@ interval_title <- function(level) paste0(format(100 * level), "% interval")
 
 # Estimates for the middle of a sentence: 78% (90% interval 67% to 90%). `show` formats numbers.
 estimate_words <- function(table, level, show) {
-  ends <- paste0(" (", interval_title(level), " ", show(table$conf.low), " to ",
-    show(table$conf.high), ")")
   ifelse(
     is.na(table$estimate), paste0("unknown (", table$reason, ")"),
-    paste0(show(table$estimate), ifelse(is.na(table$conf.low), "", ends))
+    paste0(show(table$estimate), interval_words(table, level, show))
   )
+}
+
+interval_words <- function(table, level, show) {
+  ends <- paste(show(table$conf.low), "to", show(table$conf.high))
+  ifelse(is.na(table$conf.low), "", paste0(" (", interval_title(level), " ", ends, ")"))
 }
 
 # Aligns columns of text, and their names, to the left.
@@ -108,12 +111,11 @@ round_columns <- function(table) {
   shown
 }
 
-# Prints a data frame under a title, with three decimals.
-print_table <- function(title, table, most = 12L) {
-  if (is.null(table)) return(invisible())
+# Prints at most twelve rows of a data frame under a title, with three decimals.
+print_table <- function(title, table) {
   cat("\n", printable(title), "\n", sep = "")
-  print(round_columns(utils::head(table, most)), row.names = FALSE, right = TRUE)
-  if (nrow(table) > most) cat("... and", nrow(table) - most, "more\n")
+  print(round_columns(head(table, 12L)), row.names = FALSE, right = TRUE)
+  if (nrow(table) > 12L) cat("... and", nrow(table) - 12L, "more\n")
 }
 
 # Prints the columns of a table with one row that are not NA, one per line.

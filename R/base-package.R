@@ -24,8 +24,9 @@
 #' @keywords internal
 #' @importFrom generics augment glance tidy
 #' @importFrom Rcpp sourceCpp
-#' @importFrom rlang %||% .data
-#' @importFrom stats coef confint nobs predict simulate update vcov
+#' @importFrom rlang %||% := .data inject is_string names2
+#' @importFrom stats coef confint nobs predict setNames simulate update vcov
+#' @importFrom utils head
 #' @useDynLib fallible, .registration = TRUE
 "_PACKAGE"
 
@@ -93,13 +94,13 @@ read_option <- function(option, otherwise, check) {
 
 # Checks a list of some of the `known` settings, by name.
 check_settings_list <- function(x, arg, known) {
-  names <- rlang::names2(x)
+  names <- names2(x)
   off <- printable(setdiff(names, known))
   is_list <- is.list(x) && !is.object(x)
   twice <- repeated_values(names)
   abort_argument_if(!is_list || length(off) > 0L || length(twice) > 0L, arg,
     "must be a list with some of the names {.val {known}}, each once.",
-    x = if (!is_list) "It is {describe(x)}." else if (all(off == "") && length(off) > 0L)
+    x = if (!is_list) "It is {describe(x)}." else if (identical(off, ""))
       "Something in it has no name." else if (length(off) > 0L) "It has {.val {off}}." else
       "{.val {twice}} {?is/are} repeated.", i = near_values(off, known))
   x
@@ -228,7 +229,7 @@ check_panel_memory <- function(design, n) {
 
 # Converts C++ errors of the core to errors of this package. Errors of R, including those of
 # progress bars, and interrupts are unchanged.
-of_core <- function(code) {
+call_core <- function(code) {
   tryCatch(code, `C++Error` = function(e) {
     lack <- inherits(e, c("std::bad_alloc", "std::length_error", "std::bad_array_new_length"))
     abort_fallible(if (lack) "memory" else "core", c(
@@ -241,4 +242,4 @@ of_core <- function(code) {
 }
 
 # Called by RcppExports.R.
-.Call <- function(...) of_core(base::.Call(...)) # nolint: object_name.
+.Call <- function(...) call_core(base::.Call(...)) # nolint: object_name.

@@ -6,16 +6,13 @@ plot_colours <- c(
 )
 
 # Look of all plots: the user's theme, if one was set, otherwise that of this package. Wraps texts
-# to the width of a plot of seven inches.
-theme_fallible <- function() structure(list(own = TRUE), class = "fallible_look")
+# to the width of a plot of seven inches; if `themed` is FALSE, it does only that.
+fallible_look <- function(themed = TRUE) structure(list(themed = themed), class = "fallible_look")
 
 # Titles, names of axes (none by default), and the look.
 titled <- function(title, subtitle = NULL, x = NULL, y = NULL, ...) {
-  list(ggplot2::labs(title = title, subtitle = subtitle, x = x, y = y, ...), theme_fallible())
+  list(ggplot2::labs(title = title, subtitle = subtitle, x = x, y = y, ...), fallible_look())
 }
-
-# Only wraps texts, for labels that are added after the theme.
-wrapped_texts <- function() structure(list(own = FALSE), class = "fallible_look")
 
 #' @rawNamespace S3method(ggplot2::ggplot_add,fallible_look)
 ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
@@ -23,7 +20,7 @@ ggplot_add.fallible_look <- function(object, plot, ...) { # nolint: object_name.
   for (text in intersect(names(width), names(plot$labels))) {
     plot$labels[[text]] <- wrap_text(plot$labels[[text]], width[[text]])
   }
-  if (object$own) plot + look() else plot
+  if (object$themed) plot + look() else plot
 }
 
 wrap_text <- function(text, width) {
@@ -50,15 +47,13 @@ look <- function() {
 # A plot of a table, and the aesthetics of a layer: columns for x, y and others by name.
 picture <- function(table, ...) ggplot2::ggplot(table, mapped(...))
 
-mapped <- function(...) rlang::inject(ggplot2::aes(!!!rlang::data_syms(c(...))))
+mapped <- function(...) inject(ggplot2::aes(!!!rlang::data_syms(c(...))))
 
 # Fails if there is no number to draw; `what` names the NA, and `reason` explains it.
 check_drawn <- function(value, what, reason) {
   abort_argument_if(all(is.na(value)), "object", "There is nothing to draw.",
     i = paste0(what, " {.code NA}: ", verbatim(reason[[1L]]), "."))
 }
-
-check_ggplot2 <- function() check_installed("ggplot2", "to draw")
 
 #' Plots of results
 #'
@@ -79,7 +74,7 @@ check_ggplot2 <- function() check_installed("ggplot2", "to draw")
 #' @export
 autoplot <- function(object, ...) {
   check_given()
-  check_ggplot2()
+  check_installed("ggplot2", "to draw")
   ggplot2::autoplot(object, ...)
 }
 
@@ -99,9 +94,8 @@ autoplot.fallible_result <- function(object, ...) { # nolint: object_name.
 
 # Draws the plot of autoplot(), with new titles if they are given, and returns it.
 draw <- function(x, ..., title = NULL, subtitle = NULL) {
-  check_ggplot2()
   titles <- drop_null(list(title = title, subtitle = subtitle))
-  picture <- ggplot2::autoplot(x, ...) + do.call(ggplot2::labs, titles) + wrapped_texts()
+  picture <- autoplot(x, ...) + do.call(ggplot2::labs, titles) + fallible_look(FALSE)
   print(picture)
   invisible(picture)
 }
@@ -119,8 +113,7 @@ category_colours <- function(categories) {
   paler <- function(colour) {
     grDevices::colorRampPalette(c(colour, "white"))(2L * shades)[seq_len(shades)]
   }
-  colours <- if (shades == 1L) okabe_ito else t(vapply(okabe_ito, paler, character(shades)))
-  stats::setNames(as.vector(colours)[seq_len(n)], categories)
+  setNames(t(vapply(okabe_ito, paler, character(shades)))[seq_len(n)], categories)
 }
 
 # Colour of readable text on tiles of a colour.
@@ -132,13 +125,15 @@ ink_on <- function(colours) {
 # Probabilities on axes and next to points, as whole percents.
 in_percent <- function(x) ifelse(is.na(x), NA, paste0(round(100 * x), "%"))
 
+in_digits <- function(x) format(x, trim = TRUE, drop0trailing = TRUE)
+
 # Lines from column `low` to column `high`, by row. They have the main colour, unless colour is an
 # aesthetic. A thick line is a range without a preferred value.
 interval_lines <- function(low = "conf.low", high = "conf.high", main = TRUE, linewidth = 1.1,
                            alpha = 0.45, ends = c("xmin", "xmax"), ...) {
   colour <- if (main) list(colour = plot_colours[["main"]])
-  rlang::inject(ggplot2::geom_linerange(
-    mapped(stats::setNames(c(low, high), ends)), linewidth = linewidth, alpha = alpha,
+  inject(ggplot2::geom_linerange(
+    mapped(setNames(c(low, high), ends)), linewidth = linewidth, alpha = alpha,
     na.rm = TRUE, ..., !!!colour
   ))
 }
@@ -160,22 +155,25 @@ diagonal <- function(colour = "muted", linetype = "solid") {
   ggplot2::geom_abline(colour = plot_colours[[colour]], linetype = linetype)
 }
 
+zero_line <- function() ggplot2::geom_vline(xintercept = 0, colour = "grey35")
+
 # Keeps the order of categories or systems, on an axis from the top.
 in_order <- function(x) factor(x, unique(x))
 
 from_top <- function(x) factor(x, rev(unique(x)))
 
-# Flagged rows have the accent colour.
-flag_colours <- function() {
-  ggplot2::scale_colour_manual(
-    values = c(`FALSE` = plot_colours[["main"]], `TRUE` = plot_colours[["accent"]]), guide = "none"
-  )
+# A scale of colours, given by their names in `plot_colours`, in order or by value.
+colour_scale <- function(colours, ...) {
+  ggplot2::scale_colour_manual(values = setNames(plot_colours[colours], names(colours)), ...)
 }
+
+# Flagged rows have the accent colour.
+flag_colours <- function() colour_scale(c(`FALSE` = "main", `TRUE` = "accent"), guide = "none")
 
 # Shares of at least 30 points of a percent, so that small differences do not look large.
 share_axis <- function(...) {
   ggplot2::scale_x_continuous(
-    limits = no_narrower, breaks = scales_of_share, labels = in_percent, ...
+    limits = no_narrower, breaks = share_breaks, labels = in_percent, ...
   )
 }
 
@@ -187,7 +185,7 @@ no_narrower <- function(limits, least = 0.3) {
 }
 
 # At most three numbers, so that labels do not overlap.
-scales_of_share <- function(limits) {
+share_breaks <- function(limits) {
   at <- pretty(limits, 3L)
   at[at >= limits[[1L]] & at <= limits[[2L]]]
 }
@@ -199,13 +197,8 @@ facet_by <- function(table, column) {
 
 room_between <- function(points) ggplot2::theme(panel.spacing.x = ggplot2::unit(points, "pt"))
 
-# Subtitle for results that depend on an estimated truth.
-truth_subtitle <- function(table, level) {
-  capitalised(paste(c(with_intervals(table, level, "with"), "truth is estimated"), collapse = "; "))
-}
-
 # Text about intervals, if there are any.
-with_intervals <- function(table, level, words = "Estimates with") {
+interval_subtitle <- function(table, level, words = "Estimates with") {
   if (!all(is.na(table$conf.low))) paste0(words, " ", interval_title(level), "s")
 }
 
@@ -230,7 +223,7 @@ interval_layers <- function(words = function(x) decimals(x, 2L)) {
     interval_lines(),
     main_points(3),
     # The label has a background, because the line of a comparison may pass behind it.
-    rlang::inject(ggplot2::geom_label(
+    inject(ggplot2::geom_label(
       ggplot2::aes(label = words(.data$estimate)), vjust = -0.6, size = 3.3,
       colour = plot_colours[["main"]], label.padding = ggplot2::unit(1.5, "pt"), !!!no_border()
     ))
@@ -239,8 +232,8 @@ interval_layers <- function(words = function(x) decimals(x, 2L)) {
 
 # Width of a label's border; the argument is called `label.size` up to ggplot2 3.5.
 no_border <- function() {
-  now <- "linewidth" %in% ggplot2::GeomLabel$aesthetics()
-  if (now) list(linewidth = 0) else list(label.size = 0)
+  argument <- if ("linewidth" %in% ggplot2::GeomLabel$aesthetics()) "linewidth" else "label.size"
+  setNames(list(0), argument)
 }
 
 # Rows with space for numbers above them.
@@ -306,8 +299,8 @@ heat_map <- function(cells, columns, ..., rows = columns, systems = NULL, sorted
     cells$label <- ifelse(is.na(cells$value), "", decimals(cells$value, 2L))
   }
   # White text on dark tiles; pale text on tiles with zero or NA.
-  known <- replace(abs(cells$value), is.na(cells$value), 0)
-  cells$ink <- c("grey75", "grey20", "white")[1L + (known > 0) + (known > 0.55)]
+  size <- replace(abs(cells$value), is.na(cells$value), 0)
+  cells$ink <- c("grey75", "grey20", "white")[1L + (size > 0) + (size > 0.55)]
   picture(cells, "judge1", "judge2", fill = "value") +
     ggplot2::geom_tile(colour = "white", linewidth = if (numbers || longest <= 12L) 0.6 else 0) +
     (if (numbers) {

@@ -5,36 +5,37 @@ registries <- list(measure = new.env(parent = emptyenv()), metric = new.env(pare
 
 # Records that users registered in this session.
 registered <- function(kind) {
-  of <- registries[[kind]]
-  mget(sort_strings(ls(of)), envir = of)
+  registry <- registries[[kind]]
+  mget(sort_strings(ls(registry)), envir = registry)
 }
 
 # Adds the record that `make` returns, or removes it if the kernel is NULL. `taken`: built-in names.
 register <- function(kind, id, kernel, taken, make) {
-  usable <- rlang::is_string(id) && nzchar(id) && !startsWith(id, ".")
+  usable <- is_string(id) && nzchar(id) && !startsWith(id, ".")
   abort_argument_if(!usable || id %in% taken, "id",
     paste0("must be a name that no ", kind, " of the package has and that starts with no dot."),
     not = id)
-  of <- registries[[kind]]
+  registry <- registries[[kind]]
   if (is.null(kernel)) {
-    rm(list = intersect(id, ls(of)), envir = of)
+    rm(list = intersect(id, ls(registry)), envir = registry)
   } else {
     abort_argument_if(!is.function(kernel), "kernel", "must be a function.", not = kernel)
-    assign(id, make(), envir = of)
+    assign(id, make(), envir = registry)
   }
   invisible(id)
 }
 
 # Can a kernel be called with the arguments in `given`?
 check_kernel <- function(kernel, form, given) {
-  own <- formals(args(kernel))
-  required <- names(own)[vapply(own, rlang::is_missing, NA) & names(own) != "..."]
-  extra <- setdiff(required, utils::head(names(own), length(given)))
-  short <- length(own) < length(given) && !"..." %in% names(own)
+  arguments <- formals(args(kernel))
+  names <- names(arguments)
+  required <- setdiff(names[vapply(arguments, rlang::is_missing, NA)], "...")
+  extra <- setdiff(required, head(names, length(given)))
+  short <- length(names) < length(given) && !"..." %in% names
   # Some primitive functions have no known arguments.
   abort_argument_if(!is.null(args(kernel)) && (short || length(extra) > 0L), "kernel",
     "A {.arg kernel} of form {.val {form}} is called as {.code kernel({toString(given)})}.",
-    x = if (length(own) == 0L) "It takes no arguments." else "It takes {.arg {names(own)}}.")
+    x = if (length(names) == 0L) "It takes no arguments." else "It takes {.arg {names}}.")
 }
 
 check_range <- function(range, words, finite) {
@@ -46,21 +47,17 @@ check_range <- function(range, words, finite) {
 # The records with these names.
 find_records <- function(kind, ids, known) {
   off <- if (is.character(ids)) printable(setdiff(ids, names(known)))
-  if (!is.character(ids) || length(ids) == 0L || anyNA(ids) || length(off) > 0L) {
-    plural <- paste0(kind, "s") # nolint: object_usage.
-    list_of <- if (kind == "metric") 'measures("metric")' else "measures()" # nolint: object_usage.
-    do.call(abort_fallible, quote = TRUE, c(list(
-      kind, "{.arg {plural}} must be among the {.code id} of {.code {list_of}}.",
-      x = if (length(off) > 0L) "There is no {.val {off}}." else "It is {describe(ids)}.",
-      i = near_values(off, names(known))
-    ), stats::setNames(list(ids), kind)))
-  }
+  list_of <- if (kind == "metric") 'measures("metric")' else "measures()" # nolint: object_usage.
+  abort_if(!is.character(ids) || length(ids) == 0L || length(off) > 0L, kind,
+    "{.arg {kind}s} must be among the {.code id} of {.code {list_of}}.",
+    x = if (length(off) > 0L) "There is no {.val {off}}." else "It is {describe(ids)}.",
+    i = near_values(off, names(known)), !!kind := ids)
   known[unique(ids)]
 }
 
 # A tibble of records, with these `fields` as columns.
 records_table <- function(records, fields) {
-  tibble::as_tibble(lapply(stats::setNames(nm = fields), function(field) {
+  tibble::as_tibble(lapply(setNames(nm = fields), function(field) {
     unlist(lapply(unname(records), `[[`, field))
   }))
 }

@@ -23,7 +23,8 @@ new_schema <- function(tables, facts, line, caption = line, head = caption, show
     tables = tables, facts = facts, line = line, caption = caption, head = head,
     shown = shown,
     document = document %||% if (is.list(shown) && length(shown) > 0L) shown[[1L]],
-    notes = unlist(lapply(notes, as_note), recursive = FALSE), more = more, summary = summary
+    notes = unlist(lapply(notes, function(x) if (is.list(x)) list(x) else note(x)), FALSE),
+    more = more, summary = summary
   )
 }
 
@@ -39,9 +40,9 @@ new_result <- function(class, ..., tables = NULL, facts = NULL, line = NULL, cap
                        tibble = tables[[1L]]) {
   class <- c(class, "fallible_result")
   if (is.null(tables)) return(structure(list(...), class = class))
-  made <- vapply(tables, is.function, NA)
   # Tables that are fields of the result are stored only there.
-  kept <- if (is.null(again)) !made else vapply(tables, identical, NA, tibble)
+  kept <- if (is.null(again)) !vapply(tables, is.function, NA) else
+    vapply(tables, identical, NA, tibble)
   schema <- new_schema(
     replace(tables, kept, list(NULL)), facts, line, caption, head, shown, notes, more,
     document = document
@@ -79,17 +80,15 @@ plain_words <- function(words) {
   gsub("gold cases", "known cases", ifelse(is.na(out), "", out), fixed = TRUE)
 }
 
-as_note <- function(note) if (is.list(note)) list(note) else note(note)
-
 # Describes how a table is shown. `columns` may be named by headings. `digits` of doubles: one
 # number, or several with names of columns. Columns conf.low and conf.high become one interval with
 # this `level`. NA in errors and intervals is blank. At most `most` rows are printed, and at most
 # `longest_view` rows are stored.
 view <- function(table, columns = names(table), digits = 3L, level = NULL, left = 1L, most = 20L,
                  title = NULL, total = nrow(table)) {
-  headings <- ifelse(rlang::names2(columns) == "", columns, names(columns))
+  headings <- ifelse(names2(columns) == "", columns, names(columns))
   force(total)
-  table <- plain_data_frame(table)[seq_len(min(nrow(table), longest_view)), columns, drop = FALSE]
+  table <- head(plain_data_frame(table), longest_view)[columns]
   list(table = table, headings = headings, digits = digits, level = level, left = left,
     most = most, title = title, total = total)
 }
@@ -98,7 +97,7 @@ longest_view <- 1000L
 
 # View of a matrix, whose column names may be any labels; `side` is the heading of its row names.
 view_of_matrix <- function(matrix, side, ...) {
-  columns <- stats::setNames(seq_len(ncol(matrix) + 1L), c(side, colnames(matrix)))
+  columns <- setNames(seq_len(ncol(matrix) + 1L), c(side, colnames(matrix)))
   view(data.frame(rownames(matrix), unname(unclass(matrix))), columns, ...)
 }
 
@@ -116,12 +115,12 @@ format_column <- function(name, view) {
 
 # A view as a data frame of strings.
 shown_view <- function(view, most = Inf) {
-  view$table <- utils::head(view$table, most)
+  view$table <- head(view$table, most)
   interval <- names(view$table) == "conf.low"
   headings <- replace(view$headings, interval, interval_title(view$level %||% NA))
   at <- names(view$table) != "conf.high"
   out <- lapply(names(view$table)[at], format_column, view)
-  list2DF(stats::setNames(out, headings[at]))
+  list2DF(setNames(out, headings[at]))
 }
 
 print_view <- function(view, most = view$most) {
@@ -172,7 +171,7 @@ NULL
 #' @rdname fallible_result
 #' @export
 print.fallible_result <- function(x, ..., n = NULL) {
-  abort_argument_if(!is.null(n) && !(is.numeric(n) && length(n) == 1L && !is.na(n) && n >= 0), "n",
+  abort_argument_if(!is.null(n) && !(is.numeric(n) && isTRUE(n >= 0)), "n",
     "must be a number of rows, or Inf for all.", not = n)
   schema <- schema_of(x)
   if (is.null(schema)) return(NextMethod())
@@ -185,16 +184,12 @@ print_schema <- function(x, schema, n = NULL, details = NULL) {
   cat_lines(paste0("<", class_name(x), "> ", schema$head[[1L]]), schema$head[-1L])
   if (is.list(schema$shown)) for (view in schema$shown) print_view(view, n %||% view$most)
   notes <- vapply(schema$notes, `[[`, "", "text")
+  more <- paste0(names(schema$more) %||% "More", ": ", schema$more, ".", recycle0 = TRUE)
   last <- length(details) == 0L
-  if (last) notes <- c(notes, words_of_more(schema$more))
+  if (last) notes <- c(notes, more)
   if (length(notes) > 0L) cat_lines("", notes)
   for (view in details) print_view(view)
-  if (!last) cat_lines("", words_of_more(schema$more))
-}
-
-words_of_more <- function(more) {
-  label <- if (is.null(names(more))) "More" else names(more)
-  paste0(label, ": ", more, ".", recycle0 = TRUE)
+  if (!last) cat_lines("", more)
 }
 
 #' @rdname fallible_result
@@ -221,7 +216,7 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
 
 # `...` of tables with arguments: all must be named and known, unless the table checks them itself.
 check_known_dots <- function(known, ...) {
-  off <- if (!"..." %in% known) setdiff(rlang::names2(list(...)), known)
+  off <- if (!"..." %in% known) setdiff(names2(list(...)), known)
   abort_argument_if(off, "...",
     if (any(off == "")) "Arguments in {.arg ...} must be named." else "There is no argument
         {.arg {off}} here.", i = "They are {.arg {known}}.")
@@ -251,14 +246,15 @@ map_variables <- function(given, column = "variable", call = rlang::caller_call(
     # Names that differ from all variables of the user.
     reserved <- paste0(".fallible_", names(arguments))
     call[names(arguments)] <- lapply(reserved, as.name)
-    in_part(name, column, eval(call, list2env(stats::setNames(arguments, reserved), parent = env)))
+    values <- list2env(setNames(arguments, reserved), parent = env)
+    in_part(if (column == "variable") name, eval(call, values))
   }, given, names(given)), column))
 }
 
-# Errors and warnings of a variable name it.
-in_part <- function(name, column, code) {
-  if (column != "variable") return(code)
-  words <- paste0("This is about the variable ", encodeString(name, quote = "\""), ".")
+# Errors and warnings of a variable name it, if `variable` is not NULL.
+in_part <- function(variable, code) {
+  if (is.null(variable)) return(code)
+  words <- paste0("This is about the variable ", encodeString(variable, quote = "\""), ".")
   named <- function(cnd) replace(cnd, "body", list(c(cnd$body, i = words)))
   withCallingHandlers(code,
     fallible_error = function(cnd) rlang::cnd_signal(named(cnd)),
@@ -296,8 +292,8 @@ part_column <- function(table) intersect(part_columns, names(table))
 part_words <- function(table) {
   columns <- part_column(table)
   if (length(columns) == 0L) return("")
-  words <- Map(function(column, value) paste(column, value), columns, table[columns])
-  paste0(capitalised(do.call(paste, c(unname(words), sep = ", "))), ": ")
+  words <- unname(Map(paste, columns, table[columns]))
+  paste0(capitalised(do.call(paste, c(words, sep = ", "))), ": ")
 }
 
 bind_parts <- function(parts, table, ...) {
@@ -308,13 +304,14 @@ bind_parts <- function(parts, table, ...) {
     table[setdiff(columns, names(table))] <- NA
     table[columns]
   })
-  names <- rep(names(parts), vapply(tables, nrow, 0L))
-  first <- stats::setNames(list(names), attr(parts, "column") %||% "group")
-  tibble::tibble(!!!first, stack_rows(unname(tables)))
+  column <- attr(parts, "column") %||% "group"
+  tibble::tibble(
+    !!column := rep(names(parts), vapply(tables, nrow, 0L)), stack_rows(unname(tables))
+  )
 }
 
 schema_of.result_parts <- function(x) { # nolint: object_name.
-  column <- attr(x, "column") %||% "group"
+  column <- attr(x, "column")
   schemas <- lapply(unclass(x), function(part) schema_of(part))
   first <- schemas[[1L]]
   tables <- Map(function(table, what) {
@@ -322,7 +319,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     function(x) bind_parts(x, tidy, what)
   }, first$tables, names(first$tables))
   tables[[paste0(column, "s")]] <- function(x) bind_parts(x, glance)
-  captions <- unique(vapply(schemas, function(schema) schema$caption, ""))
+  captions <- unique(vapply(schemas, `[[`, "", "caption"))
   caption <- c(count_noun(length(x), column), if (length(captions) == 1L) captions)
   shown <- first$shown[[1L]]
   views <- lapply(schemas, function(schema) schema$shown[[1L]]$table)
@@ -332,14 +329,12 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
     !is.character(values) || max(0L, nchar(values)) <= 40L
   }, Reduce(intersect, lapply(views, names)))
   shown$headings <- shown$headings[match(columns, names(shown$table))]
-  shown$table <- plain_data_frame(bind_parts(
-    structure(views, column = column), function(view) tibble::as_tibble(view[columns])
-  ))
+  shown$table <- plain_data_frame(bind_parts(structure(views, column = column), `[`, columns))
   shown[c("headings", "left", "total", "most")] <- list(
     c(column, shown$headings), c(1L, shown$left + 1L), nrow(shown$table), max(shown$most, 30L)
   )
-  words <- function(which) {
-    lapply(schemas, function(schema) vapply(Filter(which, schema$notes), `[[`, "", "text"))
+  words <- function(is_wanted) {
+    lapply(schemas, function(schema) vapply(Filter(is_wanted, schema$notes), `[[`, "", "text"))
   }
   common <- Reduce(intersect, words(function(note) note$kind != "heading"))
   # Only common notes may explain columns (notes without text for a report). Assumptions are always
@@ -355,7 +350,7 @@ schema_of.result_parts <- function(x) { # nolint: object_name.
   facts$cases <- if (column == "group") sum(cases) else max(cases)
   facts$missing <- sum(is.na(shown$table$estimate))
   new_schema(
-    tables, c(stats::setNames(list(length(x)), paste0(column, "s")), facts), format(x),
+    tables, c(setNames(list(length(x)), paste0(column, "s")), facts), format(x),
     toString(caption),
     shown = shown,
     notes = c(

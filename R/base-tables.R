@@ -13,8 +13,8 @@ n_systems <- function(x) length(x$systems)
 # Binds the rows of the tables or vectors `f(x[[1]], ...)`, `f(x[[2]], ...)` and so on.
 stack_rows <- function(x, f = identity, ...) do.call(rbind, lapply(x, f, ...))
 
-# The rows of a table that have a value in a column.
-drop_missing <- function(table, column) table[!is.na(table[[column]]), ]
+# The rows of a table that have a value in each of `columns`.
+drop_missing <- function(table, columns) table[stats::complete.cases(table[columns]), ]
 
 drop_null <- function(x) Filter(Negate(is.null), x)
 
@@ -59,8 +59,8 @@ result_table <- function(estimate, n = length(estimate), reason = NA_character_)
 # Names of systems, if given, must be those of the panel, in any order.
 as_result <- function(value, systems, arg = "estimators") {
   if (inherits(value, "accuracy_estimate")) value <- tidy(value)
-  table <- if (is.data.frame(value)) as.list(value) else list(estimate = value)
-  if (!is.data.frame(value) && length(systems) > 1L) table$system <- names(value)
+  table <- if (is.data.frame(value)) as.list(value) else
+    list(estimate = value, system = if (length(systems) > 1L) names(value))
   named <- as.character(table[["system"]])
   place <- if (length(named) > 0L) match(systems, named) else seq_along(systems)
   numbers <- table[c("estimate", intersect(interval_columns, names(table)))]
@@ -83,9 +83,8 @@ as_result <- function(value, systems, arg = "estimators") {
 
 # Replaces NaN, with which the core marks missing results, by NA; in lists in all vectors.
 na_real <- function(x) {
-  known <- function(x) if (is.double(x)) replace(x, is.nan(x), NA_real_) else x
-  if (is.list(x)) x[] <- lapply(x, known) else x <- known(x)
-  x
+  if (is.list(x)) x[] <- lapply(x, na_real)
+  if (is.double(x)) replace(x, is.nan(x), NA_real_) else x
 }
 
 clip01 <- function(x) pmin(pmax(x, 0), 1)
@@ -155,19 +154,13 @@ run_pieces <- function(tasks, names, globals = list(), packages = character()) {
       seed = NULL
     ))
   })
-  found <- lapply(futures, function(future) {
+  outcomes <- lapply(futures, function(future) {
     if (inherits(future, "FutureError")) future else lost_or(list(future::value(future)))
   })
-  lost <- vapply(found, inherits, NA, "FutureError")
-  values <- unlist(replace(found, lost, list(list(NULL))), recursive = FALSE)
-  if (any(lost)) abort_lost(names, lost, values, found[[which(lost)[[1L]]]])
-  values
-}
-utils::globalVariables(".fallible_task")
-
-# `finished`: a list with the value of each piece, NULL if it is lost.
-abort_lost <- function(names, lost, finished, parent) {
-  abort_fallible("worker", "A worker process died, or cannot be reached.",
+  lost <- vapply(outcomes, inherits, NA, "FutureError")
+  values <- unlist(replace(outcomes, lost, list(list(NULL))), recursive = FALSE)
+  # `finished`: a list with the value of each piece, NULL if it is lost.
+  abort_if(any(lost), "worker", "A worker process died, or cannot be reached.",
     x = verbatim("Lost with it: ", shorten(names[lost], most = 6L), "."),
     i = c(
       "{sum(!lost)} of {length(lost)} piece{?s} {?is/are} finished, in field {.field finished} of
@@ -175,8 +168,10 @@ abort_lost <- function(names, lost, finished, parent) {
       "{.fun future::plan} restarts workers; random results are the same if
        {.fun set.seed} is called as before."
     ), pieces = names[lost],
-    finished = stats::setNames(finished, names), parent = parent)
+    finished = setNames(values, names), parent = outcomes[lost][[1L]])
+  values
 }
+utils::globalVariables(".fallible_task")
 
 # Runs code with a seed and a fixed generator, independent of the user's generator.
 with_run_seed <- function(seed, code) {

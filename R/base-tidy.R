@@ -30,7 +30,7 @@ plot.fallible_result <- function(x, ...) draw(x, ...)
 #' @export
 coef.fallible_result <- function(object, ...) { # nolint: object_name.
   table <- estimates_of(object)
-  stats::setNames(table$estimate, names_of_rows(table))
+  setNames(table$estimate, names_of_rows(table))
 }
 
 #' @rdname fallible_result
@@ -51,12 +51,11 @@ vcov.fallible_result <- function(object, ...) { # nolint: object_name.
 #' @export
 confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint: object_name.
   table <- estimates_of(object)
-  own <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
-  abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, own)), "level",
+  used <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
+  abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, used)), "level",
     "must be that of the intervals of {.arg object}.", not = level,
-    i = "It has intervals of level {own}. Make it again with another {.arg conf_level}.")
-  ends <- interval_matrix(table, names_of_rows(table), own %||% NA_real_)
-  chosen_rows(ends, parm)
+    i = "It has intervals of level {used}. Make it again with another {.arg conf_level}.")
+  chosen_rows(interval_matrix(table, names_of_rows(table), used %||% NA_real_), parm)
 }
 
 # Rows of a matrix of intervals, by name or number.
@@ -85,8 +84,7 @@ names_of_rows <- function(table) {
   about <- as.list(table)[seq_len(match("estimate", names(table)) - 1L)]
   about$scale_weights <- NULL # equal for all measures
   about <- Filter(function(x) is.character(x) || is.factor(x), unname(about))
-  words <- lapply(about, function(x) replace(as.character(x), is.na(x), ""))
-  trimws(do.call(paste, words))
+  trimws(do.call(paste, lapply(about, function(x) replace(as.character(x), is.na(x), ""))))
 }
 
 # Text for paste(), instead of the fields of an object.
@@ -115,26 +113,23 @@ not_shown_unasked <- c(
 tables_of <- function(x) {
   tables <- Filter(Negate(has_arguments), schema_of(x)$tables)
   names <- setdiff(names(tables), not_shown_unasked)
-  Filter(NROW, lapply(stats::setNames(nm = names), tidy_if_any, x = x))
-}
-
-# A table of a result; NULL if the result does not have it.
-tidy_if_any <- function(x, what) {
-  tryCatch(tidy(x, what = what), fallible_error = function(e) NULL)
+  Filter(NROW, lapply(setNames(nm = names), function(name) {
+    tryCatch(tidy(x, name), fallible_error = function(e) NULL) # some results lack the table
+  }))
 }
 
 # Default summary of results: the facts of glance(), and all tables.
 #' @export
 print.result_summary <- function(x, ...) {
   object <- x$object
-  if (!is.null(x$views)) {
+  if (is.null(x$views)) {
+    cat_lines(paste0("<summary of ", class_name(object), "> ", x$schema$caption))
+    print_facts(glance(object))
+    tables <- tables_of(object)
+    for (name in names(tables)) print_table(capitalised(name), used_columns(tables[[name]]))
+  } else {
     print_schema(object, x$schema, details = x$views)
-    return(invisible(x))
   }
-  cat_lines(paste0("<summary of ", class_name(object), "> ", x$schema$caption))
-  print_facts(glance(object))
-  tables <- tables_of(object)
-  for (name in names(tables)) print_table(capitalised(name), used_columns(tables[[name]]))
   invisible(x)
 }
 
@@ -154,7 +149,7 @@ knit_result <- function(x, ..., options = list(), inline = FALSE) {
   right <- vapply(table, function(column) all(grepl("^[-+<.[]*[0-9]|^NA$|^$", column)), NA)
   text <- c(
     "", knitr::kable(
-      table_as_text(utils::head(table, most_shown)), caption = literal(schema_of(x)$caption),
+      table_as_text(head(table, most_shown)), caption = literal(schema_of(x)$caption),
       row.names = FALSE, align = ifelse(right, "r", "l")
     ), "", paste0("* ", literal(notes), recycle0 = TRUE), ""
   )
@@ -212,7 +207,7 @@ for_spreadsheet <- function(table, wanted) {
     if (is.factor(column)) levels(column) <- without_formulas(levels(column))
     if (is.character(column)) without_formulas(column) else column
   })
-  stats::setNames(table, without_formulas(names(table)))
+  setNames(table, without_formulas(names(table)))
 }
 
 without_formulas <- function(words) {
@@ -225,7 +220,7 @@ table_as_text <- function(table) {
   for (column in which(!vapply(table, is.numeric, NA))) {
     table[[column]] <- literal(as.character(table[[column]]))
   }
-  stats::setNames(table, literal(names(table)))
+  setNames(table, literal(names(table)))
 }
 
 #' Results in R Markdown

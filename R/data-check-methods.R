@@ -7,49 +7,41 @@ answer_words <- c(
 # Typical questions and whether the ratings answer them: "yes", "assumption" (only under an
 # assumption), "gold" (only with gold cases) or "no".
 list_questions <- function(x, agreed) {
-  silent <- is.na(agreed$kappa) || agreed$at_chance && !agreed$unequal
-  only_gold <- !silent && agreed$kappa <= 0 && !agreed$unequal
-  accuracy <- if (silent) "no" else if (only_gold) "gold" else "assumption"
-  why <- if (silent) {
-    "They agree no better than by chance."
-  } else if (only_gold) {
-    paste0("They ", chance_beyond_shares, ".")
+  accuracy <- if (is.na(agreed$kappa) || agreed$at_chance && !agreed$unequal) {
+    c("no", "They agree no better than by chance.")
   } else if (agreed$unequal) {
-    sentence(need_unequal)
+    c("assumption", sentence(need_unequal))
+  } else if (agreed$kappa <= 0) {
+    c("gold", paste0("They ", chance_beyond_shares, "."))
   } else {
-    "If they err independently."
+    c("assumption", "If they err independently.")
   }
-  systems <- n_systems(x)
-  of_systems <- function(words, otherwise) if (systems > 0L) words else otherwise
-  none <- "There are no systems."
-  columns_tibble(
-    question = c(
-      "How far do raters agree?", "How accurate are the raters?", "How accurate are the systems?",
-      "Which system is better?", "Can a model replace a rater?",
-      "Do systems err where the raters err?", "Are all raters wrong in the same way?"
-    ),
-    answer = c(
-      "yes", accuracy, of_systems(accuracy, "no"), if (systems > 1L) "assumption" else "no",
-      of_systems("yes", "no"), of_systems("gold", "no"), "gold"
-    ),
-    reason = c(
-      "See `agreement()`.", why, of_systems(why, none),
-      if (systems > 1L) "If they share errors equally." else "There are fewer than two systems.",
-      of_systems("See `alt_test()`.", none), of_systems("See `plan_gold()`.", none),
-      "Ratings cannot show it."
-    )
+  of_systems <- function(...) if (n_systems(x) > 0L) c(...) else c("no", "There are no systems.")
+  answers <- cbind(
+    "How far do raters agree?" = c("yes", "See `agreement()`."),
+    "How accurate are the raters?" = accuracy,
+    "How accurate are the systems?" = of_systems(accuracy),
+    "Which system is better?" = if (n_systems(x) > 1L) {
+      c("assumption", "If they share errors equally.")
+    } else {
+      c("no", "There are fewer than two systems.")
+    },
+    "Can a model replace a rater?" = of_systems("yes", "See `alt_test()`."),
+    "Do systems err where the raters err?" = of_systems("gold", "See `plan_gold()`."),
+    "Are all raters wrong in the same way?" = c("gold", "Ratings cannot show it.")
   )
+  columns_tibble(question = colnames(answers), answer = answers[1L, ], reason = answers[2L, ])
 }
 
 # Documents show the table, the console shows sentences.
 new_data_check <- function(checks, questions, facts) {
   line <- toString(vapply(c("problem", "doubt"), function(status) {
-    found <- checks$check[checks$status == status]
-    names <- if (length(found) > 0L) paste0(" (", toString(found), ")")
-    paste0(count_noun(length(found), status), names)
+    names <- checks$check[checks$status == status]
+    paste0(count_noun(length(names), status), if (length(names) > 0L) paste0(
+      " (", toString(names), ")"
+    ))
   }, ""))
-  shown <- checks
-  shown$advice[is.na(checks$advice)] <- ""
+  shown <- replace(checks, is.na(checks), "")
   fine <- shown[checks$status == "ok", ]
   weak <- shown[checks$status != "ok", ]
   new_result("data_check",
@@ -106,9 +98,7 @@ autoplot.data_check <- function(object, ...) { # nolint: object_name.
     ggplot2::geom_text(
       ggplot2::aes(0.04, label = .data$found), hjust = 0, size = 3.2, lineheight = 0.9
     ) +
-    ggplot2::scale_colour_manual(
-      values = unname(plot_colours[c("main", "muted", "accent")]), drop = FALSE
-    ) +
+    colour_scale(c("main", "muted", "accent"), drop = FALSE) +
     ggplot2::scale_shape_manual(values = c(16, 17, 15), drop = FALSE) +
     ggplot2::scale_x_continuous(limits = c(-0.05, 1.3), breaks = NULL) +
     titled("What these ratings can show", colour = NULL, shape = NULL) +

@@ -58,34 +58,30 @@ data_check <- function(x, ...) {
   new_data_check(checks, list_questions(x, agreed), facts)
 }
 
-finding <- function(check, status, found, advice = NULL) {
+# The result of a check. `problem` and `doubt`: advice if there is a problem or a doubt, else NULL.
+finding <- function(check, found, problem = NULL, doubt = NULL) {
+  status <- if (!is.null(problem)) "problem" else if (!is.null(doubt)) "doubt" else "ok"
   columns_tibble(
-    check = check, status = status, found = found, advice = advice %||% NA_character_
+    check = check, status = status, found = found, advice = problem %||% doubt %||% NA_character_
   )
-}
-
-# Status of a number that should be large.
-grade <- function(value, problem, doubt) {
-  if (value < problem) "problem" else if (value < doubt) "doubt" else "ok"
 }
 
 look_at_cases <- function(x) {
   n <- count_cases(x, pattern_lengths(x) >= 2L)
-  status <- grade(n, 50, 200)
-  finding("cases", status,
+  advice <- "Report intervals. `plan_cases()` says how many cases are enough."
+  finding("cases",
     paste0(count_noun(n, "case"), " with two or more ratings; sampling error up to +-",
       percent(1.645 * sqrt(0.25 / max(n, 1)))),
-    if (status != "ok") "Report intervals. `plan_cases()` says how many cases are enough."
+    if (n < 50) advice, if (n < 200) advice
   )
 }
 
 look_at_raters <- function(x) {
   single <- count_cases(x, pattern_lengths(x) == 1L)
-  few <- n_raters(x) < 3L
-  finding("raters", if (few) "doubt" else "ok",
+  finding("raters",
     paste0(count_noun(n_raters(x), "rater"),
       if (single > 0) paste0("; ", count_noun(single, "case"), " with a single rating")),
-    if (few) "Two raters cannot show which of them is better; a third can."
+    doubt = if (n_raters(x) < 3L) "Two raters cannot show which of them is better; a third can."
   )
 }
 
@@ -94,24 +90,24 @@ sentence <- function(words) paste0(capitalised(words), ".")
 look_at_agreement <- function(agreed) {
   kappa <- agreed$kappa
   if (is.na(kappa)) {
-    return(finding("agreement", "problem", "Agreement is not defined for these ratings",
+    return(finding("agreement", "Agreement is not defined for these ratings",
       "Are there at least two categories, and two ratings of a case?"))
   }
-  status <- if (kappa <= 0) "problem" else grade(kappa, 0.2, 0.4)
-  finding("agreement", status,
+  advice <- if (isTRUE(agreed$unequal)) {
+    sentence(need_unequal)
+  } else if (agreed$at_chance) {
+    "Agreement is no better than by chance, so nothing follows from it. Check the labels."
+  } else if (kappa <= 0) {
+    paste("Agreement is no better than by chance, given how often raters use each category:",
+      "only cases with known truth can help.")
+  } else {
+    "Weak agreement: sharpen the instructions, or take more cases and raters."
+  }
+  finding("agreement",
     paste0(
       percent(agreed$share), " of pairs of ratings agree; Fleiss' kappa ", decimals(kappa, 2L)
     ),
-    if (isTRUE(agreed$unequal)) {
-      sentence(need_unequal)
-    } else if (agreed$at_chance) {
-      "Agreement is no better than by chance, so nothing follows from it. Check the labels."
-    } else if (kappa <= 0) {
-      paste("Agreement is no better than by chance, given how often raters use each category:",
-        "only cases with known truth can help.")
-    } else if (status != "ok") {
-      "Weak agreement: sharpen the instructions, or take more cases and raters."
-    }
+    if (kappa < 0.2) advice, if (kappa < 0.4) advice
   )
 }
 
@@ -119,8 +115,8 @@ look_at_constant <- function(x) {
   if (has_counts(x)) return(NULL)
   x <- without_constant_raters(with_votes(x))
   constant <- x$panel$constant
-  if (length(constant) == 0L) return(finding("constant raters", "ok", "none"))
-  finding("constant raters", "problem", paste("Always the same answer:", shorten(constant)),
+  if (length(constant) == 0L) return(finding("constant raters", "none"))
+  finding("constant raters", paste("Always the same answer:", shorten(constant)),
     paste0(
       if (isTRUE(x$only_constant)) sentence(reason_constant) else
         "Such ratings carry no information about the truth. Averages leave these raters out.",
@@ -129,14 +125,8 @@ look_at_constant <- function(x) {
     ))
 }
 
-# Answers of raters and systems, patterns x judges. Without raters that have several or unnamed
-# answers.
-all_answers <- function(x) {
-  named <- !has_counts(x) && !has_repeats(x)
-  answers <- if (named) answers_by_pattern(x) else
-    replace(pattern_answers(x), pattern_answers(x) == 0L, NA)
-  structure(answers, dimnames = list(NULL, c(if (named) x$raters, x$systems)))
-}
+# Names of the raters, NULL if they have several or unnamed answers.
+raters_with_one_answer <- function(x) if (!has_counts(x) && !has_repeats(x)) x$raters
 
 most_compared <- 200L # raters and systems
 
@@ -146,13 +136,13 @@ look_at_copies <- function(x) {
   constant <- constant_raters(x) # they agree without a common source
   pairs <- pairs[!(pairs$raters & pairs$first %in% constant & pairs$second %in% constant), ]
   if (all_nearly_copies(pairs[pairs$raters, ], n_raters(x))) {
-    return(finding("duplicates", "doubt", near_copies,
+    return(finding("duplicates", near_copies, doubt =
       "If they are one source, their agreement is no evidence: declare it by `rater_groups`."))
   }
   copies <- which(pairs$same >= 0.99 & pairs$chance < 0.01 / nrow(pairs))
   words <- paste(pairs$first[copies], "and", pairs$second[copies])
-  if (length(copies) == 0L) return(finding("duplicates", "ok", "none"))
-  finding("duplicates", "problem", paste("Nearly the same answers:", shorten(words, "; ")),
+  if (length(copies) == 0L) return(finding("duplicates", "none"))
+  finding("duplicates", paste("Nearly the same answers:", shorten(words, "; ")),
     "If they are one source, keep one of them, or declare it by `ratings(rater_groups = )`.")
 }
 
@@ -165,26 +155,22 @@ near_copies <- paste(
 # `chance`: probability of at least this share if errors are independent, given how often each rater
 # agrees with the plurality of the (other) raters. NULL if no two judges have single answers.
 compared_answers <- function(x) {
-  answers <- all_answers(x)
-  if (ncol(answers) < 2L) return(NULL)
-  seen <- !is.na(answers)
-  weight <- pattern_weights(x)
-  common <- crossprod(seen * weight, seen)
-  same <- Reduce(`+`, lapply(seq_along(x$categories), function(k) {
-    at <- answers %in% k * seen
-    crossprod(at * weight, at)
-  }))
-  pairs <- which(upper.tri(common) & common >= 20, arr.ind = TRUE)
-  right <- plurality_shares(x)[colnames(answers)]
+  raters <- raters_with_one_answer(x)
+  names <- c(raters, x$systems)
+  if (length(names) < 2L) return(NULL)
+  total <- core_pair_counts(
+    x$patterns, pattern_weights(x), match(x$raters, raters, 0L), length(raters)
+  )
+  pairs <- which(upper.tri(total$pairs) & total$pairs >= 20, arr.ind = TRUE)
+  right <- plurality_shares(x)[names]
   first <- right[pairs[, 1L]]
   second <- right[pairs[, 2L]]
-  others <- max(n_categories(x) - 1, 1)
-  by_chance <- first * second + (1 - first) * (1 - second) / others
-  n <- common[pairs]
+  by_chance <- first * second + (1 - first) * (1 - second) / max(n_categories(x) - 1, 1)
+  n <- total$pairs[pairs]
+  same <- total$agreeing[pairs]
   list2DF(list(
-    first = colnames(answers)[pairs[, 1L]], second = colnames(answers)[pairs[, 2L]],
-    raters = pairs[, 2L] <= ncol(answers) - n_systems(x), same = same[pairs] / n,
-    chance = at_least(same[pairs], n, by_chance)
+    first = names[pairs[, 1L]], second = names[pairs[, 2L]],
+    raters = pairs[, 2L] <= length(raters), same = same / n, chance = at_least(same, n, by_chance)
   ))
 }
 
@@ -208,25 +194,26 @@ panel_problems <- function(fit) {
   )
   nearly <- checks$check == "duplicates" & checks$status == "doubt" & panel_kind(x) == "undeclared"
   shown <- checks[checks$status == "problem" | nearly, ]
-  found <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
-  paste0(found, shown$advice, recycle0 = TRUE)
+  words <- ifelse(shown$check == "agreement", "", paste0(shown$found, ". "))
+  paste0(words, shown$advice, recycle0 = TRUE)
 }
 
 look_at_categories <- function(x) {
   n <- rowsum_codes(rating_category(x), pattern_cases(x)[rating_pattern(x)], n_categories(x))
   labels <- x$categories
   most <- max(n) / sum(n)
-  found <- c(
+  weaknesses <- c(
     if (any(n == 0)) paste("never used:", shorten(labels[n == 0])),
     if (any(n > 0 & n < 5)) paste("rare:", shorten(labels[n > 0 & n < 5])),
     if (most > 0.95) paste0(labels[which.max(n)], " has ", percent(most), " of ratings"),
     if ("-1" %in% labels) "-1 often means that a rater abstained: say `abstain = -1`"
   )
-  finding("categories", if (most > 0.95) "problem" else if (length(found) > 0L) "doubt" else "ok",
-    paste(c(count_noun(length(labels), "category", "categories"), found), collapse = "; "),
+  finding("categories",
+    paste(c(count_noun(length(labels), "category", "categories"), weaknesses), collapse = "; "),
     if (most > 0.95) {
       "Always giving that answer is nearly always right: look at metrics by category."
-    } else if (length(found) > 0L) {
+    },
+    if (length(weaknesses) > 0L) {
       "A rare category cannot be estimated by itself; join categories, or add cases of it."
     }
   )
@@ -239,13 +226,12 @@ look_at_missing <- function(x) {
   parts <- count_parts(x)
   n <- unique(pattern_lengths(x)[rated_patterns(x)])
   designed <- parts == 1L && length(n) == 1L && n > 1L && share > 0.5
-  if (designed) return(finding("missing ratings", "ok", paste(n, "ratings of each case")))
-  finding("missing ratings", if (parts > 1L) "problem" else if (share > 0.5) "doubt" else "ok",
+  if (designed) return(finding("missing ratings", paste(n, "ratings of each case")))
+  finding("missing ratings",
     paste0(percent(max(0, share)), " of ratings are missing",
       if (parts > 1L) paste0("; raters are in ", parts, " groups that share no case")),
-    if (parts > 1L) {
-      "Such groups cannot be compared: let some raters see cases of several groups."
-    } else if (share > 0.5) {
+    if (parts > 1L) "Such groups cannot be compared: let some raters see cases of several groups.",
+    if (share > 0.5) {
       "Are they missing by design? If raters skip hard cases, all results are biased."
     }
   )
@@ -264,30 +250,30 @@ count_parts <- function(x) {
 look_at_systems_seen <- function(x) {
   share <- colMeans(case_answers(x) > 0L)
   part <- sum(share < 1)
-  if (length(share) == 0L) {
-    finding("systems", "doubt", "none", "Name them by `systems` to estimate their accuracy.")
-  } else if (part == 0L) {
-    finding("systems", "ok", count_noun(length(share), "system"))
-  } else {
-    finding("systems", "doubt",
-      paste0(count_noun(length(share), "system"), "; ", count_noun(part, "system"),
-        " without an answer on some cases, at most ", percent(1 - min(share))),
-      "Compare systems on cases that all of them answered.")
-  }
+  if (length(share) == 0L) return(finding(
+    "systems", "none", doubt = "Name them by `systems` to estimate their accuracy."
+  ))
+  finding("systems",
+    paste0(count_noun(length(share), "system"), if (part > 0L) paste0(
+      "; ", count_noun(part, "system"), " without an answer on some cases, at most ",
+      percent(1 - min(share))
+    )),
+    doubt = if (part > 0L) "Compare systems on cases that all of them answered."
+  )
 }
 
 look_at_kind <- function(x) {
-  switch(panel_kind(x),
-    people = finding("who rates", "ok", format_kinds(x)),
-    machines = finding("who rates", "doubt", format_kinds(x),
-      paste("They share errors that ratings cannot show: 20 random cases with known truth say",
-        "more than their agreement. See `plan_gold()` and `shared_errors()`.")),
-    undeclared = finding("who rates", "doubt", format_kinds(x) %||% "not declared",
-      if (is.null(rater_kind(x))) {
-        paste("If language models or programs rate, declare it by `rater_kind` of `ratings()`:",
-          "their intervals are wider.")
-      } else {
-        "The panel gets intervals for people. For intervals for machines, leave out the people."
-      })
-  )
+  finding("who rates", format_kinds(x) %||% "not declared", doubt = switch(panel_kind(x),
+    people = NULL,
+    machines = paste(
+      "They share errors that ratings cannot show: 20 random cases with known truth say",
+      "more than their agreement. See `plan_gold()` and `shared_errors()`."
+    ),
+    undeclared = if (is.null(rater_kind(x))) {
+      paste("If language models or programs rate, declare it by `rater_kind` of `ratings()`:",
+        "their intervals are wider.")
+    } else {
+      "The panel gets intervals for people. For intervals for machines, leave out the people."
+    }
+  ))
 }

@@ -7,57 +7,60 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   messages <- shiny::reactiveVal(list())
   read <- shiny::reactiveVal(quote(x))
   noted <- function(name, make) shiny::reactive(noting(messages, name, make()))
+  # What depends on a missing value stays empty.
+  required <- function(value) function() shiny::req(value())
+  result <- function(...) required(noted(...))
   needed <- function(value, words) shiny::validate(shiny::need(value, words))
   uploaded <- function(id) noted(id, function() file_columns(shiny::req(input[[id]]), limits))
-  file <- uploaded("file")
+  maybe_file <- uploaded("file")
   gold <- uploaded("gold")
   shiny::observeEvent(input$use, {
-    found <- noting(messages, "ratings", chosen_ratings(input, file))
-    if (!is.null(found)) {
-      current(found$x)
-      read(found$code)
+    loaded <- noting(messages, "ratings", chosen_ratings(input, maybe_file))
+    if (!is.null(loaded)) {
+      current(loaded$x)
+      read(loaded$code)
     }
   })
   layout_sent <- function() sent(shiny::req(input$layout), c("long", "wide"), "layout")
   chosen <- shiny::reactive({
     needed(current(), "Choose ratings under \"Data\" first.")
-    of_kind(current(), input$kind)
+    set_kind(current(), input$kind)
   })
   known <- noted("known", function() known_cases(input, gold))
-  measured <- noted("agreement", function() agreement(chosen()))
-  judged <- noted("accuracy", function() {
+  estimated <- function(...) {
+    estimate_accuracy(chosen(), ..., common = page_common(input, known()), known_truth = known())
+  }
+  measured <- result("agreement", function() agreement(chosen()))
+  judged <- result("accuracy", function() {
     needed(length(chosen()$systems), "These ratings have no systems.")
-    estimate_accuracy(chosen(), common = page_common(input, known()), known_truth = known())
+    estimated()
   })
-  grouped <- noted("groups", function() {
+  grouped <- result("groups", function() {
     by <- names(shiny::req(chosen()$covariates))
     shiny::req(length(by) > 0L, chosen()$systems)
-    estimate_accuracy(
-      chosen(), by = by[[1L]], common = page_common(input, known()), known_truth = known()
-    )
+    estimated(by = by[[1L]])
   })
-  compared <- noted("comparison", function() {
+  compared <- result("comparison", function() {
     needed(length(chosen()$systems) > 1L, "These ratings have no two systems.")
-    compare_systems(shiny::req(judged()))
+    compare_systems(judged())
   })
-  planned <- noted("plan", function() {
+  planned <- result("plan", function() {
     plan_gold(chosen(), half_width = shiny::req(input$half_width))
   })
-  checked <- noted("check", function() data_check(chosen()))
+  checked <- result("check", function() data_check(chosen()))
 
   # Fields depend only on fields above them, so that updates do not trigger each other.
-  output$mapping <- shiny::renderUI(layout_field(shiny::req(file())))
-  output$columns <- shiny::renderUI(column_fields(shiny::req(file()), layout_sent()))
-  output$names <- shiny::renderUI(
-    system_field(shiny::req(file()), layout_sent(), input$rater, input$case)
-  )
+  file <- required(maybe_file)
+  output$mapping <- shiny::renderUI(layout_field(file()))
+  output$columns <- shiny::renderUI(column_fields(file(), layout_sent()))
+  output$names <- shiny::renderUI(system_field(file(), layout_sent(), input$rater, input$case))
   labels <- shiny::reactive(
-    labels_found(shiny::req(file()), if (layout_sent() == "long") input$rating else input$raters)
+    labels_found(file(), if (layout_sent() == "long") input$rating else input$raters)
   )
   output$labels <- shiny::renderText(
     paste0("Labels: ", toString(sprintf("%s (%d)", names(labels()), labels())))
   )
-  output$more <- shiny::renderUI(more_fields(shiny::req(file()), names(labels())))
+  output$more <- shiny::renderUI(more_fields(file(), names(labels())))
   output$known <- shiny::renderUI(known_fields(shiny::req(gold())))
   output$messages <- shiny::renderUI(message_boxes(messages(), list(input$file, input$gold)))
   output$facts <- shiny::renderText(format(chosen()))
@@ -65,17 +68,15 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   show_result(output, "agreement", measured, "Measures of agreement with their intervals", 430)
   show_result(output, "accuracy", judged, "Accuracy of each system with its interval", 260)
   show_result(output, "comparison", compared, "Differences of systems with their intervals", 260)
-  output$best <- shiny::renderText(plain_words(format(shiny::req(compared()))))
-  output$groups_table <- shiny::renderTable(short_table(shiny::req(grouped())))
+  output$best <- shiny::renderText(plain_words(format(compared())))
+  output$groups_table <- shiny::renderTable(short_table(grouped()))
   output$gate_table <- shiny::renderTable({
-    shiny::req(is_number(input$least), judged())
+    shiny::req(is_number(input$least))
     short_table(gate(judged(), at_least = input$least))
   })
-  output$sentences <- shiny::renderUI(sentences_of(shiny::req(judged())))
-  output$plan <- shiny::renderUI(
-    lapply(plain_words(document_notes(shiny::req(planned()))), shiny::tags$p)
-  )
-  output$plan_table <- shiny::renderTable(shown_table(shiny::req(planned())))
+  output$sentences <- shiny::renderUI(sentences_of(judged()))
+  output$plan <- shiny::renderUI(lapply(plain_words(document_notes(planned())), shiny::tags$p))
+  output$plan_table <- shiny::renderTable(shown_table(planned()))
   output$code <- shiny::renderText(page_code(read(), input, known()))
   offer_files(input, output, chosen, planned, known)
 }
@@ -106,13 +107,12 @@ page_code <- function(read, input, known) {
   if (is_read && nzchar(input$kind %||% "")) read$rater_kind <- input$kind
   common <- page_common(input, known)
   if (!is.null(common)) common <- paste0(", common = ", format(common))
-  known <- !is.null(known)
-  used <- if (known) ", known_truth = known"
+  used <- if (!is.null(known)) ", known_truth = known"
   quoted <- function(name) encodeString(name %||% "", quote = "\"")
   lines <- c(
     "library(fallible)",
     if (is_read) paste("x <-", paste(deparse(read, 60L), collapse = "\n")),
-    if (known) sprintf(
+    if (!is.null(known)) sprintf(
       paste0(
         "table <- read.csv(%s)\nknown <- gold_cases(data.frame(case = table[[%s]],\n",
         "  truth = table[[%s]]), sample = %s)"
@@ -136,7 +136,7 @@ page_code <- function(read, input, known) {
 }
 
 # Ratings with the kind of raters chosen on the page, if any.
-of_kind <- function(x, kind) {
+set_kind <- function(x, kind) {
   kind <- sent(kind %||% "", page_kinds, "kind")
   if (nzchar(kind)) x$rater_kind <- kind
   x
@@ -146,11 +146,11 @@ of_kind <- function(x, kind) {
 show_result <- function(output, id, result, alt, height) {
   plot <- paste0(id, "_plot")
   output[[plot]] <- shiny::renderPlot(
-    ggplot2::autoplot(shiny::req(result())), res = 110,
+    ggplot2::autoplot(result()), res = 110,
     width = function() max(560, shown_width(plot)), height = function() height,
     alt = paste0(alt, "; the numbers are in the table.")
   )
-  output[[paste0(id, "_table")]] <- shiny::renderTable(short_table(shiny::req(result())))
+  output[[paste0(id, "_table")]] <- shiny::renderTable(short_table(result()))
 }
 
 # Widths above 5000 pixels are not realistic.
@@ -231,7 +231,7 @@ page_limits <- function(max_size = 5, max_cells = 2e5) {
 # Uploads are in the temporary folder of this process, whose name browsers do not have.
 is_upload <- function(file) {
   folder <- paste0(normalizePath(tempdir(), "/"), "/")
-  is.list(file) && rlang::is_string(file$name) && rlang::is_string(file$datapath) &&
+  is.list(file) && is_string(file$name) && is_string(file$datapath) &&
     startsWith(normalizePath(file$datapath, "/", mustWork = FALSE), folder)
 }
 
@@ -263,19 +263,19 @@ file_columns <- function(file, limits = page_limits()) {
 labels_found <- function(file, columns) {
   columns <- intersect(columns, file$columns)
   labels <- unlist(lapply(file$table[columns], as_label), use.names = FALSE)
-  utils::head(sort(table(labels[!is.na(labels) & nzchar(labels)]), decreasing = TRUE), 30L)
+  head(sort(table(labels[!is.na(labels) & nzchar(labels)]), decreasing = TRUE), 30L)
 }
 
 # Turns "postive = positive, pos = positive" into `categories`: the names replace the values.
 labels_to_join <- function(text = "") {
-  if (!rlang::is_string(text)) abort_page("join")
+  if (!is_string(text)) abort_page("join")
   pairs <- strsplit(trimws(strsplit(text, ",", fixed = TRUE)[[1L]]), " *= *")
   wrong <- lengths(pairs) != 2L | !nzchar(unlist(lapply(pairs, `[`, 1L)))
   abort_if(any(wrong), "page", call = NULL, field = "join", c(
     "\"Labels to join\" has pairs, separated by commas.",
     i = "Write the label that was found, an equals sign, and the label that replaces it."
   ))
-  stats::setNames(vapply(pairs, `[[`, "", 1L), vapply(pairs, `[[`, "", 2L))
+  setNames(vapply(pairs, `[[`, "", 1L), vapply(pairs, `[[`, "", 2L))
 }
 
 # The list of cases from the page has a column with the sampling probability of each case.
@@ -304,37 +304,40 @@ chosen_ratings <- function(input, file) {
   abort_if(is.null(read), "file", "Choose a file first, one that can be read.", call = NULL)
   long <- sent(input$layout, c("long", "wide"), "layout") == "long"
   fields <- if (long) c("case", "rater", "rating") else c("case", "raters")
-  mapping <- lapply(stats::setNames(nm = fields), function(id) {
+  mapping <- lapply(setNames(nm = fields), function(id) {
     sent(input[[id]], read$columns, id, several = id == "raters")
   })
   known <- if (long) rater_names(read, mapping$rater) else read$columns
   systems <- sent(input$systems, known, "systems", several = TRUE)
   abort_if(!long && is.null(mapping$raters), "page", "Tick the columns of the raters first.",
     field = "raters", call = NULL)
-  na <- if (rlang::is_string(input$na)) {
+  na <- if (is_string(input$na)) {
     c("", trimws(strsplit(input$na, ",", fixed = TRUE)[[1L]]))
   } else {
     usual_na()
   }
   clean <- isTRUE(input$clean)
   labels <- names(labels_found(read, if (long) mapping$rating else mapping$raters))
-  right <- sent(input$right %||% "", c("", labels), "right")
+  optional <- function(id, choices) sent(input[[id]] %||% "", c("", choices), id)
+  right <- optional("right", labels)
   if (nzchar(right)) systems <- c(application = right)
-  groups <- sent(input$groups %||% "", c("", read$columns), "groups")
+  groups <- optional("groups", read$columns)
   join <- labels_to_join(input$join %||% "")
-  more <- c(
-    if (length(join) > 0L) list(categories = join), if (nzchar(groups)) list(covariates = groups)
-  )
+  more <- drop_null(list(
+    categories = if (length(join) > 0L) join, covariates = if (nzchar(groups)) groups
+  ))
+  reading <- drop_null(list(
+    na = if (!setequal(na, usual_na())) na, clean_labels = if (clean) clean
+  ))
   code <- rlang::call2(
-    "read_ratings", input$file$name, !!!mapping, systems = systems,
-    !!!(if (!setequal(na, usual_na())) list(na = na)), !!!(if (clean) list(clean_labels = TRUE)),
-    !!!more
+    "read_ratings", input$file$name, !!!mapping, systems = systems, !!!reading, !!!more
   )
   # The file was read when its columns were requested.
-  none <- list(case = NULL, rater = NULL, rating = NULL, raters = NULL, counts = NULL)
-  mapping <- lapply(utils::modifyList(none, mapping, keep.null = TRUE), rlang::new_quosure)
+  mapping <- lapply(setNames(nm = c("case", "rater", "rating", "raters", "counts")), function(id) {
+    rlang::new_quosure(mapping[[id]])
+  })
   systems <- rlang::new_quosure(if (long) systems %||% FALSE else systems)
-  x <- rlang::inject(ratings_of(read$got, mapping, systems, read$how, na, clean, !!!more))
+  x <- inject(ratings_of(read$got, mapping, systems, read$how, na, clean, !!!more))
   list(x = x, code = code)
 }
 
@@ -350,8 +353,8 @@ short_table <- function(x) {
     needed = "labels needed",
     shared = "if it shares the raters' errors", independent = "if it errs independently"
   )
-  names(table) <- ifelse(names(table) %in% names(words), words[names(table)], names(table))
-  table
+  headings <- words[names(table)]
+  setNames(table, ifelse(is.na(headings), names(table), headings))
 }
 
 sentences_of <- function(estimate) {

@@ -234,8 +234,8 @@ system_field <- function(file, layout, rater, case) {
       boxes("raters", "Columns of raters", columns),
       boxes("systems", "Columns of systems to evaluate", columns)
     )
-  } else if (rlang::is_string(rater) && rater %in% file$columns) {
-    names <- utils::head(rater_names(file, rater), 50L) # more boxes are not useful
+  } else if (is_string(rater) && rater %in% file$columns) {
+    names <- head(rater_names(file, rater), 50L) # more boxes are not useful
     boxes("systems", "Systems to evaluate", names)
   }
 }

@@ -42,23 +42,21 @@ plot_systems <- function(object) {
     roomy_rows(limits = order) +
     titled(
       if (is_pass_rate(object)) "Pass rate of systems" else "Accuracy of systems",
-      systems_subtitle(object, rater),
+      systems_subtitle(table, object$options$conf_level, rater),
       if (is_pass_rate(object)) "share that passes" else "probability of the correct category",
       caption = not_identified(setdiff(order, seen$system))
     )
 }
 
-systems_subtitle <- function(object, rater) {
-  table <- tidy(object)
+systems_subtitle <- function(table, level, rater) {
   if (all(is.na(table$estimate))) return(paste("Not identified:", table$reason[[1L]]))
-  words <- with_intervals(table, object$options$conf_level) %||% "Estimates"
+  words <- interval_subtitle(table, level) %||% "Estimates"
   if (is.na(rater)) words else paste0(words, "; dashed: a single rater (", in_percent(rater), ")")
 }
 
 plot_bins <- function(object) {
   table <- tidy(object, "bins")
-  estimates <- tidy(object)
-  estimates <- drop_missing(estimates, "estimate")
+  estimates <- drop_missing(tidy(object), "estimate")
   abort_argument_if(nrow(table) == 0L || nrow(estimates) == 0L, "object",
     "There are no bins to draw.",
     i = paste0("The estimate is {.code NA}: ", tidy(object)$reason[[1L]], "."))
@@ -91,23 +89,21 @@ expected_agreement <- function(estimates, categories) {
 
 # Estimates of each system from gold cases only, from ratings only, and from both.
 plot_gold <- function(object) {
-  table <- tidy(object, "gold")
   abort_argument_if(is.null(object$gold$evidence), "type", "There are no gold cases to draw.",
     i = "Give {.arg known_truth} and {.arg gold_sample} to {.fun estimate_accuracy}.")
+  table <- tidy(object, "gold")
   table$interval <- from_top(table$interval)
   table$system <- in_order(table$system)
   seen <- drop_missing(table, "estimate")
   seen$chosen <- seen$interval == object$options$interval
-  ends <- tidy(object)[c("system", "shared", "independent")]
-  ends <- data.frame(
-    system = factor(ends$system, levels(seen$system)), low = pmin(ends$shared, ends$independent),
-    high = pmax(ends$shared, ends$independent)
-  )
-  ends <- drop_missing(ends, "low")
+  ends <- drop_missing(tidy(object), c("shared", "independent"))
+  ends$system <- factor(ends$system, levels(seen$system))
   picture(seen, "estimate", "interval", colour = "chosen") +
     ggplot2::geom_rect(
-      ggplot2::aes(xmin = .data$low, xmax = .data$high, ymin = -Inf, ymax = Inf), ends,
-      inherit.aes = FALSE, fill = plot_colours[["low"]], alpha = 0.6
+      ggplot2::aes(
+        xmin = pmin(.data$shared, .data$independent), xmax = pmax(.data$shared, .data$independent),
+        ymin = -Inf, ymax = Inf
+      ), ends, inherit.aes = FALSE, fill = plot_colours[["low"]], alpha = 0.6
     ) +
     interval_lines(main = FALSE, alpha = 0.6) +
     ggplot2::geom_point(size = 2.6) +
@@ -130,18 +126,20 @@ plot_score_curve <- function(object, type, ...) {
   table$who <- in_order(
     ifelse(is.na(table$category), table$system, paste0(table$system, ", ", table$category))
   )
-  drawn <- if (type == "roc") draw_roc(table) else draw_reliability(table, object)
+  drawn <- if (type == "roc") draw_roc(table, object) else draw_reliability(table, object)
   drawn +
     diagonal("accent", "dashed") +
     category_scale(levels(table$who)) +
     ggplot2::coord_equal(xlim = c(0, 1), ylim = c(0, 1))
 }
 
-draw_roc <- function(table) {
+draw_roc <- function(table, object) {
   table$other <- 1 - table$specificity
   picture(table, "other", "sensitivity", colour = "who") +
     ggplot2::geom_step(linewidth = 0.9) +
-    titled("ROC curves", "Truth is estimated", "1 - specificity", "sensitivity", colour = NULL)
+    titled(
+      "ROC curves", truth_subtitle(list(object)), "1 - specificity", "sensitivity", colour = NULL
+    )
 }
 
 draw_reliability <- function(table, object) {
@@ -150,9 +148,17 @@ draw_reliability <- function(table, object) {
     ggplot2::geom_point(mapped(size = "n")) +
     ggplot2::scale_size_area(max_size = 5, guide = "none") +
     titled(
-      "Reliability of scores", truth_subtitle(table, object$options$conf_level),
+      "Reliability of scores",
+      truth_subtitle(list(object), interval_subtitle(table, object$options$conf_level, "with")),
       "score, mean of a bin", "share that is right", colour = NULL
     )
+}
+
+# Subtitle of results that depend on the truth; `intervals` are words about them.
+truth_subtitle <- function(estimates, intervals = NULL) {
+  known <- all(vapply(estimates, knows_all_truths, NA))
+  truth <- if (known) "the truth of all cases is known" else "truth is estimated"
+  capitalised(paste(c(intervals, truth), collapse = "; "))
 }
 
 #' @rdname tidy.system_comparison
@@ -181,20 +187,20 @@ autoplot.system_comparison <- function(object, # nolint: object_name.
 most_pairs <- 40L # largest number of pairs in a plot
 
 plot_differences <- function(object) {
-  table <- utils::head(shown_pairs(object), most_pairs)
+  table <- head(shown_pairs(object), most_pairs)
   grouped <- inherits(object, "group_comparison")
   pair <- paste(table[[1L]], "-", table[[2L]])
   table$pair <- from_top(if (grouped) paste(pair, table$system) else pair)
-  decided <- !is.na(table$conf.low) & (table$conf.low > 0 | table$conf.high < 0)
+  decided <- (table$conf.low > 0 | table$conf.high < 0) %in% TRUE
   table$verdict <- ifelse(decided, "different", "undecided")
   hidden <- nrow(tidy(object)) - nrow(table)
   picture(table, "estimate", "pair", colour = "verdict") +
-    ggplot2::geom_vline(xintercept = 0, colour = "grey35") +
+    zero_line() +
     interval_lines(main = FALSE) +
     ggplot2::geom_point(size = 2.6) +
-    ggplot2::scale_colour_manual(
-      values = c(different = plot_colours[["main"]], undecided = plot_colours[["muted"]]),
-      name = NULL, guide = if (nrow(table) > 1L) "legend" else "none"
+    colour_scale(
+      c(different = "main", undecided = "muted"), name = NULL,
+      guide = if (nrow(table) > 1L) "legend" else "none"
     ) +
     (if (is.null(object$options$metric)) ggplot2::scale_x_continuous(labels = in_percent)) +
     titled(
@@ -230,7 +236,8 @@ plot_ranks <- function(object) {
 #' @param object An `estimate_metrics()` result.
 #' @return `autoplot()`: a ggplot of estimates (points) and intervals (lines). It has a panel for
 #'   each metric of categories, with a row per category and average, and a panel for metrics of the
-#'   whole table.
+#'   whole table. Likelihood ratios and odds ratios have a logarithmic axis if no other metrics are
+#'   drawn.
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' plot(found)
 #' @rawNamespace S3method(ggplot2::autoplot,metric_estimate)
@@ -241,6 +248,7 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
   table <- facet_metrics(table, object$plan)
   dodge <- ggplot2::position_dodge(width = if (nlevels(table$who) > 1L) 0.6 else 0)
   shares <- all(abs(c(ranges_of_plan(object$plan), table$estimate)) <= 1, na.rm = TRUE)
+  only_ratios <- all(vapply(object$plan$records, `[[`, NA, "odds"))
   picture(
     drop_missing(table, "estimate"), "estimate", "row", colour = "who", group = "from_top"
   ) +
@@ -249,11 +257,16 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
     ggplot2::facet_wrap("panel", scales = if (shares) "free_y" else "free", labeller = wrapped()) +
     category_scale(levels(table$who)) +
     ggplot2::scale_shape_manual(values = c(category = 19, overall = 18), guide = "none") +
-    ggplot2::scale_x_continuous(breaks = scales_of_share) +
+    (if (only_ratios) {
+      ggplot2::scale_x_log10(labels = in_digits)
+    } else {
+      ggplot2::scale_x_continuous(breaks = share_breaks)
+    }) +
     (if (shares) ggplot2::expand_limits(x = 1)) +
     titled(
-      "Metrics of systems", truth_subtitle(table, object$options$conf_level), colour = NULL,
-      caption = lacking_words(table)
+      "Metrics of systems",
+      truth_subtitle(object$estimates, interval_subtitle(table, object$options$conf_level, "with")),
+      colour = NULL, caption = lacking_words(table)
     ) +
     room_between(14)
 }
@@ -262,15 +275,14 @@ autoplot.metric_estimate <- function(object, ...) { # nolint: object_name.
 facet_metrics <- function(table, plan) {
   titles <- vapply(plan$records, `[[`, "", "title")
   title <- titles[table$metric]
-  whole <- is.na(table$category) & is.na(table$average)
-  row <- ifelse(is.na(table$category), average_words(table$average), table$category)
+  overall <- is.na(table$category)
+  whole <- overall & is.na(table$average)
+  row <- ifelse(whole, title, ifelse(overall, average_words(table$average), table$category))
   averages <- average_words(c(metric_averages, "hand_till"))
-  table$row <- factor(
-    ifelse(whole, title, row), rev(unique(c(titles, plan$categories, averages)))
-  )
-  together <- "All categories"
-  table$panel <- factor(ifelse(whole, together, title), unique(c(together, titles)))
-  table$kind <- ifelse(is.na(table$category), "overall", "category")
+  table$row <- factor(row, rev(unique(c(titles, plan$categories, averages))))
+  panels <- c("All categories", titles)
+  table$panel <- factor(ifelse(whole, panels[[1L]], title), unique(panels))
+  table$kind <- ifelse(overall, "overall", "category")
   table$who <- in_order(
     if (has_columns(table, "group")) paste0(table$system, ", ", table$group) else table$system
   )

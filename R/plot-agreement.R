@@ -49,9 +49,7 @@ plot_measures <- function(object, about) {
   seen <- known_measures(object, "type")
   titles <- levels(object$title)
   faceted <- about$pairwise || about$by_category
-  panels <- c(
-    intersect(part_columns, names(seen)), if (faceted && length(titles) > 1L) "title"
-  )
+  panels <- c(part_column(seen), if (faceted && length(titles) > 1L) "title")
   seen$label <- if (!faceted) {
     factor(seen$title, rev(titles))
   } else {
@@ -70,7 +68,7 @@ plot_measures <- function(object, about) {
     roomy_rows(c(0.6, 1)) +
     titled(
       if (faceted && length(titles) == 1L) titles else "Agreement",
-      with_intervals(seen, about$conf_level),
+      interval_subtitle(seen, about$conf_level),
       caption = if (length(lacking) > 0L) paste("Not defined for some:", shorten(lacking))
     ) +
     ggplot2::theme(panel.spacing.x = ggplot2::unit(1.2, "lines"))
@@ -124,7 +122,7 @@ plot_chart <- function(about) {
   in_column <- rowSums(crossed * lower.tri(crossed))
   parts <- c("marginals", "agreement")
   tiles <- data.frame(
-    what = factor(rep(parts, each = length(same)), parts), left = c(left, left + in_row),
+    part = factor(rep(parts, each = length(same)), parts), left = c(left, left + in_row),
     bottom = c(bottom, bottom + in_column)
   )
   tiles$right <- tiles$left + c(wide, same)
@@ -139,7 +137,7 @@ plot_chart <- function(about) {
   ggplot2::ggplot(tiles) +
     diagonal(linetype = "dashed") +
     ggplot2::geom_rect(
-      mapped(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "what"),
+      mapped(xmin = "left", xmax = "right", ymin = "bottom", ymax = "top", fill = "part"),
       colour = "white", linewidth = 0.4
     ) +
     ggplot2::scale_fill_manual(
@@ -193,7 +191,7 @@ plot_panel_differences <- function(seen, level) {
     roomy_rows() +
     titled(
       "Differences of agreement on the same cases",
-      with_intervals(seen, level, "The first panel less the second, with"),
+      interval_subtitle(seen, level, "The first panel less the second, with"),
       "difference of agreement"
     )
 }

@@ -59,7 +59,7 @@ plot_scores <- function(object, max_units) {
     ), collapse = "\n"),
     y = "unit", rows = chosen, numbers = length(annotations) <= 20L && length(chosen) <= 40L,
     scale = share_scale("score", low = nearly_white), top = TRUE,
-    row_labels = stats::setNames(short_names(units[chosen]), chosen)
+    row_labels = setNames(short_names(units[chosen]), chosen)
   )
 }
 
@@ -101,9 +101,7 @@ autoplot.worker_flags <- function(object, ...) { # nolint: object_name.
     ggplot2::geom_point(
       mapped(size = "units", shape = if (fitted) "truth"), alpha = 0.75, show.legend = TRUE
     ) +
-    ggplot2::scale_colour_manual(
-      values = unname(plot_colours[c("main", "accent")]), name = NULL, drop = FALSE
-    ) +
+    colour_scale(c("main", "accent"), name = NULL, drop = FALSE) +
     ggplot2::scale_shape_manual(values = c(16, 17, 1), name = "known to be") +
     ggplot2::scale_size_area(max_size = 5, name = "units", breaks = size_breaks) +
     titled(

@@ -102,7 +102,7 @@ autoplot.draws_fit <- function(object, # nolint: object_name.
   check_dots_empty(...)
   type <- check_choice(type)
   known <- colnames(object$draws)
-  terms <- terms %||% utils::head(known[is_watched(object$terms)], 12L)
+  terms <- terms %||% head(known[is_watched(object$terms)], 12L)
   check_names_among(terms, known, "terms")
   table <- drawn_table(object, terms)
   switch(type,
@@ -140,7 +140,7 @@ facet_terms <- function(breaks = NULL) {
   list(
     ggplot2::facet_wrap("term", scales = "free_y", labeller = ggplot2::as_labeller(lines)),
     ggplot2::scale_x_continuous(
-      breaks = scales_of_share, labels = function(x) format(x, trim = TRUE, drop0trailing = TRUE)
+      breaks = share_breaks, labels = in_digits
     ),
     ggplot2::scale_y_continuous(breaks = breaks), room_between(20)
   )
@@ -148,20 +148,19 @@ facet_terms <- function(breaks = NULL) {
 
 # Densities of Beta priors; their peaks at 0 and 1 are cut off.
 prior_densities <- function(object, terms) {
-  of <- object$terms[match(terms, object$terms$term), ]
-  of <- drop_missing(of, "a")
-  at <- seq(0.005, 0.995, length.out = 200L)
-  of <- of[rep(seq_len(nrow(of)), each = 200L), ]
+  priors <- drop_missing(object$terms[match(terms, object$terms$term), ], "a")
+  priors <- priors[rep(seq_len(nrow(priors)), each = 200L), ]
+  value <- rep_len(seq(0.005, 0.995, length.out = 200L), nrow(priors))
   data.frame(
-    term = factor(of$term, terms), value = rep_len(at, nrow(of)),
-    density = stats::dbeta(rep_len(at, nrow(of)), of$a, of$total - of$a)
+    term = factor(priors$term, terms), value,
+    density = stats::dbeta(value, priors$a, priors$total - priors$a)
   )
 }
 
 draw_traces <- function(table) {
   picture(table, "iteration", "value", colour = "chain") +
     ggplot2::geom_line(linewidth = 0.2, alpha = 0.7) +
-    facet_terms(scales_of_share) +
+    facet_terms(share_breaks) +
     ggplot2::scale_colour_manual(values = category_colours(levels(table$chain))) +
     titled("Draws of each chain", x = "draw")
 }
@@ -180,9 +179,9 @@ draw_ranks <- function(table) {
 }
 
 draw_priors <- function(object, terms) {
-  of <- object$terms[match(terms, object$terms$term), ]
-  before <- lapply(middle_90, stats::qbeta, of$a, of$total - of$a)
-  table <- rbind(ends_of(stack_rows(before), terms, "prior"), ends_of_draws(object, terms))
+  priors <- object$terms[match(terms, object$terms$term), ]
+  before <- stack_rows(middle_90, stats::qbeta, priors$a, priors$total - priors$a)
+  table <- rbind(ends_of(before, terms, "prior"), ends_of_draws(object, terms))
   colours <- c(prior = plot_colours[["accent"]], posterior = plot_colours[["main"]])
   plot_medians(drop_missing(table, "low"), terms, colours, 0.5) +
     titled("Before and after the ratings were seen", "Medians and 90% intervals")
@@ -190,20 +189,21 @@ draw_priors <- function(object, terms) {
 
 middle_90 <- c(0.05, 0.5, 0.95)
 
-ends_of_draws <- function(fit, terms, of = "posterior") {
-  ends_of(apply(fit$draws[, terms, drop = FALSE], 2L, stats::quantile, middle_90), terms, of)
+ends_of_draws <- function(fit, terms, group = "posterior") {
+  ends_of(apply(fit$draws[, terms, drop = FALSE], 2L, stats::quantile, middle_90), terms, group)
 }
 
-# `ends`: rows with low, middle and high, a column per term. `of`: name of the distribution.
-ends_of <- function(ends, terms, of) {
-  data.frame(term = terms, of = of, low = ends[1L, ], middle = ends[2L, ], high = ends[3L, ])
+# `ends`: rows with low, middle and high, a column per term. `group`: name of the distribution,
+# model or design.
+ends_of <- function(ends, term, group) {
+  data.frame(term, group, low = ends[1L, ], middle = ends[2L, ], high = ends[3L, ])
 }
 
 # A line per term and name of `colours`; the first name is at the top.
 plot_medians <- function(table, terms, colours, width) {
   table$term <- factor(table$term, rev(terms))
-  table$of <- factor(table$of, rev(names(colours)))
-  picture(table, "middle", "term", colour = "of") +
+  table$group <- factor(table$group, rev(names(colours)))
+  picture(table, "middle", "term", colour = "group") +
     ggplot2::geom_pointrange(
       mapped(xmin = "low", xmax = "high"), position = ggplot2::position_dodge(width = width)
     ) +
@@ -221,7 +221,7 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
   check_dots_empty(...)
   if (check_choice(type) == "prior") return(autoplot.draws_fit(object$fit, "prior"))
   rows <- tidy(object, "pairs")
-  rows <- utils::head(rows[order(rows$p.value), ], 20L)
+  rows <- head(rows[order(rows$p.value), ], 20L)
   shares <- c("observed", "low", "high")
   rows[shares] <- lapply(rows[shares], `/`, rows$cases)
   rows$pair <- from_top(paste0(rows$rater1, "\n", rows$rater2))
@@ -240,7 +240,7 @@ autoplot.fit_check <- function(object, type = c("pairs", "prior"), ...) { # noli
 #' @rawNamespace S3method(ggplot2::autoplot,model_comparison)
 autoplot.model_comparison <- function(object, ...) { # nolint: object_name.
   check_dots_empty(...)
-  terms <- utils::head(object$terms$term, 20L)
+  terms <- head(object$terms$term, 20L)
   models <- object$models$model
   parts <- Map(ends_of_draws, object$fits[models], list(terms), models)
   plot_medians(stack_rows(unname(parts)), terms, category_colours(models), 0.6) +
@@ -265,10 +265,8 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
   abort_argument_if(length(known) == 0L, "object",
     "There are no probabilities to draw: all of them are {.code NA}.",
     i = "The fit they come from is not identified.")
-  probability <- probability[known, , drop = FALSE]
-  best <- max.col(probability, ties.method = "first")
-  order <- order(best, -probability[cbind(seq_along(best), best)])
-  shown <- order[spread(length(order), max_cases)]
+  best <- most_probable(probability[known, , drop = FALSE])
+  shown <- known[order(best$category, -best$probability)][spread(length(known), max_cases)]
   bars <- data.frame(
     column = seq_along(shown), probability = as.vector(probability[shown, ]),
     category = factor(rep(categories, each = length(shown)), categories)
@@ -279,7 +277,7 @@ autoplot.ground_truth <- function(object, max_cases = 150L, ...) { # nolint: obj
       position = ggplot2::position_stack(reverse = TRUE), show.legend = TRUE
     ) +
     category_fill(categories) +
-    case_axis(object$case[known][shown]) +
+    case_axis(object$case[shown]) +
     titled(
       "What the raters say about each case",
       choice_subtitle(length(shown), length(known), "case", "evenly spaced"),

@@ -43,8 +43,7 @@ plot.ratings_labels <- plot.ratings
 # raters, so all are kept.
 busiest <- function(x, most) {
   if (has_counts(x)) return(seq_along(x$raters))
-  ratings <- ratings_of_raters(x)
-  sort(utils::head(order(-ratings), most))
+  sort(head(order(-ratings_of_raters(x)), most))
 }
 
 plot_who_rated <- function(x, max_cases, max_raters) {
@@ -62,26 +61,24 @@ plot_who_rated <- function(x, max_cases, max_raters) {
     )
   )
   table <- as.data.frame(part)
-  table$column <- match(table$case, part$cases)
   if (has_counts(x)) {
+    table$column <- match(table$case, part$cases)
     return(picture(table, "column", fill = "rating") +
       ggplot2::geom_bar(
         position = ggplot2::position_stack(reverse = TRUE), width = 0.9, show.legend = TRUE
       ) +
       finish)
   }
-  answers <- as.data.frame(part, what = "systems")
+  columns <- c("case", "judge", "category")
+  tiles <- rbind(
+    setNames(table[c("case", "rater", "rating")], columns),
+    setNames(as.data.frame(part, what = "systems")[c("case", "system", "prediction")], columns)
+  )
+  tiles$role <- ifelse(tiles$judge %in% x$systems, "systems", "raters")
+  tiles$judge <- factor(tiles$judge, rev(c(part$raters, x$systems)))
   # Gaps between narrow tiles would look like missing ratings.
   gap <- if (length(cases) <= 60L) 0.92 else 1
-  slice <- repeat_slices(table$column, table$rater, gap)
-  judges <- c(part$raters, x$systems)
-  tiles <- data.frame(
-    column = c(slice$column, match(answers$case, part$cases)),
-    width = gap * c(slice$width, rep(1, nrow(answers))),
-    judge = factor(c(table$rater, answers$system), rev(judges)),
-    role = rep(c("raters", "systems"), c(nrow(table), nrow(answers))),
-    category = c(as.character(table$rating), as.character(answers$prediction))
-  )
+  tiles[c("column", "width")] <- repeat_slices(match(tiles$case, part$cases), tiles$judge, gap)
   named <- n_categories(x) > length(okabe_ito) && length(cases) <= 40L
   tiles$label <- substr(tiles$category, 1L, 3L)
   tiles$ink <- ink_on(category_colours(x$categories))[tiles$category]
@@ -111,12 +108,13 @@ case_axis <- function(cases) {
   )
 }
 
-# Repeated ratings of a case by a rater are next to each other within the column of the case.
-repeat_slices <- function(column, rater, width) {
-  cell <- interaction(column, rater, drop = TRUE)
+# Columns and widths of tiles. Repeated ratings of a case by a rater are next to each other within
+# the column of the case.
+repeat_slices <- function(column, judge, width) {
+  cell <- interaction(column, judge, drop = TRUE)
   total <- as.vector(table(cell)[cell])
   number <- stats::ave(seq_along(cell), cell, FUN = seq_along)
-  data.frame(column = column + width * ((number - 0.5) / total - 0.5), width = 1 / total)
+  data.frame(column = column + width * ((number - 0.5) / total - 0.5), width = width / total)
 }
 
 plot_agreement <- function(x, max_raters) {
@@ -126,9 +124,9 @@ plot_agreement <- function(x, max_raters) {
   raters <- if (!has_counts(x)) busiest(x, max_raters)
   pairs <- pairwise_agreement(x, raters)
   pairs$value <- pairs$agreement
-  fewer <- if (length(raters) < length(named_raters(x))) {
-    choice_subtitle(max_raters, n_raters(x), "rater", "those with most ratings")
-  }
+  fewer <- choice_subtitle(
+    length(raters), length(named_raters(x)), "rater", "those with most ratings"
+  )
   heat_map(
     pairs, unique(pairs$judge1),
     paste("Agreement of raters", if (n_systems(x) > 0L) "and systems"),

@@ -3,10 +3,9 @@
 
 plot_sensitivity <- function(object) {
   table <- tidy(object)
-  drawn <- !is.na(table$shared) & !is.na(table$independent) & !is.na(table$estimate)
-  if (!any(drawn)) no_sensitivity(object)
-  # Best system first.
-  systems <- table$system[drawn][order(-table$estimate[drawn])]
+  drawn <- drop_missing(table, c("shared", "independent", "estimate"))
+  if (nrow(drawn) == 0L) abort_no_range(object)
+  systems <- drawn$system[order(-drawn$estimate)] # best first
   of_systems <- function(rows) {
     rows <- rows[rows$system %in% systems, ]
     rows$system <- factor(rows$system, systems)
@@ -31,7 +30,7 @@ plot_sensitivity <- function(object) {
 }
 
 sensitivity_layers <- function(ends, marks, object, table) {
-  colours <- plot_colours[c("muted", "main", "muted", "accent")]
+  by_mark <- function(values) setNames(values, levels(marks$mark))
   list(
     if (!all(is.na(ends$low))) ggplot2::geom_ribbon(
       mapped(ymin = "low", ymax = "high"), fill = plot_colours[["low"]], alpha = 0.6
@@ -48,12 +47,8 @@ sensitivity_layers <- function(ends, marks, object, table) {
     ),
     upright_lines("low", "high", data = marks, alpha = 0.6),
     ggplot2::geom_point(mapped(colour = "mark", shape = "mark"), marks, size = 3),
-    ggplot2::scale_colour_manual(
-      values = stats::setNames(colours, levels(marks$mark)), name = "common"
-    ),
-    ggplot2::scale_shape_manual(
-      values = stats::setNames(c(16, 18, 15, 17), levels(marks$mark)), name = "common"
-    )
+    colour_scale(by_mark(c("muted", "main", "muted", "accent")), name = "common"),
+    ggplot2::scale_shape_manual(values = by_mark(c(16, 18, 15, 17)), name = "common")
   )
 }
 
@@ -85,42 +80,44 @@ sensitivity_marks <- function(object) {
   shares <- list(
     none = 0, typical = object$typical, all = 1, stated = if (stated) object$details$common
   )
-  own <- if (!is.null(object$gold)) {
+  estimated <- if (!is.null(object$gold)) {
     ""
   } else if (stated) {
     "stated"
   } else {
     common %||% if (on_the_line(object)) "all" else ""
   }
-  marks <- stack_rows(Map(function(mark, c) {
+  marked <- drop_null(shares)
+  marks <- stack_rows(Map(function(mark, common) {
+    known <- if (mark == estimated) 1 else NA
     data.frame(
-      system = table$system, mark = factor(mark, names(shares)), common = c,
-      value = table$independent - c * (table$independent - table$shared),
-      low = if (mark == own) table$conf.low else NA_real_,
-      high = if (mark == own) table$conf.high else NA_real_
+      system = table$system, mark = factor(mark, names(shares)), common,
+      value = table$independent - common * (table$independent - table$shared),
+      low = known * table$conf.low, high = known * table$conf.high
     )
-  }, names(shares)[lengths(shares) > 0L], shares[lengths(shares) > 0L]))
+  }, names(marked), marked))
   drop_missing(marks, "value")
 }
 
 sensitivity_subtitle <- function(object, ends, marks) {
-  level <- format(100 * object$options$conf_level)
+  interval <- interval_title(object$options$conf_level)
   paste0(
     "From independent errors (0%) to fully shared errors (100%); ratings cannot show which",
     if (!is.null(object$gold)) {
-      paste0("\nDashed, with its ", level, "% interval: what known cases measure")
+      paste0("\nDashed, with its ", interval, ": what known cases measure")
     } else if (!on_the_line(object)) {
       paste0("\nDashed: the ", method_of(object)$words)
     },
-    if (!all(is.na(marks$low))) paste0("\nBar: ", level, "% interval of the estimate"),
+    if (!all(is.na(marks$low))) paste0("\nBar: ", interval, " of the estimate"),
     if (!all(is.na(ends$low))) "; band: sampling error alone"
   )
 }
 
-no_sensitivity <- function(object) {
-  reason <- tidy(object)$reason[[1L]]
+abort_no_range <- function(object) {
+  table <- tidy(object)
+  reason <- table$reason[[1L]]
   abort_argument("object", "There is no range of dependence to draw.",
-    i = if (all(is.na(tidy(object)$estimate)) && !is.na(reason)) paste0("The estimate is
+    i = if (all(is.na(table$estimate)) && !is.na(reason)) paste0("The estimate is
         {.code NA}: ", verbatim(reason), ".") else "Method {.val {object$options$method}} has one
         with {.code interval = \"robust\"}; methods {.val average}, {.val joint} and {.val shared}
         always have.")
@@ -177,10 +174,10 @@ autoplot.shared_errors <- function(object, ...) { # nolint: object_name.
 
 plot_open_ranges <- function(object) {
   table <- tidy(object)
-  seen <- utils::head(drop_missing(table, "lowest"), most_pairs)
+  seen <- head(drop_missing(table, "lowest"), most_pairs)
   seen$pair <- from_top(paste(seen$rater1, "-", seen$rater2))
   picture(seen, y = "pair") +
-    ggplot2::geom_vline(xintercept = 0, colour = "grey35") +
+    zero_line() +
     range_lines() +
     ggplot2::scale_x_continuous(limits = c(-1, 1)) +
     titled(

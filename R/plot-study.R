@@ -25,7 +25,7 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
   rows$estimator <- factor(rows$estimator, estimators)
   points <- true_and_estimated(rows[!lacking, ])
   ends <- range(points$truth, points$estimate)
-  axis <- function(scale) scale(breaks = scales_of_share, labels = in_percent)
+  axis <- function(scale) scale(breaks = share_breaks, labels = in_percent)
   crowded <- nrow(points) / (nlevels(points$label) * length(estimators)) > 400
   picture(points, "truth", "estimate", colour = "measure") +
     diagonal() +
@@ -38,9 +38,7 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
     } else {
       facet_by(points, "label")
     }) +
-    ggplot2::scale_colour_manual(
-      values = unname(plot_colours[c("accent", "main")]), name = "true accuracy"
-    ) +
+    colour_scale(c("accent", "main"), name = "true accuracy") +
     ggplot2::scale_shape_manual(values = c(19, 1), name = "true accuracy") +
     ggplot2::guides(colour = ggplot2::guide_legend(override.aes = list(size = 2, alpha = 1))) +
     axis(ggplot2::scale_x_continuous) +
@@ -56,20 +54,20 @@ autoplot.simulation_study <- function(object, # nolint: object_name.
 }
 
 plot_performance <- function(object, estimators) {
-  found <- summary(object, by = c("design", "n", "estimator"))
-  found <- found[found$target == "expected" & found$estimator %in% estimators, ]
-  designs <- label_designs(found)
+  table <- summary(object, by = c("design", "n", "estimator"))
+  table <- table[table$target == "expected" & table$estimator %in% estimators, ]
+  designs <- label_designs(table)
   measures <- c(bias = "bias", rmse = "RMSE", coverage = "coverage")
-  rows <- stack_rows(names(measures), function(of) {
-    reach <- outer(2 * found[[paste0(of, "_mcse")]], -1:1)
-    ends <- ends_of(t(found[[of]] + reach), found$estimator, designs)
-    data.frame(ends, measure = factor(measures[[of]], measures))
+  rows <- stack_rows(names(measures), function(measure) {
+    reach <- outer(2 * table[[paste0(measure, "_mcse")]], -1:1)
+    ends <- ends_of(t(table[[measure]] + reach), table$estimator, designs)
+    data.frame(ends, measure = factor(measures[[measure]], measures))
   })
   colours <- category_colours(levels(designs))
   plot_medians(drop_missing(rows, "middle"), estimators, colours, 0.5) +
     ggplot2::facet_wrap("measure", scales = "free_x") +
     (if (nlevels(designs) == 1L) ggplot2::guides(colour = "none")) +
-    ggplot2::scale_x_continuous(breaks = scales_of_share) +
+    ggplot2::scale_x_continuous(breaks = share_breaks) +
     titled("Performance of estimators", "With two Monte Carlo standard errors either way") +
     room_between(14)
 }
@@ -83,10 +81,10 @@ label_designs <- function(rows) {
 # A point for each measure of truth.
 true_and_estimated <- function(rows) {
   measures <- c(expected = "expected", sample = "in the sample")
-  points <- stack_rows(names(measures), function(of) {
+  points <- stack_rows(names(measures), function(measure) {
     data.frame(
-      rows[c("label", "estimator", "estimate")], truth = rows[[of]],
-      measure = factor(measures[[of]], measures)
+      rows[c("label", "estimator", "estimate")], truth = rows[[measure]],
+      measure = factor(measures[[measure]], measures)
     )
   })
   drop_missing(points, "truth")
@@ -173,12 +171,10 @@ plan_picture <- function(curve, target, name = NULL, below = NULL, limits = c(0,
 
 plan_subtitle <- function(settings) {
   paste0(
-    if (!is.na(settings$chance_kappa)) {
-      paste0(
-        "Rater accuracy ", decimals(settings$rater_accuracy, 2L), " (chance kappa ",
-        decimals(settings$chance_kappa, 2L), "), "
-      )
-    },
+    if (!is.na(settings$chance_kappa)) sprintf(
+      "Rater accuracy %s (chance kappa %s), ", decimals(settings$rater_accuracy, 2L),
+      decimals(settings$chance_kappa, 2L)
+    ),
     count_noun(settings$categories, "category", "categories"),
     "; ", number(settings$runs), " panels a point"
   )
@@ -204,10 +200,8 @@ autoplot.gold_plan <- function(object, ...) { # nolint: object_name.
   plan_picture(points(tidy(object, "curve")), glance(object)$half_width) +
     ggplot2::geom_point(data = points(tidy(object)), na.rm = TRUE, size = 2) +
     ggplot2::facet_wrap("system") +
-    ggplot2::scale_colour_manual(
-      values = stats::setNames(
-        plot_colours[c("muted", "accent", "main")], c("gold alone", "corrected", "combined")
-      ), name = NULL
+    colour_scale(
+      c("gold alone" = "muted", corrected = "accent", combined = "main"), name = NULL
     ) +
     titled("Half-width of intervals", schema_of(object)$caption, "gold cases", "half-width")
 }
@@ -285,8 +279,8 @@ plot_p_values <- function(rows, alpha) {
 plot_excess <- function(rows, label, odd, title, x, y) {
   rows$label <- label
   rows$odd <- odd
-  off <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
-  named <- rows[if (any(odd)) odd else rank(-off, ties.method = "first") <= 3L, ]
+  deviation <- abs(rows$observed - rows$expected) / sqrt(pmax(rows$expected, 1e-12))
+  named <- rows[if (any(odd)) odd else rank(-deviation, ties.method = "first") <= 3L, ]
   ends <- range(rows$observed, rows$expected)
   ends <- ends + c(-1, 1) * max(diff(ends), 0.02) * 0.12 # space for the labels
   many <- nrow(rows) > 200L

@@ -2,44 +2,39 @@
 
 say_sentences.system_comparison <- function(x) { # nolint: object_name, object_length.
   table <- better_first(tidy(x))
-  one <- table$system1
-  two <- table$system2
+  system1 <- table$system1
+  system2 <- table$system2
   first <- surely_better(x, table) %in% TRUE
   second <- surely_better(x, table, "system2") %in% TRUE
   open <- !first & !second
   level <- x$options$conf_level
+  # The first of each pair has the higher accuracy.
   claimed <- if (is.null(x$options$metric)) {
-    # The first of each pair has the higher accuracy.
-    ends <- sprintf(
-      " (%s %s to %s)", interval_title(level), points(table$conf.low), points(table$conf.high)
-    )
     sprintf(
-      "%s %s more accurate than %s by %s%s", one,
-      ifelse(first, "is", "looks"), two, points_words(table$estimate),
-      ifelse(is.na(table$conf.low), "", ends)
+      "%s %s more accurate than %s by %s%s", system1, ifelse(first, "is", "looks"), system2,
+      points_words(table$estimate), interval_words(table, level, points)
     )
   } else {
     sprintf(
-      "the %s of %s less that of %s is estimated at %s%s", compared_metric(x), one, two,
+      "the %s of %s less that of %s is estimated at %s%s", compared_metric(x), system1, system2,
       estimate_words(table, level, decimals),
-      ifelse(open, "", paste0("; ", ifelse(first, one, two), " is the better one"))
+      ifelse(open, "", paste0("; ", ifelse(first, system1, system2), " is the better one"))
     )
   }
-  undecided <- "; the interval includes no difference, so which is better remains open"
-  unknown <- sprintf(
-    paste("; ratings do not show which of the two is better: by the model %s,",
-      "by counting votes %s or both"), one, two
+  unknown <- fill(
+    "; ratings do not show which of the two is better: by the model %s, by counting votes %s or
+    both", system1, system2
   )
   sentences <- ifelse(
     is.na(table$estimate),
-    sprintf("These data do not say whether %s or %s is better.", one, two),
+    sprintf("These data do not say whether %s or %s is better.", system1, system2),
     sprintf(
       "On the same %s, %s%s%s.", cases_words(table$n), claimed,
-      ifelse(open & !is.na(table$conf.low), undecided, ""),
+      ifelse(open & !is.na(table$conf.low), order_is_open, ""),
       ifelse(table$order_known %in% FALSE, unknown, "")
     )
   )
-  pair <- paste(one, "-", two)
+  pair <- paste(system1, "-", system2)
   best <- if (!is.na(glance(x)$best)) paste0(format(x), ".")
   of_all <- c(
     if (nrow(table) > 1L && !x$options$simultaneous) "All of these intervals hold at once.",
@@ -48,14 +43,16 @@ say_sentences.system_comparison <- function(x) { # nolint: object_name, object_l
   sentence_table(
     c(pair, rep(NA, length(best))), c(sentences, best),
     c(
-      sprintf("%s is better than %s.", one, two)[open],
-      sprintf("%s and %s are equally good.", one, two)[open], of_all
+      sprintf("%s is better than %s.", system1, system2)[open],
+      sprintf("%s and %s are equally good.", system1, system2)[open], of_all
     ),
     c(pair[open], pair[open], rep(NA, length(of_all)))
   )
 }
 
-# Without the sign of a zero.
+order_is_open <- "; the interval includes no difference, so which is better remains open"
+
+# Percentage points, without the sign of a zero.
 points <- function(share) decimals(round(100 * share) + 0, 0L)
 
 points_words <- function(share) {
@@ -71,11 +68,10 @@ say_sentences.group_comparison <- function(x) { # nolint: object_name.
   may <- ifelse(
     is.na(table$conf.low),
     sprintf("These data do not show whether %s: %s.", more, table$reason),
-    sprintf("On %s, %s, by %s (%s %s to %s)%s.", cases_words(table$n),
-      more, points_words(table$estimate), interval_title(x$options$conf_level),
-      points(table$conf.low),
-      points(table$conf.high), ifelse(open,
-        "; the interval includes no difference, so which is better remains open", ""))
+    sprintf(
+      "On %s, %s, by %s%s%s.", cases_words(table$n), more, points_words(table$estimate),
+      interval_words(table, x$options$conf_level, points), ifelse(open, order_is_open, "")
+    )
   )
   not <- c(
     paste0(more, ".")[open],
@@ -163,29 +159,29 @@ say_draws <- function(fit, checks = NULL) {
 
 prior_sentence <- function(fit) {
   rates <- fit$prior$text$base_rates
-  of <- rlang::names2(rates)
+  populations <- names2(rates)
   rows <- fit$prior$text$raters
-  two <- n_categories(fit$x) == 2L
+  binary <- n_categories(fit$x) == 2L
   laws <- vapply(rows, function(law) {
     several <- length(law) > 1L
-    if (several && two) law <- paste(c("specificity", "sensitivity"), law)
-    paste0(if (several && !two) "rows ", toString(law))
+    if (several && binary) law <- paste(c("specificity", "sensitivity"), law)
+    paste0(if (several && !binary) "rows ", toString(law))
   }, "")
   same <- length(unique(rows)) == 1L && length(rows) > 2L
   of_raters <- if (same) paste("all raters", laws[[1L]]) else paste(names(rows), laws)
   more <- length(of_raters) - 8L
   paste(c(
-    paste0("base rates", ifelse(of == "", "", " of "), of, " ", rates),
-    utils::head(of_raters, 8L), if (more > 0L) paste("and", more, "more raters")
+    paste0("base rates", ifelse(populations == "", "", " of "), populations, " ", rates),
+    head(of_raters, 8L), if (more > 0L) paste("and", more, "more raters")
   ), collapse = "; ")
 }
 
 shift_sentence <- function(checks) {
   shifts <- checks$sensitivity
   if (NROW(shifts) == 0L) return("What other priors would say was not examined: see check_fit().")
-  worst <- vapply(split(shifts, factor(shifts$prior, unique(shifts$prior))), function(of) {
-    at <- which.max(abs(of$shift))
-    paste(decimals(of$shift[[at]], 2L), "of", of$term[[at]])
+  worst <- vapply(split(shifts, in_order(shifts$prior)), function(rows) {
+    row <- rows[which.max(abs(rows$shift)), ]
+    paste(decimals(row$shift, 2L), "of", row$term)
   }, "")
   fill(
     "With other priors (%s) the largest shift of a mean, in posterior standard deviations, was %s.",

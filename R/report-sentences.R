@@ -40,7 +40,7 @@ may_say <- function(x, what = c("sentences", "methods")) {
         or {.fun agreement}.", not = x,
     i = if (inherits(x, fits)) "{.code may_say(x, \"methods\")} describes this fit." else
       "For example {.code may_say(estimate_accuracy(x))}.")
-  if (what == "methods") return(with_references(say_methods(x)))
+  if (what == "methods") return(add_references(say_methods(x)))
   say_sentences(x)
 }
 
@@ -58,7 +58,7 @@ say_sentences <- function(x) UseMethod("say_sentences")
 # A paragraph. It cites works by the names of `references`, or in full.
 say_methods <- function(x) UseMethod("say_methods")
 
-with_references <- function(words) {
+add_references <- function(words) {
   c(words, unname(references[vapply(names(references), grepl, NA, x = words, fixed = TRUE)]))
 }
 
@@ -108,12 +108,13 @@ fill <- function(words, ...) sprintf(gsub("\\s+", " ", words), ...)
 only_if <- function(so, words) if (isTRUE(so)) words else ""
 
 # A table of the sentences that the result supports (`may`), then of those that it does not (`not`).
-sentence_table <- function(system, may, not, of = rep(NA, length(not))) {
-  said <- columns_tibble(
-    system = c(system, of), may = rep(c(TRUE, FALSE), c(length(may), length(not))),
+# They are about `system` and `not_system`.
+sentence_table <- function(system, may, not, not_system = rep(NA, length(not))) {
+  sentences <- columns_tibble(
+    system = c(system, not_system), may = rep(c(TRUE, FALSE), c(length(may), length(not))),
     sentence = c(may, not)
   )
-  structure(said, class = c("said_sentences", class(said)))
+  structure(sentences, class = c("said_sentences", class(sentences)))
 }
 
 # Titles start with a small letter unless they contain a name.
@@ -127,10 +128,9 @@ in_sentence <- function(titles) {
 say_sentences.accuracy_estimate <- function(x) {
   table <- tidy(x)
   known <- !is.na(table$estimate)
-  gold <- cases_of_known_truth(x)
-  all_known <- gold == sum(pattern_weights(x$fit$x))
+  all_known <- knows_all_truths(x)
   constant <- table$system %in% x$fit$x$constant
-  what <- ifelse(constant, "pass rate", "accuracy")
+  quantity <- ifelse(constant, "pass rate", "accuracy")
   range <- if (inherits(x$fit, "judge_fit")) {
     paste(" It is assumed that", calibration_assumption(x$fit))
   } else if (rests_on_machines(x)) {
@@ -146,24 +146,26 @@ say_sentences.accuracy_estimate <- function(x) {
       on_cases(x, table$n), table$system, format(x),
       ifelse(all_known | rests_on_gold(x), "", range)
     ),
-    sprintf("The %s of %s is not identified from these ratings: %s.", what, table$system,
+    sprintf("The %s of %s is not identified from these ratings: %s.", quantity, table$system,
       table$reason)
   )
   exact <- ifelse(constant, "passes in exactly %s of the cases.", "is %s accurate.")
   poor <- ifelse(constant, "always fails.", "is no better than chance.")
-  of_each <- paste(
+  of_systems <- paste(
     table$system, ifelse(known, sprintf(exact, whole_percent(table$estimate)), poor)
   )
-  whole <- only_if(gold > 0L, " of all cases")
   of_all <- c(
-    if (!all_known) sprintf("The systems were validated against the truth%s.", whole),
+    if (!all_known) paste0(
+      "The systems were validated against the truth",
+      only_if(cases_of_known_truth(x) > 0L, " of all cases"), "."
+    ),
     if (nrow(table) > 1L) "The system with the highest number is the best one.",
-    sprintf("The same %s holds for other cases.", what[[1L]])
+    sprintf("The same %s holds for other cases.", quantity[[1L]])
   )
   raw <- raw_pass_rate(x)
   of_rater <- sprintf("%s passes in %s of the cases, because %s said so.", names(raw),
     whole_percent(raw), rep(x$fit$x$raters, length(raw)))
-  sentence_table(table$system, may, c(of_each, of_rater, of_all),
+  sentence_table(table$system, may, c(of_systems, of_rater, of_all),
     c(table$system, names(raw), rep(NA, length(of_all))))
 }
 
@@ -183,6 +185,10 @@ cases_of_known_truth <- function(estimate) {
   fit <- estimate$fit
   if (!is.null(estimate$gold)) return(count_gold(estimate))
   sum(known_patterns(fit) * pattern_weights(fit$x))
+}
+
+knows_all_truths <- function(estimate) {
+  cases_of_known_truth(estimate) == sum(pattern_weights(estimate$fit$x))
 }
 
 truth_words <- function(estimate) {
@@ -238,28 +244,26 @@ say_methods.accuracy_estimate <- function(x) {
 # ---- Metrics -------------------------------------------------------------------------------------
 
 say_sentences.metric_estimate <- function(x) {
-  one <- x$estimates[[1L]]
-  table <- shown_metrics(x$table, one, x$plan)
+  estimate <- x$estimates[[1L]]
+  table <- shown_metrics(x$table, estimate, x$plan)
   titles <- in_sentence(vapply(x$plan$records, `[[`, "", "title")[table$metric])
   titles[table$metric == passes] <- "pass rate"
   if_any <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
-  what <- paste0(
+  quantity <- paste0(
     "the ", titles, if_any(average_words(table$average), " (%s average)"),
     if_any(table$category, " for %s"), " of ", table$system,
     if (x$options$grouped) paste0(" in group ", table$group)
   )
   may <- ifelse(
     is.na(table$estimate),
-    sprintf("These ratings do not say what %s is (%s).", what, table$reason),
+    sprintf("These ratings do not say what %s is (%s).", quantity, table$reason),
     sprintf(
-      "%s, %s is estimated at %s.", on_cases(one, table$n), what,
+      "%s, %s is estimated at %s.", on_cases(estimate, table$n), quantity,
       estimate_words(table, x$options$conf_level, decimals)
     )
   )
   not <- c(
-    if (cases_of_known_truth(one) < sum(pattern_weights(one$fit$x))) {
-      "These metrics were measured against the truth."
-    },
+    if (!knows_all_truths(estimate)) "These metrics were measured against the truth.",
     "The same holds where categories are more or less frequent than in these cases.",
     if (length(unique(stats::na.omit(table$category))) > 1L) {
       "The category with the lowest number is the one that the system knows least."
@@ -290,7 +294,7 @@ say_methods.metric_estimate <- function(x) {
 say_sentences.agreement <- function(x) {
   about <- attr(x, "about")
   title <- in_sentence(measure_titles(x$measure, about$scale_name)[as.character(x$measure)])
-  who <- if (about$pairwise) paste(x$rater1, "and", x$rater2) else
+  raters <- if (about$pairwise) paste(x$rater1, "and", x$rater2) else
     vapply(about$views[unlist(x[part_column(x)]) %||% 1L], function(view) {
       count_noun(view$judges, "rater")
     }, "")
@@ -298,7 +302,7 @@ say_sentences.agreement <- function(x) {
     "; with probability %s it is \"%s\" or better", format(about$conf_level), x$benchmark
   )
   may <- sprintf(
-    "%sOn %s, %s of %s%s is %s%s.", part_words(x), cases_words(x$n), title, who,
+    "%sOn %s, %s of %s%s is %s%s.", part_words(x), cases_words(x$n), title, raters,
     if (about$by_category) paste0(" for ", x$category) else "",
     estimate_words(x, about$conf_level, function(value) decimals(value, 2L)),
     ifelse(is.na(x$benchmark) | x$benchmark == "poor", "", benchmark)

@@ -47,9 +47,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
   check_given()
   check_dots_empty(..., .but = c("by", "known_raters"))
   more <- rlang::enquos(...)
-  known_raters <- if (!is.null(more$known_raters)) rlang::eval_tidy(more$known_raters)
+  known_raters <- rlang::eval_tidy(more$known_raters)
   variables <- if (is_variables(x)) x else list(x)
-  column <- if (is_variables(x)) "variable" else ""
   checked <- function(x) {
     check_ratings(x)
     abort_if(n_systems(x) == 0L, "system", "A report of accuracy needs systems.",
@@ -66,8 +65,8 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     x
   }
   x <- Map(function(x, name) {
-    in_part(name, column, checked(x))
-  }, variables, rlang::names2(variables))
+    in_part(if (nzchar(name)) name, checked(x))
+  }, variables, names2(variables))
   by <- lapply(x, by_of_cases, by = more$by %||% rlang::quo(NULL))
   format <- report_format(file)
   check_string(title, "title")
@@ -82,9 +81,10 @@ accuracy_report <- function(x, file = "accuracy-report.html", ...,
     "rmarkdown", "templates", "accuracy-report", "skeleton", "skeleton.Rmd", package = "fallible"
   )
   page <- file.path(folder, "report.Rmd")
-  title <- paste0("title: ", encodeString(escape_markdown(title), quote = "\""))
   text <- readLines(skeleton, encoding = "UTF-8")
-  text <- replace(text, startsWith(text, "title: "), title)
+  text[startsWith(text, "title: ")] <- paste(
+    "title:", encodeString(escape_markdown(title), quote = "\"")
+  )
   writeLines(repeat_sections(text, names(x)), page, useBytes = TRUE)
   withr::local_options(knitr.duplicate.label = "allow") # reports may be nested
   judges <- judges %||% (panel_kind(x[[1L]]) == "machines")
@@ -104,11 +104,11 @@ repeat_sections <- function(text, variables) {
   if (is.null(variables)) return(text)
   marks <- grep("^<!-- sections", text)
   sections <- text[marks[[1L]]:marks[[2L]]]
-  each <- lapply(seq_along(variables), function(i) {
+  repeated <- lapply(seq_along(variables), function(i) {
     c("", paste("#", escape_markdown(variables[[i]])), "", "```{r, include = FALSE}",
       paste("variable <-", i), "```", "", sections)
   })
-  c(text[seq_len(marks[[1L]] - 1L)], unlist(each), text[-seq_len(marks[[2L]])])
+  c(text[seq_len(marks[[1L]] - 1L)], unlist(repeated), text[-seq_len(marks[[2L]])])
 }
 
 put_report <- function(made, file) {
@@ -190,19 +190,21 @@ disputed_cases <- function(x, most = 15L) {
   labels <- suppressWarnings(finish_labels(labels_of(x)), classes = "fallible_warning")
   best <- most_probable(labels$posterior[pattern_of_case(labels$x), , drop = FALSE])
   at <- order(best$probability, share)
-  at <- utils::head(at[share[at] < 1], most)
-  answers <- as.data.frame(all_answers(x)[pattern_of_case(x)[at], , drop = FALSE])
-  answers[] <- lapply(answers, function(code) x$categories[code])
+  at <- head(at[share[at] < 1], most)
+  raters <- raters_with_one_answer(x)
+  codes <- if (is.null(raters)) pattern_answers(x) else answers_by_pattern(x)
+  codes <- split_columns(codes[pattern_of_case(x)[at], , drop = FALSE], c(raters, x$systems))
+  answers <- lapply(codes, function(code) x$categories[replace(code, code == 0L, NA)])
   # Votes such as "yes: 3, no: 2", the most frequent category first.
   votes <- vapply(at, function(case) {
-    of <- sort(n[case, n[case, ] > 0], decreasing = TRUE)
-    toString(paste0(names(of), ": ", of))
+    counts <- sort(n[case, n[case, ] > 0], decreasing = TRUE)
+    toString(paste0(names(counts), ": ", counts))
   }, "")
   labels <- list(
     case = x$cases[at], .fitted = category_factor(best$category[at], x),
     .probability = best$probability[at], .votes = votes
   )
-  tibble::new_tibble(c(labels, as.list(answers)), nrow = length(at), class = "disputed_cases")
+  tibble::new_tibble(c(labels, answers), nrow = length(at), class = "disputed_cases")
 }
 
 #' @rdname disputed_cases
@@ -211,8 +213,7 @@ disputed_cases <- function(x, most = 15L) {
 print.disputed_cases <- function(x, ...) {
   answers <- setdiff(names(x), c("case", ".fitted", ".probability", ".votes"))
   hidden <- if (length(answers) > 8L) answers
-  shown <- lapply(x, identity)[setdiff(names(x), hidden)]
-  print(tibble::new_tibble(shown, nrow = nrow(x)), ...)
+  print(plain_tibble(x)[setdiff(names(x), hidden)], ...)
   if (length(hidden) > 0L) cat_lines(paste("Not shown: the answers of", shorten(hidden)))
   invisible(x)
 }

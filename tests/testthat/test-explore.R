@@ -178,9 +178,9 @@ test_that("a picture is no wider than a screen", {
 test_that("who rates is asked on the page, and only by the choices that it offers", {
   needs_shiny()
   x <- quiet(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case))
-  expect_identical(of_kind(x, NULL), x)
-  expect_identical(of_kind(x, "tool")$rater_kind, "tool")
-  expect_error(of_kind(x, "robot"), class = "fallible_error_page")
+  expect_identical(set_kind(x, NULL), x)
+  expect_identical(set_kind(x, "tool")$rater_kind, "tool")
+  expect_error(set_kind(x, "robot"), class = "fallible_error_page")
   shiny::testServer(explore_server(x), {
     session$setInputs(kind = "model")
     expect_identical(panel_kind(chosen()), "machines")

@@ -18,17 +18,17 @@ test_that("what C++ throws is an error of the package", {
   thrown <- function(class) {
     stop(structure(class = c(class, "C++Error", "error", "condition"), list(message = "a {b}")))
   }
-  expect_error(of_core(thrown("std::bad_alloc")), "a \\{b\\}", class = "fallible_error_memory")
-  expect_error(of_core(thrown("std::length_error")), class = "fallible_error_memory")
-  expect_error(of_core(thrown("std::range_error")), class = "fallible_error_core")
+  expect_error(call_core(thrown("std::bad_alloc")), "a \\{b\\}", class = "fallible_error_memory")
+  expect_error(call_core(thrown("std::length_error")), class = "fallible_error_memory")
+  expect_error(call_core(thrown("std::range_error")), class = "fallible_error_core")
   expect_error(core_crowd_units(list()), class = "fallible_error_core")
-  expect_error(of_core(stop("R")), class = "simpleError")
-  expect_identical(of_core(3), 3)
+  expect_error(call_core(stop("R")), class = "simpleError")
+  expect_identical(call_core(3), 3)
 })
 
 test_that("every function of the core is called so", {
   namespace <- asNamespace("fallible")
-  expect_match(deparse(get(".Call", namespace)), "of_core(base::.Call", fixed = TRUE, all = FALSE)
+  expect_match(deparse(get(".Call", namespace)), "call_core(base::.Call", fixed = TRUE, all = FALSE)
   x <- simulate_ratings(rater_design(rep(0.7, 3), 0.8, 2, 20))
   unknown <- list(method = "sharde", known = nothing_known)
   expect_error(core_estimator(x$patterns, pattern_weights(x), unknown, no_tick), "sharde",

@@ -222,7 +222,8 @@ test_that("a theme that was set is kept, and texts are wrapped", {
   ggplot2::theme_set(old)
   ours <- ggplot2::autoplot(lehner_ratings(), "agreement")
   expect_identical(ours$theme$text$size, 11)
-  long <- ours + ggplot2::labs(subtitle = strrep("word ", 40), caption = NULL) + wrapped_texts()
+  subtitle <- strrep("word ", 40)
+  long <- ours + ggplot2::labs(subtitle = subtitle, caption = NULL) + fallible_look(FALSE)
   expect_lte(max(nchar(strsplit(long$labels$subtitle, "\n", fixed = TRUE)[[1]])), 88L)
 })
 
@@ -261,7 +262,7 @@ test_that("the performance of estimators is that of summary(), with Monte Carlo 
   found <- found[found$target == "expected", ]
   for (measure in c("bias", "coverage")) {
     rows <- drawn[drawn$measure == measure, ]
-    at <- match(paste(rows$term, rows$of), paste(found$estimator, found$design))
+    at <- match(paste(rows$term, rows$group), paste(found$estimator, found$design))
     expect_equal(rows$middle, found[[measure]][at])
     expect_equal(rows$high - rows$low, 4 * found[[paste0(measure, "_mcse")]][at])
   }
@@ -281,4 +282,19 @@ test_that("axes of shares cover 30 points or more, and end at 0 and 1", {
   expect_equal(no_narrower(c(0.95, 1)), c(0.7, 1))
   expect_equal(no_narrower(c(0.2, 0.9)), c(0.2, 0.9))
   expect_equal(no_narrower(NULL), 0:1)
+})
+
+test_that("metrics that are ratios have a log axis, and known truth is not called estimated", {
+  skip_if_not_installed("ggplot2")
+  set.seed(1)
+  x <- simulate_ratings(rater_design(c(0.8, 0.75, 0.7), c(s = 0.85), categories = 2, n = 100))
+  estimate <- estimate_accuracy(fit_raters(x, known_truth = truth(x)), interval = "none")
+  drawn_values <- function(plot) ggplot2::ggplot_build(plot)$data[[2L]]$x
+  ratios <- estimate_metrics(estimate, c("lr_positive", "dor"))
+  plot <- ggplot2::autoplot(ratios)
+  expect_identical(plot$labels$subtitle, "The truth of all cases is known")
+  expect_setequal(round(drawn_values(plot), 8), round(log10(tidy(ratios)$estimate), 8))
+  mixed <- estimate_metrics(estimate, c("lr_positive", "recall"))
+  drawn <- drawn_values(ggplot2::autoplot(mixed))
+  expect_setequal(round(drawn, 8), round(tidy(mixed)$estimate, 8))
 })
