@@ -13,6 +13,9 @@
 #include "core/model/reading.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace glue {
 
 LatentModel latent_model(const List& x) {
