@@ -36,34 +36,40 @@ split_chains <- function(x) {
   cbind(utils::head(x, half), utils::tail(x, half, keepnums = FALSE))
 }
 
-# Normal scores of average ranks over all draws.
+# Normal scores of average ranks over all draws. rank() would sort much more slowly.
 z_scale <- function(x) {
-  rank <- rank(as.vector(x), ties.method = "average")
-  array(stats::qnorm((rank - 3 / 8) / (length(x) + 1 / 4)), dim(x))
+  sorted <- order(x, method = "radix")
+  first <- which(c(TRUE, diff(x[sorted]) > 0))
+  times <- diff(c(first, length(x) + 1L))
+  x[sorted] <- rep(stats::qnorm((first + (times - 1) / 2 - 3 / 8) / (length(x) + 1 / 4)), times)
+  x
 }
 
 plain_rhat <- function(x) {
   n <- nrow(x)
   means <- colMeans(x)
-  within <- mean(apply(x, 2L, stats::var))
+  within <- sum((x - rep(means, each = n))^2) / (n - 1) / ncol(x)
   sqrt((n * stats::var(means) / within + n - 1) / n)
 }
 
-# Columns: autocovariances of lags 0, 1, ... of a chain, divided by its length.
-autocovariance <- function(x) {
+# Autocovariances of lags 0, 1, ... with divisor n, averaged over chains. The power spectrum of two
+# chains, as real and imaginary part of one sequence, has the sum of their autocovariances as real
+# part. The number of chains is even, see split_chains().
+mean_autocovariance <- function(x) {
   n <- nrow(x)
   size <- stats::nextn(2L * n)
-  apply(x, 2L, function(chain) {
-    padded <- c(chain - mean(chain), rep(0, size - n))
-    Re(stats::fft(Mod(stats::fft(padded))^2, inverse = TRUE))[seq_len(n)] / size / n
-  })
+  padded <- rbind(x - rep(colMeans(x), each = n), matrix(0, size - n, ncol(x)))
+  odd <- seq.int(1L, ncol(x), 2L)
+  spectrum <- stats::mvfft(padded[, odd, drop = FALSE] + 1i * padded[, -odd, drop = FALSE])
+  power <- rowSums(Re(spectrum)^2 + Im(spectrum)^2)
+  Re(stats::fft(power, inverse = TRUE))[seq_len(n)] / size / n / ncol(x)
 }
 
 plain_ess <- function(x) {
   n <- nrow(x)
   all <- length(x)
   if (n < 3L || max(x) - min(x) < 1e-300) return(NA_real_)
-  covariance <- rowMeans(autocovariance(x))
+  covariance <- mean_autocovariance(x)
   within <- covariance[[1L]] * n / (n - 1)
   total <- within * (n - 1) / n + if (ncol(x) > 1L) stats::var(colMeans(x)) else 0
   rho <- 1 - (within - covariance) / total

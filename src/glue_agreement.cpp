@@ -4,6 +4,9 @@
 #include "core/agreement/agreement.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace {
 
 // Fields of `selection`: rater and system (judge of each, 0 for none), judges, category (new

@@ -6,6 +6,9 @@
 #include "core/model/algebraic.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace {
 
 Tallies tallies(const List& patterns, const NumericVector& weight) {

@@ -2,6 +2,9 @@
 #include "core/accuracy/bounds.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace {
 
 List ranges(const std::vector<fallible::Range>& x) {

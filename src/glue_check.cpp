@@ -5,6 +5,9 @@
 #include "core/model/identified.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace {
 
 LatentRows joined_rows(const List& patterns, const NumericVector& weight, int system) {

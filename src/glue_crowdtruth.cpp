@@ -3,6 +3,9 @@
 #include "core/crowdtruth/crowdtruth.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace {
 
 Judgements judgements(const List& x) {

@@ -11,6 +11,9 @@
 #include "core/accuracy/robust.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace glue {
 
 EstimatorOptions estimator_options(const List& setup) {
@@ -149,16 +152,19 @@ List core_estimate(SEXP pointer) {
   List systems;
   for (std::size_t s = 0; s < of.systems().size(); ++s) {
     const SystemEstimate& system = of.systems()[s];
+    const AlgebraParts algebra =
+        system.algebra.value_or(AlgebraParts{not_a_number, not_a_number, not_a_number, {}});
+    const AverageParts average = system.average.value_or(AverageParts());
     systems.push_back(List::create(
-        _["estimate"] = system.estimate, _["cases"] = system.cases,
-        _["uninformative"] = system.uninformative, _["mean_posterior"] = system.mean_posterior,
-        _["bins"] = bin_table(system.bins), _["independent"] = system.independent,
-        _["shared"] = system.shared, _["dependence_weight"] = system.dependence,
-        _["typical"] = system.typical, _["std.error"] = system.std_error,
-        _["rater_error"] = system.rater_error,
-        _["independence_weight"] = system.independence_weight,
-        _["independent_counts"] = system.independent_counts,
-        _["shared_counts"] = system.shared_counts, _["members"] = member_table(system.members),
+        _["estimate"] = system.estimate, _["cases"] = algebra.cases,
+        _["uninformative"] = algebra.uninformative, _["mean_posterior"] = algebra.mean_posterior,
+        _["bins"] = bin_table(algebra.bins), _["independent"] = average.independent,
+        _["shared"] = average.shared, _["dependence_weight"] = average.dependence,
+        _["typical"] = average.typical, _["std.error"] = average.std_error,
+        _["rater_error"] = average.rater_error,
+        _["independence_weight"] = average.independence_weight,
+        _["independent_counts"] = average.independent_counts,
+        _["shared_counts"] = average.shared_counts, _["members"] = member_table(average.members),
         _["posterior"] = glue::by_row(of.posterior(static_cast<int>(s)), categories)));
   }
   return List::create(_["systems"] = systems, _["identified"] = of.identified(),

@@ -3,6 +3,9 @@
 
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace glue {
 
 namespace {

@@ -13,6 +13,9 @@
 #include "core/model/reading.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace glue {
 
 LatentModel latent_model(const List& x) {
@@ -80,9 +83,9 @@ namespace {
 
 // Patterns x categories. Patterns without ratings have the base rates.
 NumericMatrix posterior_of_patterns(const LatentClass& latent, const Eigen::VectorXd& x) {
-  const Reading reading(latent, x);
-  return glue::by_row(by_pattern(latent.rows, latent.posterior(x), reading.population_rates()),
-                      latent.categories);
+  const Reading reading(latent.layout, x);
+  return glue::by_row(by_pattern(latent.layout.rows, latent.posterior(x), reading.population_rates()),
+                      latent.layout.categories);
 }
 
 // A latent class model of the raters, together with the rows of ratings that it refers to.
@@ -103,10 +106,10 @@ struct RatedClass {
 
 // The parts of a fit that R receives.
 List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJudges& identified) {
-  const LatentRows& rows = latent.rows;
+  const LatentRows& rows = latent.layout.rows;
   const int N = rows.categories;
-  const Law law(latent, top.x);
-  const Reading reading(latent, top.x);
+  const Law law(latent.layout, top.x);
+  const Reading reading(latent.layout, top.x);
   const Naturals naturals = reading.naturals();
   NumericVector confusion(Dimension(rows.judges, N, N));
   for (int u = 0; u < rows.judges; ++u) {
@@ -118,7 +121,7 @@ List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJ
   return List::create(
       _["theta"] = top.x, _["log_likelihood"] = top.log_likelihood, _["log_posterior"] = top.value,
       _["iterations"] = top.iterations, _["converged"] = top.converged,
-      _["parameters"] = latent.free_parameters(), _["identified"] = identified.model,
+      _["parameters"] = latent.layout.free_parameters(), _["identified"] = identified.model,
       _["informed"] = LogicalVector(identified.judge.begin(), identified.judge.end()),
       _["base_rates"] = reading.base_rates(), _["confusion"] = confusion,
       _["naturals"] = List::create(_["term"] = naturals.term, _["of"] = naturals.of,
@@ -173,7 +176,7 @@ List core_fit_pooled(List patterns, NumericVector weight, List known, List model
   const auto prior = given_centre(glue::latent_prior(model["prior"]), fit, rows);
   const LatentClass latent(rows, settings, prior);
   LatentFit top;
-  top.x = parameters_of(fit, latent);
+  top.x = parameters_of(fit, latent.layout);
   top.value = latent.evaluate(top.x, nullptr, &top.log_likelihood);
   top.iterations = fit.rounds;
   top.converged = fit.converged;
@@ -240,7 +243,7 @@ List core_latent_covariance(List patterns, NumericVector weight, List known, Lis
   const auto& latent = of.latent;
   const Eigen::VectorXd x = as<Eigen::VectorXd>(theta);
   const bool pairs = glue::latent_fitting(method) == Fitting::pairs;
-  const Eigen::MatrixXd found = pairs ? pair_covariance(latent, x) : natural_covariance(latent, x);
+  const Eigen::MatrixXd found = pairs ? pair_covariance(latent.layout, x) : natural_covariance(latent, x);
   RObject covariance = R_NilValue, variance = R_NilValue;
   if (found.size() > 0) {
     covariance = wrap(found);
@@ -271,7 +274,7 @@ NumericMatrix core_latent_influence(List patterns, NumericVector weight, List kn
   const auto& latent = of.latent;
   const Eigen::VectorXd x = as<Eigen::VectorXd>(theta);
   const Eigen::MatrixXd response =
-      Curvature(latent, log_posterior_hessian(latent, x), x).response();
+      Curvature(latent.layout, log_posterior_hessian(latent, x), x).response();
   const Eigen::MatrixXd of_rows = latent.scores(x) * response.transpose();
   const auto& row = of.rows.of_pattern;
   Eigen::MatrixXd out =
@@ -291,7 +294,7 @@ List core_latent_probabilities(List patterns, NumericVector weight, List known, 
   const RatedClass of(patterns, weight, known, model);
   const auto& latent = of.latent;
   const Eigen::VectorXd x = as<Eigen::VectorXd>(theta);
-  const Law law(latent, x);
+  const Law law(latent.layout, x);
   NumericVector probability(Dimension(law.classes, law.categories, of.rows.judges));
   auto to = probability.begin();
   for (int u = 0; u < of.rows.judges; ++u) {

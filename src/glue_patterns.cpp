@@ -3,6 +3,9 @@
 #include "core/ratings/tallies.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace glue {
 
 PatternView view(const List& patterns) {

@@ -2,6 +2,9 @@
 #include "core/posterior/gibbs.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace {
 
 // Priors of confusion matrices. `rows`: Dirichlet parameters, as a matrix with truths in rows or as

@@ -5,6 +5,9 @@
 #include "core/base/resample.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace glue {
 
 Clusters clusters(SEXP x) {

@@ -2,6 +2,9 @@
 #include "core/agreement/shared.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 // `cells`: pattern (from 1), truth (0 for unknown) and weight. Returns a list of columns with one
 // entry per pair of judges that share cases. Judges are numbered from 1, systems after raters.
 // [[Rcpp::export(rng = false)]]

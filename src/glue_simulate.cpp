@@ -4,6 +4,9 @@
 #include "core/simulation/simulate.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace {
 
 ConfusionOptions confusion_options(double dispersion, double error_range,

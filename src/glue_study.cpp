@@ -6,6 +6,9 @@
 #include "core/simulation/study.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 namespace {
 
 StudyEstimator study_estimator(const List& x) {

@@ -4,6 +4,9 @@
 #include "core/model/table_classes.hpp"
 #include "glue.h"
 
+using namespace Rcpp;
+using namespace fallible;
+
 // `rows`: start (from 0), source and code (from 1), number of codes of each source, truth (a
 // category per row, 0 for unknown), categories. `start`: rows x categories. Tables are categories x
 // codes.

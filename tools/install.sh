@@ -52,7 +52,7 @@ fi
 if [ "$level" = check ]; then
   needed="$needed $(described Suggests) roxygen2 lintr covr pkgdown"
   debian="$debian locales pandoc qpdf tidy pngquant debootstrap"
-  debian="$debian clang clang-format libclang-rt-dev" # the last: clang's sanitizers
+  debian="$debian clang clang-format clang-tidy libclang-rt-dev" # the last: clang's sanitizers
 fi
 
 if [ "$library" = --list ]; then

@@ -1,8 +1,8 @@
 #!/bin/sh
-# What takes too long for every change: ten times the random panels of the long tests, coverage, all
-# sanitizers, ten minutes of fuzzing, a hundred kills, every page of the site in a browser, the
-# numbers of other packages, and all commands on newer releases of Debian. All parts run, whatever
-# fails; the last line counts them.
+# What takes too long for every change: ten times the random panels of the long tests, coverage,
+# clang-tidy, all sanitizers, ten minutes of fuzzing, a hundred kills, every page of the site in a
+# browser, the numbers of other packages, and all commands on newer releases of Debian. All parts
+# run, whatever fails; the last line counts them.
 set -u
 cd "$(dirname "$0")/.." || exit
 passed=0 failed=0 skipped=0
@@ -28,6 +28,7 @@ export R_LIBS="$tmp/library${R_LIBS:+:$R_LIBS}"
 part short env TEST_SECONDS=15 sh tools/test.sh
 part tests env FALLIBLE_EXTENDED_TESTS=nightly sh tools/test.sh
 part coverage sh tools/coverage.sh
+part tidy sh tools/tidy.sh
 part address sh tools/sanitize.sh address
 part thread sh tools/sanitize.sh thread
 part valgrind sh tools/sanitize.sh valgrind 120

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -69,9 +70,10 @@ class SystemAverage {
   }
 
   // Weighs the members after all are fitted. Fills all fields except those from the raters only.
-  SystemEstimate average() {
+  // Empty without a case.
+  std::optional<AverageParts> average() {
     if (family_.empty()) return {};
-    SystemEstimate out = mix(family_, data_, posterior_);
+    AverageParts out = mix(family_, data_, posterior_);
     const double mean = data_.mean_posterior(posterior_);
     double variance = 0;
     for (const auto& one : family_) {
@@ -92,7 +94,7 @@ class SystemAverage {
   // Estimate with independent errors for other cases, and the quantities that its correction needs.
   // Members that matter are fitted again and weighed. The others are left out, because their
   // evidence belongs to the cases of the first fit.
-  SystemEstimate with_weights(const std::vector<double>& of_patterns) const {
+  std::optional<AverageParts> with_weights(const std::vector<double>& of_patterns) const {
     const Joined now = data_.with_weights(of_patterns);
     if (!has_cases(now)) return {};
     std::set<const Member*> wanted;
@@ -125,12 +127,12 @@ class SystemAverage {
   }
 
   // Weighs fitted members and mixes their posteriors.
-  static SystemEstimate mix(const Family& members, const Joined& data,
-                            std::vector<double>& posterior) {
+  static AverageParts mix(const Family& members, const Joined& data,
+                          std::vector<double>& posterior) {
     std::vector<double> log_weight;
     for (const auto& one : members) log_weight.push_back(one->log_weight());
     const auto weights = weigh(log_weight);
-    SystemEstimate out;
+    AverageParts out;
     out.independence_weight = 0;
     for (std::size_t i = 0; i < members.size(); ++i) {
       members[i]->weigh(weights[i]);
@@ -153,41 +155,37 @@ class SystemAverage {
 
 // Fit of the raters only: the hierarchical Dawid-Skene model, averaged with its one-coin limit. The
 // weights are computed from the variational bounds.
-class SharedFit {
- public:
-  // Starts from given posteriors of the truth, or from the posterior of a one-coin model.
-  SharedFit(const LatentRows& rows, bool ordered, std::vector<double> one_coin_start = {},
-            std::vector<double> own_start = {})
-      : rows_(rows), ordered_(ordered) {
-    if (own_start.empty()) own_start = one_coin_start = one_coin_posterior(rows, false);
-    VariationalOptions options;
-    options.ordered = ordered;
-    options.concentration = no_own_matrices;
-    one_coin_ = fit_dawid_skene(rows_, LatentPrior(), std::move(one_coin_start), options);
-    options.concentration = own_matrices;
-    own_ = fit_dawid_skene(rows_, LatentPrior(), std::move(own_start), options);
-    const auto weights = weigh({one_coin_.bound, own_.bound});
-    add_scaled(one_coin_.posterior, weights[0], posterior_);
-    add_scaled(own_.posterior, weights[1], posterior_);
-  }
-
-  // Refits to the same raters in other cases. Starts where this fit ended.
-  SharedFit with_weights(const std::vector<double>& of_patterns) const {
-    LatentRows rows = rows_;
-    rows.weight = row_weights(rows.of_pattern, of_patterns, rows.size());
-    return SharedFit(rows, ordered_, one_coin_.posterior, own_.posterior);
-  }
-
-  const LatentRows& rows() const { return rows_; }
-  // Rows x categories.
-  const std::vector<double>& posterior() const { return posterior_; }
-
- private:
-  LatentRows rows_;
-  bool ordered_;
-  DawidSkene one_coin_, own_;
-  std::vector<double> posterior_;
+struct SharedFit {
+  LatentRows rows;
+  bool ordered = false;
+  DawidSkene one_coin, own;
+  std::vector<double> posterior;  // rows x categories
 };
+
+// Starts from given posteriors of the truth, or from the posterior of a one-coin model.
+SharedFit fit_shared(LatentRows rows, bool ordered, std::vector<double> one_coin_start = {},
+                     std::vector<double> own_start = {}) {
+  SharedFit out;
+  if (own_start.empty()) own_start = one_coin_start = one_coin_posterior(rows, false);
+  VariationalOptions options;
+  options.ordered = out.ordered = ordered;
+  options.concentration = no_own_matrices;
+  out.one_coin = fit_dawid_skene(rows, LatentPrior(), std::move(one_coin_start), options);
+  options.concentration = own_matrices;
+  out.own = fit_dawid_skene(rows, LatentPrior(), std::move(own_start), options);
+  const auto weights = weigh({out.one_coin.bound, out.own.bound});
+  add_scaled(out.one_coin.posterior, weights[0], out.posterior);
+  add_scaled(out.own.posterior, weights[1], out.posterior);
+  out.rows = std::move(rows);
+  return out;
+}
+
+// Refits to the same raters in other cases. Starts where the fit ended.
+SharedFit refit(const SharedFit& fit, const std::vector<double>& of_patterns) {
+  LatentRows rows = fit.rows;
+  rows.weight = row_weights(rows.of_pattern, of_patterns, rows.size());
+  return fit_shared(std::move(rows), fit.ordered, fit.one_coin.posterior, fit.own.posterior);
+}
 
 int categories_used(const PatternView& patterns, const std::vector<double>& weight) {
   std::vector<bool> used(patterns.categories + 1);
@@ -201,16 +199,20 @@ int categories_used(const PatternView& patterns, const std::vector<double>& weig
 
 class AverageEstimator : public Estimator {
  public:
-  AverageEstimator(const Ratings& ratings, const EstimatorOptions& options, const Host& host)
+  AverageEstimator(const Ratings& ratings, const EstimatorOptions& options)
       : Estimator(ratings, pattern_cells(ratings)),
         common_(options.common),
         used_(options.used > 0 ? options.used : categories_used(ratings.patterns, ratings.weight)),
-        shared_(latent_rows(ratings.patterns, ratings.weight, -1, {ratings.known.truth, {}}),
-                options.ordered),
         panel_(ratings, -1, options.ordered) {
     for (int s = 0; s < ratings.patterns.systems; ++s) {
       averages_.emplace_back(ratings, s, options.ordered);
     }
+  }
+
+  void fit(const EstimatorOptions& options, const Host& host) {
+    const LatentRows raters =
+        latent_rows(ratings_.patterns, ratings_.weight, -1, {ratings_.known.truth, {}});
+    shared_ = fit_shared(raters, options.ordered);
     std::vector<std::pair<SystemAverage*, const Member*>> trees;  // systems and their roots
     for (const Member* root : panel_.roots()) trees.emplace_back(&panel_, root);
     for (SystemAverage& system : averages_) {
@@ -223,16 +225,17 @@ class AverageEstimator : public Estimator {
       for_each_item(trees.size(), options.threads, of_steps,
                     [&](std::size_t i) { trees[i].first->fit_tree(trees[i].second, leaders); });
     }
-    const SystemEstimate panel = panel_.average();
-    for (int s = 0; s < ratings.patterns.systems; ++s) {
-      systems_[s] = averages_[s].average();
-      if (systems_[s].members.empty()) continue;
-      settle(systems_[s], ratings.weight, s, shared_, panel);
-      const SystemAverage& of = averages_[s];
-      systems_[s].independent_counts =
-          answer_counts(ratings, ratings.weight, s, of.rows(), of.posterior());
-      systems_[s].shared_counts =
-          answer_counts(ratings, ratings.weight, s, shared_.rows(), shared_.posterior());
+    const std::optional<AverageParts> panel = panel_.average();
+    for (std::size_t s = 0; s < systems_.size(); ++s) {
+      std::optional<AverageParts>& parts = systems_[s].average = averages_[s].average();
+      if (!parts) continue;
+      const int system = static_cast<int>(s);
+      systems_[s].estimate = correct(*parts, ratings_.weight, system, shared_, panel);
+      const auto counts = [&](const LatentRows& rows, const std::vector<double>& posterior) {
+        return answer_counts(ratings_, ratings_.weight, system, rows, posterior);
+      };
+      parts->independent_counts = counts(averages_[s].rows(), averages_[s].posterior());
+      parts->shared_counts = counts(shared_.rows, shared_.posterior);
     }
   }
 
@@ -240,49 +243,50 @@ class AverageEstimator : public Estimator {
   std::vector<double> posterior(int system) const override {
     const SystemAverage& of = averages_[system];
     if (of.posterior().empty()) return {};
-    const double share = correction(systems_[system]);
+    const double share = correction(*systems_[system].average);
     std::vector<double> out;
     add_scaled(by_pattern(of.rows(), of.posterior()), 1 - share, out);
-    if (share != 0) add_scaled(by_pattern(shared_.rows(), shared_.posterior()), share, out);
+    if (share != 0) add_scaled(by_pattern(shared_.rows, shared_.posterior), share, out);
     return out;
   }
 
   std::vector<double> with_weights(const std::vector<double>& weight) const override {
     const std::vector<double> now = of_patterns(weight);
-    std::vector<SystemEstimate> systems;
+    std::vector<std::optional<AverageParts>> systems;
     for (const SystemAverage& system : averages_) systems.push_back(system.with_weights(now));
-    const SharedFit shared = common_ == 0.0 ? shared_ : shared_.with_weights(now);
-    const SystemEstimate panel = common_ ? SystemEstimate() : panel_.with_weights(now);
+    const SharedFit shared = common_ == 0.0 ? shared_ : refit(shared_, now);
+    const auto panel = common_ ? std::nullopt : panel_.with_weights(now);
     std::vector<double> out;
-    for (std::size_t s = 0; s < systems.size(); ++s) {
-      if (!std::isnan(systems[s].independent)) {
-        settle(systems[s], now, static_cast<int>(s), shared, panel);
-      }
-      out.push_back(systems[s].estimate);
+    for (std::optional<AverageParts>& parts : systems) {
+      const int system = static_cast<int>(out.size());
+      out.push_back(parts ? correct(*parts, now, system, shared, panel) : not_a_number);
     }
     return out;
   }
 
  private:
-  double correction(const SystemEstimate& system) const { return common_.value_or(system.typical); }
+  double correction(const AverageParts& parts) const { return common_.value_or(parts.typical); }
 
-  // Corrects for shared errors. The correction is computed from the raters only, so that it does
-  // not depend on the systems. Cases with known truth have no shared errors. There the independent
-  // and the shared value differ only by the shift of the system's prior, which is kept.
-  void settle(SystemEstimate& system, const std::vector<double>& weight, int s,
-              const SharedFit& shared, const SystemEstimate& panel) const {
-    const LatentRows& rows = shared.rows();
-    const RightAnswers all(ratings_, weight, s, rows, shared.posterior());
+  // Returns the estimate, corrected for shared errors. The correction is computed from the raters
+  // only (`panel`, empty if the correction is given), so that it does not depend on the systems.
+  // Cases with known truth have no shared errors. There the independent and the shared value differ
+  // only by the shift of the system's prior, which is kept.
+  double correct(AverageParts& parts, const std::vector<double>& weight, int system,
+                 const SharedFit& shared, const std::optional<AverageParts>& panel) const {
+    const LatentRows& rows = shared.rows;
+    const RightAnswers all(ratings_, weight, system, rows, shared.posterior);
     double known = 0;
-    for_each_answer(ratings_, s, rows, [&](int p, int row, int) {
+    for_each_answer(ratings_, system, rows, [&](int p, int row, int) {
       if (rows.known[row] >= 0) known += weight[p] / all.cases;
     });
-    system.shared = all.right / all.cases;
-    system.independence_weight = panel.independence_weight;
-    system.dependence = dependence_weight(panel.independence_weight, panel.rater_error, used_);
-    system.typical = typical_share(system.dependence, used_);
-    const double kept = common_ ? 0 : known * prior_pull(system.independent, all.cases);
-    system.estimate = corrected(system.independent, system.shared + kept, correction(system));
+    parts.shared = all.right / all.cases;
+    if (panel) {
+      parts.independence_weight = panel->independence_weight;
+      parts.dependence = dependence_weight(panel->independence_weight, panel->rater_error, used_);
+      parts.typical = typical_share(parts.dependence, used_);
+    }
+    const double kept = common_ ? 0 : known * prior_pull(parts.independent, all.cases);
+    return corrected(parts.independent, parts.shared + kept, correction(parts));
   }
 
   std::optional<double> common_;  // correction given by the user
@@ -296,7 +300,9 @@ class AverageEstimator : public Estimator {
 
 std::unique_ptr<Estimator> make_average(const Ratings& ratings, const EstimatorOptions& options,
                                         const Host& host) {
-  return std::make_unique<AverageEstimator>(ratings, options, host);
+  auto out = std::make_unique<AverageEstimator>(ratings, options);
+  out->fit(options, host);
+  return out;
 }
 
 }  // namespace fallible

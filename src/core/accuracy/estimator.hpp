@@ -111,27 +111,34 @@ struct MemberResult {
   double rater_accuracy = 0;  // mean over raters
 };
 
-// Estimates for one system. NaN if a method does not compute a quantity.
-struct SystemEstimate {
-  double estimate = not_a_number;
-  // Computed by algebra.
-  double cases = estimate;           // total weight of cases with an answer and a rating
-  double uninformative = estimate;   // weight of the cases in bins without information
-  double mean_posterior = estimate;  // mean posterior of the system's answers
-  std::vector<Bin> bins;             // bins with cases, highest first; empty when unbinned
-  // Computed by average.
-  double independent = estimate;  // estimate with independent errors
-  double shared = estimate;       // estimate from the raters only
-  double dependence = estimate;   // weight of dependence, see common.hpp
-  double typical = estimate;      // typical share, see common.hpp
-  double std_error = estimate;    // sampling error: within and between members
-  double rater_error = estimate;  // share of ratings that are wrong
-  // Weight of the members of the average with equally difficult cases and judges that differ at
-  // most in accuracy.
-  double independence_weight = estimate;
+// Quantities computed by algebra.
+struct AlgebraParts {
+  double cases = 0;                      // total weight of cases with an answer and a rating
+  double uninformative = 0;              // weight of the cases in bins without information
+  double mean_posterior = not_a_number;  // mean posterior of the system's answers
+  std::vector<Bin> bins;                 // bins with cases, highest first; empty when unbinned
+};
+
+// Quantities computed by average.
+struct AverageParts {
+  double independent = not_a_number;  // estimate with independent errors
+  double shared = not_a_number;       // estimate from the raters only
+  double dependence = not_a_number;   // weight of dependence, see common.hpp
+  double typical = not_a_number;      // typical share, see common.hpp
+  double std_error = not_a_number;    // sampling error: within and between members
+  double rater_error = not_a_number;  // share of ratings that are wrong
+  // Weight of the members with equally difficult cases and judges that differ at most in accuracy.
+  double independence_weight = not_a_number;
   // Expected numbers of cases with independent and with shared errors, by answer within truth.
   std::vector<double> independent_counts, shared_counts;
   std::vector<MemberResult> members;
+};
+
+// Estimate for one system. A method computes at most one of the parts.
+struct SystemEstimate {
+  double estimate = not_a_number;  // NaN if it is not identified, or without a case
+  std::optional<AlgebraParts> algebra;
+  std::optional<AverageParts> average;  // empty without a case
 };
 
 // How cases are binned by their highest probability. There is an estimate for each bin of this

@@ -51,15 +51,15 @@ Bin make_bin(const Rule& rule, int categories, std::size_t b, const Sums& sum) {
   return out;
 }
 
-// Requires at least one case.
+// Requires at least one case. Adds bins to the part that exists.
 void solve(const Rule& rule, int categories, const std::vector<Sums>& sums, SystemEstimate& out) {
   double informative = 0, total = 0;
   for (std::size_t b = 0; b < sums.size(); ++b) {
     if (sums[b].cases == 0) continue;
     const Bin bin = make_bin(rule, categories, b, sums[b]);
-    if (rule.width > 0) out.bins.push_back(bin);
+    if (rule.width > 0) out.algebra->bins.push_back(bin);
     if (std::isnan(bin.estimate)) {
-      if (rule.width > 0) out.uninformative += bin.cases;
+      if (rule.width > 0) out.algebra->uninformative += bin.cases;
     } else {
       informative += bin.cases;
       total += bin.cases * bin.estimate;
@@ -150,11 +150,10 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
 
   std::vector<SystemEstimate> out(systems);
   for (int s = 0; s < systems; ++s) {
-    out[s].cases = cases[s];
-    out[s].uninformative = 0;
+    out[s].algebra.emplace().cases = cases[s];
     if (!identified || cases[s] == 0) continue;
     solve(rule, tallies.categories, sums[s], out[s]);
-    out[s].mean_posterior = own[s] / cases[s];
+    out[s].algebra->mean_posterior = own[s] / cases[s];
   }
   return out;
 }

@@ -29,8 +29,8 @@ Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& s
 // class, minus its mean over the classes.
 Eigen::VectorXd slope_of_right(const LatentClass& model, const Eigen::VectorXd& x,
                                const std::vector<int>& answer) {
-  const Law law(model, x);
-  Counts counts(model);
+  const Law law(model.layout, x);
+  Counts counts(model.layout);
   std::vector<double> moved(law.classes);
   model.expect(law, nullptr, [&](int row, const double* p) {
     if (answer[row] < 0) return;
@@ -38,11 +38,11 @@ Eigen::VectorXd slope_of_right(const LatentClass& model, const Eigen::VectorXd& 
     double right = 0;
     for (int c = 0; c < law.classes; ++c) right += is_right(c) ? p[c] : 0;
     for (int c = 0; c < law.classes; ++c) moved[c] = p[c] * (is_right(c) - right);
-    model.rows.add_expected(row, moved.data(), law.classes, counts.classes.data(),
-                            counts.ratings.data());
+    model.layout.rows.add_expected(row, moved.data(), law.classes, counts.classes.data(),
+                                   counts.ratings.data());
   });
-  Eigen::VectorXd out = Eigen::VectorXd::Zero(model.size);
-  add_gradient(model, x, law, counts, out);
+  Eigen::VectorXd out = Eigen::VectorXd::Zero(model.layout.size);
+  add_gradient(model.layout, x, law, counts, out);
   return out;
 }
 

@@ -22,8 +22,8 @@ OptimiserOptions fine_options() {
 
 double mean_rater_accuracy(const LatentClass& model, const Eigen::VectorXd& x) {
   double out = 0;
-  for (int u = 0; u < model.rows.raters; ++u) out += model.accuracy(x, u);
-  return out / model.rows.raters;
+  for (int u = 0; u < model.layout.rows.raters; ++u) out += model.accuracy(x, u);
+  return out / model.layout.rows.raters;
 }
 
 }  // namespace

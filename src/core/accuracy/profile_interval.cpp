@@ -24,7 +24,7 @@ struct Path {
 // For models in which the accuracy is one parameter: fixes it and maximises over all others.
 Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
                  const OptimiserOptions& options) {
-  const int fixed = model.system_at();
+  const int fixed = model.layout.system_at();
   const auto climb = [&model, &options, fixed](double at, Eigen::VectorXd start) {
     start[fixed] = at;
     const auto objective = [&model, fixed](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
@@ -41,10 +41,10 @@ Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
 // different accuracy, but it is the maximum of the log posterior at that accuracy.
 Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
                     const OptimiserOptions& options) {
-  const int system = model.rows.raters;
+  const int system = model.layout.rows.raters;
   const double begin = inside(model.accuracy(top, system));
   double cost = 0;  // 10 times the information in the accuracies of a sample of this size
-  for (const double w : model.rows.weight) cost += 10 * w / (begin * (1 - begin));
+  for (const double w : model.layout.rows.weight) cost += 10 * w / (begin * (1 - begin));
   const auto climb = [&model, &options, system, cost](double at, const Eigen::VectorXd& start) {
     CompleteCurvature seen;
     const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
@@ -73,7 +73,7 @@ struct End {
 End find_end(const LatentClass& model, const Path& path, Optimum& top, int side, double root,
              bool& higher) {
   const auto accuracy = [&model](const Optimum& at) {
-    return model.accuracy(at.x, model.rows.raters);
+    return model.accuracy(at.x, model.layout.rows.raters);
   };
   Optimum here = top;
   double below = path.from, below_root = 0;  // a point inside the interval, and its root deviance
@@ -122,8 +122,8 @@ ProfileInterval profile_interval(const LatentClass& model, const OptimiserOption
   Optimum top = out.top;
   for (int attempt = 0; attempt < 5; ++attempt) {
     bool higher = false;
-    const Path path = model.system_at() < 0 ? along_accuracy(model, top.x, options)
-                                            : along_logit(model, top.x, options);
+    const Path path = model.layout.system_at() < 0 ? along_accuracy(model, top.x, options)
+                                                   : along_logit(model, top.x, options);
     const End low = find_end(model, path, top, -1, std::sqrt(deviance), higher);
     const End high = higher ? low : find_end(model, path, top, 1, std::sqrt(deviance), higher);
     if (higher) {  // there is a higher maximum: restart from it

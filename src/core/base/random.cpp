@@ -34,10 +34,6 @@ std::int64_t binomial_rejection(Stream& stream, double n, double p) {
   const double a = -0.0873 + 0.0248 * b + 0.01 * p;
   const double centre = n * p + 0.5;
   const double safe = 0.92 - 4.2 / b;
-  const double alpha = (2.83 + 5.1 / b) * spread;
-  const double log_odds = std::log(p / (1 - p));
-  const double mode = std::floor((n + 1) * p);
-  const double at_mode = log_factorial(mode) + log_factorial(n - mode);
   for (;;) {
     const double u = stream.uniform() - 0.5;
     const double v = stream.uniform();
@@ -45,8 +41,11 @@ std::int64_t binomial_rejection(Stream& stream, double n, double p) {
     const double k = std::floor((2 * a / us + b) * u + centre);
     if (us >= 0.07 && v <= safe) return static_cast<std::int64_t>(k);
     if (!(k >= 0 && k <= n)) continue;
+    const double alpha = (2.83 + 5.1 / b) * spread;
+    const double mode = std::floor((n + 1) * p);
+    const double at_mode = log_factorial(mode) + log_factorial(n - mode);
     const double log_ratio =
-        at_mode - log_factorial(k) - log_factorial(n - k) + (k - mode) * log_odds;
+        at_mode - log_factorial(k) - log_factorial(n - k) + (k - mode) * std::log(p / (1 - p));
     if (std::log(v * alpha / (a / (us * us) + b)) <= log_ratio) {
       return static_cast<std::int64_t>(k);
     }
@@ -88,8 +87,12 @@ double Stream::log_gamma(double shape) {
     const double u = 1 - uniform();
     const double root = 1 + c * x;
     if (root <= 0) continue;
-    const double log_v = 3 * std::log(root);
-    if (std::log(u) < x * x / 2 + d - d * std::exp(log_v) + d * log_v) return std::log(d) + log_v;
+    const double log_v = 3 * std::log(root), square = x * x;
+    // The first condition implies the second one and needs no logarithm.
+    if (u < 1 - 0.0331 * square * square ||
+        std::log(u) < square / 2 + d - d * std::exp(log_v) + d * log_v) {
+      return std::log(d) + log_v;
+    }
   }
 }
 

@@ -247,14 +247,15 @@ KStatistics KTester::compare(const LatentRows& rows, const Eigen::VectorXd& star
   KStatistics out{not_a_number, not_a_number, not_a_number, not_a_number};
   const LatentClass null(rows, test_.null, prior_);
   const LatentFit fit = fit_latent(null, start, options);
-  const Law law(null, fit.x);
+  const Law law(null.layout, fit.x);
   bool converged = fit.converged;
   int degrees = 0;
   if (test_.alternative) {
     const LatentClass alternative(rows, *test_.alternative, prior_);
-    const LatentFit other = fit_latent(alternative, alternative.start_from(null, fit.x), options);
+    const LatentFit other =
+        fit_latent(alternative, alternative.layout.start_from(null.layout, fit.x), options);
     out.ratio = 2 * (other.log_likelihood - fit.log_likelihood);
-    degrees = alternative.free_parameters() - null.free_parameters();
+    degrees = alternative.layout.free_parameters() - null.layout.free_parameters();
     converged = converged && other.converged;
   }
   if (test_.pairs) {

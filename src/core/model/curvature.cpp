@@ -67,16 +67,16 @@ class Sum {
 void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, const Law& law,
                             const std::vector<int>& direction, Counts& counts,
                             Eigen::MatrixXd& to) {
-  const LatentRows& rows = model.rows;
-  const int N = model.categories;
-  const Score scores(model, x, law);
+  const LatentRows& rows = model.layout.rows;
+  const int N = model.layout.categories;
+  const Score scores(model.layout, x, law);
   Sum score(static_cast<int>(to.rows())), mean = score;
   model.expect(law, &counts, [&](int row, const double* posterior) {
     const double w = rows.weight[row];
     for (int c = 0; c < law.classes; ++c) {
       if (posterior[c] == 0) continue;
-      for (int j = 0; c % N < N - 1 && j < model.coefficients(); ++j) {
-        score.add(direction[model.rate_at(j, c % N)],
+      for (int j = 0; c % N < N - 1 && j < model.layout.coefficients(); ++j) {
+        score.add(direction[model.layout.rate_at(j, c % N)],
                   rows.populations.value(rows.population_of(row), j));
       }
       for (const int at : rows.places(row)) {
@@ -113,16 +113,16 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks) {
-  const int rates = model.rates;
-  const bool smoothed = kinks == Kinks::smoothed && model.strata > 1;
+  const int rates = model.layout.rates;
+  const bool smoothed = kinks == Kinks::smoothed && model.layout.strata > 1;
   std::vector<int> of_louis(direction);
   if (smoothed) std::fill(of_louis.begin() + rates, of_louis.end(), -1);
-  const Law law(model, x);
-  Counts counts(model);
+  const Law law(model.layout, x);
+  Counts counts(model.layout);
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(directions, directions);
   add_variance_of_scores(model, x, law, of_louis, counts, out);
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
-  const Eigen::MatrixXd information = information_of_rates(model, law, counts);
+  const Eigen::MatrixXd information = information_of_rates(model.layout, law, counts);
   for (int k = 0; k < rates; ++k) {
     for (int l = 0; l < rates; ++l) out(direction[k], direction[l]) -= information(k, l);
   }
@@ -132,11 +132,11 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
     if (smoothed) {
       model.evaluate(at, &gradient);
     } else {
-      add_gradient(model, at, Law(model, at), counts, gradient);
-      log_prior(model, at, &gradient);
+      add_gradient(model.layout, at, Law(model.layout, at), counts, gradient);
+      log_prior(model.layout, at, &gradient);
     }
     Eigen::VectorXd along = Eigen::VectorXd::Zero(directions);
-    for (int j = 0; j < model.size; ++j) {
+    for (int j = 0; j < model.layout.size; ++j) {
       if (direction[j] >= 0) along[direction[j]] += gradient[j];
     }
     return along;
@@ -155,9 +155,9 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
 
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       Kinks kinks) {
-  std::vector<int> each(model.size);
+  std::vector<int> each(model.layout.size);
   std::iota(each.begin(), each.end(), 0);
-  return log_posterior_hessian(model, x, each, model.size, kinks);
+  return log_posterior_hessian(model, x, each, model.layout.size, kinks);
 }
 
 Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
@@ -194,37 +194,40 @@ Eigen::MatrixXd Curvature::response() const {
 }
 
 Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x) {
-  const double pass = static_cast<double>(model.rows.judge.size()) * model.classes();
+  const double pass = static_cast<double>(model.layout.rows.judge.size()) * model.layout.classes();
   if (x.size() > most_parameters || static_cast<double>(x.size()) * pass >= most_work) return {};
   const Eigen::MatrixXd hessian = log_posterior_hessian(model, x);
   if (x.size() > few_parameters) {
     const Eigen::LLT<Eigen::MatrixXd> root(-hessian);
     if (root.info() == Eigen::Success) {
-      const Eigen::MatrixXd out = root.matrixL().solve(slopes_of_naturals(model, x).transpose());
+      const Eigen::MatrixXd out =
+          root.matrixL().solve(slopes_of_naturals(model.layout, x).transpose());
       return out.transpose() * out;
     }
   }
-  return Curvature(model, hessian, x).covariance();
+  return Curvature(model.layout, hessian, x).covariance();
 }
 
 std::vector<double> natural_variances(const LatentClass& model, const Eigen::VectorXd& x) {
-  if (model.ordinal_at >= 0 || model.levels_at >= 0 || model.coefficients() > 1) return {};
-  const int N = model.categories, raters = model.rows.raters;
-  const bool each = model.per_group > 1;
-  const Law law(model, x);
-  Counts counts(model);
+  if (model.layout.ordinal_at >= 0 || model.layout.levels_at >= 0 ||
+      model.layout.coefficients() > 1)
+    return {};
+  const int N = model.layout.categories, raters = model.layout.rows.raters;
+  const bool each = model.layout.per_group > 1;
+  const Law law(model.layout, x);
+  Counts counts(model.layout);
   model.expect(law, &counts);
-  const CompleteCurvature curvature(model, x, law, counts);
+  const CompleteCurvature curvature(model.layout, x, law, counts);
   const double cases = std::accumulate(counts.classes.begin(), counts.classes.end(), 0.0);
   std::vector<double> out;
-  for (int u = 0; u < model.rows.judges; ++u) {
-    if (u > 0 && u < raters && !model.model.by_rater) continue;
+  for (int u = 0; u < model.layout.rows.judges; ++u) {
+    if (u > 0 && u < raters && !model.layout.model.by_rater) continue;
     double variance = 0, mean = 0, square = 0;
-    for (int k = 0; k < N && !model.is_known(u); ++k) {
+    for (int k = 0; k < N && !model.layout.is_known(u); ++k) {
       const double rate = law.base_rates[k], p = law.accuracy[u * N + k];
       if (k == 0 || each) {
         variance += std::pow((each ? rate : 1) * p * (1 - p), 2) *
-                    curvature.variance(model.accuracy_at(u, k));
+                    curvature.variance(model.layout.accuracy_at(u, k));
       }
       mean += rate * p;
       square += rate * p * p;
@@ -232,12 +235,12 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
     out.push_back(variance + std::max(square - mean * mean, 0.0) / cases);
   }
   for (const double rate : law.base_rates) out.push_back(rate * (1 - rate) / cases);
-  for (int i = 0; model.dispersions_at >= 0 && i < model.kinds; ++i) {
-    const int at = model.dispersions_at + i;
+  for (int i = 0; model.layout.dispersions_at >= 0 && i < model.layout.kinds; ++i) {
+    const int at = model.layout.dispersions_at + i;
     out.push_back(std::exp(2 * x[at]) * curvature.variance(at));
   }
-  for (int i = 0; model.shifts_at >= 0 && i < model.kinds; ++i) {
-    out.push_back(curvature.variance(model.shifts_at + i));
+  for (int i = 0; model.layout.shifts_at >= 0 && i < model.layout.kinds; ++i) {
+    out.push_back(curvature.variance(model.layout.shifts_at + i));
   }
   return out;
 }
@@ -274,10 +277,10 @@ double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& x) {
 // Log integral over the raters' deviations from their mean, then over the mean. The information on
 // each deviation is that with known truth.
 double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x) {
-  const LatentRows& rows = model.rows;
+  const LatentRows& rows = model.layout.rows;
   const std::vector<double> ratings = ratings_by_judge(rows);
-  const LatentPrior& prior = model.prior;
-  const double spread = square(prior.spread), mean = logistic(x[model.mean_at]);
+  const LatentPrior& prior = model.layout.prior;
+  const double spread = square(prior.spread), mean = logistic(x[model.layout.mean_at]);
   double out = 0, of_mean = (prior.correct + prior.wrong) * mean * (1 - mean);
   for (int u = 0; u < rows.raters; ++u) {
     const double p = model.accuracy(x, u), own = ratings[u] * p * (1 - p);
@@ -290,25 +293,25 @@ double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x
 }  // namespace
 
 Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
-  const LatentRows& rows = model.rows;
-  const bool by_rater = model.mean_at >= 0;
+  const LatentRows& rows = model.layout.rows;
+  const bool by_rater = model.layout.mean_at >= 0;
   // Directions: the system first; the raters last, separately or all together.
   std::vector<int> direction(x.size(), -1);
   int n = 0;
-  if (rows.joined()) direction[model.accuracy_at(rows.raters, 0)] = n++;
+  if (rows.joined()) direction[model.layout.accuracy_at(rows.raters, 0)] = n++;
   for (int k = 0; k < rows.categories - 1; ++k) direction[k] = n++;
-  if (model.dispersions_at >= 0) direction[model.dispersion_at(0)] = n++;
+  if (model.layout.dispersions_at >= 0) direction[model.layout.dispersion_at(0)] = n++;
   const int others = n;
   const bool crowd = by_rater && others + rows.raters + 1 > most_directions;
   const bool each = by_rater && !crowd;
-  if (by_rater) direction[model.mean_at] = each ? n++ : n;
-  for (int u = 0; u < rows.raters; ++u) direction[model.accuracy_at(u, 0)] = each ? n++ : n;
+  if (by_rater) direction[model.layout.mean_at] = each ? n++ : n;
+  for (int u = 0; u < rows.raters; ++u) direction[model.layout.accuracy_at(u, 0)] = each ? n++ : n;
   if (!each) ++n;
   const Eigen::MatrixXd bend = -log_posterior_hessian(model, x, direction, n, Kinks::smoothed);
   const Eigen::MatrixXd shape = ridge_shape(n, rows.joined(), rows.categories - 1);
 
   Evidence out;
-  out.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(model);
+  out.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(model.layout);
   const Eigen::Index dense = crowd ? others : n;
   out.log_evidence += static_cast<double>(dense) * log_root_2_pi -
                       0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense),

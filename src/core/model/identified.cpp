@@ -165,10 +165,10 @@ class SmallPanel {
 // Scores at random parameters, with columns of length one. Identification depends on the model and
 // on the sets of raters who rated the same cases, not on their answers.
 Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream& stream) {
-  Eigen::VectorXd x(model.size);
+  Eigen::VectorXd x(model.layout.size);
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();
   Eigen::MatrixXd out = fitting == Fitting::pairs
-                            ? Closeness(model, pair_frequencies(model)).slopes(x)
+                            ? Closeness(model.layout, pair_frequencies(model.layout)).slopes(x)
                             : model.scores(x);
   for (Eigen::Index j = 0; j < out.cols(); ++j) {
     const double length = out.col(j).norm();
@@ -292,17 +292,17 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
   const LatentRows drawn = panel.draw(2 * Layout(one, model, prior).size + 20, stream);
   const LatentClass latent(drawn, model, prior);
   const Eigen::MatrixXd scores = random_scores(latent, fitting, stream);
-  out.model = out.all = has_full_rank(scores, latent);
+  out.model = out.all = has_full_rank(scores, latent.layout);
   const bool apart = model.by_rater && model.errors == Errors::free;
   if (out.all || !apart || scores.rows() == 0) return out;
   const Eigen::VectorXd part = null_parts(scores);
-  if (part.head(latent.rates).maxCoeff() > part_tolerance) return out;
+  if (part.head(latent.layout.rates).maxCoeff() > part_tolerance) return out;
   int judged = 0;
   for (int u = 0; u < rows.judges; ++u) {
     const int seat = panel.seat(u);
     if (seat < 0) continue;
-    for (int k = 0; k < latent.categories && !latent.is_known(seat); ++k) {
-      if (part[latent.accuracy_at(seat, k)] > part_tolerance) out.judge[u] = false;
+    for (int k = 0; k < latent.layout.categories && !latent.layout.is_known(seat); ++k) {
+      if (part[latent.layout.accuracy_at(seat, k)] > part_tolerance) out.judge[u] = false;
     }
     judged += out.judge[u];
   }

@@ -13,16 +13,16 @@ namespace fallible {
 
 double LatentClass::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient,
                              double* log_likelihood, CompleteCurvature* curvature) const {
-  const Law law(*this, x);
-  Counts counts(*this);
+  const Law law(layout, x);
+  Counts counts(layout);
   const double out = expect(law, gradient ? &counts : nullptr);
   if (gradient) {
-    gradient->setZero(size);
-    add_gradient(*this, x, law, counts, *gradient);
+    gradient->setZero(layout.size);
+    add_gradient(layout, x, law, counts, *gradient);
   }
   if (log_likelihood) *log_likelihood = out;
-  if (curvature) *curvature = CompleteCurvature(*this, x, law, counts);
-  return out + log_prior(*this, x, gradient);
+  if (curvature) *curvature = CompleteCurvature(layout, x, law, counts);
+  return out + log_prior(layout, x, gradient);
 }
 
 double LatentClass::expect(const Law& law, Counts* counts) const {
@@ -30,34 +30,36 @@ double LatentClass::expect(const Law& law, Counts* counts) const {
 }
 
 std::vector<double> LatentClass::posterior(const Eigen::VectorXd& x) const {
-  const std::size_t N = categories;
-  std::vector<double> out(rows.size() * N, 0.0);
+  const std::size_t N = layout.categories;
+  std::vector<double> out(layout.rows.size() * N, 0.0);
   const auto add = [&](int row, const double* of) {
-    for (std::size_t c = 0; c < N * strata; ++c) out[row * N + c % N] += of[c];
+    for (std::size_t c = 0; c < N * layout.strata; ++c) out[row * N + c % N] += of[c];
   };
-  expect(Law(*this, x), nullptr, add, true);
+  expect(Law(layout, x), nullptr, add, true);
   return out;
 }
 
 std::vector<double> LatentClass::expected_ratings(const Eigen::VectorXd& x) const {
-  Counts counts(*this);
-  expect(Law(*this, x), &counts);
-  return counts.by_truth(*this);
+  Counts counts(layout);
+  expect(Law(layout, x), &counts);
+  return counts.by_truth(layout);
 }
 
 Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {
-  const Law law(*this, x);
-  const Score score(*this, x, law);
-  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(rows.size(), size);
+  const LatentRows& rows = layout.rows;
+  const int N = layout.categories;
+  const Law law(layout, x);
+  const Score score(layout, x, law);
+  Eigen::MatrixXd out = Eigen::MatrixXd::Zero(rows.size(), layout.size);
   const auto add = [&](int i, const double* posterior) {
     const int population = rows.population_of(i);
-    const double* rate = &law.rates[static_cast<std::size_t>(population) * categories];
+    const double* rate = &law.rates[static_cast<std::size_t>(population) * N];
     for (int c = 0; c < law.classes; ++c) {
       const double p = posterior[c];
-      for (int k = 0; k < categories - 1; ++k) {
-        const double excess = p * ((c % categories == k) - rate[k]);
-        for (int j = 0; j < coefficients(); ++j) {
-          out(i, rate_at(j, k)) += excess * rows.populations.value(population, j);
+      for (int k = 0; k < N - 1; ++k) {
+        const double excess = p * ((c % N == k) - rate[k]);
+        for (int j = 0; j < layout.coefficients(); ++j) {
+          out(i, layout.rate_at(j, k)) += excess * rows.populations.value(population, j);
         }
       }
       for (const int at : rows.places(i)) {
@@ -71,24 +73,25 @@ Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {
 }
 
 double LatentClass::accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorXd* slope) const {
-  const double out = Reading(*this, x).accuracy(judge);
+  const int N = layout.categories;
+  const double out = Reading(layout, x).accuracy(judge);
   if (!slope) return out;
-  slope->setZero(size);
-  const Law law(*this, x);
-  const Score score(*this, x, law);
+  slope->setZero(layout.size);
+  const Law law(layout, x);
+  const Score score(layout, x, law);
   for (int c = 0; c < law.classes; ++c) {
-    const int k = c % categories;
-    const double right = law.base_rates[k] / strata * law.of(judge, k, c);
+    const int k = c % N;
+    const double right = law.base_rates[k] / layout.strata * law.of(judge, k, c);
     score.rating(judge, k, c, [&](int at, double of) { (*slope)[at] += right * of; });
   }
-  const double* accurate = &law.accuracy[static_cast<std::size_t>(judge) * categories];
-  for (int g = 0; g < populations(); ++g) {
-    const double* rate = &law.rates[static_cast<std::size_t>(g) * categories];
-    const double mean = std::inner_product(rate, rate + categories, accurate, 0.0);
-    for (int k = 0; k < categories - 1; ++k) {
-      const double moved = share[g] * rate[k] * (accurate[k] - mean);
-      for (int j = 0; j < coefficients(); ++j) {
-        (*slope)[rate_at(j, k)] += moved * rows.populations.value(g, j);
+  const double* accurate = &law.accuracy[static_cast<std::size_t>(judge) * N];
+  for (int g = 0; g < layout.populations(); ++g) {
+    const double* rate = &law.rates[static_cast<std::size_t>(g) * N];
+    const double mean = std::inner_product(rate, rate + N, accurate, 0.0);
+    for (int k = 0; k < N - 1; ++k) {
+      const double moved = layout.share[g] * rate[k] * (accurate[k] - mean);
+      for (int j = 0; j < layout.coefficients(); ++j) {
+        (*slope)[layout.rate_at(j, k)] += moved * layout.rows.populations.value(g, j);
       }
     }
   }
@@ -114,19 +117,20 @@ constexpr double off_boundary = 0.01;  // pseudo-ratings that the first step add
 // derivative by the logit is zero. EM steps are exact for uniform and free errors by rater and move
 // away if this point is no maximum.
 bool may_be_stuck(const LatentClass& model, const Eigen::VectorXd& x) {
-  const Eigen::Index size = static_cast<Eigen::Index>(model.groups) * model.per_group;
-  const Errors errors = model.model.errors;
-  return model.prior.none && (errors == Errors::uniform || errors == Errors::free) &&
-         model.strata == 1 && model.levels_at < 0 && model.coefficients() == 1 && size > 0 &&
-         x.segment(model.accuracies_at, size).cwiseAbs().maxCoeff() > saturated;
+  const Layout& layout = model.layout;
+  const Eigen::Index size = static_cast<Eigen::Index>(layout.groups) * layout.per_group;
+  const Errors errors = layout.model.errors;
+  return layout.prior.none && (errors == Errors::uniform || errors == Errors::free) &&
+         layout.strata == 1 && layout.levels_at < 0 && layout.coefficients() == 1 && size > 0 &&
+         x.segment(layout.accuracies_at, size).cwiseAbs().maxCoeff() > saturated;
 }
 
 Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   double before = -std::numeric_limits<double>::infinity();
   for (int step = 0; step < most_em_steps; ++step) {
-    Counts counts(model);
-    model.expect(Law(model, x), &counts);
-    const Eigen::VectorXd next = reestimate(model, counts, step == 0 ? off_boundary : 0);
+    Counts counts(model.layout);
+    model.expect(Law(model.layout, x), &counts);
+    const Eigen::VectorXd next = reestimate(model.layout, counts, step == 0 ? off_boundary : 0);
     const double now = model.evaluate(next, nullptr);
     if (now < before + em_gain) break;
     x = next;
@@ -141,12 +145,13 @@ constexpr int most_polished = 150;  // number of parameters; more would take lon
 
 LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
                      const OptimiserOptions& options, Fitting fitting, bool polished) {
+  const Layout& layout = model.layout;
   const bool by_pairs = fitting == Fitting::pairs;
-  const PairFrequencies pairs = by_pairs ? pair_frequencies(model) : PairFrequencies();
+  const PairFrequencies pairs = by_pairs ? pair_frequencies(layout) : PairFrequencies();
   CompleteCurvature seen;  // curvature at the last evaluation
   const Metric metric = [&seen](const Eigen::VectorXd& gradient) { return seen.solve(gradient); };
   const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
-    return by_pairs ? Closeness(model, pairs).evaluate(x, gradient)
+    return by_pairs ? Closeness(layout, pairs).evaluate(x, gradient)
                     : model.evaluate(x, gradient, nullptr, &seen);
   };
   const auto hessian = [&](const Eigen::VectorXd& x) -> Eigen::MatrixXd {
@@ -165,11 +170,11 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
       LatentFit again{maximise(objective, leave_boundary(model, out.x), options, metric)};
       if (again.value > out.value) out = again;
     }
-    if (polished && out.converged && model.size <= most_polished) polish(objective, hessian, out);
+    if (polished && out.converged && layout.size <= most_polished) polish(objective, hessian, out);
     if (by_pairs) {
       model.evaluate(out.x, nullptr, &out.log_likelihood);
     } else {
-      out.log_likelihood = out.value - log_prior(model, out.x, nullptr);
+      out.log_likelihood = out.value - log_prior(layout, out.x, nullptr);
     }
     return out;
   };
@@ -184,68 +189,72 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
 constexpr int em_steps = 30;
 
 Eigen::VectorXd LatentClass::start() const {
-  std::vector<double> posterior(classes());
-  Counts counts(*this);
+  const LatentRows& rows = layout.rows;
+  const int classes = layout.classes();
+  std::vector<double> posterior(classes);
+  Counts counts(layout);
   // A pooled prior determines the matrices of raters and the names of classes.
   for (int i = 0; i < rows.size(); ++i) {
-    if (rows.weight[i] == 0 || prior.rows) continue;
-    steps_done(static_cast<unsigned>(classes()));
+    if (rows.weight[i] == 0 || layout.prior.rows) continue;
+    steps_done(static_cast<unsigned>(classes));
     const auto votes = rows.votes(i);
-    for (int c = 0; c < classes(); ++c) posterior[c] = votes[c % categories] / strata;
-    rows.add_expected(i, posterior.data(), classes(), counts.classes.data(), counts.ratings.data());
+    for (int c = 0; c < classes; ++c) posterior[c] = votes[c % layout.categories] / layout.strata;
+    rows.add_expected(i, posterior.data(), classes, counts.classes.data(), counts.ratings.data());
   }
-  Eigen::VectorXd x = reestimate(*this, counts);
+  Eigen::VectorXd x = reestimate(layout, counts);
   // If all accuracies and error rates are free, this is an EM step. The published algorithm is EM
   // from the votes.
-  const bool em = errors_at >= 0 && strata == 1;
+  const bool em = layout.errors_at >= 0 && layout.strata == 1;
   for (int step = 0; em && step < em_steps; ++step) {
-    counts = Counts(*this);
-    expect(Law(*this, x), &counts);
-    x = reestimate(*this, counts);
+    counts = Counts(layout);
+    expect(Law(layout, x), &counts);
+    x = reestimate(layout, counts);
   }
   return x;
 }
 
 std::vector<Eigen::VectorXd> LatentClass::starts() const {
   std::vector<Eigen::VectorXd> out{start()};
-  if (shifts_at < 0) return out;
+  if (layout.shifts_at < 0) return out;
   const double shift[2] = {0.02, 0.3};
   for (const int raters : {0, 1}) {
     Eigen::VectorXd x = out.front();
-    x[shifts_at] = shift[raters];
-    if (kinds > 1) x[shifts_at + 1] = shift[1 - raters];
+    x[layout.shifts_at] = shift[raters];
+    if (layout.kinds > 1) x[layout.shifts_at + 1] = shift[1 - raters];
     out.push_back(std::move(x));
   }
   return out;
 }
 
 Eigen::VectorXd LatentClass::warm_start(const Eigen::VectorXd& x, int raters) const {
+  const LatentRows& rows = layout.rows;
   LatentRows first;
   first.raters = first.judges = raters;
-  first.categories = categories;
+  first.categories = layout.categories;
   first.levels = rows.levels;
   first.matrix = rows.matrix;
   first.populations = rows.populations;
   if (first.matrix.size() > static_cast<std::size_t>(raters)) first.matrix.resize(raters);
-  const Layout before(first, model, prior, held);
+  const Layout before(first, layout.model, layout.prior, layout.held);
   if (x.size() != before.size || before.groups == 0 || rows.joined()) return {};
-  Eigen::VectorXd out = Eigen::VectorXd::Zero(size);
-  out.head(rates) = x.head(rates);
-  if (mean_at >= 0) out[mean_at] = x[before.mean_at];
+  Eigen::VectorXd out = Eigen::VectorXd::Zero(layout.size);
+  out.head(layout.rates) = x.head(layout.rates);
+  if (layout.mean_at >= 0) out[layout.mean_at] = x[before.mean_at];
   // The raters of the old fit come first in both vectors.
   const auto copy = [&](int from, int to, int each) {
     if (to < 0) return;
     const auto old = Eigen::MatrixXd::Map(x.data() + from, each, before.groups);
-    auto now = Eigen::MatrixXd::Map(out.data() + to, each, groups);
+    auto now = Eigen::MatrixXd::Map(out.data() + to, each, layout.groups);
     now.colwise() = Eigen::VectorXd(old.rowwise().sum() / before.groups);
     now.leftCols(before.groups) = old;
   };
-  copy(before.accuracies_at, accuracies_at, per_group);
-  copy(before.errors_at, errors_at, categories * categories);
-  copy(before.ordinal_at, ordinal_at, categories);
-  if (levels_at >= 0) out.tail(size - levels_at) = x.tail(size - levels_at);
-  if (dispersions_at >= 0) out[dispersions_at] = x[before.dispersions_at];
-  if (shifts_at >= 0) out[shifts_at] = x[before.shifts_at];
+  copy(before.accuracies_at, layout.accuracies_at, layout.per_group);
+  copy(before.errors_at, layout.errors_at, layout.categories * layout.categories);
+  copy(before.ordinal_at, layout.ordinal_at, layout.categories);
+  if (layout.levels_at >= 0)
+    out.tail(layout.size - layout.levels_at) = x.tail(layout.size - layout.levels_at);
+  if (layout.dispersions_at >= 0) out[layout.dispersions_at] = x[before.dispersions_at];
+  if (layout.shifts_at >= 0) out[layout.shifts_at] = x[before.shifts_at];
   return out;
 }
 

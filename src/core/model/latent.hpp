@@ -9,9 +9,10 @@
 
 namespace fallible {
 
-class LatentClass : public Layout {
- public:
-  using Layout::Layout;
+struct LatentClass {
+  LatentClass(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
+              const Held& held = Held())
+      : layout(rows, model, prior, held) {}
 
   // Starting values from vote shares.
   Eigen::VectorXd start() const;
@@ -31,9 +32,9 @@ class LatentClass : public Layout {
   template <class Visit>
   double expect(const Law& law, Counts* counts, const Visit& visit, bool all = false) const {
     const AnswerTables tables{law.classes, law.weight.data(), law.probability.data()};
-    if (!counts) return pass_over(rows, tables, nullptr, all, visit);
+    if (!counts) return pass_over(layout.rows, tables, nullptr, all, visit);
     const AnswerSums sums{counts->classes.data(), counts->ratings.data()};
-    return pass_over(rows, tables, &sums, all, visit);
+    return pass_over(layout.rows, tables, &sums, all, visit);
   }
   double expect(const Law& law, Counts* counts) const;
   // Posterior probabilities of the categories: rows x categories, row by row.
@@ -44,6 +45,8 @@ class LatentClass : public Layout {
   Eigen::MatrixXd scores(const Eigen::VectorXd& x) const;
   // See Reading. Also computes the slope unless it is null.
   double accuracy(const Eigen::VectorXd& x, int judge, Eigen::VectorXd* slope = nullptr) const;
+
+  Layout layout;
 };
 
 // `value` is the log posterior density.

@@ -4,30 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "../base/slice.hpp"
 #include "../base/special.hpp"
 #include "chain.hpp"
 
 namespace fallible {
 
 namespace {
-
-// Slice sampler with stepping out and shrinkage (Neal, 2003, Ann. Stat. 31, 705-767).
-template <class LogDensity>
-double slice(double at, double width, Stream& stream, const LogDensity& log_density) {
-  constexpr int most_steps = 8;
-  const double level = log_density(at) + std::log(1 - stream.uniform());
-  double low = at - width * stream.uniform();
-  double high = low + width;
-  int steps = static_cast<int>(most_steps * stream.uniform());
-  for (int i = steps; i > 0 && log_density(low) > level; --i) low -= width;
-  for (int i = most_steps - 1 - steps; i > 0 && log_density(high) > level; --i) high += width;
-  for (;;) {
-    const double next = low + stream.uniform() * (high - low);
-    if (log_density(next) > level) return next;
-    (next < at ? low : high) = next;
-    if (high - low < 1e-12) return at;
-  }
-}
 
 // Logarithm of a product of positive factors. Computes few logarithms.
 class LogProduct {
@@ -56,10 +39,8 @@ class LogProduct {
 }  // namespace
 
 CentreDraws::CentreDraws(int categories)
-    : K_(categories), nu_(categories, 4.0), mu_(static_cast<std::size_t>(categories) * categories) {
-  for (int k = 0; k < K_; ++k) {
-    for (int l = 0; l < K_; ++l) mu_[k * K_ + l] = k == l ? 0.7 : 0.3 / (K_ - 1);
-  }
+    : K_(categories), nu_(categories, 4.0), mu_(1, categories) {
+  set_equal_errors(0.7, mu_[0]);
 }
 
 std::vector<double> CentreDraws::shares(const std::vector<double>& ratio) const {
@@ -70,7 +51,7 @@ std::vector<double> CentreDraws::shares(const std::vector<double>& ratio) const 
 }
 
 double CentreDraws::log_density(int k, double log_nu, const std::vector<double>& ratio,
-                                const std::vector<const double*>& counts) const {
+                                const std::vector<ConstSquare>& counts) const {
   const std::vector<double> mu = shares(ratio);
   const double nu = std::exp(log_nu);
   const double away = log_nu - std::log(4.0);
@@ -81,8 +62,8 @@ double CentreDraws::log_density(int k, double log_nu, const std::vector<double>&
     out += (l == k ? 3.0 : 1.0) * std::log(mu[l]);
   }
   LogProduct above, below;
-  for (const double* count : counts) {
-    const double* row = count + static_cast<std::size_t>(k) * K_;
+  for (const ConstSquare count : counts) {
+    const double* row = count[k];
     double total = 0;
     for (int l = 0; l < K_; ++l) {
       above.times_rising(nu * mu[l], row[l]);
@@ -93,28 +74,33 @@ double CentreDraws::log_density(int k, double log_nu, const std::vector<double>&
   return out + above.log() - below.log();
 }
 
-void CentreDraws::update(const std::vector<const double*>& counts, bool in_order, Stream& stream) {
+void CentreDraws::update(const std::vector<ConstSquare>& counts, bool in_order, Stream& stream) {
+  const auto draw = [&](double now, double width, const auto& log_density) {
+    const double level = log_density(now) + std::log(1 - stream.uniform());
+    return step_out_slice(stream, now, level, width, log_density);
+  };
   for (int k = 0; k < K_; ++k) {
+    double* const row = mu_[0][k];
     std::vector<double> ratio(K_ - 1);
-    for (int l = 0; l < K_ - 1; ++l) ratio[l] = std::log(mu_[k * K_ + l] / mu_[k * K_ + K_ - 1]);
-    const double log_nu = slice(std::log(nu_[k]), 1.0, stream,
-                                [&](double at) { return log_density(k, at, ratio, counts); });
+    for (int l = 0; l < K_ - 1; ++l) ratio[l] = std::log(row[l] / row[K_ - 1]);
+    const double log_nu =
+        draw(std::log(nu_[k]), 1.0, [&](double at) { return log_density(k, at, ratio, counts); });
     for (int l = 0; l < K_ - 1; ++l) {
-      ratio[l] = slice(ratio[l], 0.7, stream, [&](double at) {
+      ratio[l] = draw(ratio[l], 0.7, [&](double at) {
         std::vector<double> moved = ratio;
         moved[l] = at;
         if (in_order) {
-          std::vector<double> mu = mu_;
-          const std::vector<double> row = shares(moved);
-          std::copy(row.begin(), row.end(), mu.begin() + static_cast<std::ptrdiff_t>(k) * K_);
-          if (!dominates(mu.data(), K_)) return -std::numeric_limits<double>::infinity();
+          Squares mu = mu_;
+          const std::vector<double> moved_row = shares(moved);
+          std::copy(moved_row.begin(), moved_row.end(), mu[0][k]);
+          if (!dominates(mu[0])) return -std::numeric_limits<double>::infinity();
         }
         return log_density(k, log_nu, moved, counts);
       });
     }
     nu_[k] = std::exp(log_nu);
     const std::vector<double> mu = shares(ratio);
-    std::copy(mu.begin(), mu.end(), mu_.begin() + static_cast<std::ptrdiff_t>(k) * K_);
+    std::copy(mu.begin(), mu.end(), row);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../base/random.hpp"
+#include "../base/square.hpp"
 
 namespace fallible {
 
@@ -14,20 +15,21 @@ class CentreDraws {
 
   // Draws nu and mu given the counts of each matrix (truths x answers). Matrices are integrated
   // out. Slice sampling draws one number at a time. `in_order`: the centre must dominate.
-  void update(const std::vector<const double*>& counts, bool in_order, Stream& stream);
+  void update(const std::vector<ConstSquare>& counts, bool in_order, Stream& stream);
 
-  double parameter(int k, int l) const { return nu_[k] * mu_[k * K_ + l]; }
+  double parameter(int k, int l) const { return nu_[k] * mu_[0][k][l]; }
   const std::vector<double>& nu() const { return nu_; }
-  const std::vector<double>& mu() const { return mu_; }
+  const std::vector<double>& mu() const { return mu_.values(); }
 
  private:
   // Log density of row k with log precision `log_nu` and ratios log(mu_l / mu_last).
   double log_density(int k, double log_nu, const std::vector<double>& ratio,
-                     const std::vector<const double*>& counts) const;
+                     const std::vector<ConstSquare>& counts) const;
   std::vector<double> shares(const std::vector<double>& ratio) const;
 
   int K_;
-  std::vector<double> nu_, mu_;
+  std::vector<double> nu_;
+  Squares mu_;  // a stack of one
 };
 
 }  // namespace fallible

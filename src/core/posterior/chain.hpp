@@ -9,19 +9,19 @@ namespace fallible {
 
 // True if each answer is more probable under its truth than under any other. The matrix is truths x
 // answers.
-inline bool dominates(const double* matrix, int K) {
-  for (int l = 0; l < K; ++l) {
-    for (int k = 0; k < K; ++k) {
-      if (k != l && matrix[k * K + l] >= matrix[l * K + l]) return false;
+inline bool dominates(ConstSquare matrix) {
+  for (int l = 0; l < matrix.size(); ++l) {
+    for (int k = 0; k < matrix.size(); ++k) {
+      if (k != l && matrix[k][l] >= matrix[l][l]) return false;
     }
   }
   return true;
 }
 
 // True if two classes would fit the average rater better with exchanged names.
-inline bool has_switched(const double* base, const double* mean, int K) {
-  const auto worth = [&](int k, int l) { return base[k] * mean[k * K + l]; };
-  for (int k = 0; k < K; ++k) {
+inline bool has_switched(const double* base, ConstSquare mean) {
+  const auto worth = [&](int k, int l) { return base[k] * mean[k][l]; };
+  for (int k = 0; k < mean.size(); ++k) {
     for (int l = 0; l < k; ++l) {
       if (worth(k, l) + worth(l, k) > worth(k, k) + worth(l, l)) return true;
     }
@@ -38,10 +38,9 @@ class Chain {
         options_(options),
         stream_(options.seed, static_cast<std::uint64_t>(number)),
         K_(rows.categories),
-        cells_(static_cast<std::size_t>(K_) * K_),
         base_(static_cast<std::size_t>(rows.populations) * K_, 1.0 / K_),
-        theta_(prior.matrix.size() * cells_),
-        system_(prior.system.size() * cells_) {}
+        theta_(prior.matrix.size(), K_),
+        system_(prior.system.size(), K_) {}
   virtual ~Chain() = default;
 
   PosteriorChain run() {
@@ -53,8 +52,7 @@ class Chain {
       sweep(after > 0 && after % options_.thin == 0 ? &out : nullptr);
       Watch::ask();
     }
-    const double drawn = sweeps * std::max(1.0, static_cast<double>(theta_.size()));
-    out.stuck = stuck_ * static_cast<double>(cells_) / drawn;
+    out.stuck = stuck_ / (sweeps * std::max(1.0, static_cast<double>(prior_.matrix.size())));
     return out;
   }
 
@@ -65,11 +63,12 @@ class Chain {
   // Index in a matrix of rows x classes, or of populations x classes.
   std::size_t place(int row, int k) const { return static_cast<std::size_t>(row) * K_ + k; }
 
-  std::vector<double> mean_matrix() const {
-    std::vector<double> mean(cells_, 0.0);
+  // Matrix of the average rater, a stack of one.
+  Squares mean_matrix() const {
+    Squares mean(1, K_);
     for (int j = 0; j < prior_.raters; ++j) {
-      const double* matrix = &theta_[prior_.matrix_of[j] * cells_];
-      for (std::size_t i = 0; i < cells_; ++i) mean[i] += matrix[i] / prior_.raters;
+      double* cell = mean[0].begin();
+      for (const double p : theta_[prior_.matrix_of[j]]) *cell++ += p / prior_.raters;
     }
     return mean;
   }
@@ -84,10 +83,10 @@ class Chain {
   }
 
   void store_parameters(PosteriorChain& out) const {
-    for (const std::vector<double>* part : {&base_, &theta_, &system_}) {
+    for (const std::vector<double>* part : {&base_, &theta_.values(), &system_.values()}) {
       out.draws.insert(out.draws.end(), part->begin(), part->end());
     }
-    out.switched += has_switched(base_.data(), mean_matrix().data(), K_);
+    out.switched += has_switched(base_.data(), mean_matrix()[0]);
   }
 
   const PosteriorRows& rows_;
@@ -95,8 +94,8 @@ class Chain {
   const ChainOptions& options_;
   Stream stream_;
   int K_;
-  std::size_t cells_;
-  std::vector<double> base_, theta_, system_;
+  std::vector<double> base_;
+  Squares theta_, system_;
   double stuck_ = 0;  // number of matrices that kept their value because no draw was in order
 };
 

@@ -6,28 +6,12 @@
 #include <numeric>
 
 #include "../base/random.hpp"
+#include "../base/slice.hpp"
 #include "chain.hpp"
 
 namespace fallible {
 
 namespace {
-
-constexpr int most_shrinks = 200;
-
-// Draws a probability by slice sampling, given its current value `now`. The slice shrinks from the
-// whole interval. The last call of `log_density` is at the returned value.
-template <class F>
-double slice(Stream& stream, double now, const F& log_density) {
-  const double level = log_density(now) + std::log(stream.uniform());
-  double low = 0, high = 1;
-  for (int i = 0; i < most_shrinks; ++i) {
-    const double t = low + stream.uniform() * (high - low);
-    if (log_density(t) >= level) return t;
-    (t < now ? low : high) = t;
-  }
-  log_density(now);
-  return now;
-}
 
 double log_beta(double t, double a, double b) {
   return (a - 1) * std::log(t) + (b - 1) * std::log1p(-t);
@@ -108,24 +92,25 @@ class DependentChain : public Chain {
   double bound(int k) const {
     double least = 1;
     for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
-      least = std::min(least, theta_[m * cells_ + k * K_ + k]);
+      least = std::min(least, theta_[m][k][k]);
     }
     return least;
   }
 
-  // Log upper bound of the easy share of class k, or its sum over classes (k = -1). It is part of
-  // the log density of matrices, because the prior of the share is uniform up to the bound.
-  double log_room(int k) const {
-    if (!easy_) return 0;
-    if (k >= 0) return std::log(bound(k));
-    double sum = 0;
-    for (k = 0; k < K_; ++k) sum += std::log(bound(k));
-    return sum;
+  // Log upper bound of the easy share of class k. It is part of the log density of matrices,
+  // because the prior of the share is uniform up to the bound.
+  double log_room(int k) const { return easy_ ? std::log(bound(k)) : 0; }
+
+  // Draws a probability with this density, given its current value.
+  template <class F>
+  void draw_probability(double now, const F& log_density) {
+    const double level = log_density(now) + std::log(stream_.uniform());
+    shrink_slice(stream_, now, level, 0, 1, log_density);
   }
 
   double both(const Answer& a, int k) const {
-    const double* one = &theta_[a.matrix * cells_ + k * K_];
-    const double* other = &theta_[a.other_matrix * cells_ + k * K_];
+    const double* one = theta_[a.matrix][k];
+    const double* other = theta_[a.other_matrix][k];
     const double u = shared_[static_cast<std::size_t>(a.pair) * K_ + k];
     const auto common = [&](int l) { return std::min(one[l], other[l]); };
     double coupled = 0;
@@ -144,11 +129,11 @@ class DependentChain : public Chain {
   double given(int row, int k, double easy) const {
     double product = 1;
     for (const Answer& a : answers_[row]) {
+      const double margin = theta_[a.matrix][k][a.category];
       if (easy_) {
-        const double margin = theta_[a.matrix * cells_ + k * K_ + a.category];
         product *= (a.category == k ? margin - easy : margin) / (1 - easy);
       } else {
-        product *= a.pair < 0 ? theta_[a.matrix * cells_ + k * K_ + a.category] : both(a, k);
+        product *= a.pair < 0 ? margin : both(a, k);
       }
     }
     if (!easy_) return product;
@@ -194,7 +179,7 @@ class DependentChain : public Chain {
       const std::vector<double>& a = prior_.base_rates[p];
       const double total = std::accumulate(a.begin(), a.end(), 0.0);
       for (int k = K_ == 2 ? 1 : 0; k < K_; ++k) {
-        slice(stream_, base[k], [&](double t) {
+        draw_probability(base[k], [&](double t) {
           set_share(base, k, t);
           return log_beta(t, a[k], total - a[k]) + log_likelihood(all_);
         });
@@ -204,33 +189,37 @@ class DependentChain : public Chain {
 
   // Log likelihood of rows, or minus infinity if the matrices are not in order.
   double log_of(std::size_t m, const std::vector<int>& rows) {
-    const bool in_order = prior_.order == ClassOrder::none ||
-                          (prior_.order == ClassOrder::each ? dominates(&theta_[m * cells_], K_)
-                                                            : dominates(mean_matrix().data(), K_));
+    const bool in_order =
+        prior_.order == ClassOrder::none ||
+        (prior_.order == ClassOrder::each ? dominates(theta_[m]) : dominates(mean_matrix()[0]));
     return in_order ? log_likelihood(rows) : -std::numeric_limits<double>::infinity();
   }
 
   void draw_matrix(std::size_t m) {
     const MatrixPrior& prior = prior_.matrix[m];
     if (!prior.fixed.empty()) return;
-    double* matrix = &theta_[m * cells_];
+    const Square matrix = theta_[m];
     // All matrices together determine the bound of the easy share.
     const std::vector<int>& touched = easy_ ? all_ : rows_of_[m];
     if (prior.equal_errors) {
-      slice(stream_, matrix[0], [&](double t) {
-        set_equal_errors(t, K_, matrix);
-        for (int k = 0; k < K_; ++k) refresh(touched, k);
-        return log_beta(t, prior.rows[0], prior.rows[1]) + log_room(-1) + log_of(m, touched);
+      draw_probability(matrix[0][0], [&](double t) {
+        set_equal_errors(t, matrix);
+        double room = 0;
+        for (int k = 0; k < K_; ++k) {
+          refresh(touched, k);
+          room += log_room(k);
+        }
+        return log_beta(t, prior.rows[0], prior.rows[1]) + room + log_of(m, touched);
       });
       return;
     }
     for (int k = 0; k < K_; ++k) {
-      const double* a = &prior.rows[k * K_];
+      const double* a = ConstSquare(prior.rows.data(), K_)[k];
       const double total = std::accumulate(a, a + K_, 0.0);
       for (int i = 0; i < (K_ == 2 ? 1 : K_); ++i) {
         const int l = (k + i) % K_;
-        slice(stream_, matrix[k * K_ + l], [&](double t) {
-          set_share(matrix + k * K_, l, t);
+        draw_probability(matrix[k][l], [&](double t) {
+          set_share(matrix[k], l, t);
           refresh(touched, k);
           return log_beta(t, a[l], total - a[l]) + log_room(k) + log_of(m, touched);
         });
@@ -241,7 +230,7 @@ class DependentChain : public Chain {
   void draw_shared(std::size_t i) {
     const std::vector<int>& touched = easy_ ? all_ : rows_of_pair_[i / K_];
     const int k = static_cast<int>(i % K_);
-    slice(stream_, shared_[i], [&](double t) {
+    draw_probability(shared_[i], [&](double t) {
       shared_[i] = t;
       refresh(touched, k);
       return log_likelihood(touched);
@@ -249,7 +238,8 @@ class DependentChain : public Chain {
   }
 
   void store(PosteriorChain& out) {
-    std::vector<double> count(system_.size(), 0.0), weight(K_), split;
+    Squares count(prior_.system.size(), K_);
+    std::vector<double> weight(K_), split;
     for (int row = 0; row < rows_.size(); ++row) {
       const double total = likelihood(row);
       for (int k = 0; k < K_; ++k) {
@@ -261,12 +251,12 @@ class DependentChain : public Chain {
       if (rows_.systems == 0) continue;
       multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), weight, split);
       for_each_answer(row, [&](int s, int answer) {
-        for (int k = 0; k < K_; ++k) count[s * cells_ + k * K_ + answer] += split[k];
+        for (int k = 0; k < K_; ++k) count[s][k][answer] += split[k];
       });
     }
     for (std::size_t s = 0; s < prior_.system.size(); ++s) {
-      draw_rows(prior_.system[s], &count[s * cells_], K_, stream_, &system_[s * cells_]);
-      out.right.push_back(share_right(&count[s * cells_], K_));
+      draw_rows(prior_.system[s], count[s], stream_, system_[s]);
+      out.right.push_back(share_right(count[s]));
     }
     store_parameters(out);
     for (std::size_t i = 0; i < shared_.size(); ++i) {

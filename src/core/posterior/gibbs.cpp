@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <numeric>
 
 #include "../base/random.hpp"
@@ -60,8 +60,8 @@ class GibbsChain : public Chain {
              int number)
       : Chain(rows, prior, options, number),
         base_count_(base_.size()),
-        count_(theta_.size()),
-        system_count_(system_.size()),
+        count_(theta_),
+        system_count_(system_),
         centre_(K_) {
     start_matrices(prior, K_, stream_, theta_);
   }
@@ -80,8 +80,8 @@ class GibbsChain : public Chain {
     double scale = 0;
     int factors = 0;
     for (const int at : rows_.places(row)) {
-      const double* matrix = &theta_[prior_.matrix_of[rows_.judge[at]] * cells_];
-      for (int k = 0; k < K_; ++k) weight_[k] *= matrix[k * K_ + rows_.category[at]];
+      const ConstSquare matrix = theta_[prior_.matrix_of[rows_.judge[at]]];
+      for (int k = 0; k < K_; ++k) weight_[k] *= matrix[k][rows_.category[at]];
       if (++factors % rescaled == 0) scale += rescale();
     }
     return scale;
@@ -96,9 +96,9 @@ class GibbsChain : public Chain {
 
   // Draws the classes of the cases of each row, and adds them to the counts.
   void allocate(PosteriorChain* kept) {
-    std::fill(base_count_.begin(), base_count_.end(), 0.0);
-    std::fill(count_.begin(), count_.end(), 0.0);
-    std::fill(system_count_.begin(), system_count_.end(), 0.0);
+    for (auto* counts : {&base_count_, &count_.values(), &system_count_.values()}) {
+      std::fill(counts->begin(), counts->end(), 0.0);
+    }
     for (int row = 0; row < rows_.size(); ++row) {
       const int truth = rows_.known[row];
       if (truth >= 0 && !kept) {
@@ -132,11 +132,9 @@ class GibbsChain : public Chain {
   void add(int row, int k, double cases) {
     base_count_[place(rows_.population[row], k)] += cases;
     for (const int i : rows_.places(row)) {
-      const std::size_t matrix = prior_.matrix_of[rows_.judge[i]] * cells_;
-      count_[matrix + k * K_ + rows_.category[i]] += cases;
+      count_[prior_.matrix_of[rows_.judge[i]]][k][rows_.category[i]] += cases;
     }
-    for_each_answer(
-        row, [&](int s, int answer) { system_count_[s * cells_ + k * K_ + answer] += cases; });
+    for_each_answer(row, [&](int s, int answer) { system_count_[s][k][answer] += cases; });
   }
 
   // Adds the posterior probabilities of the classes of a row.
@@ -159,14 +157,14 @@ class GibbsChain : public Chain {
     }
     draw_matrices();
     for (std::size_t s = 0; s < prior_.system.size(); ++s) {
-      draw_rows(prior_.system[s], &system_count_[s * cells_], K_, stream_, &system_[s * cells_]);
+      draw_rows(prior_.system[s], system_count_[s], stream_, system_[s]);
     }
   }
 
-  std::vector<const double*> counts_of_pooled() const {
-    std::vector<const double*> out;
+  std::vector<ConstSquare> counts_of_pooled() const {
+    std::vector<ConstSquare> out;
     for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
-      if (prior_.matrix[m].fixed.empty()) out.push_back(&count_[m * cells_]);
+      if (prior_.matrix[m].fixed.empty()) out.push_back(count_[m]);
     }
     return out;
   }
@@ -178,22 +176,21 @@ class GibbsChain : public Chain {
       before_ = theta_;
       for (int tries = 0; tries < most_tries; ++tries) {
         for (std::size_t m = 0; m < prior_.matrix.size(); ++m) draw_matrix(m);
-        if (dominates(mean_matrix().data(), K_)) return;
+        if (dominates(mean_matrix()[0])) return;
       }
       theta_ = before_;
       stuck_ += static_cast<double>(prior_.matrix.size());
       return;
     }
-    std::vector<double> old(cells_);
     for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
-      double* matrix = &theta_[m * cells_];
-      old.assign(matrix, matrix + cells_);
+      const Square matrix = theta_[m];
+      const std::vector<double> old(matrix.begin(), matrix.end());
       int tries = 0;
       do {
         draw_matrix(m);
-      } while (prior_.order == ClassOrder::each && !dominates(matrix, K_) && ++tries < most_tries);
+      } while (prior_.order == ClassOrder::each && !dominates(matrix) && ++tries < most_tries);
       if (tries < most_tries) continue;
-      std::copy(old.begin(), old.end(), matrix);
+      std::copy(old.begin(), old.end(), matrix.begin());
       ++stuck_;
     }
   }
@@ -201,14 +198,14 @@ class GibbsChain : public Chain {
   void draw_matrix(std::size_t m) {
     if (!prior_.matrix[m].fixed.empty()) return;
     if (!prior_.pooled) {
-      draw_rows(prior_.matrix[m], &count_[m * cells_], K_, stream_, &theta_[m * cells_]);
+      draw_rows(prior_.matrix[m], count_[m], stream_, theta_[m]);
       return;
     }
     MatrixPrior around;
     for (int k = 0; k < K_; ++k) {
       for (int l = 0; l < K_; ++l) around.rows.push_back(centre_.parameter(k, l));
     }
-    draw_rows(around, &count_[m * cells_], K_, stream_, &theta_[m * cells_]);
+    draw_rows(around, count_[m], stream_, theta_[m]);
   }
 
   double log_likelihood(int row) {
@@ -228,64 +225,71 @@ class GibbsChain : public Chain {
       out.draws.insert(out.draws.end(), centre_.mu().begin(), centre_.mu().end());
     }
     for (std::size_t s = 0; s < prior_.system.size(); ++s) {
-      out.right.push_back(share_right(&system_count_[s * cells_], K_));
+      out.right.push_back(share_right(std::as_const(system_count_)[s]));
     }
   }
 
-  std::vector<double> base_count_, count_, system_count_;
+  std::vector<double> base_count_;
+  Squares count_, system_count_, before_;
   CentreDraws centre_;
-  std::vector<double> weight_, split_, before_;
+  std::vector<double> weight_, split_;
 };
 
 }  // namespace
 
-void set_equal_errors(double right, int K, double* matrix) {
+void set_equal_errors(double right, Square matrix) {
+  const int K = matrix.size();
   for (int k = 0; k < K; ++k) {
-    for (int l = 0; l < K; ++l) matrix[k * K + l] = k == l ? right : (1 - right) / (K - 1);
+    for (int l = 0; l < K; ++l) matrix[k][l] = k == l ? right : (1 - right) / (K - 1);
   }
 }
 
-double share_right(const double* count, int K) {
-  double right = 0;
-  for (int k = 0; k < K; ++k) right += count[k * K + k];
-  return right / std::accumulate(count, count + static_cast<std::size_t>(K) * K, 0.0);
+namespace {
+
+double sum_right(ConstSquare count) {
+  double out = 0;
+  for (int k = 0; k < count.size(); ++k) out += count[k][k];
+  return out;
 }
 
-void draw_rows(const MatrixPrior& prior, const double* count, int K, Stream& stream,
-               double* matrix) {
+double sum(ConstSquare count) { return std::accumulate(count.begin(), count.end(), 0.0); }
+
+}  // namespace
+
+double share_right(ConstSquare count) { return sum_right(count) / sum(count); }
+
+void draw_rows(const MatrixPrior& prior, ConstSquare count, Stream& stream, Square matrix) {
+  const int K = matrix.size();
   if (prior.equal_errors) {
-    double right = 0;
-    for (int k = 0; k < K; ++k) right += count[k * K + k];
-    const double all = std::accumulate(count, count + static_cast<std::size_t>(K) * K, 0.0);
-    const double both[2] = {prior.rows[0] + right, prior.rows[1] + all - right};
+    const double right = sum_right(count);
+    const double both[2] = {prior.rows[0] + right, prior.rows[1] + sum(count) - right};
     double drawn[2];
     dirichlet(stream, both, 2, drawn);
-    set_equal_errors(drawn[0], K, matrix);
+    set_equal_errors(drawn[0], matrix);
     return;
   }
-  std::vector<double> parameter(K);
+  const ConstSquare before(prior.rows.data(), K);
   for (int k = 0; k < K; ++k) {
-    for (int l = 0; l < K; ++l) parameter[l] = prior.rows[k * K + l] + count[k * K + l];
-    dirichlet(stream, parameter.data(), K, matrix + k * K);
+    std::transform(before[k], before[k] + K, count[k], matrix[k], std::plus<>());
+    dirichlet(stream, matrix[k], K, matrix[k]);
   }
 }
 
-void start_matrices(const PosteriorPrior& prior, int K, Stream& stream,
-                    std::vector<double>& matrices) {
-  const std::vector<double> none(static_cast<std::size_t>(K) * K, 0.0);
-  MatrixPrior around{std::vector<double>(none.size(), 20 * 0.3 / (K - 1))};
-  for (int k = 0; k < K; ++k) around.rows[k * K + k] = 20 * 0.7;
+void start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices) {
+  const Squares none(1, K);
+  MatrixPrior around{std::vector<double>(none.values().size(), 20 * 0.3 / (K - 1))};
+  for (int k = 0; k < K; ++k) Square(around.rows.data(), K)[k][k] = 20 * 0.7;
   for (std::size_t m = 0; m < prior.matrix.size(); ++m) {
-    double* matrix = &matrices[m * none.size()];
+    const Square matrix = matrices[m];
     const std::vector<double>& fixed = prior.matrix[m].fixed;
     if (!fixed.empty()) {
-      std::copy(fixed.begin(), fixed.end(), matrix);
+      std::copy(fixed.begin(), fixed.end(), matrix.begin());
       continue;
     }
     const MatrixPrior& law = prior.matrix[m].equal_errors ? MatrixPrior{{14, 6}, true} : around;
     do {
-      draw_rows(law, none.data(), K, stream, matrix);
-    } while (!dominates(matrix, K));
+      draw_rows(law, none[0], stream, matrix);
+    } while (!dominates(matrix));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "../base/host.hpp"
 #include "../base/random.hpp"
+#include "../base/square.hpp"
 #include "../ratings/patterns.hpp"
 #include "../ratings/rated_rows.hpp"
 
@@ -82,18 +83,16 @@ struct PosteriorChain {
 };
 
 // Fills a matrix with probability `right` on the diagonal and equal errors.
-void set_equal_errors(double right, int K, double* matrix);
+void set_equal_errors(double right, Square matrix);
 
 // Draws a matrix given counts, truths x answers.
-void draw_rows(const MatrixPrior& prior, const double* count, int K, Stream& stream,
-               double* matrix);
+void draw_rows(const MatrixPrior& prior, ConstSquare count, Stream& stream, Square matrix);
 
-double share_right(const double* count, int K);
+double share_right(ConstSquare count);
 
 // Starting matrices, which differ between chains. They dominate, with diagonals around .7. Other
 // starts would only find other names of the classes.
-void start_matrices(const PosteriorPrior& prior, int K, Stream& stream,
-                    std::vector<double>& matrices);
+void start_matrices(const PosteriorPrior& prior, int K, Stream& stream, Squares& matrices);
 
 int posterior_parameters(const PosteriorRows& rows, const PosteriorPrior& prior);
 

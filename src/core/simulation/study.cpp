@@ -39,7 +39,7 @@ class Judge {
     if (!out.identified || how.interval == IntervalKind::none) return out;
     if (how.interval == IntervalKind::robust && of_average) {
       for (std::size_t s = 0; s < out.interval.size(); ++s) {
-        out.interval[s].std_error = estimator.systems()[s].std_error;
+        out.interval[s].std_error = average_parts(estimator, s).std_error;
       }
     } else {
       out.interval = percentiles(estimator, how, bootstrap_seed);
@@ -49,6 +49,11 @@ class Judge {
   }
 
  private:
+  // NaN without a case.
+  static AverageParts average_parts(const Estimator& average, std::size_t system) {
+    return average.systems()[system].average.value_or(AverageParts());
+  }
+
   // The average is fitted once for each value of `common`.
   const Estimator& average(const EstimatorOptions& options) {
     std::unique_ptr<Estimator>& found = averages_[options.common];
@@ -79,12 +84,12 @@ class Judge {
   // raters is taken to be people.
   void widen(StudyEstimate& found, const StudyEstimator& how) {
     const bool of_average = how.options.method == Method::average;
-    const auto& averages = average(how.options).systems();
+    const Estimator& averages = average(how.options);
     for (std::size_t s = 0; s < found.estimate.size(); ++s) {
       const double value = found.estimate[s];
       double error = found.interval[s].std_error;
       if (!how.options.common) {
-        const SystemEstimate& average = averages[s];
+        const AverageParts average = average_parts(averages, s);
         const double apart = (of_average ? average.independent : value) - average.shared;
         const ErrorParts parts{error, apart, average.dependence, average.rater_error,
                                range(static_cast<int>(s))};

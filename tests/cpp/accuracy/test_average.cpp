@@ -103,36 +103,38 @@ TEST_CASE("averages have weights, and known truths and other weights count") {
   const Panel panel = three_raters();
   const auto weight = panel.weights();
   const auto average = fit(panel, weight, {});
-  const SystemEstimate& one = average->systems().front();
+  const SystemEstimate& estimate = average->systems().front();
+  const AverageParts& one = *estimate.average;
   CHECK(total(one.members) == Approx(1));
-  CHECK(one.estimate > 0.5);
-  CHECK(one.estimate < 1);
+  CHECK(estimate.estimate > 0.5);
+  CHECK(estimate.estimate < 1);
   CHECK(one.shared > 0.5);
   CHECK(one.std_error > 0);
   CHECK(one.rater_error < 0.5);
-  CHECK(average->with_weights(average->cells().cases)[0] == Approx(one.estimate).epsilon(2e-3));
+  CHECK(average->with_weights(average->cells().cases)[0] ==
+        Approx(estimate.estimate).epsilon(2e-3));
   CHECK(std::isnan(average->with_weights(std::vector<double>(weight.size(), 0.0))[0]));
   const auto posterior = average->posterior(0);
   REQUIRE(posterior.size() == weight.size() * 3);
   CHECK(posterior[0] + posterior[1] + posterior[2] == Approx(1));
 
-  CHECK(fit(panel, weight, {}, 3)->systems().front().estimate == one.estimate);
+  CHECK(fit(panel, weight, {}, 3)->systems().front().estimate == estimate.estimate);
 
   // Where truth is known and never the system's answer, the system is wrong.
   std::vector<int> known;
   for (int p = 0; p < panel.view().patterns; ++p) {
     known.push_back(panel.view().answer_of(p, 0) % 3 + 1);
   }
-  CHECK(fit(panel, weight, known)->systems().front().independent == Approx(1.0 / 22));
+  CHECK(fit(panel, weight, known)->systems().front().average->independent == Approx(1.0 / 22));
 }
 
 TEST_CASE("one case is enough for an average, none is not") {
   const Panel panel({"ABAB", "ABBB", "ABAB"}, {"A...", "...."}, 2);
   const auto average = fit(panel, panel.weights(), {});
-  const double one = average->systems()[0].independent;
+  const double one = average->systems()[0].average->independent;
   CHECK(one > 0.5);
   CHECK(one < 1);
-  CHECK(std::isnan(average->systems()[1].independent));
+  CHECK(!average->systems()[1].average);
 }
 
 TEST_CASE("with other weights the evidence of members that are not fitted anew counts no more") {
@@ -141,7 +143,7 @@ TEST_CASE("with other weights the evidence of members that are not fitted anew c
   for (double& w : few) w *= 20;
   for (std::size_t i = 0; i < many.size(); ++i) many[i] *= i % 4 == 0 ? 400 : 40;
   const auto average = fit(panel, few, {}), anew = fit(panel, many, {});
-  const auto& members = average->systems().front().members;
+  const auto& members = average->systems().front().average->members;
   REQUIRE(std::any_of(members.begin(), members.end(), [](const MemberResult& member) {
     return member.weight < 1e-3 && !std::isnan(member.log_evidence);
   }));
@@ -179,7 +181,7 @@ TEST_CASE("the error of an average is that within its members and that between t
   std::vector<double> weight = panel.weights();
   for (double& w : weight) w *= 20;
   const auto average = fit(panel, weight, {});
-  const SystemEstimate& found = average->systems().front();
+  const AverageParts& found = *average->systems().front().average;
   double mean = 0, square = 0;
   for (const MemberResult& member : found.members) {
     mean += member.weight * member.estimate;
@@ -195,10 +197,10 @@ TEST_CASE("where truth is known nothing is taken back, however much raters have 
   std::vector<int> known(panel.view().patterns);
   for (std::size_t i = 0; i < truth.size(); ++i) known[panel.patterns.index[i] - 1] = truth[i];
   const auto average = fit(panel, panel.weights(), known);
-  const SystemEstimate& found = average->systems().front();
+  const AverageParts& found = *average->systems().front().average;
   CHECK(found.typical == 1);  // raters at chance
   CHECK(found.shared == Approx(7.0 / 8));
-  CHECK(found.estimate == Approx(found.independent).epsilon(1e-12));
+  CHECK(average->systems().front().estimate == Approx(found.independent).epsilon(1e-12));
 }
 
 TEST_CASE("a member is ruled out where raters would be worse than chance in hard cases") {

@@ -59,9 +59,9 @@ TEST_CASE("the worked example") {
 
   const auto system = judged(tallies, fit)[0];
   CHECK(system.estimate == Approx(0.731427).epsilon(1e-6));
-  CHECK(system.mean_posterior == Approx(0.466179).epsilon(1e-6));
-  CHECK(system.bins.size() == 5);
-  CHECK(system.uninformative == 0);
+  CHECK(system.algebra->mean_posterior == Approx(0.466179).epsilon(1e-6));
+  CHECK(system.algebra->bins.size() == 5);
+  CHECK(system.algebra->uninformative == 0);
   EstimatorOptions options = binned();
   CHECK(estimate(panel, options) == system.estimate);
   options.clip = Clip::none;
@@ -81,7 +81,7 @@ TEST_CASE("fits that are not identified say why") {
   CHECK(std::isnan(covariance(tallies, fit)(0, 0)));
   const auto system = judged(tallies, fit)[0];
   CHECK(std::isnan(system.estimate));
-  CHECK(system.cases == 4);
+  CHECK(system.algebra->cases == 4);
 
   const Panel alone({"A.", ".B"}, {"AA"}, 2);
   const Tallies lone = alone.tallies();
@@ -108,7 +108,7 @@ TEST_CASE("a case with one rating counts, one without does not") {
   const Tallies tallies = panel.tallies();
   const KFit fit = fit_algebraic(tallies, tallies.weight);
   REQUIRE(fit.identified == Identified::yes);
-  CHECK(judged(tallies, fit)[0].cases == 6);
+  CHECK(judged(tallies, fit)[0].algebra->cases == 6);
 }
 
 TEST_CASE("tied categories share the credit") {
@@ -117,10 +117,10 @@ TEST_CASE("tied categories share the credit") {
   const Tallies tallies = panel.tallies();
   const KFit fit = fit_algebraic(tallies, tallies.weight);
   const auto system = judged(tallies, fit)[0];
-  CHECK(system.bins.back().agreement == 0.5);
-  CHECK(std::isnan(system.bins.back().estimate_raw));
-  CHECK(system.uninformative == 2);
-  CHECK(system.cases == 8);
+  CHECK(system.algebra->bins.back().agreement == 0.5);
+  CHECK(std::isnan(system.algebra->bins.back().estimate_raw));
+  CHECK(system.algebra->uninformative == 2);
+  CHECK(system.algebra->cases == 8);
 }
 
 TEST_CASE("edges belong to the bin below, whatever rounding does") {
@@ -135,14 +135,14 @@ TEST_CASE("edges belong to the bin below, whatever rounding does") {
   tallies.start.assign(tallies.size() + 1, 0);
   for (const double edge : {0.8, 0.8 + 1e-12, 0.8 - 1e-12, std::nextafter(0.8, 1)}) {
     fit.base_rates = {edge, 1 - edge, 0, 0};
-    const auto bins = judged(tallies, fit)[0].bins;
+    const auto bins = judged(tallies, fit)[0].algebra->bins;
     REQUIRE(bins.size() == 1);
     CHECK(bins[0].upper == Approx(0.8));
   }
   fit.base_rates = {0.8 + 1e-6, 0.2 - 1e-6, 0, 0};
-  CHECK(judged(tallies, fit)[0].bins[0].upper == Approx(0.9));
+  CHECK(judged(tallies, fit)[0].algebra->bins[0].upper == Approx(0.9));
   fit.base_rates = {1, 0, 0, 0};
-  CHECK(judged(tallies, fit)[0].bins[0].upper == 1);
+  CHECK(judged(tallies, fit)[0].algebra->bins[0].upper == 1);
 }
 
 TEST_CASE("unbinned estimates are equation 7 of all cases at once") {

@@ -180,7 +180,7 @@ TEST_CASE("a profile ends where the log posterior has fallen by half the devianc
     CHECK(found.converged);
     CHECK(found.low < found.high);
     for (const double end : {found.low, found.high}) {
-      const int at = latent.system_at();
+      const int at = latent.layout.system_at();
       Eigen::VectorXd start = fit_latent(latent, options).x;
       start[at] = std::log(end / (1 - end));
       const auto rest = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {

@@ -48,7 +48,7 @@ TEST_CASE("drawn panels have the ratings missing that the data have") {
   const Panel panel = gaps();
   const LatentRows rows = rows_of(panel, 0);
   const LatentClass latent(rows, {true, Errors::uniform, true, false}, LatentPrior());
-  const RowSampler sampler(rows, Law(latent, latent.start()));
+  const RowSampler sampler(rows, Law(latent.layout, latent.start()));
   Stream stream(1, 0);
   for (int i = 0; i < 5; ++i) {
     const LatentRows drawn = sampler.draw(stream);
@@ -63,7 +63,7 @@ TEST_CASE("answers are drawn with the model's probabilities, one by one or by th
   LatentRows rows = rows_of(panel, -1);
   const LatentClass latent(rows, {true, Errors::uniform, true, false}, LatentPrior());
   Eigen::VectorXd x = latent.start();
-  const AnswerLaw law = Law(latent, x);
+  const AnswerLaw law = Law(latent.layout, x);
   double expected[4] = {0, 0, 0, 0};
   for (int way = 0; way < 4; ++way) {
     for (int c = 0; c < law.classes; ++c) {
@@ -97,13 +97,13 @@ TEST_CASE("a law is that of the confusion matrices, and classes sum to one") {
   const LatentRows rows = rows_of(panel, 0);
   const LatentClass latent(rows, {true, Errors::distance, true, true}, LatentPrior());
   const Eigen::VectorXd x = latent.start();
-  const AnswerLaw law = Law(latent, x);
-  const auto rates = Reading(latent, x).base_rates();
+  const AnswerLaw law = Law(latent.layout, x);
+  const auto rates = Reading(latent.layout, x).base_rates();
   double total = 0;
   for (const double weight : law.weight) total += weight;
   CHECK(total == Approx(1));
   for (int u = 0; u < rows.judges; ++u) {
-    const auto confusion = Law(latent, x).confusion(u);
+    const auto confusion = Law(latent.layout, x).confusion(u);
     for (int k = 0; k < 3; ++k) {
       for (int l = 0; l < 3; ++l) {
         double mean = 0;
@@ -121,7 +121,7 @@ TEST_CASE("what pairs are expected to do is what a slow sum over all of them say
   const Panel panel = gaps();
   const LatentRows rows = rows_of(panel, 0);
   const LatentClass latent(rows, {true, Errors::uniform, true, false}, LatentPrior());
-  const AnswerLaw law = Law(latent, latent.start());
+  const AnswerLaw law = Law(latent.layout, latent.start());
   const auto joint = [&](int u, int v, int k, int l) {
     double out = 0;
     for (int c = 0; c < law.classes; ++c) {
@@ -198,7 +198,7 @@ TEST_CASE("a richer model starts from what a simpler one says") {
         LatentModel{true, Errors::distance, true, false}}) {
     const LatentClass richer(rows, model, prior);
     double log_likelihood;
-    richer.evaluate(richer.start_from(simple, fit.x), nullptr, &log_likelihood);
+    richer.evaluate(richer.layout.start_from(simple.layout, fit.x), nullptr, &log_likelihood);
     CHECK(log_likelihood == Approx(fit.log_likelihood).epsilon(1e-12));
   }
 }

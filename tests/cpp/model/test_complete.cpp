@@ -48,13 +48,13 @@ TEST_CASE("if classes are seen the curvature is inverted in closed form") {
         Eigen::VectorXd x = latent.start(), gradient(x.size());
         Stream stream(1, 0);
         for (Eigen::Index i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
-        Counts counts(latent);
-        const Law law(latent, x);
+        Counts counts(latent.layout);
+        const Law law(latent.layout, x);
         latent.expect(law, &counts);
         for (Eigen::Index i = 0; i < x.size(); ++i) gradient[i] = stream.uniform() - 0.5;
-        const CompleteCurvature curvature(latent, x, law, counts);
+        const CompleteCurvature curvature(latent.layout, x, law, counts);
         const Eigen::VectorXd step = curvature.solve(gradient);
-        const Eigen::VectorXd back = -complete_hessian(latent, x, counts) * step;
+        const Eigen::VectorXd back = -complete_hessian(latent.layout, x, counts) * step;
         CHECK((back - gradient).lpNorm<Eigen::Infinity>() < 1e-6);
       }
     }
@@ -135,10 +135,10 @@ TEST_CASE("the variance of difficulty alone is one by what answers tell of it") 
     const LatentRows rows = latent_rows(three.view(), three.weights(), system, {});
     for (const LatentPrior& prior : {LatentPrior(), flat()}) {
       const LatentClass latent(rows, {true, Errors::uniform, true, true}, prior);
-      const Layout& layout = latent;
+      const Layout& layout = latent.layout;
       const Eigen::VectorXd x = latent.start();
       Counts counts(layout);
-      latent.expect(Law(latent, x), &counts);
+      latent.expect(Law(latent.layout, x), &counts);
       const std::vector<double> variance = natural_variances(latent, x);
       for (int kind = 0; kind < layout.kinds; ++kind) {
         const int at = layout.shifts_at + kind;

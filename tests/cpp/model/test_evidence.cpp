@@ -32,19 +32,19 @@ TEST_CASE("a held shift is the model with that shift, and held errors are its er
   settings.by_rater = true;
   const LatentPrior prior;
   const LatentClass free(rows, settings, prior), held(rows, settings, prior, {0.13, nullptr});
-  REQUIRE(free.size == held.size + 1);
+  REQUIRE(free.layout.size == held.layout.size + 1);
   Eigen::VectorXd x = free.start(), of_free, of_held;
   x[x.size() - 1] = 0.13;
   const double gap = free.evaluate(x, &of_free) -
-                     held.evaluate(x.head(held.size), &of_held);
+                     held.evaluate(x.head(held.layout.size), &of_held);
   CHECK(gap == Approx(-0.5 * 0.13 * 0.13 / (0.2 * 0.2)).epsilon(1e-10));
-  CHECK((of_free.head(held.size) - of_held).norm() < 1e-9);
+  CHECK((of_free.head(held.layout.size) - of_held).norm() < 1e-9);
 
   const std::vector<double> none(rows.judges * 4, 0.0);  // two categories have one error each
   const LatentClass errors(rows, settings, prior, {0.13, &none});
-  CHECK(errors.evaluate(x.head(held.size), nullptr) ==
-        Approx(held.evaluate(x.head(held.size), nullptr)).epsilon(1e-12));
-  const auto counts = held.expected_ratings(x.head(held.size));
+  CHECK(errors.evaluate(x.head(held.layout.size), nullptr) ==
+        Approx(held.evaluate(x.head(held.layout.size), nullptr)).epsilon(1e-12));
+  const auto counts = held.expected_ratings(x.head(held.layout.size));
   double answers = 0, counted = 0;
   for (int i = 0; i < rows.size(); ++i) {
     answers += rows.weight[i] * (rows.start[i + 1] - rows.start[i]);
@@ -59,7 +59,7 @@ TEST_CASE("evidence is the integral over the parameters") {
     LatentModel settings;
     settings.strata = shift > 0;
     const LatentClass model(rows, settings, LatentPrior(), {shift, nullptr});
-    REQUIRE(model.size == 3);
+    REQUIRE(model.layout.size == 3);
     const Eigen::VectorXd top = fit_latent(model, model.start(), OptimiserOptions()).x;
     const double best = model.evaluate(top, nullptr);
     double sum = 0;
@@ -72,7 +72,7 @@ TEST_CASE("evidence is the integral over the parameters") {
       }
     }
     const double exact =
-        best + std::log(sum * step * step * step) + log_prior_constant(model);
+        best + std::log(sum * step * step * step) + log_prior_constant(model.layout);
     CHECK(std::fabs(laplace_evidence(model, top).log_evidence - exact) < 0.15);
   }
 }
@@ -86,7 +86,7 @@ TEST_CASE("evidence is by all curvature along its directions, with the ridge on 
       for (const double shift : {0.0, 0.05}) {
         const LatentClass model(rows, {by_rater, errors, shift > 0, false}, LatentPrior(),
                                 {shift, nullptr});
-        const Layout& layout = model;
+        const Layout& layout = model.layout;
         // Next to the maximum, where all directions are correlated.
         Eigen::VectorXd x = fit_latent(model, model.start(), OptimiserOptions()).x;
         Stream stream(8, 0);
@@ -113,7 +113,7 @@ TEST_CASE("evidence is by all curvature along its directions, with the ridge on 
         for (Eigen::Index i = 0; i < n; ++i) bend(i, i) += 0.05;
         bend.block(system + 1, system + 1, rates, rates).array() -= 0.05 / 3;
         const Evidence found = laplace_evidence(model, x);
-        const double expected = model.evaluate(x, nullptr) + log_prior_constant(model) +
+        const double expected = model.evaluate(x, nullptr) + log_prior_constant(model.layout) +
                                 static_cast<double>(n) * 0.5 * std::log(2 * 3.14159265358979324) -
                                 0.5 * std::log(bend.determinant());
         CHECK(std::fabs(found.log_evidence - expected) < 1e-6);

@@ -152,8 +152,8 @@ TEST_CASE("the likelihood of a case is right however many ratings it has") {
     rows.known.push_back(-1);
     rows.weight.push_back(1);
     const LatentClass latent(rows, {true, Errors::uniform, false, false}, LatentPrior());
-    const Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(latent.size, -0.5, 1.5);
-    const auto rates = Reading(latent, x).base_rates();
+    const Eigen::VectorXd x = Eigen::VectorXd::LinSpaced(latent.layout.size, -0.5, 1.5);
+    const auto rates = Reading(latent.layout, x).base_rates();
     std::vector<double> logs;
     double most = -1e300, total = 0;
     for (int k = 0; k < 5; ++k) {
@@ -289,7 +289,7 @@ TEST_CASE("two raters are known in two populations with different base rates, no
   CHECK(!identified_judges(latent_rows(view, weight, -1, {}), model, flat()).all);
   const LatentClass latent(rows, model, flat());
   const LatentFit fit = fit_latent(latent, careful());
-  const Law law(latent, fit.x);
+  const Law law(latent.layout, fit.x);
   const std::vector<double> rates{0.9732, 0.0268, 0.2832, 0.7168};
   for (std::size_t i = 0; i < rates.size(); ++i) CHECK(law.rates[i] == Approx(rates[i]).epsilon(1e-3));
   CHECK(law.base_rates[0] == Approx((555 * law.rates[0] + 1322 * law.rates[2]) / 1877));
@@ -327,7 +327,7 @@ TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
       for (const LatentModel& model : all_models()) {
         if (some && !model.by_rater) continue;  // pairs of different raters
         const LatentClass latent(rows, model, flat());
-        const PairFrequencies pairs = pair_frequencies(latent);
+        const PairFrequencies pairs = pair_frequencies(latent.layout);
         double share = 0, cells = 0;
         for (const double of : pairs.share) share += of;
         for (const double of : pairs.frequency) cells += of;
@@ -336,7 +336,7 @@ TEST_CASE("the slopes of pairs of ratings are those of their closeness") {
         Eigen::VectorXd x = latent.start(), gradient, expected;
         Stream stream(2, 0);
         for (int i = 0; i < x.size(); ++i) x[i] += 0.6 * (stream.uniform() - 0.5);
-        const Closeness closeness(latent, pairs);
+        const Closeness closeness(latent.layout, pairs);
         closeness.evaluate(x, &gradient);
         const Eigen::MatrixXd slopes = closeness.slopes(x, &expected);
         CHECK(expected.sum() == Approx(pairs.kinds()));
@@ -372,7 +372,7 @@ TEST_CASE("known raters have no parameters, and their ratings count as given") {
     for (const LatentModel& model : all_models()) {
       const LatentClass latent(rows, model, flat()), plain(all, model, flat());
       const int own = model.errors == Errors::free ? 4 * 3 : 1;
-      const int fewer = plain.free_parameters() - latent.free_parameters();
+      const int fewer = plain.layout.free_parameters() - latent.layout.free_parameters();
       CHECK(fewer == (model.by_rater ? own : 0));
       Eigen::VectorXd x = latent.start(), gradient;
       Stream stream(3, 0);
@@ -388,7 +388,7 @@ TEST_CASE("known raters have no parameters, and their ratings count as given") {
       }
       CHECK(off < 1e-6);
       CHECK(latent.accuracy(x, 2) == Approx(.7));
-      CHECK(Law(latent, x).confusion(2)[1] == Approx(.1));
+      CHECK(Law(latent.layout, x).confusion(2)[1] == Approx(.1));
       if (system < 0) CHECK(identified_judges(rows, {true, Errors::free, false, false}, flat()).all);
     }
   }

@@ -120,8 +120,8 @@ TEST_CASE("the prior's constant is that of its densities") {
       if (free) expected += normals(groups * N * N, 0.5);
       if (model.errors == Errors::distance) expected += normals(kinds, 0.7);
       if (model.strata) expected += normals(kinds, 0.2) + kinds * std::log(2.0);
-      CHECK(log_prior_constant(latent) == Approx(expected));
-      CHECK(log_prior_constant(LatentClass(rows, model, flat())) == 0);
+      CHECK(log_prior_constant(latent.layout) == Approx(expected));
+      CHECK(log_prior_constant(LatentClass(rows, model, flat()).layout) == 0);
     }
   }
 }
@@ -143,7 +143,7 @@ TEST_CASE("free matrices start where thirty steps of Dawid and Skene lead from t
   known.truth[3] = 2;
   for (const int system : {-1, 0}) {
     const LatentRows rows = rows_of(system, known);
-    const LatentClass layout(rows, {true, Errors::free, false, false}, flat());
+    const LatentClass latent(rows, {true, Errors::free, false, false}, flat());
     std::vector<double> rates(N);
     std::vector<std::vector<double>> matrix;
     for (int step = 0; step <= 30; ++step) {
@@ -165,8 +165,8 @@ TEST_CASE("free matrices start where thirty steps of Dawid and Skene lead from t
         }
       }
     }
-    const Eigen::VectorXd x = layout.start();
-    const Law law(layout, x);
+    const Eigen::VectorXd x = latent.start();
+    const Law law(latent.layout, x);
     for (int k = 0; k < N; ++k) CHECK(std::fabs(law.base_rates[k] - rates[k]) < 1e-6);
     for (int u = 0; u < rows.judges; ++u) {
       const auto confusion = law.confusion(u);
@@ -192,14 +192,14 @@ TEST_CASE("more raters start from those of before, and the others from their mea
       Stream stream(5, 0);
       for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = stream.uniform() - 0.3;
       const Eigen::VectorXd found = after.warm_start(x, 3);
-      REQUIRE(found.size() == after.size);
+      REQUIRE(found.size() == after.layout.size);
       CHECK(found.head(N - 1) == x.head(N - 1));
-      if (after.mean_at >= 0) CHECK(found[after.mean_at] == x[before.mean_at]);
+      if (after.layout.mean_at >= 0) CHECK(found[after.layout.mean_at] == x[before.mean_at]);
       const auto check = [&](int to, double sum, int of_judge, double own) {
         CHECK(found[to] == Approx(of_judge < 3 || !model.by_rater ? own : sum));
       };
       for (int u = 0; u < 5; ++u) {
-        if (after.is_known(u)) continue;
+        if (after.layout.is_known(u)) continue;
         const int as = u < 3 || !model.by_rater ? std::min(u, 2) : 0;
         for (int k = 0; k < N; ++k) {
           for (int l = 0; l < N; ++l) {
@@ -210,13 +210,13 @@ TEST_CASE("more raters start from those of before, and the others from their mea
               accuracy += x[before.accuracy_at(v, k)];
               if (before.errors_at >= 0) error += x[before.error_at(v, k, l)];
             }
-            check(after.accuracy_at(u, k), accuracy / raters, u, x[before.accuracy_at(as, k)]);
+            check(after.layout.accuracy_at(u, k), accuracy / raters, u, x[before.accuracy_at(as, k)]);
             if (before.errors_at < 0) continue;
-            check(after.error_at(u, k, l), error / raters, u, x[before.error_at(as, k, l)]);
+            check(after.layout.error_at(u, k, l), error / raters, u, x[before.error_at(as, k, l)]);
           }
         }
       }
-      const Reading now(after, found), then(before, x);
+      const Reading now(after.layout, found), then(before, x);
       CHECK(now.dispersion(false) == then.dispersion(false));
       CHECK(now.shift(false) == then.shift(false));
       CHECK(after.warm_start(x.head(x.size() - 1), 3).size() == 0);  // of another model

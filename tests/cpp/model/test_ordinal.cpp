@@ -128,7 +128,7 @@ TEST_CASE("levels of confidence are the more frequent the more often answers are
   // Summed over its levels, an answer has the probability that it has without levels.
   const LatentRows rows = sure_rows(0);
   const LatentClass latent(rows, {true, Errors::ordinal, false, false}, flat());
-  const AnswerLaw all = Law(latent, somewhere(latent));
+  const AnswerLaw all = Law(latent.layout, somewhere(latent));
   for (int u = 0; u < rows.judges; ++u) {
     for (int l = 0; l < 3; ++l) {
       for (int c = 0; c < all.classes; ++c) {
@@ -145,7 +145,7 @@ TEST_CASE("the profile of an accuracy that is no parameter ends where it must") 
                                    LatentModel{true, Errors::ordinal, false, false}}) {
     LatentPrior prior = model.errors == Errors::free ? LatentPrior() : flat();
     const LatentClass latent(rows, model, prior);
-    CHECK(latent.system_at() == -1);
+    CHECK(latent.layout.system_at() == -1);
     const OptimiserOptions options;
     const double top = fit_latent(latent, options).value;
     const ProfileInterval found = profile_interval(latent, options, 2.7);

@@ -56,7 +56,7 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
     for (const bool by_rater : {false, true}) {
       const LatentModel model{by_rater, Errors::uniform, true, false};
       const LatentClass latent(rows, model, LatentPrior());
-      const PairFrequencies pairs = pair_frequencies(latent);
+      const PairFrequencies pairs = pair_frequencies(latent.layout);
       const int raters = by_rater ? 3 : 0;
       CHECK(pairs.kinds() == (by_rater ? 3 : 1) + (system < 0 ? 0 : by_rater ? 3 : 1));
       double all = 0;
@@ -65,7 +65,7 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
         all += rows.weight[i] * n * (n - 1) / 2;
       }
       const Eigen::VectorXd x = latent.start();
-      const AnswerLaw law = Law(latent, x);
+      const AnswerLaw law = Law(latent.layout, x);
       double squares = 0;
       for (int kind = 0; kind < pairs.kinds(); ++kind) {
         const int u = pairs.first[kind], v = pairs.second[kind];
@@ -82,8 +82,8 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
           squares += sum / twice / all * off * off;
         }
       }
-      CHECK(Closeness(latent, pairs).evaluate(x, nullptr) ==
-            Approx(-1e4 / 2 * squares + log_prior(latent, x, nullptr)));
+      CHECK(Closeness(latent.layout, pairs).evaluate(x, nullptr) ==
+            Approx(-1e4 / 2 * squares + log_prior(latent.layout, x, nullptr)));
     }
   }
 }
@@ -103,10 +103,10 @@ TEST_CASE("the covariance of a fit to pairs is what one case more or less moves"
     CHECK(top.log_likelihood == Approx(latent.evaluate(top.x, nullptr)).epsilon(1e-6));
     const auto numbers = [&](const std::vector<double>& weight) {
       const Eigen::VectorXd x = fit(weight, top.x).x;
-      const std::vector<double> value = Reading(latent, x).naturals().value;
+      const std::vector<double> value = Reading(latent.layout, x).naturals().value;
       return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(value.data(), value.size()));
     };
-    const Eigen::MatrixXd found = pair_covariance(latent, top.x);
+    const Eigen::MatrixXd found = pair_covariance(latent.layout, top.x);
     const Eigen::MatrixXd expected = squared_slopes(rows.weight, 1e-3, numbers);
     CHECK(expected.diagonal().minCoeff() > 1e-4);
     CHECK((found - expected).lpNorm<Eigen::Infinity>() < 1e-3 * expected.norm());

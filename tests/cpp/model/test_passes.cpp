@@ -90,10 +90,10 @@ void compare_with_slow(const LatentRows& rows, const LatentModel& model) {
   Stream stream(3, 0);
   Eigen::VectorXd x = latent.start();
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] += stream.uniform() - 0.5;
-  const Law law(latent, x);
-  Counts slow(latent), fast(latent);
+  const Law law(latent.layout, x);
+  Counts slow(latent.layout), fast(latent.layout);
   std::vector<double> posterior;
-  const double log_likelihood = slow_pass(latent, law, slow, posterior);
+  const double log_likelihood = slow_pass(latent.layout, law, slow, posterior);
   CHECK(latent.expect(law, &fast) == Approx(log_likelihood).epsilon(1e-12));
   CHECK(latent.expect(law, nullptr) == Approx(log_likelihood).epsilon(1e-12));
   CHECK(distance(slow.ratings, fast.ratings) < 1e-10);
@@ -157,7 +157,7 @@ TEST_CASE("where raters are exchangeable, rows that differ by who rated are one"
   for (const Errors errors : {Errors::uniform, Errors::distance, Errors::free}) {
     const LatentModel model = settings(errors, true, false);
     const LatentClass whole(rows, model, LatentPrior()), small(alike.rows, model, LatentPrior());
-    REQUIRE(whole.size == small.size);
+    REQUIRE(whole.layout.size == small.layout.size);
     const Eigen::VectorXd x = whole.start();
     CHECK((x - small.start()).norm() < 1e-10);
     Eigen::VectorXd slope, other;

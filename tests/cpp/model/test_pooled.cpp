@@ -95,8 +95,8 @@ TEST_CASE("a fit around a centre is the mode of the free model given it") {
     const PooledFit found = fit(rows, one_coin);
     CHECK(found.converged);
     const LatentClass latent(rows, model, given_centre(prior, found, rows));
-    const Eigen::VectorXd x = parameters_of(found, latent);
-    Eigen::VectorXd slope(latent.size);
+    const Eigen::VectorXd x = parameters_of(found, latent.layout);
+    Eigen::VectorXd slope(latent.layout.size);
     latent.evaluate(x, &slope);
     CHECK(slope.cwiseAbs().maxCoeff() < 1e-5);
     const auto posterior = latent.posterior(x);

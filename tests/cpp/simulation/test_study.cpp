@@ -186,7 +186,7 @@ TEST_CASE("robust intervals are made of the average, whatever is estimated") {
       range.push_back(base_rate_range(ratings.patterns, ratings.weight, s, leans));
     }
     for (int s = 0; s < 2; ++s) {
-      const SystemEstimate& of_average = average->systems()[s];
+      const AverageParts& of_average = *average->systems()[s].average;
       const auto error = [&](double sampling, double value) {
         return robust_error(value, {sampling, value - of_average.shared, of_average.dependence,
                                     of_average.rater_error, range[s], 1},
