@@ -184,3 +184,25 @@ list_systems <- function(input, categories) {
   answer[at] <- encode(table$prediction, categories, "prediction", "system")
   list(cases = cases, columns = split_columns(answer, names))
 }
+
+check_systems <- function(x) {
+  answered <- (pattern_answers(x) > 0L) * pattern_times(x)
+  total <- colSums(answered)
+  unrated <- colSums(answered * !rated_patterns(x))
+  system <- x$systems[setdiff(which(total == 0), x$silent_systems$rater)]
+  abort_if(system, "system", "System{?s} {.val {system}} {?has/have} no prediction.",
+    i = "{cli::qty(length(system))}Leave {?it/them} out of {.arg systems}, or check the case
+         identifiers.", system = system)
+  system <- x$systems[unrated == total & total > 0]
+  abort_if(system, "unrated", "No rater saw any case of system{?s} {.val {system}}.",
+    i = "Check that ratings and systems name their cases alike.", system = system)
+  some <- unrated > 0
+  silent <- unique(x$abstained$case)
+  silent <- silent[!rated_patterns(x)[pattern_of_case(x)[silent]]]
+  silent <- colSums(case_answers(x)[silent, , drop = FALSE] > 0L)
+  shares <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]),
+    ifelse(silent > 0, paste0("; raters abstained on ", number(silent), " of them"), "")[some])
+  warn_if(any(some), "unrated", c(
+    "Some cases of systems have no rating; accuracy is estimated without them.", bullets(shares)
+  ), systems = x$systems[some], unrated = unname(unrated[some]))
+}

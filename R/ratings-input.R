@@ -157,6 +157,16 @@ find_layout <- function(data, quos) {
 # Names of arguments that were given.
 given_roles <- function(quos) names(quos)[!vapply(quos, rlang::quo_is_null, NA)]
 
+# Do the arguments describe a table with a row per rating?
+is_by_rating <- function(mapping) !any(c("raters", "counts") %in% given_roles(mapping))
+
+# Variables and strings in arguments, which may be names of columns.
+names_in <- function(quos) {
+  unlist(lapply(lapply(quos, rlang::quo_get_expr), function(expr) {
+    c(all.vars(expr), if (is.character(expr)) expr)
+  }))
+}
+
 # Only long data need several arguments.
 abort_lacking <- function(arg, i = NULL) {
   abort_argument(arg, "Long data need {.arg case}, {.arg rater} and {.arg rating}.",

@@ -197,13 +197,6 @@ check_reading <- function(file, na) {
   file
 }
 
-# Variables and strings in arguments, which may be names of columns.
-names_in <- function(quos) {
-  unlist(lapply(lapply(quos, rlang::quo_get_expr), function(expr) {
-    c(all.vars(expr), if (is.character(expr)) expr)
-  }))
-}
-
 # Returns a function that selects the columns to keep, which saves memory for large files. Keeps all
 # columns if arguments call functions, or do not name the columns of the ratings.
 keep_columns <- function(mapping, dots) {
@@ -214,9 +207,6 @@ keep_columns <- function(mapping, dots) {
   if (!complete || length(setdiff(calls, c("c", "`"))) > 0L) return(identity)
   function(names) intersect(names, c(named, "case", "rater", "rating"))
 }
-
-# Do the arguments describe a table with a row per rating?
-is_by_rating <- function(mapping) !any(c("raters", "counts") %in% given_roles(mapping))
 
 # ---- Files ----------------------------------------------------------------------------------
 
