@@ -277,7 +277,8 @@ facet_metrics <- function(table, plan) {
   title <- titles[table$metric]
   overall <- is.na(table$category)
   whole <- overall & is.na(table$average)
-  row <- ifelse(whole, title, ifelse(overall, average_words(table$average), table$category))
+  row <- ifelse(overall, average_words(table$average), table$category)
+  row[whole] <- title[whole]
   averages <- average_words(c(metric_averages, "hand_till"))
   table$row <- factor(row, rev(unique(c(titles, plan$categories, averages))))
   panels <- c("All categories", titles)
