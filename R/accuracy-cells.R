@@ -241,7 +241,7 @@ new_confusion_estimate <- function(cells, categories, options, note) {
 
 # For the first systems: the matrix, unless it is large, and a table of recall and precision.
 views_of_confusion <- function(matrices, by_category) {
-  unlist(lapply(utils::head(names(matrices), 4L), function(system) {
+  unlist(lapply(head(names(matrices), 4L), function(system) {
     matrix <- matrices[[system]]
     drop_null(list(
       if (ncol(matrix) <= 12L) view_of_matrix(matrix, "truth",

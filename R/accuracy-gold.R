@@ -266,7 +266,7 @@ source_rows <- function(about, table, known, x, from_ratings, lack, field, setti
     limits$weight <- limits$weight %||% 1
     numbers <- lapply(columns, function(column) of_known(known, limits[[column]]))
     tibble::tibble(
-      about, interval = id, !!!numbers, reason = unname(lack), why = rlang::names2(lack)
+      about, interval = id, !!!numbers, reason = unname(lack), why = names2(lack)
     )
   }
   unaided <- replace(x, c("estimate", "ratio"), x[c("alone", "design")])
@@ -364,8 +364,9 @@ gold_details <- function(table, known, x, from_ratings, settings, lack) {
   columns_tibble(
     system = table$system, gold = as.integer(of_known(known, x$gold, 0)),
     cases = of_known(known, x$cases, table$n), worth = of_known(known, x$design / x$ratio),
-    !!!lapply(rlang::set_names(gold_tests), function(name) of_known(known, columns[[name]])), reason = unname(lack),
-    why = rlang::names2(lack)
+    !!!lapply(rlang::set_names(gold_tests), function(name) of_known(known, columns[[name]])),
+    reason = unname(lack),
+    why = names2(lack)
   )
 }
 

@@ -26,7 +26,7 @@ estimate_by <- function(x, by, estimate, cluster, gold) {
     function() with_run_seed(seed, catch_warnings(estimate(part, cluster, gold)))
   }, groups, seeds)
   results <- if (has_workers()) run_pieces(tasks, groups) else lapply(tasks, function(f) f())
-  results <- stats::setNames(results, groups)
+  results <- setNames(results, groups)
   warn_groups(lapply(results, `[[`, "warnings"))
   estimates <- lapply(results, `[[`, "value")
   stack_results(estimates, "group", "accuracy_by_group",

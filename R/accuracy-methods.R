@@ -41,7 +41,7 @@ format.accuracy_estimate <- function(x, digits = 0L, ...) {
   digits <- check_digits(digits)
   share <- function(p) paste0(decimals(100 * p, digits), "%")
   out <- estimate_words(x$table, x$options$conf_level, share)
-  if (length(out) > 1L) stats::setNames(out, x$table$system) else out
+  if (length(out) > 1L) setNames(out, x$table$system) else out
 }
 
 # Computes everything that is printed for an estimate. Verbs that return an estimate call it last.
@@ -76,7 +76,7 @@ show_accuracy <- function(x) {
 # Columns of accuracies and of their intervals.
 accuracy_columns <- function(x) {
   heading <- if (is_pass_rate(x)) passes else "accuracy"
-  c(stats::setNames("estimate", heading), if (has_interval(x)) interval_columns[-1L])
+  c(setNames("estimate", heading), if (has_interval(x)) interval_columns[-1L])
 }
 
 # Heading of the accuracy of constant systems. They do not answer cases: cases pass or fail.
@@ -118,7 +118,7 @@ facts_of_accuracy <- function(x, record) {
   ))
 }
 
-# Reliability of single runs of a rater for the answer of the first system. It is 1 if runs of a case agree,
+# Reliability of single runs of a rater for the answer of the first system. It is 1 if runs agree,
 # 0 if they agree no more than runs of different cases, and NA without reruns.
 rerun_reliability <- function(x) {
   if (!is_one_rater(x) || !has_reruns(x)) return(NA_real_)
@@ -218,7 +218,7 @@ summary_of_accuracy <- function(x) {
   hidden <- details$system[-(1:5)] # more columns do not fit on a screen
   drop_null(list(
     if (!all(is.na(details[names(words_of_details)]))) {
-      view_of_matrix(details_in_words(utils::head(details, 5L)), "fact", most = Inf, title = paste0(
+      view_of_matrix(details_in_words(head(details, 5L)), "fact", most = Inf, title = paste0(
         "What the estimates rest on",
         if (length(hidden) > 0L) paste0(". See tidy(\"details\") for ", shorten(hidden), ".")
       ))

@@ -68,7 +68,7 @@ new_interval <- function(id, words = id, find = NULL, draws = NULL, note = funct
 # Checks the properties of a record when it is created. Functions may be NULL.
 check_record <- function(record, flags, strings, functions) {
   stopifnot(
-    vapply(record[flags], rlang::is_bool, NA), vapply(record[strings], rlang::is_string, NA),
+    vapply(record[flags], rlang::is_bool, NA), vapply(record[strings], is_string, NA),
     vapply(record[functions], function(f) is.null(f) || is.function(f), NA)
   )
   record
@@ -89,7 +89,7 @@ delayedAssign("gold_intervals", accuracy_intervals[ids_with("gold", accuracy_int
 
 interval_none <- new_interval("none", spread = "percentile", compiled = TRUE, own_fit = TRUE)
 
-by_id <- function(records) stats::setNames(records, vapply(records, `[[`, "", "id"))
+by_id <- function(records) setNames(records, vapply(records, `[[`, "", "id"))
 
 # Names of the records with a property.
 ids_with <- function(property, records) {
@@ -106,7 +106,7 @@ cell_intervals <- function(estimate) {
 # Names of records as listed in help pages.
 list_ids <- function(records) {
   ids <- paste0("`\"", names(records), "\"`")
-  paste(toString(utils::head(ids, -1L)), "or", ids[[length(ids)]])
+  paste(toString(head(ids, -1L)), "or", ids[[length(ids)]])
 }
 
 # If the user gives a model or known raters, the default method is one that uses them.

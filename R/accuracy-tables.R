@@ -249,7 +249,7 @@ claimed_value <- function(better_than, fit) {
   if (is.numeric(better_than)) return(check_number(better_than, "better_than", 0, 1))
   raters <- named_raters(fit$x)
   judges <- c(raters, fit$x$systems)
-  abort_argument_if(!(rlang::is_string(better_than) && better_than %in% judges),
+  abort_argument_if(!(is_string(better_than) && better_than %in% judges),
     "better_than", "must be an accuracy in [0, 1], or name a rater or a system.", not = better_than,
     i = "They are {.val {judges}}.")
   if (better_than %in% fit$x$systems) return(NULL)

@@ -195,7 +195,7 @@ estimate_with_known <- function(x, raters, model, by, given) {
 }
 
 hand_on <- function(fit, by, given) {
-  if (!is.null(by)) by <- stats::setNames(by, as_label(fit$x$cases))
+  if (!is.null(by)) by <- setNames(by, as_label(fit$x$cases))
   do.call(estimate_accuracy, c(list(fit, by = by), Filter(length, given)))
 }
 

@@ -143,7 +143,7 @@ kernel_value <- function(measure, rows, weight) {
   if (measure$form != "table") return(measure$kernel(rows$data, weight))
   k <- length(rows$labels)
   crossed <- rowsum_codes(rows$data[, 1L] + (rows$data[, 2L] - 1L) * k, weight, k^2)
-  sides <- stats::setNames(list(rows$labels, rows$labels), colnames(rows$data))
+  sides <- setNames(list(rows$labels, rows$labels), colnames(rows$data))
   measure$kernel(as.table(matrix(crossed, k, dimnames = sides)))
 }
 

@@ -372,5 +372,5 @@ plurality_shares <- function(x) {
     weight <- pattern_weights(x)[use]
     sum(weight * credit) / sum(weight)
   }, 0)
-  stats::setNames(c(rater_shares, system_shares), c(x$raters, x$systems))
+  setNames(c(rater_shares, system_shares), c(x$raters, x$systems))
 }

@@ -176,7 +176,7 @@ as_compared <- function(x, scale_weights) {
     x <- as_ratings_of_several(x)
     return(list(x = x, scale_weights = check_scale_weights(scale_weights, x$categories)))
   }
-  abort_if(!rlang::is_string(scale_weights, set_scales), "labels",
+  abort_if(!is_string(scale_weights, set_scales), "labels",
     "Answers with several labels need a scale for sets.",
     x = "{.arg scale_weights} is {describe(scale_weights)}.",
     i = "Give one of {.or {.val {set_scales}}}, or ask about one label at a time with

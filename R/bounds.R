@@ -151,7 +151,7 @@ refitted_ends <- function(fit, at, size) {
   panel <- patterns_as_cases(fit$x)
   known <- which(fit$known$truth > 0L)
   truth <- if (length(known) > 0L) {
-    stats::setNames(fit$x$categories[fit$known$truth[known]], known)
+    setNames(fit$x$categories[fit$known$truth[known]], known)
   }
   none <- pairs_of_systems(0L)
   function(weight) {
@@ -271,7 +271,7 @@ new_bounds <- function(x) {
   table$range <- from_to(table$lowest, table$highest)
   table$set <- from_to(table$conf.low, table$conf.high)
   title <- set_title(options$conf_level)
-  rlang::inject(new_result("accuracy_bounds",
+  inject(new_result("accuracy_bounds",
     tables = list(bounds = x$bounds, breakdown = breakdown_table),
     facts = list(
       systems = nrow(table), n = max(table$n), model = format(x$fit$model),
@@ -284,7 +284,7 @@ new_bounds <- function(x) {
     head = sprintf("%s, given what the %s says of truth and raters",
       count_noun(nrow(table), "system"), format(x$fit$model)),
     shown = view(table, c("system", `lowest to highest` = "range",
-      if (drawn) stats::setNames("set", title), cases = "n"), left = integer()),
+      if (drawn) setNames("set", title), cases = "n"), left = integer()),
     notes = bounds_notes(x), more = "tidy(), glance(), summary(), plot()",
     !!!x[names(x) != "bounds"]
   ))

@@ -148,7 +148,7 @@ pattern_check <- function(fit, laws, weight) {
 resolve_priors <- function(priors, fit) {
   if (is.null(priors)) return(list())
   if (is.numeric(priors) && length(priors) > 0L && all(is.finite(priors) & priors > 0)) {
-    return(lapply(stats::setNames(priors, paste("power", priors)), raised_prior, prior = fit$prior))
+    return(lapply(setNames(priors, paste("power", priors)), raised_prior, prior = fit$prior))
   }
   ok <- is.list(priors) && !inherits(priors, "rater_prior") && rlang::is_named(priors) &&
     all(vapply(priors, inherits, NA, "rater_prior"))
@@ -223,7 +223,7 @@ view_of_terms <- function(x, watched) {
 fit_check_notes <- function(fit, worst, x) {
   pairs <- x$pairs[order(x$pairs$p.value), ]
   odd <- sum(pairs$p.value < 0.05)
-  first <- utils::head(pairs, min(odd, 3L))
+  first <- head(pairs, min(odd, 3L))
   waic <- x$criteria[1L, ]
   loo <- x$criteria[2L, ]
   c(
@@ -271,9 +271,9 @@ check_alternatives <- function(alternative, x) {
       "Models with {.code confidence = TRUE} cannot be among {.arg alternative}.",
       x = "Their likelihood is of other data than that of models without.")
   }
-  names <- rlang::names2(alternative)
+  names <- names2(alternative)
   names <- ifelse(names == "", vapply(alternative, format, ""), names)
-  stats::setNames(lapply(alternative, without_prior), names)
+  setNames(lapply(alternative, without_prior), names)
 }
 
 # Drops the prior, since likelihoods are compared.

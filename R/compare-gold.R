@@ -45,7 +45,7 @@ sources_of_pairs <- function(estimate, table, pairs, x, conf_level) {
     bias = bias_of_pairs(estimate, pairs$first, pairs$second)
   )
   details <- estimate$gold$details
-  lack <- stats::setNames(details$reason, details$why)
+  lack <- setNames(details$reason, details$why)
   lack[details$why == "not_asked"] <- NA
   lack <- lack[ifelse(is.na(lack[pairs$first]), pairs$second, pairs$first)]
   lack[is.na(lack)] <- "no gold case was answered by both systems"

@@ -29,7 +29,7 @@ compare_groups <- function(x, systems, conf_level, simultaneous, reference, refu
   level <- if (simultaneous) 1 - (1 - conf_level) / nrow(table) else conf_level
   sides <- lapply(x, function(estimate) {
     at <- match(systems, estimate$table$system)
-    stats::setNames(lapply(at, group_side, estimate = estimate, level = level), systems)
+    setNames(lapply(at, group_side, estimate = estimate, level = level), systems)
   })
   differences <- stack_rows(seq_len(nrow(table)), function(i) {
     row <- table[i, ]

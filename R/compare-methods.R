@@ -55,7 +55,7 @@ new_comparison <- function(x) {
   line <- comparison_line(x, facts)
   pairs <- view_of_pairs_compared(x)
   head <- paste0(line, "; ", options$words)
-  rlang::inject(new_result("system_comparison",
+  inject(new_result("system_comparison",
     tables = c(x[c("differences", "ranks")], list(sources = x$sources %||% no_pair_sources)),
     facts = facts, line = line,
     head = c(head, if (!is.null(against$best) && !all(is.na(table$conf.low))) against_words(x)),
@@ -131,7 +131,7 @@ view_of_ranks <- function(x, behind) {
   table$behind <- ifelse(is.na(at), "", decimals(pairs$estimate[at]))
   table[c("conf.low", "conf.high")] <- pairs[at, c("conf.low", "conf.high")]
   view(
-    table, c("system", stats::setNames("value", compared_metric(x)), `P(best)` = "best",
+    table, c("system", setNames("value", compared_metric(x)), `P(best)` = "best",
       `mean rank` = "mean", if (behind) c("behind", "conf.low", "conf.high")),
     c(3L, best = 2L, mean = 1L), x$options$conf_level, integer(), title = "Systems"
   )

@@ -34,7 +34,7 @@ compare_models <- function(...) {
   }
   if (length(fits) == 1L) fits <- fits_of_all_laws(fits[[1L]])
   check_same_ratings(fits)
-  given <- rlang::names2(fits)
+  given <- names2(fits)
   names <- ifelse(given == "", vapply(fits, function(fit) format(fit$model), ""), given)
   names(fits) <- make.unique(names, sep = " ")
   models <- compared_table(fits)
@@ -111,7 +111,7 @@ warn_undecided <- function(open, terms) {
     apply(fit$draws[, terms$term, drop = FALSE], 2L, stats::sd)
   }))
   off <- terms[terms$highest - terms$lowest > most_shift * spread, ]
-  shown <- utils::head(off, 4L)
+  shown <- head(off, 4L)
   warn_if(nrow(off) > 0L, "dependence",
     "These ratings cannot distinguish models that disagree: report all of them.",
     x = verbatim(shown$term, ": ", decimals(shown$lowest), " to ", decimals(shown$highest)),

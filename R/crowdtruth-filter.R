@@ -134,7 +134,7 @@ merge_annotations <- function(x, into = NULL, other = NULL, frequent = 0.5, clea
   x <- as_crowdtruth(x)
   if (is.null(into)) {
     kinds <- annotation_kinds(x, other, frequent, clear, similar)
-    into <- stats::setNames(kinds$into, kinds$annotation)[!is.na(kinds$into)]
+    into <- setNames(kinds$into, kinds$annotation)[!is.na(kinds$into)]
   }
   categories <- x$ratings$categories
   target <- merge_targets(into, categories)

@@ -226,7 +226,7 @@ new_flags <- function(workers, rule) {
   }
   flagged <- workers[workers$flagged %in% TRUE, ]
   undefined <- sum(is.na(workers$score))
-  rlang::inject(new_result("worker_flags",
+  inject(new_result("worker_flags",
     !!!rule, tables = list(workers = workers),
     facts = c(
       rule = rule$rule, workers = nrow(workers), flagged = nrow(flagged), undefined = undefined,

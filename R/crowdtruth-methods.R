@@ -55,7 +55,7 @@ new_crowdtruth <- function(tables, fields) {
     judgements = if_named_raters(x$ratings, sum(x$workers$units)),
     labels = sum(judgements(x$ratings)$label > 0L)
   )
-  rlang::inject(new_result("crowdtruth",
+  inject(new_result("crowdtruth",
     !!!fields, tables = tables,
     facts = c(
       version = x$options$version, sizes, means,
@@ -124,7 +124,7 @@ describe_spread <- function(title, table, measure, high = FALSE) {
   paste0(
     title, ": ", measure, " ", from_to(ends[[1L]], ends[[2L]]), ", mean ",
     decimals(mean_known(value)), "; ", if (high) "highest " else "lowest ",
-    toString(table[[1L]][utils::head(order, 3L)])
+    toString(table[[1L]][head(order, 3L)])
   )
 }
 
@@ -219,7 +219,7 @@ simulate_crowd <- function(units = 60L, workers = 30L, per_unit = min(10L, worke
     case = "case", rater = "rater", rating = "rating", categories = LETTERS[seq_len(labels)],
     repeats = "labels"
   )
-  x$kinds <- stats::setNames(kinds, names)
+  x$kinds <- setNames(kinds, names)
   x
 }
 
@@ -265,7 +265,7 @@ assign_workers <- function(units, workers, per_unit) {
   out <- matrix(0L, per_unit, units)
   turn <- sample.int(workers)
   for (u in seq_len(units)) {
-    chosen <- utils::head(turn, per_unit)
+    chosen <- head(turn, per_unit)
     turn <- utils::tail(turn, -per_unit)
     lacking <- per_unit - length(chosen)
     if (lacking > 0L) {

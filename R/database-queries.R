@@ -39,7 +39,7 @@ match_cases <- function(x, columns, kept = "case") {
     i = "Give {.arg case} to {.fun ratings}.")
   check_same_rows(count_rows(origin$origin), origin$rows)
   columns <- lapply(columns, unfactor)
-  place <- stats::setNames(numbered("p", length(columns)), names(columns)) # avoids clashes
+  place <- setNames(numbered("p", length(columns)), names(columns)) # avoids clashes
   names(columns) <- place
   table <- data.frame(origin$keys, list2DF(columns))
   keys <- names(origin$keys)
@@ -149,7 +149,7 @@ long_count_query <- function(cases, columns) {
     one_if(quote(weight != lightest | lacking > 0 & lacking < rows))
   }
   summed <- intersect(c("predictions", "rows", "given"), colnames(cases))
-  sums <- lapply(stats::setNames(nm = summed), function(column) {
+  sums <- lapply(setNames(nm = summed), function(column) {
     rlang::expr(sum(!!rlang::sym(column), na.rm = TRUE))
   })
   count_query(cases, columns, c(uneven = uneven, sums))
@@ -170,7 +170,7 @@ count_query <- function(cases, columns, also = list()) {
 }
 
 add_keys <- function(table, columns) {
-  keys <- stats::setNames(lapply(columns, key_of), paste0("key_", columns))
+  keys <- setNames(lapply(columns, key_of), paste0("key_", columns))
   dplyr::mutate(table, !!!keys)
 }
 

@@ -9,7 +9,7 @@ reduce_rows <- function(origin) {
   keyed <- c(raters, numbered("s", length(roles$systems)))
   judges <- c(roles$raters, roles$systems)
   cases <- take_columns(
-    origin$data, c(case = roles$case, weight = roles$weights, stats::setNames(judges, keyed))
+    origin$data, c(case = roles$case, weight = roles$weights, setNames(judges, keyed))
   )
   # With more labels than the maximum number of categories, no further rows are fetched.
   check_piece <- function(rows) {
@@ -20,7 +20,7 @@ reduce_rows <- function(origin) {
   table <- Map(exact_values, counted[keyed], counted[paste0("key_", keyed)])
   columns <- list(roles$raters, systems = if (length(roles$systems) > 0L) roles$systems)
   names(columns)[[1L]] <- origin$layout$holds
-  reduced(stats::setNames(list2DF(table), judges), columns, counted, keyed, cases)
+  reduced(setNames(list2DF(table), judges), columns, counted, keyed, cases)
 }
 
 # `entry`: row of `counted` for each row of `table`.
@@ -85,7 +85,7 @@ reduce_long <- function(origin) {
 
 # At most `most` + 1 distinct values with their keys; the last shows that there are too many.
 fetch_values <- function(data, column, most) {
-  distinct <- utils::head(dplyr::distinct(take_columns(data, c(value = column))), most + 1L)
+  distinct <- head(dplyr::distinct(take_columns(data, c(value = column))), most + 1L)
   values <- fetch_rows(dplyr::mutate(distinct, key = !!key_of("value")))
   values$value <- exact_values(values$value, values$key)
   values
@@ -141,7 +141,7 @@ expand_predictions <- function(counted, values) {
   table <- expand_cells(
     counted, cells, values$system, values$prediction, counted$predictions, "s"
   )
-  stats::setNames(table, prediction_columns)
+  setNames(table, prediction_columns)
 }
 
 # ---- Checks -------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ check_counted_cases <- function(counted, cells, origin) {
     origin$data, c(case = roles$case, rater = roles$rater, rating = roles$raters)
   )
   pairs <- dplyr::count(dplyr::filter(rows, !is.na(rating)), case, rater, name = "times")
-  example <- fetch_rows(utils::head(dplyr::filter(pairs, times > 1L), 1L))
+  example <- fetch_rows(head(dplyr::filter(pairs, times > 1L), 1L))
   abort_fallible("repeat", "Rater {.val {as_label(example$rater)}} rated case
                             {.val {as_label(example$case)}} more than once.",
     x = "This happens in up to {count_noun(sum(counted$times[twice]), 'case')}.",

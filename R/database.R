@@ -124,7 +124,7 @@ database_ratings <- function(data, quos, options) {
 
 # The names of columns, as a data frame without rows.
 column_skeleton <- function(data) {
-  list2DF(lapply(stats::setNames(nm = ask_database(colnames(data))), function(name) logical()))
+  list2DF(lapply(setNames(nm = ask_database(colnames(data))), function(name) logical()))
 }
 
 # Systems of long data as a lazy table with columns case, system and prediction; NULL otherwise.
@@ -191,7 +191,7 @@ count_rows <- function(query) fetch_rows(dplyr::summarise(query, rows = dplyr::n
 # Fetches a column of groups as a table of raters and groups; other arguments are unchanged.
 fetch_groups <- function(origin, quo, skeleton) {
   value <- tryCatch(rlang::eval_tidy(quo, data = skeleton), error = function(cnd) quo)
-  if (is.null(origin$roles$rater) || !(rlang::is_string(value) || is.logical(value))) return(quo)
+  if (is.null(origin$roles$rater) || !(is_string(value) || is.logical(value))) return(quo)
   name <- select_column(skeleton, quo, "rater_groups")
   pairs <- take_columns(origin$data, c(rater = origin$roles$rater, group = name))
   rlang::new_quosure(fetch_rows(dplyr::distinct(pairs)))
@@ -203,7 +203,7 @@ fetch_groups <- function(origin, quo, skeleton) {
 # this kind on one of the `used` columns is an error.
 compare_bytes <- function(data, used) {
   con <- dbplyr::remote_con(data)
-  types <- vapply(suppressWarnings(fetch_rows(utils::head(data, 0L))), typeof, "")
+  types <- vapply(suppressWarnings(fetch_rows(head(data, 0L))), typeof, "")
   text <- names(types)[types %in% c("character", if (inherits(con, "SQLiteConnection")) "logical")]
   bytes <- switch(class(con)[[1L]], SQLiteConnection = "%s COLLATE BINARY",
     PostgreSQLConnection = , PqConnection = , duckdb_connection = "CAST(%s AS TEXT) COLLATE \"C\"")
@@ -211,20 +211,20 @@ compare_bytes <- function(data, used) {
     check_collation(data, intersect(text, used))
     return(data)
   }
-  columns <- stats::setNames(sprintf(bytes, DBI::dbQuoteIdentifier(con, text)), text)
+  columns <- setNames(sprintf(bytes, DBI::dbQuoteIdentifier(con, text)), text)
   dplyr::mutate(data, !!!lapply(columns, dbplyr::sql))
 }
 
 # Fails if the database treats words with different endings as equal.
 check_collation <- function(data, columns) {
-  asked <- lapply(stats::setNames(nm = columns), function(name) {
+  asked <- lapply(setNames(nm = columns), function(name) {
     word <- key_of(name)
     equals <- lapply(c("A", "\u00e1", "a "), function(end) {
       rlang::expr(paste0(!!word, "a") == paste0(!!word, !!end))
     })
     one_if(Reduce(function(a, b) rlang::expr(!!a | !!b), equals))
   })
-  is_equal <- unlist(fetch_rows(dplyr::summarise(utils::head(data, 1L), !!!asked)))
+  is_equal <- unlist(fetch_rows(dplyr::summarise(head(data, 1L), !!!asked)))
   same <- columns[is_equal %in% 1]
   abort_if(same, "database",
     "The database ignores case, accents or trailing blanks where R does not.",

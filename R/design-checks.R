@@ -17,11 +17,11 @@ check_judge_names <- function(names) {
 }
 
 name_judges <- function(x, prefix) {
-  names <- rlang::names2(x)
+  names <- names2(x)
   lacks <- names == ""
   single <- prefix == "system" && length(x) == 1L
   names[lacks] <- if (single) prefix else paste0(prefix, seq_along(x))[lacks]
-  stats::setNames(as.double(x), make.unique(names))
+  setNames(as.double(x), make.unique(names))
 }
 
 # Returns a data frame of shift and weight. Some shifted accuracy must be inside (0, 1).
@@ -69,7 +69,7 @@ check_copying <- function(copying, raters, systems) {
   to <- if (complete) number(copying$to)
   faults <- vapply(seq_along(from), fault_of_copying, "", copying, from, to, raters, systems)
   off <- which(!is.na(faults))
-  first <- utils::head(off, 5L)
+  first <- head(off, 5L)
   abort_argument_if(!complete || length(off) > 0L, "copying",
     "must be a data frame with columns {.val from} (who is copied: a rater, or for a system also
         another system), {.val to} (who copies) and {.val probability}, in [0, 1].",
@@ -99,7 +99,7 @@ fault_of_copying <- function(i, copying, from, to, raters, systems) {
 
 # Entries of the matrices of each rater or system, row by row: no matrix, one, or one per stratum.
 check_matrices <- function(matrices, judges, labels, strata) {
-  unknown <- if (is.list(matrices)) setdiff(rlang::names2(matrices), judges)
+  unknown <- if (is.list(matrices)) setdiff(names2(matrices), judges)
   abort_argument_if(!is.list(matrices) || length(unknown) > 0L, "matrices",
     "must be a list with names of raters or systems.",
     x = if (is.list(matrices)) "{.val {unknown}} {?is/are} not among them." else "It is

@@ -46,14 +46,14 @@ as_panel <- function(design, drawn) {
   raters <- names(design$raters)
   systems <- if (n_systems(design) > 0L) names(design$systems)
   x <- withr::with_options(list(fallible.quiet = TRUE), ratings( # no question about rater_kind
-    list2DF(stats::setNames(columns, c(raters, systems))),
+    list2DF(setNames(columns, c(raters, systems))),
     raters = !!raters, systems = !!systems, categories = labels, ordered = is_ordered(design)
   ))
   x$covariates <- design$covariates[drawn$stratum, ] # NULL stays NULL
   x$truth <- list(
     category = drawn$truth, stratum = drawn$stratum,
-    expected = stats::setNames(drawn$expected, names(design$systems)),
-    base_rates = stats::setNames(drawn$base_rates, labels)
+    expected = setNames(drawn$expected, names(design$systems)),
+    base_rates = setNames(drawn$base_rates, labels)
   )
   x
 }

@@ -91,7 +91,7 @@ rater_design <- function(raters, systems = NULL, categories = 5L, n = 200L,
   hard <- check_difficulty(difficulty)
   matrices <- matrices %||% list()
   normalise <- if (is.list(matrices)) matrices[["normalise"]] %||% "expected"
-  if (is.list(matrices)) matrices <- matrices[rlang::names2(matrices) != "normalise"]
+  if (is.list(matrices)) matrices <- matrices[names2(matrices) != "normalise"]
   law <- if (is.character(base_rates)) {
     check_choice(base_rates, c("uniform", "dirichlet"), "base_rates")
   } else {

@@ -49,14 +49,14 @@ family_naturals <- function(fit, problem, theta) {
   # Coefficients of the unscaled covariates; none if there are no covariates.
   base <- fit$known$base
   terms <- if (length(base$names) > 1L) {
-    stats::setNames(as.vector(unscaled(base) %*% part$base),
+    setNames(as.vector(unscaled(base) %*% part$base),
       coefficient_terms(base$names, fit$x$categories))
   }
   list(
     base_rates = rates, rater_accuracy = mean(accuracy), matrices = matrices,
     coefficients = c(
-      stats::setNames(accuracy, rater_terms(fit$x)), part$family, terms,
-      stats::setNames(rates, rate_terms(fit$x))
+      setNames(accuracy, rater_terms(fit$x)), part$family, terms,
+      setNames(rates, rate_terms(fit$x))
     )
   )
 }

@@ -121,8 +121,8 @@ family_start <- function(problem) {
   abort_argument_if(!is.numeric(start) || !all(is.finite(start)), "start",
     "{.arg start} of the family of models must return finite numbers.",
     x = "It returned {describe(start)}.", call = NULL)
-  names <- rlang::names2(start)
-  stats::setNames(
+  names <- names2(start)
+  setNames(
     as.double(start), ifelse(names == "", paste("parameter", seq_along(start)), names)
   )
 }
@@ -137,7 +137,7 @@ check_law <- function(problem, parameters) {
     sums <- apply(law, c(1L, 2L, 4L), sum)
     least <- apply(law, c(1L, 2L, 4L), min)
     off <- which(is.na(sums) | abs(sums - 1) > 1e-6 | least < 0, arr.ind = TRUE)
-    off <- utils::head(off, 1L)
+    off <- head(off, 1L)
   }
   if (shape[[4L]] == 1L) shape <- shape[-4L]
   abort_argument_if(!shaped || length(off) > 0L, "law",

@@ -141,7 +141,7 @@ add_answering <- function(fit) {
   fit$coefficients[rater_terms(x)] <- accuracy
   fit$rater_accuracy <- mean(accuracy, na.rm = TRUE)
   terms <- sprintf("answered[%s: %s]", x$raters[row(answered)], x$categories[col(answered)])
-  fit$coefficients <- c(fit$coefficients, stats::setNames(as.vector(answered), terms))
+  fit$coefficients <- c(fit$coefficients, setNames(as.vector(answered), terms))
   fit$answered <- answered
   fit$log_likelihood <- fit$answering$log_likelihood
   fit["unsure"] <- list(NULL)

@@ -9,7 +9,7 @@ fit_algebraic <- function(x, model = k_model()) {
     fit$identified <- if (labels_only) "labels_only" else "constant_raters"
     for (field in c("rater_accuracy", "base_rates", "covariance")) fit[[field]][] <- NA_real_
   }
-  rlang::inject(new_rater_fit("k_fit", x, model, "algebraic", by_agreement = fit, !!!fit,
+  inject(new_rater_fit("k_fit", x, model, "algebraic", by_agreement = fit, !!!fit,
     coefficients = named_coefficients(fit$rater_accuracy, fit$base_rates, x)))
 }
 
@@ -188,7 +188,7 @@ as_rater_fit <- function(x, posterior, base_rates = NULL, ..., model = "own mode
   x <- as_ratings(x)
   if (in_database(x)) abort_no_cases("A posterior is one of each case")
   x <- with_votes(x)
-  abort_argument_if(!rlang::is_string(model) || is.na(model) || model == "", "model",
+  abort_argument_if(!is_string(model) || is.na(model) || model == "", "model",
     "must be a name, one string.", not = model)
   posterior <- check_posterior(posterior, x)
   weight <- weights_of_cases(x)

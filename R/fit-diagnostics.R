@@ -33,7 +33,7 @@ diagnose <- function(x) {
 # Splits each chain into halves. With an odd number of draws, the middle one is left out.
 split_chains <- function(x) {
   half <- nrow(x) %/% 2L
-  cbind(utils::head(x, half), utils::tail(x, half, keepnums = FALSE))
+  cbind(head(x, half), utils::tail(x, half, keepnums = FALSE))
 }
 
 # Normal scores of average ranks over all draws. rank() would sort much more slowly.

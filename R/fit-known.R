@@ -45,7 +45,7 @@ check_known_raters <- function(raters, x) {
   unknown <- setdiff(names(raters), x$raters)
   abort_argument_if(unknown, "known_raters", "must name raters of {.arg x}.",
     x = "{.val {unknown}} {?is/are} not among {.val {x$raters}}.")
-  lapply(stats::setNames(nm = x$raters), function(rater) {
+  lapply(setNames(nm = x$raters), function(rater) {
     if (rater %in% names(raters)) check_known_matrix(raters[[rater]], rater, x$categories)
   })
 }
@@ -193,7 +193,7 @@ with_truth <- function(x, truth, expected = NULL) {
   shares <- tabulate(code, n_categories(x)) / sum(!is.na(code))
   x$truth <- list(
     category = code, expected = check_expected(expected, x$systems),
-    base_rates = stats::setNames(shares, x$categories)
+    base_rates = setNames(shares, x$categories)
   )
   x
 }
@@ -222,5 +222,5 @@ check_expected <- function(expected, systems) {
     "must be a probability in [0, 1] for each system of {.arg x}, or NULL.",
     x = if (ok) "It names {.val {names(expected)}}." else "It is {describe(expected)}.",
     i = if (length(systems) > 0L) "Systems are {.val {systems}}.")
-  stats::setNames(as.double(expected)[place], systems)
+  setNames(as.double(expected)[place], systems)
 }

@@ -22,7 +22,7 @@ fit_model.rater_model <- function(model, checked, start) { # nolint: object_name
   bar$close()
   fit <- new_rater_fit("latent_fit", x, model, method, known,
     matrices = core$confusion,
-    coefficients = stats::setNames(
+    coefficients = setNames(
       core$naturals$value, latent_terms(core$naturals, x, known$base$names)
     )
   )
@@ -122,7 +122,7 @@ latent_terms <- function(naturals, x, columns) {
   part <- replace(naturals$part, naturals$part == 0L, NA)
   owners <- ifelse(startsWith(term, "base_rate"), x$categories[owner], x$raters[owner])
   levels <- x$confidence$levels %||% NA_character_
-  thresholds <- paste0(utils::head(x$categories, -1L), "|", x$categories[-1L])
+  thresholds <- paste0(head(x$categories, -1L), "|", x$categories[-1L])
   parts <- ifelse(term == "threshold", thresholds[part], levels[part])
   inside <- apply(cbind(owners, parts), 1L, function(word) {
     paste(word[!is.na(word)], collapse = ": ")

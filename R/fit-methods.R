@@ -203,8 +203,8 @@ draw_from_fit <- function(fit) {
   x <- leave_database(x)
   x$systems <- character()
   x$truth <- list(
-    category = truth, stratum = stratum, expected = stats::setNames(double(), character()),
-    base_rates = stats::setNames(fit$base_rates, x$categories)
+    category = truth, stratum = stratum, expected = setNames(double(), character()),
+    base_rates = setNames(fit$base_rates, x$categories)
   )
   x
 }

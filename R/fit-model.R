@@ -254,11 +254,11 @@ check_prior <- function(prior, poolable = FALSE) {
     "{.code prior = \"pooled\"} is about free errors of each rater, on cases that are equally
         difficult, without a formula of base rates.",
     i = "It goes with {.fun dawid_skene} and {.code rater_model(\"rater\", \"free\")}.")
-  if (rlang::is_string(prior, c("pooled", "weak", "none"))) {
+  if (is_string(prior, c("pooled", "weak", "none"))) {
     return(switch(prior, pooled = pooled_prior, weak = weak_prior, none = list()))
   }
   known <- names(weak_prior)
-  unknown <- if (is.list(prior)) setdiff(rlang::names2(prior), known)
+  unknown <- if (is.list(prior)) setdiff(names2(prior), known)
   abort_argument_if(!is.list(prior) || length(unknown) > 0L, "prior",
     "must be a list with some of {.val {known}}, or
         {.or {.val {c(if (poolable) 'pooled', 'weak', 'none')}}}.",

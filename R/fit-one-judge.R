@@ -24,7 +24,7 @@ fit_one_judge <- function(x, model, counts) {
     posterior = (posterior / rowSums(posterior))[place, , drop = FALSE], parameters = NA_integer_,
     log_likelihood = NA_real_, log_posterior = NA_real_, iterations = 0L,
     matrices = array(law$matrix, c(1L, n, n)),
-    coefficients = stats::setNames(coefficients, c(rater_terms(x), rate_terms(x))),
+    coefficients = setNames(coefficients, c(rater_terms(x), rate_terms(x))),
     calibrated = sample
   )
   if (!is.null(sample$lack)) return(without_numbers(fit))

@@ -136,7 +136,7 @@ format_known <- function(fit) {
 summary_of_fit <- function(x) {
   matrices <- confusion(x)
   if (has_one_matrix(x)) matrices <- list(`a rater` = matrices[[1L]])
-  shown <- utils::head(matrices, 6L)
+  shown <- head(matrices, 6L)
   more <- length(matrices) - length(shown)
   views <- Map(function(matrix, name) {
     view_of_matrix(matrix, "truth", most = Inf, title = paste0("Confusion matrix of ", name,
@@ -179,7 +179,7 @@ base_rates <- function(fit, newdata = NULL) {
   check_given()
   fit <- as_fit(fit)
   if (!is.null(newdata)) return(rates_by_covariates(fit, newdata))
-  rates <- stats::setNames(as.list(fit$base_rates), fit$x$categories)
+  rates <- setNames(as.list(fit$base_rates), fit$x$categories)
   tibble::new_tibble(rates, nrow = 1L)
 }
 
@@ -200,7 +200,7 @@ confusion.default <- function(x, ...) {
 confusion.rater_fit <- function(x, ...) {
   out <- named_matrices(x, lapply(seq_along(x$x$raters), function(j) x$matrices[j, , ]))
   if (is.null(x$answered)) return(out)
-  lapply(stats::setNames(nm = x$x$raters), function(rater) {
+  lapply(setNames(nm = x$x$raters), function(rater) {
     answered <- x$answered[rater, ]
     cbind(out[[rater]] * answered, "(abstains)" = 1 - answered)
   })
@@ -216,7 +216,7 @@ confusion.k_fit <- function(x, ...) {
 named_matrices <- function(fit, matrices) {
   labels <- list(truth = fit$x$categories, rating = fit$x$categories)
   matrices <- lapply(matrices, `dimnames<-`, labels)
-  stats::setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
+  setNames(rep_len(matrices, n_raters(fit$x)), fit$x$raters)
 }
 
 # n x n: `right` on the diagonal, and equal shares of `wrong` in the rest of each row.

@@ -200,7 +200,7 @@ check_tested_fit <- function(fit) {
 check_prevalence <- function(prevalence, categories) {
   if (is.null(prevalence)) return(NULL)
   if (length(prevalence) == 1L && length(categories) == 2L && is.null(names(prevalence))) {
-    prevalence <- stats::setNames(c(1 - prevalence, prevalence), categories)
+    prevalence <- setNames(c(1 - prevalence, prevalence), categories)
   }
   ok <- is_distribution(prevalence, length(categories)) && setequal(names(prevalence), categories)
   abort_argument_if(!ok, "prevalence",

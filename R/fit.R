@@ -303,7 +303,7 @@ new_rater_fit <- function(kind, x, model, method, known = nothing_known, ...,
 
 # Accuracy per rater or of all raters, and base rates.
 named_coefficients <- function(accuracy, rates, x, by_rater = FALSE) {
-  stats::setNames(c(accuracy, rates), c(if (by_rater) rater_terms(x) else "rater_accuracy",
+  setNames(c(accuracy, rates), c(if (by_rater) rater_terms(x) else "rater_accuracy",
     rate_terms(x)))
 }
 

@@ -47,7 +47,7 @@ schema_of.gold_cases <- function(x) { # nolint: object_name.
   known <- !isTRUE(x$truth)
   given <- if (known) as_truth_table(x$truth, "truth")
   sample <- x$sample %||% "undeclared"
-  if (!rlang::is_string(sample)) sample <- "probability"
+  if (!is_string(sample)) sample <- "probability"
   new_schema(
     list(cases = tibble::tibble(
       case = given$case %||% character(), truth = given$truth %||% character()
@@ -118,7 +118,7 @@ check_gold_sample <- function(gold_sample) {
 # A probability per case of `x`, NA if it is missing; NULL if the user gave no probabilities.
 given_probability <- function(known_truth, gold_sample, x) {
   table <- is.data.frame(known_truth)
-  named <- table && rlang::is_string(gold_sample) && gold_sample %in% names(known_truth)
+  named <- table && is_string(gold_sample) && gold_sample %in% names(known_truth)
   column <- if (named) gold_sample else if (table) intersect("probability", names(known_truth))
   if (length(column) == 1L) {
     abort_argument_if(!is.null(gold_sample) && !named, "gold_sample",
@@ -231,7 +231,7 @@ truth_of_variables <- function(known, x) {
     unknown <- setdiff(names(known), names(x))
     abort_argument_if(length(unknown) > 0L || is.null(names(known)), "known_truth",
       "must have names of variables.", i = "They are {.val {names(x)}}.")
-    return(stats::setNames(lapply(names(x), function(name) known[[name]]), names(x)))
+    return(setNames(lapply(names(x), function(name) known[[name]]), names(x)))
   }
   held <- vapply(x, function(x) !is.null(x$truth), NA)
   if (isTRUE(known) && any(held)) lapply(held, function(held) if (held) TRUE) else

@@ -337,7 +337,7 @@ explained_deviation <- 0.2
 equivalent_labels <- function(explained, conf_level) {
   margin <- normal_quantile(conf_level) * explained_deviation
   ends <- pmin(pmax(explained + c(0, -margin, margin), 0), most_explained)
-  stats::setNames(1 / (1 - ends), c("estimate", "conf.low", "conf.high"))
+  setNames(1 / (1 - ends), c("estimate", "conf.low", "conf.high"))
 }
 most_explained <- 0.95
 

@@ -51,7 +51,7 @@ method_average <- new_method(
 
 # Patterns x categories for each system.
 named_posteriors <- function(point, x) {
-  stats::setNames(lapply(point$systems, function(system) {
+  setNames(lapply(point$systems, function(system) {
     colnames(system$posterior) <- x$categories
     system$posterior
   }), x$systems)

@@ -14,7 +14,7 @@ is_known_judge <- function(fit) {
 estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
                                         conf_level = default_conf_level(), by = NULL,
                                         systems = NULL, interval = NULL, ...) {
-  off <- rlang::names2(drop_null(list(...)))
+  off <- names2(drop_null(list(...)))
   abort_argument_if(off, "...",
     "{.arg {off}} cannot be used if the only rater is a judge with known error rates.",
     i = if ("known_truth" %in% off) "Leave out the calibration sample, {.arg known_raters}, to use

@@ -75,7 +75,7 @@ posterior_point <- function(fit, options, rule, beliefs, posterior = FALSE, bins
   weight <- pattern_weights(fit$x)
   posteriors <- beliefs(weight)
   point <- new_point(estimator(weight, "accuracy"), estimator, posterior = if (posterior) {
-    stats::setNames(lapply(posteriors, `colnames<-`, fit$x$categories), fit$x$systems)
+    setNames(lapply(posteriors, `colnames<-`, fit$x$categories), fit$x$systems)
   })
   if (!is.null(bins)) {
     point$bins <- for_systems(fit, weight, posteriors, function(...) bins(..., options))

@@ -41,7 +41,7 @@ of_one_kind <- "no case, or every case, is of this category"
 # of `rates_of_counts`, and of the `settings`.
 category_metric <- function(id, title, kernel, ..., reference = by_name, settings = character()) {
   given <- c("tp", "fn", "fp", "tn", settings)
-  arguments <- stats::setNames(rep(list(rlang::missing_arg()), length(given)), given)
+  arguments <- setNames(rep(list(rlang::missing_arg()), length(given)), given)
   kernel <- rlang::new_function(c(arguments, rates_of_counts), rlang::f_rhs(kernel), topenv())
   new_metric(id, title, reference, kernel, settings = settings, ...)
 }

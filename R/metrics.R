@@ -267,7 +267,7 @@ check_metric_interval <- function(interval, estimate) {
   if (is.null(interval)) return(estimated)
   gold <- names(gold_intervals)
   choices <- unique(c(estimated, if (!is.null(estimate$gold)) gold, cell_intervals(estimate)))
-  abort_argument_if(!(rlang::is_string(interval) && interval %in% choices), "interval",
+  abort_argument_if(!(is_string(interval) && interval %in% choices), "interval",
     "must be one of {.or {.val {choices}}}.", not = interval,
     i = if (interval %in% gold) "Give {.arg known_truth} and {.code interval = \"{interval}\"} to
         {.fun estimate_accuracy}.")

@@ -174,7 +174,7 @@ pilot_design <- function(pilot) {
   fit <- if (fitted) pilot else fit_pilot(x, crowd)
   check_pilot_fit(fit)
   terms <- tidy(fit)
-  shape <- stats::setNames(round(terms$estimate, 3L), terms$term)
+  shape <- setNames(round(terms$estimate, 3L), terms$term)
   shape <- c(shape, dispersion = 1, difficulty = 0) # the first element of a name is used
   by_rater <- fit$model$accuracy == "rater"
   of_raters <- seq_len(if (by_rater) n_raters(x) else 1L)

@@ -62,7 +62,7 @@ new_gold_plan <- function(x) {
     " for a half-width of ", decimals(least$half_width), " (",
     interval_title(settings$conf_level), ", ", least$interval, ")"
   )
-  rlang::inject(new_result("gold_plan",
+  inject(new_result("gold_plan",
     !!!x[c("chosen", "cases", "settings", "in_database")],
     tables = list(
       answer = table, curve = x$curve, costs = x$costs %||% no_costs,

@@ -37,7 +37,7 @@
 update.case_plan <- function(object, ...) {
   given <- list(...)
   arguments <- object$arguments
-  unknown <- setdiff(rlang::names2(given), c(names(arguments), "agreement"))
+  unknown <- setdiff(names2(given), c(names(arguments), "agreement"))
   abort_argument_if(unknown, unknown,
     "{.fun plan_cases} has no argument {.arg {unknown}}.",
     i = "It has {.arg {names(arguments)}}.")

@@ -28,7 +28,7 @@ resolve_prior <- function(prior, x, model) {
     plain
   }
   # If only the sensitivity has a prior, the specificity has the prior of other raters.
-  raters <- lapply(stats::setNames(nm = x$raters), function(rater) {
+  raters <- lapply(setNames(nm = x$raters), function(rater) {
     law <- prior$raters[[rater]]
     if (is.null(law)) system else resolve_law(law, rater, system %||% plain, categories, coin)
   })

@@ -74,7 +74,7 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
   raters <- list(...)
   abort_argument_if(length(raters) > 0L && !has_unique_names(raters), "...",
     "Priors must have the names of raters, each once.",
-    x = "The names are {.val {rlang::names2(raters)}}.")
+    x = "The names are {.val {names2(raters)}}.")
   law <- if (is.list(others) || is.matrix(others)) {
     check_rater_law(others, "others")
   } else {
@@ -106,7 +106,7 @@ check_proper <- function(parameters, subject) {
 # Parameters c(a, b) of a Beta distribution in any form. `subject`: its name in messages.
 beta_law <- function(x, subject) {
   stated <- as.list(x)
-  form <- toString(sort_strings(setdiff(rlang::names2(stated), "sure")))
+  form <- toString(sort_strings(setdiff(names2(stated), "sure")))
   plain <- is_beta_list(stated) && !anyNA(unlist(stated))
   if (plain && length(stated) == 2L && form %in% c("", ", ", "a, b")) {
     if (form == "a, b") stated <- stated[c("a", "b")]
@@ -121,7 +121,7 @@ beta_law <- function(x, subject) {
 }
 
 is_beta_list <- function(x) {
-  names <- rlang::names2(x)
+  names <- names2(x)
   forms <- c("a", "b", "mode", "at_least", "at_most", "sure", "range")
   is.list(x) && all(vapply(x, is.numeric, NA)) &&
     all(lengths(x) == ifelse(names == "range", 2L, 1L)) &&
@@ -178,7 +178,7 @@ check_rater_law <- function(law, rater) {
       x = "It is {nrow(law)} x {ncol(law)}.")
     return(list(matrix = check_proper(unclass(law), rater)))
   }
-  parts <- if (is.list(law)) rlang::names2(law)
+  parts <- if (is.list(law)) names2(law)
   by_truth <- length(parts) > 0L && all(parts %in% c("sens", "spec"))
   whole <- "right" %in% parts && all(parts %in% c("right", "wrong"))
   abort_if(!(by_truth || whole) || anyDuplicated(parts) > 0L, "prior",
@@ -197,7 +197,7 @@ check_rater_law <- function(law, rater) {
 # parameters of `categories`.
 check_rate_laws <- function(x) {
   if (is.data.frame(x)) x <- as.matrix(x)
-  if (is.matrix(x)) x <- stats::setNames(asplit(unclass(x), 1L), rownames(x))
+  if (is.matrix(x)) x <- setNames(asplit(unclass(x), 1L), rownames(x))
   check_rate_law <- function(law) {
     if (is_beta_list(law)) return(list(beta = beta_law(law, "base rates")))
     list(categories = check_proper(law, "base rates"))
@@ -205,13 +205,13 @@ check_rate_laws <- function(x) {
   if (!is.list(x) || is_beta_list(x)) return(list(check_rate_law(x)))
   abort_argument_if(!has_unique_names(x), "base_rates",
     "Priors of several populations must have their names, each once.",
-    x = "The names are {.val {rlang::names2(x)}}.")
+    x = "The names are {.val {names2(x)}}.")
   lapply(x, check_rate_law)
 }
 
 tidy_prior <- function(x) {
   laws <- c(x$raters, list(others = x$others))
-  rates <- Map(rate_row, x$base_rates, rlang::names2(x$base_rates))
+  rates <- Map(rate_row, x$base_rates, names2(x$base_rates))
   rows <- unlist(c(Map(law_rows, laws, names(laws)), list(rates)), recursive = FALSE)
   tibble::as_tibble(stack_tables(rows))
 }

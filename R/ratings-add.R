@@ -185,7 +185,7 @@ system_table <- function(table, quos, data) {
         {.arg rater} and {.arg rating} name.",
     x = "It lacks {.val {lacking}}; it has {.val {names(table)}}.", arg = "systems")
   abort_if(nrow(table) == 0L, "system", "{.arg systems} has no rows.", system = character())
-  table <- stats::setNames(plain_columns(table)[columns], prediction_columns)
+  table <- setNames(plain_columns(table)[columns], prediction_columns)
   for (column in prediction_columns) check_text(table[[column]], column)
   table$case <- unfactor(table$case)
   table$prediction <- clean_levels(table$prediction)
@@ -254,7 +254,7 @@ keep_truth <- function(category, x) {
 }
 
 # Unknown accuracies, one per system.
-none_expected <- function(systems) stats::setNames(rep(NA_real_, length(systems)), systems)
+none_expected <- function(systems) setNames(rep(NA_real_, length(systems)), systems)
 
 # Did the truth come with the data? Then estimates use it only if the user asks for it.
 is_kept_truth <- function(x) isTRUE(x$truth$kept)

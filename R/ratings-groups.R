@@ -66,7 +66,7 @@ with_votes <- function(x) {
   votes <- cast_votes(x, match(x$rater_groups, groups), groups)
   votes$rater_groups <- NULL
   votes$rater_kind <- kinds_of_groups(x, groups)
-  votes$voted$groups <- stats::setNames(x$rater_groups, x$raters)
+  votes$voted$groups <- setNames(x$rater_groups, x$raters)
   votes
 }
 
@@ -117,7 +117,7 @@ read_groups <- function(data, quo, rater_name) {
   value <- if (is_column) quo else
     tryCatch(rlang::eval_tidy(quo), error = function(cnd) quo)
   if (is.null(value)) return(NULL)
-  names_column <- rlang::is_quosure(value) || (rlang::is_string(value) && is.null(names(value)))
+  names_column <- rlang::is_quosure(value) || (is_string(value) && is.null(names(value)))
   if (names_column) {
     abort_argument_if(is.null(rater_name), "rater_groups",
       "{.arg rater_groups} can be a column in long data only, with a row per rating.",
@@ -265,14 +265,14 @@ resolve_kinds <- function(kind, x) {
     x = if (length(strange) > 0L) "{.val {strange}} {?is/are} neither." else "It does not name
         {.val {lacking}}.", rater = c(strange, lacking))
   kind <- kind[at]
-  if (length(unique(kind)) == 1L) kind[[1L]] else stats::setNames(kind, x$raters)
+  if (length(unique(kind)) == 1L) kind[[1L]] else setNames(kind, x$raters)
 }
 
 # Kind of each group: NA if its raters are not all people, or not all machines.
 kinds_of_groups <- function(x, groups) {
   kind <- x$rater_kind
   if (is.null(names(kind))) return(kind)
-  vapply(stats::setNames(nm = groups), function(group) {
+  vapply(setNames(nm = groups), function(group) {
     kinds <- kind[x$raters[x$rater_groups == group]]
     if (kind_of_panel(kinds) == "undeclared") NA_character_ else kinds[[1L]]
   }, "")

@@ -14,7 +14,7 @@ expand_answers <- function(input) {
   name <- if (flags) "rating" else names(input$columns)
   input <- take_rows(input, rows[order])
   # Rows without a label are NA.
-  input$columns <- stats::setNames(list(answers$label[seq_along(rows)][order]), name)
+  input$columns <- setNames(list(answers$label[seq_along(rows)][order]), name)
   input$empty <- (rows %in% answers$empty)[order]
   input
 }
@@ -110,7 +110,7 @@ check_label_once <- function(x) {
 # Input of the core: an entry per label, sorted by unit, worker and label; label 0 is an empty
 # answer.
 judgements <- function(x) {
-  entries <- stats::setNames(add_entries(unfold_ratings(x), x$empty, 0L), judgement_fields)
+  entries <- setNames(add_entries(unfold_ratings(x), x$empty, 0L), judgement_fields)
   c(entries, units = nrow(x), workers = n_raters(x), labels = n_categories(x))
 }
 
@@ -183,7 +183,7 @@ single_label <- function(x, label = NULL, several = c("error", "omit"), ...) {
   several <- check_choice(several)
   if (is.null(label)) return(if (has_labels(x)) single_labels(x, several) else x)
   check_single_answers(x, "label", "{.arg label} needs one answer of each rater on a case.")
-  abort_argument_if(!(rlang::is_string(label) && label %in% x$categories), "label",
+  abort_argument_if(!(is_string(label) && label %in% x$categories), "label",
     "must be a label of {.arg x}.", not = label, i = "They are {.val {x$categories}}.")
   one_label(x, match(label, x$categories))
 }

@@ -34,7 +34,7 @@ resolve_raters <- function(roles, data, arg) {
   }, "")
   if (sum(!odd) > 1L && all(lengths(labels[!odd]) <= 2L)) kind[folded == "population"] <- "about"
   columns <- split(roles$raters, ifelse(odd, kind, "rater"))
-  if (length(roles$case) == 0L) roles$case <- utils::head(columns$case, 1L)
+  if (length(roles$case) == 0L) roles$case <- head(columns$case, 1L)
   unclear <- c(if (length(roles$case) == 0L) columns$repeated, columns$unclear)
   roles$covariates <- c(roles$covariates, columns$about, setdiff(columns$repeated, unclear))
   roles$raters <- columns$rater
@@ -44,7 +44,7 @@ resolve_raters <- function(roles, data, arg) {
 
 # Labels of a column, at most one more than the maximal number of categories.
 distinct_labels <- function(x) {
-  if (is.atomic(x)) plain_label(as_label(utils::head(unique(x[!is.na(x)]), max_categories + 1L)))
+  if (is.atomic(x)) plain_label(as_label(head(unique(x[!is.na(x)]), max_categories + 1L)))
 }
 
 # Kind of a column with an unusual name: "case" (identifier, different in all rows), "repeated"
@@ -256,7 +256,7 @@ is_variables <- function(x, arg = "x") {
 }
 
 check_variable_names <- function(variables, arg) {
-  names <- rlang::names2(variables)
+  names <- names2(variables)
   abort_argument_if(any(names == "") || anyDuplicated(names) > 0L, arg,
     "must have a different name for each variable.", x = "Its names are {.val {names}}.")
   names
@@ -280,7 +280,7 @@ variables_of_columns <- function(data, columns, repeats) {
   if (flags) inform_fallible("Columns {.val {names}} of 0 and 1 are read as variables.",
     i = "If they are labels of one answer, say {.code repeats = \"labels\"}.")
   if (length(names) > 1L) {
-    stats::setNames(lapply(names, function(name) list(rating = name)), names)
+    setNames(lapply(names, function(name) list(rating = name)), names)
   }
 }
 
@@ -292,7 +292,7 @@ rate_variables <- function(variables, options, columns, call, env = parent.frame
   named <- c(lapply(lists, rlang::call_args), Filter(is.list, options[c("categories", "abstain")]))
   if (!is.null(names(options$ordered))) named$ordered <- as.list(options$ordered)
   for (arg in names(named)) {
-    unknown <- setdiff(rlang::names2(named[[arg]]), names(variables))
+    unknown <- setdiff(names2(named[[arg]]), names(variables))
     abort_argument_if(unknown, arg, "must have names of variables.",
       x = "There is no variable {.val {unknown}}.", i = near_values(unknown, names(variables)))
   }

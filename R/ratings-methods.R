@@ -115,14 +115,14 @@ agreement_matrix <- function(x, rater1, rater2) {
   )
   n <- n_categories(x)
   cell <- pairs$category.x + (pairs$category.y - 1L) * n
-  labels <- stats::setNames(list(x$categories, x$categories), c(rater1, rater2))
+  labels <- setNames(list(x$categories, x$categories), c(rater1, rater2))
   as.table(array(rowsum_codes(cell, pattern_weights(x)[pairs$pattern], n^2), c(n, n), labels))
 }
 
 # The answers of a rater or a system, by pattern.
 judge_answers <- function(x, name, arg) {
   units <- c(named_raters(x), x$systems)
-  abort_argument_if(!(rlang::is_string(name) && name %in% units), arg,
+  abort_argument_if(!(is_string(name) && name %in% units), arg,
     "must name a rater or a system of {.arg x}.", not = name,
     i = why_unnamed(x) %||% "They are {.val {units}}.")
   if (name %in% named_raters(x)) {
@@ -287,7 +287,7 @@ format_agreement <- function(x, facts) {
 
 format_systems <- function(systems) {
   if (nrow(systems) == 0L) return(NULL)
-  shown <- utils::head(systems, 10L)
+  shown <- head(systems, 10L)
   unrated <- paste0(" (", number(shown$unrated), " without ratings)")
   c(
     paste0(count_noun(nrow(systems), "system"), ":"),

@@ -133,7 +133,7 @@ as_ratings.data.frame <- function(x, ..., arg = "x") {
   roles <- guess_roles(x, arg)
   warn_counts(x[roles$raters])
   for (name in roles$covariates) x[[name]] <- factor(x[[name]]) # populations
-  rlang::inject(ratings(x, !!!roles, ...))
+  inject(ratings(x, !!!roles, ...))
 }
 
 #' @rdname as_ratings
@@ -151,9 +151,9 @@ as_ratings.Task <- function(x, ..., arg = "x") {
 #' @export
 as_ratings.tbl_lazy <- function(x, ..., arg = "x") {
   roles <- if (!names_columns(...)) {
-    guess_roles(ask_database(dplyr::collect(utils::head(x, 0L))), "x")
+    guess_roles(ask_database(dplyr::collect(head(x, 0L))), "x")
   }
-  rlang::inject(ratings(x, !!!roles, ...))
+  inject(ratings(x, !!!roles, ...))
 }
 
 # Are roles of columns given? Looks only at argument names, because a call in a verb has no values
@@ -261,7 +261,7 @@ refuse_scores <- function(x, arg) {
 # Calls ratings(). Arguments that the user gives (`args`) replace those found in the object.
 ratings_of_object <- function(columns, args, ...) {
   roles <- list(...)
-  rlang::inject(ratings(columns, !!!roles[setdiff(names(roles), names(args))], !!!args))
+  inject(ratings(columns, !!!roles[setdiff(names(roles), names(args))], !!!args))
 }
 
 # ---- quallmer: a run has a row per text and a column per variable of its codebook --------------
@@ -272,20 +272,20 @@ ratings_of_runs <- function(given, rating, arg) {
   runs <- given[is_run]
   variable <- coded_variables(runs, rating)
   if (length(variable) > 1L) {
-    return(lapply(stats::setNames(nm = variable), function(name) {
+    return(lapply(setNames(nm = variable), function(name) {
       ratings_of_runs(given, rlang::quo(!!name), arg)
     }))
   }
   facts <- stack_rows(runs, read_run)
-  name <- rlang::names2(runs)
+  name <- names2(runs)
   name <- make.unique(ifelse(nzchar(name), name, facts$name), " ")
   gold <- facts$gold & length(runs) > 1L
   abort_argument_if(sum(gold) > 1L || all(gold), arg, "must have at most one run that is gold.")
   case <- unique(unlist(lapply(runs, function(run) unfactor(run$.id))))
   codes <- lapply(runs, function(run) run[[variable]][match(case, run$.id)])
-  columns <- list2DF(c(stats::setNames(codes, name), list(.id = case)))
+  columns <- list2DF(c(setNames(codes, name), list(.id = case)))
   ratings_of_object(columns, given[!is_run], raters = name[!gold], case = ".id",
-    truth = if (any(gold)) name[gold], rater_kind = stats::setNames(facts$kind, name)[!gold])
+    truth = if (any(gold)) name[gold], rater_kind = setNames(facts$kind, name)[!gold])
 }
 
 # Names of the variables to read, which all runs contain. Strings that all differ are explanations
@@ -334,7 +334,7 @@ is_vitals <- function(x) {
 ratings_of_samples <- function(given, arg) {
   is_task <- vapply(given, is_vitals, NA)
   tasks <- given[is_task]
-  tables <- Map(read_samples, tasks, rlang::names2(tasks), seq_along(tasks), arg)
+  tables <- Map(read_samples, tasks, names2(tasks), seq_along(tasks), arg)
   samples <- stack_rows(unname(tables))
   key <- c("id", if (any(samples$epoch != 1)) "epoch")
   n_tasks <- length(unique(samples$task))

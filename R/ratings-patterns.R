@@ -292,7 +292,7 @@ pattern_table <- function(x) {
 }
 
 split_columns <- function(matrix, names) {
-  stats::setNames(lapply(seq_along(names), function(j) matrix[, j]), names)
+  setNames(lapply(seq_along(names), function(j) matrix[, j]), names)
 }
 
 # Probability that a binomial number is at least `number`; weighted numbers need not be whole.

@@ -157,7 +157,7 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   empty <- empty_rows(table, columns, isTRUE(got$sparse))
   lost <- empty & is.null(got$sparse)
   notes <- c(got$notes, left_out(lost, "row", "without case, rater and rating"))
-  warn_if(notes, "left_out", stats::setNames(verbatim(notes), rep("!", length(notes))))
+  warn_if(notes, "left_out", setNames(verbatim(notes), rep("!", length(notes))))
   if (any(empty)) table <- lapply(table, `[`, !empty)
   tables <- list(ratings = known_ids(table, columns))
   if (is.data.frame(systems$table)) tables$systems <- as.list(systems$table)
@@ -168,7 +168,7 @@ ratings_of <- function(got, mapping, systems, how, na, clean_labels = FALSE, ...
   data <- structure(
     list2DF(tables$ratings), na_given = na_given, no_key = if (length(got$key) > 0L) "file"
   )
-  x <- rlang::inject(ratings(data, !!!mapping, systems = !!systems, !!!known, ...))
+  x <- inject(ratings(data, !!!mapping, systems = !!systems, !!!known, ...))
   variables <- if (is.object(x)) list(x) else x
   warn_similar(unique(unlist(lapply(variables, function(x) as_label(x$cases)))), "case")
   warn_similar(unique(unlist(lapply(variables, `[[`, "raters"))), "rater")
@@ -187,7 +187,7 @@ check_reading <- function(file, na) {
   check_string(file$range %||% "", "range")
   check_flag(file$same_cases %||% FALSE, "same_cases")
   sep <- file[["sep"]]
-  abort_argument_if(!is.null(sep) && !(rlang::is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L),
+  abort_argument_if(!is.null(sep) && !(is_string(sep) && nchar(sep, allowNA = TRUE) %in% 1L),
     "sep", "must be one character.", not = sep)
   abort_argument_if(!is.null(na) && !(is.character(na) && all(validEnc(na))), "na",
     "must be strings that are text.", not = na)
@@ -239,16 +239,18 @@ read_files <- function(files, how) {
   tables <- lapply(contents, `[[`, "table")
   name <- vapply(contents, `[[`, "", "name")
   name <- ifelse(name %in% name[duplicated(name)], files, name)
-  given <- rlang::names2(files)
+  given <- names2(files)
   name <- ifelse(nzchar(given), given, name)
   rows <- lengths(lapply(tables, function(table) table[1L][[1L]]))
   for (at in seq_along(files)) {
     wanted <- length(files) > 1L || "file" %in% c(unlist(contents[[at]]$map), how$named)
-    if (wanted && is.null(tables[[at]]$file)) tables[[at]]$file <- rep(name[[at]], rows[[at]])
+    table <- tables[[at]]
+    if (wanted && is.null(table[["file"]])) table[["file"]] <- rep(name[[at]], rows[[at]])
+    tables[[at]] <- table
   }
   key <- unlist(lapply(contents, `[[`, "key"))
   got <- contents[[1L]]
-  got$files <- stats::setNames(lapply(tables, names), files)
+  got$files <- setNames(lapply(tables, names), files)
   got$table <- bind_tables(tables)
   got$from <- rep(files, rows)
   got$key <- if (length(key) == sum(rows) && !anyNA(key)) key
@@ -325,7 +327,8 @@ resolve_cases <- function(got, columns, is_default, same) {
     id <- table[[case]]
     if (anyDuplicated(id[unique(first)]) > 0L) id <- paste(table$file, id, sep = "/")
     table[[case]] <- id[first]
-    if (length(unique(table$task)) > 1L) table$sample <- paste(table$task, table$sample, sep = "/")
+    task <- table[["task"]]
+    if (length(unique(task)) > 1L) table$sample <- paste(task, table[["sample"]], sep = "/")
     return(table)
   }
   same <- same || got$format$shared || "file" %in% c(case, columns$rater)
@@ -349,7 +352,7 @@ find_systems <- function(quo, got, mapping, how) {
   raters <- if (long) got$table[[select_column(list2DF(got$table), mapping$rater, "rater")]]
   value <- or_null(rlang::eval_tidy(quo))
   systems <- got$map$systems
-  is_file <- rlang::is_string(value) && !is_constant_system(value) &&
+  is_file <- is_string(value) && !is_constant_system(value) &&
     !value %in% c(raters, if (!long) names(got$table)) && (long || file.exists(value))
   path <- if (is_file) value else if (isTRUE(value) && got$format$tabular)
     find_file(dirname(names(got$files)[[1L]]), "systems")
@@ -379,7 +382,7 @@ resolve_labels <- function(tables, columns, na, clean, na_given) {
   counts <- columns$counts
   tables$ratings[counts] <- lapply(tables$ratings[counts], utils::type.convert, as.is = TRUE)
   at <- list(ratings = unlist(columns[c("rating", "raters", "systems")], use.names = FALSE))
-  at$systems <- utils::head(intersect(c("prediction", at$ratings), names(tables$systems)), 1L)
+  at$systems <- head(intersect(c("prediction", at$ratings), names(tables$systems)), 1L)
   at <- at[names(tables)]
   labels <- unlist(Map(`[`, tables, at), recursive = FALSE)
   if (setequal(na, usual_na())) na <- without_minus(na, distinct(labels))

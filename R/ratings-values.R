@@ -76,7 +76,7 @@ check_case_values <- function(value, x, arg) {
     abort_no_cases("{.arg {arg}} is about cases",
       hint = "{.code dplyr::filter()} makes ratings of one group in the database.")
   }
-  is_name <- rlang::is_string(value) && is.null(names(value))
+  is_name <- is_string(value) && is.null(names(value))
   known <- if (is_name) columns_of_cases(x)
   if (is_name && value %in% names(known)) return(known[[value]])
   if (is.data.frame(value)) value <- case_vector(replace_key_columns(value, names(x$keys)), arg)
@@ -89,7 +89,7 @@ check_case_values <- function(value, x, arg) {
   if (!is.null(names(value))) value <- look_up_cases(names(value), unname(value), x, arg)
   case <- as_label(x$cases)[is.na(value)]
   abort_argument_if(case, arg, "must be known for every case.",
-    x = "It is missing for {length(case)} case{?s}, first for {.val {utils::head(case, 3L)}}.",
+    x = "It is missing for {length(case)} case{?s}, first for {.val {head(case, 3L)}}.",
     case = case)
   value
 }
@@ -112,7 +112,7 @@ case_vector <- function(table, arg) {
     "{.arg {arg}} must have a column {.val case} and one other.",
     x = if (any_columns(table)) "It has {.val {names(table)}}." else "It is {describe(table)}.",
     arg = arg)
-  stats::setNames(table[[setdiff(names(table), "case")]], as_label(table$case))
+  setNames(table[[setdiff(names(table), "case")]], as_label(table$case))
 }
 
 # The values of the cases of `x`, NA for cases without a value.
@@ -121,7 +121,7 @@ look_up_cases <- function(case, value, x, arg) {
   strange <- if (!is.null(x$rows)) setdiff(case, cases)
   abort_argument_if(strange, arg, "must name cases of {.arg x}.",
     x = "{length(strange)} name{?s} {?is/are} not among them, first
-        {.val {utils::head(strange, 3L)}}.",
+        {.val {head(strange, 3L)}}.",
     i = "If names of a vector are not cases, drop them with {.fun unname}.", case = strange)
   code <- match(value, value)
   off <- case[code != code[match(case, case)]]

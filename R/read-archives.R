@@ -11,7 +11,7 @@ file_limits <- function() {
   known <- names(usual_file_limits)
   most <- read_option("fallible.file_limits", usual_file_limits, function(x, arg) {
     abort_argument_if(
-      !is.numeric(x) || !all(rlang::names2(x) %in% known) || !all(x > 0 & !is.na(x)), arg,
+      !is.numeric(x) || !all(names2(x) %in% known) || !all(x > 0 & !is.na(x)), arg,
       "must be positive numbers, each with one of the names {.val {known}}.", not = x)
     replace(usual_file_limits, names(x), x)
   })

@@ -108,7 +108,7 @@ file_formats <- function() {
 }
 
 has_words <- function(text, pattern) {
-  rlang::is_string(text) && grepl(pattern, text, ignore.case = TRUE, perl = TRUE)
+  is_string(text) && grepl(pattern, text, ignore.case = TRUE, perl = TRUE)
 }
 
 # Returns a table and its map: the default columns, if they have the names of this package.
@@ -155,7 +155,7 @@ known_settings <- function(got, table, columns, systems, given) {
     covariates = got$covariates,
     categories = if (length(labels) == 1L) Find(function(pair) labels %in% pair, got$format$labels),
     truth = if (length(truth) == 1L && all(table[[truth]] %in% c(labels, NA))) truth,
-    rater_kind = if (length(unique(kinds)) > 1L) stats::setNames(kinds, raters) else kinds[1L]
+    rater_kind = if (length(unique(kinds)) > 1L) setNames(kinds, raters) else kinds[1L]
   ))
   known <- known[setdiff(names(known), given)]
   if (!is.null(known$truth)) {

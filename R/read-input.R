@@ -9,7 +9,7 @@
 # names of columns before large files are read); limits (if they are not the usual ones); and
 # scratch (a folder for unpacked files).
 open_input <- function(path, how) {
-  abort_if(!rlang::is_string(path) || !utils::file_test("-f", path), "file",
+  abort_if(!is_string(path) || !utils::file_test("-f", path), "file",
     "There is no file {describe(path)}.", path = path)
   stem <- sub("[.]gz$", "", basename(path))
   input <- rlang::env(
@@ -107,10 +107,10 @@ first_two_lines <- function(path, skip) {
   first <- character()
   while (length(first) < 2L && length(lines <- readLines(connection, 1000L, warn = FALSE)) > 0L) {
     full <- grep("[^ \t\r]", lines, useBytes = TRUE)
-    lines <- trim_bytes(lines[utils::head(full, 3L)]) # one line may contain only that mark
+    lines <- trim_bytes(lines[head(full, 3L)]) # one line may contain only that mark
     first <- c(first, lines[nzchar(lines)])
   }
-  utils::head(first, 2L)
+  head(first, 2L)
 }
 
 trim_bytes <- function(x) {
@@ -170,7 +170,7 @@ standard_json <- function(text) {
 json_fault <- function(cnd) {
   text <- iconv(conditionMessage(cnd), "UTF-8", "UTF-8", sub = "byte") # it quotes the file
   lines <- trimws(strsplit(text, "\n", fixed = TRUE)[[1L]])
-  paste(printable(utils::head(lines[nzchar(lines)], 2L)), collapse = " ")
+  paste(printable(head(lines[nzchar(lines)], 2L)), collapse = " ")
 }
 
 first_record <- function(input) {
@@ -210,7 +210,7 @@ parse_lines <- function(lines, done, input) {
   records <- or_null(parse_text(text))
   whole <- length(records) == length(at) && all(lengths(lapply(records, names)) > 0L)
   if (!whole) abort_line(lines, at, done, input)
-  stats::setNames(records, done + at)
+  setNames(records, done + at)
 }
 
 is_object <- function(value) is.list(value) && !is.null(names(value))
@@ -284,7 +284,7 @@ record_table <- function(records, input, keep = identity, prefix = "") {
         record_table(replace(values, !object, list(NULL)), input, keep, paste0(name, "."))
       },
       if ((any(value) || !any(object)) && length(keep(name)) > 0L) {
-        stats::setNames(list(as_text(replace(values, object, list(NULL)))), name)
+        setNames(list(as_text(replace(values, object, list(NULL)))), name)
       }
     )
   })
@@ -297,7 +297,7 @@ record_table <- function(records, input, keep = identity, prefix = "") {
 bind_tables <- function(tables) {
   tables <- tables[lengths(tables) > 0L]
   fields <- unique(unlist(lapply(tables, names)))
-  lapply(stats::setNames(nm = fields), function(name) {
+  lapply(setNames(nm = fields), function(name) {
     columns <- lapply(tables, function(table) table[[name]] %||% rep(NA, length(table[[1L]])))
     if (any(vapply(columns, is.list, NA))) columns <- lapply(columns, as.list)
     do.call(c, columns)

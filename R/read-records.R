@@ -40,14 +40,14 @@ argilla_answers <- function(record) {
   }, names(responses), responses))
   answers <- unlist(answers, recursive = FALSE)
   users <- vapply(answers, function(answer) as_label(answer$user_id), "")
-  stats::setNames(as.list(answers), users)
+  setNames(as.list(answers), users)
 }
 
 read_argilla <- function(input) {
   nested_answers(input, json_records(input), "record", "responses", function(record) {
     list(id = record$id %||% record$external_id)
   }, argilla_answers, "user", function(answer) {
-    stats::setNames(answer["value"], answer$question)
+    setNames(answer["value"], answer$question)
   }, sparse = TRUE)
 }
 
@@ -98,7 +98,7 @@ read_doccano <- function(input) {
     got <- nested_answers(input, json_records(input), "text", "annotations", function(record) {
       record["id"]
     }, function(record) {
-      stats::setNames(record$annotations, vapply(record$annotations, function(answer) {
+      setNames(record$annotations, vapply(record$annotations, function(answer) {
         as_label(answer$user %||% answer$user_id)
       }, ""))
     }, "user", function(answer) answer["label"])
@@ -193,7 +193,7 @@ misspelt_labels <- function(labels, columns) {
   near <- near & !prefixed & outer(used, used, function(a, b) a > 0L & 10L * a <= b)
   rare <- which(rowSums(near) > 0L)
   frequent <- vapply(rare, function(row) which.max(used * near[row, ]), 0L)
-  stats::setNames(words[frequent], words[rare])
+  setNames(words[frequent], words[rare])
 }
 
 # Distinct values of several columns.
@@ -224,8 +224,8 @@ take_missing <- function(columns, na, given) {
 # Lines of a list below a message; at most `most` lines and the number of the others.
 bullets <- function(lines, most = length(lines)) {
   more <- length(lines) - most
-  lines <- c(utils::head(lines, most), if (more > 0L) paste("and", more, "more"))
-  stats::setNames(lines, rep("*", length(lines)))
+  lines <- c(head(lines, most), if (more > 0L) paste("and", more, "more"))
+  setNames(lines, rep("*", length(lines)))
 }
 
 # Replaces labels that differ only in blanks and capitals by the most frequent of them.

@@ -21,7 +21,7 @@ read_csv <- function(input) {
 
 scan_csv <- function(input, skip, fill) {
   scan(
-    input$plain, stats::setNames(rep(list(""), length(input$header)), input$header),
+    input$plain, setNames(rep(list(""), length(input$header)), input$header),
     sep = csv_separator(input), quote = "\"", skip = skip, quiet = TRUE, comment.char = "",
     na.strings = character(), multi.line = FALSE, fill = fill, encoding = "UTF-8"
   )
@@ -50,7 +50,7 @@ csv_separator <- function(input, line = input$first[[1L]]) {
 
 # Drops lines above the data of a table of text or of a sheet.
 resolve_rows <- function(columns, input) {
-  filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(utils::head(x, 10L))))
+  filled <- Reduce(`+`, lapply(columns, function(x) !is_blank(head(x, 10L))))
   header <- match(TRUE, filled > 1L)
   if (identical(which(!is_blank(names(columns))), 1L) && !is.na(header)) {
     add_note(input, left_out(seq_len(header) > 0L, "line", "above the table, as a title"))
@@ -120,11 +120,11 @@ check_csv <- function(input, open) {
     input$plain, sep = csv_separator(input), quote = "\"", comment.char = "",
     blank.lines.skip = FALSE, skip = input$skip
   )
-  spans <- c(FALSE, is.na(utils::head(fields, -1L)))
+  spans <- c(FALSE, is.na(head(fields, -1L)))
   short <- which(fields > 0L & fields < expected)
   alike <- length(short) + 1L >= sum(fields > 0L, na.rm = TRUE)
   fault <- if (open) { # nolint: object_usage.
-    line <- max(0L, which(!is.na(utils::head(fields, -1L)))) + 1L
+    line <- max(0L, which(!is.na(head(fields, -1L)))) + 1L
     "opens a quote and does not close it."
   } else {
     bad <- which(fields > expected)
@@ -166,7 +166,7 @@ read_crowd <- function(input, case, rater, status, out, reason, answers, gold = 
   }
   out <- fold_case(table[[status]] %||% "") %in% out
   table <- lapply(table, `[`, !out)
-  truths <- stats::setNames(gold(asked), asked)
+  truths <- setNames(gold(asked), asked)
   truths <- Filter(function(name) any(nzchar(table[[name]])), truths)
   table[truths] <- lapply(table[truths], function(x) replace(x, !nzchar(x), NA))
   list(
@@ -192,7 +192,7 @@ task_answers <- function(table, input) {
     form <- if (nzchar(text)) parse_json(text, input, row + 1L)
     lapply(if (is.null(names(form))) form[[1L]] else form, form_answer)
   }, texts, seq_along(texts)), input)
-  stats::setNames(answers, paste0("Answer.", names(answers)))
+  setNames(answers, paste0("Answer.", names(answers)))
 }
 
 # ---- Excel ----------------------------------------------------------------------------------

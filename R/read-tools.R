@@ -14,7 +14,7 @@ nested_answers <- function(input, items, noun, answers, about, parts, rater, val
   if (all(failed)) abort_file(input, "holds no {noun} with {answers}.")
   item <- rep(lapply(items, about), lengths(answers_by_item))
   table <- record_table(Map(function(item, name, answer, failed) {
-    c(item, stats::setNames(list(name), rater), if (!failed) value(answer))
+    c(item, setNames(list(name), rater), if (!failed) value(answer))
   }, item, names(answer), answer, failed), input)
   choices <- setdiff(names(table), c(names(item[[1L]]), rater))
   list(
@@ -111,7 +111,7 @@ read_promptfoo <- function(input) {
 }
 
 name_parts <- function(parts, name) {
-  stats::setNames(as.list(parts), make.unique(vapply(parts, name, ""), "#"))
+  setNames(as.list(parts), make.unique(vapply(parts, name, ""), "#"))
 }
 
 pass_or_fail <- function(pass) if (is.logical(pass)) c("fail", "pass")[pass + 1L]
@@ -161,7 +161,7 @@ read_openai_evals <- function(input) {
     list(result = event$sample_id, key = paste(spec$run_id %||% input$path, event$sample_id))
   }, function(event) {
     name <- paste0(spec$eval_name, if (is.null(event$data$choice)) " match")
-    stats::setNames(list(event$data), name)
+    setNames(list(event$data), name)
   }, "eval", function(data) list(value = data$choice %||% data$correct))
 }
 

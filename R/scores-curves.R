@@ -84,7 +84,7 @@ judged_scores <- function(x, systems, category) {
   x <- without_gold(x)
   names <- check_system_names(systems, x$table$system)
   panel <- score_panel(x)
-  judges <- lapply(stats::setNames(match(names, x$table$system), names), panel$judge)
+  judges <- lapply(setNames(match(names, x$table$system), names), panel$judge)
   usable <- Filter(function(judge) is.null(judge$lack), judges)
   abort_argument_if(length(usable) == 0L, "x", "There is no curve of scores.",
     x = verbatim(judges[[1L]]$lack))

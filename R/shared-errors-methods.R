@@ -109,12 +109,12 @@ shared_line <- function(facts, digits = 2L) {
 # Largest correlations first. Without known truth, the ranges that the ratings allow.
 view_of_pairs <- function(pairs, known, level) {
   size <- abs(ifelse(is.na(pairs$estimate), 0, pairs$estimate))
-  top <- pairs[utils::head(order(-size), longest_view), ]
+  top <- pairs[head(order(-size), longest_view), ]
   top$pair <- paste(top$rater1, "-", top$rater2)
   ends <- top[if (known) c("conf.low", "conf.high") else c("lowest", "highest")]
   top$interval <- from_to(ends[[1L]], ends[[2L]], 2L)
   columns <- if (known) {
-    c("pair", correlation = "estimate", stats::setNames("interval", interval_title(level)),
+    c("pair", correlation = "estimate", setNames("interval", interval_title(level)),
       # With two categories all wrong answers are the same.
       if (any(pairs$expected < 1, na.rm = TRUE)) {
         c(`same wrong answer` = "coinciding", `by chance` = "expected")

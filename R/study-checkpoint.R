@@ -60,7 +60,7 @@ write_hashed <- function(object, path) {
 read_hashed <- function(path) {
   bytes <- file_bytes(path)
   hash <- utils::tail(bytes, 32L)
-  bytes <- utils::head(bytes, -32L)
+  bytes <- head(bytes, -32L)
   if (!identical(hash, hash_bytes(bytes))) return(NULL)
   con <- gzcon(rawConnection(bytes))
   on.exit(close(con))

@@ -67,8 +67,8 @@ schema_of.accuracy_estimator <- function(x) { # nolint: object_name.
 as_estimators <- function(x, arg = "estimators") {
   if (is.function(x)) x <- list(estimator = x)
   if (is.character(x)) x <- as.list(x)
-  names <- rlang::names2(x)
-  methods <- vapply(as.list(x), rlang::is_string, NA)
+  names <- names2(x)
+  methods <- vapply(as.list(x), is_string, NA)
   off <- which(!methods & !vapply(as.list(x), is.function, NA))
   subject <- "It"
   value <- x
@@ -85,7 +85,7 @@ as_estimators <- function(x, arg = "estimators") {
   x[methods] <- lapply(x[methods], function(method) {
     accuracy_estimator(check_accuracy_method(method, arg))
   })
-  stats::setNames(x, names)
+  setNames(x, names)
 }
 
 # Makes a list with one estimator.
@@ -136,7 +136,7 @@ new_world <- function(draw, label, n) {
     rlang::cnd_signal(x)
   }
   given <- sum(pattern_lengths(x)[pattern_of_case(x)])
-  world$systems <- stats::setNames(rep(NA_real_, n_systems(x)), x$systems)
+  world$systems <- setNames(rep(NA_real_, n_systems(x)), x$systems)
   world$all <- x$systems
   world$categories <- x$categories
   world$raters <- n_raters(x)

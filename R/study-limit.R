@@ -62,7 +62,7 @@ exact_panel <- function(design, truth) {
   }
   codes <- which(probability > 0, arr.ind = TRUE)
   judges <- c(names(design$raters), names(design$systems))
-  columns <- lapply(stats::setNames(seq_along(judges), judges), function(u) {
+  columns <- lapply(setNames(seq_along(judges), judges), function(u) {
     factor(design$categories[codes[, u]], levels = design$categories) # code n + 1 is missing
   })
   weights <- utils::tail(make.unique(c(judges, "weight")), 1L)

@@ -75,7 +75,7 @@ summarise_errors <- function(target, group, margin) {
     } else {
       mean_mcse(x, known, group$cell, group$panel)
     }
-    stats::setNames(list(mean(x), mcse), c(name, paste0(name, "_mcse")))
+    setNames(list(mean(x), mcse), c(name, paste0(name, "_mcse")))
   }
   square <- mean_of("rmse", error^2, given)
   rmse <- sqrt(square$rmse)
@@ -112,7 +112,7 @@ show_study <- function(study) {
   estimators <- names(study$estimators)
   panels <- cells * study$runs
   failed <- sum(has_failed(rows))
-  rlang::inject(new_result("simulation_study",
+  inject(new_result("simulation_study",
     !!!unclass(study), tables = list(estimates = study_estimates),
     facts = list(
       designs = length(study$designs), cells = cells, panels = panels,

@@ -113,7 +113,7 @@ as_designs <- function(x, n = NULL) {
   abort_argument_if(!is.list(x) || length(x) == 0L || !all(vapply(x, is_design, NA)), "designs",
     "must be a {.cls rater_design}, a function of the number of cases, or a list of them.", not = x,
     i = "Make designs with {.fun rater_design} or {.fun lehner_design}.")
-  names <- rlang::names2(x)
+  names <- names2(x)
   names <- ifelse(names == "", paste("design", seq_along(x)), names)
   check_names(names, "designs")
   worlds <- vapply(x, is.function, NA)
@@ -125,7 +125,7 @@ as_designs <- function(x, n = NULL) {
   abort_if(lacking, "system", "A design must have a system whose accuracy is estimated.",
     x = "There is none in {.val {lacking}}.", i = "Give {.arg systems} to {.fun rater_design}.",
     system = character())
-  stats::setNames(x, names)
+  setNames(x, names)
 }
 
 # Checks several counts and drops duplicates.
@@ -147,7 +147,7 @@ continue_study <- function(study, threads, checkpoint,
 }
 
 check_path <- function(path) {
-  ok <- rlang::is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
+  ok <- is_string(path) && validEnc(path) && dir.exists(dirname(path)) && !dir.exists(path)
   abort_argument_if(!ok, "checkpoint", "must be the path of a file in a folder that exists.",
     not = path)
   # Estimators may change the working directory; and a link is locked under the name of its target.

@@ -102,9 +102,9 @@ most_categories <- 10L # in a printed table
 
 # Categories may have any name, so the columns have safe internal names.
 view_of_labels <- function(table) {
-  first <- utils::head(table, longest_view)
+  first <- head(table, longest_view)
   probability <- probability_matrix(first, "x")
-  shown <- utils::head(colnames(probability), most_categories)
+  shown <- head(colnames(probability), most_categories)
   columns <- seq_along(shown)
   best <- most_probable(probability)
   view(
@@ -112,7 +112,7 @@ view_of_labels <- function(table) {
       label = colnames(probability)[best$category], probability = best$probability,
       X = unname(probability)[, columns, drop = FALSE]),
     c("case", "label", if (length(shown) > 2L) "probability",
-      stats::setNames(paste0("X.", columns), shown)),
+      setNames(paste0("X.", columns), shown)),
     left = 2L, most = 10L, total = nrow(table)
   )
 }

@@ -309,3 +309,15 @@ test_that("a file of several variables is read as ratings() reads its table", {
   expect_identical(tidy(agreement(from_wide, measures)), tidy(agreement(direct, measures)))
   expect_error(fit_raters(from_long), "[[\"topic\"]]", fixed = TRUE)
 })
+
+test_that("a column whose name begins like `file` is not taken for it", {
+  folder <- withr::local_tempdir()
+  for (name in c("a.csv", "b.csv")) {
+    utils::write.csv(
+      data.frame(case = 1:2, rater = c("r", "s"), rating = "x", file_name = "z"),
+      file.path(folder, name), row.names = FALSE
+    )
+  }
+  x <- quiet(read_ratings(file.path(folder, c("a.csv", "b.csv")), case = c(file, case)))
+  expect_identical(nrow(x), 4L)
+})
