@@ -34,7 +34,8 @@ estimate_accuracy.judge_fit <- function(x, # nolint: object_name.
         of its own.",
     x = "{.val {answering}} {?has/have} answers, and the sample does not show which errors the judge
         shares with {?it/them}.",
-    i = "Label a random sample of the cases, and give it as {.arg known_truth}.", system = answering)
+    i = "Label a random sample of the cases, and give it as {.arg known_truth}.",
+    system = answering)
   if (is.null(by)) return(calibrated_estimate(x, options))
   estimate_by(x$x, by, function(part, cluster, gold) {
     fit <- fit_again(x, part)

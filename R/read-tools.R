@@ -172,6 +172,7 @@ read_lm_eval <- function(input) {
   table <- record_table(lapply(json_records(input), function(sample) {
     sample[!names(sample) %in% c("doc", "arguments", "resps", "filtered_resps", "target")]
   }), input)
+  if (is.null(table[["doc_id"]])) abort_file(input, "has no field \"doc_id\".")
   binary <- vapply(table, function(x) !is.list(x) && all(x %in% c(NA, 0, 1)), NA)
   binary <- setdiff(names(table)[binary], "doc_id")
   if (length(binary) == 0L) abort_file(input, "holds no metric of 0 and 1 only.")
