@@ -15,40 +15,39 @@ diagnose_all <- function(draws, chains) {
 
 # `x`: draws x chains of one number. NA if all draws are equal.
 diagnose <- function(x) {
-  if (anyNA(x) || max(x) - min(x) < 1e-300) {
-    return(c(rhat = NA_real_, ess_bulk = NA_real_, ess_tail = NA_real_, mcse = NA_real_))
-  }
+  if (anyNA(x) || max(x) - min(x) < 1e-300) return(rep(NA_real_, 4L))
   halves <- split_chains(x)
   bulk <- z_scale(halves)
-  folded <- split_chains(abs(x - stats::median(x)))
-  tails <- stats::quantile(x, c(0.05, 0.95), names = FALSE)
+  limits <- stats::quantile(x, c(0.05, 0.5, 0.95), names = FALSE)
   c(
-    rhat = max(plain_rhat(bulk), plain_rhat(z_scale(folded))),
+    rhat = max(plain_rhat(bulk), plain_rhat(z_scale(abs(halves - limits[[2L]])))),
     ess_bulk = plain_ess(bulk),
-    ess_tail = min(vapply(tails, function(q) plain_ess(split_chains(1 * (x <= q))), 0)),
+    ess_tail = min(vapply(limits[-2L], function(limit) plain_ess(1 * (halves <= limit)), 0)),
     mcse = stats::sd(x) / sqrt(plain_ess(halves))
   )
 }
 
-# Splits each chain into halves. With an odd number of draws, the middle one is left out.
+# Splits each chain into halves, which are columns. With an odd number of draws, the middle one is
+# left out.
 split_chains <- function(x) {
   half <- nrow(x) %/% 2L
-  cbind(head(x, half), utils::tail(x, half, keepnums = FALSE))
+  if (nrow(x) > 2L * half) x <- x[-(half + 1L), , drop = FALSE]
+  matrix(x, half)
 }
 
 # Normal scores of average ranks over all draws. rank() would sort much more slowly.
 z_scale <- function(x) {
-  sorted <- order(x, method = "radix")
-  first <- which(c(TRUE, diff(x[sorted]) > 0))
-  times <- diff(c(first, length(x) + 1L))
-  x[sorted] <- rep(stats::qnorm((first + (times - 1) / 2 - 3 / 8) / (length(x) + 1 / 4)), times)
+  order <- order(x, method = "radix")
+  runs <- rle(x[order])$lengths
+  rank <- cumsum(runs) - (runs - 1) / 2
+  x[order] <- rep(stats::qnorm((rank - 3 / 8) / (length(x) + 1 / 4)), runs)
   x
 }
 
 plain_rhat <- function(x) {
   n <- nrow(x)
   means <- colMeans(x)
-  within <- sum((x - rep(means, each = n))^2) / (n - 1) / ncol(x)
+  within <- mean(apply(x, 2L, stats::var))
   sqrt((n * stats::var(means) / within + n - 1) / n)
 }
 
@@ -60,7 +59,8 @@ mean_autocovariance <- function(x) {
   size <- stats::nextn(2L * n)
   padded <- rbind(x - rep(colMeans(x), each = n), matrix(0, size - n, ncol(x)))
   odd <- seq.int(1L, ncol(x), 2L)
-  spectrum <- stats::mvfft(padded[, odd, drop = FALSE] + 1i * padded[, -odd, drop = FALSE])
+  pairs <- matrix(complex(real = padded[, odd], imaginary = padded[, -odd]), size)
+  spectrum <- stats::mvfft(pairs)
   power <- rowSums(Re(spectrum)^2 + Im(spectrum)^2)
   Re(stats::fft(power, inverse = TRUE))[seq_len(n)] / size / n / ncol(x)
 }
@@ -71,7 +71,7 @@ plain_ess <- function(x) {
   if (n < 3L || max(x) - min(x) < 1e-300) return(NA_real_)
   covariance <- mean_autocovariance(x)
   within <- covariance[[1L]] * n / (n - 1)
-  total <- within * (n - 1) / n + if (ncol(x) > 1L) stats::var(colMeans(x)) else 0
+  total <- covariance[[1L]] + stats::var(colMeans(x))
   rho <- 1 - (within - covariance) / total
   rho[[1L]] <- 1
   tau <- integrated_time(rho, n)
@@ -107,9 +107,8 @@ log_likelihood_draws <- function(fit) {
 
 # For each row: expected log predictive density of a case, and its effective number of parameters.
 waic_rows <- function(values) {
-  most <- apply(values, 2L, max)
   p <- apply(values, 2L, stats::var)
-  cbind(elpd = log(colMeans(exp(values - rep(most, each = nrow(values))))) + most - p, p = p)
+  cbind(elpd = log_sum_exp(t(values)) - log(nrow(values)) - p, p = p)
 }
 
 # Sum over cases, and its standard error, of values with an element per row.

@@ -84,7 +84,8 @@ namespace {
 // Patterns x categories. Patterns without ratings have the base rates.
 NumericMatrix posterior_of_patterns(const LatentClass& latent, const Eigen::VectorXd& x) {
   const Reading reading(latent.layout, x);
-  return glue::by_row(by_pattern(latent.layout.rows, latent.posterior(x), reading.population_rates()),
+  const auto rates = reading.population_rates();
+  return glue::by_row(by_pattern(latent.layout.rows, latent.posterior(x), rates),
                       latent.layout.categories);
 }
 
@@ -243,7 +244,8 @@ List core_latent_covariance(List patterns, NumericVector weight, List known, Lis
   const auto& latent = of.latent;
   const Eigen::VectorXd x = as<Eigen::VectorXd>(theta);
   const bool pairs = glue::latent_fitting(method) == Fitting::pairs;
-  const Eigen::MatrixXd found = pairs ? pair_covariance(latent.layout, x) : natural_covariance(latent, x);
+  const Eigen::MatrixXd found =
+      pairs ? pair_covariance(latent.layout, x) : natural_covariance(latent, x);
   RObject covariance = R_NilValue, variance = R_NilValue;
   if (found.size() > 0) {
     covariance = wrap(found);

@@ -214,6 +214,7 @@ bool identified_by_replies(const LatentRows& rows, int K) {
     if (rows.weight[i] > 0) each_reply(i, [&](int u, int reply) { used[u][reply] = true; });
   }
   std::vector<Eigen::Index> replies;
+  replies.reserve(used.size());
   for (const auto& of : used) replies.push_back(std::count(of.begin(), of.end(), true));
   // Sets of judges with several replies who replied to the same cases. In a crowd: only judges of
   // the row with most of them.

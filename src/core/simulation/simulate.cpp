@@ -123,6 +123,7 @@ std::size_t draw_index(const double* cumulative, std::size_t n, Stream& stream) 
 // Ends of strata with exact shares of the cases, rounded so that they add up.
 std::vector<std::size_t> stratum_ends(const std::vector<double>& cumulative, std::size_t cases) {
   std::vector<std::size_t> out;
+  out.reserve(cumulative.size());
   for (const double share : cumulative) {
     out.push_back(static_cast<std::size_t>(std::llround(share * static_cast<double>(cases))));
   }

@@ -210,7 +210,8 @@ TEST_CASE("more raters start from those of before, and the others from their mea
               accuracy += x[before.accuracy_at(v, k)];
               if (before.errors_at >= 0) error += x[before.error_at(v, k, l)];
             }
-            check(after.layout.accuracy_at(u, k), accuracy / raters, u, x[before.accuracy_at(as, k)]);
+            check(after.layout.accuracy_at(u, k), accuracy / raters, u,
+                  x[before.accuracy_at(as, k)]);
             if (before.errors_at < 0) continue;
             check(after.layout.error_at(u, k, l), error / raters, u, x[before.error_at(as, k, l)]);
           }
