@@ -93,8 +93,8 @@ core_fit_latent <- function(patterns, weight, known, model, method, iterations, 
     .Call(`_fallible_core_fit_latent`, patterns, weight, known, model, method, iterations, start, tick)
 }
 
-core_fit_pooled <- function(patterns, weight, known, model, one_coin, tolerance, rounds, tick) {
-    .Call(`_fallible_core_fit_pooled`, patterns, weight, known, model, one_coin, tolerance, rounds, tick)
+core_fit_pooled <- function(patterns, weight, known, model, one_coin, tolerance, rounds, threads, tick) {
+    .Call(`_fallible_core_fit_pooled`, patterns, weight, known, model, one_coin, tolerance, rounds, threads, tick)
 }
 
 core_best_names <- function(gain, categories) {

@@ -56,9 +56,9 @@ fit_core <- function(x, model, method, known, start, tick) {
       constant <- x$panel$abstain$constant
       of <- c(of, abstain_parts(x, uses_abstentions(of) && has_abstentions(x), constant))
     }
-    return(
-      core_fit_pooled(x$patterns, weight, known, of, FALSE, pooled_tolerance, pooled_rounds, tick)
-    )
+    return(core_fit_pooled(
+      x$patterns, weight, known, of, FALSE, pooled_tolerance, pooled_rounds, 1L, tick
+    )[[1L]])
   }
   if (length(known$counts) > 0L) abort_counts_need_pooled()
   fit <- function(start) {

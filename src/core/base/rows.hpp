@@ -23,6 +23,9 @@ class RowSet {
 
  private:
   void grow();
+  // Values of each row after the common beginning of all rows, as many as fit into a word. Words
+  // are ordered like rows.
+  std::vector<std::uint64_t> beginnings() const;
 
   std::vector<std::size_t> start_;
   std::vector<int> value_;
