@@ -165,26 +165,23 @@ near_copies <- paste(
 # `chance`: probability of at least this share if errors are independent, given how often each rater
 # agrees with the plurality of the (other) raters. NULL if no two judges have single answers.
 compared_answers <- function(x) {
-  answers <- all_answers(x)
-  if (ncol(answers) < 2L) return(NULL)
-  seen <- !is.na(answers)
-  weight <- pattern_weights(x)
-  common <- crossprod(seen * weight, seen)
-  same <- Reduce(`+`, lapply(seq_along(x$categories), function(k) {
-    at <- answers %in% k * seen
-    crossprod(at * weight, at)
-  }))
+  named <- !has_counts(x) && !has_repeats(x)
+  judges <- c(if (named) x$raters, x$systems)
+  if (length(judges) < 2L) return(NULL)
+  judge_of <- if (named) seq_along(x$raters) else integer(n_raters(x))
+  counts <- core_pair_counts(x$patterns, pattern_weights(x), judge_of, max(judge_of))
+  common <- counts$pairs
   pairs <- which(upper.tri(common) & common >= 20, arr.ind = TRUE)
-  right <- plurality_shares(x)[colnames(answers)]
+  right <- plurality_shares(x)[judges]
   first <- right[pairs[, 1L]]
   second <- right[pairs[, 2L]]
   others <- max(n_categories(x) - 1, 1)
   by_chance <- first * second + (1 - first) * (1 - second) / others
   n <- common[pairs]
   list2DF(list(
-    first = colnames(answers)[pairs[, 1L]], second = colnames(answers)[pairs[, 2L]],
-    raters = pairs[, 2L] <= ncol(answers) - n_systems(x), same = same[pairs] / n,
-    chance = at_least(same[pairs], n, by_chance)
+    first = judges[pairs[, 1L]], second = judges[pairs[, 2L]],
+    raters = pairs[, 2L] <= length(judges) - n_systems(x), same = counts$agreeing[pairs] / n,
+    chance = at_least(counts$agreeing[pairs], n, by_chance)
   ))
 }
 
@@ -253,10 +250,16 @@ look_at_missing <- function(x) {
 
 # Number of parts of the panel. Raters are in the same part if chains of common cases connect them.
 count_parts <- function(x) {
-  part <- seq_along(x$raters)
-  by_pattern <- split(rating_rater(x), rating_pattern(x))
-  for (raters in unique(lapply(by_pattern, unique))) {
-    part[part %in% part[raters]] <- min(part[raters])
+  # Each rating connects its rater to the first rater of its pattern.
+  rater <- rating_rater(x)
+  first <- rater[match(rating_pattern(x), rating_pattern(x))]
+  joined <- seq_along(x$raters)
+  repeat {
+    part <- joined[joined] # a part is named by one of its raters
+    lowest <- rep(pmin(part[rater], part[first]), 2L)
+    last <- order(lowest, decreasing = TRUE)
+    joined <- replace(part, c(rater, first)[last], lowest[last]) # the lowest is assigned last
+    if (identical(joined, part)) break
   }
   length(unique(part[rater_totals(x) > 0]))
 }

@@ -158,17 +158,17 @@ List pooled_list(const PooledClass& of, const PooledOptions& options) {
   out["centre"] = List::create(
       _["c"] = centre.c, _["tau"] = centre.tau, _["ups"] = centre.one_coin ? NA_REAL : centre.ups,
       _["a"] = centre.one_coin || centre.categories < 3 ? NA_REAL : centre.a,
-      _["rows"] = *of.prior.rows, _["categories"] = glue::from_one(fit.category), _["renamed"] = fit.renamed,
-      _["log_density"] = fit.log_density);
+      _["rows"] = *of.prior.rows, _["categories"] = glue::from_one(fit.category),
+      _["renamed"] = fit.renamed, _["log_density"] = fit.log_density);
   if (options.constant.empty()) return out;
   const Answering& answering = fit.answering;
   const bool depends = !answering.counted.empty();
-  out["answering"] = List::create(
-      _["log_answers"] = fit.log_answers, _["log_likelihood"] = fit.log_likelihood,
-      _["kappa"] = depends ? answering.kappa : NA_REAL,
-      _["omega"] = depends ? answering.omega : NA_REAL, _["h"] = answering.h,
-      _["raters"] = glue::from_one(answering.counted),
-      _["answered"] = glue::by_row(fit.answered, rows.categories));
+  out["answering"] =
+      List::create(_["log_answers"] = fit.log_answers, _["log_likelihood"] = fit.log_likelihood,
+                   _["kappa"] = depends ? answering.kappa : NA_REAL,
+                   _["omega"] = depends ? answering.omega : NA_REAL, _["h"] = answering.h,
+                   _["raters"] = glue::from_one(answering.counted),
+                   _["answered"] = glue::by_row(fit.answered, rows.categories));
   return out;
 }
 
@@ -255,11 +255,9 @@ NumericVector core_association(List patterns, NumericVector weight) {
 // Association of replies between raters; `pairs` is the number of pairs. `identified`: true if
 // `classes` classes are identified from replies. Only the field `abstained` of `model` matters.
 // [[Rcpp::export(rng = false)]]
-NumericVector core_reply_association(List patterns, NumericVector weight, List model,
-                                     int classes) {
+NumericVector core_reply_association(List patterns, NumericVector weight, List model, int classes) {
   const glue::Interruptible here;
-  const auto rows =
-      latent_rows(glue::view(patterns, model), glue::doubles(weight), -1, Known());
+  const auto rows = latent_rows(glue::view(patterns, model), glue::doubles(weight), -1, Known());
   const auto found = reply_association(rows);
   return NumericVector::create(_["excess"] = found.excess, _["variance"] = found.variance,
                                _["z"] = found.z(), _["by_chance"] = found.by_chance,

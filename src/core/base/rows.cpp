@@ -40,7 +40,7 @@ int RowSet::insert(const int* row, std::size_t length) {
   value_.insert(value_.end(), row, row + length);
   start_.push_back(value_.size());
   hash_.push_back(h);
-  if (hash_.size() * 2 > slot_.size()) grow();
+  if (hash_.size() * 2 > slot_.size()) resize(slot_.size() * 2);
   return size() - 1;
 }
 
@@ -80,8 +80,17 @@ std::vector<int> RowSet::sorted() const {
   return out;
 }
 
-void RowSet::grow() {
-  slot_.assign(slot_.size() * 2, -1);
+void RowSet::reserve(std::size_t rows) {
+  std::size_t slots = slot_.size();
+  while (slots < 2 * rows) slots *= 2;
+  if (slots == slot_.size()) return;
+  start_.reserve(rows + 1);
+  hash_.reserve(rows);
+  resize(slots);
+}
+
+void RowSet::resize(std::size_t slots) {
+  slot_.assign(slots, -1);
   const std::size_t mask = slot_.size() - 1;
   for (int i = 0; i < size(); ++i) {
     std::size_t at = hash_[i] & mask;
