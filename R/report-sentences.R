@@ -109,10 +109,10 @@ only_if <- function(so, words) if (isTRUE(so)) words else ""
 
 # A table of the sentences that the result supports (`may`), then of those that it does not (`not`).
 sentence_table <- function(system, may, not, of = rep(NA, length(not))) {
-  said <- tibble::tibble(
+  said <- tibble::as_tibble(columns_tibble(
     system = c(system, of), may = rep(c(TRUE, FALSE), c(length(may), length(not))),
     sentence = c(may, not)
-  )
+  ))
   structure(said, class = c("said_sentences", class(said)))
 }
 
