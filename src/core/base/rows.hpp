@@ -27,7 +27,7 @@ class RowSet {
  private:
   // Rebuilds the table with `slots` slots, a power of two.
   void resize(std::size_t slots);
-  // Values of each row after the common beginning of all rows, as many as fit into a word. Words
+  // The first values of each row after the common beginning of all rows, packed into a word. Words
   // are ordered like rows.
   std::vector<std::uint64_t> beginnings() const;
 
