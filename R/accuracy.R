@@ -377,8 +377,7 @@ reason_no_estimate <- function(identified, agreement, categories, estimate, n, u
 # Stacks the tables of all systems.
 stack_systems <- function(systems, tables) {
   rows <- lengths(lapply(tables, `[[`, 1L))
-  columns <- c(list(system = rep(systems, rows)), na_real(stack_tables(tables)))
-  tibble::new_tibble(columns, nrow = as.integer(sum(rows)))
+  columns_tibble(system = rep(systems, rows), !!!na_real(stack_tables(tables)))
 }
 
 # Completes `parts` for scores. The dependence weight is 1: independence cannot be checked.

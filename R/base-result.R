@@ -206,12 +206,12 @@ tidy.fallible_result <- function(x, what = NULL, ...) {
   table <- tables[[what]]
   if (has_arguments(table)) {
     check_known_dots(setdiff(names(formals(table)), "x"), ...)
-    return(table(x, ...))
+    return(tibble::as_tibble(table(x, ...)))
   }
   check_dots_empty(...)
   if (is.function(table)) table <- table(x)
   table <- table %||% if (is.data.frame(x)) plain_tibble(x) else x[[what]]
-  table[names(table) != "why"] # a code; `reason` is the text
+  tibble::as_tibble(table[names(table) != "why"]) # a code; `reason` is the text
 }
 
 # `...` of tables with arguments: all must be named and known, unless the table checks them itself.

@@ -21,11 +21,12 @@ drop_null <- function(x) Filter(Negate(is.null), x)
 repeated_values <- function(x) unique(x[duplicated(x)])
 
 # Much faster than tibble(), which checks its columns. Columns are recycled to the length of the
-# first column.
+# first column. Package tibble is slow to load, so tidy() loads it, when a user sees a table.
 columns_tibble <- function(...) {
   columns <- rlang::list2(...)
   n <- length(columns[[1L]])
-  tibble::new_tibble(lapply(columns, rep_len, n), nrow = n)
+  structure(lapply(columns, rep_len, n),
+    row.names = .set_row_names(n), class = c("tbl_df", "tbl", "data.frame"))
 }
 
 # The table of a result for a document, a data frame of strings; NULL for results shown as text.

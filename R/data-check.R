@@ -239,10 +239,16 @@ look_at_missing <- function(x) {
 
 # Number of parts of the panel. Raters are in the same part if chains of common cases connect them.
 count_parts <- function(x) {
-  part <- seq_along(x$raters)
-  by_pattern <- split(rating_rater(x), rating_pattern(x))
-  for (raters in unique(lapply(by_pattern, unique))) {
-    part[part %in% part[raters]] <- min(part[raters])
+  # Each rating connects its rater to the first rater of its pattern.
+  rater <- rating_rater(x)
+  first <- rater[match(rating_pattern(x), rating_pattern(x))]
+  joined <- seq_along(x$raters)
+  repeat {
+    part <- joined[joined] # a part is named by one of its raters
+    lowest <- rep(pmin(part[rater], part[first]), 2L)
+    last <- order(lowest, decreasing = TRUE)
+    joined <- replace(part, c(rater, first)[last], lowest[last]) # the lowest is assigned last
+    if (identical(joined, part)) break
   }
   length(unique(part[rater_totals(x) > 0]))
 }

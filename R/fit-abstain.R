@@ -20,9 +20,9 @@ decide_abstain <- function(x) {
     constant = constant)
   if (used == 1L && n_categories(x) != 2L) return(out)
   full <- keep_replying_raters(x, constant)
-  labels <- function(x, ...) labels_around_centre(FALSE, x, nothing_known, abstain_parts(x, ...))
-  modelled <- labels(full, TRUE, constant)
-  missing <- labels(answers, FALSE)
+  fit <- function(x, parts) labels_around_centre(FALSE, x, nothing_known, parts)[[1L]]
+  modelled <- fit(full, abstain_parts(full, TRUE, constant))
+  missing <- fit(answers, abstain_parts(answers, FALSE))
   out$fits <- list(missing, modelled)
   all <- split_by_abstention(x)
   replies <- as.list(core_reply_association(

@@ -68,7 +68,7 @@ fit_core <- function(x, model, method, known, start, tick) {
     )
     # Convergence tolerance of probabilities: 1e-8
     return(core_fit_pooled(x$patterns, weight, known, c(model, parts), FALSE, 1e-8, pooled_rounds,
-      tick))
+      1L, tick)[[1L]])
   }
   if (length(known$counts) > 0L) abort_counts_need_pooled()
   fit <- function(start) {

@@ -107,10 +107,11 @@ member_table <- function(average, systems) {
 
 # Total weight of the models that relax each K-property, a row per system.
 axis_weights <- function(members) {
-  relaxed <- with(members, cbind(
-    accuracy = accuracy == "rater", errors = errors != "uniform", distance = errors == "distance",
-    own = !is.na(concentration), difficulty = difficulty > 0
-  ))
+  relaxed <- cbind(
+    accuracy = members$accuracy == "rater", errors = members$errors != "uniform",
+    distance = members$errors == "distance", own = !is.na(members$concentration),
+    difficulty = members$difficulty > 0
+  )
   sums <- rowsum(members$weight * relaxed, members$system, reorder = FALSE)
   data.frame(system = rownames(sums), sums, row.names = NULL)
 }

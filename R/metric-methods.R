@@ -113,7 +113,7 @@ weighted_answers <- function(estimate, system) {
   posterior <- estimate$posterior[[s]][pattern[at], , drop = FALSE]
   weight <- weights_of_cases(x)[at]
   level <- function(code) factor(x$categories[code], levels = x$categories)
-  columns_tibble(
+  tibble::tibble(
     case = rep(x$cases[at], each = n), system = system, truth = level(rep(seq_len(n), length(at))),
     prediction = level(rep(answer[at], each = n)), weight = as.vector(t(posterior * weight))
   )

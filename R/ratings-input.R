@@ -184,13 +184,24 @@ select_columns <- function(data, quo, arg) {
       i = c(if (known) near_values(lacking, columns), "The columns are {.val {columns}}."),
       arg = arg, parent = if (!known) cnd)
   }
-  at <- tryCatch(
-    tidyselect::eval_select(
-      quo, as.data.frame(data), allow_rename = FALSE, error_call = user_frame()
-    ),
-    error = fail
-  )
+  at <- named_columns(rlang::quo_get_expr(quo), columns)
+  if (anyNA(at)) {
+    at <- tryCatch(
+      tidyselect::eval_select(
+        quo, as.data.frame(data), allow_rename = FALSE, error_call = user_frame()
+      ),
+      error = fail
+    )
+  }
   columns[at]
+}
+
+# Positions of columns that are selected by one name or as `first:last`; NA for other selections.
+# Package tidyselect, which selects all others, is slow to load.
+named_columns <- function(expr, columns) {
+  if (is.symbol(expr) || is_string(expr)) return(match(as.character(expr), columns))
+  ends <- if (rlang::is_call(expr, ":", 2L)) lapply(expr[-1L], named_columns, columns)
+  if (length(ends) == 2L && all(lengths(ends) == 1L) && !anyNA(ends)) ends[[1L]]:ends[[2L]] else NA
 }
 
 # The value of an argument; NULL if it can only be evaluated in the data.

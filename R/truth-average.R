@@ -160,9 +160,9 @@ identified_for_labels <- function(fit) {
 average_members <- function(x, known, decision) {
   depends <- isTRUE(decision$depends)
   parts <- if (depends) abstain_parts(x, TRUE)
-  centre <- function(one_coin) labels_around_centre(one_coin, x, known, parts)
-  done <- if (!knows_some(known)) decision$fits[[1L + depends]]
-  members <- list(done %||% centre(FALSE), centre(TRUE))
+  done <- if (!knows_some(known)) decision$fits[1L + depends]
+  one_coin <- c(if (is.null(done)) FALSE, TRUE)
+  members <- c(done, labels_around_centre(one_coin, x, known, parts))
   if (!all(vapply(members, `[[`, NA, "converged"))) warn_convergence("average")
   warn_if(!knows_some(known) && length(unique(rating_rater(x))) == 2L, "weakly_identified",
     "Where the two raters disagree, only the priors decide which is right.",
@@ -179,12 +179,13 @@ average_posterior <- function(members, x, depends, certain) {
   posterior
 }
 
-# For `parts`, see abstain_parts().
+# A list of fits, one for each element of `one_coin`. For `parts`, see abstain_parts().
 labels_around_centre <- function(one_coin, x, known, parts = NULL) {
   numbers_matter <- n_ratings(x) < 1e6
   core_fit_pooled(
     x$patterns, weights_of_labels(x), known, c(unclass(dawid_skene()), parts), one_coin,
-    if (numbers_matter) 1e-9 else 1e-4, if (numbers_matter) pooled_rounds else 3000L, no_tick
+    if (numbers_matter) 1e-9 else 1e-4, if (numbers_matter) pooled_rounds else 3000L,
+    default_threads(), no_tick
   )
 }
 

@@ -312,19 +312,20 @@ BEGIN_RCPP
 END_RCPP
 }
 // core_fit_pooled
-List core_fit_pooled(List patterns, NumericVector weight, List known, List model, bool one_coin, double tolerance, int rounds, Function tick);
-RcppExport SEXP _fallible_core_fit_pooled(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP one_coinSEXP, SEXP toleranceSEXP, SEXP roundsSEXP, SEXP tickSEXP) {
+List core_fit_pooled(List patterns, NumericVector weight, List known, List model, std::vector<bool> one_coin, double tolerance, int rounds, int threads, Function tick);
+RcppExport SEXP _fallible_core_fit_pooled(SEXP patternsSEXP, SEXP weightSEXP, SEXP knownSEXP, SEXP modelSEXP, SEXP one_coinSEXP, SEXP toleranceSEXP, SEXP roundsSEXP, SEXP threadsSEXP, SEXP tickSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< List >::type patterns(patternsSEXP);
     Rcpp::traits::input_parameter< NumericVector >::type weight(weightSEXP);
     Rcpp::traits::input_parameter< List >::type known(knownSEXP);
     Rcpp::traits::input_parameter< List >::type model(modelSEXP);
-    Rcpp::traits::input_parameter< bool >::type one_coin(one_coinSEXP);
+    Rcpp::traits::input_parameter< std::vector<bool> >::type one_coin(one_coinSEXP);
     Rcpp::traits::input_parameter< double >::type tolerance(toleranceSEXP);
     Rcpp::traits::input_parameter< int >::type rounds(roundsSEXP);
+    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
     Rcpp::traits::input_parameter< Function >::type tick(tickSEXP);
-    rcpp_result_gen = Rcpp::wrap(core_fit_pooled(patterns, weight, known, model, one_coin, tolerance, rounds, tick));
+    rcpp_result_gen = Rcpp::wrap(core_fit_pooled(patterns, weight, known, model, one_coin, tolerance, rounds, threads, tick));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -710,7 +711,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_fallible_core_base_rate_ranges", (DL_FUNC) &_fallible_core_base_rate_ranges, 3},
     {"_fallible_core_blend", (DL_FUNC) &_fallible_core_blend, 3},
     {"_fallible_core_fit_latent", (DL_FUNC) &_fallible_core_fit_latent, 8},
-    {"_fallible_core_fit_pooled", (DL_FUNC) &_fallible_core_fit_pooled, 8},
+    {"_fallible_core_fit_pooled", (DL_FUNC) &_fallible_core_fit_pooled, 9},
     {"_fallible_core_best_names", (DL_FUNC) &_fallible_core_best_names, 2},
     {"_fallible_core_association", (DL_FUNC) &_fallible_core_association, 2},
     {"_fallible_core_reply_association", (DL_FUNC) &_fallible_core_reply_association, 4},

@@ -106,7 +106,8 @@ struct RatedClass {
 };
 
 // The parts of a fit that R receives.
-List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJudges& identified) {
+List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJudges& identified,
+              const NumericMatrix& posterior) {
   const LatentRows& rows = latent.layout.rows;
   const int N = rows.categories;
   const Law law(latent.layout, top.x);
@@ -127,7 +128,52 @@ List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJ
       _["base_rates"] = reading.base_rates(), _["confusion"] = confusion,
       _["naturals"] = List::create(_["term"] = naturals.term, _["of"] = naturals.of,
                                    _["part"] = naturals.part, _["value"] = naturals.value),
-      _["posterior"] = posterior_of_patterns(latent, top.x));
+      _["posterior"] = posterior);
+}
+
+// A fit around a centre, and the model with the prior that follows from the centre.
+struct PooledClass {
+  PooledClass(const LatentRows& rows, const LatentModel& settings, const LatentPrior& given,
+              PooledFit fitted)
+      : fit(std::move(fitted)),
+        prior(given_centre(given, fit, rows)),
+        latent(rows, settings, prior),
+        identified(identified_judges(rows, settings, prior)) {
+    top.x = parameters_of(fit, latent.layout);
+    top.value = latent.evaluate(top.x, nullptr, &top.log_likelihood);
+    top.iterations = fit.rounds;
+    top.converged = fit.converged;
+  }
+
+  const PooledFit fit;
+  const LatentPrior prior;
+  const LatentClass latent;
+  const IdentifiedJudges identified;
+  LatentFit top;
+};
+
+List pooled_list(const PooledClass& of, const PooledOptions& options) {
+  const LatentRows& rows = of.latent.layout.rows;
+  const PooledFit& fit = of.fit;
+  List out = fit_list(of.latent, of.top, of.identified,
+                      glue::by_row(by_pattern(rows, fit.posterior, fit.rates), rows.categories));
+  out["base_rates"] = fit.rates;
+  const Centre& centre = fit.centre;
+  out["centre"] = List::create(
+      _["c"] = centre.c, _["tau"] = centre.tau, _["ups"] = centre.one_coin ? NA_REAL : centre.ups,
+      _["a"] = centre.one_coin || centre.categories < 3 ? NA_REAL : centre.a,
+      _["rows"] = *of.prior.rows, _["categories"] = glue::from_one(fit.category),
+      _["renamed"] = fit.renamed, _["log_density"] = fit.log_density);
+  if (options.constant.empty()) return out;
+  const Answering& answering = fit.answering;
+  const bool depends = !answering.counted.empty();
+  out["answering"] =
+      List::create(_["log_answers"] = fit.log_answers, _["log_likelihood"] = fit.log_likelihood,
+                   _["kappa"] = depends ? answering.kappa : NA_REAL,
+                   _["omega"] = depends ? answering.omega : NA_REAL, _["h"] = answering.h,
+                   _["raters"] = glue::from_one(answering.counted),
+                   _["answered"] = glue::by_row(fit.answered, rows.categories));
+  return out;
 }
 
 }  // namespace
@@ -151,55 +197,46 @@ List core_fit_latent(List patterns, NumericVector weight, List known, List model
   if (from.size() == 0) identified = identified_judges(rows, settings, prior, fitting);
   OptimiserOptions options;
   options.iterations = iterations;
-  return fit_list(latent, fit_latent(latent, from, options, fitting, true), identified);
+  const LatentFit top = fit_latent(latent, from, options, fitting, true);
+  return fit_list(latent, top, identified, posterior_of_patterns(latent, top.x));
 }
 
-// Fits the model with a pooled prior around a centre of the panel, which is a one-coin model or
-// not. The result also contains `centre`; its `rows` are the prior given the centre (judges x
-// truths x ratings, row by row). `theta` are parameters of the model with these fixed rows as its
-// prior.
+// Fits models with a pooled prior around a centre of the panel: one for each element of `one_coin`,
+// which is whether the centre is a one-coin model. Each result also contains `centre`; its `rows`
+// are the prior given the centre (judges x truths x ratings, row by row). `theta` are parameters of
+// the model with these fixed rows as its prior.
 // [[Rcpp::export(rng = false)]]
-List core_fit_pooled(List patterns, NumericVector weight, List known, List model, bool one_coin,
-                     double tolerance, int rounds, Function tick) {
+List core_fit_pooled(List patterns, NumericVector weight, List known, List model,
+                     std::vector<bool> one_coin, double tolerance, int rounds, int threads,
+                     Function tick) {
   const glue::Interruptible here(tick);
   const auto rows =
       latent_rows(glue::view(patterns, model), glue::doubles(weight), -1, glue::known(known));
   const auto settings = glue::latent_model(model);
+  const auto prior = glue::latent_prior(model["prior"]);
   PooledOptions options;
-  options.one_coin = one_coin;
   options.tolerance = tolerance;
   options.rounds = rounds;
   if (model.containsElementNamed("constant")) {
     options.constant.assign(rows.judges, false);
     for (const int j : glue::from_zero(model["constant"])) options.constant[j] = true;
   }
-  const auto fit = fit_pooled(rows, options);
-  const auto prior = given_centre(glue::latent_prior(model["prior"]), fit, rows);
-  const LatentClass latent(rows, settings, prior);
-  LatentFit top;
-  top.x = parameters_of(fit, latent.layout);
-  top.value = latent.evaluate(top.x, nullptr, &top.log_likelihood);
-  top.iterations = fit.rounds;
-  top.converged = fit.converged;
-  const auto identified = identified_judges(rows, settings, prior);
-  List out = fit_list(latent, top, identified);
-  out["base_rates"] = fit.rates;
-  out["posterior"] = glue::by_row(by_pattern(rows, fit.posterior, fit.rates), rows.categories);
-  const Centre& centre = fit.centre;
-  out["centre"] = List::create(
-      _["c"] = centre.c, _["tau"] = centre.tau, _["ups"] = one_coin ? NA_REAL : centre.ups,
-      _["a"] = one_coin || centre.categories < 3 ? NA_REAL : centre.a, _["rows"] = *prior.rows,
-      _["categories"] = glue::from_one(fit.category), _["renamed"] = fit.renamed,
-      _["log_density"] = fit.log_density);
-  if (options.constant.empty()) return out;
-  const Answering& answering = fit.answering;
-  const bool depends = !answering.counted.empty();
-  out["answering"] = List::create(
-      _["log_answers"] = fit.log_answers, _["log_likelihood"] = fit.log_likelihood,
-      _["kappa"] = depends ? answering.kappa : NA_REAL,
-      _["omega"] = depends ? answering.omega : NA_REAL, _["h"] = answering.h,
-      _["raters"] = glue::from_one(answering.counted),
-      _["answered"] = glue::by_row(fit.answered, rows.categories));
+  std::vector<std::unique_ptr<PooledClass>> fits(one_coin.size());
+  const auto fit = [&](std::size_t i) {
+    PooledOptions of = options;
+    of.one_coin = one_coin[i];
+    fits[i] = std::make_unique<PooledClass>(rows, settings, prior, fit_pooled(rows, of));
+  };
+  if (threads > 1 && fits.size() > 1) {
+    for_each_item(fits.size(), threads, Host(), fit);
+  } else {
+    for (std::size_t i = 0; i < fits.size(); ++i) fit(i);
+  }
+  List out;
+  for (auto& of : fits) {
+    out.push_back(pooled_list(*of, options));
+    of.reset();
+  }
   return out;
 }
 
@@ -222,11 +259,9 @@ NumericVector core_association(List patterns, NumericVector weight) {
 // Association of replies between raters; `pairs` is the number of pairs. `identified`: true if
 // `classes` classes are identified from replies. Only the field `abstained` of `model` matters.
 // [[Rcpp::export(rng = false)]]
-NumericVector core_reply_association(List patterns, NumericVector weight, List model,
-                                     int classes) {
+NumericVector core_reply_association(List patterns, NumericVector weight, List model, int classes) {
   const glue::Interruptible here;
-  const auto rows =
-      latent_rows(glue::view(patterns, model), glue::doubles(weight), -1, Known());
+  const auto rows = latent_rows(glue::view(patterns, model), glue::doubles(weight), -1, Known());
   const auto found = reply_association(rows);
   return NumericVector::create(_["excess"] = found.excess, _["variance"] = found.variance,
                                _["z"] = found.z(), _["by_chance"] = found.by_chance,

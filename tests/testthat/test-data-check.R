@@ -158,3 +158,23 @@ test_that("the same number of ratings for each case is a design, not missing rat
   some <- tidy(quiet(data_check(ratings(long[-1, ], case = image, rater = worker, rating = label))))
   expect_identical(some$status[some$check == "missing ratings"], "doubt")
 })
+
+test_that("parts of a panel are those of a slow twin", {
+  slow <- function(x) {
+    part <- seq_along(x$raters)
+    for (raters in split(rating_rater(x), rating_pattern(x))) {
+      part[part %in% part[raters]] <- min(part[raters])
+    }
+    length(unique(part[rater_totals(x) > 0]))
+  }
+  same <- vapply(1:20, function(seed) withr::with_seed(seed, {
+    n <- sample(3:30, 1)
+    cells <- unique(data.frame(case = sample(n, 2 * n, TRUE), rater = sample(n, 2 * n, TRUE)))
+    cells$rating <- sample(2L, nrow(cells), TRUE)
+    x <- quiet(ratings(
+      cells, case = case, rater = rater, rating = rating, categories = 1:2
+    ))
+    count_parts(x) == slow(x)
+  }), NA)
+  expect_true(all(same))
+})

@@ -157,8 +157,8 @@ test_that("fits with answering probabilities are those of a slow twin", {
       slow <- slow_pooled(answers, K, data$n, one_coin, silent = silent, tolerance = 1e-12)
       fast <- core_fit_pooled(
         full$patterns, pattern_weights(full), nothing_known,
-        c(unclass(dawid_skene()), abstain_parts(full, TRUE)), one_coin, 1e-11, 20000L, no_tick
-      )
+        c(unclass(dawid_skene()), abstain_parts(full, TRUE)), one_coin, 1e-11, 20000L, 1L, no_tick
+      )[[1L]]
       order <- order(match(x$categories, setdiff(sort(unique(c(replies))), "?")))
       expect_lt(max(abs(fast$posterior[full$index, order] - slow$posterior)), 1e-8)
       expect_lt(max(abs(fast$answering$answered[, order] - slow$answering$answered)), 1e-8)

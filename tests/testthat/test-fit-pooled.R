@@ -36,8 +36,8 @@ test_that("fits are those of a slow twin", {
     slow <- slow_pooled(answers, 4, one_coin = one_coin)
     fast <- core_fit_pooled(
       x$patterns, pattern_weights(x), nothing_known, unclass(dawid_skene()), one_coin, 1e-9,
-      20000L, no_tick
-    )
+      20000L, 1L, no_tick
+    )[[1L]]
     apart <- c(
       max(abs(fast$posterior - slow$posterior)), max(abs(fast$base_rates - slow$base_rates)),
       max(abs(fast$confusion - slow$matrices)), abs(fast$centre$tau - slow$tau)
@@ -53,8 +53,8 @@ test_that("a one-coin centre is that of two other programs", {
   x <- three_categories()
   coin <- core_fit_pooled(
     x$patterns, pattern_weights(x), nothing_known, unclass(dawid_skene()), TRUE, 1e-9, 20000L,
-    no_tick
-  )
+    1L, no_tick
+  )[[1L]]
   expect_lt(abs(coin$centre$c - 7.0506341), 1e-6)
   expect_lt(abs(coin$centre$tau - 0.5395508), 1e-6)
   expect_lt(max(abs(coin$base_rates - c(0.3366056, 0.3310326, 0.3323618))), 1e-6)
@@ -221,8 +221,9 @@ test_that("one case in 10 000 is found by good tests, whatever its category is c
 test_that("labels of a fit that does not converge are given, with a warning", {
   x <- three_tests()
   cut <- core_fit_pooled(
-    x$patterns, pattern_weights(x), nothing_known, unclass(dawid_skene()), FALSE, 1e-9, 3L, no_tick
-  )
+    x$patterns, pattern_weights(x), nothing_known, unclass(dawid_skene()), FALSE, 1e-9, 3L,
+    1L, no_tick
+  )[[1L]]
   expect_false(cut$converged)
   expect_equal(rowSums(cut$posterior), rep(1, nrow(cut$posterior)))
   fit <- pooled(x)
@@ -242,9 +243,22 @@ test_that("raters who are alike are fitted in a few rounds, almost by maximum li
     expect_lt(fit$iterations, 500)
     exact <- core_fit_pooled(
       fit$x$patterns, pattern_weights(fit$x), nothing_known, unclass(dawid_skene()), FALSE, 1e-13,
-      1e6L, no_tick
-    )
+      1e6L, 1L, no_tick
+    )[[1L]]
     expect_lt(max(abs(fit$posterior - exact$posterior)), 1e-6)
     expect_lt(max(abs(fit$matrices - exact$confusion)), 1e-6)
   }
+})
+
+test_that("two fits of one call are those of two calls, for any number of threads", {
+  x <- lehner_ratings()
+  fit <- function(one_coin, threads) {
+    core_fit_pooled(
+      x$patterns, pattern_weights(x), nothing_known, unclass(dawid_skene()), one_coin, 1e-9,
+      20000L, threads, no_tick
+    )
+  }
+  both <- fit(c(FALSE, TRUE), 2L)
+  expect_identical(both, fit(c(FALSE, TRUE), 1L))
+  expect_identical(both, c(fit(FALSE, 1L), fit(TRUE, 1L)))
 })

@@ -560,3 +560,12 @@ test_that("few cases with many raters look like a swap", {
   expect_silent(swapped(5, 30, 5))
   expect_silent(swapped(20, 30, 1))
 })
+
+test_that("ranges of names are the columns that tidyselect selects", {
+  columns <- c("b", "a", "c")
+  expect_identical(named_columns(quote(b:c), columns), 1:3)
+  expect_identical(named_columns(quote(c:a), columns), 3:2)
+  expect_identical(named_columns(quote("a"), columns), 2L)
+  others <- list(quote(d), quote(a:d), quote(1:2), quote(c(a, b)), quote(-a), quote((a:b):c))
+  expect_true(all(is.na(lapply(others, named_columns, columns))))
+})

@@ -161,8 +161,8 @@ test_that("centres of panels with known truth are those of another program", {
     centre <- function(one_coin) {
       core_fit_pooled(
         x$patterns, pattern_weights(x), nothing_known, unclass(dawid_skene()), one_coin, 1e-8,
-        20000L, no_tick
-      )$centre
+        20000L, 1L, no_tick
+      )[[1L]]$centre
     }
     found <- c(unlist(centre(FALSE)[c("c", "tau", "ups")]), unlist(centre(TRUE)[c("c", "tau")]))
     max(abs(found / known[[set]] - 1), na.rm = TRUE)

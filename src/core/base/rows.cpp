@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace fallible {
 
@@ -39,21 +40,57 @@ int RowSet::insert(const int* row, std::size_t length) {
   value_.insert(value_.end(), row, row + length);
   start_.push_back(value_.size());
   hash_.push_back(h);
-  if (hash_.size() * 2 > slot_.size()) grow();
+  if (hash_.size() * 2 > slot_.size()) resize(slot_.size() * 2);
   return size() - 1;
 }
 
-std::vector<int> RowSet::sorted() const {
-  std::vector<int> out(size());
-  std::iota(out.begin(), out.end(), 0);
-  std::sort(out.begin(), out.end(), [this](int a, int b) {
-    return std::lexicographical_compare(row(a), row(a) + length(a), row(b), row(b) + length(b));
-  });
+std::vector<std::uint64_t> RowSet::beginnings() const {
+  std::vector<std::uint64_t> out(size(), 0);
+  if (value_.empty()) return out;
+  std::size_t common = length(0);  // length of the beginning that all rows share
+  for (int i = 1; i < size() && common > 0; ++i) {
+    const std::size_t shorter = std::min(common, length(i));
+    common = std::mismatch(row(0), row(0) + shorter, row(i)).first - row(0);
+  }
+  const auto [least, most] = std::minmax_element(value_.begin(), value_.end());
+  const std::int64_t zero = static_cast<std::int64_t>(*least) - 1;  // the end of a row is 0
+  int bits = 1;
+  while ((*most - zero) >> bits > 0) ++bits;
+  for (int i = 0; i < size(); ++i) {
+    std::size_t at = common;
+    for (int used = bits; used <= 64; used += bits, ++at) {
+      out[i] = out[i] << bits | (at < length(i) ? row(i)[at] - zero : 0);
+    }
+  }
   return out;
 }
 
-void RowSet::grow() {
-  slot_.assign(slot_.size() * 2, -1);
+std::vector<int> RowSet::sorted() const {
+  const std::vector<std::uint64_t> beginning = beginnings();
+  std::vector<std::pair<std::uint64_t, int>> order(size());
+  for (int i = 0; i < size(); ++i) order[i] = {beginning[i], i};
+  std::sort(order.begin(), order.end(), [this](const auto& a, const auto& b) {
+    if (a.first != b.first) return a.first < b.first;
+    const int i = a.second, j = b.second;
+    return std::lexicographical_compare(row(i), row(i) + length(i), row(j), row(j) + length(j));
+  });
+  std::vector<int> out;
+  out.reserve(size());
+  for (const auto& entry : order) out.push_back(entry.second);
+  return out;
+}
+
+void RowSet::reserve(std::size_t rows) {
+  std::size_t slots = slot_.size();
+  while (slots < 2 * rows) slots *= 2;
+  if (slots == slot_.size()) return;
+  start_.reserve(rows + 1);
+  hash_.reserve(rows);
+  resize(slots);
+}
+
+void RowSet::resize(std::size_t slots) {
+  slot_.assign(slots, -1);
   const std::size_t mask = slot_.size() - 1;
   for (int i = 0; i < size(); ++i) {
     std::size_t at = hash_[i] & mask;

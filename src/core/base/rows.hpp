@@ -11,6 +11,9 @@ class RowSet {
  public:
   RowSet() : start_{0}, slot_(64, -1) {}
 
+  // Makes space for this number of distinct rows.
+  void reserve(std::size_t rows);
+
   // Returns the number (from 0) of this row. Adds the row if it is new.
   int insert(const int* row, std::size_t length);
 
@@ -22,7 +25,11 @@ class RowSet {
   std::vector<int> sorted() const;
 
  private:
-  void grow();
+  // Rebuilds the table with `slots` slots, a power of two.
+  void resize(std::size_t slots);
+  // The first values of each row after the common beginning of all rows, packed into a word. Words
+  // are ordered like rows.
+  std::vector<std::uint64_t> beginnings() const;
 
   std::vector<std::size_t> start_;
   std::vector<int> value_;

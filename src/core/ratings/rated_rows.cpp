@@ -4,6 +4,7 @@ namespace fallible {
 
 RowGroups::RowGroups(int patterns, const PatternKey& key) : of_pattern_(patterns, -1) {
   std::vector<int> row;
+  keys_.reserve(patterns);
   for (int p = 0; p < patterns; ++p) {
     row.clear();
     if (key(p, row)) of_pattern_[p] = keys_.insert(row.data(), row.size());
