@@ -124,8 +124,9 @@ gate_rows.system_comparison <- function(x, at_least) {
 }
 
 decided <- function(table, system, at_least) {
-  decision <- ifelse((table$conf.low >= at_least) %in% TRUE, "pass",
-    ifelse((table$conf.high < at_least) %in% TRUE, "fail", "undecided"))
+  decision <- rep("undecided", nrow(table))
+  decision[which(table$conf.low >= at_least)] <- "pass"
+  decision[which(table$conf.high < at_least)] <- "fail"
   columns_tibble(
     system = system, !!!table[c("estimate", "conf.low", "conf.high")], at_least = at_least,
     decision = decision, needed = ifelse(decision == "undecided", NA_integer_, 0L),
