@@ -147,7 +147,7 @@ has_stand_in <- function(x) method_of(x)$stand_in != x$options$method
 
 runs_compiled <- function(options) {
   method <- method_of(options = options)
-  interval_of(options = options)$compiled &&
+  !is.null(method) && interval_of(options = options)$compiled &&
     (method$model == "own" || identical(common_of(options), method$common)) &&
     is.null(options$model$family) && !has_formula(options$model) &&
     !is_outside_core(options$model) && !isTRUE(options$gold > 0L)

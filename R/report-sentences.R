@@ -110,7 +110,7 @@ only_if <- function(so, words) if (isTRUE(so)) words else ""
 # A table of the sentences that the result supports (`may`), then of those that it does not (`not`).
 # They are about `system` and `not_system`.
 sentence_table <- function(system, may, not, not_system = rep(NA, length(not))) {
-  sentences <- tibble::tibble(
+  sentences <- columns_tibble(
     system = c(system, not_system), may = rep(c(TRUE, FALSE), c(length(may), length(not))),
     sentence = c(may, not)
   )
