@@ -119,8 +119,10 @@ merge_gold <- function(gold, more, x) {
   cases <- as_label(x$cases[more$case])
   abort_if(length(cases) > 0L && more$sample != gold$sample, "gold",
     "All gold cases must have been chosen in the same way.",
-    x = "These are {.val {more$sample}}, the earlier ones {.val {gold$sample}}.",
-    i = "Give the probability of each to be chosen, in any batch, to {.fun estimate_accuracy}.",
+    x = "{.arg gold_sample} is {.val {more$sample}} for the new cases and {.val {gold$sample}} for
+        the earlier ones.",
+    i = "Give all gold cases to {.fun estimate_accuracy}, each with its probability of being in any
+        of the batches.",
     case = cases)
   before <- match(more$case, gold$case)
   old <- x$categories[gold$truth[before]]

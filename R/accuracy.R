@@ -242,7 +242,7 @@ judge_systems <- function(fit, cluster, gold, options) {
 }
 
 check_has_systems <- function(x) {
-  if (n_systems(x) == 0L) abort_no_system("There is no system to estimate the accuracy of.")
+  if (n_systems(x) == 0L) abort_no_system("There is no system whose accuracy can be estimated.")
 }
 
 check_nothing_known <- function(fit) {

@@ -129,8 +129,10 @@ check_scale_weights <- function(weights, labels) {
   for (side in seq_along(dimnames(weights))) {
     named <- dimnames(weights)[[side]]
     abort_argument_if(!is.null(named) && !identical(named, labels), "scale_weights",
-      "must have the categories in their order.",
-      x = "Its {c('rows', 'columns')[[side]]} are {.val {named}}, the categories {.val {labels}}.")
+      "must have the categories as names of its rows and columns, in their order.",
+      x = "The names of its {c('rows', 'columns')[[side]]} are {.val {named}}. The categories are
+          {.val {labels}}.",
+      i = "Reorder the rows and columns of the matrix, or drop their names with {.fun unname}.")
   }
   unname(weights)
 }

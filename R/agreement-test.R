@@ -181,6 +181,8 @@ difference_error <- function(samples, results, cases) {
 
 #' Tables of tests of agreement
 #'
+#' Extracts tables, a one-row summary and a line of text from a [compare_agreement()] result.
+#'
 #' @return `tidy()`: a tibble with the columns of the [compare_agreement()] result. `glance()`: a
 #'   tibble with one row: the numbers of `measures` and `cases` (the largest number used), the
 #'   smallest `p.value`, and `null` and `alternative` of tests or `conf_level` of comparisons.

@@ -103,7 +103,7 @@ check_dots_empty <- function(..., .but = NULL) {
     arg = names)
 }
 
-# Arguments that belong to other functions.
+# Hints for argument names that users expect but that functions do not have.
 resampling_hint <- "It is in {.arg resampling}:
   {.code resampling = list(replicates = 500, cluster = \"site\")}."
 sampling_hint <- "It is in {.arg sampling}:

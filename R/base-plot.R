@@ -371,7 +371,7 @@ short_names <- function(names, width = 16L) {
   ifelse(long & !duplicated(short) & !duplicated(short, fromLast = TRUE), short, names)
 }
 
-# Sorts raters before systems, and each group by its mean value with the others.
+# Sorts judges: raters before systems, then by a judge's mean value with all other judges.
 by_mean_value <- function(pairs, judges, systems) {
   other <- pairs[as.character(pairs$judge1) != as.character(pairs$judge2), ]
   means <- tapply(other$value, as.character(other$judge1), mean, na.rm = TRUE)[judges]

@@ -131,7 +131,7 @@ wilson_half <- function(share, n, z) {
 }
 
 # Distance of an end of an interval from its `middle` after an independent error is added.
-reach_with <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
+half_width_with_error <- function(error, end, middle) sqrt((end - middle)^2 + error^2)
 
 # Runs independent pieces of work in other processes, or on other machines, with package future.
 

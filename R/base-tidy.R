@@ -54,7 +54,8 @@ confint.fallible_result <- function(object, parm, level = NULL, ...) { # nolint:
   used <- glance(object)[["conf_level"]] %||% unclass(object)[["options"]]$conf_level
   abort_argument_if(!is.null(level) && !isTRUE(all.equal(level, used)), "level",
     "must be that of the intervals of {.arg object}.", not = level,
-    i = "It has intervals of level {used}. Make it again with another {.arg conf_level}.")
+    i = "The intervals of {.arg object} have level {used}. For another level, compute {.arg object}
+        again with another {.arg conf_level}.")
   chosen_rows(interval_matrix(table, names_of_rows(table), used %||% NA_real_), parm)
 }
 

@@ -326,7 +326,7 @@ plan_k <- function(x, settings) {
     independence = list(test("independence", NULL, axes("rater", errors_to_try, strata),
       reason = reason_no_pairs(x, settings), residual = TRUE))
   ))
-  # Disagreeing pairs and base rates need a null model with equally probable errors.
+  # The tests of disagreeing pairs and of base rates need a null model with equally probable errors.
   if (!any(c("errors", "chance") %in% settings$properties)) return(plan)
   first <- Position(function(test) test$property == "errors" && !is.null(test$null), plan)
   if (is.na(first)) return(c(plan, list(test("errors", NULL, equal, pairs = TRUE))))

@@ -44,7 +44,8 @@ compare_models <- function(...) {
   new_model_comparison(models, terms, fits)
 }
 
-# Fits with the same priors; models that cannot be fitted are left out.
+# Refits the model with each type of dependence between raters (none, easy cases, the given pairs)
+# and the same priors. Leaves out models that cannot be fitted.
 fits_of_all_laws <- function(fit) {
   given <- fit$model$dependence
   laws <- list(NULL, list(type = "easy"))

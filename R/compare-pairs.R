@@ -4,8 +4,8 @@
 # list(best =), the number of systems that all others are compared with.
 check_against <- function(reference, best, systems) {
   abort_argument_if(!is.null(reference) && !is.null(best), "best",
-    "Systems are compared with {.arg reference} or with the {.arg best}.", x = "Both are given.",
-    i = "{.code reference = \"best\"} is the best one.")
+    "Only one of {.arg reference} and {.arg best} can be given.", x = "Both are given.",
+    i = "{.arg reference} is one system, such as {.val best}; {.arg best} is a number of systems.")
   n <- length(systems)
   against <- NULL
   if (!is.null(reference)) against <- list(reference = check_reference(reference, systems))

@@ -11,10 +11,11 @@ spam_sign <- c(
 #' Flags likely spammers by a rule on the metrics of the workers.
 #'
 #' * Without `weights` and `known`, the **standard-deviation rule**: a metric counts against a
-#'   worker if it is more than `sd` standard deviations beyond the mean over workers. The direction
-#'   is that of disagreement, low quality or many annotations. A worker is flagged if at least
-#'   `votes` metrics count against the worker. The score is the number of these metrics minus
-#'   `votes` plus one half. The more spammers there are, the less they differ from the mean.
+#'   worker if it is more than `sd` standard deviations beyond the mean over workers. Only the
+#'   suspicious side counts: high disagreement, low quality or many annotations. A worker is flagged
+#'   if at least `votes` metrics count against the worker. The score is the number of these metrics
+#'   minus `votes` plus one half. The rule loses power if there are many spammers, because they move
+#'   the mean and the standard deviation.
 #' * With `weights`, a **linear rule**: the score is the weighted sum of the metrics plus the weight
 #'   `(Intercept)`. A worker with a score above 0 is flagged.
 #' * With `known`, a linear rule **fitted** to workers of known quality, by logistic regression on
@@ -22,21 +23,21 @@ spam_sign <- c(
 #'   stay finite if a line separates the two kinds. Each known worker also gets a held-out score,
 #'   from a rule fitted without the worker's fold. Accuracy is measured with the held-out scores.
 #'
-#' @param x A [crowdtruth()] result; or [ratings()] or a [fit_raters()] result, whose ratings are
-#'   measured in version 2014.
+#' @param x A [crowdtruth()] result; or [ratings()] or a [fit_raters()] result, to whose ratings
+#'   version 2014 of CrowdTruth is applied.
 #' @param metrics Names of columns of `x$workers`. By default `unit_disagreement`,
-#'   `worker_disagreement` and `annotations_per_unit`. In version 2.0 `wwa` (agreement with other
-#'   workers), `wua` (agreement with units) and `annotations_per_unit`.
+#'   `worker_disagreement` and `annotations_per_unit`. For version 2.0, the defaults are `wwa`
+#'   (agreement with other workers), `wua` (agreement with units) and `annotations_per_unit`.
 #' @param weights Named numeric vector: the weight of each metric and, optionally, of `(Intercept)`.
 #'   Its names are the metrics, so that `metrics` can be left out.
 #' @param known Named logical vector: for some workers, by name, whether they are of low quality. It
 #'   must contain at least two workers of each kind.
-#' @param folds Number of folds, by default 10; each has its share of both kinds. If it is not below
-#'   the number of known workers, one worker is left out at a time. Folds are drawn with R's random
+#' @param folds Number of folds, by default 10, stratified by quality. If `folds` is at least the
+#'   number of known workers, one worker is left out at a time. Folds are drawn with R's random
 #'   number generator.
 #' @param sd,votes Settings of the standard-deviation rule, see Details. By default 1 and 2, or 1
 #'   vote for a single metric.
-#' @param min_cases The least number of units of a worker who can be flagged. Workers with fewer
+#' @param min_cases Smallest number of units for which a worker can be flagged. Workers with fewer
 #'   units have no score, and the rule is computed without them.
 #' @return An object of class `worker_flags`, a list with
 #'   * `workers`: a tibble with `worker`, `units`, the metrics, `score`, `flagged` and `reason`. If
@@ -46,11 +47,11 @@ spam_sign <- c(
 #'     `thresholds` (of the standard-deviation rule) and `folds`.
 #'
 #'   `tidy()` returns `workers`. `glance()` returns a tibble with one row: `rule`, `workers`,
-#'   `flagged` and `undefined`. If quality is known, it also has `known`, `low` (the number of
-#'   workers of low quality) and statistics of the held-out scores: `accuracy`, `precision`,
-#'   `recall`; `auc`, the probability that a worker of low quality has a higher score than another
-#'   worker; `separation`, the difference of the mean scores of both kinds, in pooled standard
-#'   deviations.
+#'   `flagged` and `undefined` (the number of workers without a score). If quality is known, it also
+#'   has `known`, `low` (the number of workers of low quality) and statistics of the held-out
+#'   scores: `accuracy`, `precision`, `recall`; `auc`, the probability that a worker of low quality
+#'   has a higher score than another worker; `separation`, the difference of the mean scores of both
+#'   kinds, in pooled standard deviations.
 #' @family CrowdTruth
 #' @templateVar where Sections 4.1 and 5.2
 #' @template ref-crowdtruth
@@ -113,7 +114,7 @@ check_metrics <- function(metrics, weights, x) {
   abort_argument_if(
     !is.numeric(weights) || length(given) == 0L || !all(is.finite(weights)) ||
       !all(given %in% choices) || anyDuplicated(names(weights)) > 0L, "weights",
-    "must be numbers, named after metrics and perhaps {.val (Intercept)}.",
+    "must be finite numbers with different names: metrics and, optionally, {.val (Intercept)}.",
     x = "Its names are {.val {names(weights)}}.", i = "The metrics are {.val {choices}}.")
   abort_argument_if(!is.null(metrics) && !setequal(metrics, given), "metrics",
     "{.arg weights} and {.arg metrics} must name the same metrics.",

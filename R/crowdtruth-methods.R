@@ -1,4 +1,6 @@
-#' Tables of CrowdTruth
+#' Tables and summaries of a CrowdTruth result
+#'
+#' Extracts the scores as a matrix, tables, and a one-row summary from a [crowdtruth()] result.
 #'
 #' @section Tables:
 #'   `tidy(x, what)` returns a table. `"workers"`, `"units"`, `"annotations"`, `"scores"` and
@@ -13,11 +15,12 @@
 #'   probabilities, since no true annotation is assumed. `NA` for a unit without labels, or if all
 #'   its workers have quality 0.
 #'
-#'   `"kinds"`: the annotations that [merge_annotations()] would merge, with its arguments `other`,
-#'   `frequent`, `clear` and `similar`. Columns: `annotation`, `kind`, `into` (or `NA`),
-#'   `probability`, `clarity`, `ambiguity` and `similar_to`. The `kind` is `"vague"` (frequent, but
-#'   clear on no unit), `"useless"` (rare, and clear on no unit), `"ambiguous"` (on units where
-#'   another annotation is nearly always given too) or `NA`.
+#'   `"kinds"`: one row per annotation, with the target `into` which [merge_annotations()] would
+#'   merge it (`NA` if it would not). The arguments `other`, `frequent`, `clear` and `similar` are
+#'   those of [merge_annotations()]. Columns: `annotation`, `kind`, `into`, `probability`,
+#'   `clarity`, `ambiguity` and `similar_to`. The `kind` is `"vague"` (frequent, but clear on no
+#'   unit), `"useless"` (rare, and clear on no unit), `"ambiguous"` (on most of its units, another
+#'   annotation is given too) or `NA` (none of these).
 #' @param x A [crowdtruth()] result.
 #' @param ... For `as.data.frame()`, passed on to `tidy()`; otherwise not used.
 #' @return `as.matrix()`: scores, units x annotations, numbers in \[0, 1\]; `NA` for a unit without
@@ -25,8 +28,8 @@
 #'
 #'   `glance()`: a tibble with one row: `version`; the numbers of `units`, `workers`, `annotations`,
 #'   `judgements` and `labels` (total number given); the means `clarity`, `unit_disagreement` and
-#'   `worker_disagreement` (version 2014) or `uqs`, `wqs` and `aqs` (2.0), over defined values;
-#'   `steps` and `converged` (2.0).
+#'   `worker_disagreement` (version 2014) or `uqs`, `wqs` and `aqs` (2.0), over values that are not
+#'   `NA`; `steps` and `converged` (2.0).
 #'
 #'   `format()`: a string with one line.
 #' @family CrowdTruth
@@ -165,12 +168,11 @@ as_crowdtruth <- function(x) {
 #' Draws the judgements of a crowd in which a worker may give a unit several labels and some workers
 #' are spammers.
 #'
-#' Every unit has a main label and a clarity, drawn uniformly between .3 and 1: the probability that
-#' a faithful worker gives the main label. Half of the remaining probability is that of the
-#' neighbour of the main label. The first and second label are neighbours, the third and fourth, and
-#' so on. The other half is that of a label drawn at random. With probability .15 a faithful worker
-#' adds the neighbour of the label given. Workers are drawn at random, and their numbers of units
-#' are as equal as possible.
+#' Every unit has a main label and a clarity c, drawn uniformly between .3 and 1. A faithful worker
+#' gives the main label with probability c, its neighbour with probability (1 - c) / 2, and
+#' otherwise a label drawn at random from all labels. Labels 1 and 2 are neighbours, 3 and 4, and so
+#' on. With probability .15 a faithful worker adds a second label, the neighbour of the first.
+#' Workers are assigned to units at random, and all workers have about the same number of units.
 #'
 #' Spammers replace faithful workers:
 #' * `random`: a random label and, with probability .3, a second one, independent of the unit.
@@ -235,11 +237,11 @@ draw_answers <- function(unit, worker, kinds, labels) {
   first <- ifelse(luck < (1 + p) / 2, neighbour(main), draw(n))
   first[luck < p] <- main[luck < p]
   faithful <- list(first = first, second = ifelse(stats::runif(n) < 0.15, neighbour(first), NA))
-  careless <- function(n) {
+  draw_careless <- function(n) {
     list(first = draw(n), second = ifelse(stats::runif(n) < 0.3, draw(n), NA))
   }
   answers <- list(
-    faithful = faithful, random = careless(n), copy = lapply(careless(units), `[`, unit),
+    faithful = faithful, random = draw_careless(n), copy = lapply(draw_careless(units), `[`, unit),
     constant = list(first = draw(length(kinds))[worker], second = rep(NA, n))
   )
   at <- cbind(seq_len(n), match(kinds[worker], names(answers)))

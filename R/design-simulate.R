@@ -122,8 +122,9 @@ check_truth <- function(x) {
 check_dependence <- function(dependence, pairs, errors, difficulty, confidence) {
   type <- check_choice(dependence, c("none", "easy", "pairs"), "dependence")
   abort_argument_if((type == "pairs") == is.null(pairs), "pairs",
-    "{.arg pairs} is needed for {.code dependence = \"pairs\"}, and goes with no other.",
-    i = "A list of the names of two raters each, such as {.code list(c(\"a\", \"b\"))}.")
+    "{.arg pairs} must be given with {.code dependence = \"pairs\"}, and only then.",
+    x = if (is.null(pairs)) "{.arg pairs} is missing." else "{.arg dependence} is {.val {type}}.",
+    i = "{.arg pairs} is a list of pairs of raters, such as {.code list(c(\"a\", \"b\"))}.")
   if (type == "none") return(NULL)
   free <- !rlang::is_formula(difficulty) && difficulty[[1L]] == "none" &&
     errors[[1L]] %in% c("uniform", "free") && !isTRUE(confidence)

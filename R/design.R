@@ -311,7 +311,7 @@ check_kinds <- function(covariates, difficulty, judges, given) {
   twice <- intersect(columns, given)
   abort_argument_if(twice, "matrices",
     "{.arg matrices} and {.arg covariates} must name different raters and systems.",
-    x = "Both have {.val {twice}}.")
+    x = "Both name {.val {twice}}.")
 }
 
 # Descriptions and tables of models, designs and estimators, which are specifications, not results.

@@ -20,7 +20,7 @@ decide_abstain <- function(x) {
     constant = constant)
   if (used == 1L && n_categories(x) != 2L) return(out)
   full <- keep_replying_raters(x, constant)
-  fit <- function(x, parts) labels_around_centre(FALSE, x, nothing_known, parts)[[1L]]
+  fit <- function(x, parts) fit_around_centre(FALSE, x, nothing_known, parts)[[1L]]
   modelled <- fit(full, abstain_parts(full, TRUE, constant))
   missing <- fit(answers, abstain_parts(answers, FALSE))
   out$fits <- list(missing, modelled)

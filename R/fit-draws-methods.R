@@ -234,8 +234,8 @@ tested.draws_fit <- function(fit, rates, both, conf_level, group = NULL) { # nol
     numbers <- test_numbers(add_combined(matrices, both), drop(weight %*% law$base_rates), rates)
     back_transform(numbers)
   }))
-  ends <- apply(all, 1:3, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, na.rm = TRUE)
-  part <- function(i) array(ends[i, , , ], dim(ends)[-1L])
+  quantiles <- apply(all, 1:3, stats::quantile, (1 + c(-1, 0, 1) * conf_level) / 2, na.rm = TRUE)
+  part <- function(i) array(quantiles[i, , , ], dim(quantiles)[-1L])
   list(value = part(2L), error = apply(all, 1:3, stats::sd), low = part(1L), high = part(3L))
 }
 

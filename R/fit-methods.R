@@ -246,8 +246,9 @@ drawing_law.rater_fit <- function(fit) {
 #' Fits the model of `object` again, with other data, another model or method, or more ratings.
 #'
 #' @section More ratings:
-#' `new` adds ratings to those of the fit. The model is refitted to all ratings, from the previous
-#' estimates: adding a thousand ratings to many takes a small part of the time of the first fit.
+#' `new` adds ratings to those of the fit. The model is refitted to all ratings and starts from
+#' the previous estimates. If there are few new ratings, the refit takes much less time than the
+#' first fit.
 #' Cases and raters may be those of the fit or new; systems must be those of the fit. With a new
 #' category, or if the fit was not identified, the refit does not use the previous estimates.
 #' Ratings cannot be added if raters form groups, or if there are reruns, counts, weighted cases,
@@ -257,7 +258,7 @@ drawing_law.rater_fit <- function(fit) {
 #' @param object A [fit_raters()] result.
 #' @param model,method,x,known_truth,known_raters Arguments of [fit_raters()] to change. If the
 #'   method of `object` cannot fit the new `model`, the model's default method is used.
-#' @param prior For `"bayes"`: another [rater_prior()].
+#' @param prior For `method = "bayes"`: another [rater_prior()].
 #' @param new More ratings: [ratings()], or a data frame with a row per rating and columns `case`,
 #'   `rater` and `rating`. Cannot be used together with `x`.
 #' @param ... Not used.

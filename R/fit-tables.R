@@ -50,7 +50,7 @@ lines_of_fit <- function(fit) {
   c(
     if (!is.na(fit$agreement)) sprintf("Pairs of raters agree: %s (Fleiss' kappa %s)",
       percent(fit$agreement), decimals(kappa_of_agreement(fit$x, fit$agreement))),
-    format_accuracy(fit), format_sureness(fit), likelihood_lines(fit), abstain_lines(fit)
+    format_accuracy(fit), format_modelled_confidence(fit), likelihood_lines(fit), abstain_lines(fit)
   )
 }
 
@@ -72,7 +72,7 @@ format_accuracy <- function(fit) {
 }
 
 # For models with confidence.
-format_sureness <- function(fit) {
+format_modelled_confidence <- function(fit) {
   if (!uses_confidence(fit$model)) return(NULL)
   most <- utils::tail(fit$x$confidence$levels, 1L)
   share <- percent(stats::coef(fit)[level_terms(most)])
@@ -165,8 +165,8 @@ view_of_fit <- function(x, ...) {
 #' @return `base_rates()`: a tibble with one row and a column of probabilities per category; the
 #'   mean over cases if base rates differ between cases. With `newdata`, a row per row of `newdata`,
 #'   with its columns first. `confusion()`: a list of matrices of probabilities, named by rater,
-#'   with the true category in rows and the rating in columns (the paper's Table 1). They are means
-#'   over strata of difficulty, and the same for all raters if the model does not distinguish
+#'   with the true category in rows and the rating in columns (Table 1 of Lehner, 2015). They are
+#'   means over strata of difficulty, and the same for all raters if the model does not distinguish
 #'   raters. All values are `NA` if the model is not identified. If the model includes abstentions,
 #'   there is a column `(abstains)`.
 #' @family estimation

@@ -177,7 +177,7 @@ fit_raters <- function(x, model = k_model(), method = NULL, known_truth = NULL,
   if (missing(model)) model <- model_for_known(known_raters)
   for (arg in c(if (!is.null(prior)) "prior", if (length(sampling) > 0L) "sampling")) {
     abort_argument_if(!identical(method, "bayes"), arg,
-      "{.arg {arg}} is for {.code method = \"bayes\"}.")
+      "{.arg {arg}} can be used only with {.code method = \"bayes\"}.")
   }
   fit <- fit_checked(surveyed$x %||% x, model, method, known_truth, known_raters, NULL, prior,
     sampling)

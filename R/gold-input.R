@@ -117,9 +117,9 @@ check_gold_sample <- function(gold_sample) {
 
 # A probability per case of `x`, NA if it is missing; NULL if the user gave no probabilities.
 given_probability <- function(known_truth, gold_sample, x) {
-  table <- is.data.frame(known_truth)
-  named <- table && is_string(gold_sample) && gold_sample %in% names(known_truth)
-  column <- if (named) gold_sample else if (table) intersect("probability", names(known_truth))
+  is_table <- is.data.frame(known_truth)
+  named <- is_table && is_string(gold_sample) && gold_sample %in% names(known_truth)
+  column <- if (named) gold_sample else if (is_table) intersect("probability", names(known_truth))
   if (length(column) == 1L) {
     abort_argument_if(!is.null(gold_sample) && !named, "gold_sample",
       "{.arg known_truth} says in column {.val {column}} with which probability cases were chosen;
@@ -191,8 +191,10 @@ warn_gold <- function(gold, x) {
         accuracy.", i = "Give the probability with which each case was chosen, if it is known.",
     cases = n)
   warn_if(kind == "sample" && n < min(few_gold, nrow(x)), "gold_few",
-    "{n} gold case{?s} {?is/are} too few to measure accuracy: intervals have been checked from
-        {few_gold} on.", i = "Label about 20; {.fun plan_gold} says how many, and which.",
+    "{n} gold case{?s} {?is/are} too few to measure accuracy: the coverage of intervals was tested
+        only for {few_gold} or more.",
+    i = "Label about 20 cases, or the number of cases that {.fun plan_gold} computes; it also
+        selects them.",
     cases = n)
   by_class <- kind == "sample" && gold$sample == "random" && n < nrow(x) &&
     is_drawn_by_class(gold, x)

@@ -166,8 +166,8 @@ blended_interval <- function(x, measured, prior, size, variance, target, conf_le
   error <- normal_quantile(conf_level) * sqrt(sampling)
   list(
     estimate = blend$mean, std.error = sqrt(blend$sd^2 + sampling),
-    conf.low = pmax(least, blend$mean - reach_with(error, blend$low, blend$mean)),
-    conf.high = pmin(1, blend$mean + reach_with(error, blend$high, blend$mean)),
+    conf.low = pmax(least, blend$mean - half_width_with_error(error, blend$low, blend$mean)),
+    conf.high = pmin(1, blend$mean + half_width_with_error(error, blend$high, blend$mean)),
     weight = blend$flat + (1 - blend$flat) * prior$sd^2 / (prior$sd^2 + variance / size)
   )
 }

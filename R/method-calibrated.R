@@ -102,8 +102,8 @@ interval_calibrated <- new_interval(
   }
 )
 
-# Accuracy from one rater, or from the vote of a group. There is no agreement between raters. Gold
-# cases measure the accuracy, corrected by the rater's ratings of the other cases.
+# Accuracy with one rater, or with one vote of a group. Agreement between raters cannot be computed,
+# so gold cases measure accuracy. The rater's ratings of the other cases correct the estimate.
 
 check_one_rater <- function(x, gold, method, interval) {
   check_has_systems(x)

@@ -281,7 +281,7 @@ interval_rows <- function(rows, ends, z) {
   size <- variance / error^2
   reach_of <- function(size) {
     more <- sqrt(pmax(error^2 - variance / size, 0))
-    reach_with(z * more, wilson_interval(value, size, z), value)
+    half_width_with_error(z * more, wilson_interval(value, size, z), value)
   }
   reach <- reach_of(pmax(size, cases, na.rm = TRUE))
   few <- !(size >= z^2)

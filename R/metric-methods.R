@@ -150,7 +150,7 @@ check_derived <- function(record, estimate) {
     why_no_kind(draws_interval(estimate))
   }
   abort_if(!is.null(why), "metric",
-    "Differences of {.val {record$id}} are not derived here: {why}.",
+    "Differences of {.val {record$id}} cannot be computed: {why}.",
     i = "Use {.fun estimate_metrics}, or
         {.code metric = \"accuracy\"}{if (gold) ', or an estimate without gold cases'}.",
     metric = record$id)

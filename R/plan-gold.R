@@ -176,7 +176,7 @@ check_planned_systems <- function(systems, x, of) {
   pair <- of == "difference"
   least <- if (pair) 2L else 1L
   abort_if(n_systems(x) < least, "system",
-    "There {?is/are} no {least} system{?s} to plan for.",
+    "This plan needs at least {least} system{?s}.", x = "{.arg x} has {n_systems(x)}.",
     i = "Give {.arg systems} to {.fun ratings}.", system = x$systems)
   if (is.null(systems) && pair) systems <- x$systems[1:2]
   systems <- check_system_names(systems, x$systems)

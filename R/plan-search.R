@@ -34,7 +34,8 @@ plan_panels <- function(settings, i, n, seed) {
   )
   rows <- study_estimates(run_study(study, settings$threads))
   abort_argument_if(all(has_failed(rows)), "estimator",
-    "{.arg estimator} fails on every panel of {n} case{?s}.", x = verbatim(rows$reason[[1L]]),
+    "{.arg estimator} fails on every simulated panel of {n} case{?s}.",
+    x = verbatim(rows$reason[[1L]]),
     parent = rows$condition[[1L]])
   error <- rows$estimate - ifelse(has_expected(rows), rows$expected, rows$sample)
   near <- !is.na(error) & abs(error) <= settings$half_width + 1e-9
@@ -187,7 +188,7 @@ share_error <- function(near) {
   sqrt((if (mean(near) %in% 0:1) certain * (1 - certain) else stats::var(near)) / runs)
 }
 
-# Choice of the cases to label: more cases are drawn if ratings leave the answer uncertain.
+# Choice of the cases to label. Cases with uncertain labels are drawn with a higher probability.
 
 gold_strata <- 4L
 least_spread <- 0.3 # of the mean; raters may agree and be wrong

@@ -163,8 +163,8 @@ new_case_plan <- function(parts, settings, arguments, seed) {
 
 # Number of cases for an interval of an agreement measure: plan_cases(agreement = ).
 
-# Resamples the cases of the ratings. The half-width is about proportional to 1 / sqrt(n). A line of
-# its logarithm in log(n) is fitted to a few numbers of cases around the answer.
+# Resamples the cases of the ratings, for a few values of n near the answer. The half-width is about
+# proportional to 1 / sqrt(n), so log(half-width) is regressed on log(n).
 plan_agreement <- function(arguments) {
   unused <- c("raters", "rater_accuracy", "chance_kappa", "system_accuracy", "cost", "estimator")
   defaults <- lapply(formals(plan_cases)[unused], eval)

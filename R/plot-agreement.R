@@ -108,9 +108,8 @@ most_maps <- 4L
 plot_chart <- function(about) {
   crossed <- about$matrix
   abort_argument_if(is.null(crossed), "type",
-    "The agreement chart compares two raters who have names.",
-    i = "Take two of them, or an agreement matrix: {.code agreement(agreement_matrix(x, \"a\",
-       \"b\"))}.")
+    "The agreement chart needs the ratings of exactly two identified raters.",
+    i = "Choose two raters by name: {.code agreement(agreement_matrix(x, \"a\", \"b\"))}.")
   crossed <- unclass(crossed)
   wide <- colSums(crossed)
   high <- rowSums(crossed)

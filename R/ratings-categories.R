@@ -92,8 +92,10 @@ abort_many_categories <- function(categories) {
 recode_input <- function(input, categories) {
   if (is.null(names(categories))) return(input)
   abort_argument_if(!input$layout$labels, "categories",
-    "Names of {.arg categories} join labels, and counts have none.",
-    i = "Add up the columns of counts.")
+    "{.arg categories} with names merges labels, which is not possible for counts.",
+    x = "{.arg data} has counts of ratings.",
+    i = "Add up the columns of counts of these categories, and give {.arg categories} without
+        names.")
   old <- check_declared(categories)
   new <- ifelse(nzchar(names(categories)), names(categories), old)
   inform_changed("Labels were changed, as the names of {.arg categories} say.", old, new)
@@ -163,7 +165,7 @@ join_variants <- function(labels, input) {
 
 # Warns of labels that may not be categories.
 warn_labels <- function(labels, input) {
-  doubt <- function(marked, message, hint, labels = marked) {
+  warn_about <- function(marked, message, hint, labels = marked) {
     warn_if(marked, "labels", message, i = hint, labels = labels)
   }
   plain <- plain_label(labels)
@@ -171,24 +173,24 @@ warn_labels <- function(labels, input) {
   variant <- labels != to
   pairs <- toString(paste(dQuote(to[variant], FALSE), "=", dQuote(labels[variant], FALSE)))
   cleaned <- plain[variant] %in% plain[duplicated(plain)]
-  doubt(labels[variant], "Some categories differ in capitals or blanks, or in one letter, from
+  warn_about(labels[variant], "Some categories differ in capitals or blanks, or in one letter, from
       frequent ones: {.val {marked}}.", c(
     paste0("They count as different. To join them, {.code categories = c(", verbatim(pairs), ")}."),
     if (any(cleaned)) "{.code clean_labels = TRUE} joins labels that differ only in capitals and
         blanks."
   ), labels[variant | labels %in% to[variant]])
-  doubt(lookalikes(labels), "Some categories look the same, or are the same number: {.val {marked}}.
-      They differ in alphabet, in invisible characters, in how accents are stored, or in how digits
-      are written.", "They count as different. Write each of them in one way.")
+  warn_about(lookalikes(labels), "Some categories look the same, or are the same number:
+      {.val {marked}}. They differ in alphabet, in invisible characters, in how accents are stored,
+      or in how digits are written.", "They count as different. Write each of them in one way.")
   codes <- missing_codes(labels)
-  doubt(codes, "Some categories look like codes for missing ratings: {.val {marked}}.",
+  warn_about(codes, "Some categories look like codes for missing ratings: {.val {marked}}.",
     paste0("They count as categories. For missing ratings make them {.code NA}",
       if (!isTRUE(input$na_given)) ", or name them in {.arg na}",
       "; otherwise declare {.arg categories}. If they are replies, such as {.emph cannot tell}, name
       them in {.arg abstain}."))
   rows <- if (is.null(input$times)) input$rows else sum(input$times)
   many <- length(labels) > 20L && length(labels) > rows / 2
-  doubt(if (many) c(length(labels), rows),
+  warn_about(if (many) c(length(labels), rows),
     "There are {marked[[1L]]} categories in {marked[[2L]]} row{?s}.",
     c("Check the columns of ratings, or declare {.arg categories}.",
       if (all(grepl("^[0-9]*[.]", labels))) "Probabilities of systems are {.arg scores}."), labels)

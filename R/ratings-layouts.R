@@ -101,26 +101,26 @@ check_labels_shared <- function(columns, arg) {
 #' @param x A [ratings()] object.
 #' @param row.names,optional For consistency with the generic. Tables have no row names; a second
 #'   argument without a name is taken as `what`, as in `as.data.frame(x, "covariates")`.
-#' @param what `"ratings"`: one row per rating. `"systems"`: one row per prediction. `"answers"`:
-#'   one row per case and rater, with all labels of the answer. `"scores"`: one row per case, system
-#'   and category.
+#' @param what `"ratings"` (the default): one row per rating. `"systems"`: one row per prediction.
+#'   `"answers"`: one row per case and rater, with all labels of the answer. `"scores"`: one row per
+#'   case, system and category.
 #'
 #'   `"counts"`, the classification matrix: `case`, and for each category the number of raters who
 #'   chose it.
 #'
 #'   `"patterns"`: one row per pattern. Cases with the same ratings, the same answers of systems and
-#'   the same covariates are one pattern. The fits of this package use only patterns. A user-defined
-#'   model that does so takes time in proportion to the number of patterns, not of cases.
+#'   the same covariates are one pattern. All fits of this package use patterns. A user-defined
+#'   model should use them too: its time then depends on the number of patterns, not of cases.
 #'
-#'   `"covariates"`: one row per case, with `case`, the columns of its key if there are several
-#'   (see [ratings()]), and its covariates. Join this table with others by `case`.
+#'   `"covariates"`: one row per case, with `case`, the columns that identify the case if there
+#'   are several (see [ratings()]), and its covariates. Join this table with others by `case`.
 #'
 #'   `"workers"`: one row per worker of a crowd from [simulate_crowd()], with its `kind`.
 #'
-#'   `"raters"`: one row per rater, with the number of `ratings`, `agreement` (the share of pairs
-#'   with a rating of another rater that agree), `rerun_agreement` if there are reruns, and
-#'   `group` if there are groups. `"categories"`: one row per category, with the number of
-#'   `ratings` and their `share`. `"groups"`: one row per group of several raters.
+#'   `"raters"`: one row per rater, with the number of `ratings`, `agreement` (the share of
+#'   equal pairs of a rating of the rater and one of another rater), `rerun_agreement` if there are
+#'   reruns, and `group` if there are groups. `"categories"`: one row per category, with the number
+#'   of `ratings` and their `share`. `"groups"`: one row per group of several raters.
 #'   `"system_agreement"`: one row per system, with the number of `cases` that it answered, the
 #'   number of them that are `unrated`, and its `agreement` with the ratings.
 #' @param ... Not used.
@@ -136,9 +136,9 @@ check_labels_shared <- function(columns, arg) {
 #'   * Scores: `case`, `system`, `category` and `score`.
 #'   * Answers: `case`, `rater` and `labels`, a list of factors, empty for an answer without labels.
 #'     Other tables do not contain answers without labels.
-#'   * Patterns: a factor for each rater. If raters are exchangeable, or rate a case more than once,
-#'     instead an integer for each category, the number of ratings. Then a factor for each system, a
-#'     column for each covariate, and `n`, the number of cases, or their total weight.
+#'   * Patterns: a factor for each rater; if raters are exchangeable or rate a case more than once,
+#'     the number of ratings in each category instead. The next columns are a factor for each
+#'     system, each covariate, and `n`, the number of cases or their total weight.
 #'
 #'   If raters have names, `ratings()` of these tables returns the same object, without cases and
 #'   raters that have no rating.

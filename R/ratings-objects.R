@@ -28,10 +28,10 @@
 #' similar identifies the case, in any capitals. In data with a row per case, its values must
 #' be different in all rows. A second identifier, with repeated values, becomes a covariate. A
 #' column called `epoch`, `run`, `model` or `population` is a rater if other raters use the same
-#' labels, as in data with the columns `human` and `model`. If names and values do not decide, an
-#' error shows calls of [ratings()] that give the column a role. [ratings()] applies the same rules
-#' if `raters` is a range or a pattern, such as `everything()`. Raters that are named one by one
-#' stay raters.
+#' labels, as in data with the columns `human` and `model`. If the role of a column is not clear
+#' from its name and values, an error shows calls of [ratings()] that give the column a role.
+#' [ratings()] applies the same rules if `raters` is a range or a pattern, such as `everything()`.
+#' Raters that are named one by one stay raters.
 #'
 #' If a data frame has a column `Population`, and all other columns have two values, it is a table
 #' of diagnostic tests in the format of \pkg{runjags}. The population becomes a covariate, for

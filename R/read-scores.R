@@ -94,7 +94,7 @@ table_of_scores <- function(x, scores) {
 
 check_scored_systems <- function(systems, x) {
   unknown <- setdiff(systems, x$systems)
-  abort_if(unknown, "system", "{.arg scores} must be of systems of {.arg data}.",
+  abort_if(unknown, "system", "{.arg scores} must belong to systems of {.arg data}.",
     x = "{.val {unknown}} {?is/are} not among {.arg systems}.",
     i = if (n_systems(x) > 0L) "They are {.val {x$systems}}." else "Give {.arg systems} with
         the answers that go with the scores.", system = unknown)
@@ -127,7 +127,8 @@ scores_of_system <- function(system, x, table, scale) {
   half <- n_categories(x) == 2L && length(lacking) == 1L
   abort_if(length(lacking) > 0L && !half, "scores", "Every category needs a score.",
     x = "System {.val {system}} has none for {length(lacking)} of them: {.val {lacking}}.",
-    i = "Of two categories only, the score of one is enough.", system = system, row = integer())
+    i = "Add the scores of these categories. If there are only two categories, scores of one are
+        enough.", system = system, row = integer())
   values <- matrix(NA_real_, length(x$cases), length(given), dimnames = list(NULL, given))
   values[cell] <- table$score[row]
   if (half) {
@@ -190,7 +191,7 @@ warn_scores <- function(x) {
     cases = NULL)
 }
 
-# ---- Use -----------------------------------------------------------------------------------------
+# ---- Subsets, tables and text of scores ---------------------------------------------------------
 
 subset_scores <- function(x, keep_case) {
   x$scores$values <- lapply(x$scores$values, function(v) v[keep_case, , drop = FALSE])

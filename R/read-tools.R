@@ -1,5 +1,5 @@
-# Formats in which answers are parts of other records: of judges in logs of evaluations of language
-# models (scorers, assertions, metrics), and of annotators.
+# Formats in which answers are nested in other records. These are answers of judges (scorers,
+# assertions, metrics) in logs of language model evaluations, and answers of annotators.
 
 # A table of the answers to `items`, with notes on items without answers and on failed answers,
 # which are missing. `about` returns the fields of an item: the first is the case, and `key`

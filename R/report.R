@@ -163,19 +163,21 @@ report_format <- function(file) {
   )
 }
 
-#' Cases to read
+#' Cases with the least certain labels
 #'
-#' Lists the cases with the least certain labels, with all their ratings and answers. Labels come
-#' from the average over models, and the least probable is first (see [ground_truth()]).
+#' Lists the cases with the least certain labels, with all their ratings and answers. Labels are
+#' estimated by model averaging, as in [ground_truth()]. The case whose label has the lowest
+#' posterior probability is first.
 #'
 #' @param x A [ratings()] object.
 #' @param most Largest number of cases; by default 15.
 #' @return A tibble with the columns `case`; `.fitted`, its label; `.probability`, the posterior
 #'   probability of the label; `.votes`, the numbers of ratings per category; and a column for each
-#'   rater (none if raters are exchangeable or repeat cases) and system. `print()` leaves out the
-#'   latter columns if there are more than eight. The label is `NA` if it is not identified; the
-#'   case with the smallest share of its most frequent category is then first. Cases on which all
-#'   raters agree, or with fewer than two ratings, are left out.
+#'   rater and each system. There are no columns of raters if raters are not identified or rate a
+#'   case more than once. `print()` leaves out the columns of raters and systems if there are more
+#'   than eight. If labels are not identified, they are `NA`, and the case whose most frequent
+#'   category has the smallest share of ratings is first. Cases on which all raters agree, or with
+#'   fewer than two ratings, are left out.
 #' @family data
 #' @examples
 #' disputed_cases(ratings(lehner2015, raters = rater1:rater4, systems = system, case = case), 3)

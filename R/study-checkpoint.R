@@ -109,8 +109,8 @@ lock_checkpoint <- function(path, frame = parent.frame()) {
 
 lock_store <- new.env()
 
-# The study with the results of the file. Seed and number of runs may differ from those of the file;
-# `parts` must be the same.
+# The study with the results and the seed of the file. The file must have the same `parts`, and not
+# more runs than the study.
 resume <- function(study, path, parts) {
   if (!file.exists(path)) return(study)
   before <- tryCatch(suppressWarnings(read_hashed(path)), error = identity)

@@ -111,8 +111,8 @@ copy_answers <- function(probability, copying) {
   probability
 }
 
-# Joint probabilities after losing answers of a rater with this probability. A missing answer has
-# the code after the last category.
+# Joint probabilities if each answer of `rater` is lost with probability `missing`. A missing answer
+# has the code after the last category.
 lose_answers <- function(probability, rater, missing) {
   size <- dim(probability)
   order <- c(seq_along(size)[-rater], rater) # the rater last

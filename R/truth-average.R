@@ -162,7 +162,7 @@ average_members <- function(x, known, decision) {
   parts <- if (depends) abstain_parts(x, TRUE)
   done <- if (!knows_some(known)) decision$fits[1L + depends]
   one_coin <- c(if (is.null(done)) FALSE, TRUE)
-  members <- c(done, labels_around_centre(one_coin, x, known, parts))
+  members <- c(done, fit_around_centre(one_coin, x, known, parts))
   if (!all(vapply(members, `[[`, NA, "converged"))) warn_convergence("average")
   warn_if(!knows_some(known) && length(unique(rating_rater(x))) == 2L, "weakly_identified",
     "Where the two raters disagree, only the priors decide which is right.",
@@ -180,7 +180,7 @@ average_posterior <- function(members, x, depends, certain) {
 }
 
 # A list of fits, one for each element of `one_coin`. For `parts`, see abstain_parts().
-labels_around_centre <- function(one_coin, x, known, parts = NULL) {
+fit_around_centre <- function(one_coin, x, known, parts = NULL) {
   numbers_matter <- n_ratings(x) < 1e6
   core_fit_pooled(
     x$patterns, weights_of_labels(x), known, c(unclass(dawid_skene()), parts), one_coin,

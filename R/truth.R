@@ -253,7 +253,7 @@ probability_matrix <- function(x, arg) {
 true_categories <- function(x, truth, categories) {
   truth <- truth %||% attr(x, "truth")
   abort_argument_if(is.null(truth), "truth", "Calibration needs the {.arg truth} of some cases.",
-    i = "Only what {.fun simulate_ratings} and {.fun with_truth} make carries its truth.")
+    i = "It can be left out only for ratings from {.fun simulate_ratings} or {.fun with_truth}.")
   given <- as_truth_table(truth, "truth")
   known_codes(given, as_label(x$case), categories, "truth")
 }

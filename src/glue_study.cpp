@@ -46,7 +46,8 @@ StudyOptions study_options(const List& x) {
 
 }  // namespace
 
-// Returns runs x systems, and per estimator a list of the same quantities for each system.
+// Results of a study: vectors with an element per run; matrices runs x systems (expected and sample
+// accuracy); and a list with an element per estimator (estimates, intervals, identifiability).
 // [[Rcpp::export(rng = false)]]
 List core_study(List design, List options, Function tick) {
   const Design settings = glue::design(design);

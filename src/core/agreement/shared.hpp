@@ -18,7 +18,8 @@ struct Cell {
   double weight;
 };
 
-// Sums of weight over the cells that both answered. Judges are raters, then systems, from 0.
+// Sums of weights over the cells that both judges answered. Judges are numbered from 0: raters
+// first, then systems.
 struct SharedPair {
   int one = 0, two = 0;
   double n = 0, agreeing = 0;

@@ -90,7 +90,8 @@ struct Layout {
   int ordinal_of(int judge) const { return ordinal_at + group[judge] * categories; }
   int dispersion_at(int judge) const { return of_kind(dispersions_at, judge); }
   int shift_at(int judge) const { return of_kind(shifts_at, judge); }
-  // Logit of a joined system's accuracy; -1 if this accuracy is not a single parameter.
+  // Position of the logit of a joined system's accuracy; -1 if this accuracy is not a single
+  // parameter.
   int system_at() const;
 
   // c m_jk: row of a judge in a pooled prior, see LatentPrior.
