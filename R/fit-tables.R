@@ -293,10 +293,10 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'
 #'   Standard errors are `NA` for base rates if one of them is zero, and for all parameters if
 #'   raters agree perfectly or weights are not counts. With a pooled prior, as in [dawid_skene()],
-#'   they take its centre and its size as known, and are too small for raters with few ratings: in
-#'   simulations nominal 90% intervals contained .77 to .83 of accuracies at 60 or more ratings.
-#'   Raters with fewer ratings than the prior is worth have no interval. For honest intervals fit
-#'   with `method = "bayes"`.
+#'   they take its centre and its size as known. Standard errors of accuracies are then at least
+#'   `sqrt(p (1 - p) / n)`, the error with known truth. In five simulated designs nominal 90%
+#'   intervals contained .82 to .96 of accuracies. Intervals of `rater_model("rater")` contained .89
+#'   to .93.
 #'
 #'   `confint()`: a matrix of these intervals, by default of level 0.95. Probabilities have Wilson's
 #'   interval, within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a
@@ -348,6 +348,14 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   value <- unname(stats::coef(x))
   error <- sqrt(variances(x))
   terms <- names(stats::coef(x))
+  names <- x$x$raters
+  rater <- names[match(terms, rater_terms(x$x))]
+  if (!is.null(x$centre)) {
+    # The variance takes the centre as known. With known truth the error would not be smaller.
+    size <- rater_totals(x$x) + (if (!is.null(x$known$counts)) vapply(x$known$counts, sum, 0) else 0)
+    size <- replace(size, is_known_rater(x), Inf)[match(rater, names)]
+    error <- pmax(error, ifelse(is.na(size), 0, sqrt(value * (1 - value) / size)))
+  }
   shares <- is_probability_term(terms, x)
   ends <- value + outer(error, z * c(-1, 1))
   ends[shares, ] <- probability_interval(
@@ -356,9 +364,6 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   if (!is.null(x$calibrated) && x$identified == "yes") {
     ends[terms %in% rate_terms(x$x), ] <- calibrated_interval(x$calibrated, conf_level)
   }
-  names <- x$x$raters
-  rater <- names[match(terms, rater_terms(x$x))]
-  ends[rater %in% mostly_prior(x), ] <- NA
   answered <- startsWith(terms, "answered[") # of all raters, category by category
   rater[answered] <- rep_len(names, sum(answered))
   n <- rater_totals(x$x)[match(rater, names)]

@@ -216,17 +216,22 @@ test_that("tidy() names raters, with the intervals of confint() and the numbers 
   expect_identical(tidy(odd)$rater[1:3], c("a]: b", "b", "c"))
 })
 
-test_that("raters whose accuracy is mostly prior have no interval", {
+test_that("accuracies in pooled fits have no smaller error than with known truth", {
   withr::local_seed(10)
   long <- as.data.frame(simulate_ratings(rater_design(rep(0.8, 6), n = 150)), what = "ratings")
   long <- long[long$rater != "rater6" | as.integer(long$case) <= 3, ]
   fit <- quiet(fit_raters(
     ratings(long, case = case, rater = rater, rating = rating), dawid_skene()
   ))
-  few <- mostly_prior(fit)
-  expect_true("rater6" %in% few)
   found <- tidy(fit)
-  expect_setequal(found$rater[is.na(found$conf.low) & !is.na(found$rater)], few)
+  found <- found[!is.na(found$rater), ]
+  least <- sqrt(found$estimate * (1 - found$estimate) / found$n)
+  curved <- sqrt(diag(vcov(fit)))[found$term]
+  expect_equal(found$std.error, unname(pmax(least, curved)))
+  expect_true(any(curved < least))
+  wilson <- probability_interval(found$estimate, found$std.error, normal_quantile(0.9), NA)
+  expect_equal(found$conf.low, wilson[, 1L])
+  expect_lt(found$conf.low[found$rater == "rater6"], 0.6) # three ratings
 })
 
 test_that("confint() of posterior draws has the rows of tidy()", {

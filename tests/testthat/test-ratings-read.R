@@ -314,10 +314,11 @@ test_that("a column whose name begins like `file` is not taken for it", {
   folder <- withr::local_tempdir()
   for (name in c("a.csv", "b.csv")) {
     utils::write.csv(
-      data.frame(case = 1:2, rater = c("r", "s"), rating = "x", file_name = "z"),
+      data.frame(item = 1:2, rater = c("r", "s"), rating = c("x", "y"), file_name = "z"),
       file.path(folder, name), row.names = FALSE
     )
   }
-  x <- quiet(read_ratings(file.path(folder, c("a.csv", "b.csv")), case = c(file, case)))
+  files <- file.path(folder, c("a.csv", "b.csv"))
+  x <- quiet(read_ratings(files, case = c(file, item), rater = rater, rating = rating))
   expect_identical(nrow(x), 4L)
 })
