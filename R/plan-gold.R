@@ -88,7 +88,7 @@
 #'   `"combined"` for an accuracy, and `"corrected"` for other quantities. If the interval of `x`
 #'   contains only sampling error, there is no combined interval.
 #' @param target `"population"`: an interval for the population that the cases of `x` are a sample
-#'   of. `"cases"`: an interval for the cases of `x`.
+#'   of. `"cases"`: an interval for the cases of `x`. By default that of the estimate.
 #' @param conf_level Coverage probability of the interval, in (0, 1).
 #' @param choice How cases are drawn: `"stratified"`, the default for several raters, `"active"`, or
 #'   `"random"`, the default for one rater.
@@ -130,6 +130,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
   check_given()
   check_dots_empty(...)
   estimate <- as_planned_estimate(x)
+  if (missing(target)) target <- estimate$gold$settings$target %||% "population"
   x <- estimate$fit$x
   of <- check_choice(of)
   settings <- list(
@@ -138,7 +139,7 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     category = if (of %in% c("recall", "precision")) check_planned_category(category, x),
     category_label = category,
     gold = if (!is.null(gold)) as.double(check_count(gold, "gold", max = count_cases(x))),
-    interval = planned_interval(interval, estimate, of), target = check_choice(target),
+    interval = planned_interval(interval, estimate, of), target = check_choice(target, c("population", "cases")),
     conf_level = check_level(conf_level),
     choice = if (missing(choice) && n_raters(x) == 1L) "random" else check_choice(choice),
     cost = if (!is.null(cost)) check_cost(cost, c(gold = NA, rating = NA))

@@ -117,10 +117,10 @@ check_labels_shared <- function(columns, arg) {
 #'
 #'   `"workers"`: one row per worker of a crowd from [simulate_crowd()], with its `kind`.
 #'
-#'   `"raters"`: one row per rater, with the number of `ratings`, `agreement` (the share of
-#'   equal pairs of a rating of the rater and one of another rater), `rerun_agreement` if there are
-#'   reruns, and `group` if there are groups. `"categories"`: one row per category, with the number
-#'   of `ratings` and their `share`. `"groups"`: one row per group of several raters.
+#'   `"raters"`: one row per rater, with the number of `ratings` and `agreement`, the share of equal
+#'   pairs of a rating of the rater and one of another rater. It also has `rerun_agreement` if there
+#'   are reruns, and `group` if there are groups. `"categories"`: one row per category, with the
+#'   number of `ratings` and their `share`. `"groups"`: one row per group of several raters.
 #'   `"system_agreement"`: one row per system, with the number of `cases` that it answered, the
 #'   number of them that are `unrated`, and its `agreement` with the ratings.
 #' @param ... Not used.

@@ -239,6 +239,8 @@ how_to_ratings <- function(x) {
   } else if (inherits(x, c("arrow_dplyr_query", "ArrowTabular", "Dataset", "dtplyr_step"))) {
     "Fetch the rows with {.fun dplyr::collect}, or hand those of arrow to a database, with
      {.fun arrow::to_duckdb}."
+  } else if (is.object(x) && is.list(x) && is_ratings(unclass(x)$x)) {
+    "Give the ratings that it was computed from."
   } else if (is.list(x) && any(vapply(x, is_ratings, NA))) {
     paste0("Give one variable of the list, such as {.code x[[", encodeString(
       names(x)[[1L]], quote = "\""

@@ -72,7 +72,7 @@ label_table <- function(table, about, probability = probability_matrix(table, "x
     )),
     head = paste("Probabilities of categories:", size), shown = view_of_labels(table),
     notes = label_notes(facts, about),
-    more = "predict() (a label for each case), disputed_cases(), plot()"
+    more = "predict() (a label for each case), disputed_cases() of the ratings, plot()"
   )
 }
 

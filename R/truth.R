@@ -285,7 +285,7 @@ as_truth_table <- function(truth, arg, keys = NULL) {
   if (is.data.frame(truth)) {
     column <- intersect(c("truth", "category"), names(truth))[1L]
     abort_if(!"case" %in% names(truth) || is.na(column), "columns",
-      "{.arg {arg}} must have the columns {.val case} and {.val truth}.",
+      "{.arg {arg}} must have the columns {.val {c(keys %||% 'case', 'truth')}}.",
       x = if (any_columns(truth)) "It has {.val {names(truth)}}." else "It is {describe(truth)}.",
       arg = arg)
     case <- as_label(truth$case)

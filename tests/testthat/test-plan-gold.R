@@ -524,3 +524,14 @@ test_that("plans with a pilot print", {
     format(plan_gold(of$estimate, half_width = 0.06))
   })
 })
+
+test_that("a plan has the target of the estimate", {
+  set.seed(4)
+  x <- simulate_ratings(rater_design(c(0.8, 0.8, 0.8), c(s = 0.8), 2, n = 200))
+  known <- gold_cases(truth(x)[1:60, ], sample = "random", target = "cases")
+  estimate <- quiet(estimate_accuracy(x, known_truth = known))
+  expect_identical(
+    tidy(quiet(plan_gold(estimate))), tidy(quiet(plan_gold(estimate, target = "cases")))
+  )
+  expect_identical(glance(quiet(plan_gold(estimate)))$target, "cases")
+})
