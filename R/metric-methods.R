@@ -113,10 +113,10 @@ weighted_answers <- function(estimate, system) {
   posterior <- estimate$posterior[[s]][pattern[at], , drop = FALSE]
   weight <- weights_of_cases(x)[at]
   level <- function(code) factor(x$categories[code], levels = x$categories)
-  tibble::tibble(
+  tibble::as_tibble(columns_tibble(
     case = rep(x$cases[at], each = n), system = system, truth = level(rep(seq_len(n), length(at))),
     prediction = level(rep(answer[at], each = n)), weight = as.vector(t(posterior * weight))
-  )
+  ))
 }
 
 # Comparisons of systems by a metric. The estimate of accuracy is replaced by an estimate of the

@@ -139,7 +139,8 @@ plan_gold <- function(x, half_width = 0.05, of = c("accuracy", "difference", "re
     category = if (of %in% c("recall", "precision")) check_planned_category(category, x),
     category_label = category,
     gold = if (!is.null(gold)) as.double(check_count(gold, "gold", max = count_cases(x))),
-    interval = planned_interval(interval, estimate, of), target = check_choice(target, c("population", "cases")),
+    interval = planned_interval(interval, estimate, of),
+    target = check_choice(target, c("population", "cases")),
     conf_level = check_level(conf_level),
     choice = if (missing(choice) && n_raters(x) == 1L) "random" else check_choice(choice),
     cost = if (!is.null(cost)) check_cost(cost, c(gold = NA, rating = NA))

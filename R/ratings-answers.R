@@ -262,6 +262,7 @@ without_abstentions <- function(x) {
 
 # Total weight of the abstentions of each of `n` raters or systems.
 weight_of_abstentions <- function(x, silent = x$abstained, n = n_raters(x)) {
+  if (is.null(silent)) return(numeric(n))
   rowsum_codes(silent$rater, weights_of_cases(x)[silent$case], n)
 }
 

@@ -191,7 +191,9 @@ read_lm_eval <- function(input) {
 # Exports of Label Studio: JSON, with all details of annotations, and JSON-MIN, with flat objects.
 
 read_label_studio <- function(input) {
-  answers <- unlist(lapply(json_records(input), task_records), recursive = FALSE)
+  tasks <- input$document # may be an array also in a file with the ending of JSONL
+  if (!is.null(names(tasks))) tasks <- list(tasks)
+  answers <- unlist(lapply(tasks, task_records), recursive = FALSE)
   cancelled <- vapply(answers, `[[`, NA, "cancelled")
   kept <- answers[!cancelled]
   if (length(kept) == 0L) {

@@ -302,3 +302,13 @@ test_that("a share of a case or less is hardly known", {
   found <- add_standard_errors(found, 100 / c(2, 3), cbind(c(0, 0), 1))
   expect_equal(found$sampling, c(sqrt(0.25 / 2), 0.01))
 })
+
+test_that("metrics of one rater with gold cases have rows without weights", {
+  data <- data.frame(id = 1:60, r = rep(c("y", "n"), 30), s = rep(c("y", "y", "n"), 20))
+  known <- data.frame(case = 1:30, truth = rep(c("y", "n", "n"), 10))
+  x <- ratings(data, raters = r, systems = s, case = id, rater_kind = "expert")
+  estimate <- quiet(estimate_accuracy(x, known_truth = known, gold_sample = "random"))
+  found <- augment(quiet(estimate_metrics(estimate)))
+  expect_s3_class(found, "tbl_df")
+  expect_true(all(is.na(found$weight)))
+})

@@ -174,3 +174,15 @@ test_that("a declaration explains what would look strange", {
   expect_identical(dim(x), c(4L, 3L))
   expect_snapshot(format_abstentions(x))
 })
+
+test_that("without abstentions of systems accuracy_all is the accuracy", {
+  set.seed(2)
+  x <- simulate_ratings(rater_design(c(0.7, 0.8, 0.8), c(a = 0.8, b = 0.7), 2, n = 100))
+  for (interval in c("robust", "bootstrap")) {
+    set.seed(3)
+    estimate <- quiet(estimate_accuracy(x, interval = interval))
+    found <- tidy(quiet(estimate_metrics(estimate, c("accuracy", "accuracy_all"))))
+    part <- split(found[c("system", "estimate", "conf.low", "conf.high")], found$metric)
+    expect_equal(part$accuracy_all, part$accuracy)
+  }
+})
