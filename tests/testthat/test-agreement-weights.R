@@ -116,7 +116,7 @@ test_that("both sides of a matrix of weights have the names of the categories", 
   x <- ratings(lehner2015, raters = rater1:rater4, case = case, ordered = TRUE)
   for (names in list(list(NULL, LETTERS[4:1]), list(LETTERS[1:4], LETTERS[4:1]))) {
     W <- matrix(scale_matrix("linear", LETTERS[1:4]), 4L, dimnames = names)
-    expect_error(fleiss_kappa(x, W), "Its columns are", class = "fallible_error_argument")
+    expect_error(fleiss_kappa(x, W), "names of its columns are", class = "fallible_error_argument")
   }
   W <- matrix(scale_matrix("linear", LETTERS[1:4]), 4L, dimnames = list(NULL, LETTERS[1:4]))
   expect_equal(fleiss_kappa(x, W), fleiss_kappa(x, "linear"))
