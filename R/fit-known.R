@@ -71,7 +71,7 @@ check_known_matrix <- function(matrix, rater, categories) {
 
 # Is it a table of counts, not a matrix of probabilities?
 are_counts <- function(x) {
-  is.numeric(x) && is.matrix(x) && all(x %in% round(x)) &&
+  is.numeric(x) && is.matrix(x) && all(as.double(x) %in% round(as.double(x))) &&
     (inherits(x, "table") || any(rowSums(x) > 1))
 }
 

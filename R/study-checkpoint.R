@@ -38,7 +38,7 @@ text_of <- function(x) {
   text <- if (is.list(x)) {
     lapply(unclass(x), text_of)
   } else {
-    attributes(x) <- NULL
+    if (!is.primitive(x)) attributes(x) <- NULL
     deparse(x, control = c("keepNA", "keepInteger", "hexNumeric"))
   }
   list(text, if (length(about) > 0L) lapply(about, text_of))
