@@ -125,6 +125,17 @@ ratings_by_truth <- function(fit) {
   rowsum_rows(rating_rater(x), weighted, n_raters(x))
 }
 
+# Raters x true categories: expected number of ratings, and of cases in a calibration sample. Inf for
+# raters whose matrix is known.
+sizes_by_truth <- function(fit) {
+  out <- ratings_by_truth(fit)
+  for (j in which(lengths(fit$known$counts) > 0L)) {
+    out[j, ] <- out[j, ] + rowSums(fit$known$counts[[j]])
+  }
+  out[is_known_rater(fit), ] <- Inf
+  out
+}
+
 # Share of ratings by raters who confuse the names of two categories, by two standard errors.
 share_of_opposite <- function(fit) {
   by_truth <- ratings_by_truth(fit)

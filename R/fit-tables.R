@@ -352,9 +352,7 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   rater <- names[match(terms, rater_terms(x$x))]
   if (!is.null(x$centre)) {
     # The variance takes the centre as known. With known truth the error would not be smaller.
-    counts <- x$known$counts
-    size <- rater_totals(x$x) + (if (is.null(counts)) 0 else vapply(counts, sum, 0))
-    size <- replace(size, is_known_rater(x), Inf)[match(rater, names)]
+    size <- rowSums(sizes_by_truth(x))[match(rater, names)]
     error <- pmax(error, ifelse(is.na(size), 0, sqrt(value * (1 - value) / size)))
   }
   shares <- is_probability_term(terms, x)

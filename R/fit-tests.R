@@ -31,7 +31,8 @@
 #'   category is the sensitivity of the other.
 #' @return A tibble with a row per rater, category and measure.
 #'   * `rater`, `category`, `measure`. Rows of `combine` come last.
-#'   * `estimate`, `std.error` (of the estimate itself), `conf.low`, `conf.high`.
+#'   * `estimate`, `std.error` (of the estimate itself), `conf.low`, `conf.high`. With a pooled
+#'     prior the error is at least the error with known truth, see [tidy.rater_fit].
 #'   * `note`: `"mostly prior"` for raters with fewer ratings than the size of the centre of a
 #'     pooled prior, otherwise `NA`.
 #'   * `reason`: why there is no interval.
@@ -166,6 +167,11 @@ tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
   }
   at <- test_numbers(add_combined(fit$matrices, both), base_rates, rates, answered)
   error <- test_errors(fit, at, rates, both, group)
+  if (!is.null(fit$centre)) {
+    # The curvature takes the centre as known. With known truth the error would not be smaller.
+    least <- errors_given_truth(fit, rates, both)
+    error <- pmax(error, replace(least, is.na(least), 0))
+  }
   z <- normal_quantile(conf_level)
   value <- back_transform(at)
   slope <- ifelse(is_ratio(dim(at)), value, value * (1 - value))
@@ -308,7 +314,9 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL, most = 5
   hessian <- core_latent_hessian(
     fit$x$patterns, pattern_weights(fit$x), fit$known, model_of_fit(fit), fit$theta
   )
-  parts <- eigen(-(hessian + t(hessian)) / 2, symmetric = TRUE)
+  # Without scaling, LAPACK can fail to converge.
+  scale <- max(abs(hessian))
+  parts <- eigen(-(hessian + t(hessian)) / (2 * scale), symmetric = TRUE)
   kept <- parts$values > 1e-7 * max(parts$values)
   numbers <- function(theta) {
     law <- law_at(fit, theta, group)
@@ -316,7 +324,7 @@ test_errors <- function(fit, at, rates, both = integer(), group = NULL, most = 5
   }
   step <- 1e-4 / pmax(abs(fit$theta), 1) # an absolute step of 1e-4
   slopes <- differences(numbers, fit$theta, step) %*% parts$vectors[, kept]
-  variance <- rowSums(slopes^2 / rep(parts$values[kept], each = nrow(slopes)))
+  variance <- rowSums(slopes^2 / rep(scale * parts$values[kept], each = nrow(slopes)))
   out[] <- sqrt(ifelse(is.finite(as.vector(at)), variance, NA))
   out
 }
@@ -357,8 +365,8 @@ law_at <- function(fit, theta, group = NULL) {
 # Standard errors as if the expected true categories were known.
 errors_given_truth <- function(fit, rates, both = integer()) {
   p <- add_combined(fit$matrices, both)
-  n <- ratings_by_truth(fit) + (fit$centre$c %||% 0)
-  variance <- fit$matrices * (1 - fit$matrices) / as.vector(n) # raters x truth x answer
+  # raters x truth x answer
+  variance <- fit$matrices * (1 - fit$matrices) / as.vector(sizes_by_truth(fit))
   variance <- add_combined(fit$matrices, both, variance)
   base_rates <- fit$base_rates
   out <- apply_to_tests(nrow(p), length(base_rates), function(j, k) {

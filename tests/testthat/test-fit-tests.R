@@ -218,3 +218,27 @@ test_that("what lies on a boundary has no interval, but by cases of known truth"
   size <- known_sizes(known)
   expect_identical(size, c(rep(40, 4), 40, 40))
 })
+
+test_that("in pooled fits measures have no smaller error than with known truth", {
+  x <- withr::with_seed(5, simulate_ratings(rater_design(seq(0.5, 0.9, 0.1), NULL, 3, 500)))
+  fit <- quiet(fit_raters(x, dawid_skene()))
+  found <- test_accuracy(fit)
+  some <- found[found$measure == "sensitivity", ]
+  n <- as.vector(t(ratings_by_truth(fit)))
+  expect_true(all(some$std.error >= sqrt(some$estimate * (1 - some$estimate) / n) - 1e-6))
+  at <- test_numbers(fit$matrices, fit$base_rates, NULL)
+  expect_lt(min(test_errors(fit, at, NULL) / errors_given_truth(fit, NULL)), 0.8)
+  # A rater whose matrix is known has no error.
+  known <- quiet(fit_raters(x, dawid_skene(), known_raters = list(rater1 = confusion(fit)$rater1)))
+  of_known <- test_accuracy(known)
+  of_known <- of_known[of_known$rater == "rater1" & of_known$measure == "sensitivity", ]
+  expect_lt(max(of_known$std.error), 1e-6)
+})
+
+test_that("errors exist where LAPACK fails on the matrix without scaling", {
+  x <- withr::with_seed(3, {
+    right <- runif(40, 0.5, 0.9)
+    simulate_ratings(rater_design(right, NULL, 3, n = 500, missing = 1 - 3 / 40))
+  })
+  expect_false(anyNA(test_accuracy(quiet(fit_raters(x, dawid_skene())))$std.error))
+})
