@@ -136,8 +136,8 @@ in_blocks <- function(draws, s, f) {
 # are computed for some truths at a time.
 confusion_cells <- function(rows, counts, systems, categories) {
   n <- length(categories)
-  block <- ceiling(seq_len(n) / max(1, most_in_block %/% n^3))
-  cells <- stack_rows(unname(split(seq_len(n), block)), function(truth) {
+  blocks <- in_runs(seq_len(n), max(1, most_in_block %/% n^3))
+  cells <- stack_rows(blocks, function(truth) {
     rows(cell_plan(categories, truth))
   })
   cells <- cells[order(match(cells$system, systems)), ]

@@ -138,7 +138,7 @@ interval_of <- function(x, options = x$options) {
   options$interval_record %||% accuracy_intervals[[options$interval]]
 }
 
-has_interval <- function(x) !is.null(interval_of(x)$find)
+has_interval <- function(x, options = x$options) !is.null(interval_of(options = options)$find)
 
 is_averaged <- function(x, options = x$options) method_of(options = options)$model == "own"
 

@@ -354,7 +354,7 @@ compared_ratings <- function(x) {
 }
 
 # Is each number the largest of its row, or equal to it?
-is_row_top <- function(n) n == n[cbind(seq_len(nrow(n)), max.col(n, "first"))]
+is_row_top <- function(n) n == row_top(n)
 
 # Share of cases in which each rater and each system agrees with the plurality of the (other)
 # raters. NA for raters without such cases.

@@ -10,6 +10,14 @@ n_categories <- function(x) length(x$categories)
 
 n_systems <- function(x) length(x$systems)
 
+has_unique_names <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) == 0L
+
+# Cuts a vector into vectors of `size` elements; the last one may be shorter.
+in_runs <- function(x, size) unname(split(x, ceiling(seq_along(x) / size)))
+
+# The largest number of each row.
+row_top <- function(x) x[cbind(seq_len(nrow(x)), max.col(x, "first"))]
+
 # Binds the rows of the tables or vectors `f(x[[1]], ...)`, `f(x[[2]], ...)` and so on.
 stack_rows <- function(x, f = identity, ...) do.call(rbind, lapply(x, f, ...))
 
@@ -21,7 +29,8 @@ drop_null <- function(x) Filter(Negate(is.null), x)
 repeated_values <- function(x) unique(x[duplicated(x)])
 
 # Much faster than tibble(), which checks its columns. Columns are recycled to the length of the
-# first column. Package tibble is slow to load, so tidy() loads it, when a user sees a table.
+# first column. Does not load package tibble, which is slow. tidy() loads it when a user asks for a
+# table.
 columns_tibble <- function(...) {
   columns <- rlang::list2(...)
   n <- length(columns[[1L]])

@@ -119,8 +119,8 @@ bounds_of_fit <- function(fit, at, size) {
   ends <- c("lowest", "highest")
   table[ends] <- lapply(ranges$systems[ends], function(end) na_real(end[at]))
   beliefs <- rep(list(posterior(fit)), n_systems(x))
-  shared <- for_systems(fit, pattern_weights(x), beliefs, mean_posterior_of_answers)
-  table$shared <- unlist(shared)[at]
+  shared <- for_systems(fit, pattern_weights(x), beliefs, mean_posterior_of_answers, at)
+  table$shared <- unlist(shared)
   table$reason[is.na(table$lowest)] <- "no case of the system has a rating"
   c(list(bounds = table), ranges[c("groups", "differences")])
 }

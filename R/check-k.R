@@ -265,7 +265,7 @@ result_of_rows <- function(rows, plan, ran, x, settings) {
       list(p.adjusted = adjusted, verdict = verdict), table[c("concerns", "reason")]
     )),
     list(
-      header = sub("^<\\w+> ", "", format_header(x)[[1L]]), system = x$systems[settings$system],
+      header = format_header(x)[[1L]], system = x$systems[settings$system],
       alpha = settings$alpha, replicates = settings$replicates, silent = abstain_note(x),
       pairs = pair_table(result_with("residual"), judge_names(x, settings)),
       disagreements = disagreement_cells(if (n_categories(x) > 2L) result_with("pairs"), x),

@@ -5,7 +5,8 @@
 check_against <- function(reference, best, systems) {
   abort_argument_if(!is.null(reference) && !is.null(best), "best",
     "Only one of {.arg reference} and {.arg best} can be given.", x = "Both are given.",
-    i = "{.arg reference} is one system, such as {.val best}; {.arg best} is a number of systems.")
+    i = "{.arg reference} is the name of a system, or {.val best} for the best one. {.arg best} is a
+        number of systems.")
   n <- length(systems)
   against <- NULL
   if (!is.null(reference)) against <- list(reference = check_reference(reference, systems))
@@ -194,9 +195,6 @@ pair_blocks <- function(pairs, parts, centre = NULL) {
   }
   blocks
 }
-
-# Cuts a vector into vectors of `size` elements; the last one may be shorter.
-in_runs <- function(x, size) unname(split(x, ceiling(seq_along(x) / size)))
 
 # For each pair of systems, the share of the cases that all systems answered on which the two gave
 # the same answer.

@@ -246,7 +246,7 @@ new_flags <- function(workers, rule) {
 
 rule_note <- function(x) {
   if (x$rule != "sd") return(paste0("Rule: ", format_linear(x$weights), " > 0"))
-  if (all(is.na(x$thresholds))) return("No worker has enough cases for the rule")
+  if (all(is.na(x$thresholds))) return("No worker has enough units for the rule")
   limits <- paste(x$metrics, ifelse(spam_sign[x$metrics] > 0, ">", "<"), decimals(x$thresholds))
   paste("Rule: at least", x$votes, "of", toString(limits))
 }

@@ -151,9 +151,8 @@ label_shares <- function(x) {
     "No annotation can be called {.val case}, the name of the column of units.",
     i = "Give that annotation another name.")
   total <- rowSums(scores)
-  rownames(scores) <- NULL
-  shares <- as.data.frame(scores / ifelse(total > 0, total, NA))
-  tibble::new_tibble(c(list(case = x$units$unit), shares), nrow = nrow(scores))
+  shares <- unname(scores) / ifelse(total > 0, total, NA)
+  columns_tibble(case = x$units$unit, !!!split_columns(shares, colnames(scores)))
 }
 
 # Input of CrowdTruth functions: a result, or ratings that are then measured.

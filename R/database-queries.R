@@ -29,7 +29,8 @@ leave_database <- function(x) {
 # in a database, a lazy table.
 case_table <- function(x, columns) {
   columns <- lapply(columns, `[`, pattern_of_case(x))
-  if (in_database(x)) match_cases(x, columns) else columns_tibble(case = x$cases, !!!columns)
+  if (in_database(x)) return(match_cases(x, columns))
+  tibble::new_tibble(c(list(case = x$cases), columns), nrow = length(x$cases))
 }
 
 # Joins cases with `columns`, which have an entry per row of the keys; `kept`: columns of the cases.

@@ -7,7 +7,7 @@ explore_server <- function(x, limits = page_limits()) function(input, output, se
   messages <- shiny::reactiveVal(list())
   read <- shiny::reactiveVal(quote(x))
   noted <- function(name, make) shiny::reactive(noting(messages, name, make()))
-  # What depends on a missing value stays empty.
+  # Outputs stay empty if a value that they need is missing.
   required <- function(value) function() shiny::req(value())
   result <- function(...) required(noted(...))
   needed <- function(value, words) shiny::validate(shiny::need(value, words))
@@ -267,7 +267,7 @@ labels_found <- function(file, columns) {
 }
 
 # Turns "postive = positive, pos = positive" into `categories`: the names replace the values.
-labels_to_join <- function(text = "") {
+labels_to_join <- function(text) {
   if (!is_string(text)) abort_page("join")
   pairs <- strsplit(trimws(strsplit(text, ",", fixed = TRUE)[[1L]]), " *= *")
   wrong <- lengths(pairs) != 2L | !nzchar(unlist(lapply(pairs, `[`, 1L)))

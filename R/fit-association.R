@@ -125,8 +125,8 @@ ratings_by_truth <- function(fit) {
   rowsum_rows(rating_rater(x), weighted, n_raters(x))
 }
 
-# Raters x true categories: expected number of ratings, and of cases in a calibration sample. Inf for
-# raters whose matrix is known.
+# Raters x true categories: expected number of ratings, and of cases in a calibration sample. Inf
+# for raters whose matrix is known.
 sizes_by_truth <- function(fit) {
   out <- ratings_by_truth(fit)
   for (j in which(lengths(fit$known$counts) > 0L)) {
@@ -157,7 +157,8 @@ is_opposite <- function(matrix, n) {
 
 # ---- Names of classes ---------------------------------------------------------------------------
 
-# Parameters of a fit whose classes have the names that most ratings give them; NULL if they have.
+# Parameters of the fit after its classes are renamed to the categories that most ratings give them.
+# NULL if no class changes its name.
 renamed_theta <- function(core, x, model, known) {
   n <- n_categories(x)
   gain <- apply(core$confusion * ratings_of_raters(x), c(2L, 3L), sum)

@@ -171,6 +171,6 @@ softmax <- function(logs) exp(logs - log_sum_exp(logs))
 
 # Logarithm of the sum of the exponentials of each row.
 log_sum_exp <- function(m) {
-  top <- m[cbind(seq_len(nrow(m)), max.col(m, "first"))]
+  top <- row_top(m)
   top + log(rowSums(exp(m - top)))
 }

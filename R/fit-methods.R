@@ -84,7 +84,8 @@ as_new_cases <- function(fit, x) {
   recode_raters(x, match_to_fit(x$raters, known$raters, rating_rater(x), must), known$raters)
 }
 
-# Positions of labels among the `known` ones of the fit, which must include those that are `used`.
+# Positions of `labels` among the labels of the fit (`known`). Fails if a label is missing there and
+# its code is in `used`.
 match_to_fit <- function(labels, known, used, must) {
   place <- match(labels, known)
   strange <- labels[intersect(which(is.na(place)), used)]
@@ -98,7 +99,7 @@ distinguishes_raters <- function(fit) fit$model$accuracy == "rater" || any(is_kn
 # For each row: the first category with the highest probability, the probability, and the number of
 # ties.
 most_probable <- function(probability) {
-  highest <- probability[cbind(seq_len(nrow(probability)), max.col(probability, "first"))]
+  highest <- row_top(probability)
   tied <- probability >= highest * (1 - tie_tolerance)
   list(
     category = max.col(tied + 0, ties.method = "first"), probability = highest,

@@ -221,7 +221,8 @@ tidy_differential <- function(x) {
   out
 }
 
-# Is the value of a pattern above the median of the cases? If no value is, is it the median?
+# TRUE for patterns whose value is above the median over cases. If no value is above it, TRUE for
+# patterns whose value is the median.
 upper_half <- function(value, x) {
   weight <- pattern_weights(x)
   order <- order(value)

@@ -293,10 +293,10 @@ nobs.rater_fit <- function(object, ...) count_cases(object$x, rated_patterns(obj
 #'
 #'   Standard errors are `NA` for base rates if one of them is zero, and for all parameters if
 #'   raters agree perfectly or weights are not counts. With a pooled prior, as in [dawid_skene()],
-#'   they take its centre and its size as known. Standard errors of accuracies are then at least
-#'   `sqrt(p (1 - p) / n)`, the error with known truth. In five simulated designs nominal 90%
-#'   intervals contained .82 to .96 of accuracies. Intervals of `rater_model("rater")` contained .89
-#'   to .93.
+#'   standard errors treat the centre and the weight of the prior as known. The standard error of an
+#'   accuracy is then at least `sqrt(p (1 - p) / n)`, its value with known truth. In five simulated
+#'   designs, nominal 90% intervals contained 82% to 95% of the true accuracies; those of
+#'   `rater_model("rater")` contained 90% and 91% in two of them.
 #'
 #'   `confint()`: a matrix of these intervals, by default of level 0.95. Probabilities have Wilson's
 #'   interval, within \[0, 1\], for `n` cases, where `p (1 - p) / n = std.error^2`. An estimate on a
@@ -351,7 +351,8 @@ tidy_fit <- function(x, ..., conf_level = default_conf_level()) {
   names <- x$x$raters
   rater <- names[match(terms, rater_terms(x$x))]
   if (!is.null(x$centre)) {
-    # The variance takes the centre as known. With known truth the error would not be smaller.
+    # The variance treats the centre as known, so it can be too small. The lower bound is the
+    # standard error with known truth.
     size <- rowSums(sizes_by_truth(x))[match(rater, names)]
     error <- pmax(error, ifelse(is.na(size), 0, sqrt(value * (1 - value) / size)))
   }

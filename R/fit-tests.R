@@ -168,7 +168,7 @@ tested.rater_fit <- function(fit, rates, both, conf_level, group = NULL) {
   at <- test_numbers(add_combined(fit$matrices, both), base_rates, rates, answered)
   error <- test_errors(fit, at, rates, both, group)
   if (!is.null(fit$centre)) {
-    # The curvature takes the centre as known. With known truth the error would not be smaller.
+    # The curvature treats the centre as known. The lower bound is the error with known truth.
     least <- errors_given_truth(fit, rates, both)
     error <- pmax(error, replace(least, is.na(least), 0))
   }

@@ -226,14 +226,14 @@ gold_kind <- function(gold, x) {
   switch(gold$sample, random = "unrated", given = "picked", gold$sample)
 }
 
-# Known truths of each variable: those of a list with names of variables, the truths in `x`, where
-# there are any, or the same for all.
+# A list with the known truths of each variable. `known`: a list with names of variables; TRUE for
+# the truths stored in `x`; or truths that are used for all variables.
 truth_of_variables <- function(known, x) {
   if (rlang::is_bare_list(known)) {
     unknown <- setdiff(names(known), names(x))
     abort_argument_if(length(unknown) > 0L || is.null(names(known)), "known_truth",
       "must have names of variables.", i = "They are {.val {names(x)}}.")
-    return(setNames(lapply(names(x), function(name) known[[name]]), names(x)))
+    return(lapply(setNames(nm = names(x)), function(name) known[[name]]))
   }
   held <- vapply(x, function(x) !is.null(x$truth), NA)
   if (isTRUE(known) && any(held)) lapply(held, function(held) if (held) TRUE) else

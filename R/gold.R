@@ -8,7 +8,7 @@
 # NULL to compute it.
 gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
   copies <- if (is.null(x$weights)) 1L else x$weights[gold$case]
-  check_gold_size(sum(copies), 1e7)
+  check_gold_size(sum(copies))
   rows <- rep.int(seq_along(gold$case), rep_len(copies, length(gold$case)))
   case <- gold$case[rows]
   # If every cluster is one case, clusters have no effect.
@@ -22,7 +22,7 @@ gold_evidence <- function(x, gold, cluster = NULL, predicted = NULL) {
 }
 
 # Copies of gold cases with large weights could exceed the memory.
-check_gold_size <- function(n, most) {
+check_gold_size <- function(n, most = 1e7) {
   abort_if(n > most, "weights", "No more than {number(most)} cases of known truth can be used.",
     x = "The weights of those given stand for {number(n)}.",
     i = "Give smaller weights, or the truth of fewer cases.", call = NULL)

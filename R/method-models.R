@@ -87,10 +87,10 @@ posterior_point <- function(fit, options, rule, beliefs, posterior = FALSE, bins
 }
 
 # Applies `run` to the answers of each system, the posterior and the weights of these patterns.
-for_systems <- function(fit, weight, beliefs, run) {
+for_systems <- function(fit, weight, beliefs, run, systems = seq_along(fit$x$systems)) {
   answers <- pattern_answers(fit$x)
   counts <- judged_patterns(fit) & weight > 0
-  lapply(seq_along(fit$x$systems), function(s) {
+  lapply(systems, function(s) {
     use <- which(counts & answers[, s] > 0L)
     run(answers[use, s], beliefs[[s]][use, , drop = FALSE], weight[use])
   })
@@ -284,8 +284,7 @@ family_point <- function(fit, options, rule, joint = FALSE, posterior = FALSE, b
   lost <- lengths(lapply(problems, `[[`, "lost")) > 0L
   if (any(lost)) {
     point$value[lost] <- NA_real_
-    point$reason <- replace(rep(NA_character_, length(lost)), lost,
-      reason_of_parameters(fit$model, length(x$categories)))
+    point$reason <- ifelse(lost, reason_of_parameters(fit$model, n_categories(x)), NA)
   }
   if (any(vapply(problems, function(p) isFALSE(p$converged), NA))) warn_convergence(options$method)
   point

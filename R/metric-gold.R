@@ -275,10 +275,10 @@ gold_scores <- function(part, plan, judge, start, ends) {
   }
   gold_influence(part, judge$p, by_row, scale, 0 * varies, function(mean, slope) {
     value <- clip01(start + mean - middle)
-    for (i in which(!linear)) {
-      w <- gold_weights(part, judge, slope[[i]])
-      moved <- score_values(plan, judge$book, w, judge$v)[[i]]
-      value[[i]] <- to_unit(moved, ends[i, , drop = FALSE])
+    for (share in unique(slope[!linear])) {
+      at <- which(!linear & slope %in% share)
+      moved <- score_values(plan, judge$book, gold_weights(part, judge, share), judge$v)[at]
+      value[at] <- to_unit(moved, ends[at, , drop = FALSE])
     }
     value
   })

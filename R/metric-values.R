@@ -116,9 +116,9 @@ range_of_metric <- function(record, settings) {
   if (is.function(record$lower)) record$lower(settings) else c(record$lower, record$upper)
 }
 
-# A field of the record of each row of a plan.
-field_of_rows <- function(plan, field) {
-  unlist(lapply(plan$records, `[[`, field))[match(plan$rows$metric, names(plan$records))]
+# A field of the record of each row of a plan, or of a table with a column `metric`.
+field_of_rows <- function(plan, field, rows = plan$rows) {
+  unlist(lapply(plan$records, `[[`, field))[match(rows$metric, names(plan$records))]
 }
 
 widths <- function(ends) ends[, 2L] - ends[, 1L]

@@ -235,7 +235,7 @@ estimate_metrics.accuracy_estimate <- function(x, metrics = NULL, average = "mac
                                                conf_level = NULL, systems = NULL,
                                                positive = NULL, ...) {
   check_dots_empty(...)
-  estimate <- if (inherits(x, "accuracy_by_group")) x[[1L]] else x
+  estimate <- first_part(x)
   plan <- resolve_metrics(metrics, average, beta, cost, bins, estimate$fit$x, positive)
   check_system_names(systems, estimate$table$system)
   interval <- check_metric_interval(interval, estimate)
@@ -286,7 +286,7 @@ new_metric_estimate <- function(estimate, plan, interval, conf_level, systems = 
     method = first$options$method, interval = interval, conf_level = conf_level,
     grouped = grouped, systems = systems %||% first$table$system
   )
-  has_interval <- has_interval(list(options = options))
+  has_interval <- has_interval(options = options)
   groups <- if (grouped) length(estimates) else NA_integer_
   caption <- paste0(
     count_noun(length(plan$records), "metric"), " of ",
@@ -323,7 +323,7 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
     metric_engines()[[need]](estimate, part, interval, conf_level)
   })
   # Constant systems (pass rates) have no answers that could be of one category or another.
-  of_cases <- vapply(plan$records, `[[`, "", "share")[table$metric] == "cases"
+  of_cases <- field_of_rows(plan, "share", table) == "cases"
   none <- table$system %in% estimate$fit$x$constant & !of_cases
   table[none, c("estimate", interval_columns)] <- NA_real_
   table$reason[none] <- reason_constant_system
@@ -332,8 +332,8 @@ metrics_of_estimate <- function(estimate, plan, interval, conf_level, systems) {
     whole <- is.na(table$category) & is.na(table$average)
     table <- table[whole | table$category %in% positive, ]
   }
-  record <- accuracy_intervals[[interval %||% estimate$options$interval]]
-  table <- odds_of_shares(table, vapply(plan$records, `[[`, NA, "odds")[table$metric],
+  record <- accuracy_intervals[[interval]]
+  table <- odds_of_shares(table, field_of_rows(plan, "odds", table),
     if (!identical(record$spread, "percentile")) normal_quantile(conf_level))
   systems <- systems %||% estimate$table$system
   order <- order(match(table$system, systems), match(table$metric, names(plan$records)))

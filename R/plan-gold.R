@@ -88,7 +88,8 @@
 #'   `"combined"` for an accuracy, and `"corrected"` for other quantities. If the interval of `x`
 #'   contains only sampling error, there is no combined interval.
 #' @param target `"population"`: an interval for the population that the cases of `x` are a sample
-#'   of. `"cases"`: an interval for the cases of `x`. By default that of the estimate.
+#'   of. `"cases"`: an interval for the cases of `x`. The default is the target of the gold cases in
+#'   `x`, or `"population"` if there are none.
 #' @param conf_level Coverage probability of the interval, in (0, 1).
 #' @param choice How cases are drawn: `"stratified"`, the default for several raters, `"active"`, or
 #'   `"random"`, the default for one rater.

@@ -154,7 +154,7 @@ draw_reliability <- function(table, object) {
     )
 }
 
-# Subtitle of results that depend on the truth; `intervals` are words about them.
+# Subtitle of plots that depend on the truth. `intervals`: text about intervals, or NULL.
 truth_subtitle <- function(estimates, intervals = NULL) {
   known <- all(vapply(estimates, knows_all_truths, NA))
   truth <- if (known) "the truth of all cases is known" else "truth is estimated"

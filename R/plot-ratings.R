@@ -72,7 +72,7 @@ plot_who_rated <- function(x, max_cases, max_raters) {
   columns <- c("case", "judge", "category")
   tiles <- rbind(
     setNames(table[c("case", "rater", "rating")], columns),
-    setNames(as.data.frame(part, what = "systems")[c("case", "system", "prediction")], columns)
+    setNames(as.data.frame(part, what = "systems")[prediction_columns], columns)
   )
   tiles$role <- ifelse(tiles$judge %in% x$systems, "systems", "raters")
   tiles$judge <- factor(tiles$judge, rev(c(part$raters, x$systems)))

@@ -88,8 +88,6 @@ rater_prior <- function(..., base_rates = 1, others = c("vague", "flat", "partia
   )
 }
 
-has_unique_names <- function(x) rlang::is_named(x) && anyDuplicated(names(x)) == 0L
-
 # Smallest parameter for which Gibbs sampling is numerically stable.
 least_parameter <- 1e-3
 

@@ -195,11 +195,11 @@ check_systems <- function(x) {
          identifiers.", system = system)
   system <- x$systems[unrated == total & total > 0]
   abort_if(system, "unrated", "No rater saw any case of system{?s} {.val {system}}.",
-    i = "Check that ratings and systems name their cases alike.", system = system)
+    i = "Check that ratings and systems have the same case identifiers.", system = system)
   some <- unrated > 0
-  silent <- unique(x$abstained$case)
-  silent <- silent[!rated_patterns(x)[pattern_of_case(x)[silent]]]
-  silent <- colSums(case_answers(x)[silent, , drop = FALSE] > 0L)
+  pattern <- pattern_of_case(x)[unique(x$abstained$case)] # of cases with abstentions
+  pattern <- pattern[!rated_patterns(x)[pattern]]
+  silent <- colSums(pattern_answers(x)[pattern, , drop = FALSE] > 0L)
   shares <- verbatim(x$systems[some], ": ", number(unrated[some]), " of ", number(total[some]),
     ifelse(silent > 0, paste0("; raters abstained on ", number(silent), " of them"), "")[some])
   warn_if(any(some), "unrated", c(

@@ -87,17 +87,18 @@ cast_votes <- function(x, unit, names) {
   set_core_patterns(x, core)
 }
 
+# How often each value occurs, at its first place; 0 at its other places.
+times_at_first <- function(x) tabulate(match(x, x), length(x))
+
 # For each pattern and unit, the position of a rating in its most frequent category; none if
 # several categories are equally frequent.
 find_majority <- function(ratings, units, categories) {
   key <- (ratings$pattern - 1) * units + ratings$unit - 1 # a double, may exceed integers
   cell <- key * categories + ratings$category - 1
-  times <- tabulate(match(cell, cell), length(cell)) # 0 except for the first rating of a cell
+  times <- times_at_first(cell)
   at <- order(key, -times)
   at <- at[times[at] > 0L]
-  following <- c(at[-1L], NA)
-  ties <- key[at] == key[following] & times[at] == times[following]
-  at[!duplicated(key[at]) & !ties %in% TRUE]
+  at[!duplicated(key[at]) & !c(equals_next(key[at], times[at]), FALSE)] # no tie with the next
 }
 
 # Ratings of new cases, combined into votes in the same way as those of a fit.
@@ -221,7 +222,7 @@ rerun_agreement <- function(x) {
   raters <- n_raters(x)
   unit <- (rating_pattern(x) - 1) * raters + rating_rater(x)
   pairs <- function(key) {
-    n <- tabulate(match(key, key), length(key)) # 0 except for the first rating with each key
+    n <- times_at_first(key)
     rowsum_codes(rating_rater(x), weight * n * (n - 1) / 2, raters)
   }
   ratio(pairs(unit * n_categories(x) + rating_category(x)), pairs(unit))

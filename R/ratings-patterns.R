@@ -56,7 +56,7 @@ unfold_ratings <- function(x, pattern = pattern_of_case(x)) {
 }
 
 # Adds entries without a category, such as abstentions, to those of unfold_ratings(). All entries
-# are sorted by case and rater. `code` stands for the missing category.
+# are sorted by case and rater. `code` is used as their category.
 add_entries <- function(ratings, entries, code) {
   n <- length(entries$case)
   if (n == 0L) return(ratings)

@@ -301,7 +301,7 @@ check_files <- function(got, columns) {
       if (length(lacking) == 0L) next
       abort_file(list(path = path), "lacks the column {toString(dQuote(lacking, FALSE))}.",
         x = "It is `{arg}`, and other files have it.",
-        i = "Name it alike in all files, or read them one by one.")
+        i = "Give the column the same name in all files, or read the files one by one.")
     }
   }
 }

@@ -5,6 +5,8 @@
 # digits.
 sum_tolerance <- 0.005
 
+score_columns <- c("case", "system", "category", "score")
+
 # Adds `scores` to `x`: a list of `scale` and `values`, a matrix of cases x categories for each
 # system that has scores, NA for cases without scores. `given$scores`: the user's argument;
 # `by_rating`: does `data` have a row per rating?
@@ -40,19 +42,18 @@ add_scores <- function(x, given, data, by_rating) {
 # Columns of wide data: for each system a character vector, columns with categories as names.
 columns_of_scores <- function(x, scores, data, by_rating) {
   data <- as_columns(data)
-  long <- c("case", "system", "category", "score") # nolint: object_usage.
-  ok <- is.list(scores) && rlang::is_named(scores) && anyDuplicated(names(scores)) == 0L &&
+  ok <- is.list(scores) && has_unique_names(scores) &&
     all(vapply(scores, function(columns) is.character(columns) && rlang::is_named(columns), NA))
   abort_argument_if(!ok, "scores",
     "must say for each system which column of {.arg data} has the score of which category.",
     not = scores, i = c(
       "For example scores = list({c(x$systems, 'system')[[1L]]} =
         c(\"{x$categories[[n_categories(x)]]}\" = \"column\")); of two categories one is enough.",
-      "Long data have a data frame of columns {.val {long}}."
+      "Long data have a data frame of columns {.val {score_columns}}."
     ))
   check_scored_systems(names(scores), x)
   abort_argument_if(by_rating, "scores", "Scores in columns need wide data, with a row per case.",
-    i = "Give a data frame of columns {.val {long}}.")
+    i = "Give a data frame of columns {.val {score_columns}}.")
   for (system in names(scores)) {
     unknown <- setdiff(scores[[system]], names(data))
     abort_if(unknown, "columns", "{.arg scores} must name columns of {.arg data}.",
@@ -73,12 +74,11 @@ columns_of_scores <- function(x, scores, data, by_rating) {
 
 # A data frame with a row per case, system and category.
 table_of_scores <- function(x, scores) {
-  columns <- c("case", "system", "category", "score")
   scores <- replace_key_columns(scores, names(x$keys))
-  lacking <- setdiff(columns, names(scores))
-  abort_if(lacking, "columns", "{.arg scores} must have columns {.val {columns}}.",
+  lacking <- setdiff(score_columns, names(scores))
+  abort_if(lacking, "columns", "{.arg scores} must have columns {.val {score_columns}}.",
     x = "It lacks {.val {lacking}}; it has {.val {names(scores)}}.", arg = "scores")
-  table <- lapply(plain_columns(scores)[columns], unfactor)
+  table <- lapply(plain_columns(scores)[score_columns], unfactor)
   check_identifiers(table$case, "scores$case")
   system <- as_label(table$system)
   check_scored_systems(unique(system), x)

@@ -108,7 +108,7 @@ fill <- function(words, ...) sprintf(gsub("\\s+", " ", words), ...)
 only_if <- function(so, words) if (isTRUE(so)) words else ""
 
 # A table of the sentences that the result supports (`may`), then of those that it does not (`not`).
-# They are about `system` and `not_system`.
+# `system`, `not_system`: system that each sentence is about, NA for sentences about all.
 sentence_table <- function(system, may, not, not_system = rep(NA, length(not))) {
   sentences <- columns_tibble(
     system = c(system, not_system), may = rep(c(TRUE, FALSE), c(length(may), length(not))),
@@ -246,7 +246,7 @@ say_methods.accuracy_estimate <- function(x) {
 say_sentences.metric_estimate <- function(x) {
   estimate <- x$estimates[[1L]]
   table <- shown_metrics(x$table, estimate, x$plan)
-  titles <- in_sentence(vapply(x$plan$records, `[[`, "", "title")[table$metric])
+  titles <- in_sentence(field_of_rows(x$plan, "title", table))
   titles[table$metric == passes] <- "pass rate"
   if_any <- function(value, words) ifelse(is.na(value), "", sprintf(words, value))
   quantity <- paste0(

@@ -153,7 +153,7 @@ threshold_of_estimate <- function(x, category, sensitivity = NULL, specificity =
 
 cut_metrics <- c("sensitivity", "specificity", "ppv", "detection_prevalence")
 
-# `hits`: weight of each case to be of the category, out of its weight `v`.
+# `v`: weight of each case. `hits`: expected part of this weight that is in the category.
 cut_values <- function(hits, v, above) {
   detected <- sum(hits[above])
   c(

@@ -213,6 +213,6 @@ panel_facts <- function(x, systems) {
   }
   c(
     list(expected = unname(x$truth$expected), sample = sample_accuracy(x)),
-    fit_algebraic(with_votes(x), k_model())[c("agreement", "kappa", "rater_accuracy")]
+    fit_algebraic(with_votes(x))[c("agreement", "kappa", "rater_accuracy")]
   )
 }

@@ -220,7 +220,7 @@ interpreted_results <- function(block, estimators, seed, seeds) {
     by_run <- Map(function(x, seed) apply_estimator(estimator, x, systems, seed), panels, seeds)
     lapply(stack_tables(by_run), `[`, by_system)
   })
-  # In the layout of the core: runs x systems, or by run.
+  # As in results of the core, with a row per run: runs x systems, or a single column.
   facts <- if (is_world(block$design)) {
     do.call(Map, c(list(rbind), lapply(panels, panel_facts, systems)))
   }

@@ -1,6 +1,7 @@
 // Latent class models.
 #include <RcppEigen.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -136,9 +137,8 @@ struct PooledClass {
   PooledClass(const LatentRows& rows, const LatentModel& settings, const LatentPrior& given,
               PooledFit fitted)
       : fit(std::move(fitted)),
-        prior(given_centre(given, fit, rows)),
-        latent(rows, settings, prior),
-        identified(identified_judges(rows, settings, prior)) {
+        latent(rows, settings, given_centre(given, fit, rows)),
+        identified(identified_judges(rows, settings, latent.layout.prior)) {
     top.x = parameters_of(fit, latent.layout);
     top.value = latent.evaluate(top.x, nullptr, &top.log_likelihood);
     top.iterations = fit.rounds;
@@ -146,7 +146,6 @@ struct PooledClass {
   }
 
   const PooledFit fit;
-  const LatentPrior prior;
   const LatentClass latent;
   const IdentifiedJudges identified;
   LatentFit top;
@@ -162,7 +161,7 @@ List pooled_list(const PooledClass& of, const PooledOptions& options) {
   out["centre"] = List::create(
       _["c"] = centre.c, _["tau"] = centre.tau, _["ups"] = centre.one_coin ? NA_REAL : centre.ups,
       _["a"] = centre.one_coin || centre.categories < 3 ? NA_REAL : centre.a,
-      _["rows"] = *of.prior.rows, _["categories"] = glue::from_one(fit.category),
+      _["rows"] = *of.latent.layout.prior.rows, _["categories"] = glue::from_one(fit.category),
       _["renamed"] = fit.renamed, _["log_density"] = fit.log_density);
   if (options.constant.empty()) return out;
   const Answering& answering = fit.answering;
@@ -227,11 +226,7 @@ List core_fit_pooled(List patterns, NumericVector weight, List known, List model
     of.one_coin = one_coin[i];
     fits[i] = std::make_unique<PooledClass>(rows, settings, prior, fit_pooled(rows, of));
   };
-  if (threads > 1 && fits.size() > 1) {
-    for_each_item(fits.size(), threads, Host(), fit);
-  } else {
-    for (std::size_t i = 0; i < fits.size(); ++i) fit(i);
-  }
+  for_each_item(fits.size(), std::min(threads, static_cast<int>(fits.size())), Host(), fit);
   List out;
   for (auto& of : fits) {
     out.push_back(pooled_list(*of, options));

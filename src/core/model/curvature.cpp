@@ -209,25 +209,24 @@ Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::Vector
 }
 
 std::vector<double> natural_variances(const LatentClass& model, const Eigen::VectorXd& x) {
-  if (model.layout.ordinal_at >= 0 || model.layout.levels_at >= 0 ||
-      model.layout.coefficients() > 1)
-    return {};
-  const int N = model.layout.categories, raters = model.layout.rows.raters;
-  const bool each = model.layout.per_group > 1;
-  const Law law(model.layout, x);
-  Counts counts(model.layout);
+  const Layout& layout = model.layout;
+  if (layout.ordinal_at >= 0 || layout.levels_at >= 0 || layout.coefficients() > 1) return {};
+  const int N = layout.categories, raters = layout.rows.raters;
+  const bool each = layout.per_group > 1;
+  const Law law(layout, x);
+  Counts counts(layout);
   model.expect(law, &counts);
-  const CompleteCurvature curvature(model.layout, x, law, counts);
+  const CompleteCurvature curvature(layout, x, law, counts);
   const double cases = std::accumulate(counts.classes.begin(), counts.classes.end(), 0.0);
   std::vector<double> out;
-  for (int u = 0; u < model.layout.rows.judges; ++u) {
-    if (u > 0 && u < raters && !model.layout.model.by_rater) continue;
+  for (int u = 0; u < layout.rows.judges; ++u) {
+    if (u > 0 && u < raters && !layout.model.by_rater) continue;
     double variance = 0, mean = 0, square = 0;
-    for (int k = 0; k < N && !model.layout.is_known(u); ++k) {
+    for (int k = 0; k < N && !layout.is_known(u); ++k) {
       const double rate = law.base_rates[k], p = law.accuracy[u * N + k];
       if (k == 0 || each) {
         variance += std::pow((each ? rate : 1) * p * (1 - p), 2) *
-                    curvature.variance(model.layout.accuracy_at(u, k));
+                    curvature.variance(layout.accuracy_at(u, k));
       }
       mean += rate * p;
       square += rate * p * p;
@@ -235,12 +234,12 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
     out.push_back(variance + std::max(square - mean * mean, 0.0) / cases);
   }
   for (const double rate : law.base_rates) out.push_back(rate * (1 - rate) / cases);
-  for (int i = 0; model.layout.dispersions_at >= 0 && i < model.layout.kinds; ++i) {
-    const int at = model.layout.dispersions_at + i;
+  for (int i = 0; layout.dispersions_at >= 0 && i < layout.kinds; ++i) {
+    const int at = layout.dispersions_at + i;
     out.push_back(std::exp(2 * x[at]) * curvature.variance(at));
   }
-  for (int i = 0; model.layout.shifts_at >= 0 && i < model.layout.kinds; ++i) {
-    out.push_back(curvature.variance(model.layout.shifts_at + i));
+  for (int i = 0; layout.shifts_at >= 0 && i < layout.kinds; ++i) {
+    out.push_back(curvature.variance(layout.shifts_at + i));
   }
   return out;
 }
@@ -293,25 +292,26 @@ double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x
 }  // namespace
 
 Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
-  const LatentRows& rows = model.layout.rows;
-  const bool by_rater = model.layout.mean_at >= 0;
+  const Layout& layout = model.layout;
+  const LatentRows& rows = layout.rows;
+  const bool by_rater = layout.mean_at >= 0;
   // Directions: the system first; the raters last, separately or all together.
   std::vector<int> direction(x.size(), -1);
   int n = 0;
-  if (rows.joined()) direction[model.layout.accuracy_at(rows.raters, 0)] = n++;
+  if (rows.joined()) direction[layout.accuracy_at(rows.raters, 0)] = n++;
   for (int k = 0; k < rows.categories - 1; ++k) direction[k] = n++;
-  if (model.layout.dispersions_at >= 0) direction[model.layout.dispersion_at(0)] = n++;
+  if (layout.dispersions_at >= 0) direction[layout.dispersion_at(0)] = n++;
   const int others = n;
   const bool crowd = by_rater && others + rows.raters + 1 > most_directions;
   const bool each = by_rater && !crowd;
-  if (by_rater) direction[model.layout.mean_at] = each ? n++ : n;
-  for (int u = 0; u < rows.raters; ++u) direction[model.layout.accuracy_at(u, 0)] = each ? n++ : n;
+  if (by_rater) direction[layout.mean_at] = each ? n++ : n;
+  for (int u = 0; u < rows.raters; ++u) direction[layout.accuracy_at(u, 0)] = each ? n++ : n;
   if (!each) ++n;
   const Eigen::MatrixXd bend = -log_posterior_hessian(model, x, direction, n, Kinks::smoothed);
   const Eigen::MatrixXd shape = ridge_shape(n, rows.joined(), rows.categories - 1);
 
   Evidence out;
-  out.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(model.layout);
+  out.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(layout);
   const Eigen::Index dense = crowd ? others : n;
   out.log_evidence += static_cast<double>(dense) * log_root_2_pi -
                       0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense),

@@ -225,7 +225,7 @@ class GibbsChain : public Chain {
       out.draws.insert(out.draws.end(), centre_.mu().begin(), centre_.mu().end());
     }
     for (std::size_t s = 0; s < prior_.system.size(); ++s) {
-      out.right.push_back(share_right(std::as_const(system_count_)[s]));
+      out.right.push_back(share_right(system_count_[s]));
     }
   }
 
