@@ -114,6 +114,9 @@ argument_hints <- c(
   iter = sampling_hint, chains = sampling_hint,
   ci = "The level of intervals is {.arg conf_level}, such as {.code conf_level = 0.95}.",
   replicates = resampling_hint, cluster = resampling_hint,
+  category = "Metrics, tests and reports of one category have an argument {.arg positive}.",
+  level = "Distances between categories are in {.arg scale_weights}; only {.fun krippendorff_alpha}
+    has {.arg level}.",
   clean_labels = "{.arg clean_labels} is an argument of {.fun ratings} and {.fun read_ratings}.",
   na = "{.arg na} is an argument of {.fun ratings} and {.fun read_ratings}."
 )

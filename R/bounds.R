@@ -154,9 +154,14 @@ refitted_ends <- function(fit, at, size) {
     setNames(fit$x$categories[fit$known$truth[known]], known)
   }
   none <- pairs_of_systems(0L)
+  # Chains of replicates are short. Their error adds to the variance of the ends by one part in
+  # the effective number of draws, which is at least a hundred if the draws of the fit sufficed.
+  sampling <- if (!is.null(fit$sampling)) {
+    list(draws = 400L, chains = 1L, warmup = 200L, thin = fit$sampling$thin, threads = 1L)
+  }
   function(weight) {
     again <- suppressWarnings(
-      fit_again(fit, weigh_patterns(panel, weight), known_truth = truth),
+      fit_again(fit, weigh_patterns(panel, weight), known_truth = truth, sampling = sampling),
       classes = "fallible_warning"
     )
     if (again$identified == "yes") lapply(fit_ranges(again, weight, size, none)$systems, `[`, at)

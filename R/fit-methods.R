@@ -301,10 +301,10 @@ update.rater_fit <- function(object, model = object$model, method = NULL, x = ob
 fit_again <- function(fit, x = fit$x, model = fit$model,
                       method = method_to_refit(fit, model, known_truth, known_raters),
                       known_truth = fit$given$truth, known_raters = fit$given$raters,
-                      prior = fit$given$prior, start = NULL) {
+                      prior = fit$given$prior, start = NULL, sampling = fit$given$sampling) {
   drawn <- identical(method, "bayes")
   fit_checked(with_votes(as_ratings(x)), model, method, known_truth, known_raters, start,
-    if (drawn) prior, if (drawn) fit$given$sampling)
+    if (drawn) prior, if (drawn) sampling)
 }
 
 # The method of a fit; if it cannot fit `model`, the default method of that model (NULL).

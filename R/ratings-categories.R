@@ -241,10 +241,14 @@ encode <- function(x, categories, column, role, rows = seq_along(x)) {
   }
   if (anyNA(code)) {
     whose <- c(system = "A system uses", truth = "The truth of a case is", rater = "A rater uses")
-    check_values(as_label(x), is.na(x) | !is.na(code), column, "category",
+    label <- as_label(x)
+    wrong <- label[is.na(code) & !is.na(x)][1L]
+    near <- near_names(wrong, categories)[1L]
+    check_values(label, is.na(x) | !is.na(code), column, "category",
       paste(whose[[role]], "a category that is not declared."),
-      i = "The categories are {.val {categories}}; declare more with {.arg categories}, or mend the
-          label.", rows = rows)
+      i = c("The categories are {.val {categories}}; declare more with {.arg categories}.",
+        if (!is.na(near)) "If {.val {wrong}} means {.val {near}}, add {.code {near} = \"{wrong}\"} to
+          {.arg categories}."), rows = rows)
   }
   code
 }

@@ -253,7 +253,7 @@ check_labels <- function(x, column) {
   abort_if(!is.null(row) && !is.na(row), "blank", "A category cannot be an empty string.",
     x = "Found one in column {.val {column}}, row {row}.",
     i = c(
-      "Use {.code NA} for a missing rating.",
+      "If it is a missing rating, use {.code NA}, or {.code na = \"\"} in {.fun ratings}.",
       "{.fun read_ratings} takes empty fields of a file for missing, and so does
        {.code read.csv(file, na.strings = c(\"\", \"NA\"))}."
     ), row = row, column = column)

@@ -203,7 +203,8 @@ distinct <- function(columns) unique(unlist(lapply(unname(columns), unique), use
 without_minus <- function(missing, labels) if ("+" %in% labels) setdiff(missing, "-") else missing
 
 # Replaces the labels in `na` by NA, regardless of blanks and capitals. Empty fields and NA are
-# missing in any table; other replaced labels are reported. `given`: did the user give `na`?
+# missing in any table. Other replaced labels are reported: by a warning if they are those of the
+# default, and by a message if the user gave them (`given`).
 take_missing <- function(columns, na, given) {
   na <- plain_label(na)
   simple <- !vapply(columns, is.list, NA)
@@ -214,9 +215,10 @@ take_missing <- function(columns, na, given) {
   columns[simple] <- lapply(columns[simple], function(x) replace(x, x %in% labels, NA))
   taken <- taken[!trimws(names(taken)) %in% c("", "NA")]
   lines <- verbatim(dQuote(names(taken), FALSE), ", ", vapply(taken, count_noun, "", "time"))
-  warn_if(taken, "missing",
-    c("Some labels were taken for missing ratings.", bullets(lines)),
-    i = if (!given) "If they are categories, say with {.arg na} what is missing, for example
+  text <- c("Some labels were taken for missing ratings.", bullets(lines))
+  if (given && length(taken) > 0L) inform_fallible(text)
+  warn_if(!given && length(taken) > 0L, "missing", text,
+    i = "If they are categories, say with {.arg na} what is missing, for example
          {.code na = \"\"}.", labels = names(taken), times = as.integer(taken))
   columns
 }
