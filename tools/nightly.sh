@@ -22,11 +22,18 @@ part() { # name, command
   esac
 }
 
+# The tests with no suggested package but the one that runs them.
+without_suggested() {
+  Rscript tools/library.R "$tmp/imports" testthat && env R_LIBS_SITE="$tmp/imports" R_LIBS_USER=NULL \
+    R_ENVIRON=/dev/null R_LIBS="$tmp/library" NOT_CRAN=true Rscript tools/test.R "$tmp/imports.counts"
+}
+
 sh tools/install.sh check "$tmp/library" || exit
 export R_LIBS="$tmp/library${R_LIBS:+:$R_LIBS}"
 # In the short form no file may take more than 15 CPU seconds: whoever tests waits for the slowest.
 part short env TEST_SECONDS=15 sh tools/test.sh
 part tests env FALLIBLE_EXTENDED_TESTS=nightly sh tools/test.sh
+part imports without_suggested
 part coverage sh tools/coverage.sh
 part tidy sh tools/tidy.sh
 part address sh tools/sanitize.sh address

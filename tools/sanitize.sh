@@ -34,6 +34,6 @@ for build in $builds; do
   unset IFS
   echo "$build"
   # shellcheck disable=SC2086 # two words
-  sh tools/test-core.sh $build -O1 -g1 "$flags" -fno-sanitize-recover=all || failed=1
+  sh tools/test-core.sh $build -O0 -g1 "$flags" -fno-sanitize-recover=all || failed=1
 done
 exit $failed
