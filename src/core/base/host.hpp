@@ -1,4 +1,6 @@
-// Interrupts and progress of long computations, and a loop over items that reports both.
+// Interrupts and progress of long computations, and a loop over items on several threads that
+// handles both. The core does not know R: it asks a Host, an object of the calling program, whether
+// to continue.
 #pragma once
 
 #include <atomic>
@@ -17,8 +19,8 @@
 namespace fallible {
 
 struct Host {
-  // Called on the main thread up to 20 times a second with the number of finished items. Returns
-  // false to stop.
+  // Called on the main thread up to 20 times a second with the number of finished items. The
+  // calling program may show progress in it. It returns false to stop the computation.
   std::function<bool(std::size_t)> tick = [](std::size_t) { return true; };
 };
 
@@ -27,8 +29,9 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// Registers a check whether the work of this thread is still wanted. Long work that is not a loop
-// over items calls ask(). If watches are nested, ask() calls the checks of all of them.
+// While a Watch exists, the function `wanted` decides whether this thread continues its work. Long
+// work that is not a loop over items calls Watch::ask(), which throws Interrupted if `wanted`
+// returns false. If several watches of a thread exist, ask() calls the functions of all of them.
 class Watch {
  public:
   explicit Watch(std::function<bool()> wanted) : wanted_(std::move(wanted)), outer_(current()) {
@@ -54,8 +57,8 @@ class Watch {
   Watch* outer_;
 };
 
-// Counts steps of work, each of about a microsecond. Calls Watch::ask() a few times per
-// millisecond.
+// Counts steps of work, each of about a microsecond. After every 256 steps it calls Watch::ask(),
+// so that an interrupt takes effect within a millisecond at little cost.
 inline void steps_done(unsigned steps) {
   thread_local unsigned since = 0;
   since += steps;
@@ -64,8 +67,8 @@ inline void steps_done(unsigned steps) {
   Watch::ask();
 }
 
-// Limits how often a slow check is made. over() is true if `length` has passed since it was last
-// true.
+// Limits how often a slow check is made. over() returns true if 50 ms have passed since it last
+// returned true (or since the start).
 class Patience {
  public:
   bool over() {
@@ -83,8 +86,8 @@ class Patience {
 
 // Calls work(item) for item = 0 ... items - 1 on `threads` threads. Each item must draw random
 // numbers from a stream with the item's number, and write only to memory of this item. Then results
-// do not depend on the number of threads. If items fail, the error of the failed item with the
-// lowest number is thrown.
+// do not depend on the number of threads. If several items throw, the exception of the one with the
+// lowest number among them is rethrown.
 template <class Work>
 void for_each_item(std::size_t items, int threads, const Host& host, const Work& work) {
   if (threads <= 1) {
@@ -129,7 +132,8 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   std::vector<std::thread> workers;
   try {
     for (int t = 0; t < threads; ++t) workers.emplace_back(run);
-  } catch (const std::system_error&) {  // the system provides no more threads
+    // The operating system provides no more threads; continue with those that were started
+  } catch (const std::system_error&) {
     if (workers.empty()) throw;
     std::lock_guard<std::mutex> lock(mutex);
     running -= threads - static_cast<int>(workers.size());
@@ -141,7 +145,8 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
       if (finished.wait_for(lock, Patience::length, [&] { return running == 0; })) break;
     }
     if (interruption) continue;
-    try {  // an exception of the host must wait until the workers have stopped
+    // Rethrown later: leaving this function now would destroy variables that workers still use
+    try {
       if (!host.tick(done)) throw Interrupted();
       Watch::ask();
     } catch (...) {

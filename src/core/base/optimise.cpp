@@ -10,15 +10,18 @@ namespace fallible {
 namespace {
 
 constexpr std::size_t memory = 10;
-constexpr double longest_step = 2;   // maximum per component; parameters are logits or logarithms
-constexpr double first_step = 0.3;   // used where the curvature is unknown
-constexpr double sufficient = 1e-4;  // share of the predicted gain (Armijo condition)
+// Largest change of a parameter in one step; parameters are logits or logarithms
+constexpr double longest_step = 2;
+// Largest change of a parameter in the first step, when the curvature is unknown
+constexpr double first_step = 0.3;
+// Least gain of a step, as a share of the gain predicted by the slope (Armijo condition)
+constexpr double sufficient = 1e-4;
 constexpr int backtracks = 30;
-constexpr int stalls = 3;  // the search ends after this number of consecutive small gains
+constexpr int stalls = 3;  // the search has converged after this number of consecutive small gains
 
 struct Pair {
   Eigen::VectorXd step;
-  Eigen::VectorXd change;  // difference of the negative gradients
+  Eigen::VectorXd change;  // decrease of the gradient in the step
   double weight;           // 1 / (step . change)
 };
 
@@ -60,7 +63,8 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
     ++out.iterations;
     Eigen::VectorXd way = direction(pairs, gradient, metric);
     double slope = gradient.dot(way);
-    if (!(slope > 0)) {  // not an ascent direction: discard the curvature
+    // Not an ascent direction, because the stored curvature is wrong: discard it
+    if (!(slope > 0)) {
       pairs.clear();
       way = direction(pairs, gradient, metric);
       slope = gradient.dot(way);
@@ -76,7 +80,8 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
       accepted = std::isfinite(value) && value >= out.value + sufficient * step * slope;
     }
     if (!accepted) {
-      if (pairs.empty()) {  // no step increases the value within rounding: this is the maximum
+      // Even along the gradient no step increases the value within rounding: a maximum
+      if (pairs.empty()) {
         out.converged = true;
         break;
       }
@@ -106,13 +111,16 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
 void polish(const Objective& objective,
             const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian, Optimum& top) {
   constexpr int most_steps = 15, vain_steps = 3;
-  constexpr double rounding = 1e-14;  // tolerance for the gradient, relative to the value
-  // `least_curvature` is relative to the largest curvature.
+  // A gradient below this share of 1 + |value| is rounding error
+  constexpr double rounding = 1e-14;
+  // `longest`: largest step along an eigenvector. `least_curvature`: eigenvalues below this share
+  // of the largest eigenvalue count as zero.
   constexpr double longest = 0.5, least_curvature = 1e-14;
   Eigen::VectorXd x = top.x, gradient;
   const double value = objective(x, &gradient), scale = 1 + std::fabs(value);
   double least = gradient.lpNorm<Eigen::Infinity>();
-  // In a curved valley the gradient rises before it falls.
+  // In a curved valley the gradient may increase before it decreases. Therefore the search allows
+  // `vain_steps` steps without a smaller gradient, and `top` keeps the best point.
   for (int i = 0, vain = 0; i < most_steps && vain < vain_steps && least > rounding * scale; ++i) {
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(-hessian(x));
     if (parts.info() != Eigen::Success) return;
@@ -129,7 +137,7 @@ void polish(const Objective& objective,
     if (vain > 0) continue;
     least = size;
     top.x = x;
-    top.value = std::max(top.value, now);  // the values differ by rounding only
+    top.value = std::max(top.value, now);  // the two values differ only by rounding error
   }
 }
 

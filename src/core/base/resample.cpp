@@ -10,7 +10,8 @@ Resampler::Resampler(const std::vector<double>& cases, const std::vector<int>& c
                      const Clusters& clusters)
     : cells_(static_cast<int>(cases.size())) {
   using Kind = std::vector<std::pair<int, double>>;
-  std::map<Kind, double> kinds;  // sorted, so that draws do not depend on the order of clusters
+  // A sorted map: its order does not depend on the order of clusters in the data
+  std::map<Kind, double> kinds;
   if (clusters.empty()) {
     for (int i = 0; i < cells_; ++i) {
       if (cases[i] > 0) kinds[{{i, 1.0}}] = cases[i];

@@ -9,9 +9,11 @@ namespace fallible {
 
 namespace {
 
-constexpr double first_omega = 0.3;          // one pseudo-category has this spread
-constexpr double least_mean = 1e-6;          // of the probabilities to answer and to abstain
-constexpr double least_probability = 1e-15;  // of a reply, during the iteration
+constexpr double first_omega = 0.3;  // prior guess of `omega`, with the weight of one category
+// Limit of the mean probabilities of answering and of abstaining
+constexpr double least_mean = 1e-6;
+// Limit of probabilities before logits are taken in append_to()
+constexpr double least_probability = 1e-15;
 
 }  // namespace
 
@@ -55,7 +57,10 @@ void Answering::update() {
   const int K = categories;
   const double of_prior = 2 / (1 + kappa);
   double slope = -of_prior, bend = square(of_prior) / 2;
-  // Equivalent numbers of independent draws from the centre: of answers, and of all replies.
+  // Expected number of distinct draws from the Beta means, as in the Chinese restaurant
+  // representation of the Beta-binomial: for answers, and for answers and abstentions together.
+  // They act like counts in a logistic regression for b and h. Both arrays are counted judges x
+  // truths.
   std::vector<double> answered(counted.size() * K), all(counted.size() * K);
   for (std::size_t i = 0; i < counted.size(); ++i) {
     for (int k = 0; k < K; ++k) {

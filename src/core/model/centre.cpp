@@ -8,16 +8,20 @@ namespace fallible {
 
 namespace {
 
-constexpr double skill_weight = 2, first_tau = 0.6;  // pseudo-raters with this spread
+// Prior guess of `tau`, weighted like this number of raters
+constexpr double skill_weight = 2, first_tau = 0.6;
 constexpr double recognition_weight = 1, first_ups = 0.3;
-constexpr double mean_weight = 5, first_mean = 0.6;  // pseudo-ratings; share that is right
+// Prior guess of logistic(ubar), weighted like this number of ratings
+constexpr double mean_weight = 5, first_mean = 0.6;
 constexpr double least_right = 1e-6, least_error = 1e-9;
 constexpr int mean_steps = 3;
 
 }  // namespace
 
-// Equivalent numbers of independent draws from the centre: `right` and `all` of each judge and
-// truth, and errors of all judges. `slope` and `bend`: derivatives of the log density by c.
+// Expected numbers of distinct draws from the centre, as in the Chinese restaurant representation
+// of the Dirichlet-multinomial. `right`, `all`: right answers and all answers, judges x truths.
+// `errors`: wrong answers of all judges, truths x ratings. `slope`, `bend`: first and second
+// derivative of the log density with respect to c.
 struct Centre::Tables {
   std::vector<double> right, all, errors;
   double slope = 0, bend = 0;

@@ -52,9 +52,10 @@ double lowest_base_rate(const LatentRows& rows) {
 DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law) {
   const int N = law.categories;
   Eigen::MatrixXd observed = Eigen::MatrixXd::Zero(N, N), expected = observed;
-  std::vector<int> set;  // raters of consecutive rows; `cases` is the weight of the rows
+  std::vector<int> set;  // raters of the current run of rows; `cases` is the weight of these rows
   double cases = 0;
-  // All pairs of answers, minus the pairs of a judge with itself.
+  // Adds the expected pairs of the current run of rows with the same raters. These are all pairs of
+  // answers, minus the pairs of a rater with the same rater.
   const auto flush = [&]() {
     if (set.size() < 2) return;
     Eigen::MatrixXd all = Eigen::MatrixXd::Zero(law.classes, N), of_themselves = expected * 0;
@@ -103,7 +104,8 @@ std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLa
   Eigen::MatrixXd cases = Eigen::MatrixXd::Zero(U, U), agreeing = cases;
   for (int i = 0; i < rows.size(); ++i) {
     for (const int a : rows.places(i)) {
-      for (int b = rows.start[i]; b < a; ++b) {  // judges ascend within a row
+      // Judges ascend within a row, so that each pair is visited once
+      for (int b = rows.start[i]; b < a; ++b) {
         cases(rows.judge[b], rows.judge[a]) += rows.weight[i];
         if (rows.category[a] == rows.category[b]) {
           agreeing(rows.judge[b], rows.judge[a]) += rows.weight[i];
@@ -156,7 +158,8 @@ RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
   }
 }
 
-// Probabilities of all combinations of answers. The answer of the first judge changes fastest.
+// Probability of each combination of answers by these judges, `number` in all. The code of a
+// combination has one digit per judge in base `categories`; the first judge has the lowest digit.
 std::vector<double> RowSampler::ways(const std::vector<int>& judges, std::size_t number) const {
   std::vector<double> out(number, 0.0);
   for (int c = 0; c < law_.classes; ++c) {
@@ -198,8 +201,9 @@ LatentRows RowSampler::draw(Stream& stream) const {
     for (std::size_t j = 0; j < length; ++j) key[2 * j] = panel.judges[j];
     if (!panel.ways.empty()) {
       multinomial(stream, panel.cases, panel.ways, count);
-      // The answer of the last judge changes fastest, so that consecutive rows share long
-      // beginnings (see Pass).
+      // Visits combinations in lexicographic order: the answer of the last judge changes fastest.
+      // Consecutive rows then share long prefixes, which are computed only once when the drawn data
+      // are fitted (class Pass).
       for (std::size_t i = 0; i < count.size(); ++i) {
         std::size_t rest = i, way = 0;
         for (std::size_t j = length; j-- > 0; rest /= N) {
@@ -278,10 +282,13 @@ KStatistics KTester::compare(const LatentRows& rows, const Eigen::VectorXd& star
 
 namespace {
 
-constexpr int least_extreme = 10;  // extreme draws needed for a p-value (Besag and Clifford, 1991)
-constexpr double slack = 1e-6;     // numerical error of a statistic
+// A p-value needs this number of draws that are at least as extreme as the data (Besag and
+// Clifford, 1991)
+constexpr int least_extreme = 10;
+constexpr double slack = 1e-6;  // differences below this are numerical errors of the statistics
 
-// Is each statistic of a draw at least as extreme as the observed one? True if it is not needed.
+// For each statistic: is the drawn value at least as extreme as the observed one? Also true for
+// statistics that the test does not need (NaN).
 std::array<bool, 4> as_extreme(const KStatistics& observed, const KStatistics& drawn) {
   const auto low = [](double rate) { return -std::min(rate, 0.0); };
   const auto at_least = [](double x, double of) { return !(x < of - slack); };
@@ -290,8 +297,9 @@ std::array<bool, 4> as_extreme(const KStatistics& observed, const KStatistics& d
           at_least(drawn.residual, observed.residual)};
 }
 
-// Finds the first draw at which every statistic has `enough` extreme draws, and removes the draws
-// after it. Returns false if there is no such draw.
+// Finds the first draw at which every statistic has `enough` draws that are as extreme as the data.
+// Then the p-value is precise enough, and later draws are removed. Returns false if there is no
+// such draw yet.
 bool end_draws(const KStatistics& observed, int enough, std::vector<KStatistics>& draws) {
   std::array<int, 4> extreme{};
   for (std::size_t r = 0; r < draws.size(); ++r) {
@@ -316,7 +324,8 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
   std::vector<std::size_t> open;
   Patience patience;
   for (std::size_t test = 0; test < testers.size(); ++test) open.push_back(test);
-  // Draws in small blocks, because draws after the end of a test are discarded.
+  // Draws come in blocks, which are computed in parallel. Blocks are small at first, because draws
+  // after the end of a test are discarded.
   for (std::size_t first = 0, more = 0; first < replicates && !open.empty(); first += more) {
     more = std::min(std::max<std::size_t>(options.threads, first / 16), replicates - first);
     for (const std::size_t test : open) out[test].resize(first + more);

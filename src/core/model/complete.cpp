@@ -53,12 +53,14 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
   diagonal_ = diagonal_.cwiseMax(least);
 }
 
-// Adds the expected squares of the slopes of a judge's parameters to the diagonal.
+// Adds the expected information on the parameters of one judge to the diagonal. It sums the squared
+// derivatives of the log probability of each answer, weighted by the answer's probability and the
+// expected number of ratings.
 void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
                                   const Counts& counts) {
   const int N = layout_->categories;
   for (int k = 0; k < N; ++k) {
-    double wrong = 0, before = 0;  // `before`: pseudo-counts of a pooled prior
+    double wrong = 0, before = 0;  // `before`: Dirichlet parameters of the row under a pooled prior
     for (int l = 0; layout_->prior.rows && l < N; ++l) {
       const double alpha = layout_->prior_row(judge, k)[l];
       before += alpha;
@@ -178,8 +180,9 @@ void CompleteCurvature::add_priors(const Eigen::VectorXd& x) {
   }
 }
 
-// Inverts blocks (a diagonal matrix plus a matrix of rank one) by the Sherman-Morrison formula.
-// Solves for the mean and the accuracies around it by elimination.
+// Returns curvature^-1 * gradient. Blocks that are a diagonal matrix plus a matrix of rank one are
+// inverted by the Sherman-Morrison formula. The mean accuracy is eliminated first, then the
+// accuracies of the raters are solved given the mean.
 Eigen::VectorXd CompleteCurvature::solve(const Eigen::VectorXd& gradient) const {
   const int N = layout_->categories;
   Eigen::VectorXd out = gradient.cwiseQuotient(diagonal_);

@@ -15,11 +15,14 @@ namespace fallible {
 
 namespace {
 
-constexpr int few_parameters = 500;    // eigenvalues of larger matrices take too long
-constexpr int most_parameters = 2000;  // larger matrices take too long
-constexpr double most_work = 2e9;      // limit for the pass over the data: about ten seconds
+// With more parameters, eigenvalues take too long: uses a Cholesky factor if possible
+constexpr int few_parameters = 500;
+// With more parameters, no covariance is computed: it takes too long
+constexpr int most_parameters = 2000;
+constexpr double most_work = 2e9;  // limit for parameters x ratings x classes: about ten seconds
 
-// Sum of sparse vectors.
+// A vector in which most entries are zero. Remembers the entries that are not zero, so that sums
+// and outer products skip all others.
 class Sum {
  public:
   explicit Sum(int size) : value_(size, 0.0), seen_(size, false) {}
@@ -33,7 +36,7 @@ class Sum {
     for (const int at : x.used_) add(at, weight * x.value_[at]);
   }
 
-  // Adds the outer product of the sum with itself to the lower triangle of a matrix.
+  // Adds `weight` times the outer product of this vector with itself to the lower triangle of `to`.
   void add_square(double weight, Eigen::MatrixXd& to) {
     if (2 * used_.size() > value_.size()) {
       const Eigen::Map<const Eigen::VectorXd> all(value_.data(), to.rows());
@@ -61,9 +64,11 @@ class Sum {
   std::vector<int> used_;
 };
 
-// Adds the variance of scores over classes to the lower triangle of `to`, for all cases. Adds
-// expected numbers to `counts`. The score of the logit of a base rate is 1 in its class and 0
-// elsewhere, up to a constant that cancels.
+// The score of a case in a class is the gradient of the log probability of class and ratings. Adds
+// the covariance matrix of the scores over the posterior of the class, summed over all cases, to
+// the lower triangle of `to`. Adds expected numbers of ratings to `counts`. For base rates, score 1
+// in its class and 0 elsewhere is sufficient: the constant that is left out does not change the
+// covariance.
 void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, const Law& law,
                             const std::vector<int>& direction, Counts& counts,
                             Eigen::MatrixXd& to) {
@@ -94,7 +99,8 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
   });
 }
 
-// Derivatives of the natural parameters: naturals x parameters.
+// Jacobian of the natural parameters (accuracies, base rates, ...) with respect to the parameters
+// of the fit (logits, logarithms, ...): naturals x parameters.
 Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
   const auto naturals = [&layout](const Eigen::VectorXd& at) {
     steps_done(static_cast<unsigned>(at.size()));
@@ -107,9 +113,10 @@ Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& 
 
 }  // namespace
 
-// Louis (1982): second derivatives of the log likelihood of a case have two parts. The first is the
-// expectation of the derivatives for ratings and class together, the second the variance of its
-// scores over the classes. A score has few entries: those of the case's raters.
+// Method of Louis (1982). The Hessian of the log likelihood of a case has two parts. The first is
+// the posterior mean, over the classes, of the Hessian for observed classes. The second is the
+// covariance of the scores over the classes. A score has few entries that are not zero, those of
+// the case's raters, so the second part is fast.
 Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::VectorXd& x,
                                       const std::vector<int>& direction, int directions,
                                       Kinks kinks) {
@@ -174,7 +181,8 @@ Curvature::Curvature(const Layout& layout, const Eigen::MatrixXd& hessian,
       continue;
     }
     for (Eigen::Index r = 0; r < root_.rows(); ++r) {
-      // A quantity that changes along a flat direction is not identified.
+      // The curvature in this direction is zero. A quantity that changes along it is not
+      // identified, so its variance is NaN.
       root_(r, i) = std::fabs(root_(r, i)) > 1e-6 ? not_a_number : 0;
     }
   }
@@ -246,26 +254,29 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
 
 namespace {
 
-constexpr int most_directions = 30;  // more would take longer than the fit
-// Added to the curvature, like a normal prior with standard deviation 4.5 in each direction.
-// Without data, logits keep a plausible size.
+// Most directions of the dense computation; more would take longer than the fit
+constexpr int most_directions = 30;
+// Added to the curvature in each direction. It acts like a normal prior with standard deviation 4.5
+// = 1 / sqrt(0.05), so that directions without information have a finite variance.
 constexpr double ridge = 0.05;
 
-// Shape of the ridge for `directions` directions. `rates` of them, from `first` on, are logits of
-// base rates minus the logit of the last category. Evidence must not depend on which category is
-// last. Therefore the ridge is on the logits of all categories around their mean.
+// A multiple of this matrix is added to the curvature ("ridge"): directions x directions. It is the
+// identity except for the logits of base rates, the `rates` directions from `first` on. These are
+// relative to the logit of the last category. The evidence must not depend on which category is
+// last. Therefore their ridge is on the logits of all categories relative to their mean.
 Eigen::MatrixXd ridge_shape(Eigen::Index directions, Eigen::Index first, Eigen::Index rates) {
   Eigen::MatrixXd out = Eigen::MatrixXd::Identity(directions, directions);
   out.block(first, first, rates, rates).array() -= 1.0 / static_cast<double>(rates + 1);
   return out;
 }
 
-// Cholesky factor of a matrix plus the lowest ridge that makes it positive definite.
+// Cholesky factor of `x` + height * `shape`, with the lowest height that makes the matrix positive
+// definite: `ridge`, or `ridge` times a power of 3.
 Eigen::LLT<Eigen::MatrixXd> factor(const Eigen::MatrixXd& x, const Eigen::MatrixXd& shape) {
   for (double height = ridge;; height *= 3) {
     Eigen::LLT<Eigen::MatrixXd> out(x + height * shape);
     if (out.info() == Eigen::Success && std::isfinite(out.matrixLLT().sum())) return out;
-    if (!(height < 1e12)) return Eigen::LLT<Eigen::MatrixXd>(shape);  // the matrix contains NaN
+    if (!(height < 1e12)) return Eigen::LLT<Eigen::MatrixXd>(shape);  // `x` contains NaN
   }
 }
 
@@ -273,8 +284,9 @@ double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& x) {
   return 2 * x.matrixLLT().diagonal().array().log().sum();
 }
 
-// Log integral over the raters' deviations from their mean, then over the mean. The information on
-// each deviation is that with known truth.
+// Laplace approximation of the integral of the density over the accuracies of many raters, which
+// would take too long jointly. First integrates the deviation of each rater from the mean, and then
+// the mean. The information on each deviation is approximated as if the true categories were known.
 double log_integral_of_raters(const LatentClass& model, const Eigen::VectorXd& x) {
   const LatentRows& rows = model.layout.rows;
   const std::vector<double> ratings = ratings_by_judge(rows);
@@ -295,7 +307,9 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout;
   const LatentRows& rows = layout.rows;
   const bool by_rater = layout.mean_at >= 0;
-  // Directions: the system first; the raters last, separately or all together.
+  // Assigns parameters to directions. The system's accuracy is first, because its standard error is
+  // needed. The raters' accuracies are last: each in a separate direction, or all in one if there
+  // are many raters.
   std::vector<int> direction(x.size(), -1);
   int n = 0;
   if (rows.joined()) direction[layout.accuracy_at(rows.raters, 0)] = n++;

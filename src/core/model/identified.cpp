@@ -15,18 +15,21 @@ namespace fallible {
 
 namespace {
 
-constexpr int crowd = 20;   // largest number of raters that are all in the small panel
-constexpr int busiest = 6;  // number of raters of a crowd in the small panel
+constexpr int crowd = 20;   // up to this number of raters, all are in the small panel
+constexpr int busiest = 6;  // with more raters, this number is in the small panel: those of one row
 constexpr int few_categories = 4;
-constexpr double part_tolerance = 1e-4;  // of a parameter in directions without a slope
-constexpr double rank_tolerance = 1e-7;  // relative; for singular values
+// A parameter is identified if its part in directions without effect is below this
+constexpr double part_tolerance = 1e-4;
+// Singular values below this share of the largest one count as zero
+constexpr double rank_tolerance = 1e-7;
 
-// True if the matrix of a judge is known or has a calibration sample.
+// True if the judge's confusion matrix is known, or is estimated from a calibration sample.
 bool is_given(const LatentRows& rows, int judge) {
   return rows.is_known(judge) || rows.has_before(judge);
 }
 
-// Judges with separate parameters whose answers are all equal.
+// For each judge: true if the judge has separate parameters and all answers are equal. Such answers
+// are not sufficient to identify these parameters.
 std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model) {
   std::vector<int> only(rows.judges, -1);
   std::vector<bool> varied(rows.judges, false);
@@ -45,10 +48,11 @@ std::vector<bool> silent_judges(const LatentRows& rows, const LatentModel& model
   return out;
 }
 
-// A small panel with random answers by raters who rated the same cases. The same parameters are
-// identified from it as from the data. The raters of a crowd are replaced by the raters of the row
-// with most of them, because these raters link the others. The number of categories is limited:
-// each further category adds more cells than parameters.
+// A small data set of random answers, in which the same raters rate the same cases as in the data.
+// Identification of the parameters depends on who rated what, not on the answers. So a small data
+// set is sufficient, and fast. With more than 20 raters only a few are used, those of the row with
+// most raters, because raters who share many cases link the others. At most four categories are
+// used: each further category adds more cells than parameters.
 class SmallPanel {
  public:
   SmallPanel(const LatentRows& rows, const LatentModel& model)
@@ -71,16 +75,17 @@ class SmallPanel {
           busiest_row_ = i;
         }
       }
-      if (busiest_row_ < 0) return;  // no case has weight
+      if (busiest_row_ < 0) return;  // no row with ratings has weight
       for (const int at : rows.places(busiest_row_)) {
         if (rows.judge[at] < rows.raters && judges_ < busiest) sit(rows.judge[at]);
       }
     }
     raters_ = judges_;
     if (rows.joined()) sit(rows.raters);
-    // Groups rows by known truth, so that rare truths are included: identification does not depend
-    // on their frequency. Also groups rows by population, unless there are many more populations
-    // than coefficients. Then any rows are sufficient.
+    // Groups rows by known truth. Draws are equally often from each group, so that rare truths are
+    // included: identification does not depend on their frequency. Also groups rows by population,
+    // unless there are far more populations than coefficients. In this case any rows are
+    // sufficient.
     const bool few = rows.populations.size() <= 2 * rows.populations.coefficients();
     std::map<std::pair<int, int>, std::vector<int>> by_known;
     for (int i = 0; i < rows.size(); ++i) {
@@ -104,7 +109,8 @@ class SmallPanel {
     out.raters = raters_;
     out.judges = judges_;
     fix_matrices(out, stream);
-    // Replaces covariates by random values: collinearity of the data is not checked here.
+    // Replaces covariates by random values. Otherwise covariates that are nearly collinear would
+    // make the model look unidentified, and this function is not meant to check them.
     out.populations = rows_.populations;
     double* value = out.populations.design.data();
     std::generate_n(value, out.populations.design.size(), [&] { return stream.uniform(); });
@@ -137,8 +143,8 @@ class SmallPanel {
     return rows_.known[row] < 0 ? -1 : rows_.known[row] % categories;
   }
 
-  // Replaces known matrices by random matrices, because identification does not depend on their
-  // values.
+  // Replaces known matrices by random matrices. Identification does not depend on their values, and
+  // the random ones have no special values such as zero.
   void fix_matrices(LatentRows& out, Stream& stream) const {
     const int N = out.categories;
     for (int u = 0; u < rows_.judges; ++u) {
@@ -162,8 +168,9 @@ class SmallPanel {
   int raters_ = 0, judges_ = 0, busiest_row_ = -1;
 };
 
-// Scores at random parameters, with columns of length one. Identification depends on the model and
-// on the sets of raters who rated the same cases, not on their answers.
+// Matrix of scores (gradients of the log likelihood of each row, or derivatives of pair
+// probabilities) at random parameter values. The model is identified if the matrix has full rank.
+// Columns are scaled to length 1.
 Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream& stream) {
   Eigen::VectorXd x(model.layout.size);
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = 0.2 + 0.6 * stream.uniform();
@@ -172,7 +179,8 @@ Eigen::MatrixXd random_scores(const LatentClass& model, Fitting fitting, Stream&
                             : model.scores(x);
   for (Eigen::Index j = 0; j < out.cols(); ++j) {
     const double length = out.col(j).norm();
-    if (length > 0) out.col(j) /= length;  // makes columns of different judges comparable
+    // Makes judges with different numbers of ratings comparable
+    if (length > 0) out.col(j) /= length;
   }
   return out;
 }
@@ -184,7 +192,8 @@ bool has_full_rank(const Eigen::MatrixXd& scores, const Layout& layout) {
   return qr.rank() >= layout.free_parameters();
 }
 
-// Length of the projection of each parameter onto the directions that change no score.
+// For each parameter: length of its projection onto the null space of the scores, the directions
+// that change no score. It is 0 if the parameter is identified, and at most 1.
 Eigen::VectorXd null_parts(const Eigen::MatrixXd& scores) {
   const Eigen::BDCSVD<Eigen::MatrixXd> parts(scores, Eigen::ComputeThinU | Eigen::ComputeFullV);
   const Eigen::VectorXd& values = parts.singularValues();
@@ -193,7 +202,8 @@ Eigen::VectorXd null_parts(const Eigen::MatrixXd& scores) {
   return parts.matrixV().rightCols(scores.cols() - rank).rowwise().norm();
 }
 
-// Random probabilities. Each column is a distribution of `size` replies.
+// Random probability tables. Each column contains the probabilities of `size` replies, which sum to
+// 1.
 Eigen::MatrixXd random_columns(int size, int columns, Stream& stream) {
   const auto any = [&] { return 0.2 + stream.uniform(); };
   const Eigen::MatrixXd out = Eigen::MatrixXd::NullaryExpr(size, columns, any);
@@ -204,7 +214,8 @@ Eigen::MatrixXd random_columns(int size, int columns, Stream& stream) {
 
 bool identified_by_replies(const LatentRows& rows, int K) {
   const int N = rows.categories;
-  // Number of different replies of each judge. Abstaining is a reply.
+  // Which replies each judge uses: categories, and abstention as the last code. `replies` is their
+  // number.
   std::vector<std::vector<bool>> used(rows.judges, std::vector<bool>(N + 1));
   const auto each_reply = [&](int row, const auto& visit) {
     for (const int at : rows.places(row)) visit(rows.judge[at], rows.answer(at));
@@ -216,8 +227,8 @@ bool identified_by_replies(const LatentRows& rows, int K) {
   std::vector<Eigen::Index> replies;
   replies.reserve(used.size());
   for (const auto& of : used) replies.push_back(std::count(of.begin(), of.end(), true));
-  // Sets of judges with several replies who replied to the same cases. In a crowd: only judges of
-  // the row with most of them.
+  // Distinct sets of judges who replied to the same cases, of judges with at least two different
+  // replies. If there are more than 20 judges, only those of the largest set are used.
   std::set<std::vector<int>> together;
   std::vector<int> most, all;
   for (int i = 0; i < rows.size(); ++i) {
@@ -241,8 +252,8 @@ bool identified_by_replies(const LatentRows& rows, int K) {
   if (all.size() < 3) return false;
   Stream stream(0, 0);
   const Eigen::VectorXd rates = random_columns(K, 1, stream);
-  std::map<int, Eigen::MatrixXd> law;  // replies x classes
-  std::map<int, Eigen::Index> first;   // column of the first parameter of each judge
+  std::map<int, Eigen::MatrixXd> law;  // judge -> probabilities: replies x classes
+  std::map<int, Eigen::Index> first;   // judge -> index of the first parameter in the score vector
   Eigen::Index size = K - 1;
   for (const int u : all) {
     law[u] = random_columns(static_cast<int>(replies[u]), K, stream);
@@ -288,7 +299,8 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
   const SmallPanel panel(rows, model);
   if (panel.empty()) return out;
   Stream stream(0, 0);
-  // Draws more cases than there are parameters.
+  // Draws more rows than there are parameters, so that the rank is not limited by the number of
+  // rows. `one`: a single row, which is sufficient to count the parameters.
   const LatentRows one = panel.draw(1, stream);
   const LatentRows drawn = panel.draw(2 * Layout(one, model, prior).size + 20, stream);
   const LatentClass latent(drawn, model, prior);
@@ -307,7 +319,8 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
     }
     judged += out.judge[u];
   }
-  // A judge without common cases with others is not identified, but others are not affected.
+  // The model counts as identified although some judges are not. These judges have no common cases
+  // with others, so the other estimates do not depend on them.
   out.model = judged > 2 && (!rows.joined() || out.judge[rows.raters]);
   return out;
 }

@@ -111,11 +111,13 @@ namespace {
 constexpr double saturated = 13.8;  // logit of a probability that is 1e-6 away from 0 or 1
 constexpr int most_em_steps = 1000;
 constexpr double em_gain = 1e-6;
-constexpr double off_boundary = 0.01;  // pseudo-ratings that the first step adds
+// Pseudo-ratings that the first EM step adds, to move away from the boundary
+constexpr double off_boundary = 0.01;
 
-// Without a prior, accuracies may reach 0 or 1. There the likelihood has a slope, but its
-// derivative by the logit is zero. EM steps are exact for uniform and free errors by rater and move
-// away if this point is no maximum.
+// True if the optimiser may have stopped at an accuracy of 0 or 1 that is no maximum. This is
+// possible only without a prior: the derivative with respect to the logit is zero there even if the
+// likelihood increases. Only for models in which EM steps are exact, because these then continue
+// the search (leave_boundary()).
 bool may_be_stuck(const LatentClass& model, const Eigen::VectorXd& x) {
   const Layout& layout = model.layout;
   const Eigen::Index size = static_cast<Eigen::Index>(layout.groups) * layout.per_group;
@@ -139,7 +141,8 @@ Eigen::VectorXd leave_boundary(const LatentClass& model, Eigen::VectorXd x) {
   return x;
 }
 
-constexpr int most_polished = 150;  // number of parameters; more would take longer than the fit
+// Most parameters of a fit that is polished; more would take longer than the fit
+constexpr int most_polished = 150;
 
 }  // namespace
 
@@ -148,7 +151,8 @@ LatentFit fit_latent(const LatentClass& model, const Eigen::VectorXd& start,
   const Layout& layout = model.layout;
   const bool by_pairs = fitting == Fitting::pairs;
   const PairFrequencies pairs = by_pairs ? pair_frequencies(layout) : PairFrequencies();
-  CompleteCurvature seen;  // curvature at the last evaluation
+  // Curvature at the last evaluation of the objective, as the metric of the next step
+  CompleteCurvature seen;
   const Metric metric = [&seen](const Eigen::VectorXd& gradient) { return seen.solve(gradient); };
   const auto objective = [&](const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
     return by_pairs ? Closeness(layout, pairs).evaluate(x, gradient)
@@ -193,7 +197,9 @@ Eigen::VectorXd LatentClass::start() const {
   const int classes = layout.classes();
   std::vector<double> posterior(classes);
   Counts counts(layout);
-  // A pooled prior determines the matrices of raters and the names of classes.
+  // Expected numbers of ratings, if the vote shares of each row were the posterior. They are not
+  // needed with a pooled prior: it already determines the raters' matrices and the names of the
+  // classes.
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0 || layout.prior.rows) continue;
     steps_done(static_cast<unsigned>(classes));
@@ -202,8 +208,9 @@ Eigen::VectorXd LatentClass::start() const {
     rows.add_expected(i, posterior.data(), classes, counts.classes.data(), counts.ratings.data());
   }
   Eigen::VectorXd x = reestimate(layout, counts);
-  // If all accuracies and error rates are free, this is an EM step. The published algorithm is EM
-  // from the votes.
+  // If all accuracies and error rates are free, reestimate() is an EM step. The published algorithm
+  // of Dawid and Skene (1979) is EM from the votes, so the fit starts where thirty steps of this
+  // algorithm lead.
   const bool em = layout.errors_at >= 0 && layout.strata == 1;
   for (int step = 0; em && step < em_steps; ++step) {
     counts = Counts(layout);
@@ -240,7 +247,8 @@ Eigen::VectorXd LatentClass::warm_start(const Eigen::VectorXd& x, int raters) co
   Eigen::VectorXd out = Eigen::VectorXd::Zero(layout.size);
   out.head(layout.rates) = x.head(layout.rates);
   if (layout.mean_at >= 0) out[layout.mean_at] = x[before.mean_at];
-  // The raters of the old fit come first in both vectors.
+  // Copies parameters of the raters of the old fit. These raters come first in both vectors. New
+  // raters get the mean of the old ones.
   const auto copy = [&](int from, int to, int each) {
     if (to < 0) return;
     const auto old = Eigen::MatrixXd::Map(x.data() + from, each, before.groups);

@@ -12,15 +12,16 @@ namespace fallible {
 
 namespace {
 
-// Scales the small sums of squares of frequencies to the size that the optimiser's tolerances
-// assume.
+// Sums of squared differences of frequencies are small. They are multiplied by this constant, so
+// that the optimiser's tolerances have their usual meaning.
 constexpr double scale = 1e4;
-constexpr double most_slopes = 3e7;  // numbers in memory at a time
+constexpr double most_slopes = 3e7;  // limit for cells x parameters, a matrix in memory
 
 using Kinds = std::map<std::pair<int, int>, int>;
 
-// Numbers the kinds of pairs. Calls visit(row, kind, rating of the first judge, of the second
-// judge).
+// Calls visit(row, kind, rating of the first judge, rating of the second judge) for each pair of
+// ratings of a row. Two pairs are of one kind if both judges have equal parameters. Returns the
+// number of each kind, by judges.
 template <class Visit>
 Kinds for_each_pair(const Layout& layout, const Visit& visit) {
   const LatentRows& rows = layout.rows;
@@ -80,8 +81,9 @@ PairFrequencies pair_frequencies(const Layout& layout) {
   return out;
 }
 
-// Calls visit(kind, cell, place of the first rating, place of the second, joint probability with
-// each class). Places are those of the first class.
+// Visits each pair of ratings (a cell) of each kind of judges. `joint`: probability of the pair
+// together with each class. `one`, `other`: positions of both ratings' probabilities for the first
+// class in the tables of `law`.
 template <class Visit>
 void Closeness::for_each_cell(const Law& law, const Visit& visit) const {
   std::vector<double> joint(law.classes);
@@ -110,7 +112,8 @@ double Closeness::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) 
     for (int c = 0; c < law.classes; ++c) off -= joint[c];
     loss += pairs_.share[kind] * off * off;
     if (!gradient) return;
-    // The slope of the logarithm of each factor replaces an expected count.
+    // The derivative of the squared difference is a sum of derivatives of log probabilities, with
+    // these weights. So they replace the expected counts in add_gradient().
     for (int c = 0; c < law.classes; ++c) {
       const double slope = scale * pairs_.share[kind] * off * joint[c];
       counts.ratings[one + c] += slope;
@@ -149,8 +152,9 @@ Eigen::MatrixXd Closeness::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* exp
   return out;
 }
 
-// At the least sum of squares, the slopes of the cases' pairs sum to zero. Their sampling
-// variation, multiplied by the inverse curvature, is the sampling variation of the parameters.
+// Sandwich estimator. At the minimum, the gradients of all cases sum to zero. Their covariance
+// between cases, multiplied by the inverse curvature on both sides, is the covariance of the
+// parameters.
 Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x) {
   const PairFrequencies pairs = pair_frequencies(layout);
   if (static_cast<double>(pairs.cells()) * static_cast<double>(x.size()) >= most_slopes) return {};

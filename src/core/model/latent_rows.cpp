@@ -42,7 +42,9 @@ void LatentRows::add_expected(int row, const double* posterior, int classes, dou
   }
 }
 
-// Adds one row per group. The key of a group begins with its population and known category.
+// Adds one row per group of patterns. The key of a group contains its population and known
+// category, then pairs (judge, category). In pairs at the end of the key, category -1 is an
+// abstention.
 void LatentRows::add_groups_of(const RowGroups& groups, const std::vector<double>& pattern_weight) {
   for (int i = 0; i < groups.size(); ++i) {
     if (populations.size() > 1) population.push_back(groups.begin(i)[0]);
@@ -65,8 +67,9 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   out.matrix = known.matrix;
   out.before = known.before;
   out.populations = known.populations;
-  // Key: population and known category, then judge and category of each rating, and judges who
-  // abstained.
+  // The key of a row contains its population and known category (-1 if unknown), then judge and
+  // category of each rating, and finally (judge, -1) for each abstention. Patterns without ratings
+  // and known truth get no row.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     key.push_back(known.populations.of(p));
     key.push_back(known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);

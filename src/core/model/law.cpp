@@ -12,10 +12,11 @@ namespace fallible {
 
 namespace {
 
-// Least probability of an answer, so that its logarithm is finite.
+// Lower limit of the probability of an answer, so that its logarithm is finite.
 constexpr double least_probability = 1e-305;
 
-// Replaces logarithms in each row by shares. Entries on the diagonal are not errors and become 0.
+// Replaces the logarithms in each row of an N x N matrix by shares that sum to 1. The diagonal
+// becomes 0, because right answers are not errors.
 void to_shares_of_rows(double* x, int N) {
   for (int k = 0; k < N; ++k, x += N) {
     x[k] = -std::numeric_limits<double>::infinity();
@@ -36,7 +37,9 @@ std::vector<double> shares_by_distance(int categories, double dispersion) {
 }
 
 Strata::Strata(double accuracy, double d) {
-  // The sum of the three probabilities increases with p and is linear between these points.
+  // Finds p so that the mean of the three probabilities clamp(p + s d, 0, 1), s = -1, 0, 1, is
+  // equal to `accuracy`. Their sum is piecewise linear in p, with changes of slope at these six
+  // points.
   double knot[6] = {-d, 0, d, 1 - d, 1, 1 + d};
   std::sort(knot, knot + 6);
   const auto sum = [d](double x) {
@@ -54,7 +57,8 @@ Strata::Strata(double accuracy, double d) {
   for (int s = -1; s <= 1; ++s) {
     const double x = centre + s * d;
     p[s + 1] = std::clamp(x, 0.0, 1.0);
-    by_accuracy[s + 1] = x > 0 && x < 1;  // 1 if the probability can change
+    // 1 if the probability is not clipped, so that it changes with p
+    by_accuracy[s + 1] = x > 0 && x < 1;
     free += x > 0 && x < 1;
     side += x > 0 && x < 1 ? s : 0;
   }
@@ -131,7 +135,8 @@ void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shif
   }
 }
 
-// A known matrix does not depend on difficulty.
+// Sets the probabilities of a judge from a confusion matrix (truths x ratings). They are equal in
+// all strata: known matrices and ordinal errors do not depend on difficulty.
 void Law::fill_matrix(const Layout& layout, int judge, const std::vector<double>& matrix,
                       double least) {
   const int N = categories;

@@ -10,7 +10,8 @@
 
 namespace fallible {
 
-constexpr double first_shift = 0.1;  // starting value of shifts; at zero they have no slope
+// Starting value of shifts; at zero the derivative is zero and the optimiser would not move
+constexpr double first_shift = 0.1;
 
 Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const LatentPrior& of_prior,
                const Held& of_held)
@@ -58,7 +59,8 @@ int Layout::system_at() const {
 
 int Layout::free_parameters() const {
   int out = size - (mean_at >= 0);
-  // In each row, the diagonal and one error rate are not free.
+  // Error rates of a row have one parameter too many, because they are normalised. The parameter on
+  // the diagonal is not used. So two parameters per row are not free.
   if (errors_at >= 0) out -= groups * categories * 2;
   return out;
 }
@@ -86,9 +88,11 @@ Eigen::VectorXd Layout::start_from(const Layout& simpler, const Eigen::VectorXd&
 
 namespace {
 
-constexpr double free_scale = 1e6;  // prior scale of parameters without information
+// Prior standard deviation that has no influence, but keeps unidentified parameters near 0
+constexpr double free_scale = 1e6;
 
-// A log density, and its gradient unless null.
+// Sum of log densities of parameters at `x`. Also adds their derivatives to `gradient` unless it is
+// null.
 struct LogDensity {
   const Eigen::VectorXd& x;
   Eigen::VectorXd* gradient;
@@ -97,7 +101,8 @@ struct LogDensity {
   void slope(int at, double by) {
     if (gradient) (*gradient)[at] += by;
   }
-  // Normal density with mean zero, or with another parameter as its mean.
+  // Adds a normal density with standard deviation `sd`. The mean is 0, or the parameter at position
+  // `centre` if this is not negative.
   void normal(int at, double sd, int centre = -1) {
     const double off = x[at] - (centre < 0 ? 0 : x[centre]);
     value -= 0.5 * off * off / (sd * sd);
@@ -111,7 +116,8 @@ struct LogDensity {
   }
 };
 
-// Dirichlet densities of rows, as densities of logits. Pseudo-counts are equal to the exponents.
+// Adds Dirichlet log densities of the rows of all judges, as densities of logits. The change of
+// variables adds 1 to each exponent, so exponents are equal to the Dirichlet parameters.
 void add_rows(const Layout& layout, LogDensity& out) {
   const int N = layout.categories;
   std::vector<double> error(N);
@@ -141,8 +147,9 @@ void add_rows(const Layout& layout, LogDensity& out) {
 
 }  // namespace
 
-// Densities are those of logits and logarithms, so that the mode is not on a boundary. Without
-// priors a weak term, which any data outweigh, keeps parameters that are not identified near zero.
+// Prior densities are densities of logits and logarithms. Then the mode is not on the boundary of
+// the parameter space. Without a prior, all parameters get a normal density with standard deviation
+// 1e6. Any data outweigh it, and parameters that are not identified stay near zero.
 double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd* gradient) {
   const LatentPrior& prior = layout.prior;
   const int N = layout.categories;
@@ -151,7 +158,8 @@ double log_prior(const Layout& layout, const Eigen::VectorXd& x, Eigen::VectorXd
     for (int i = 0; i < layout.size; ++i) out.normal(i, free_scale);
     return out.value;
   }
-  // Each population has its share of the prior's cases.
+  // Pseudo-cases of the prior on base rates: N * prior.base_rates in all, distributed over
+  // populations by their shares of the cases.
   const auto rates = Reading(layout, x).population_rates();
   for (int g = 0; g < layout.populations(); ++g) {
     const double before = prior.base_rates * layout.share[g];

@@ -13,7 +13,9 @@ constexpr double chance_of_equal_ratings = 0.01;
 std::vector<bool> constant_raters(const PatternView& patterns, const std::vector<double>& cases) {
   std::vector<double> share(patterns.categories, 0.0), ratings(patterns.raters, 0.0);
   std::vector<int> only(patterns.raters,
-                        0);  // the only category; 0 without ratings, -1 for several
+                        // The only category of each rater, from 1. 0 before the first rating, -1 if
+                        // a rater gave several categories.
+                        0);
   double total = 0;
   for (int p = 0; p < patterns.patterns; ++p) {
     if (cases[p] <= 0) continue;

@@ -56,7 +56,8 @@ Patterns PatternBuilder::patterns() const {
 
 namespace {
 
-// Loop over cases for every layout: `rate_case(builder, i)` adds the ratings of case i.
+// Loop over cases that all input formats share. rate_case(builder, i) passes the ratings of case i
+// to the builder; the formats differ only in this function.
 template <class RateCase>
 Patterns collect(const Columns& systems, std::size_t cases, RateCase rate_case) {
   PatternBuilder builder(static_cast<int>(systems.size()));
@@ -85,7 +86,8 @@ Patterns patterns_from_wide(const Columns& raters, const Columns& systems, std::
 
 Patterns patterns_from_long(const int* which_case, const int* rater, const int* category,
                             std::size_t ratings, const Columns& systems, std::size_t cases) {
-  // Counting sort: the ratings of case i are order[first[i]] ... order[first[i + 1] - 1].
+  // Sorts the ratings by case (counting sort). The ratings of case i are then order[first[i]] ...
+  // order[first[i + 1] - 1].
   std::vector<std::size_t> first(cases + 1, 0);
   for (std::size_t r = 0; r < ratings; ++r) ++first[which_case[r]];
   for (std::size_t i = 0; i < cases; ++i) first[i + 1] += first[i];
@@ -112,7 +114,9 @@ Patterns patterns_from_counts(const Columns& categories, const Columns& systems,
 Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cases,
                          const int* new_rater) {
   PatternBuilder builder(x.systems);
-  std::vector<int> moved(x.patterns, 0);  // new number of each old pattern, 0 while there is none
+  // New pattern number of each old pattern, from 1; 0 if no case with this pattern was processed
+  // yet.
+  std::vector<int> moved(x.patterns, 0);
   std::vector<int> new_index(cases);
   for (std::size_t i = 0; i < cases; ++i) {
     const int p = index[i] - 1;
@@ -159,7 +163,7 @@ bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int p
 
 void split(const int* index, const int* code, int codes, std::size_t size, int* out) {
   int last = 0;
-  // A table is faster than a hash map if the table is small.
+  // If the number of possible pairs is small, a table indexed by pair is faster than a hash map.
   const std::size_t most = size == 0 ? 0 : *std::max_element(index, index + size);
   const bool small = most * codes <= 4 * size;
   std::vector<int> table(small ? most * codes : 0, 0);
