@@ -1,5 +1,5 @@
-// Accuracy averaged over models that relax the K-properties. Weights are posterior probabilities of
-// the models.
+// The method "average": accuracy averaged over several models that relax different K-properties.
+// The weight of each model is its posterior probability. A model in the average is called a member.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,15 +14,15 @@ namespace fallible {
 
 namespace {
 
-constexpr double negligible = 1e-8;  // smallest weight that counts
-constexpr double slack = 30;         // margin of log evidence for fits that are not polished
-constexpr double matters = 1e-3;     // members with a smaller weight are not refitted
+constexpr double negligible = 1e-8;  // a member with a smaller weight gets weight 0
+constexpr double slack = 30;  // margin in log evidence, for fits that ended early and are not exact
+constexpr double matters = 1e-3;  // members with a smaller weight are not refitted to resamples
 
-// Posterior weights of models from the sums of log evidence and log prior. NaN and negligible
-// weights become 0.
+// Converts sums of log evidence and log prior of members to weights with sum 1. NaN (a member that
+// is ruled out) and negligible weights become 0.
 std::vector<double> weigh(const std::vector<double>& log_evidence) {
   double most = -std::numeric_limits<double>::infinity(), total = 0;
-  for (const double x : log_evidence) most = std::fmax(most, x);  // fmax ignores NaN
+  for (const double x : log_evidence) most = std::fmax(most, x);  // fmax() ignores NaN
   std::vector<double> out;
   for (const double x : log_evidence) {
     const double w = std::exp(x - most);
@@ -37,20 +37,22 @@ void add_scaled(const std::vector<double>& x, double scale, std::vector<double>&
   for (std::size_t i = 0; i < x.size(); ++i) to[i] += scale * x[i];
 }
 
-// Shift of an estimate caused by the system's Beta(2, 2) prior (one right and one wrong answer).
-// `independent` is the estimate after the shift.
+// By how much the system's Beta(2, 2) prior, which adds one right and one wrong answer, has moved
+// an estimate. `independent`: estimate that includes the prior. `cases`: number of answers.
 double prior_pull(double independent, double cases) { return (1 - 2 * independent) / cases; }
 
-// Average for one system, or for the raters only: its members, their fits and their weights.
+// The average for one system: its members, their fits and weights. Also used without a system, for
+// the raters only.
 class SystemAverage {
  public:
-  SystemAverage(const Ratings& ratings, int system, bool ordered)  // -1 for the raters only
+  // `system` is -1 for the raters only.
+  SystemAverage(const Ratings& ratings, int system, bool ordered)
       : alone_(system < 0), data_(ratings, system) {
     if (has_cases(data_)) family_ = make_family(data_.rows(), ordered);
   }
 
-  // Members that depend on no other member. Each root is fitted with all members that depend on it,
-  // separately from other roots. Empty if there are no cases.
+  // Members that need no other member. Each is the root of a tree of members that start from it or
+  // extend it. Different trees are fitted in parallel. Empty if there are no cases.
   std::vector<const Member*> roots() const {
     std::vector<const Member*> out;
     for (const auto& one : family_) {
@@ -59,7 +61,8 @@ class SystemAverage {
     return out;
   }
 
-  // Must be called for the leaders of all trees first, then for the other members.
+  // Fits the members of one tree. `leaders`: true to fit the leaders, whose evidence shows which
+  // weights are negligible; false to fit the other members afterwards.
   void fit_tree(const Member* root, bool leaders) {
     const double least = leaders ? any_matters : what_matters();
     for (const auto& one : family_) {
@@ -69,15 +72,16 @@ class SystemAverage {
     }
   }
 
-  // Weighs the members after all are fitted. Fills all fields except those from the raters only.
-  // Empty without a case.
+  // Computes the weights after all members are fitted, and the quantities of the average. Only
+  // quantities that are computed from the raters without the system are left to the caller. Empty
+  // without cases.
   std::optional<AverageParts> average() {
     if (family_.empty()) return {};
     AverageParts out = mix(family_, data_, posterior_);
     const double mean = data_.mean_posterior(posterior_);
     double variance = 0;
     for (const auto& one : family_) {
-      // A member has not been fitted if its base is ruled out.
+      // A member whose base is ruled out was never fitted.
       if (one->base() && one->base()->ruled_out()) continue;
       const MemberResult& of = out.members.emplace_back(one->result());
       variance += of.weight * (square(of.std_error) + square(of.estimate - mean));
@@ -87,13 +91,14 @@ class SystemAverage {
     return out;
   }
 
-  // Rows x categories, after average().
+  // Posterior of the truth, averaged over members: rows x categories. Empty before average().
   const std::vector<double>& posterior() const { return posterior_; }
   const LatentRows& rows() const { return data_.rows(); }
 
-  // Estimate with independent errors for other cases, and the quantities that its correction needs.
-  // Members that matter are fitted again and weighed. The others are left out, because their
-  // evidence belongs to the cases of the first fit.
+  // Estimate with independent errors, and the quantities that its correction needs, for other
+  // weights of the cases. Refits only members with a weight of at least 0.001 and their bases, and
+  // computes new weights. The others are left out, because their evidence refers to the cases of
+  // the first fit.
   std::optional<AverageParts> with_weights(const std::vector<double>& of_patterns) const {
     const Joined now = data_.with_weights(of_patterns);
     if (!has_cases(now)) return {};
@@ -102,7 +107,8 @@ class SystemAverage {
       if (one->result().weight >= matters) wanted.insert({one.get(), one->base()});
     }
     Family again;
-    std::map<const OneCoin*, const OneCoin*> bases{{nullptr, nullptr}};  // old base -> new base
+    // Base in the first fit -> base in this fit.
+    std::map<const OneCoin*, const OneCoin*> bases{{nullptr, nullptr}};
     for (const auto& one : family_) {
       if (wanted.count(one.get()) == 0) continue;
       again.push_back(one->refit(now, bases.at(one->base())));
@@ -113,20 +119,20 @@ class SystemAverage {
   }
 
  private:
-  // True if there are answers to evaluate, or if there is no system.
+  // True if there are answers to evaluate. Without a system, always true.
   bool has_cases(const Joined& data) const { return alone_ || data.cases() > 0; }
 
-  // Sum of log evidence and log prior below which the weight of a member is negligible. The leaders
-  // must be fitted.
+  // Lower limit for the sum of a member's log evidence and log prior. Below it, the weight is
+  // negligible, and the fit may end early. The leaders must be fitted before.
   double what_matters() const {
     double most = any_matters;
     for (const auto& one : family_) {
-      if (one->leads()) most = std::fmax(most, one->log_weight());  // fmax ignores NaN
+      if (one->leads()) most = std::fmax(most, one->log_weight());  // fmax() ignores NaN
     }
     return most + std::log(negligible) - slack;
   }
 
-  // Weighs fitted members and mixes their posteriors.
+  // Computes the weights of fitted members, and averages their posteriors into `posterior`.
   static AverageParts mix(const Family& members, const Joined& data,
                           std::vector<double>& posterior) {
     std::vector<double> log_weight;
@@ -140,7 +146,7 @@ class SystemAverage {
       add_scaled(members[i]->posterior(data), weights[i], posterior);
       if (members[i]->simple()) out.independence_weight += weights[i];
     }
-    // The prior of the system adds one right and one wrong answer.
+    // Prior of the system's accuracy: adds one right and one wrong answer.
     const double cases = data.cases();
     out.independent = (cases * data.mean_posterior(posterior) + 1) / (cases + 2);
     out.rater_error = data.rater_error(posterior);
@@ -153,16 +159,18 @@ class SystemAverage {
   std::vector<double> posterior_;
 };
 
-// Fit of the raters only: the hierarchical Dawid-Skene model, averaged with its one-coin limit. The
-// weights are computed from the variational bounds.
+// Fit of the raters without systems, from which the estimate with shared errors is computed.
+// Averages the hierarchical Dawid-Skene model and its one-coin limit (all judges' matrices equal to
+// their mean). The weights are computed from the variational bounds on the log evidence.
 struct SharedFit {
   LatentRows rows;
   bool ordered = false;
   DawidSkene one_coin, own;
-  std::vector<double> posterior;  // rows x categories
+  std::vector<double> posterior;  // averaged over both models: rows x categories
 };
 
-// Starts from given posteriors of the truth, or from the posterior of a one-coin model.
+// Fits both models. Starts from the given posteriors of the truth (rows x categories), or else from
+// the posterior of a simple one-coin model.
 SharedFit fit_shared(LatentRows rows, bool ordered, std::vector<double> one_coin_start = {},
                      std::vector<double> own_start = {}) {
   SharedFit out;
@@ -180,7 +188,8 @@ SharedFit fit_shared(LatentRows rows, bool ordered, std::vector<double> one_coin
   return out;
 }
 
-// Refits to the same raters in other cases. Starts where the fit ended.
+// Refits both models to other weights of the same rows. Starts where the first fit ended.
+// `of_patterns`: weight of each pattern.
 SharedFit refit(const SharedFit& fit, const std::vector<double>& of_patterns) {
   LatentRows rows = fit.rows;
   rows.weight = row_weights(rows.of_pattern, of_patterns, rows.size());
@@ -213,7 +222,8 @@ class AverageEstimator : public Estimator {
     const LatentRows raters =
         latent_rows(ratings_.patterns, ratings_.weight, -1, {ratings_.known.truth, {}});
     shared_ = fit_shared(raters, options.ordered);
-    std::vector<std::pair<SystemAverage*, const Member*>> trees;  // systems and their roots
+    // Averages and the roots of their trees of members.
+    std::vector<std::pair<SystemAverage*, const Member*>> trees;
     for (const Member* root : panel_.roots()) trees.emplace_back(&panel_, root);
     for (SystemAverage& system : averages_) {
       for (const Member* root : system.roots()) trees.emplace_back(&system, root);
@@ -239,7 +249,8 @@ class AverageEstimator : public Estimator {
     }
   }
 
-  // Mixes the posteriors in the same way as the estimates.
+  // Posterior of the truth for a system: patterns x categories. Mixes the posteriors with
+  // independent and with shared errors in the same proportion as the estimates.
   std::vector<double> posterior(int system) const override {
     const SystemAverage& of = averages_[system];
     if (of.posterior().empty()) return {};
@@ -267,10 +278,11 @@ class AverageEstimator : public Estimator {
  private:
   double correction(const AverageParts& parts) const { return common_.value_or(parts.typical); }
 
-  // Returns the estimate, corrected for shared errors. The correction is computed from the raters
-  // only (`panel`, empty if the correction is given), so that it does not depend on the systems.
-  // Cases with known truth have no shared errors. There the independent and the shared value differ
-  // only by the shift of the system's prior, which is kept.
+  // Sets the shared estimate and the correction in `parts`, and returns the corrected estimate. The
+  // size of the correction is computed from the raters only, so that it does not depend on the
+  // systems. `panel`: average for the raters only, empty if the user gave the correction. Cases
+  // with known truth have no shared errors. For them both estimates differ only by the effect of
+  // the system's prior, which is kept.
   double correct(AverageParts& parts, const std::vector<double>& weight, int system,
                  const SharedFit& shared, const std::optional<AverageParts>& panel) const {
     const LatentRows& rows = shared.rows;
@@ -289,10 +301,11 @@ class AverageEstimator : public Estimator {
     return corrected(parts.independent, parts.shared + kept, correction(parts));
   }
 
-  std::optional<double> common_;  // correction given by the user
+  // Correction given by the user, from 0 to 1; empty for the typical correction.
+  std::optional<double> common_;
   int used_;
   SharedFit shared_;
-  SystemAverage panel_;  // raters only
+  SystemAverage panel_;  // average for the raters only
   std::vector<SystemAverage> averages_;
 };
 

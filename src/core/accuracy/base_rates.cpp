@@ -18,7 +18,8 @@ double ratings_of(const PatternView& patterns, int pattern, int category) {
       std::count(of + patterns.start[pattern], of + patterns.start[pattern + 1], category));
 }
 
-// Cohen's kappa of pairs of ratings of one case, for one category against all others.
+// Kappa of a category against all others, from pairs of ratings of the same case. Clipped to [0,
+// 1]; NaN without pairs. `share`: share of the category among all ratings.
 double kappa_of(const PatternView& patterns, const std::vector<double>& weight, int category,
                 double share) {
   double differing = 0, pairs = 0;
@@ -65,7 +66,7 @@ double base_rate_range(double share, double kappa, double answers, double covari
   for (int i = 0; i < base_rates; ++i) {
     const double t = ends.first + i * (ends.second - ends.first) / (base_rates - 1);
     const double of_truth = t * (1 - t);
-    // Sensitivity + specificity - 1.
+    // Sensitivity + specificity - 1 of a rater, if the base rate is t.
     const double informed = of_truth > 0 ? std::sqrt(kappa * share * (1 - share) / of_truth) : 1;
     const double joint =
         std::min(std::max(answers * t + covariance / informed, std::max(0.0, answers + t - 1)),

@@ -10,14 +10,15 @@ namespace fallible {
 
 namespace {
 
-constexpr int cells = 2000;  // with equal probability under the flat part
+// Grid of the parameter: cells with equal probability under the flat part of the prior.
+constexpr int cells = 2000;
 constexpr double pi = 3.14159265358979323846;
 
 using Row = std::array<double, cells>;
 
 double middle(int i) { return (i + 0.5) / cells; }
 
-// Quantile p as a position from 0 to 1.
+// Position on the grid, from 0 to 1, below which the density (with sum `total`) has the share p.
 double place(const Row& density, double total, double p) {
   double before = 0;
   for (int i = 0; i < cells; ++i) {
@@ -28,8 +29,9 @@ double place(const Row& density, double total, double p) {
   return 1;
 }
 
-// `at` maps a position from 0 to 1 to a value. `value` is the value of each cell, `slope` its
-// derivative.
+// Computes the posterior on the grid. `at` maps a position on the grid, from 0 to 1, to a value of
+// the parameter. `value` and `slope`: value at the centre of each cell, and derivative of `at`
+// there.
 template <class At>
 Blend blend(const At& at, const Row& value, const Row& slope, Row& likelihood,
             const BlendPrior& prior, double conf_level) {

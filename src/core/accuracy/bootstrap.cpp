@@ -61,7 +61,8 @@ Interval percentile_interval(const double* replicates, std::size_t n, double con
   }
   const double tail = (1 - conf_level) / 2;
   const double low = quantile(values, tail), high = quantile(values, 1 - tail);
-  // Iterative estimates are probabilities or their differences, so their tolerance is absolute.
+  // Iterative estimates are probabilities or differences of probabilities, so their tolerance is
+  // absolute. Others have a relative tolerance.
   const double least = tolerance > rounding_tolerance ? 1 : 0;
   if (high - low <= tolerance * std::max(least, std::fabs(high))) {
     out.lack = Interval::Lack::constant;

@@ -10,9 +10,9 @@ namespace fallible {
 
 namespace {
 
-constexpr double tie = 1e-9;  // smaller differences of probabilities are ignored
+constexpr double tie = 1e-9;  // probabilities that differ by less count as equal
 
-// Patterns with the same ratings.
+// Patterns with the same ratings. `highest`: probability of the most probable category.
 struct Cell {
   double weight = 0, highest = 0;
   std::vector<int> patterns;
@@ -22,8 +22,9 @@ struct Cell {
   }
 };
 
-// Cells with equal highest probabilities stay together, so that their order does not matter. If the
-// last group is too small, it is added to the group before it.
+// Joins cells with few cases to groups with a weight of at least `size`, in the order of their
+// highest probability. Cells with equal highest probability are never separated, so their order
+// does not matter. If the last group is too small, it is added to the group before it.
 std::vector<Cell> join(std::vector<Cell> small, double size) {
   std::sort(small.begin(), small.end(),
             [](const Cell& a, const Cell& b) { return a.highest < b.highest; });
@@ -68,7 +69,8 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
     cell.weight += weight_[p];
     cell.highest = std::max(cell.highest, probability_.row(p).maxCoeff());
   }
-  Cell certain;  // both sums are linear in these cells, so joining them loses nothing
+  // Patterns whose truth is certain; they form one group, because bounds are linear in them.
+  Cell certain;
   const auto make_group = [this](const Cell& cell, bool ranked) {
     for (const int p : cell.patterns) group_[p] = groups_;
     ranked_.push_back(ranked);
@@ -87,7 +89,8 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
   for (const Cell& cell : join(std::move(small), size)) make_group(cell, true);
 }
 
-// Sums by category or rank (rows) and group (columns).
+// Sums of weights within each group (column). Rows are categories or, in ranked groups, ranks of
+// probability. `truth`: true categories; `answer`, `other`: answers of one or two systems.
 struct AccuracyBounds::Sums {
   Eigen::VectorXd weight;
   Eigen::MatrixXd truth, answer = truth, other = truth;
@@ -95,7 +98,8 @@ struct AccuracyBounds::Sums {
   Sums(int categories, int groups)
       : weight(Eigen::VectorXd::Zero(groups)), truth(Eigen::MatrixXd::Zero(categories, groups)) {}
 
-  // Answers may give some of the weight to no category.
+  // Least and greatest weight of right answers in a group, given the margins. In comparisons of two
+  // systems, some cases of a group have no answer in `answers`, because both answers are equal.
   Range right(const Eigen::MatrixXd& answers, int group) const {
     const auto of = truth.col(group), given = answers.col(group);
     return {std::max((of + given).maxCoeff() - weight[group], 0.0), of.cwiseMin(given).sum()};
@@ -153,7 +157,7 @@ Range AccuracyBounds::difference(int a, int b) const {
     const int first = view_.answer_of(p, a), second = view_.answer_of(p, b);
     if (group_[p] < 0 || first < 1 || second < 1) continue;
     add_truth(sums, p);
-    if (first == second) continue;  // both systems are right, or both are wrong
+    if (first == second) continue;  // equal answers do not change the difference
     add_answer(sums.answer, p, first - 1);
     add_answer(sums.other, p, second - 1);
   }

@@ -10,8 +10,10 @@ namespace fallible {
 
 namespace {
 
-constexpr double own_errors[] = {30, 8};  // concentrations of separate error rows
-constexpr int crowd = 120;  // larger panels have confusion matrices, but no error rows
+// Concentrations of separate error rates around the common ones.
+constexpr double own_errors[] = {30, 8};
+// Larger panels have no members with separate error rates, which would be too slow.
+constexpr int crowd = 120;
 
 template <class One, class... Arguments>
 const One* add(Family& family, const Arguments&... arguments) {
@@ -21,7 +23,9 @@ const One* add(Family& family, const Arguments&... arguments) {
   return out;
 }
 
-// Adds a member for each shift. Each fit starts from the fit before it. Returns the first member.
+// Adds one-coin members, one for each shift in accuracy between strata. Each starts from the fit of
+// the one before it. If `own` is true, also adds members that extend it by separate error rates.
+// Returns the first one-coin member.
 const OneCoin* add_one_coins(Family& family, bool by_rater, bool distance, bool own) {
   const auto variants = static_cast<int>(std::size(own_errors));
   const OneCoin *first = nullptr, *last = nullptr;
@@ -45,7 +49,7 @@ const Member* Member::root() const {
 
 Family make_family(const LatentRows& rows, bool ordered) {
   Family out;
-  // If there are two categories, there is only one possible error.
+  // With two categories there is only one possible error, so there are no separate error rates.
   const bool rows_of_own = rows.categories > 2 && rows.raters <= crowd;
   const bool by_distance = rows.categories > 2 && ordered;
   add_one_coins(out, false, false, rows_of_own && !by_distance);

@@ -1,4 +1,5 @@
-// Estimates from the posterior probabilities of the K-model: Lehner (2015), equation 7.
+// Methods binned and unbinned: accuracy of systems from the posterior probabilities of the K-model,
+// by equation 7 of Lehner (2015).
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -9,18 +10,22 @@ namespace fallible {
 
 namespace {
 
-constexpr double tie_tolerance = 1e-9;      // relative; for the most probable categories
-constexpr double edge_tolerance = 1e-9;     // for a probability on the edge of a bin
-constexpr double information_floor = 1e-6;  // minimum of N Pg - 1
+// Probabilities whose relative difference is smaller count as equal.
+constexpr double tie_tolerance = 1e-9;
+// Distance from the edge of a bin that counts as rounding error.
+constexpr double edge_tolerance = 1e-9;
+// Below this value of N Pg - 1, cases contain no information on the system.
+constexpr double information_floor = 1e-6;
 
-// Equation 7, for a mean probability and a mean agreement over any cases. NaN without information.
+// Equation 7 for a set of cases: accuracy of a system from the mean probability Pg of the best
+// category and the agreement of the system with it. NaN if the cases contain no information.
 double solve_accuracy(int categories, double probability, double agreement) {
   const double information = categories * probability - 1;
   if (information < information_floor) return not_a_number;
   return ((categories - 1) * agreement - 1 + probability) / information;
 }
 
-// Sums over the cases of one bin, or over all cases.
+// Weighted sums over the cases of one bin, or over all cases if there are no bins.
 struct Sums {
   double cases = 0, probability = 0, agreement = 0;
 };
@@ -31,7 +36,8 @@ std::size_t bins(const Rule& rule) {
   return rule.width == 0 ? 1 : static_cast<std::size_t>(std::ceil(1 / rule.width - edge_tolerance));
 }
 
-// Bins are numbered from the top. A probability on an edge is in the bin below the edge.
+// Number of the bin, from 0 for the highest probabilities. A probability on the edge of two bins
+// belongs to the lower one.
 std::size_t bin_of(const Rule& rule, double highest) {
   if (rule.width == 0) return 0;
   const double steps = std::floor((1 - highest) / rule.width + edge_tolerance / rule.width);
@@ -51,7 +57,8 @@ Bin make_bin(const Rule& rule, int categories, std::size_t b, const Sums& sum) {
   return out;
 }
 
-// Requires at least one case. Adds bins to the part that exists.
+// Estimate from the sums of all bins, averaged over bins with information. Also adds the bins to
+// `out`. Needs at least one case.
 void solve(const Rule& rule, int categories, const std::vector<Sums>& sums, SystemEstimate& out) {
   double informative = 0, total = 0;
   for (std::size_t b = 0; b < sums.size(); ++b) {
@@ -77,7 +84,7 @@ Cells cells_of(const Tallies& tallies) {
   return out;
 }
 
-// Estimator for exchangeable raters.
+// Estimator of the K-model, in which all raters are exchangeable.
 class KEstimator : public Estimator {
  public:
   using Model = std::shared_ptr<const KModelFit>;
@@ -128,7 +135,8 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
     const double highest = *std::max_element(probability.begin(), probability.end());
     const double nearly = highest * (1 - tie_tolerance);
     double squares = 0;
-    int tied = 0;  // number of categories with the highest probability
+    // Number of categories that have the highest probability.
+    int tied = 0;
     for (const double p : probability) {
       squares += p * p;
       tied += p >= nearly;
@@ -142,7 +150,8 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
       Sums& sum = sums[s][bin];
       sum.cases += w;
       sum.probability += w * (binned ? highest : squares);
-      // Tied categories share the credit, so that the order of categories does not matter.
+      // If several categories are most probable, an answer counts in part. Otherwise the result
+      // would depend on the order of the categories.
       const double credit = probability[answer] >= nearly ? w / tied : 0;
       sum.agreement += binned ? credit : w * probability[answer];
     }

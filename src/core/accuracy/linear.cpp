@@ -10,10 +10,12 @@ namespace fallible {
 
 namespace {
 
-constexpr double flat = 1e-8;  // smallest curvature that counts, relative to the largest
-constexpr std::size_t most_numbers = 1e7;  // numbers in memory at a time
+constexpr double flat = 1e-8;  // a curvature below this share of the largest one counts as zero
+// Limit for patterns x systems, numbers in memory at a time.
+constexpr std::size_t most_numbers = 1e7;
 
-// Directions without curvature are not moved.
+// Returns curvature^-1 * slope. Directions without curvature get step 0, because they are not
+// identified.
 Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& slope) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> parts(curvature);
   const Eigen::VectorXd& values = parts.eigenvalues();
@@ -24,9 +26,10 @@ Eigen::VectorXd solve(const Eigen::MatrixXd& curvature, const Eigen::VectorXd& s
   return parts.eigenvectors() * along;
 }
 
-// Gradient of the sum of the posterior probabilities of the answers of rows (-1 for none). The
-// derivative of a log posterior probability is the derivative of the log probability of row and
-// class, minus its mean over the classes.
+// Gradient of the sum of the posterior probabilities of the system's answers, with respect to the
+// parameters. `answer`: answer of each row, -1 for none. Uses that the derivative of a log
+// posterior probability is the derivative of the log probability of row and class, minus its mean
+// over the classes.
 Eigen::VectorXd slope_of_right(const LatentClass& model, const Eigen::VectorXd& x,
                                const std::vector<int>& answer) {
   const Law law(model.layout, x);
@@ -46,8 +49,8 @@ Eigen::VectorXd slope_of_right(const LatentClass& model, const Eigen::VectorXd& 
   return out;
 }
 
-// Estimate of a system that has joined the raters. `influence`: change of the estimate caused by
-// one more case of each pattern.
+// Estimate of a system by method joint. Also writes to `influence` by how much the estimate changes
+// with one more case of each pattern, to first order.
 double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, int system,
                       Eigen::VectorXd& influence) {
   LatentRows rows = latent_rows(ratings.patterns, ratings.weight, system, ratings.known);
@@ -65,7 +68,8 @@ double joint_estimate(const Ratings& ratings, const EstimatorOptions& options, i
   const RightAnswers now(ratings, ratings.weight, system, rows, posterior);
   influence.setZero(static_cast<Eigen::Index>(rows.of_pattern.size()));
   if (now.cases == 0) return not_a_number;
-  const double before = prior.none ? 0 : 1;  // right, and wrong, answers of the prior
+  // The prior adds this number of right and of wrong answers.
+  const double before = prior.none ? 0 : 1;
   const double cases = now.cases + 2 * before, value = (now.right + before) / cases;
   std::vector<int> of_row(rows.size(), -1);
   for_each_answer(ratings, system, rows, [&](int p, int row, int answer) {

@@ -1,4 +1,5 @@
-// Dawid-Skene model: judges have separate confusion matrices around the matrices of the base.
+// The member with most freedom, the hierarchical Dawid-Skene model: each judge has a separate
+// confusion matrix. The prior of the matrices is around those of a one-coin model, the base.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +9,8 @@
 
 namespace fallible {
 
-constexpr double own_matrices = 4;  // concentration of the prior of matrices
+// Concentration of this prior: larger values make matrices more similar.
+constexpr double own_matrices = 4;
 
 class Matrices : public Member {
  public:
@@ -17,8 +19,10 @@ class Matrices : public Member {
 
   const OneCoin* base() const override { return base_; }
 
-  // Evidence: that of the base, plus the gain in the bound compared with the limit without freedom.
-  // The limit is the model of the base.
+  // Fits the model. Its evidence is the evidence of the base plus a difference of two variational
+  // bounds: the bound with separate matrices minus the bound in the limit of equal matrices. In
+  // this limit the model is the base, for which a better approximation of the evidence is
+  // available.
   void fit(const Joined& data, double) override {
     std::vector<std::vector<double>> own_starts{posterior_}, one_coin_starts{one_coin_};
     if (posterior_.empty()) {
@@ -61,7 +65,8 @@ class Matrices : public Member {
     return out;
   }
 
-  // Posterior of the one-coin model by rater. Without an order this is the base.
+  // Posterior of a one-coin model with an accuracy per rater, as a start. If categories have no
+  // order, this model is the base.
   std::vector<double> by_rater(const Joined& data) const {
     return ordered_ ? one_coin_posterior(data.rows(), true) : base_->posterior(data);
   }
@@ -69,7 +74,8 @@ class Matrices : public Member {
   const OneCoin* base_;
   bool ordered_;
   std::vector<double> posterior_;
-  std::vector<double> one_coin_;  // posterior in the limit without freedom
+  // Posterior in the limit in which all matrices are equal to those of the base.
+  std::vector<double> one_coin_;
 };
 
 }  // namespace fallible

@@ -8,12 +8,13 @@ namespace fallible {
 
 namespace {
 
-// Prior weights of shifts. The shift 0 has weight 1/3. The other weights are proportional to a
-// half-normal density with this standard deviation.
+// Prior of the shift in accuracy between strata: probability 1/3 of shift 0; the other shifts share
+// 2/3 in proportion to a half-normal density with this standard deviation.
 constexpr double shift_sd = 0.2;
 constexpr double prior_of_none = 1.0 / 3;
 
-// Tolerance so small that no estimate depends on the order of categories.
+// Options with a small tolerance. Otherwise the last digits of estimates would depend on the order
+// of the categories.
 OptimiserOptions fine_options() {
   OptimiserOptions out;
   out.value_tolerance = 1e-14;
@@ -67,7 +68,8 @@ void OneCoin::fit(const Joined& data, double matters) {
   x_ = std::move(found.x);
   log_posterior_ = found.value;
   rough_ = found.hopeless;
-  // A fit that does not matter uses the volume of the member that it started from.
+  // If the fit ended early, its weight is negligible. Then the volume of the posterior, which is
+  // slow to compute, is copied from the member at which it started.
   const Evidence evidence =
       rough_ ? Evidence{log_posterior_ + start_->volume_, start_->result_.std_error}
              : laplace_evidence(latent, x_);
@@ -75,7 +77,7 @@ void OneCoin::fit(const Joined& data, double matters) {
   result_.log_evidence = evidence.log_evidence;
   result_.std_error = evidence.std_error;
   result_.rater_accuracy = mean_rater_accuracy(latent, x_);
-  // Raters must be better than chance in hard cases.
+  // Raters must be better than chance also in difficult cases. Otherwise the member is ruled out.
   if (shift > 0 && result_.rater_accuracy - shift < 1.0 / data.rows().categories) rule_out();
   result_.estimate = data.mean_posterior(posterior(data));
 }

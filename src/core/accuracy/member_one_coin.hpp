@@ -1,19 +1,21 @@
-// One-coin members, which other members extend. A judge is right with one probability. Errors are
-// equally probable, or depend on distance.
+// One-coin members, which other members extend. A judge has one accuracy for all categories. Wrong
+// answers are equally probable, or depend on the distance from the truth.
 #pragma once
 
 #include "member.hpp"
 
 namespace fallible {
 
-// Shifts take values on a grid, because the posterior of a shift has jumps where the accuracy in a
-// stratum reaches 0 or 1.
+// Differences in accuracy between strata of difficulty ("shifts"). Each value is a separate member,
+// because the likelihood of the shift is not smooth: it has kinks where the accuracy in a stratum
+// reaches 0 or 1.
 constexpr double shifts[] = {0, 0.1, 0.2, 0.3};
 
 struct OneCoinSettings {
   bool by_rater = false;
   bool distance = false;
-  double shift = 0;  // difference in accuracy between strata of difficulty; 0 for none
+  // Difference in accuracy between neighbouring strata of difficulty; 0: no strata.
+  double shift = 0;
 };
 
 class OneCoin : public Member {
@@ -30,7 +32,7 @@ class OneCoin : public Member {
   std::vector<double> posterior(const Joined& data) const override;
   bool simple() const override { return settings_.shift == 0; }
   bool leads() const override { return simple(); }
-  // True if the fit is not polished, because the member does not matter.
+  // True if the fit ended early because the weight of this member is negligible.
   bool rough() const { return rough_; }
 
   const OneCoinSettings& settings() const { return settings_; }
@@ -47,11 +49,14 @@ class OneCoin : public Member {
   const OneCoin* start_;
   Eigen::VectorXd x_;
   double log_posterior_ = 0;
-  double volume_ = 0;  // logarithm of the volume of the posterior around its maximum
+  // Log evidence minus log posterior density at the maximum: logarithm of the volume of the
+  // posterior.
+  double volume_ = 0;
   bool rough_ = false;
 };
 
-// Posterior of the truth, rows x categories.
+// Posterior of the truth under a one-coin model without strata: rows x categories. `by_rater`: true
+// for one accuracy per rater, false for one for all raters.
 std::vector<double> one_coin_posterior(const LatentRows& rows, bool by_rater);
 
 }  // namespace fallible

@@ -1,5 +1,7 @@
-// One-coin models in which judges have separate error rows around the errors of the base, with this
-// concentration. The `variants` members with different concentrations share the prior weight.
+// Members in which judges have separate error rates. They extend a one-coin member (the base): the
+// error shares of each judge vary around those of the base with a given concentration. There are
+// `variants` members with different concentrations. Together they have the prior probability of the
+// base.
 #pragma once
 
 #include <algorithm>
@@ -46,8 +48,8 @@ class OwnErrorRows : public Member {
   }
 
  private:
-  // Starts from the counts of ratings behind the rows of `start_`, and from the parameters of the
-  // base.
+  // Fits the model with the base `under`. Starts from the expected numbers of the member `start_`,
+  // which has another concentration, and from the parameters of the base.
   void climb(const Joined& data, const OneCoin& under, double matters) {
     std::vector<double> counts;
     if (start_) counts = start_->fit_.counts;

@@ -10,18 +10,21 @@ namespace fallible {
 
 namespace {
 
-constexpr double tolerance = 1e-4;  // for the square root of the deviance
-constexpr double farthest = 20;     // logit; accuracies beyond it are 0 or 1
+// The search ends if the square root of the deviance is this close to its target.
+constexpr double tolerance = 1e-4;
+constexpr double farthest = 20;  // largest logit of the search; beyond it, accuracies are 0 or 1
 constexpr int most_steps = 60;
 
-// A path along the profile. Its parameter is the logit of the accuracy.
+// A way to move along the profile likelihood of the accuracy. The position is the logit of the
+// accuracy.
 struct Path {
-  // Maximises the log posterior at this accuracy, or close to it.
+  // Maximises the log posterior with the accuracy fixed at the position `at`, or close to it.
   std::function<Optimum(double at, const Eigen::VectorXd& start)> climb;
-  double from;  // logit at the maximum
+  double from;  // position of the maximum of the log posterior
 };
 
-// For models in which the accuracy is one parameter: fixes it and maximises over all others.
+// Path for models in which the system's accuracy is one parameter: this parameter is fixed, and all
+// others are optimised.
 Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
                  const OptimiserOptions& options) {
   const int fixed = model.layout.system_at();
@@ -37,13 +40,15 @@ Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
   return {climb, top[fixed]};
 }
 
-// For other models. A steep penalty keeps the accuracy near `at`. The result may have a slightly
-// different accuracy, but it is the maximum of the log posterior at that accuracy.
+// Path for models in which the system's accuracy is a function of several parameters. A steep
+// penalty keeps the accuracy near `at`. The result may have a slightly different accuracy, but it
+// maximises the log posterior at that accuracy.
 Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
                     const OptimiserOptions& options) {
   const int system = model.layout.rows.raters;
   const double begin = inside(model.accuracy(top, system));
-  double cost = 0;  // 10 times the information in the accuracies of a sample of this size
+  // Weight of the penalty: 10 times the information on the accuracy in this number of cases.
+  double cost = 0;
   for (const double w : model.layout.rows.weight) cost += 10 * w / (begin * (1 - begin));
   const auto climb = [&model, &options, system, cost](double at, const Eigen::VectorXd& start) {
     CompleteCurvature seen;
@@ -67,22 +72,25 @@ struct End {
   bool converged = true;
 };
 
-// Follows the profile from the maximum to one side. The square root of the deviance is nearly
-// linear along the profile, so a few secant steps find the point where it is `root`. If the path
-// leads to a higher value than `top`, moves `top` there and ends the search.
+// Follows the profile from the maximum to one side. Finds the accuracy where the square root of the
+// deviance is `root`. This square root is nearly linear along the profile, so a few secant steps
+// are sufficient. If a higher maximum is found, writes it to `top`, sets `higher`, and ends the
+// search.
 End find_end(const LatentClass& model, const Path& path, Optimum& top, int side, double root,
              bool& higher) {
   const auto accuracy = [&model](const Optimum& at) {
     return model.accuracy(at.x, model.layout.rows.raters);
   };
   Optimum here = top;
-  double below = path.from, below_root = 0;  // a point inside the interval, and its root deviance
+  // Position inside the interval, and root of the deviance there.
+  double below = path.from, below_root = 0;
   double above = side * farthest, above_root = std::numeric_limits<double>::infinity();
   double step = 0.5;
   for (int i = 0; i < most_steps; ++i) {
     double at = below + side * step;
     if (std::isfinite(above_root)) {
-      const bool halve = i % 4 == 3;  // if the secant approaches from one side only
+      // Bisects now and then, in case secant steps approach from one side only.
+      const bool halve = i % 4 == 3;
       at =
           below + (above - below) * (halve ? 0.5 : (root - below_root) / (above_root - below_root));
     } else if (side * at >= farthest) {
@@ -100,7 +108,8 @@ End find_end(const LatentClass& model, const Path& path, Optimum& top, int side,
       return {accuracy(here), here.converged};
     }
     if (now < root) {
-      // Extrapolates the slope so far; the factor 1.1 helps to bracket the end.
+      // Predicts the distance to the end of the interval from the slope so far. The factor 1.1
+      // makes it likely that the next position is outside the interval. The end is then bracketed.
       const double slope = (now - below_root) / std::fabs(at - below);
       step = slope > 0 ? std::min(1.1 * (root - now) / slope, 3.0) : 2 * step;
       below = at;
@@ -126,7 +135,7 @@ ProfileInterval profile_interval(const LatentClass& model, const OptimiserOption
                                                    : along_logit(model, top.x, options);
     const End low = find_end(model, path, top, -1, std::sqrt(deviance), higher);
     const End high = higher ? low : find_end(model, path, top, 1, std::sqrt(deviance), higher);
-    if (higher) {  // there is a higher maximum: restart from it
+    if (higher) {  // the search found a higher maximum: start again from there
       out.moved = true;
       out.top = fit_latent(model, top.x, options);
       top = out.top;

@@ -11,11 +11,13 @@ namespace fallible {
 
 namespace {
 
-constexpr int most_ratings = 100;  // largest number of ratings per case whose pairs are used
+// A case with more replies counts only this number, because pairs grow quadratically
+constexpr int most_ratings = 100;
 constexpr double worth_a_name = 1e-9;
 
-// Assignment of columns to rows with the highest sum in a square matrix, by shortest augmenting
-// paths (Jonker and Volgenant, 1987).
+// Assigns each row of the n x n matrix `gain` to a different column, so that the sum of the chosen
+// entries is highest. Returns the column of each row. Uses shortest augmenting paths (Jonker and
+// Volgenant, 1987).
 std::vector<int> best_assignment(const std::vector<double>& gain, int n) {
   constexpr double far = std::numeric_limits<double>::infinity();
   std::vector<double> row(n + 1, 0.0), column(n + 1, 0.0);
@@ -96,9 +98,9 @@ struct Reply {
   int judge, answer;
 };
 
-// Calls visit(row, first, second) for each pair of replies by different judges to a row. Long rows
-// are limited to the busiest judges. An abstention, if it counts, is the code after the last
-// category.
+// Calls visit(row, first reply, second reply) for each pair of replies by different judges to a
+// row. In rows with more than 100 replies, only those of the judges with most ratings are used. If
+// `abstaining` is true, an abstention is also a reply. Its code is the number of categories.
 template <class Visit>
 void for_each_pair(const LatentRows& rows, bool abstaining, const Visit& visit) {
   const std::vector<double> busy = ratings_by_judge(rows);
@@ -126,7 +128,8 @@ void for_each_pair(const LatentRows& rows, bool abstaining, const Visit& visit) 
   }
 }
 
-// Table of the replies of two judges, for each pair of judges.
+// For each pair of judges: table of their replies to the same cases, replies of the first judge x
+// replies of the second judge, in cases.
 using PairTables = std::unordered_map<std::uint64_t, Eigen::MatrixXd>;
 
 std::uint64_t pair_key(const LatentRows& rows, const Reply& first, const Reply& second) {

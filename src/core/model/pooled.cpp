@@ -14,11 +14,14 @@ namespace fallible {
 
 namespace {
 
-constexpr double own_rating = 0.8;  // probability of a rater's category in a start from this rater
-constexpr double coarse = 1e-3;     // tolerance of starts that are compared
-constexpr double worth_a_start = 1e-2;  // least gain in log density
+// Posterior probability of the category that one rater chose, in a start from this rater
+constexpr double own_rating = 0.8;
+constexpr double coarse = 1e-3;  // tolerance of fits from different starts, which are only compared
+// A start is better only if its log density is higher by at least this
+constexpr double worth_a_start = 1e-2;
 
-// Rows recoded to the categories in use, and these categories.
+// Rows in which only categories in use exist: `category[k]` is the original category of category k.
+// A category is in use if it has ratings or known cases.
 struct InUse {
   LatentRows rows;
   std::vector<int> category;
@@ -93,7 +96,9 @@ bool any_matrix(const std::vector<std::vector<double>>& x) {
   return std::any_of(x.begin(), x.end(), [](const std::vector<double>& m) { return !m.empty(); });
 }
 
-// Renames classes if most ratings call them by other names.
+// Gives the classes other names if most ratings then agree with the names. Restarts the panel with
+// the renamed posterior and returns true in this case. Known cases and known matrices already
+// determine the names.
 bool rename(const LatentRows& rows, PooledPanel& panel) {
   const bool named =
       std::any_of(rows.known.begin(), rows.known.end(), [](int known) { return known >= 0; }) ||
@@ -156,7 +161,9 @@ PooledFit result_of(const PooledPanel& panel, const InUse& of, const LatentRows&
   return out;
 }
 
-// Fills rows of truths that were never chosen, and probabilities of answers that were never given.
+// Replaces zeros in the Dirichlet parameters (rows of N) before users see them. A row of zeros
+// belongs to a category that is not in use: all its entries become c / N. Other zeros become 1e-9 *
+// c.
 void fill_unused(std::vector<double>& prior, int N, double c) {
   for (std::size_t row = 0; row < prior.size(); row += N) {
     double total = 0;
@@ -168,7 +175,8 @@ void fill_unused(std::vector<double>& prior, int N, double c) {
   }
 }
 
-// c m of a joined system, from its answers and the posterior of the truth given by the raters.
+// Dirichlet parameters c * m of the system's confusion matrix: truths x ratings. The skill of the
+// system is estimated from its answers, given the posterior of the truth from the raters only.
 std::vector<double> rows_of_system(const PooledFit& fit, const LatentRows& joined) {
   const int N = joined.categories, system = joined.raters;
   std::vector<double> probability(static_cast<std::size_t>(joined.judges) * N * N, 1.0);
@@ -218,7 +226,8 @@ PooledFit fit_pooled(const LatentRows& rows, const PooledOptions& options) {
   const auto raters = static_cast<int>(counted.size());
   const bool several = raters > 1 && raters <= options.few_judges;
   const double first = several ? std::max(coarse, options.tolerance) : options.tolerance;
-  // Iterates to convergence, with the names that most ratings give to the classes.
+  // Iterates until convergence. If most ratings then disagree with the names of the classes,
+  // renames the classes and iterates again. Returns true if classes were renamed.
   const auto climb = [&](PooledPanel& panel, double tolerance) {
     panel.climb(tolerance, options.rounds);
     const bool renamed = rename(of, panel);

@@ -13,25 +13,27 @@ namespace fallible {
 
 namespace {
 
-constexpr int first_updates = 10;  // updates of the centre in the first round
-constexpr double near_end = 1e-3;  // change of a probability below which rounds are nearly linear
-constexpr int memory = 5;          // differences between rounds that are kept
-constexpr int patience = 50;       // most rounds without progress
+constexpr int first_updates = 10;  // updates of the centre before the first round
+// Smaller changes of a probability per round are nearly linear; then finish() is used
+constexpr double near_end = 1e-3;
+constexpr int memory = 5;     // number of earlier rounds that the extrapolation combines
+constexpr int patience = 50;  // the extrapolation ends after this number of rounds without progress
 
-// Anderson's extrapolation of a fixed point iteration x -> g(x). It combines the last rounds so
+// Anderson's extrapolation of a fixed-point iteration x -> g(x). It combines the last rounds so
 // that their residuals g(x) - x nearly cancel (Walker and Ni, 2011, SIAM Journal on Numerical
-// Analysis 49).
+// Analysis 49). It needs far fewer rounds than the plain iteration.
 class Extrapolation {
  public:
-  // Returns the next starting point after a round from `x` to `to`. `weight` is the weight of the
-  // squared components of the residual.
+  // Returns the point from which the next round starts. `to` is the result of a round that started
+  // at `x`. `weight`: weights of the squared components in the norm of a residual.
   Eigen::VectorXd next(const Eigen::VectorXd& x, const Eigen::VectorXd& to,
                        const Eigen::VectorXd& weight) {
     Eigen::VectorXd residual = to - x;
     const double size = weight.dot(residual.cwiseAbs2());
     since_ = size < least_ ? 0 : since_ + 1;
     least_ = std::min(least_, size);
-    // The step was too long. Continue from the end of the last round.
+    // The residual has grown too much: the last extrapolation was too long. Continues from the end
+    // of the round before it, and forgets all earlier rounds.
     if (rounds_ > 1 && !(size <= 4 * size_)) {
       rounds_ = 0;
       return to_;
@@ -54,7 +56,8 @@ class Extrapolation {
   bool settled() const { return rounds_ > memory; }
 
  private:
-  // Least squares by normal equations of columns of length 1.
+  // Coefficients of the earlier differences that make the combined residual smallest. Solves the
+  // normal equations after the columns are scaled to length 1.
   Eigen::VectorXd shares(Eigen::Index used, const Eigen::VectorXd& weight) const {
     Eigen::MatrixXd products(used, used);
     Eigen::VectorXd goal(used), unit(used), column;
@@ -127,7 +130,8 @@ void PooledPanel::start(std::vector<double> from) {
   settle();
 }
 
-// Uses squared extrapolation (Varadhan and Roland, 2008), and Anderson's method near the end.
+// Uses squared extrapolation (Varadhan and Roland, 2008) at first: two rounds determine one long
+// step. Uses Anderson's method (finish()) as soon as rounds change little.
 void PooledPanel::climb(double tolerance, int most) {
   Eigen::VectorXd x = state(), before, rounded;
   double near = near_end, ratio = 0, earlier = 0, most_steps = 4;
@@ -164,14 +168,15 @@ void PooledPanel::climb(double tolerance, int most) {
     read(rounded);
     round();
     x = state();
-    // The step was too long. Continue from the end of the last plain round.
+    // The round after the long step has moved far: the step was too long. Continues from the end of
+    // the last round before it, with shorter steps.
     if (!((x - rounded).squaredNorm() <= 4 * r2)) {
       most_steps = std::max(most_steps / 4, 1.5);
       read(before);
       x = before;
     }
   }
-  round();  // computes posterior and counts for the last parameters
+  round();  // computes posterior probabilities and expected numbers for the last parameters
 }
 
 void PooledPanel::finish(double tolerance, int most) {

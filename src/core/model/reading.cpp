@@ -25,7 +25,8 @@ Reading::Reading(const Layout& layout, const Eigen::VectorXd& x)
 
 double Reading::accuracy(int judge) const {
   const int N = layout_.categories;
-  std::vector<double> matrix;  // empty if accuracies are parameters
+  // Confusion matrix, for judges whose accuracy is not a parameter; otherwise empty
+  std::vector<double> matrix;
   if (layout_.is_known(judge)) {
     matrix = layout_.rows.matrix[judge];
   } else if (layout_.ordinal_at >= 0) {
@@ -47,11 +48,13 @@ double Reading::dispersion(bool of_system) const {
 double Reading::shift(bool of_system) const {
   const int at = layout_.shift_at(of_system ? layout_.rows.raters : 0);
   if (at < 0) return layout_.strata > 1 ? layout_.held.shift.value_or(0) : 0;
-  // Larger shifts change nothing: all judges are wrong on hard cases and right on easy cases.
+  // Shifts above 1 have the same effect as 1: all judges are wrong in difficult cases and right in
+  // easy cases.
   return std::min(std::fabs(x_[at]), 1.0);
 }
 
-// Accuracy of all raters without known matrices, or else the mean accuracy of the known ones.
+// Accuracy of the raters if it is one parameter for all of them. If all raters have known matrices,
+// the mean of their accuracies.
 double Reading::common_accuracy() const {
   double total = 0;
   for (int u = 0; u < layout_.rows.raters; ++u) {
@@ -68,7 +71,8 @@ void Naturals::add(const char* what, int whose, double is, int which) {
   value.push_back(is);
 }
 
-// Adds all slopes, then all thresholds.
+// Adds the slopes of all raters first, and then all thresholds. If raters have equal parameters,
+// there is one entry instead of one per rater.
 void Reading::add_ordinal(Naturals& to) const {
   const int raters = layout_.rows.raters, N = layout_.categories;
   std::vector<OrdinalLaw> laws;
@@ -97,7 +101,8 @@ void Reading::add_levels(Naturals& to) const {
 
 void Reading::add_coefficients(Naturals& to) const {
   const int N = layout_.categories, size = layout_.coefficients();
-  // The last category has no parameters: its logits are 0.
+  // Logits of all categories: coefficients x categories. Those of the last category are 0, because
+  // it has no parameters.
   Eigen::MatrixXd logits = Eigen::MatrixXd::Zero(size, N);
   for (int j = 0; j < size; ++j) {
     for (int k = 0; k < N - 1; ++k) logits(j, k) = x_[layout_.rate_at(j, k)];

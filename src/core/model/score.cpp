@@ -82,7 +82,8 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
 
 namespace {
 
-// Logarithms of numbers of errors, centred at zero in each row.
+// Writes the error rate parameters to `x`: logarithms of the numbers of errors `errors`, minus
+// their mean in each row. Diagonal entries stay 0.
 void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::VectorXd& x) {
   const int N = layout.categories;
   for (int g = 0; g < layout.groups; ++g) {
@@ -104,7 +105,7 @@ void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::Vec
 Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double added) {
   const int N = layout.categories;
   const bool pooled = layout.prior.pooled;
-  // Pseudo-ratings, so that no probability is zero.
+  // Pseudo-ratings that are added to each count, so that no probability is zero.
   const double extra = added + (layout.prior.none || pooled ? 1e-10 : 0.2);
   Eigen::VectorXd x = Eigen::VectorXd::Zero(layout.size);
   std::vector<double> of_category(N, pooled ? layout.prior.base_rates : extra);

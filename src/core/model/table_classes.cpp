@@ -14,14 +14,15 @@ namespace {
 constexpr double tolerance = 1e-6;
 constexpr double least = 1e-300;
 
-// Divides by the sum. If the sum is zero, all shares are equal.
+// Divides n numbers by their sum. If the sum is zero, all become 1 / n.
 void settle(double* x, std::size_t n) {
   const double total = std::accumulate(x, x + n, 0.0);
   const double equal = 1 / static_cast<double>(n);
   for (std::size_t i = 0; i < n; ++i) x[i] = total > 0 ? x[i] / total : equal;
 }
 
-// Distribution of the codes of each source over all cases; uniform for a source without codes.
+// For each source, the distribution of its codes over all cases. Tables are shrunk towards it. It
+// is uniform for a source without codes in the data.
 std::vector<std::vector<double>> laws_of_all(const TableRows& rows,
                                              const std::vector<double>& weight) {
   std::vector<std::vector<double>> law;
@@ -33,7 +34,8 @@ std::vector<std::vector<double>> laws_of_all(const TableRows& rows,
   return law;
 }
 
-// Computes base rates and tables from the posterior. Returns the largest change.
+// M step: computes base rates and tables from the posterior of `fit`. Returns the largest change of
+// a probability.
 double maximise(const TableRows& rows, const std::vector<double>& weight,
                 const std::vector<std::vector<double>>& law, double mass, TableClasses& fit) {
   const int K = rows.categories;

@@ -10,26 +10,30 @@ namespace fallible {
 
 namespace {
 
-constexpr double shrinkage = 10;        // of judges' accuracies to their mean, in pseudo-ratings
-constexpr double first_accuracy = 0.6;  // mean accuracy before there are counts
+// Pseudo-ratings that shrink the accuracies of judges to the mean accuracy
+constexpr double shrinkage = 10;
+// Prior guess of the mean accuracy, with the weight `first_weight` (in raters)
+constexpr double first_accuracy = 0.6;
 constexpr double first_weight = 0.1;
-constexpr double floor_mean = 1e-12;  // least entry of a centre
+constexpr double floor_mean = 1e-12;  // lower limit of the entries of a mean row
 constexpr int newton_steps = 3;
 constexpr int own_error_rounds = 20;
-constexpr int own_error_steps = 8;  // optimiser steps per round
+// Optimiser steps per round; more would be wasted before the errors are updated
+constexpr int own_error_steps = 8;
 constexpr double own_error_gain = 1e-3;
 
-// Parameters of the centres of all judges, and the numbers of ratings (judges x ratings x truths)
-// and of cases from which they are computed.
+// Parameters of the mean matrices of all judges, and the expected numbers from which they are
+// computed: `counts` of ratings (judges x ratings x truths) and `classes` of cases.
 struct State {
   std::vector<double> accuracy;
   double mean = first_accuracy, dispersion = 0;
   std::vector<double> counts, classes;
 };
 
-// Returns the divergence of Dirichlet(prior + counts) from Dirichlet(prior). Also computes the
-// expected logarithms under the former. `n` and `log_mean` have `size` entries, one every `stride`
-// places.
+// Kullback-Leibler divergence of the posterior Dirichlet(prior + n) from Dirichlet(prior). Also
+// writes the expected logarithms of the probabilities under the posterior to `log_mean`. `n` and
+// `log_mean` have `size` entries, one every `stride` positions, so that columns of matrices can be
+// used.
 double dirichlet(const double* n, const double* prior, double* log_mean, int size, int stride) {
   double total = 0, counted = 0;
   for (int i = 0; i < size; ++i) {
@@ -47,7 +51,7 @@ double dirichlet(const double* n, const double* prior, double* log_mean, int siz
   return out;
 }
 
-// The fit in progress: a state, and quantities computed from it.
+// The variational iteration: the current parameters, and quantities computed from them.
 class DawidSkeneFit {
  public:
   DawidSkeneFit(const LatentRows& rows, const LatentPrior& prior, const VariationalOptions& options)
@@ -75,7 +79,8 @@ class DawidSkeneFit {
     }
   }
 
-  // Computes accuracies and dispersion from the counts.
+  // Computes accuracies and dispersion of the mean matrices from the expected numbers. Accuracies
+  // of raters are shrunk to the raters' mean.
   void follow() {
     std::vector<double> right(U_, 0.0), all(U_, 0.0), error(static_cast<std::size_t>(N_) * N_, 0.0);
     for (std::size_t i = 0; i < now.counts.size(); ++i) {
@@ -114,8 +119,8 @@ class DawidSkeneFit {
     }
   }
 
-  // Updates the posterior of the rows of matrices, then the posterior of truth and the counts.
-  // Returns the bound.
+  // One iteration: computes the Dirichlet posteriors of the rows of all matrices, then the
+  // posterior of the truth and the expected numbers. Returns the bound on the log evidence.
   double step(std::vector<double>& posterior) {
     const double c = options_.concentration;
     const std::vector<double> ones(N_, base_rates_);
@@ -173,8 +178,9 @@ class DawidSkeneFit {
 
 }  // namespace
 
-// Centres are computed from the counts, which need not maximise the bound. As soon as this would
-// decrease the bound, centres stay fixed.
+// The mean matrices are computed from the expected numbers. This need not increase the bound. As
+// soon as it would decrease the bound, the mean matrices stay fixed, so that the bound never
+// decreases.
 DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
                            std::vector<double> posterior, const VariationalOptions& options) {
   DawidSkene out;
@@ -206,7 +212,8 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const
                          double shift, const Eigen::VectorXd& x, double concentration,
                          std::vector<double> counts, double useful) {
   const int N = rows.categories;
-  // Shifts are fixed, so the dispersion is the last parameter.
+  // The shift is fixed and not in `x`. If errors depend on distance, the dispersion is the last
+  // parameter. It is removed from `x`, because `log_error` replaces it.
   const double dispersion = model.errors == Errors::distance ? x[x.size() - 1] : 0;
   std::vector<double> share = shares_by_distance(N, dispersion);
   OwnErrors out;
@@ -243,8 +250,9 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const
     out.x = fit.x;
     out.bound = bound;
     ++out.rounds;
-    // A hopeless climb does not end the rounds, because each round updates the errors. Only the
-    // gain of a round decides.
+    // The optimiser may end early because a few steps cannot reach `useful`. This does not end the
+    // loop, because each round also updates the errors. The loop ends only if the gains of whole
+    // rounds are too small.
     out.hopeless = is_hopeless(out.bound, gain, useful);
     if (out.hopeless) break;
     counts = held.expected_ratings(out.x);
