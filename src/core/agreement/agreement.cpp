@@ -13,7 +13,7 @@ namespace fallible {
 
 namespace {
 
-using Answer = std::pair<int, int>;  // judge and category
+using Answer = std::pair<int, int>;  // judge and category, both from 0
 
 std::vector<Answer> answers_of(const PatternView& x, int p, const Selection& selection) {
   std::vector<Answer> out;
@@ -37,7 +37,8 @@ int count_judges(const std::vector<Answer>& sorted) {
   return out;
 }
 
-// Replaces judges by slots, in the order of their categories.
+// Replaces judges by slot numbers, assigned in the order of the categories. Cases with the same
+// numbers of answers per category then have equal keys.
 void forget_judges(std::vector<Answer>& answers) {
   std::sort(answers.begin(), answers.end(),
             [](const Answer& a, const Answer& b) { return a.second < b.second; });

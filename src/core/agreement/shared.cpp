@@ -11,11 +11,12 @@ namespace {
 
 constexpr double half_a_case = 0.5;
 
-// All answers, by cell and within a cell by judge, and the positions of the answers of each judge.
+// All answers in one list, sorted by cell and within a cell by judge. `of_cell` contains the
+// positions of each cell's answers. `of_judge` contains the positions of each judge in `place`.
 struct Answers {
   std::vector<int> cell, judge, category;
   Ragged of_cell, of_judge;
-  std::vector<int> place;  // positions of the answers, by judge
+  std::vector<int> place;  // positions of the answers in the list, sorted by judge
 
   Answers(const PatternView& x, const std::vector<Cell>& cells) {
     std::vector<int> count(x.raters + x.systems, 0);
@@ -43,19 +44,20 @@ struct Answers {
   }
 };
 
-// Answers of two judges to a cell.
+// Positions of the answers of two judges to the same cell.
 struct Meeting {
   int one, two;
 };
 
-// Two answers, of which at least one is wrong.
+// Answers of two judges to cases with known truth, at least one of them wrong.
 struct Miss {
   int truth, one, two;
   double weight;
   bool both() const { return one != truth && two != truth; }
 };
 
-// How often wrong answers are equal, observed and by chance, for each truth.
+// Computes, for two judges and cases that both answered wrongly, how often their answers are equal.
+// Compares this share with the share expected if wrong answers are independent given the truth.
 class Coincidence {
  public:
   explicit Coincidence(int categories) : one_(categories + 1), two_(categories + 1) {}
@@ -107,17 +109,20 @@ class Coincidence {
         if (miss->one == miss->two) out.equal += miss->weight;
       }
     }
-    for (Place miss = from; miss != to; ++miss) {  // each answer once
+    // Counts each wrong answer of the first judge once, then clears it.
+    for (Place miss = from; miss != to; ++miss) {
       same += one_[miss->one] * two_[miss->one];
       one_[miss->one] = 0;
     }
     for (Place miss = from; miss != to; ++miss) two_[miss->two] = 0;
-    out.pairs = one * two - out.met;  // pairs of answers to different cases
+    // Weight of pairs of wrong answers to different cases.
+    out.pairs = one * two - out.met;
     out.expected = (same - out.equal) / out.pairs;
     return out;
   }
 
-  std::vector<double> one_, two_;  // weight of each wrong answer; zero between calls
+  // Weight of the wrong answers of both judges by category; all zero between calls.
+  std::vector<double> one_, two_;
 };
 
 class PairFinder {
@@ -127,7 +132,7 @@ class PairFinder {
 
   int judges() const { return answers_.of_judge.rows(); }
 
-  // Appends the pairs of a judge with later judges.
+  // Appends the comparison of judge `one` with each later judge who has common cells.
   void pairs_of(int one, std::vector<SharedPair>& out) {
     meetings_.clear();
     for (const int at : answers_.of_judge.places(one)) {
@@ -193,7 +198,7 @@ std::vector<SharedPair> shared_pairs(const PatternView& patterns, const std::vec
   return out;
 }
 
-constexpr double tie = 1e-9;  // sums of products are not exact
+constexpr double tie = 1e-9;  // rounding error of sums of products
 
 std::vector<int> nearer_answers(const PatternView& x, int system, const double* closeness) {
   std::vector<int> out(x.start[x.patterns], 0);

@@ -72,7 +72,7 @@ Votes count_votes(const Judgements& x) {
 
 namespace {
 
-// Squared length of the votes of each unit.
+// For each unit, the sum of the squared numbers of votes: the squared length of its vote vector.
 std::vector<std::int64_t> squared_lengths(const Votes& votes) {
   std::vector<std::int64_t> out(votes.rows(), 0);
   for (int u = 0; u < votes.rows(); ++u) {
@@ -97,7 +97,7 @@ std::vector<double> unit_annotation_scores(const Votes& votes) {
 
 namespace {
 
-// Number of labels that two judgements share.
+// Number of labels that judgements a and b have in common. Labels are sorted.
 int shared_labels(const Judgements& x, int a, int b) {
   int shared = 0;
   int i = x.start[a], j = x.start[b];
@@ -113,12 +113,14 @@ int shared_labels(const Judgements& x, int a, int b) {
   return shared;
 }
 
-// Counts of units that two workers both judged, and of their labels on these units.
+// Number of units that two workers both judged, and of their labels on these units: labels of the
+// first worker, of the second worker, and common labels.
 struct Together {
   double units = 0, mine = 0, theirs = 0, shared = 0;
 };
 
-// Cohen's kappa over the cells units x labels, which a worker marks or not.
+// Cohen's kappa of two workers. The cases are all combinations of a common unit and a label, and
+// the two categories are whether the worker gave the label.
 double cell_kappa(const Together& pair, int labels) {
   const double cells = pair.units * labels;
   const double mine = pair.mine / cells, theirs = pair.theirs / cells;
@@ -147,8 +149,8 @@ class Mean {
 WorkerScores worker_scores(const Judgements& x, const Host& host) {
   const Votes votes = count_votes(x);
   const auto squared = squared_lengths(votes);
-  // 1 - cosine of each judgement with the votes of the others. Counts are integers, so that
-  // subtracting the judgement is exact.
+  // For each judgement: 1 - cosine between its labels and the votes of the other workers on the
+  // unit. Votes are integers, so the worker's votes can be subtracted without rounding error.
   std::vector<int> of_unit(x.labels, 0);
   std::vector<double> distance(x.size(), not_a_number);
   for (int u = 0; u < x.units; ++u) {
@@ -211,7 +213,8 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
 std::vector<double> annotation_similarity(const Votes& votes, int labels) {
   const std::size_t n = labels;
   const double units = votes.rows();
-  std::vector<double> both(n * n, 0.0);  // units with i and j; on the diagonal, units with i
+  // Number of units with both labels; on the diagonal, units with the label.
+  std::vector<double> both(n * n, 0.0);
   for (int u = 0; u < votes.rows(); ++u) {
     for (const int a : votes.places(u)) {
       for (const int b : votes.places(u)) {

@@ -10,10 +10,11 @@ namespace {
 
 double ratio(double a, double b) { return a / std::max(b, quality_floor); }
 
-// Judgements of a unit that contain a label, by unit and label.
+// Which workers gave which label to a unit. Row v contains the workers of entry v of the votes,
+// which is a label of a unit.
 struct Givers : Ragged {  // a row for each entry of the votes
   std::vector<int> worker;
-  std::vector<int> vote;  // entry of the votes for each label given
+  std::vector<int> vote;  // for each label given: its entry of the votes
 };
 
 Givers find_givers(const Judgements& x, const Votes& votes) {
@@ -34,7 +35,8 @@ Givers find_givers(const Judgements& x, const Votes& votes) {
   return out;
 }
 
-// The iteration. All qualities of a step are computed from those of the previous step.
+// The iteration. All qualities of a step are computed from the qualities of the previous step, and
+// start at 1.
 class Iteration {
  public:
   Iteration(const Judgements& x, const QualityOptions& options)
@@ -103,15 +105,17 @@ class Iteration {
   const QualityOptions& options_;
   const Votes votes_;
   const Givers givers_;
-  std::vector<std::vector<int>> by_label_;  // entries of each label, ordered by worker
-  std::vector<int> judgement_;              // of each entry
-  std::vector<double> length_;              // of each answer, weighted by annotation quality
+  // Positions of each label in the list of labels given, sorted by worker.
+  std::vector<std::vector<int>> by_label_;
+  std::vector<int> judgement_;  // judgement of each label given
+  std::vector<double> length_;  // length of each answer's vector, weighted by annotation qualities
   std::vector<double> before_cosine_, before_vote_, cosine_sum_, vote_sum_;
   std::vector<double> judged_, given_;
 
-  // A cosine is the product of two vectors of length one, so that sums over pairs of workers are
-  // products with sums over workers. A sum over all other workers is the sum over the workers
-  // before plus the sum over the workers after, which avoids cancellation.
+  // A cosine is the product of two vectors of length 1. Therefore sums of cosines over pairs of
+  // workers are products with a sum over workers, which saves a loop. A sum over all other workers
+  // is computed as the sum over the workers before plus the sum over the workers after. Subtracting
+  // the worker from the total would lose digits.
   void measure_units_and_workers(const std::vector<double>& unit, const std::vector<double>& worker,
                                  const std::vector<double>& q) {
     for (int j = 0; j < x_.size(); ++j) {
@@ -207,8 +211,10 @@ class Iteration {
     return out;
   }
 
-  // For each worker k who gave label a, over the units where k gave it: the quality of the units
-  // that every other worker judged, and of the units where that worker gave a too.
+  // Annotation quality of label a. For each worker k who gave the label: among the units with label
+  // a from k, weighted by quality, the share in which each other worker i gave the label, too. This
+  // share is averaged over pairs of workers, weighted by worker qualities. `judged_`: weight of the
+  // units that i judged, `given_`: weight of those with label a from i.
   void measure_annotations(const std::vector<double>& unit, const std::vector<double>& worker,
                            const Host& host) {
     std::vector<int> met;

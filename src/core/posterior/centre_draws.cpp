@@ -12,7 +12,7 @@ namespace fallible {
 
 namespace {
 
-// Logarithm of a product of positive factors. Computes few logarithms.
+// Logarithm of a product of positive factors. Takes few logarithms, because they are slow.
 class LogProduct {
  public:
   void times(double factor) {
@@ -22,7 +22,7 @@ class LogProduct {
       product_ = 1;
     }
   }
-  // Factor gamma(a + n) / gamma(a), for whole n.
+  // Multiplies by gamma(a + n) / gamma(a), for a whole number n.
   void times_rising(double a, double n) {
     if (n > 40) {
       log_ += log_gamma(a + n) - log_gamma(a);
@@ -56,7 +56,8 @@ double CentreDraws::log_density(int k, double log_nu, const std::vector<double>&
   const double nu = std::exp(log_nu);
   const double away = log_nu - std::log(4.0);
   double out = -away * away / 2;
-  // Density of the Dirichlet prior, multiplied by the Jacobian of the log ratios.
+  // Log density of the Dirichlet prior of mu_k. The exponents are the Dirichlet parameters (not
+  // minus 1), because the density is that of the log ratios.
   for (int l = 0; l < K_; ++l) {
     if (mu[l] <= 0) return -std::numeric_limits<double>::infinity();
     out += (l == k ? 3.0 : 1.0) * std::log(mu[l]);

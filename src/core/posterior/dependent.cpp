@@ -17,7 +17,8 @@ double log_beta(double t, double a, double b) {
   return (a - 1) * std::log(t) + (b - 1) * std::log1p(-t);
 }
 
-// The answer of one judge, or the answers of both judges of a pair.
+// Answer of one judge, or of both judges of a pair: then `other_matrix` and `other_category` belong
+// to the second judge. `pair`: number of the pair, -1 for a single judge.
 struct Answer {
   int matrix, category;
   int pair = -1, other_matrix = 0, other_category = 0;
@@ -78,7 +79,7 @@ class DependentChain : public Chain {
       }
       if (!same) agreed_[row] = -1;
     }
-    // The errors of a judge are independent if the other judge of the pair did not answer.
+    // If only one judge of a pair answered a row, this answer is treated as that of a single judge.
     for (int row = 0; row < rows_.size(); ++row) {
       for (Answer& a : answers_[row]) {
         if (a.pair < 0) continue;
@@ -88,7 +89,8 @@ class DependentChain : public Chain {
     }
   }
 
-  // Upper bound of the easy share of a class: the lowest accuracy of any matrix in this class.
+  // Upper limit of e_k, the share of easy cases of class k: the lowest accuracy of all matrices in
+  // this class. Raters are always right in easy cases, so their accuracy is at least e_k.
   double bound(int k) const {
     double least = 1;
     for (std::size_t m = 0; m < prior_.matrix.size(); ++m) {
@@ -97,11 +99,12 @@ class DependentChain : public Chain {
     return least;
   }
 
-  // Log upper bound of the easy share of class k. It is part of the log density of matrices,
-  // because the prior of the share is uniform up to the bound.
+  // The prior of e_k is uniform up to bound(k). Its density is 1 / bound(k), which depends on the
+  // matrices. The parameter that is drawn is e_k / bound(k), so log(bound(k)) enters the log
+  // density of the matrices.
   double log_room(int k) const { return easy_ ? std::log(bound(k)) : 0; }
 
-  // Draws a probability with this density, given its current value.
+  // Draws a probability with this log density by slice sampling, given its current value.
   template <class F>
   void draw_probability(double now, const F& log_density) {
     const double level = log_density(now) + std::log(stream_.uniform());
@@ -164,7 +167,8 @@ class DependentChain : public Chain {
     return sum;
   }
 
-  // Sets one probability of a distribution to t, and scales the others in proportion.
+  // Sets entry l of a probability distribution to t. The other entries are scaled in proportion, so
+  // that the sum stays 1.
   void set_share(double* share, int l, double t) {
     const double rest = 1 - share[l];
     for (int i = 0; i < K_; ++i) {
@@ -187,7 +191,8 @@ class DependentChain : public Chain {
     }
   }
 
-  // Log likelihood of rows, or minus infinity if the matrices are not in order.
+  // Log likelihood of these rows. Minus infinity if the matrices are not in the order that
+  // `prior_.order` requires; `m` is the matrix that has changed.
   double log_of(std::size_t m, const std::vector<int>& rows) {
     const bool in_order =
         prior_.order == ClassOrder::none ||
@@ -199,7 +204,8 @@ class DependentChain : public Chain {
     const MatrixPrior& prior = prior_.matrix[m];
     if (!prior.fixed.empty()) return;
     const Square matrix = theta_[m];
-    // All matrices together determine the bound of the easy share.
+    // With easy cases, a matrix changes the bound of e_k and so the probabilities of all rows.
+    // Otherwise it affects only the rows with its ratings.
     const std::vector<int>& touched = easy_ ? all_ : rows_of_[m];
     if (prior.equal_errors) {
       draw_probability(matrix[0][0], [&](double t) {
@@ -266,11 +272,13 @@ class DependentChain : public Chain {
 
   bool easy_;
   std::vector<double> shared_;
-  std::vector<double> given_class_;  // rows x classes: probability of the answers
+  // Probability of the row's answers given the class: rows x classes.
+  std::vector<double> given_class_;
   std::vector<std::vector<Answer>> answers_;
-  std::vector<int> agreed_;  // common answer of all judges of a row, -1 if answers differ
+  // Category that all judges of a row gave; -1 if answers differ or there are none.
+  std::vector<int> agreed_;
   std::vector<int> all_;
-  // Rows of each matrix, and rows that both judges of a pair rated.
+  // Rows with answers from each matrix, and rows that both judges of each pair answered.
   std::vector<std::vector<int>> rows_of_, rows_of_pair_;
 };
 

@@ -20,7 +20,7 @@ PosteriorRows posterior_rows(const PatternView& x, const std::vector<double>& we
   out.systems = joined ? 0 : x.systems;
   out.judges = x.raters + (joined ? x.systems : 0);
   const int skip = 2 + out.systems;
-  // Key: truth, population, answers; then judge and category of each rating.
+  // Key of a row: truth, population, answers of systems, then judge and category of each rating.
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     if (weight[p] <= 0) return false;
     key.push_back(truth.empty() ? -1 : std::max(truth[p], 0) - 1);
@@ -50,9 +50,11 @@ PosteriorRows posterior_rows(const PatternView& x, const std::vector<double>& we
 
 namespace {
 
-// Draws of matrices until they are in order. After that the old matrices are kept.
+// Limit for repeated draws of matrices until classes are in order. After this number of draws, the
+// old matrices are kept.
 constexpr int most_tries = 100;
-constexpr int rescaled = 64;  // a product is rescaled after this number of factors
+// A product of probabilities is rescaled after this number of factors, to avoid underflow.
+constexpr int rescaled = 64;
 
 class GibbsChain : public Chain {
  public:
@@ -73,7 +75,8 @@ class GibbsChain : public Chain {
     if (kept) store(*kept);
   }
 
-  // Joint probability of a row and each class, in `weight_`, divided by exp(returned value).
+  // Writes the joint probability of the row's ratings and each class, divided by exp(returned
+  // value), to `weight_`.
   double joint(int row) {
     const double* rate = &base_[place(rows_.population[row], 0)];
     weight_.assign(rate, rate + K_);
@@ -94,7 +97,8 @@ class GibbsChain : public Chain {
     return std::log(most);
   }
 
-  // Draws the classes of the cases of each row, and adds them to the counts.
+  // Draws the classes of all cases, given the parameters. Adds them to the counts from which the
+  // next parameters are drawn. If `kept` is not null, also adds the posterior probabilities.
   void allocate(PosteriorChain* kept) {
     for (auto* counts : {&base_count_, &count_.values(), &system_count_.values()}) {
       std::fill(counts->begin(), counts->end(), 0.0);
@@ -137,7 +141,7 @@ class GibbsChain : public Chain {
     for_each_answer(row, [&](int s, int answer) { system_count_[s][k][answer] += cases; });
   }
 
-  // Adds the posterior probabilities of the classes of a row.
+  // Adds the posterior probabilities of the classes of a row to the sums of the chain.
   void note(PosteriorChain& out, int row, double total) {
     const int truth = rows_.known[row];
     double* of = &out.probability[place(row, 0)];
@@ -169,8 +173,9 @@ class GibbsChain : public Chain {
     return out;
   }
 
-  // Draws matrices given the counts and the order of classes. Repeats draws until they are in
-  // order, which leaves the conditional distribution in that order invariant.
+  // Draws the confusion matrices given the classes. If the prior requires an order of the classes,
+  // repeats the draw until the matrices satisfy it (rejection sampling). This leaves the posterior
+  // distribution restricted to this order invariant.
   void draw_matrices() {
     if (prior_.order == ClassOrder::mean && !prior_.pooled) {
       before_ = theta_;

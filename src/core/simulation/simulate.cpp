@@ -12,10 +12,10 @@ namespace fallible {
 
 namespace {
 
-// Factor of the diagonal for which the accuracy over base rates is reached after rows are
-// normalised. The logit of the accuracy increases with the logarithm of the factor, with a slope of
-// at most 1. So a step by the difference never overshoots, and it is exact if all rows have the
-// same errors.
+// Factor by which the diagonal must be multiplied before rows are normalised, so that the accuracy
+// over base rates is `accuracy`. The logit of the accuracy increases with the logarithm of the
+// factor, with a slope between 0 and 1. A step by the difference in logits therefore never
+// overshoots. It is exact if all rows have the same probability of error.
 double diagonal_factor(double accuracy, const std::vector<double>& base_rates,
                        const std::vector<double>& wrong) {
   double log_factor = 0;
@@ -44,7 +44,8 @@ std::vector<double> confusion_matrix(double accuracy, const std::vector<double>&
   for (int k = 0; k < N; ++k) {
     double* row = &out[static_cast<std::size_t>(k) * N];
     double spread = 0;
-    // Relative to the most probable error, so that large dispersions do not overflow.
+    // Distance of the most probable error. Powers are relative to it, so that large dispersions do
+    // not overflow.
     const int likeliest = options.dispersion >= 1 ? 1 : std::max(k, N - 1 - k);
     for (int l = 0; l < N; ++l) {
       if (l != k) spread += row[l] = std::pow(options.dispersion, likeliest - std::abs(k - l));
@@ -71,7 +72,8 @@ std::vector<double> error_factors(int categories, double error_range, Stream& st
   for (int k = 0; k < categories; ++k) {
     for (int l = 0; l < categories; ++l) {
       if (k == l) continue;
-      // Never zero, since a row must keep some error that can be rescaled.
+      // The factor is always positive, because uniform() is below 1. A row must keep an error that
+      // can be rescaled.
       out[static_cast<std::size_t>(k) * categories + l] += error_range * (1 - 2 * stream.uniform());
     }
   }
@@ -102,7 +104,7 @@ std::vector<double> draw_base_rates(const Design& design, Stream& stream) {
   return out;
 }
 
-// Cumulative probabilities; the last is exactly one.
+// Cumulative sums, rescaled so that the last one is exactly 1.
 std::vector<double> cumulate(const double* probability, std::size_t n) {
   std::vector<double> out(n);
   std::partial_sum(probability, probability + n, out.begin());
@@ -111,7 +113,8 @@ std::vector<double> cumulate(const double* probability, std::size_t n) {
   return out;
 }
 
-// Counts the bounds below u. This has no branches, which would be mispredicted.
+// Draws an index with the probabilities whose cumulative sums are given. If there are few, counts
+// the sums below a uniform number: without branches this is fast.
 std::size_t draw_index(const double* cumulative, std::size_t n, Stream& stream) {
   const double u = stream.uniform();
   if (n > 32) return std::upper_bound(cumulative, cumulative + n, u) - cumulative;
@@ -120,7 +123,8 @@ std::size_t draw_index(const double* cumulative, std::size_t n, Stream& stream) 
   return passed;
 }
 
-// Ends of strata with exact shares of the cases, rounded so that they add up.
+// Number of the first case after each stratum, if strata have exact shares of the cases. Cumulative
+// shares are rounded, so the sizes of the strata sum to `cases`.
 std::vector<std::size_t> stratum_ends(const std::vector<double>& cumulative, std::size_t cases) {
   std::vector<std::size_t> out;
   out.reserve(cumulative.size());
@@ -130,10 +134,11 @@ std::vector<std::size_t> stratum_ends(const std::vector<double>& cumulative, std
   return out;
 }
 
-// Mean of an accuracy that changes by `drift` from the first case to the last, truncated to [0, 1].
+// Mean over the cases of an accuracy that changes linearly, by `drift` from the first case to the
+// last, and is clipped to [0, 1].
 double mean_accuracy(double accuracy, double drift) {
   if (drift == 0) return accuracy;
-  // Integral of x truncated to [0, 1].
+  // Integral of the clipped accuracy: area(b) - area(a) is the integral from a to b.
   const auto area = [](double x) { return x <= 0 ? 0 : x < 1 ? x * x / 2 : x - 0.5; };
   return (area(accuracy + drift / 2) - area(accuracy - drift / 2)) / drift;
 }
@@ -148,7 +153,8 @@ double over_cases(const std::vector<double>& matrix, const std::vector<double>& 
   return out;
 }
 
-// User-defined matrix of a judge in a stratum.
+// User-defined matrix of a judge in a stratum. `given` contains one matrix for all strata, or one
+// per stratum, each row by row.
 std::vector<double> own_matrix(const std::vector<double>& given, std::size_t stratum, int N) {
   const std::size_t size = static_cast<std::size_t>(N) * N;
   const auto first =
@@ -156,7 +162,8 @@ std::vector<double> own_matrix(const std::vector<double>& given, std::size_t str
   return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
 }
 
-// A uniform variable that is correlated with the effect of the case.
+// Uniform variable that is correlated with the normal effect of the case, so that judges with
+// loadings err in the same cases.
 double shared_uniform(double loading, double effect, Stream& stream) {
   const double own = stream.normal();
   return normal_below(loading * effect + std::sqrt(1 - loading * loading) * own);
@@ -254,11 +261,12 @@ void CaseSampler::next(Stream& stream) {
   }
 }
 
-// With a loading, the uniform number that determines the answer is a normal probability. Its normal
-// deviate is correlated with the effect of the case, and so with those of other judges. The right
-// answer comes first, then the wrong ones from the next category on, so that judges who err
-// together give the same answer. With drift the probability of the right answer changes, and the
-// wrong ones share the rest in proportion.
+// Draws the answer of a judge to the current case. With a loading, the uniform number that
+// determines the answer depends on the effect of the case. It is then correlated with the numbers
+// of other judges. Answers are ordered: the right one first, then the wrong ones from the next
+// category on, so judges who are wrong together also give the same answer. With drift, the
+// probability of the right answer depends on the number of the case, and wrong answers share the
+// rest in proportion.
 std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const std::size_t N = categories_.size(), S = strata_.size();
   const double* row = rows_.data() + ((judge * S + stratum_) * N + truth_) * N;

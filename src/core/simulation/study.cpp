@@ -18,11 +18,12 @@ namespace fallible {
 
 namespace {
 
-// Constant raters are left out of averages, unless the share of shared errors is given.
+// True if constant raters are left out of the average. If the user gives the correction for shared
+// errors, they are not.
 bool leaves_out_constant(const EstimatorOptions& options) { return !options.common; }
 
-// Estimates for one panel. The average is fitted once for all estimators. `varied` has the ratings
-// without constant raters.
+// Computes the estimates of all estimators for one panel. The average is fitted once and used by
+// all. `varied`: the ratings without constant raters, who always give the same answer.
 class Judge {
  public:
   Judge(const Ratings& ratings, const Ratings& varied) : ratings_(ratings), varied_(varied) {}
@@ -49,12 +50,13 @@ class Judge {
   }
 
  private:
-  // NaN without a case.
+  // Quantities of the average for a system. All are NaN if the system has no case.
   static AverageParts average_parts(const Estimator& average, std::size_t system) {
     return average.systems()[system].average.value_or(AverageParts());
   }
 
-  // The average is fitted once for each value of `common`.
+  // Returns the fitted average. It is fitted at the first call for each value of the option
+  // `common`.
   const Estimator& average(const EstimatorOptions& options) {
     std::unique_ptr<Estimator>& found = averages_[options.common];
     if (!found) {
@@ -80,8 +82,8 @@ class Judge {
     return out;
   }
 
-  // Turns sampling errors into robust intervals. In a panel no truth is known, and the kind of
-  // raters is taken to be people.
+  // Replaces sampling errors by the total errors of robust intervals. No truth is known in a
+  // simulated panel, and raters are treated as people.
   void widen(StudyEstimate& found, const StudyEstimator& how) {
     const bool of_average = how.options.method == Method::average;
     const Estimator& averages = average(how.options);
@@ -131,7 +133,8 @@ Association association_of(const Ratings& ratings) {
   return association(latent_rows(ratings.patterns, ratings.weight, -1, ratings.known));
 }
 
-// Is the average not identified without the constant raters?
+// True if too little information is left without the constant raters, so that the average would not
+// be identified.
 bool rests_on_constant(const Ratings& varied) {
   const KFit& fit = varied.k_model->fit;
   if (fit.identified == Identified::no_pairs) return true;
@@ -140,8 +143,9 @@ bool rests_on_constant(const Ratings& varied) {
   return association_of(varied).df == 0 && !(fleiss_kappa(varied, fit.agreement) > 1e-9);
 }
 
-// Models in which raters differ need association instead of agreement above chance. For these
-// models, two raters are too few.
+// Checks whether the ratings contain enough information for a method. In models with separate rater
+// accuracies, raters must be associated; agreement above chance is not needed. Two raters are too
+// few for these models.
 Identifiable identifiable_by(const EstimatorOptions& options, const KFit& fit,
                              const Ratings& ratings) {
   const bool of_model = options.method == Method::joint || options.method == Method::shared;
@@ -181,7 +185,7 @@ StudyRun run_once(const Design& design, const StudyOptions& options, std::size_t
     return Ratings{view, std::move(weights), Known(), fit};
   };
   const Ratings ratings = rated(patterns, raters, weight);
-  // Ratings without constant raters.
+  // The ratings without constant raters.
   std::vector<int> number(raters), pattern(weight.size());
   std::size_t stay = 0;
   const std::vector<bool> left_out = constant_raters(ratings.patterns, weight);
