@@ -1,4 +1,4 @@
-// Interrupts and progress: functions of R that the core calls during its work.
+// Interrupts and progress: R functions that the core calls during long computations.
 #include <Rcpp.h>
 
 #include "glue.h"

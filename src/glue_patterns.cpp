@@ -1,4 +1,4 @@
-// Patterns and counts of pairs.
+// Patterns of ratings, and counts of ratings and pairs: functions that R calls.
 #include "core/ratings/constant.hpp"
 #include "core/ratings/tallies.hpp"
 #include "glue.h"
@@ -158,7 +158,8 @@ List core_rater_counts(List patterns, NumericVector weight) {
   return List::create(_["ratings"] = x.ratings, _["pairs"] = x.pairs, _["agreeing"] = x.agreeing);
 }
 
-// Numbers of the raters who always give the same answer: see constant_raters().
+// Returns the numbers of the constant raters, who always give the same answer although chance makes
+// this unlikely. `cases`: number of cases of each pattern.
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_constant_raters(List patterns, NumericVector cases) {
   const auto constant = constant_raters(glue::view(patterns), glue::doubles(cases));
