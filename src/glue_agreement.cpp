@@ -48,7 +48,7 @@ NumericVector by_pattern(const RatedRows& rows, const std::vector<double>& x) {
 
 }  // namespace
 
-// Returns a list: `estimate`; `undefined`, the reason why there is none ("" if there is one);
+// Returns a list: `estimate`; `undefined`, the reason why it is NaN (otherwise "");
 // `used`, true for patterns that enter the estimate. Also `influence` of one case of each pattern,
 // NULL if it is undefined or not requested, and `null_error`, the standard error under
 // independence. Argument `influence`: "jackknife", "none", or another string for the analytic

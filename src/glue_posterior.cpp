@@ -109,9 +109,9 @@ IntegerVector row_of_pattern(const PosteriorRows& rows) {
 // `truth`: known category of each pattern (0 if unknown), or empty.
 // `population`: population of each pattern, from 1, or empty.
 // `joined`: true if systems are judges, numbered after the raters.
-// `prior`: matrix_of (matrix of each judge, from 1), rows and fixed (priors of the matrices),
-// system (priors of systems that are not judges), base_rates, pooled, raters (their number), order,
-// dependence, and pairs (of judges, one column per pair).
+// `prior`: matrix_of (matrix of each judge, from 1); rows and fixed (priors of the matrices);
+//   system (priors of systems that are not judges); base_rates; pooled; raters (their number);
+//   order; dependence; pairs (of judges, one column per pair).
 // `options`: chains, kept, warmup, thin, threads, seed and log_likelihood.
 // [[Rcpp::export(rng = false)]]
 List core_draw_posterior(List patterns, NumericVector weight, IntegerVector truth,

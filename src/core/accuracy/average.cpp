@@ -14,9 +14,9 @@ namespace fallible {
 
 namespace {
 
-constexpr double negligible = 1e-8;  // a member with a smaller weight gets weight 0
-constexpr double slack = 30;  // margin in log evidence, for fits that ended early and are not exact
-constexpr double matters = 1e-3;  // members with a smaller weight are not refitted to resamples
+constexpr double negligible = 1e-8;  // smaller weights of members become 0
+constexpr double slack = 30;         // margin in log evidence for fits that ended early
+constexpr double matters = 1e-3;     // members with a smaller weight are not refitted to resamples
 
 // Converts sums of log evidence and log prior of members to weights with sum 1. NaN (a member that
 // is ruled out) and negligible weights become 0.

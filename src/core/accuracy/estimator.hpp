@@ -88,21 +88,21 @@ std::vector<double> answer_counts(const Ratings& ratings, const std::vector<doub
                                   int system, const LatentRows& rows,
                                   const std::vector<double>& posterior);
 
-// Cases whose most probable category has a probability in (lower, upper].
+// Cases whose most probable category, the best category, has a probability in (lower, upper].
 struct Bin {
   double lower;
   double upper;
-  double probability;   // mean probability of the most probable category
+  double probability;   // mean probability of the best category
   double cases;         // weight of the cases in the bin
-  double agreement;     // share of the system's answers that are the most probable category
-  double estimate_raw;  // accuracy of the system in the bin, by equation 7; NaN without information
+  double agreement;     // share of the system's answers that are the best category
+  double estimate_raw;  // accuracy by equation 7; NaN without information
   double estimate;      // `estimate_raw`, clipped to [0, 1] if bins are clipped
 };
 
 // Properties of a model in the average, as users see them.
 struct MemberLabel {
   std::string accuracy;  // "common" (one accuracy for all raters) or "rater"
-  // "uniform", "distance", "own" (error rates per judge) or "matrix" (per judge).
+  // `"uniform"`, `"distance"`, `"own"` (error rates per judge) or `"matrix"` (per judge).
   std::string errors;
   double difficulty = 0;  // difference in accuracy between strata of difficulty; 0 without strata
   // Concentration of separate errors around the common ones; NaN without.
@@ -122,8 +122,8 @@ struct MemberResult {
 
 // Quantities that only methods binned and unbinned compute.
 struct AlgebraParts {
-  double cases = 0;                      // weight of the cases with an answer and a rating
-  double uninformative = 0;              // weight of the cases in bins without information
+  double cases = 0;                      // weight of cases with answer and rating
+  double uninformative = 0;              // weight of cases in bins without information
   double mean_posterior = not_a_number;  // mean posterior probability of the system's answers
   std::vector<Bin> bins;  // bins with cases, highest probability first; empty for method unbinned
 };

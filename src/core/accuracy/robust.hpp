@@ -32,7 +32,7 @@ struct ErrorParts {
 };
 
 // Centre and standard error of the interval. For people, the bias increases with `gap`,
-// `rater_error` and `range`. For machines, shared errors leave no trace in the ratings, so the bias
+// `rater_error` and `range`. For machines, shared errors leave no trace in the ratings. Their bias
 // is that of other panels, and the centre is moved half way to the accuracy in those panels. If
 // raters agree at chance, the weight of dependence is 1.
 RobustError robust_error(double estimate, const ErrorParts& of, RaterKind raters);

@@ -16,7 +16,7 @@ using Objective = std::function<double(const Eigen::VectorXd& x, Eigen::VectorXd
 struct OptimiserOptions {
   int iterations = 500;
   double gradient_tolerance = 1e-6;  // converged if the largest component is below it
-  double value_tolerance = 1e-12;    // converged if three gains in a row are below it (relative)
+  double value_tolerance = 1e-12;    // converged if three relative gains in a row are below it.
   // The caller has no use for a maximum below `useful`, for example because another fit is better.
   // The search therefore ends early if its recent gains are too small to reach this value.
   double useful = -std::numeric_limits<double>::infinity();

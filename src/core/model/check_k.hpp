@@ -24,9 +24,9 @@ struct KTest {
 
 // Values of the statistics for one data set. NaN for statistics that the test does not use.
 struct KStatistics {
-  double ratio;        // twice the gain in log likelihood by the alternative
+  double ratio;        // twice the gain in log likelihood by the alternative model.
   double pairs;        // chi-squared distance between observed and expected disagreeing pairs
-  double lowest_rate;  // lowest base rate by Lehner's equation 5, not clipped at zero
+  double lowest_rate;  // lowest base rate by Lehner's equation 5; not clipped at zero
   double residual;     // largest standardised excess of the agreement of two judges
 };
 

@@ -66,9 +66,9 @@ struct LatentRows : RatedRows {
   // Share of the row's ratings that each category has: `categories` numbers with sum 1. If the
   // truth is known, its share is 1. If there are no ratings, all shares are equal.
   std::vector<double> votes(int row) const;
-  // Adds the weight of a row, multiplied by the posterior probability of each class, to the
-  // expected numbers of cases (populations x classes) and of the row's ratings (judges x answer
-  // codes x classes).
+  // Adds the weight of a row, multiplied by the posterior probability of each class, to expected
+  // numbers: of cases (populations x classes), and of the row's ratings (judges x answer codes x
+  // classes).
   void add_expected(int row, const double* posterior, int classes, double* of_classes,
                     double* of_ratings) const;
 

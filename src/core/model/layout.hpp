@@ -30,10 +30,10 @@ struct LatentPrior {
   // With `wrong`: parameters of the Beta distribution of the raters' mean accuracy
   double correct = 3;
   double wrong = 2;
-  double spread = 0.6;  // standard deviation of the logits of raters' accuracies around their mean
+  double spread = 0.6;      // standard deviation of logits of accuracies around their mean
   double dispersion = 0.7;  // standard deviation of the logarithm of the dispersion
-  double difficulty = 0.2;  // standard deviation of the half-normal distribution of the shift
-  double errors = 0.5;      // standard deviation of the free logarithms of error rates
+  double difficulty = 0.2;  // standard deviation of the half-normal shift.
+  double errors = 0.5;      // standard deviation of the free logarithms of error rates.
   // True for a hierarchical prior: rows of confusion matrices are Dirichlet around a centre that is
   // estimated from all raters (pooled.hpp). `rows`: the Dirichlet parameters given the centre,
   // judges x truths x ratings. It is null before the centre is estimated.

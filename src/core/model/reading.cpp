@@ -72,7 +72,7 @@ void Naturals::add(const char* what, int whose, double is, int which) {
 }
 
 // Adds the slopes of all raters first, and then all thresholds. If raters have equal parameters,
-// there is one entry instead of one per rater.
+// adds one entry for all of them.
 void Reading::add_ordinal(Naturals& to) const {
   const int raters = layout_.rows.raters, N = layout_.categories;
   std::vector<OrdinalLaw> laws;

@@ -9,9 +9,9 @@
 
 namespace fallible {
 
-// Natural parameters, one entry per quantity in each vector. `term` is one of "rater_accuracy",
+// Natural parameters, one entry per quantity in each vector. Names in `term`: "rater_accuracy",
 // "system_accuracy", "slope", "threshold", "confidence_right", "confidence_wrong", "base_rate",
-// "base_rate_coefficient" (for the logit of a category relative to the first one), "dispersion" and
+// "base_rate_coefficient" (for the logit of a category relative to the first); "dispersion" and
 // "difficulty". The last two are those of the raters, followed by those of the system if it has
 // separate ones.
 struct Naturals {

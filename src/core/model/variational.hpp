@@ -41,8 +41,8 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
                            std::vector<double> posterior, const VariationalOptions& options);
 
 // A one-coin model in which the wrong answers of each judge have separate shares. Those of row k
-// are Dirichlet(c * w_k), where w_k are the error shares of a one-coin model that was fitted before
-// (equal, or by distance) and c is the concentration.
+// are Dirichlet(c * w_k) with concentration c. w_k are the error shares, equal or by distance, of a
+// one-coin model that was fitted before.
 struct OwnErrors {
   Eigen::VectorXd x;  // parameters of the one-coin model, while errors are fixed at `log_error`
   std::vector<double> log_error;  // expected logarithms of error shares: judges x truths x ratings

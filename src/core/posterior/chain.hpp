@@ -7,7 +7,7 @@
 
 namespace fallible {
 
-// True if each answer is more probable under its own category as truth than under any other truth.
+// True if each answer is most probable if it is right: more probable than under any other truth.
 // `matrix`: truths x answers.
 inline bool dominates(ConstSquare matrix) {
   for (int l = 0; l < matrix.size(); ++l) {

@@ -53,7 +53,7 @@ struct PosteriorPrior {
   std::vector<MatrixPrior> matrix;
   // Dirichlet parameters of the base rates of each population.
   std::vector<std::vector<double>> base_rates;
-  std::vector<MatrixPrior> system;  // priors of the matrices of systems that are not judges
+  std::vector<MatrixPrior> system;  // priors for systems that are not judges.
   // True if the rows of all unknown matrices are Dirichlet(nu_k * mu_k) around a centre, whose
   // parameters nu and mu are also drawn.
   bool pooled = false;
