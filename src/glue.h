@@ -29,8 +29,8 @@ std::vector<double> row_by_row(const Rcpp::NumericMatrix& x);
 Rcpp::NumericMatrix square(const std::vector<double>& x, int n);
 
 // Conversions of positions: the core counts from 0, R from 1.
-Rcpp::IntegerVector from_one(const std::vector<int>& places);
-std::vector<int> from_zero(SEXP places);
+Rcpp::IntegerVector from_one(const std::vector<int>& positions);
+std::vector<int> from_zero(SEXP positions);
 
 // Pointer to the integers of an R vector, null if the vector is empty. Throws an error for other
 // types, because the integers of a converted copy would be freed at the end of the call.

@@ -48,11 +48,10 @@ NumericVector by_pattern(const RatedRows& rows, const std::vector<double>& x) {
 
 }  // namespace
 
-// Returns a list: `estimate`; `undefined`, the reason why it is NaN (otherwise "");
-// `used`, true for patterns that enter the estimate. Also `influence` of one case of each pattern,
-// NULL if it is undefined or not requested, and `null_error`, the standard error under
-// independence. Argument `influence`: "jackknife", "none", or another string for the analytic
-// influence.
+// Returns a list: `estimate`; `undefined`, the reason why it is NaN (otherwise ""); `used`, true
+// for patterns that enter the estimate. Also `influence` of one case of each pattern, NULL if it is
+// undefined or not requested, and `null_error`, the standard error under independence. Argument
+// `influence`: "jackknife", "none", or another string for the analytic influence.
 // [[Rcpp::export(rng = false)]]
 List core_agreement(List patterns, NumericVector weight, List selection, List options,
                     std::string influence, Function tick) {
@@ -97,7 +96,7 @@ List core_rated_rows(List patterns, NumericVector weight, List selection) {
   const auto rows = rated_rows(patterns, weight, selection);
   std::vector<int> rows_of, judges, categories;
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int r : rows.places(i)) {
+    for (const int r : rows.positions(i)) {
       rows_of.push_back(i + 1);
       judges.push_back(rows.judge[r] + 1);
       categories.push_back(rows.category[r] + 1);

@@ -21,7 +21,7 @@ Judgements judgements(const List& x) {
 List votes_list(const Votes& votes) {
   IntegerVector unit(votes.label.size()), label(votes.label.size());
   for (int u = 0; u < votes.rows(); ++u) {
-    for (const int e : votes.places(u)) {
+    for (const int e : votes.positions(u)) {
       unit[e] = u + 1;
       label[e] = votes.label[e] + 1;
     }

@@ -82,8 +82,8 @@ namespace {
 Ratings ratings_of(const List& patterns, const NumericVector& weight, const List& setup) {
   const bool has_model = setup.containsElementNamed("model") && !Rf_isNull(setup["model"]);
   auto view = has_model ? glue::view(patterns, setup["model"]) : glue::view(patterns);
-  // Patterns may differ only in the confidence of ratings, even if the model does not use it.
-  // With `level`, the core can distinguish such patterns.
+  // Patterns may differ only in the confidence of ratings, even if the model does not use it. With
+  // `level`, the core can distinguish such patterns.
   if (setup.containsElementNamed("level")) view.level = glue::integers(setup["level"]);
   return {view, glue::doubles(weight), glue::known(setup["known"]), nullptr};
 }

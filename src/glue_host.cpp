@@ -15,14 +15,14 @@ bool interrupted() { return R_ToplevelExec(check_interrupt, nullptr) == FALSE; }
 }  // namespace
 
 Interruptible::Interruptible()
-    : Watch([patience = Patience()]() mutable {
-        if (patience.over() && interrupted()) throw Rcpp::internal::InterruptedException();
+    : Watch([timer = IntervalTimer()]() mutable {
+        if (timer.has_elapsed() && interrupted()) throw Rcpp::internal::InterruptedException();
         return true;
       }) {}
 
 Interruptible::Interruptible(const Function& tick)
-    : Watch([tick, patience = Patience()]() mutable {
-        if (!patience.over()) return true;
+    : Watch([tick, timer = IntervalTimer()]() mutable {
+        if (!timer.has_elapsed()) return true;
         if (interrupted()) throw Rcpp::internal::InterruptedException();
         tick();
         return true;

@@ -45,14 +45,14 @@ std::vector<double> row_by_row(const NumericMatrix& x) { return doubles(transpos
 
 NumericMatrix square(const std::vector<double>& x, int n) { return NumericMatrix(n, n, x.begin()); }
 
-IntegerVector from_one(const std::vector<int>& places) {
-  IntegerVector out(places.begin(), places.end());
+IntegerVector from_one(const std::vector<int>& positions) {
+  IntegerVector out(positions.begin(), positions.end());
   for (int& place : out) ++place;
   return out;
 }
 
-std::vector<int> from_zero(SEXP places) {
-  auto out = as<std::vector<int>>(places);
+std::vector<int> from_zero(SEXP positions) {
+  auto out = as<std::vector<int>>(positions);
   for (int& place : out) --place;
   return out;
 }
@@ -141,7 +141,7 @@ NumericVector core_pattern_weights(IntegerVector index, Nullable<NumericVector> 
 // [[Rcpp::export(rng = false)]]
 IntegerVector core_split(IntegerVector index, IntegerVector code, int codes) {
   IntegerVector out(index.size());
-  split(index.begin(), code.begin(), codes, index.size(), out.begin());
+  number_pairs(index.begin(), code.begin(), codes, index.size(), out.begin());
   return out;
 }
 

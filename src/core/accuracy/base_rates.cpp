@@ -24,7 +24,7 @@ double kappa_of(const PatternView& patterns, const std::vector<double>& weight, 
                 double share) {
   double differing = 0, pairs = 0;
   for (int p = 0; p < patterns.patterns; ++p) {
-    const double x = ratings_of(patterns, p, category), m = patterns.places(p).size();
+    const double x = ratings_of(patterns, p, category), m = patterns.positions(p).size();
     differing += weight[p] * x * (m - x);
     pairs += weight[p] * m * (m - 1);
   }
@@ -84,7 +84,7 @@ double base_rate_range(const PatternView& patterns, const std::vector<double>& w
   for (const Lean& lean : leans) {
     double cases = 0, answers = 0, share = 0, both = 0;
     for (int p = 0; p < patterns.patterns; ++p) {
-      const double m = patterns.places(p).size();
+      const double m = patterns.positions(p).size();
       const int answer = patterns.answer_of(p, system);
       if (answer < 1 || m == 0) continue;
       const double of_raters = ratings_of(patterns, p, lean.category) / m;

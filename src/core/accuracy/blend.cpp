@@ -35,8 +35,8 @@ double place(const Row& density, double total, double p) {
 template <class At>
 Blend blend(const At& at, const Row& value, const Row& slope, Row& likelihood,
             const BlendPrior& prior, double conf_level) {
-  const double inside = normal_below((at(1) - prior.centre) / prior.sd) -
-                        normal_below((at(0) - prior.centre) / prior.sd);
+  const double inside =
+      normal_cdf((at(1) - prior.centre) / prior.sd) - normal_cdf((at(0) - prior.centre) / prior.sd);
   const double scale = (1 - prior.vague) / (inside * prior.sd * std::sqrt(2 * pi));
   const double top = *std::max_element(likelihood.begin(), likelihood.end());
   Row density;

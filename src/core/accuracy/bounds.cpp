@@ -56,10 +56,10 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
       group_(patterns.patterns, -1) {
   const RowGroups groups(patterns.patterns, [&](int p, std::vector<int>& key) {
     key.push_back(truth.empty() ? 0 : truth[p]);
-    for (const int i : patterns.places(p)) {
+    for (const int i : patterns.positions(p)) {
       key.insert(key.end(), {patterns.rater[i], patterns.category[i]});
     }
-    return is_judged(patterns, truth, p);
+    return has_truth_information(patterns, truth, p);
   });
   std::vector<Cell> cells(groups.size()), small;
   for (int p = 0; p < patterns.patterns; ++p) {

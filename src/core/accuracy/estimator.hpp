@@ -68,7 +68,7 @@ void for_each_answer(const Ratings& ratings, int system, const LatentRows& rows,
                      const Visit& visit) {
   for (int p = 0; p < ratings.patterns.patterns; ++p) {
     const int answer = ratings.patterns.answer_of(p, system);
-    if (answer < 1 || !is_judged(ratings.patterns, ratings.known.truth, p)) continue;
+    if (answer < 1 || !has_truth_information(ratings.patterns, ratings.known.truth, p)) continue;
     visit(p, rows.of_pattern[p], answer - 1);
   }
 }

@@ -63,7 +63,7 @@ void OneCoin::fit(const Joined& data, double matters) {
   const double shift = settings_.shift;
   const LatentClass latent(rows_of(data), model(settings_), LatentPrior(), {shift, nullptr});
   OptimiserOptions how = fine_options();
-  if (start_) how.useful = matters - result_.log_prior - start_->volume_;
+  if (start_) how.useful_value = matters - result_.log_prior - start_->volume_;
   LatentFit found = fit_latent(latent, start_ ? start_->x_ : latent.start(), how);
   x_ = std::move(found.x);
   log_posterior_ = found.value;

@@ -46,7 +46,7 @@ Path along_logit(const LatentClass& model, const Eigen::VectorXd& top,
 Path along_accuracy(const LatentClass& model, const Eigen::VectorXd& top,
                     const OptimiserOptions& options) {
   const int system = model.layout.rows.raters;
-  const double begin = inside(model.accuracy(top, system));
+  const double begin = clip_probability(model.accuracy(top, system));
   // Weight of the penalty: 10 times the information on the accuracy in this number of cases.
   double cost = 0;
   for (const double w : model.layout.rows.weight) cost += 10 * w / (begin * (1 - begin));

@@ -17,7 +17,7 @@ using Answer = std::pair<int, int>;  // judge and category, both from 0
 
 std::vector<Answer> answers_of(const PatternView& x, int p, const Selection& selection) {
   std::vector<Answer> out;
-  for (const int r : x.places(p)) {
+  for (const int r : x.positions(p)) {
     const int judge = selection.rater[x.rater[r] - 1];
     if (judge >= 1) out.emplace_back(judge - 1, selection.category[x.category[r] - 1] - 1);
   }

@@ -20,9 +20,9 @@ struct AlphaSums {
 
   void add(int i, double w) {
     const double each = w / (rows->ratings[i] - 1);
-    for (const int a : rows->places(i)) {
+    for (const int a : rows->positions(i)) {
       const int k = rows->category[a];
-      for (const int b : rows->places(i)) {
+      for (const int b : rows->positions(i)) {
         const double pairs = rows->count[a] * (rows->count[b] - (a == b));
         coincidence(k, rows->category[b]) += each * pairs;
       }
@@ -96,8 +96,8 @@ class AlphaKernel : public SumKernel<AlphaSums> {
     std::vector<double> out(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
       double own = 0, change = 0;
-      for (const int a : rows_.places(i)) {
-        for (const int b : rows_.places(i)) {
+      for (const int a : rows_.positions(i)) {
+        for (const int b : rows_.positions(i)) {
           own += rows_.count[a] * (rows_.count[b] - (a == b)) *
                  distance(rows_.category[a], rows_.category[b]);
         }

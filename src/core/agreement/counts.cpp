@@ -64,7 +64,7 @@ struct PairSums {
     const RowCounts& rows = *observed.rows;
     observed.add(i, w);
     const double each = w * rating_weight(i);
-    for (const int c : rows.places(i)) {
+    for (const int c : rows.positions(i)) {
       weight[rows.category[c]] += each * rows.count[c];
     }
     ratings += each * rows.ratings[i];
@@ -113,7 +113,7 @@ class PairKernel : public SumKernel<PairSums> {
     std::vector<double> out(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
       double by_chance = 0;
-      for (const int c : rows_.places(i)) {
+      for (const int c : rows_.positions(i)) {
         by_chance += rows_.count[c] * (slope[rows_.category[c]] - mean_slope);
       }
       by_chance *= sums.rating_weight(i) / sums.ratings;

@@ -18,7 +18,7 @@ struct CongerSums {
 
   void add(int i, double w) {
     observed.add(i, w);
-    for (const int r : ratings->places(i)) count(ratings->judge[r], ratings->category[r]) += w;
+    for (const int r : ratings->positions(i)) count(ratings->judge[r], ratings->category[r]) += w;
   }
 
   const Eigen::MatrixXd& scale() const { return observed.rows->scale; }
@@ -60,7 +60,7 @@ class CongerKernel : public SumKernel<CongerSums> {
     std::vector<double> out(rows_.size());
     for (int i = 0; i < rows_.size(); ++i) {
       double by_chance = 0;
-      for (const int r : ratings_.places(i)) {
+      for (const int r : ratings_.positions(i)) {
         by_chance += slope(ratings_.judge[r], ratings_.category[r]);
       }
       out[i] = (sums.observed.influence(i) - (1 - kappa) * by_chance) / (1 - expected);
@@ -85,7 +85,7 @@ class CongerKernel : public SumKernel<CongerSums> {
     // two terms.
     double both = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
-      if (ratings_.places(i).size() == 2) both += weight[i];
+      if (ratings_.positions(i).size() == 2) both += weight[i];
     }
     const double of_first = first.dot((by_first.array() - expected).square().matrix());
     const double of_second = second.dot((by_second.array() - expected).square().matrix());
@@ -170,7 +170,7 @@ struct LightSums {
   template <class Visit>
   void for_each_pair(int i, const Visit& visit) const {
     const auto judges = static_cast<std::size_t>(ratings->judges);
-    for (const int a : ratings->places(i)) {
+    for (const int a : ratings->positions(i)) {
       const auto first = static_cast<std::size_t>(ratings->judge[a]);
       const std::size_t before = first * (2 * judges - first - 1) / 2 - first - 1;
       for (int b = a + 1; b < ratings->start[i + 1]; ++b) {
@@ -238,7 +238,7 @@ class LightKernel : public SumKernel<LightSums> {
     // case. The check avoids allocating memory for all pairs of a crowd.
     std::size_t most = 0;
     for (int i = 0; i < ratings_.size(); ++i) {
-      const auto r = static_cast<std::size_t>(ratings_.places(i).size());
+      const auto r = static_cast<std::size_t>(ratings_.positions(i).size());
       most += r * (r - 1) / 2;
     }
     const std::size_t pairs = judges * (judges - 1) / 2;

@@ -29,8 +29,8 @@ struct Answers {
     for (int i = 0; i < static_cast<int>(cells.size()); ++i) {
       if (cells[i].weight > 0) {
         const int p = cells[i].pattern;
-        steps_done(1);
-        for (const int r : x.places(p)) add(i, x.rater[r] - 1, x.category[r]);
+        count_steps(1);
+        for (const int r : x.positions(p)) add(i, x.rater[r] - 1, x.category[r]);
         for (int s = 0; s < x.systems; ++s) {
           if (x.answer_of(p, s) >= 1) add(i, x.raters + s, x.answer_of(p, s));
         }
@@ -135,11 +135,11 @@ class PairFinder {
   // Appends the comparison of judge `one` with each later judge who has common cells.
   void pairs_of(int one, std::vector<SharedPair>& out) {
     meetings_.clear();
-    for (const int at : answers_.of_judge.places(one)) {
+    for (const int at : answers_.of_judge.positions(one)) {
       const int a = answers_.place[at];
       const int last = answers_.of_cell.start[answers_.cell[a] + 1];
       for (int b = a + 1; b < last; ++b) meetings_.push_back({a, b});
-      steps_done(1 + (last - a) / 64);
+      count_steps(1 + (last - a) / 64);
     }
     const auto other = [this](const Meeting& at) { return answers_.judge[at.two]; };
     std::stable_sort(meetings_.begin(), meetings_.end(),
@@ -210,7 +210,7 @@ std::vector<int> nearer_answers(const PatternView& x, int system, const double* 
     const int answer = x.answer_of(p, system);
     if (answer < 1) continue;
     given.clear();
-    for (const int r : x.places(p)) {
+    for (const int r : x.positions(p)) {
       if (count[x.category[r]]++ == 0) given.push_back(x.category[r]);
     }
     for (const int own : given) {
@@ -220,9 +220,9 @@ std::vector<int> nearer_answers(const PatternView& x, int system, const double* 
       }
       sign[own] = (lead > tie) - (lead < -tie);
     }
-    for (const int r : x.places(p)) out[r] = sign[x.category[r]];
+    for (const int r : x.positions(p)) out[r] = sign[x.category[r]];
     for (const int one : given) count[one] = 0;
-    steps_done(1 + static_cast<unsigned>(given.size() * given.size() / 64));
+    count_steps(1 + static_cast<unsigned>(given.size() * given.size() / 64));
   }
   return out;
 }

@@ -29,21 +29,23 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// While a Watch exists, the function `wanted` decides whether this thread continues its work. Long
-// work that is not a loop over items calls Watch::ask(), which throws Interrupted if `wanted`
-// returns false. If several watches of a thread exist, ask() calls the functions of all of them.
+// While a Watch exists, the function `is_wanted` decides whether this thread continues its work.
+// Long work that is not a loop over items calls Watch::check(), which throws Interrupted if
+// `is_wanted` returns false. If several watches of a thread exist, check() calls the functions of
+// all of them.
 class Watch {
  public:
-  explicit Watch(std::function<bool()> wanted) : wanted_(std::move(wanted)), outer_(current()) {
+  explicit Watch(std::function<bool()> is_wanted)
+      : is_wanted_(std::move(is_wanted)), outer_(current()) {
     current() = this;
   }
   ~Watch() { current() = outer_; }
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  static void ask() {
+  static void check() {
     for (const Watch* watch = current(); watch; watch = watch->outer_) {
-      if (!watch->wanted_()) throw Interrupted();
+      if (!watch->is_wanted_()) throw Interrupted();
     }
   }
 
@@ -53,32 +55,32 @@ class Watch {
     return innermost;
   }
 
-  std::function<bool()> wanted_;
+  std::function<bool()> is_wanted_;
   Watch* outer_;
 };
 
-// Counts steps of work, each of about a microsecond. After every 256 steps it calls Watch::ask(),
+// Counts steps of work, each of about a microsecond. After every 256 steps it calls Watch::check(),
 // so that an interrupt takes effect within a millisecond at little cost.
-inline void steps_done(unsigned steps) {
-  thread_local unsigned since = 0;
-  since += steps;
-  if (since < 256) return;
-  since = 0;
-  Watch::ask();
+inline void count_steps(unsigned steps) {
+  thread_local unsigned steps_since_check = 0;
+  steps_since_check += steps;
+  if (steps_since_check < 256) return;
+  steps_since_check = 0;
+  Watch::check();
 }
 
-// Limits how often a slow check is made. over() returns true if 50 ms have passed since it last
-// returned true (or since the start).
-class Patience {
+// Limits how often a slow check is made. has_elapsed() returns true if 50 ms have passed since it
+// last returned true (or since the start).
+class IntervalTimer {
  public:
-  bool over() {
+  bool has_elapsed() {
     const auto now = std::chrono::steady_clock::now();
-    if (now - last_ <= length) return false;
+    if (now - last_ <= interval) return false;
     last_ = now;
     return true;
   }
 
-  static constexpr auto length = std::chrono::milliseconds(50);
+  static constexpr auto interval = std::chrono::milliseconds(50);
 
  private:
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
@@ -92,17 +94,17 @@ template <class Work>
 void for_each_item(std::size_t items, int threads, const Host& host, const Work& work) {
   if (threads <= 1) {
     std::size_t i = 0;
-    Patience patience;
-    const Watch watch([&] { return !patience.over() || host.tick(i); });
+    IntervalTimer timer;
+    const Watch watch([&] { return !timer.has_elapsed() || host.tick(i); });
     while (i < items) {
       work(i++);
-      if (patience.over() && !host.tick(i)) throw Interrupted();
+      if (timer.has_elapsed() && !host.tick(i)) throw Interrupted();
     }
     return;
   }
 
   std::atomic<std::size_t> next{0}, done{0};
-  std::atomic<bool> stop{false}, unwanted{false};
+  std::atomic<bool> stop{false}, cancelled{false};
   std::mutex mutex;
   std::condition_variable finished;
   int running = threads;
@@ -110,12 +112,12 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   std::exception_ptr failure;
 
   auto run = [&] {
-    const Watch watch([&] { return !unwanted; });
+    const Watch watch([&] { return !cancelled; });
     for (std::size_t i; !stop && (i = next++) < items; ++done) {
       try {
         work(i);
       } catch (...) {
-        if (unwanted) break;
+        if (cancelled) break;
         std::lock_guard<std::mutex> lock(mutex);
         if (i < failed_item) {
           failed_item = i;
@@ -142,16 +144,16 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   for (;;) {
     {
       std::unique_lock<std::mutex> lock(mutex);
-      if (finished.wait_for(lock, Patience::length, [&] { return running == 0; })) break;
+      if (finished.wait_for(lock, IntervalTimer::interval, [&] { return running == 0; })) break;
     }
     if (interruption) continue;
     // Rethrown later: leaving this function now would destroy variables that workers still use
     try {
       if (!host.tick(done)) throw Interrupted();
-      Watch::ask();
+      Watch::check();
     } catch (...) {
       interruption = std::current_exception();
-      stop = unwanted = true;
+      stop = cancelled = true;
     }
   }
   for (std::thread& worker : workers) worker.join();

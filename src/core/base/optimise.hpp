@@ -17,17 +17,17 @@ struct OptimiserOptions {
   int iterations = 500;
   double gradient_tolerance = 1e-6;  // converged if the largest component is below it
   double value_tolerance = 1e-12;    // converged if three relative gains in a row are below it.
-  // The caller has no use for a maximum below `useful`, for example because another fit is better.
-  // The search therefore ends early if its recent gains are too small to reach this value.
-  double useful = -std::numeric_limits<double>::infinity();
+  // The caller has no use for a maximum below `useful_value`, for example because another fit is
+  // better. The search therefore ends early if its recent gains are too small to reach this value.
+  double useful_value = -std::numeric_limits<double>::infinity();
 };
 
-// True if a search at `value` whose last gain was `gain` is not expected to reach `useful`. Assumes
-// that each gain is at least 1/30 smaller than the gain before it. Then all later gains sum to at
-// most 30 times the last gain.
-inline bool is_hopeless(double value, double gain, double useful) {
-  constexpr double patience = 30;
-  return value + patience * gain < useful;
+// True if a search at `value` whose last gain was `gain` is not expected to reach `useful_value`.
+// Assumes that each gain is at least 1/30 smaller than the gain before it. Then all later gains sum
+// to at most 30 times the last gain.
+inline bool is_hopeless(double value, double gain, double useful_value) {
+  constexpr double expected_gains = 30;
+  return value + expected_gains * gain < useful_value;
 }
 
 struct Optimum {
@@ -35,7 +35,7 @@ struct Optimum {
   double value = 0;
   int iterations = 0;
   bool converged = false;
-  // The search ended early because it would not reach `OptimiserOptions::useful`
+  // The search ended early because it would not reach `OptimiserOptions::useful_value`
   bool hopeless = false;
 };
 
@@ -63,29 +63,32 @@ void polish(const Objective& objective,
 // large that a difference averages over several kinks.
 constexpr double slope_step = 1e-4, step_between_kinks = 1e-5, step_across_kinks = 1e-3;
 
-// Derivative of the vector function `of` at `x` along the vector `way`, by a central difference
-// with step `step` (second order).
+// Derivative of the vector function `function` at `x` along the vector `direction`, by a central
+// difference with step `step` (second order).
 template <class Function>
-Eigen::VectorXd secant(const Function& of, const Eigen::VectorXd& x, const Eigen::VectorXd& way,
-                       double step) {
-  return (of(x + step * way) - of(x - step * way)) / (2 * step);
+Eigen::VectorXd central_difference(const Function& function, const Eigen::VectorXd& x,
+                                   const Eigen::VectorXd& direction, double step) {
+  return (function(x + step * direction) - function(x - step * direction)) / (2 * step);
 }
 
-// Derivative of the vector function `of` at `x` along the vector `way`, by differences of fourth
-// order.
+// Derivative of the vector function `function` at `x` along the vector `direction`, by differences
+// of fourth order.
 template <class Function>
-Eigen::VectorXd slope_along(const Function& of, const Eigen::VectorXd& x,
-                            const Eigen::VectorXd& way, double step = slope_step) {
-  return (4 * secant(of, x, way, step) - secant(of, x, way, 2 * step)) / 3;
+Eigen::VectorXd directional_derivative(const Function& function, const Eigen::VectorXd& x,
+                                       const Eigen::VectorXd& direction, double step = slope_step) {
+  return (4 * central_difference(function, x, direction, step) -
+          central_difference(function, x, direction, 2 * step)) /
+         3;
 }
 
-// Jacobian of the vector function `of` at `x`: one row per value of the function, one column per
-// component of `x`.
+// Jacobian of the vector function `function` at `x`: one row per value of the function, one column
+// per component of `x`.
 template <class Function>
-Eigen::MatrixXd slopes(const Function& of, const Eigen::VectorXd& x) {
+Eigen::MatrixXd slopes(const Function& function, const Eigen::VectorXd& x) {
   Eigen::MatrixXd out;
   for (Eigen::Index i = 0; i < x.size(); ++i) {
-    const Eigen::VectorXd slope = slope_along(of, x, Eigen::VectorXd::Unit(x.size(), i));
+    const Eigen::VectorXd slope =
+        directional_derivative(function, x, Eigen::VectorXd::Unit(x.size(), i));
     if (i == 0) out.resize(slope.size(), x.size());
     out.col(i) = slope;
   }

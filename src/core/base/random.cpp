@@ -102,7 +102,7 @@ double Stream::log_gamma(double shape) {
 
 void dirichlet(Stream& stream, const double* parameter, int size, double* out) {
   for (int l = 0; l < size; ++l) out[l] = stream.log_gamma(parameter[l]);
-  to_shares(out, out + size);
+  softmax(out, out + size);
 }
 
 void multinomial(Stream& stream, std::int64_t trials, const std::vector<double>& weight,

@@ -43,7 +43,8 @@ class Resampler {
   std::vector<double> frequency_;  // number of cases or clusters of each kind in the data
   Ragged kinds_;                   // positions of each kind in the next two vectors
   std::vector<int> cell_;
-  std::vector<double> holds_;  // number of cases that one cluster of a kind has in this cell
+  std::vector<double>
+      cases_in_cell_;  // number of cases that one cluster of a kind has in this cell
   int cells_;
 };
 
@@ -60,10 +61,10 @@ struct BootstrapOptions {
 // on several threads.
 template <class Use>
 void for_each_replicate(const Resampler& resampler, const BootstrapOptions& options,
-                        const Host& host, const Use& use) {
+                        const Host& host, const Use& use_resample) {
   for_each_item(options.replicates, options.threads, host, [&](std::size_t r) {
     Stream stream(options.seed, options.first + r);
-    use(r, resampler.draw(stream));
+    use_resample(r, resampler.draw(stream));
   });
 }
 

@@ -42,8 +42,8 @@ class RowSet {
   std::vector<int> slot_;
 };
 
-// The positions first, ..., last - 1 in a vector. Allows `for (int i : places)`.
-class Places {
+// The positions first, ..., last - 1 in a vector. Allows `for (int i : positions)`.
+class Positions {
  public:
   struct Iterator {
     int at;
@@ -56,7 +56,7 @@ class Places {
     bool operator!=(Iterator other) const { return at != other.at; }
   };
 
-  Places(int first, int last) : first_(first), last_(last) {}
+  Positions(int first, int last) : first_(first), last_(last) {}
 
   Iterator begin() const { return {first_}; }
   Iterator end() const { return {last_}; }
@@ -77,7 +77,7 @@ struct Ragged {
   }
 
   int rows() const { return static_cast<int>(start.size()) - 1; }
-  Places places(int row) const { return {start[row], start[row + 1]}; }
+  Positions positions(int row) const { return {start[row], start[row + 1]}; }
   // Ends the current row, after its values were appended to the vector. `length` is the length of
   // the vector now.
   void end_row(std::size_t length) { start.push_back(static_cast<int>(length)); }

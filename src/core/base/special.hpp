@@ -20,18 +20,18 @@ inline double logistic(double x) {
 }
 
 // Clips a probability to [1e-12, 1 - 1e-12], so that log(p) and log(1 - p) are finite.
-inline double inside(double p) {
+inline double clip_probability(double p) {
   return std::min(std::max(p, floor_probability), 1 - floor_probability);
 }
 
 // Standard normal distribution function. Uses erfc(), so the lower tail has full relative
 // precision.
-inline double normal_below(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+inline double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
 // The range begin ... end contains logarithms of positive numbers. Replaces each logarithm by the
 // number's share of the total. Returns the logarithm of the total. Does not overflow.
 template <class Place>
-double to_shares(Place begin, Place end) {
+double softmax(Place begin, Place end) {
   const double most = *std::max_element(begin, end);
   double total = 0;
   for (Place x = begin; x != end; ++x) {
@@ -104,19 +104,19 @@ struct Polygamma {
 constexpr double least_size = 0.1,
                  most_size = 1e4;  // range of a concentration; raters are equal at the upper end
 
-inline double bounded(double x, double most) { return std::clamp(x, -most, most); }
+inline double clip_to(double x, double most) { return std::clamp(x, -most, most); }
 
 // Clips the concentration of a Dirichlet or Beta distribution (the sum of its parameters), which
 // describes how similar raters are. At the upper limit all raters are practically equal.
-inline double in_range(double size) { return std::clamp(size, 0.1, 1e4); }
+inline double clip_concentration(double size) { return std::clamp(size, 0.1, 1e4); }
 
 // `value`: psi(a + n) - psi(a), where psi is the digamma function. `bend`: derivative of this
 // difference with respect to a. Both occur in derivatives of Dirichlet-multinomial likelihoods with
 // parameter a and count n.
-struct Gain {
+struct DigammaDifference {
   double value, bend;
 
-  Gain(double a, double n) {
+  DigammaDifference(double a, double n) {
     const Polygamma low(a);
     if (n < 1e-8) {  // the difference would lose all digits
       value = n * low.second;
@@ -132,10 +132,10 @@ struct Gain {
 // One Newton step for the logarithm of a concentration `size`. `slope` and `bend` are the first and
 // second derivative of the log density with respect to the concentration. A fixed-point iteration
 // would need thousands of rounds if raters have few ratings each.
-inline double next_size(double size, double slope, double bend) {
+inline double newton_concentration(double size, double slope, double bend) {
   const double value = size * slope, derivative = value + size * size * bend;
   const double step = derivative < 0 ? -value / derivative : value > 0 ? 0.5 : -0.5;
-  return in_range(size * std::exp(bounded(step, 0.7)));
+  return clip_concentration(size * std::exp(clip_to(step, 0.7)));
 }
 
 }  // namespace fallible

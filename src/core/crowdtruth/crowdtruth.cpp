@@ -55,8 +55,8 @@ Votes count_votes(const Judgements& x) {
   std::vector<int> votes(x.labels, 0);
   for (int u = 0; u < x.units; ++u) {
     const std::size_t first = out.label.size();
-    for (const int j : x.of_unit.places(u)) {
-      for (const int e : x.places(j)) {
+    for (const int j : x.of_unit.positions(u)) {
+      for (const int e : x.positions(j)) {
         if (votes[x.label[e]]++ == 0) out.label.push_back(x.label[e]);
       }
     }
@@ -76,7 +76,7 @@ namespace {
 std::vector<std::int64_t> squared_lengths(const Votes& votes) {
   std::vector<std::int64_t> out(votes.rows(), 0);
   for (int u = 0; u < votes.rows(); ++u) {
-    for (const int e : votes.places(u)) {
+    for (const int e : votes.positions(u)) {
       out[u] += static_cast<std::int64_t>(votes.votes[e]) * votes.votes[e];
     }
   }
@@ -90,7 +90,7 @@ std::vector<double> unit_annotation_scores(const Votes& votes) {
   std::vector<double> out(votes.label.size());
   for (int u = 0; u < votes.rows(); ++u) {
     const double length = std::sqrt(static_cast<double>(squared[u]));
-    for (const int e : votes.places(u)) out[e] = votes.votes[e] / length;
+    for (const int e : votes.positions(u)) out[e] = votes.votes[e] / length;
   }
   return out;
 }
@@ -154,12 +154,12 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
   std::vector<int> of_unit(x.labels, 0);
   std::vector<double> distance(x.size(), not_a_number);
   for (int u = 0; u < x.units; ++u) {
-    for (const int e : votes.places(u)) {
+    for (const int e : votes.positions(u)) {
       of_unit[votes.label[e]] = votes.votes[e];
     }
-    for (const int j : x.of_unit.places(u)) {
+    for (const int j : x.of_unit.positions(u)) {
       std::int64_t rest = squared[u], dot = 0;
-      for (const int e : x.places(j)) {
+      for (const int e : x.positions(j)) {
         const std::int64_t v = of_unit[x.label[e]];
         rest -= 2 * v - 1;
         dot += v - 1;
@@ -181,12 +181,12 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
   for_each_item(n, 1, host, [&](std::size_t item) {
     const int i = static_cast<int>(item);
     Mean disagreement, kappa, overlap, annotations;
-    for (const int r : x.of_worker.places(i)) {
+    for (const int r : x.of_worker.positions(i)) {
       const int mine = x.worker_row[r], u = x.unit[mine];
       disagreement.add(distance[mine]);
       annotations.add(x.answers(mine));
       out.compared[i] += !std::isnan(distance[mine]);
-      for (const int theirs : x.of_unit.places(u)) {
+      for (const int theirs : x.of_unit.positions(u)) {
         if (theirs == mine) continue;
         Together& pair = together[x.worker[theirs]];
         if (pair.units++ == 0) met.push_back(x.worker[theirs]);
@@ -216,8 +216,8 @@ std::vector<double> annotation_similarity(const Votes& votes, int labels) {
   // Number of units with both labels; on the diagonal, units with the label.
   std::vector<double> both(n * n, 0.0);
   for (int u = 0; u < votes.rows(); ++u) {
-    for (const int a : votes.places(u)) {
-      for (const int b : votes.places(u)) {
+    for (const int a : votes.positions(u)) {
+      for (const int b : votes.positions(u)) {
         ++both[votes.label[b] * n + votes.label[a]];
       }
     }

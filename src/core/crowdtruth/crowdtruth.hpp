@@ -25,7 +25,7 @@ struct Judgements : Ragged {
   std::vector<int> worker_row;  // numbers of the judgements, sorted by worker
 
   int size() const { return static_cast<int>(unit.size()); }
-  int answers(int j) const { return places(j).size(); }
+  int answers(int j) const { return positions(j).size(); }
 };
 
 // Makes judgements from a table with one entry per label given. Numbers start at 1, and entries are

@@ -24,9 +24,9 @@ Givers find_givers(const Judgements& x, const Votes& votes) {
   std::vector<int> at(x.labels, 0);
   std::vector<int> next = out.start;
   for (int u = 0; u < x.units; ++u) {
-    for (const int e : votes.places(u)) at[votes.label[e]] = e;
-    for (const int j : x.of_unit.places(u)) {
-      for (const int e : x.places(j)) {
+    for (const int e : votes.positions(u)) at[votes.label[e]] = e;
+    for (const int j : x.of_unit.positions(u)) {
+      for (const int e : x.positions(j)) {
         out.vote[e] = at[x.label[e]];
         out.worker[next[out.vote[e]]++] = x.worker[j];
       }
@@ -45,10 +45,10 @@ class Iteration {
     now.worker.assign(x.workers, 1.0);
     now.annotation.assign(x.labels, 1.0);
     for (int u = 0; u < x.units; ++u) {
-      if (x.of_unit.places(u).size() == 0) now.unit[u] = not_a_number;
+      if (x.of_unit.positions(u).size() == 0) now.unit[u] = not_a_number;
     }
     for (int i = 0; i < x.workers; ++i) {
-      if (x.of_worker.places(i).size() == 0) now.worker[i] = not_a_number;
+      if (x.of_worker.positions(i).size() == 0) now.worker[i] = not_a_number;
     }
     now.unit_floored.assign(x.units, false);
     now.worker_floored.assign(x.workers, false);
@@ -63,7 +63,7 @@ class Iteration {
     given_.resize(x.workers);
     judgement_.resize(x.label.size());
     for (const int j : x.worker_row) {
-      for (const int e : x.places(j)) {
+      for (const int e : x.positions(j)) {
         by_label_[x.label[e]].push_back(e);
         judgement_[e] = j;
       }
@@ -85,12 +85,12 @@ class Iteration {
     now.unit_annotation.assign(votes_.label.size(), 0.0);
     for (int u = 0; u < x_.units; ++u) {
       double total = 0;
-      for (const int j : x_.of_unit.places(u)) {
+      for (const int j : x_.of_unit.positions(u)) {
         total += now.worker[x_.worker[j]];
       }
-      for (const int e : votes_.places(u)) {
+      for (const int e : votes_.positions(u)) {
         double sum = 0;
-        for (const int g : givers_.places(e)) {
+        for (const int g : givers_.positions(e)) {
           sum += now.worker[givers_.worker[g]];
         }
         now.unit_annotation[e] = ratio(sum, total);
@@ -120,7 +120,7 @@ class Iteration {
                                  const std::vector<double>& q) {
     for (int j = 0; j < x_.size(); ++j) {
       double squared = 0;
-      for (const int e : x_.places(j)) squared += q[x_.label[e]];
+      for (const int e : x_.positions(j)) squared += q[x_.label[e]];
       length_[j] = std::sqrt(squared);
     }
     struct Sums {
@@ -140,7 +140,7 @@ class Iteration {
         weight_pairs += mine * weight;
         weight += mine;
         double dot = 0;
-        for (const int e : x_.places(j)) {
+        for (const int e : x_.positions(j)) {
           const int a = x_.label[e];
           before_cosine_[e] = cosine_sum_[a];
           before_vote_[e] = vote_sum_[a];
@@ -159,7 +159,7 @@ class Iteration {
         const double mine = worker[x_.worker[j]];
         double cosine = 0, dot = 0, squared = 0;
         int e = x_.start[j];
-        for (const int v : votes_.places(u)) {
+        for (const int v : votes_.positions(u)) {
           const int a = votes_.label[v];
           const bool given = e < x_.start[j + 1] && x_.label[e] == a;
           const double rest = given ? before_vote_[e] + vote_sum_[a] : total[v - votes_.start[u]];
@@ -182,7 +182,7 @@ class Iteration {
     now.worker_worker.assign(x_.workers, not_a_number);
     now.worker_unit = now.worker_worker;
     for (int i = 0; i < x_.workers; ++i) {
-      if (x_.of_worker.places(i).size() == 0) continue;
+      if (x_.of_worker.positions(i).size() == 0) continue;
       now.worker_worker[i] = ratio(sums[i].cosine, sums[i].weight);
       now.worker_unit[i] = ratio(sums[i].with_unit, sums[i].units);
       now.worker[i] = now.worker_worker[i] * now.worker_unit[i];
@@ -191,13 +191,13 @@ class Iteration {
   }
 
   void clear_sums(int u) {
-    for (const int v : votes_.places(u)) {
+    for (const int v : votes_.positions(u)) {
       cosine_sum_[votes_.label[v]] = vote_sum_[votes_.label[v]] = 0;
     }
   }
 
   void add_answer(int j, double weight) {
-    for (const int e : x_.places(j)) {
+    for (const int e : x_.positions(j)) {
       cosine_sum_[x_.label[e]] += weight / length_[j];
       vote_sum_[x_.label[e]] += weight;
     }
@@ -205,7 +205,7 @@ class Iteration {
 
   std::vector<double> votes_of_unit(int u) const {
     std::vector<double> out;
-    for (const int v : votes_.places(u)) {
+    for (const int v : votes_.positions(u)) {
       out.push_back(vote_sum_[votes_.label[v]]);
     }
     return out;
@@ -226,13 +226,13 @@ class Iteration {
         for (; e < entries.size() && x_.worker[judgement_[entries[e]]] == k; ++e) {
           const int u = x_.unit[judgement_[entries[e]]];
           if (!(unit[u] > 0)) continue;
-          for (const int j : x_.of_unit.places(u)) {
+          for (const int j : x_.of_unit.positions(u)) {
             const int i = x_.worker[j];
             if (judged_[i] == 0) met.push_back(i);
             judged_[i] += unit[u];
           }
           const int vote = givers_.vote[entries[e]];
-          for (const int g : givers_.places(vote)) {
+          for (const int g : givers_.positions(vote)) {
             given_[givers_.worker[g]] += unit[u];
           }
         }

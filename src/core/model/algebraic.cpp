@@ -29,7 +29,7 @@ KFit fit_algebraic(const Tallies& tallies, const std::vector<double>& weight) {
     pairs += w * tallies.pairs[i];
     agreeing += w * tallies.agreeing[i];
     ratings += w * tallies.ratings[i];
-    for (const int c : tallies.places(i)) {
+    for (const int c : tallies.positions(i)) {
       share[tallies.category[c]] += w * tallies.count[c];
     }
   }
@@ -84,13 +84,13 @@ Eigen::MatrixXd covariance(const Tallies& tallies, const KFit& fit) {
     uu += w * u * u;
     ur += w * u * r;
     rr += w * r * r;
-    for (const int a : tallies.places(i)) {
+    for (const int a : tallies.positions(i)) {
       const int k = tallies.category[a];
       const double c = w * tallies.count[a];
       share[k] += c;
       uc[k] += c * u;
       rc[k] += c * r;
-      for (const int b : tallies.places(i)) {
+      for (const int b : tallies.positions(i)) {
         cc(k, tallies.category[b]) += c * tallies.count[b];
       }
     }

@@ -22,11 +22,11 @@ Answering::Answering(const LatentRows& rows)
   if (rows.abstained.empty()) return;
   std::vector<double> given(rows.judges, 0.0), none(rows.judges, 0.0);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.places(i)) given[rows.judge[at]] += rows.weight[i];
+    for (const int at : rows.positions(i)) given[rows.judge[at]] += rows.weight[i];
     for (const int at : rows.abstentions_of(i)) none[rows.abstained[at]] += rows.weight[i];
   }
   for (int j = 0; j < rows.judges; ++j) {
-    if (rows.is_known(j) || given[j] <= 0 || none[j] <= 0) continue;
+    if (rows.has_known_matrix(j) || given[j] <= 0 || none[j] <= 0) continue;
     counted.push_back(j);
     b[j] = std::log((given[j] + 0.5) / (none[j] + 0.5));
   }
@@ -66,7 +66,7 @@ void Answering::update() {
     for (int k = 0; k < K; ++k) {
       const double n = answers[place(counted[i], k)], none = abstentions[place(counted[i], k)];
       const double mu = mean(counted[i], k);
-      const Gain of_answers(kappa * mu, n), of_none(kappa * (1 - mu), none),
+      const DigammaDifference of_answers(kappa * mu, n), of_none(kappa * (1 - mu), none),
           of_all(kappa, n + none);
       slope += mu * of_answers.value + (1 - mu) * of_none.value - of_all.value;
       bend += square(mu) * of_answers.bend + square(1 - mu) * of_none.bend - of_all.bend;
@@ -74,7 +74,7 @@ void Answering::update() {
       all[i * K + k] = answered[i * K + k] + kappa * (1 - mu) * of_none.value;
     }
   }
-  kappa = next_size(kappa, slope, bend);
+  kappa = newton_concentration(kappa, slope, bend);
   for (std::size_t i = 0; i < counted.size(); ++i) {
     double& to = b[counted[i]];
     const double p = logistic(to);
@@ -84,7 +84,7 @@ void Answering::update() {
       up += answered[i * K + k] - all[i * K + k] * mu;
       down += all[i * K + k] * mu * (1 - mu);
     }
-    to += bounded(up / down, 1);
+    to += clip_to(up / down, 1);
   }
   const double pull = 1 / square(omega);
   double spread = square(first_omega);
@@ -95,7 +95,7 @@ void Answering::update() {
       up += answered[i * K + k] - all[i * K + k] * mu;
       down += all[i * K + k] * mu * (1 - mu);
     }
-    h[k] += bounded(up / down, 1);
+    h[k] += clip_to(up / down, 1);
     spread += square(h[k]) + 1 / down;
   }
   omega = std::sqrt(spread / (K + 1));
@@ -115,7 +115,7 @@ double Answering::log_density() const {
   if (counted.empty()) return 0;
   double out = -2 * std::log1p(kappa);
   for (const int j : counted) {
-    const double p = inside(logistic(b[j]));
+    const double p = clip_probability(logistic(b[j]));
     out += (std::log(p) + std::log1p(-p)) / 2;
     for (int k = 0; k < categories; ++k) {
       const double n = answers[place(j, k)], none = abstentions[place(j, k)], mu = mean(j, k);
@@ -152,12 +152,12 @@ void Answering::append_to(std::vector<double>& x) const {
 
 const double* Answering::read(const double* x) {
   if (counted.empty()) return x;
-  kappa = in_range(std::exp(*x++));
-  omega = std::exp(bounded(*x++, 5));
-  for (double& to : h) to = bounded(*x++, 30);
+  kappa = clip_concentration(std::exp(*x++));
+  omega = std::exp(clip_to(*x++, 5));
+  for (double& to : h) to = clip_to(*x++, 30);
   for (const int j : counted) {
-    b[j] = bounded(*x++, 30);
-    for (int k = 0; k < categories; ++k) silent_[place(j, k)] = logistic(bounded(*x++, 30));
+    b[j] = clip_to(*x++, 30);
+    for (int k = 0; k < categories; ++k) silent_[place(j, k)] = logistic(clip_to(*x++, 30));
   }
   return x;
 }

@@ -64,7 +64,7 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
         const double number = n.at(j, l, k), m = mean(s[j], k, l);
         if (number <= 0) continue;
         total += number;
-        const Gain gain(c * m, number);
+        const DigammaDifference gain(c * m, number);
         out.slope += m * gain.value;
         out.bend += m * m * gain.bend;
         const double t = c * m * gain.value;
@@ -72,7 +72,7 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
         (l == k ? out.right[j * K + k] : out.errors[k * K + l]) += t;
       }
       if (total <= 0) continue;
-      const Gain gain(c, total);
+      const DigammaDifference gain(c, total);
       out.slope -= gain.value;
       out.bend -= gain.bend;
     }
@@ -82,7 +82,7 @@ Centre::Tables Centre::tables(const CentreCounts& n) const {
 
 void Centre::update(const CentreCounts& n) {
   const Tables t = tables(n);
-  c = next_size(c, t.slope, t.bend);
+  c = newton_concentration(c, t.slope, t.bend);
   if (!one_coin && categories > 2) update_confusions(t);
   update_recognition(n, t);
   update_skills(n, t);
@@ -98,18 +98,18 @@ void Centre::update_confusions(const Tables& t) {
     for (int l = 0; l < K; ++l) {
       if (l == k) continue;
       total += t.errors[k * K + l];
-      const Gain gain(each, t.errors[k * K + l]);
+      const DigammaDifference gain(each, t.errors[k * K + l]);
       slope += gain.value / (K - 1);
       bend += gain.bend / square(K - 1);
     }
-    const Gain gain(a, total);
+    const DigammaDifference gain(a, total);
     slope -= gain.value;
     bend -= gain.bend;
     for (int l = 0; l < K; ++l) {
       if (l != k) w[k * K + l] = (t.errors[k * K + l] + each) / (total + a);
     }
   }
-  a = next_size(a, slope, bend);
+  a = newton_concentration(a, slope, bend);
 }
 
 void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
@@ -131,20 +131,20 @@ void Centre::update_recognition(const CentreCounts& n, const Tables& t) {
     const double p = logistic(u[0]);
     up += mean_weight * (first_mean - p);
     down += mean_weight * p * (1 - p);
-    u.assign(K, u[0] + bounded(up / down, 1));
+    u.assign(K, u[0] + clip_to(up / down, 1));
     ubar = u[0];
     return;
   }
   const double pull = 1 / square(ups);
   double spread = recognition_weight * square(first_ups);
   for (int k = 0; k < K; ++k) {
-    u[k] += bounded((slope[k] - (u[k] - ubar) * pull) / (bend[k] + pull), 1);
+    u[k] += clip_to((slope[k] - (u[k] - ubar) * pull) / (bend[k] + pull), 1);
   }
   for (int i = 0; i < mean_steps; ++i) {
     const double p = logistic(ubar);
     double up = mean_weight * (first_mean - p);
     for (const double x : u) up += (x - ubar) * pull;
-    ubar += bounded(up / (mean_weight * p * (1 - p) + K * pull), 1);
+    ubar += clip_to(up / (mean_weight * p * (1 - p) + K * pull), 1);
   }
   for (int k = 0; k < K; ++k) spread += square(u[k] - ubar) + 1 / (bend[k] + pull);
   ups = std::sqrt(spread / (K + recognition_weight));
@@ -161,7 +161,7 @@ void Centre::update_skills(const CentreCounts& n, const Tables& t) {
       slope += t.right[j * K + k] - all * p;
       bend += all * p * (1 - p);
     }
-    s[j] += bounded(slope / bend, 1);
+    s[j] += clip_to(slope / bend, 1);
     spread += square(s[j]) + 1 / bend;
   }
   tau = std::sqrt(spread / (static_cast<double>(n.counted.size()) + skill_weight));
@@ -178,12 +178,12 @@ double Centre::skill_of(const double* ratings) const {
       for (int l = 0; l < K; ++l) {
         const double number = ratings[l * K + k], m = mean(skill, k, l);
         if (number <= 0) continue;
-        const double t = c * m * Gain(c * m, number).value;
+        const double t = c * m * DigammaDifference(c * m, number).value;
         slope += t * ((l == k) - p);
         bend += t * p * (1 - p);
       }
     }
-    const double step = bounded(slope / bend, 1);
+    const double step = clip_to(slope / bend, 1);
     skill += step;
     if (std::fabs(step) < 1e-10) break;
   }
@@ -209,7 +209,7 @@ double Centre::log_density(const CentreCounts& n) const {
   }
   out -= (static_cast<double>(n.counted.size()) + skill_weight) * std::log(tau) +
          skill_weight * square(first_tau) / (2 * square(tau));
-  const double p = inside(logistic(ubar));
+  const double p = clip_probability(logistic(ubar));
   out += mean_weight * (first_mean * std::log(p) + (1 - first_mean) * std::log1p(-p));
   if (one_coin) return out;
   for (const double x : u) out -= square((x - ubar) / ups) / 2;
@@ -235,13 +235,13 @@ void Centre::append_to(std::vector<double>& x) const {
 }
 
 const double* Centre::read(const double* x) {
-  c = in_range(std::exp(*x++));
-  tau = std::exp(bounded(*x++, 5));
-  ups = std::exp(bounded(*x++, 5));
-  a = in_range(std::exp(*x++));
+  c = clip_concentration(std::exp(*x++));
+  tau = std::exp(clip_to(*x++, 5));
+  ups = std::exp(clip_to(*x++, 5));
+  a = clip_concentration(std::exp(*x++));
   ubar = *x++;
-  for (double& to : u) to = bounded(*x++, 30);
-  for (double& to : s) to = bounded(*x++, 30);
+  for (double& to : u) to = clip_to(*x++, 30);
+  for (double& to : s) to = clip_to(*x++, 30);
   for (int k = 0; k < categories; ++k) {
     double total = 0;
     double* row = &w[static_cast<std::size_t>(k) * categories];

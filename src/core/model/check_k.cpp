@@ -31,7 +31,7 @@ double lowest_base_rate(const LatentRows& rows) {
   double pairs = 0, agreeing = 0, ratings = 0;
   for (int i = 0; i < rows.size(); ++i) {
     const double w = rows.weight[i];
-    for (const int a : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
       if (rows.judge[a] >= rows.raters) continue;
       share[rows.category[a]] += w;
       ratings += w;
@@ -69,7 +69,7 @@ DisagreeingPairs disagreeing_pairs(const LatentRows& rows, const AnswerLaw& law)
   std::vector<int> raters;
   for (int i = 0; i < rows.size(); ++i) {
     raters.clear();
-    for (const int a : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
       if (rows.judge[a] >= rows.raters) continue;
       raters.push_back(rows.judge[a]);
       for (int b = rows.start[i]; b < a; ++b) {
@@ -103,7 +103,7 @@ std::vector<PairAgreement> pair_agreement(const LatentRows& rows, const AnswerLa
   const int U = rows.judges;
   Eigen::MatrixXd cases = Eigen::MatrixXd::Zero(U, U), agreeing = cases;
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int a : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
       // Judges ascend within a row, so that each pair is visited once
       for (int b = rows.start[i]; b < a; ++b) {
         cases(rows.judge[b], rows.judge[a]) += rows.weight[i];
@@ -132,7 +132,7 @@ RowSampler::RowSampler(const LatentRows& rows, const AnswerLaw& law)
   std::vector<int> number(rows.size());
   for (int i = 0; i < rows.size(); ++i) {
     const int* first = rows.judge.data() + rows.start[i];
-    number[i] = sets.insert(first, rows.places(i).size());
+    number[i] = sets.insert(first, rows.positions(i).size());
     cases.resize(sets.size(), 0.0);
     cases[number[i]] += rows.weight[i];
   }
@@ -322,7 +322,7 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
   const int enough = std::max(least_extreme, undecided);
   std::vector<std::vector<KStatistics>> out(testers.size());
   std::vector<std::size_t> open;
-  Patience patience;
+  IntervalTimer timer;
   for (std::size_t test = 0; test < testers.size(); ++test) open.push_back(test);
   // Draws come in blocks, which are computed in parallel. Blocks are small at first, because draws
   // after the end of a test are discarded.
@@ -340,7 +340,7 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
       return end_draws(testers[test].observed(), enough, out[test]);
     };
     open.erase(std::remove_if(open.begin(), open.end(), ended), open.end());
-    if (patience.over() && !host.tick(testers.size() * (first + more))) throw Interrupted();
+    if (timer.has_elapsed() && !host.tick(testers.size() * (first + more))) throw Interrupted();
   }
   return out;
 }

@@ -44,7 +44,7 @@ CompleteCurvature::CompleteCurvature(const Layout& layout, const Eigen::VectorXd
   if (layout.errors_at >= 0) wrong_.assign(static_cast<std::size_t>(layout.groups) * N, 0.0);
   const Score score(layout, x, law);
   for (int u = 0; u < layout.rows.judges; ++u) {
-    if (!layout.is_known(u) && layout.per_group > 0) add_judge(score, u, law, counts);
+    if (!layout.has_known_matrix(u) && layout.per_group > 0) add_judge(score, u, law, counts);
   }
   if (layout.ordinal_at >= 0) add_ordinal(score, law, counts);
   if (layout.levels_at >= 0) add_levels(score, law, counts);
@@ -69,8 +69,8 @@ void CompleteCurvature::add_judge(const Score& score, int judge, const Law& law,
     for (int c = k; c < law.classes; c += N) {
       double n = before;
       for (int l = 0; l < N; ++l) {
-        for (int symbol = l; symbol < law.symbols; symbol += N) {
-          const double of = counts.ratings[law.place(judge, symbol) + c];
+        for (int answer_code = l; answer_code < law.answer_codes; answer_code += N) {
+          const double of = counts.ratings[law.place(judge, answer_code) + c];
           n += of;
           if (l != k) wrong += of;
         }
@@ -103,10 +103,10 @@ void CompleteCurvature::add_ordinal(const Score& score, const Law& law, const Co
   const int N = layout_->categories;
   std::vector<Eigen::MatrixXd> of_group(layout_->groups, Eigen::MatrixXd::Zero(N, N));
   for (int u = 0; u < layout_->rows.judges; ++u) {
-    for (int k = 0; k < N && !layout_->is_known(u); ++k) {
+    for (int k = 0; k < N && !layout_->has_known_matrix(u); ++k) {
       double n = 0;
-      for (int symbol = 0; symbol < law.symbols; ++symbol) {
-        n += counts.ratings[law.place(u, symbol) + k];
+      for (int answer_code = 0; answer_code < law.answer_codes; ++answer_code) {
+        n += counts.ratings[law.place(u, answer_code) + k];
       }
       for (int l = 0; l < N; ++l) {
         Eigen::VectorXd slope = Eigen::VectorXd::Zero(N);
@@ -141,7 +141,7 @@ void CompleteCurvature::add_errors(const Law& law) {
       layout_->prior.none || layout_->prior.pooled ? least : 1 / square(layout_->prior.errors);
   error_.resize(wrong_.size() * N);
   for (int u = 0; u < layout_->rows.judges; ++u) {
-    if (layout_->is_known(u)) continue;
+    if (layout_->has_known_matrix(u)) continue;
     std::copy_n(law.error(u), N * N, &error_[static_cast<std::size_t>(layout_->group[u]) * N * N]);
   }
   for (std::size_t i = 0; i < error_.size(); ++i) {

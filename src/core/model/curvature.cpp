@@ -84,7 +84,7 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
         score.add(direction[model.layout.rate_at(j, c % N)],
                   rows.populations.value(rows.population_of(row), j));
       }
-      for (const int at : rows.places(row)) {
+      for (const int at : rows.positions(row)) {
         scores.rating(rows.judge[at], rows.category[at], c, [&](int parameter, double slope) {
           if (direction[parameter] >= 0) score.add(direction[parameter], slope);
         });
@@ -95,7 +95,7 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
     }
     mean.add_square(-w, to);
     mean.clear();
-    steps_done(static_cast<unsigned>(law.classes));
+    count_steps(static_cast<unsigned>(law.classes));
   });
 }
 
@@ -103,7 +103,7 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
 // of the fit (logits, logarithms, ...): naturals x parameters.
 Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
   const auto naturals = [&layout](const Eigen::VectorXd& at) {
-    steps_done(static_cast<unsigned>(at.size()));
+    count_steps(static_cast<unsigned>(at.size()));
     const std::vector<double> value = Reading(layout, at).naturals().value;
     return Eigen::VectorXd(
         Eigen::VectorXd::Map(value.data(), static_cast<Eigen::Index>(value.size())));
@@ -134,7 +134,7 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
     for (int l = 0; l < rates; ++l) out(direction[k], direction[l]) -= information(k, l);
   }
   const auto slope = [&](const Eigen::VectorXd& at) -> Eigen::VectorXd {
-    steps_done(static_cast<unsigned>(x.size()));
+    count_steps(static_cast<unsigned>(x.size()));
     Eigen::VectorXd gradient = Eigen::VectorXd::Zero(x.size());
     if (smoothed) {
       model.evaluate(at, &gradient);
@@ -153,8 +153,8 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
     if (std::find(first, first + rates, i) != first + rates) continue;
     Eigen::VectorXd way(x.size());
     std::transform(first, direction.end(), way.data(), [i](int of) { return of == i ? 1.0 : 0.0; });
-    out.col(i) += smoothed ? secant(slope, x, way, step_across_kinks)
-                           : slope_along(slope, x, way, step_between_kinks);
+    out.col(i) += smoothed ? central_difference(slope, x, way, step_across_kinks)
+                           : directional_derivative(slope, x, way, step_between_kinks);
     for (int k = 0; smoothed && k < rates; ++k) out(i, direction[k]) = out(direction[k], i);
   }
   return 0.5 * (out + out.transpose());
@@ -230,7 +230,7 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
   for (int u = 0; u < layout.rows.judges; ++u) {
     if (u > 0 && u < raters && !layout.model.by_rater) continue;
     double variance = 0, mean = 0, square = 0;
-    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+    for (int k = 0; k < N && !layout.has_known_matrix(u); ++k) {
       const double rate = law.base_rates[k], p = law.accuracy[u * N + k];
       if (k == 0 || each) {
         variance += std::pow((each ? rate : 1) * p * (1 - p), 2) *

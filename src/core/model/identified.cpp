@@ -25,7 +25,7 @@ constexpr double rank_tolerance = 1e-7;
 
 // True if the judge's confusion matrix is known, or is estimated from a calibration sample.
 bool is_given(const LatentRows& rows, int judge) {
-  return rows.is_known(judge) || rows.has_before(judge);
+  return rows.has_known_matrix(judge) || rows.has_calibration(judge);
 }
 
 // For each judge: true if the judge has separate parameters and all answers are equal. Such answers
@@ -67,7 +67,7 @@ class SmallPanel {
       int best = -1;
       for (int i = 0; i < rows.size(); ++i) {
         int heard = 0;
-        for (const int at : rows.places(i)) {
+        for (const int at : rows.positions(i)) {
           heard += rows.judge[at] < rows.raters && !silent[rows.judge[at]];
         }
         if (rows.weight[i] > 0 && heard > best) {
@@ -76,7 +76,7 @@ class SmallPanel {
         }
       }
       if (busiest_row_ < 0) return;  // no row with ratings has weight
-      for (const int at : rows.places(busiest_row_)) {
+      for (const int at : rows.positions(busiest_row_)) {
         if (rows.judge[at] < rows.raters && judges_ < busiest) sit(rows.judge[at]);
       }
     }
@@ -90,7 +90,7 @@ class SmallPanel {
     std::map<std::pair<int, int>, std::vector<int>> by_known;
     for (int i = 0; i < rows.size(); ++i) {
       bool seated = false;
-      for (const int at : rows.places(i)) seated = seated || seat_[rows.judge[at]] >= 0;
+      for (const int at : rows.positions(i)) seated = seated || seat_[rows.judge[at]] >= 0;
       if (!seated || rows.weight[i] == 0) continue;
       by_known[{few ? rows.population_of(i) : 0,
                 known_of(i, std::min(rows.categories, few_categories))}]
@@ -122,7 +122,7 @@ class SmallPanel {
       const int any = rows * groups <= wanted ? turn / groups % rows
                                               : static_cast<int>(stream.uniform() * rows);
       const int row = busiest_row_ >= 0 && i % 2 == 0 ? busiest_row_ : group[any];
-      for (const int at : rows_.places(row)) {
+      for (const int at : rows_.positions(row)) {
         if (seat_[rows_.judge[at]] < 0) continue;
         out.judge.push_back(seat_[rows_.judge[at]]);
         const bool sure = rows_.levels > 0 && rows_.category[at] >= rows_.categories;
@@ -218,7 +218,7 @@ bool identified_by_replies(const LatentRows& rows, int K) {
   // number.
   std::vector<std::vector<bool>> used(rows.judges, std::vector<bool>(N + 1));
   const auto each_reply = [&](int row, const auto& visit) {
-    for (const int at : rows.places(row)) visit(rows.judge[at], rows.answer(at));
+    for (const int at : rows.positions(row)) visit(rows.judge[at], rows.answer(at));
     for (const int at : rows.abstentions_of(row)) visit(rows.abstained[at], N);
   };
   for (int i = 0; i < rows.size(); ++i) {
@@ -314,7 +314,7 @@ IdentifiedJudges identified_judges(const LatentRows& rows, const LatentModel& mo
   for (int u = 0; u < rows.judges; ++u) {
     const int seat = panel.seat(u);
     if (seat < 0) continue;
-    for (int k = 0; k < latent.layout.categories && !latent.layout.is_known(seat); ++k) {
+    for (int k = 0; k < latent.layout.categories && !latent.layout.has_known_matrix(seat); ++k) {
       if (part[latent.layout.accuracy_at(seat, k)] > part_tolerance) out.judge[u] = false;
     }
     judged += out.judge[u];

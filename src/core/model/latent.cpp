@@ -62,7 +62,7 @@ Eigen::MatrixXd LatentClass::scores(const Eigen::VectorXd& x) const {
           out(i, layout.rate_at(j, k)) += excess * rows.populations.value(population, j);
         }
       }
-      for (const int at : rows.places(i)) {
+      for (const int at : rows.positions(i)) {
         score.rating(rows.judge[at], rows.category[at], c,
                      [&](int parameter, double slope) { out(i, parameter) += p * slope; });
       }
@@ -202,7 +202,7 @@ Eigen::VectorXd LatentClass::start() const {
   // classes.
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0 || layout.prior.rows) continue;
-    steps_done(static_cast<unsigned>(classes));
+    count_steps(static_cast<unsigned>(classes));
     const auto votes = rows.votes(i);
     for (int c = 0; c < classes; ++c) posterior[c] = votes[c % layout.categories] / layout.strata;
     rows.add_expected(i, posterior.data(), classes, counts.classes.data(), counts.ratings.data());

@@ -30,9 +30,9 @@ Kinds for_each_pair(const Layout& layout, const Visit& visit) {
   };
   Kinds out;
   for (int i = 0; i < rows.size(); ++i) {
-    steps_done(1);
+    count_steps(1);
     if (rows.weight[i] == 0) continue;
-    for (const int a : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
       for (int b = rows.start[i]; b < a; ++b) {
         if (rows.judge[a] == rows.judge[b]) continue;
         const auto [one, other] = who(b) <= who(a) ? std::make_pair(b, a) : std::make_pair(a, b);

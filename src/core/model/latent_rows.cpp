@@ -10,7 +10,7 @@ void LatentRows::find_shared() {
   shared.assign(size(), 0);
   for (int i = 1; i < size(); ++i) {
     if (population_of(i) != population_of(i - 1)) continue;
-    const int most = std::min(places(i).size(), places(i - 1).size());
+    const int most = std::min(positions(i).size(), positions(i - 1).size());
     int& same = shared[i];
     while (same < most && rating(start[i] + same) == rating(start[i - 1] + same)) ++same;
     longest_shared = std::max(longest_shared, same);
@@ -24,7 +24,7 @@ std::vector<double> LatentRows::votes(int row) const {
     return out;
   }
   int votes = 0;
-  for (const int at : places(row)) {
+  for (const int at : positions(row)) {
     if (judge[at] >= raters) continue;
     ++votes;
     ++out[answer(at)];
@@ -37,7 +37,7 @@ void LatentRows::add_expected(int row, const double* posterior, int classes, dou
                               double* of_ratings) const {
   const Eigen::ArrayXd cases = weight[row] * Eigen::ArrayXd::Map(posterior, classes);
   Eigen::ArrayXd::Map(of_classes + population_of(row) * classes, classes) += cases;
-  for (const int at : places(row)) {
+  for (const int at : positions(row)) {
     Eigen::ArrayXd::Map(of_ratings + rating(at) * classes, classes) += cases;
   }
 }
@@ -73,7 +73,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   const RowGroups groups(x.patterns, [&](int p, std::vector<int>& key) {
     key.push_back(known.populations.of(p));
     key.push_back(known.truth.empty() ? -1 : std::max(known.truth[p], 0) - 1);
-    for (const int i : x.places(p)) {
+    for (const int i : x.positions(p)) {
       key.push_back(x.rater[i] - 1);
       key.push_back(x.category[i] - 1 + (x.levels > 0 && x.level ? x.level[i] * x.categories : 0));
     }
@@ -96,7 +96,7 @@ ExchangeableRows regardless_of_rater(const LatentRows& rows) {
   std::vector<std::pair<int, int>> ratings;
   const RowGroups groups(rows.size(), [&](int i, std::vector<int>& key) {
     ratings.clear();
-    for (const int at : rows.places(i)) {
+    for (const int at : rows.positions(i)) {
       ratings.emplace_back(rows.judge[at] < rows.raters ? 0 : 1, rows.category[at]);
     }
     std::sort(ratings.begin(), ratings.end());

@@ -59,8 +59,8 @@ struct LatentRows : RatedRows {
   void find_shared();
   int population_of(int row) const { return population.empty() ? 0 : population[row]; }
   int shared_by(int row) const { return shared.empty() ? 0 : shared[row]; }
-  Places abstentions_of(int row) const {
-    return abstained.empty() ? Places(0, 0) : abstentions.places(row);
+  Positions abstentions_of(int row) const {
+    return abstained.empty() ? Positions(0, 0) : abstentions.positions(row);
   }
 
   // Share of the row's ratings that each category has: `categories` numbers with sum 1. If the
@@ -73,10 +73,10 @@ struct LatentRows : RatedRows {
                     double* of_ratings) const;
 
   bool joined() const { return judges > raters; }
-  bool is_known(int one) const {
+  bool has_known_matrix(int one) const {
     return one < static_cast<int>(matrix.size()) && !matrix[one].empty();
   }
-  bool has_before(int one) const {
+  bool has_calibration(int one) const {
     return one < static_cast<int>(before.size()) && !before[one].empty();
   }
 };

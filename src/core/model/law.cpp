@@ -17,10 +17,10 @@ constexpr double least_probability = 1e-305;
 
 // Replaces the logarithms in each row of an N x N matrix by shares that sum to 1. The diagonal
 // becomes 0, because right answers are not errors.
-void to_shares_of_rows(double* x, int N) {
+void softmax_rows(double* x, int N) {
   for (int k = 0; k < N; ++k, x += N) {
     x[k] = -std::numeric_limits<double>::infinity();
-    to_shares(x, x + N);
+    softmax(x, x + N);
     x[k] = 0;
   }
 }
@@ -32,7 +32,7 @@ std::vector<double> shares_by_distance(int categories, double dispersion) {
   for (int k = 0; k < categories; ++k) {
     for (int l = 0; l < categories; ++l) out.push_back(-dispersion * std::abs(k - l));
   }
-  to_shares_of_rows(out.data(), categories);
+  softmax_rows(out.data(), categories);
   return out;
 }
 
@@ -72,7 +72,7 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
   const int N = layout.categories, judges = layout.rows.judges;
   const Reading reading(layout, x);
   categories = N;
-  symbols = layout.rows.symbols();
+  answer_codes = layout.rows.answer_codes();
   classes = layout.classes();
   base_rates = reading.base_rates();
   rates = reading.population_rates();
@@ -81,14 +81,14 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
   }
   accuracy.resize(static_cast<std::size_t>(judges) * N);
   error_.resize(accuracy.size() * N);
-  probability.resize(judges * symbols * static_cast<std::size_t>(classes));
+  probability.resize(judges * answer_codes * static_cast<std::size_t>(classes));
   for (int g = 0; layout.ordinal_at >= 0 && g < layout.groups; ++g) {
     ordinal.emplace_back(x.data() + layout.ordinal_at + g * N, N);
   }
   if (layout.levels_at >= 0) levels.emplace(x.data() + layout.levels_at, layout.rows.levels);
   std::vector<double> by_distance;
   for (int u = 0; u < judges; ++u) {
-    if (layout.is_known(u)) {
+    if (layout.has_known_matrix(u)) {
       fill_matrix(layout, u, layout.rows.matrix[u], floor_probability);
     } else if (layout.ordinal_at >= 0) {
       fill_matrix(layout, u, ordinal[layout.group[u]].matrix(), least_probability);
@@ -100,7 +100,7 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
         std::transform(log, log + N * N, share, [](double of) { return std::exp(of); });
       } else if (layout.errors_at >= 0) {
         std::copy_n(&x[layout.error_at(u, 0, 0)], N * N, share);
-        to_shares_of_rows(share, N);
+        softmax_rows(share, N);
       } else {
         if (by_distance.empty() || (at >= 0 && u == layout.rows.raters)) {
           by_distance = shares_by_distance(N, at < 0 ? 0 : x[at]);
@@ -126,7 +126,7 @@ void Law::fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shif
     accuracy[judge * N + k] = mean;
     if (layout.strata > 1) strata.push_back(of);
     for (int s = 0; s < layout.strata; ++s) {
-      const double right = inside(layout.strata > 1 ? of.p[s] : mean), wrong = 1 - right;
+      const double right = clip_probability(layout.strata > 1 ? of.p[s] : mean), wrong = 1 - right;
       for (int l = 0; l < N; ++l) {
         probability[place(judge, l) + s * N + k] =
             l == k ? right : std::max(wrong * share[k * N + l], least_probability);
@@ -154,11 +154,11 @@ void Law::fill_matrix(const Layout& layout, int judge, const std::vector<double>
 }
 
 void Law::fill_levels(int judge) {
-  for (int symbol = categories; symbol < symbols; ++symbol) {
-    const int l = symbol % categories;
+  for (int answer_code = categories; answer_code < answer_codes; ++answer_code) {
+    const int l = answer_code % categories;
     for (int c = 0; c < classes; ++c) {
-      probability[place(judge, symbol) + c] =
-          std::max(of(judge, l, c) * levels->of(l == c % categories, symbol / categories - 1),
+      probability[place(judge, answer_code) + c] =
+          std::max(of(judge, l, c) * levels->of(l == c % categories, answer_code / categories - 1),
                    least_probability);
     }
   }

@@ -28,18 +28,18 @@ std::vector<double> shares_by_distance(int categories, double dispersion);
 struct AnswerLaw {
   int categories = 0;
   // Number of answer codes: categories without confidence first, then with each level
-  int symbols = 0;
+  int answer_codes = 0;
   int classes = 0;
   std::vector<double> weight;       // probabilities of the classes: populations x classes
   std::vector<double> probability;  // probabilities of the answers: judges x symbols x classes
 
   // Position in `probability` of a judge's rating given the first class.
   std::size_t place(int judge, int rating) const {
-    return (static_cast<std::size_t>(judge) * symbols + rating) * classes;
+    return (static_cast<std::size_t>(judge) * answer_codes + rating) * classes;
   }
   // Probabilities of all answers of a judge: classes x symbols.
   Eigen::Map<const Eigen::MatrixXd> of(int judge) const {
-    return {&probability[place(judge, 0)], classes, symbols};
+    return {&probability[place(judge, 0)], classes, answer_codes};
   }
   // Probabilities of the classes in the first population. Without covariates it is the only one.
   Eigen::Map<const Eigen::VectorXd> weights() const { return {weight.data(), classes}; }

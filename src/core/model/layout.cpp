@@ -25,7 +25,7 @@ Layout::Layout(const LatentRows& of_rows, const LatentModel& of_model, const Lat
   const int system = rows.joined() ? 1 : 0;
   for (int u = 0; u < rows.judges; ++u) {
     const bool shared = !model.by_rater && groups > 0 && !is_system(u);
-    group.push_back(rows.is_known(u) ? -1 : shared ? 0 : groups++);
+    group.push_back(rows.has_known_matrix(u) ? -1 : shared ? 0 : groups++);
   }
   kinds = groups == 0 ? 0 : system && model.own && groups > 1 ? 2 : 1;
   const bool ordinal = model.errors == Errors::ordinal;
@@ -110,7 +110,7 @@ struct LogDensity {
     if (centre >= 0) slope(centre, off / (sd * sd));
   }
   void beta(int at, double a, double b) {
-    const double p = inside(logistic(x[at]));
+    const double p = clip_probability(logistic(x[at]));
     value += a * std::log(p) + b * std::log1p(-p);
     slope(at, a - (a + b) * p);
   }
@@ -122,7 +122,7 @@ void add_rows(const Layout& layout, LogDensity& out) {
   const int N = layout.categories;
   std::vector<double> error(N);
   for (int u = 0; u < layout.rows.judges; ++u) {
-    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+    for (int k = 0; k < N && !layout.has_known_matrix(u); ++k) {
       const double* alpha = layout.prior_row(u, k);
       const int first = layout.error_at(u, k, 0);
       double wrong = 0, total = 0, most = -1e300;

@@ -85,7 +85,7 @@ struct Layout {
   int rate_at(int coefficient, int category) const {
     return coefficient * (categories - 1) + category;
   }
-  bool is_known(int judge) const { return group[judge] < 0; }
+  bool has_known_matrix(int judge) const { return group[judge] < 0; }
   bool is_system(int judge) const { return judge >= rows.raters; }
 
   int accuracy_at(int judge, int truth) const {

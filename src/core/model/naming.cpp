@@ -66,7 +66,7 @@ std::vector<int> best_assignment(const std::vector<double>& gain, int n) {
 std::vector<double> ratings_by_judge(const LatentRows& rows) {
   std::vector<double> out(rows.judges, 0.0);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.places(i)) out[rows.judge[at]] += rows.weight[i];
+    for (const int at : rows.positions(i)) out[rows.judge[at]] += rows.weight[i];
   }
   return out;
 }
@@ -108,8 +108,8 @@ void for_each_pair(const LatentRows& rows, bool abstaining, const Visit& visit) 
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.weight[i] == 0) continue;
     all.clear();
-    for (const int at : rows.places(i)) all.push_back({rows.judge[at], rows.answer(at)});
-    for (const int at : abstaining ? rows.abstentions_of(i) : Places(0, 0)) {
+    for (const int at : rows.positions(i)) all.push_back({rows.judge[at], rows.answer(at)});
+    for (const int at : abstaining ? rows.abstentions_of(i) : Positions(0, 0)) {
       all.push_back({rows.abstained[at], rows.categories});
     }
     const auto sort_by = [&](const auto& before) {
@@ -171,7 +171,7 @@ ReplyAssociation reply_association(const LatentRows& rows) {
   ReplyAssociation out;
   Eigen::ArrayXd share = Eigen::ArrayXd::Zero(N);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.places(i)) share[rows.answer(at)] += rows.weight[i];
+    for (const int at : rows.positions(i)) share[rows.answer(at)] += rows.weight[i];
   }
   if ((share > 0).count() > 1) out.by_chance = (share / share.sum()).square().sum();
   Eigen::MatrixXd worth = Eigen::MatrixXd::Constant(N + 1, N + 1, -out.by_chance);

@@ -105,9 +105,9 @@ class Pass {
       }
       visit(i, posterior);
       if (sums_) add(i, w, posterior);
-      if (i % rows_at_once == rows_at_once - 1) steps_done(rows_at_once);
+      if (i % rows_at_once == rows_at_once - 1) count_steps(rows_at_once);
     }
-    steps_done(static_cast<unsigned>(rows_.size() % rows_at_once));
+    count_steps(static_cast<unsigned>(rows_.size() % rows_at_once));
     close(0);
     move_to(0);
     return out.value();
@@ -172,7 +172,7 @@ class Pass {
 
   double expect_by_logs(int row, Array& posterior) const {
     posterior = logs(tables_.log_weight, tables_.weight, population_ * classes());
-    for (const int at : rows_.places(row)) {
+    for (const int at : rows_.positions(row)) {
       posterior += logs(tables_.log_probability, tables_.probability, place(rows_.rating(at)));
     }
     for (const int at : abstentions_of(row)) {
@@ -212,8 +212,8 @@ class Pass {
     sum_[open_] += p;
   }
 
-  Places abstentions_of(int row) const {
-    return tables_.abstaining ? rows_.abstentions_of(row) : Places(0, 0);
+  Positions abstentions_of(int row) const {
+    return tables_.abstaining ? rows_.abstentions_of(row) : Positions(0, 0);
   }
 
   const LatentRows& rows_;

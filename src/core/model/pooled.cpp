@@ -31,7 +31,7 @@ InUse in_use(const LatentRows& x) {
   std::vector<int> seen(x.categories, 0);
   for (int i = 0; i < x.size(); ++i) {
     if (x.known[i] >= 0) seen[x.known[i]] = 1;
-    for (const int at : x.places(i)) seen[x.category[at]] = 1;
+    for (const int at : x.positions(i)) seen[x.category[at]] = 1;
   }
   for (const auto& before : x.before) {
     for (std::size_t i = 0; i < before.size(); ++i) {
@@ -83,7 +83,7 @@ std::vector<double> ratings_of(const LatentRows& rows, int judge) {
   for (int i = 0; i < rows.size(); ++i) {
     if (rows.known[i] >= 0) continue;
     double* p = &out[static_cast<std::size_t>(i) * K];
-    for (const int at : rows.places(i)) {
+    for (const int at : rows.positions(i)) {
       if (rows.judge[at] != judge) continue;
       std::fill(p, p + K, (1 - own_rating) / (K - 1));
       p[rows.category[at]] = own_rating;
@@ -255,7 +255,7 @@ Eigen::VectorXd parameters_of(const PooledFit& fit, const Layout& layout) {
   Eigen::VectorXd out = Eigen::VectorXd::Zero(layout.size);
   for (int k = 0; k < N - 1; ++k) out[k] = log_of(fit.rates[k]) - log_of(fit.rates[N - 1]);
   for (int u = 0; u < layout.rows.judges; ++u) {
-    if (layout.is_known(u)) continue;
+    if (layout.has_known_matrix(u)) continue;
     for (int k = 0; k < N; ++k) {
       const double* row = &fit.matrix[(static_cast<std::size_t>(u) * N + k) * N];
       double wrong = 0, mean = 0;
@@ -282,7 +282,7 @@ LatentPrior given_centre(const LatentPrior& prior, const PooledFit& fit, const L
   fill_unused(alpha, joined.categories, fit.centre.c);
   const std::size_t cells = static_cast<std::size_t>(joined.categories) * joined.categories;
   for (int j = 0; j < joined.raters; ++j) {
-    for (std::size_t i = 0; joined.has_before(j) && i < cells; ++i) {
+    for (std::size_t i = 0; joined.has_calibration(j) && i < cells; ++i) {
       alpha[j * cells + i] += joined.before[j][i];
     }
   }

@@ -97,19 +97,19 @@ PooledPanel::PooledPanel(const LatentRows& rows, bool one_coin)
   for (int i = 0; i < rows.size(); ++i) {
     cases_ += rows.weight[i];
     if (rows.weight[i] == 0) continue;
-    for (const int at : rows.places(i)) {
-      if (!rows.is_known(rows.judge[at])) counted[rows.judge[at]] = true;
+    for (const int at : rows.positions(i)) {
+      if (!rows.has_known_matrix(rows.judge[at])) counted[rows.judge[at]] = true;
       counts_.used[rows.rating(at)] = true;
     }
   }
   log_theta_.assign(counts_.ratings.size(), std::log(1.0 / K_));
   for (int j = 0; j < rows.judges; ++j) {
     for (int i = 0; i < K_ * K_; ++i) {
-      if (rows.has_before(j) && rows.before[j][i] > 0) {
+      if (rows.has_calibration(j) && rows.before[j][i] > 0) {
         counted[j] = true;
         counts_.used[j * K_ + i % K_] = true;
       }
-      if (!rows.is_known(j)) continue;
+      if (!rows.has_known_matrix(j)) continue;
       log_theta_[place(j, i % K_, i / K_)] =
           std::log(std::max(rows.matrix[j][i], least_probability));
     }
@@ -207,7 +207,7 @@ double PooledPanel::log_density() const {
 }
 
 double PooledPanel::theta(int judge, int truth, int rating) const {
-  if (rows_.is_known(judge)) return rows_.matrix[judge][truth * K_ + rating];
+  if (rows_.has_known_matrix(judge)) return rows_.matrix[judge][truth * K_ + rating];
   double total = 0;
   for (int l = 0; l < K_; ++l) total += counts_.at(judge, l, truth);
   return (centre_.c * centre_.mean(centre_.s[judge], truth, rating) +
@@ -220,7 +220,7 @@ void PooledPanel::clear() {
   std::fill(classes_.begin(), classes_.end(), 0.0);
   answering_.clear();
   for (int j = 0; j < rows_.judges; ++j) {
-    for (int i = 0; rows_.has_before(j) && i < K_ * K_; ++i) {
+    for (int i = 0; rows_.has_calibration(j) && i < K_ * K_; ++i) {
       counts_.ratings[place(j, i % K_, i / K_)] = rows_.before[j][i];
     }
   }

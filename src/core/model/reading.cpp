@@ -17,7 +17,7 @@ Reading::Reading(const Layout& layout, const Eigen::VectorXd& x)
       const double value = layout.rows.populations.value(g, j);
       for (int k = 0; k < N - 1; ++k) rate[k] += value * x[layout.rate_at(j, k)];
     }
-    to_shares(rate.begin(), rate.end());
+    softmax(rate.begin(), rate.end());
     for (int k = 0; k < N; ++k) base_rates_[k] += layout.share[g] * rate[k];
     rates_.insert(rates_.end(), rate.begin(), rate.end());
   }
@@ -27,7 +27,7 @@ double Reading::accuracy(int judge) const {
   const int N = layout_.categories;
   // Confusion matrix, for judges whose accuracy is not a parameter; otherwise empty
   std::vector<double> matrix;
-  if (layout_.is_known(judge)) {
+  if (layout_.has_known_matrix(judge)) {
     matrix = layout_.rows.matrix[judge];
   } else if (layout_.ordinal_at >= 0) {
     matrix = OrdinalLaw(x_.data() + layout_.ordinal_of(judge), N).matrix();
@@ -58,7 +58,7 @@ double Reading::shift(bool of_system) const {
 double Reading::common_accuracy() const {
   double total = 0;
   for (int u = 0; u < layout_.rows.raters; ++u) {
-    if (!layout_.is_known(u)) return accuracy(u);
+    if (!layout_.has_known_matrix(u)) return accuracy(u);
     total += accuracy(u);
   }
   return total / layout_.rows.raters;
@@ -78,7 +78,7 @@ void Reading::add_ordinal(Naturals& to) const {
   std::vector<OrdinalLaw> laws;
   std::vector<int> whose;
   for (int u = 0; u < raters && (layout_.model.by_rater || laws.empty()); ++u) {
-    if (layout_.is_known(u)) continue;
+    if (layout_.has_known_matrix(u)) continue;
     laws.emplace_back(x_.data() + layout_.ordinal_of(u), N);
     whose.push_back(layout_.model.by_rater ? u + 1 : 0);
   }

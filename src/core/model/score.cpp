@@ -6,25 +6,28 @@
 namespace fallible {
 
 Counts::Counts(const Layout& layout)
-    : ratings(static_cast<std::size_t>(layout.rows.judges) * layout.rows.symbols() *
+    : ratings(static_cast<std::size_t>(layout.rows.judges) * layout.rows.answer_codes() *
               layout.classes()),
       classes(static_cast<std::size_t>(layout.populations()) * layout.classes()) {}
 
 std::vector<double> Counts::levels(const Layout& layout) const {
-  const std::size_t N = layout.categories, K = layout.classes(), symbols = layout.rows.symbols();
+  const std::size_t N = layout.categories, K = layout.classes(),
+                    answer_codes = layout.rows.answer_codes();
   std::vector<double> out(2 * layout.rows.levels, 0.0);
   for (std::size_t i = 0; i < ratings.size(); ++i) {
-    const std::size_t symbol = i / K % symbols;
-    if (symbol >= N) out[2 * (symbol / N - 1) + (symbol % N == i % K % N)] += ratings[i];
+    const std::size_t answer_code = i / K % answer_codes;
+    if (answer_code >= N)
+      out[2 * (answer_code / N - 1) + (answer_code % N == i % K % N)] += ratings[i];
   }
   return out;
 }
 
 std::vector<double> Counts::by_truth(const Layout& layout) const {
-  const std::size_t N = layout.categories, K = layout.classes(), symbols = layout.rows.symbols();
+  const std::size_t N = layout.categories, K = layout.classes(),
+                    answer_codes = layout.rows.answer_codes();
   std::vector<double> out(layout.rows.judges * N * N, 0.0);
   for (std::size_t i = 0; i < ratings.size(); ++i) {
-    const std::size_t judge = i / K / symbols, answer = i / K % symbols % N;
+    const std::size_t judge = i / K / answer_codes, answer = i / K % answer_codes % N;
     out[(judge * N + answer) * N + i % K % N] += ratings[i];
   }
   return out;
@@ -54,13 +57,13 @@ void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law
     return [&gradient, n](int at, double slope) { gradient[at] += n * slope; };
   };
   for (int u = 0; u < layout.rows.judges; ++u) {
-    for (int k = 0; k < N && !layout.is_known(u); ++k) {
+    for (int k = 0; k < N && !layout.has_known_matrix(u); ++k) {
       double wrong_total = 0;
       for (int s = 0; s < S; ++s) {
         double right = 0, wrong = 0;
-        for (int symbol = 0; symbol < law.symbols; ++symbol) {
-          const int l = symbol % N;
-          const double n = counts.ratings[law.place(u, symbol) + s * N + k];
+        for (int answer_code = 0; answer_code < law.answer_codes; ++answer_code) {
+          const int l = answer_code % N;
+          const double n = counts.ratings[law.place(u, answer_code) + s * N + k];
           if (n == 0) continue;
           (l == k ? right : wrong) += n;
           score.answer(u, k, l, times(n));
@@ -116,7 +119,7 @@ Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double ad
   Eigen::VectorXd right = Eigen::VectorXd::Constant(layout.size, extra), wrong = right,
                   errors = right;
   for (int u = 0; u < layout.rows.judges; ++u) {
-    for (int k = 0; k < N && !layout.is_known(u) && layout.per_group > 0; ++k) {
+    for (int k = 0; k < N && !layout.has_known_matrix(u) && layout.per_group > 0; ++k) {
       for (int l = 0; l < N; ++l) {
         const double n = given[(static_cast<std::size_t>(u) * N + l) * N + k] +
                          (layout.prior.rows ? layout.prior_row(u, k)[l] : 0);

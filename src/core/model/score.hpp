@@ -20,13 +20,13 @@ class Score {
   Score(const Layout& layout, const Eigen::VectorXd& x, const Law& law)
       : layout_(layout), x_(x), law_(law), categories_(layout.categories) {}
 
-  // All terms of a rating, including its confidence level if it has one. `symbol`: code of the
+  // All terms of a rating, including its confidence level if it has one. `answer_code`: code of the
   // answer, `in_class`: class.
   template <class Put>
-  void rating(int judge, int symbol, int in_class, const Put& put) const {
-    const int k = in_class % categories_, l = symbol % categories_;
-    if (symbol >= categories_) confidence(l == k, symbol / categories_ - 1, put);
-    if (layout_.is_known(judge)) return;
+  void rating(int judge, int answer_code, int in_class, const Put& put) const {
+    const int k = in_class % categories_, l = answer_code % categories_;
+    if (answer_code >= categories_) confidence(l == k, answer_code / categories_ - 1, put);
+    if (layout_.has_known_matrix(judge)) return;
     if (layout_.ordinal_at < 0) right_or_wrong(judge, in_class, l == k, put);
     if (layout_.ordinal_at < 0 && l != k) wrong(judge, k, put);
     answer(judge, k, l, put);
@@ -39,7 +39,7 @@ class Score {
     const int k = in_class % categories_, s = in_class / categories_;
     const double mean = law_.accuracy[judge * categories_ + k];
     const Strata* strata = layout_.strata > 1 ? &law_.strata[judge * categories_ + k] : nullptr;
-    const double p = inside(strata ? strata->p[s] : mean);
+    const double p = clip_probability(strata ? strata->p[s] : mean);
     const double slope = right ? 1 / p : -1 / (1 - p);
     put(layout_.accuracy_at(judge, k),
         slope * (strata ? strata->by_accuracy[s] : 1) * mean * (1 - mean));

@@ -28,7 +28,7 @@ std::vector<std::vector<double>> laws_of_all(const TableRows& rows,
   std::vector<std::vector<double>> law;
   for (const int codes : rows.codes) law.emplace_back(codes, 0.0);
   for (int i = 0; i < rows.rows(); ++i) {
-    for (const int at : rows.places(i)) law[rows.source[at]][rows.code[at]] += weight[i];
+    for (const int at : rows.positions(i)) law[rows.source[at]][rows.code[at]] += weight[i];
   }
   for (auto& of : law) settle(of.data(), of.size());
   return law;
@@ -50,7 +50,7 @@ double maximise(const TableRows& rows, const std::vector<double>& weight,
     if (weight[i] == 0) continue;
     const double* p = &fit.posterior[static_cast<std::size_t>(i) * K];
     for (int k = 0; k < K; ++k) rates[k] += weight[i] * p[k];
-    for (const int at : rows.places(i)) {
+    for (const int at : rows.positions(i)) {
       const int s = rows.source[at];
       double* cell = &table[s][rows.code[at]];
       for (int k = 0; k < K; ++k) cell[k * rows.codes[s]] += weight[i] * p[k];
@@ -81,8 +81,8 @@ void expect(const TableRows& rows, const std::vector<double>& weight, TableClass
   for (int i = 0; i < rows.rows(); ++i) {
     double* p = &fit.posterior[static_cast<std::size_t>(i) * K];
     std::copy(rate.begin(), rate.end(), p);
-    steps_done(1);
-    for (const int at : rows.places(i)) {
+    count_steps(1);
+    for (const int at : rows.positions(i)) {
       const int s = rows.source[at];
       const double* cell = &logs[s][rows.code[at]];
       for (int k = 0; k < K; ++k) p[k] += cell[k * rows.codes[s]];
@@ -93,7 +93,7 @@ void expect(const TableRows& rows, const std::vector<double>& weight, TableClass
       for (int k = 0; k < K; ++k) p[k] = k == truth;
       continue;
     }
-    const double log_total = to_shares(p, p + K);
+    const double log_total = softmax(p, p + K);
     if (weight[i] > 0) fit.log_likelihood += weight[i] * log_total;
   }
 }

@@ -72,7 +72,7 @@ class DawidSkeneFit {
   void count(const std::vector<double>& posterior) {
     clear();
     for (int i = 0; i < rows_.size(); ++i) {
-      steps_done(static_cast<unsigned>(N_));
+      count_steps(static_cast<unsigned>(N_));
       if (!(rows_.weight[i] > 0)) continue;
       rows_.add_expected(i, &posterior[static_cast<std::size_t>(i) * N_], N_, now.classes.data(),
                          now.counts.data());
@@ -189,7 +189,7 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
   bool follows = true;
   while (out.iterations < options.iterations && !out.converged) {
     ++out.iterations;
-    Watch::ask();
+    Watch::check();
     const State before = fit.now;
     if (follows) fit.follow();
     const double bound = fit.step(posterior);
@@ -210,7 +210,7 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
 
 OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
                          double shift, const Eigen::VectorXd& x, double concentration,
-                         std::vector<double> counts, double useful) {
+                         std::vector<double> counts, double useful_value) {
   const int N = rows.categories;
   // The shift is fixed and not in `x`. If errors depend on distance, the dispersion is the last
   // parameter. It is removed from `x`, because `log_error` replaces it.
@@ -243,17 +243,17 @@ OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const
       }
     }
     const double less = divergence + 0.5 * std::pow(dispersion / prior.dispersion, 2);
-    steps.useful = useful + less;
+    steps.useful_value = useful_value + less;
     const LatentFit fit = fit_latent(held, out.x, steps);
     const double bound = fit.value - less;
     gain = bound - out.bound;
     out.x = fit.x;
     out.bound = bound;
     ++out.rounds;
-    // The optimiser may end early because a few steps cannot reach `useful`. This does not end the
-    // loop, because each round also updates the errors. The loop ends only if the gains of whole
-    // rounds are too small.
-    out.hopeless = is_hopeless(out.bound, gain, useful);
+    // The optimiser may end early because a few steps cannot reach `useful_value`. This does not
+    // end the loop, because each round also updates the errors. The loop ends only if the gains of
+    // whole rounds are too small.
+    out.hopeless = is_hopeless(out.bound, gain, useful_value);
     if (out.hopeless) break;
     counts = held.expected_ratings(out.x);
   }

@@ -50,15 +50,15 @@ struct OwnErrors {
   std::vector<double> counts;
   double bound = 0;  // bound on the log posterior, used in its place
   int rounds = 0;
-  bool hopeless = false;  // true if the fit ended early because it would not reach `useful`
+  bool hopeless = false;  // true if the fit ended early because it would not reach `useful_value`
 };
 
 // Fits this model, starting from the parameters `x` of the one-coin model. `counts`: expected
 // numbers of a fit with another concentration, or empty. Ends early if the bound is not expected to
-// reach `useful`, below which the caller would not use the result.
+// reach `useful_value`, below which the caller would not use the result.
 OwnErrors fit_own_errors(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
                          double shift, const Eigen::VectorXd& x, double concentration,
                          std::vector<double> counts,
-                         double useful = -std::numeric_limits<double>::infinity());
+                         double useful_value = -std::numeric_limits<double>::infinity());
 
 }  // namespace fallible

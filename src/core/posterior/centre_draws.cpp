@@ -46,7 +46,7 @@ CentreDraws::CentreDraws(int categories)
 std::vector<double> CentreDraws::shares(const std::vector<double>& ratio) const {
   std::vector<double> out = ratio;
   out.push_back(0);
-  to_shares(out.begin(), out.end());
+  softmax(out.begin(), out.end());
   return out;
 }
 

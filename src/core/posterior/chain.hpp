@@ -51,7 +51,7 @@ class Chain {
     for (int i = 1; i <= sweeps; ++i) {
       const int after = i - options_.warmup;
       sweep(after > 0 && after % options_.thin == 0 ? &out : nullptr);
-      Watch::ask();
+      Watch::check();
     }
     out.stuck = stuck_ / (sweeps * std::max(1.0, static_cast<double>(prior_.matrix.size())));
     return out;

@@ -59,7 +59,7 @@ class DependentChain : public Chain {
     for (int row = 0; row < rows_.size(); ++row) {
       std::vector<Answer>& mine = answers_[row];
       bool same = true;
-      for (const int at : rows_.places(row)) {
+      for (const int at : rows_.positions(row)) {
         const int judge = rows_.judge[at], pair = pair_of[judge];
         const int matrix = prior_.matrix_of[judge], category = rows_.category[at];
         same = same && (agreed_[row] < 0 || agreed_[row] == category);
@@ -163,7 +163,7 @@ class DependentChain : public Chain {
   double log_likelihood(const std::vector<int>& rows) {
     double sum = 0;
     for (const int row : rows) sum += rows_.weight[row] * std::log(likelihood(row));
-    steps_done(static_cast<unsigned>(rows.size()));
+    count_steps(static_cast<unsigned>(rows.size()));
     return sum;
   }
 

@@ -26,7 +26,7 @@ PosteriorRows posterior_rows(const PatternView& x, const std::vector<double>& we
     key.push_back(truth.empty() ? -1 : std::max(truth[p], 0) - 1);
     key.push_back(population.empty() ? 0 : population[p]);
     for (int s = 0; s < out.systems; ++s) key.push_back(std::max(x.answer_of(p, s), 0) - 1);
-    for (const int i : x.places(p)) {
+    for (const int i : x.positions(p)) {
       key.push_back(x.rater[i] - 1);
       key.push_back(x.category[i] - 1);
     }
@@ -82,7 +82,7 @@ class GibbsChain : public Chain {
     weight_.assign(rate, rate + K_);
     double scale = 0;
     int factors = 0;
-    for (const int at : rows_.places(row)) {
+    for (const int at : rows_.positions(row)) {
       const ConstSquare matrix = theta_[prior_.matrix_of[rows_.judge[at]]];
       for (int k = 0; k < K_; ++k) weight_[k] *= matrix[k][rows_.category[at]];
       if (++factors % rescaled == 0) scale += rescale();
@@ -122,7 +122,7 @@ class GibbsChain : public Chain {
           if (split_[k] > 0) add(row, k, split_[k]);
         }
       }
-      steps_done(1);
+      count_steps(1);
     }
   }
 
@@ -135,7 +135,7 @@ class GibbsChain : public Chain {
 
   void add(int row, int k, double cases) {
     base_count_[place(rows_.population[row], k)] += cases;
-    for (const int i : rows_.places(row)) {
+    for (const int i : rows_.positions(row)) {
       count_[prior_.matrix_of[rows_.judge[i]]][k][rows_.category[i]] += cases;
     }
     for_each_answer(row, [&](int s, int answer) { system_count_[s][k][answer] += cases; });

@@ -116,22 +116,22 @@ Patterns patterns_subset(const PatternView& x, const int* index, std::size_t cas
   PatternBuilder builder(x.systems);
   // New pattern number of each old pattern, from 1; 0 if no case with this pattern was processed
   // yet.
-  std::vector<int> moved(x.patterns, 0);
-  std::vector<int> new_index(cases);
+  std::vector<int> new_number(x.patterns, 0);
+  std::vector<int> new_pattern(cases);
   for (std::size_t i = 0; i < cases; ++i) {
     const int p = index[i] - 1;
-    if (moved[p] == 0) {
-      for (const int r : x.places(p)) {
+    if (new_number[p] == 0) {
+      for (const int r : x.positions(p)) {
         const int rater = new_rater[x.rater[r] - 1];
         if (rater >= 1) builder.rate(rater, x.category[r]);
       }
       for (int s = 0; s < x.systems; ++s) builder.answer(s, x.answer_of(p, s));
-      moved[p] = builder.finish_case();
+      new_number[p] = builder.finish_case();
     }
-    new_index[i] = moved[p];
+    new_pattern[i] = new_number[p];
   }
   Patterns out = builder.patterns();
-  out.index = std::move(new_index);
+  out.index = std::move(new_pattern);
   return out;
 }
 
@@ -147,7 +147,7 @@ std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& t
     key.push_back(truth.empty() ? 0 : truth[p]);
     key.push_back(x.kind ? x.kind[p] : 0);
     for (int s = 0; s < x.systems; ++s) key.push_back(x.answer_of(p, s));
-    for (const int i : x.places(p)) {
+    for (const int i : x.positions(p)) {
       key.push_back(x.rater[i]);
       key.push_back(x.category[i] + (x.level ? x.level[i] * x.categories : 0));
     }
@@ -157,11 +157,12 @@ std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& t
   return groups.first_seen();
 }
 
-bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int pattern) {
-  return patterns.places(pattern).size() > 0 || (!truth.empty() && truth[pattern] > 0);
+bool has_truth_information(const PatternView& patterns, const std::vector<int>& truth,
+                           int pattern) {
+  return patterns.positions(pattern).size() > 0 || (!truth.empty() && truth[pattern] > 0);
 }
 
-void split(const int* index, const int* code, int codes, std::size_t size, int* out) {
+void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* out) {
   int last = 0;
   // If the number of possible pairs is small, a table indexed by pair is faster than a hash map.
   const std::size_t most = size == 0 ? 0 : *std::max_element(index, index + size);

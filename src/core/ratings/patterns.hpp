@@ -38,8 +38,8 @@ struct PatternView {
   const int* abstained = nullptr;
 
   // Positions of the ratings of a pattern in `rater`, `category` and `level`.
-  Places places(int pattern) const { return {start[pattern], start[pattern + 1]}; }
-  Places abstentions(int pattern) const {
+  Positions positions(int pattern) const { return {start[pattern], start[pattern + 1]}; }
+  Positions abstentions(int pattern) const {
     if (abstained_start == nullptr) return {0, 0};
     return {abstained_start[pattern], abstained_start[pattern + 1]};
   }
@@ -113,7 +113,7 @@ std::vector<int> canonical_order(const PatternView& x, const std::vector<int>& t
 
 // True if the data contain information about the true category of the pattern's cases: at least one
 // rating, or a known truth.
-bool is_judged(const PatternView& patterns, const std::vector<int>& truth, int pattern);
+bool has_truth_information(const PatternView& patterns, const std::vector<int>& truth, int pattern);
 
 // Returns the total weight of the cases of each pattern. `index`: pattern of each case. If `weight`
 // is null, every case has weight 1 and the totals are numbers of cases.
@@ -123,6 +123,6 @@ std::vector<double> pattern_weights(const int* index, const double* weight, std:
 // Numbers the distinct pairs (index[i], code[i]) from 1, in order of first appearance, and writes
 // the number of each pair to `out`. Both are from 1, and codes are at most `codes`. Used to split
 // patterns by a property of their cases.
-void split(const int* index, const int* code, int codes, std::size_t size, int* out);
+void number_pairs(const int* index, const int* code, int codes, std::size_t size, int* out);
 
 }  // namespace fallible

@@ -53,11 +53,11 @@ struct RatedRows : Ragged {
 
   int size() const { return static_cast<int>(weight.size()); }
   // Number of possible codes of an answer: each category without a level, and with each level.
-  int symbols() const { return categories * (levels + 1); }
+  int answer_codes() const { return categories * (levels + 1); }
   int answer(int at) const { return category[at] % categories; }
   // Index of the answer at position `at` in an array of judges x answer codes.
   std::size_t rating(int at) const {
-    return static_cast<std::size_t>(judge[at]) * symbols() + category[at];
+    return static_cast<std::size_t>(judge[at]) * answer_codes() + category[at];
   }
 
   // Appends a row. Its answers are given as numbers judge, category, judge, category, ... from

@@ -73,9 +73,9 @@ PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, 
                        int judges) {
   PairCounts out;
   out.judges = judges + x.systems;
-  const std::size_t U = out.judges;
-  out.pairs.assign(U * U, 0.0);
-  out.agreeing.assign(U * U, 0.0);
+  const std::size_t n_judges = out.judges;
+  out.pairs.assign(n_judges * n_judges, 0.0);
+  out.agreeing.assign(n_judges * n_judges, 0.0);
   struct Answer {
     std::size_t judge;
     int category;
@@ -84,7 +84,7 @@ PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, 
   for (int p = 0; p < x.patterns; ++p) {
     if (weight[p] == 0) continue;
     answers.clear();
-    for (const int r : x.places(p)) {
+    for (const int r : x.positions(p)) {
       const int judge = judge_of[x.rater[r] - 1];
       if (judge >= 1) answers.push_back({static_cast<std::size_t>(judge) - 1, x.category[r]});
     }
@@ -95,8 +95,8 @@ PairCounts pair_counts(const PatternView& x, const std::vector<double>& weight, 
     for (std::size_t a = 0; a < answers.size(); ++a) {
       for (std::size_t b = 0; b < a; ++b) {
         if (answers[a].judge == answers[b].judge) continue;
-        const std::size_t ab = answers[a].judge * U + answers[b].judge;
-        const std::size_t ba = answers[b].judge * U + answers[a].judge;
+        const std::size_t ab = answers[a].judge * n_judges + answers[b].judge;
+        const std::size_t ba = answers[b].judge * n_judges + answers[a].judge;
         const double agree = answers[a].category == answers[b].category ? weight[p] : 0;
         out.pairs[ab] += weight[p];
         out.pairs[ba] += weight[p];

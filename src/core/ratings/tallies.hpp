@@ -3,8 +3,8 @@
 //
 // Cases form one tally if the following are equal: ratings per category, number of agreeing pairs,
 // number of pairs of different raters, and system answers. There are far fewer tallies than
-// patterns. Complete ratings by five raters with five
-// categories, and the answers of one system, give at most 126 x 5 tallies.
+// patterns. Complete ratings by five raters with five categories, and the answers of one system,
+// give at most 126 x 5 tallies.
 #pragma once
 
 #include <vector>

@@ -97,7 +97,7 @@ std::vector<double> draw_base_rates(const Design& design, Stream& stream) {
     for (double& rate : out) rate = 1 - stream.uniform();
   } else {
     for (double& rate : out) rate = stream.log_gamma(design.concentration);
-    to_shares(out.begin(), out.end());
+    softmax(out.begin(), out.end());
   }
   const double total = std::accumulate(out.begin(), out.end(), 0.0);
   for (double& rate : out) rate /= total;
@@ -166,7 +166,7 @@ std::vector<double> own_matrix(const std::vector<double>& given, std::size_t str
 // loadings err in the same cases.
 double shared_uniform(double loading, double effect, Stream& stream) {
   const double own = stream.normal();
-  return normal_below(loading * effect + std::sqrt(1 - loading * loading) * own);
+  return normal_cdf(loading * effect + std::sqrt(1 - loading * loading) * own);
 }
 
 double of_judge(const std::vector<double>& values, std::size_t judge) {
@@ -295,7 +295,7 @@ Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, 
   out.stratum.resize(cases);
   out.answers.assign(design.raters.size() + design.shown(), std::vector<int>(cases));
   for (std::size_t i = 0; i < cases; ++i) {
-    steps_done(1);
+    count_steps(1);
     sampler.next(stream);
     out.stratum[i] = sampler.stratum();
     out.truth[i] = sampler.truth();

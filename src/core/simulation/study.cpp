@@ -120,7 +120,7 @@ double fleiss_kappa(const Ratings& ratings, double agreement) {
   std::vector<double> share(ratings.patterns.categories, 0.0);
   double total = 0, chance = 0;
   for (int p = 0; p < ratings.patterns.patterns; ++p) {
-    for (const int at : ratings.patterns.places(p)) {
+    for (const int at : ratings.patterns.positions(p)) {
       share[ratings.patterns.category[at] - 1] += ratings.weight[p];
       total += ratings.weight[p];
     }

@@ -181,12 +181,12 @@ TEST_CASE("what a posterior says of a system and of raters is summed over judged
     for (int i = 0; i < rows.size(); ++i) {
       posterior.push_back(0.3 + 0.1 * i);
       posterior.push_back(0.7 - 0.1 * i);
-      for (const int at : rows.places(i)) {
+      for (const int at : rows.positions(i)) {
         const double q = posterior[2 * i + rows.category[at]];
         if (rows.judge[at] < 3) {
           ratings += rows.weight[i];
           wrong += rows.weight[i] * (1 - q);
-        } else if (rows.places(i).size() > 1) {
+        } else if (rows.positions(i).size() > 1) {
           cases += rows.weight[i];
           right += rows.weight[i] * q;
           missing += rows.weight[i] * q * (1 - q);

@@ -133,7 +133,7 @@ TEST_CASE("what pairs are expected to do is what a slow sum over all of them say
   std::vector<double> expected(3, 0.0), observed(3, 0.0);
   std::map<std::pair<int, int>, double> agreement, cases;
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int a : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
       for (int b = rows.start[i]; b < a; ++b) {
         const int u = rows.judge[b], v = rows.judge[a];
         cases[{u, v}] += rows.weight[i];

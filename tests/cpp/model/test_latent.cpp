@@ -298,7 +298,7 @@ TEST_CASE("two raters are known in two populations with different base rates, no
     double p = 0;
     for (int k = 0; k < 2; ++k) {
       double product = law.rates[rows.population_of(i) * 2 + k];
-      for (const int at : rows.places(i)) product *= law.of(rows.judge[at], rows.category[at], k);
+      for (const int at : rows.positions(i)) product *= law.of(rows.judge[at], rows.category[at], k);
       p += product;
     }
     CHECK(p * (rows.population_of(i) == 0 ? 555 : 1322) == Approx(rows.weight[i]).epsilon(1e-4));

@@ -40,12 +40,12 @@ std::vector<double> slow_posterior(const LatentRows& rows, const std::vector<dou
     double total = 0;
     for (int k = 0; k < N; ++k) {
       if (matrix.empty()) {
-        for (const int at : rows.places(i)) {
+        for (const int at : rows.positions(i)) {
           p[k] += rows.judge[at] < rows.raters && rows.category[at] == k;
         }
       } else {
         p[k] = rates[k];
-        for (const int at : rows.places(i)) {
+        for (const int at : rows.positions(i)) {
           p[k] *= matrix[rows.judge[at]][k * N + rows.category[at]];
         }
       }
@@ -61,7 +61,7 @@ std::vector<double> slow_posterior(const LatentRows& rows, const std::vector<dou
 std::vector<double> slow_ratings(const LatentRows& rows, const std::vector<double>& posterior) {
   std::vector<double> out(static_cast<std::size_t>(rows.judges) * N * N);
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int at : rows.places(i)) {
+    for (const int at : rows.positions(i)) {
       const int first = (rows.judge[at] * N + rows.category[at]) * N;
       for (int k = 0; k < N; ++k) out[first + k] += rows.weight[i] * posterior[i * N + k];
     }
@@ -199,13 +199,13 @@ TEST_CASE("more raters start from those of before, and the others from their mea
         CHECK(found[to] == Approx(of_judge < 3 || !model.by_rater ? own : sum));
       };
       for (int u = 0; u < 5; ++u) {
-        if (after.layout.is_known(u)) continue;
+        if (after.layout.has_known_matrix(u)) continue;
         const int as = u < 3 || !model.by_rater ? std::min(u, 2) : 0;
         for (int k = 0; k < N; ++k) {
           for (int l = 0; l < N; ++l) {
             double accuracy = 0, error = 0, raters = 0;
             for (int v = 0; v < 3; ++v) {
-              if (before.is_known(v)) continue;
+              if (before.has_known_matrix(v)) continue;
               ++raters;
               accuracy += x[before.accuracy_at(v, k)];
               if (before.errors_at >= 0) error += x[before.error_at(v, k, l)];

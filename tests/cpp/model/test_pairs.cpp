@@ -30,8 +30,8 @@ std::vector<double> slow_cells(const LatentRows& rows, bool by_rater, int u, int
     return by_rater || judge >= rows.raters ? judge == who : who < rows.raters;
   };
   for (int i = 0; i < rows.size(); ++i) {
-    for (const int a : rows.places(i)) {
-      for (const int b : rows.places(i)) {
+    for (const int a : rows.positions(i)) {
+      for (const int b : rows.positions(i)) {
         if (a == b || !is(rows.judge[a], u) || !is(rows.judge[b], v)) continue;
         out[rows.category[a] * 2 + rows.category[b]] += rows.weight[i];
       }
@@ -61,7 +61,7 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
       CHECK(pairs.kinds() == (by_rater ? 3 : 1) + (system < 0 ? 0 : by_rater ? 3 : 1));
       double all = 0;
       for (int i = 0; i < rows.size(); ++i) {
-        const double n = rows.places(i).size();
+        const double n = rows.positions(i).size();
         all += rows.weight[i] * n * (n - 1) / 2;
       }
       const Eigen::VectorXd x = latent.start();

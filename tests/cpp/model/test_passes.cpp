@@ -49,7 +49,7 @@ double slow_row(const Law& law, const LatentRows& rows, int row, std::vector<dou
   double most = -1e300, total = 0;
   for (int c = 0; c < law.classes; ++c) {
     posterior[c] = std::log(law.weight[c]);
-    for (const int at : rows.places(row)) {
+    for (const int at : rows.positions(row)) {
       posterior[c] += std::log(law.of(rows.judge[at], rows.category[at], c));
     }
     if (rows.known[row] >= 0 && c % rows.categories != rows.known[row]) posterior[c] = -1e300;
@@ -186,11 +186,11 @@ TEST_CASE("a search ends where what is useful is out of reach, and only there") 
   const Optimum all = maximise(hill, start, options);
   CHECK(all.converged);
   CHECK(!all.hopeless);
-  options.useful = -1;
+  options.useful_value = -1;
   const Optimum reached = maximise(hill, start, options);
   CHECK(reached.x == all.x);
   CHECK(!reached.hopeless);
-  options.useful = 1e9;
+  options.useful_value = 1e9;
   const Optimum given_up = maximise(hill, start, options);
   CHECK(given_up.hopeless);
   CHECK(!given_up.converged);
