@@ -43,8 +43,9 @@ EstimatorOptions estimator_options(const List& setup) {
   if (has("used")) out.used = setup["used"];
   if (has("common")) {
     const SEXP common = setup["common"];
-    // Otherwise it is "typical", which is the default of the core.
-    if (TYPEOF(common) != STRSXP) out.common = as<double>(common);
+    // The argument is a number or "typical". Without a number, the core uses the typical
+    // correction.
+    if (TYPEOF(common) != STRSXP) out.correction = as<double>(common);
   }
   return out;
 }
@@ -274,19 +275,19 @@ List core_robust_error(NumericVector estimate, NumericVector sampling, NumericVe
 // kappa. It has one row unless categories tie.
 // [[Rcpp::export(rng = false)]]
 List core_rater_leans(List patterns, NumericVector weight) {
-  const auto found = rater_leans(glue::view(patterns), glue::doubles(weight));
-  return glue::data_frame(List::create(_["category"] = glue::column(found, &Lean::category),
-                                       _["share"] = glue::column(found, &Lean::share),
-                                       _["kappa"] = glue::column(found, &Lean::kappa)));
+  const auto found = leading_categories(glue::view(patterns), glue::doubles(weight));
+  return glue::data_frame(List::create(_["category"] = glue::column(found, &LeadingCategory::category),
+                                       _["share"] = glue::column(found, &LeadingCategory::share),
+                                       _["kappa"] = glue::column(found, &LeadingCategory::kappa)));
 }
 
-// Range of the accuracy of each system over all base rates that agree with the ratings. `leans` is
-// a result of core_rater_leans(), possibly for more cases.
+// Range of the accuracy of each system over all base rates that are compatible with the ratings.
+// `leans` is a result of core_rater_leans(), possibly for more cases.
 // [[Rcpp::export(rng = false)]]
 NumericVector core_base_rate_ranges(List patterns, NumericVector weight, List leans) {
   const IntegerVector category = leans["category"];
   const NumericVector share = leans["share"], kappa = leans["kappa"];
-  std::vector<Lean> of;
+  std::vector<LeadingCategory> of;
   for (R_xlen_t i = 0; i < category.size(); ++i) of.push_back({category[i], share[i], kappa[i]});
   const PatternView view = glue::view(patterns);
   const auto weights = glue::doubles(weight);

@@ -27,7 +27,7 @@ LatentModel latent_model(const List& x) {
                                             {"free", Errors::free},
                                             {"ordinal", Errors::ordinal}});
   out.strata = choice<bool>(x["difficulty"], {{"none", false}, {"strata", true}});
-  out.own = choice<bool>(x["system"], {{"shared", false}, {"own", true}});
+  out.separate_system = choice<bool>(x["system"], {{"shared", false}, {"own", true}});
   return out;
 }
 
@@ -65,7 +65,7 @@ Known known(const List& x) {
     return of;
   };
   out.matrix = matrices("raters");
-  out.before = matrices("counts");
+  out.calibration = matrices("counts");
   if (x.containsElementNamed("design")) {
     out.populations.of_pattern = from_zero(x["population"]);
     out.populations.design = as<Eigen::MatrixXd>(x["design"]);
@@ -85,8 +85,8 @@ namespace {
 // Posterior probabilities of the categories: patterns x categories. Patterns without ratings get
 // the base rates of their population.
 NumericMatrix posterior_of_patterns(const LatentClass& latent, const Eigen::VectorXd& x) {
-  const Reading reading(latent.layout, x);
-  const auto rates = reading.population_rates();
+  const ParameterReader reader(latent.layout, x);
+  const auto rates = reader.population_rates();
   return glue::by_row(by_pattern(latent.layout.rows, latent.posterior(x), rates),
                       latent.layout.categories);
 }
@@ -114,8 +114,8 @@ List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJ
   const LatentRows& rows = latent.layout.rows;
   const int N = rows.categories;
   const Law law(latent.layout, top.x);
-  const Reading reading(latent.layout, top.x);
-  const Naturals naturals = reading.naturals();
+  const ParameterReader reader(latent.layout, top.x);
+  const NaturalParameters naturals = reader.naturals();
   NumericVector confusion(Dimension(rows.judges, N, N));
   for (int u = 0; u < rows.judges; ++u) {
     const auto matrix = law.confusion(u);
@@ -128,7 +128,7 @@ List fit_list(const LatentClass& latent, const LatentFit& top, const IdentifiedJ
       _["iterations"] = top.iterations, _["converged"] = top.converged,
       _["parameters"] = latent.layout.free_parameters(), _["identified"] = identified.model,
       _["informed"] = LogicalVector(identified.judge.begin(), identified.judge.end()),
-      _["base_rates"] = reading.base_rates(), _["confusion"] = confusion,
+      _["base_rates"] = reader.base_rates(), _["confusion"] = confusion,
       _["naturals"] = List::create(_["term"] = naturals.term, _["of"] = naturals.of,
                                    _["part"] = naturals.part, _["value"] = naturals.value),
       _["posterior"] = posterior);
@@ -168,12 +168,12 @@ List pooled_list(const PooledClass& of, const PooledOptions& options) {
       _["renamed"] = fit.renamed, _["log_density"] = fit.log_density);
   if (options.constant.empty()) return out;
   const Answering& answering = fit.answering;
-  const bool depends = !answering.counted.empty();
+  const bool depends = !answering.used_judges.empty();
   out["answering"] =
       List::create(_["log_answers"] = fit.log_answers, _["log_likelihood"] = fit.log_likelihood,
                    _["kappa"] = depends ? answering.kappa : NA_REAL,
                    _["omega"] = depends ? answering.omega : NA_REAL, _["h"] = answering.h,
-                   _["raters"] = glue::from_one(answering.counted),
+                   _["raters"] = glue::from_one(answering.used_judges),
                    _["answered"] = glue::by_row(fit.answered, rows.categories));
   return out;
 }

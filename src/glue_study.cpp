@@ -57,7 +57,7 @@ List core_study(List design, List options, Function tick) {
   const auto runs =
       glue::interruptible([&] { return run_study(settings, study, glue::host(tick)); });
 
-  const int n = static_cast<int>(runs.size()), systems = static_cast<int>(settings.shown());
+  const int n = static_cast<int>(runs.size()), systems = static_cast<int>(settings.visible_systems());
   CharacterVector identified(n);
   NumericVector agreement(n), kappa(n), rater_accuracy(n);
   NumericMatrix expected(n, systems), sample(n, systems);

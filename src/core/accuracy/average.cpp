@@ -14,13 +14,14 @@ namespace fallible {
 
 namespace {
 
-constexpr double negligible = 1e-8;  // smaller weights of members become 0
-constexpr double slack = 30;         // margin in log evidence for fits that ended early
-constexpr double matters = 1e-3;     // members with a smaller weight are not refitted to resamples
+constexpr double negligible = 1e-8;     // smaller weights of members become 0
+constexpr double evidence_margin = 30;  // margin in log evidence for fits that ended early
+// Members with a smaller weight are not refitted to resamples.
+constexpr double least_refit_weight = 1e-3;
 
 // Converts sums of log evidence and log prior of members to weights with sum 1. NaN (a member that
 // is ruled out) and negligible weights become 0.
-std::vector<double> weigh(const std::vector<double>& log_evidence) {
+std::vector<double> posterior_weights(const std::vector<double>& log_evidence) {
   double most = -std::numeric_limits<double>::infinity(), total = 0;
   for (const double x : log_evidence) most = std::fmax(most, x);  // fmax() ignores NaN
   std::vector<double> out;
@@ -47,12 +48,13 @@ class SystemAverage {
  public:
   // `system` is -1 for the raters only.
   SystemAverage(const Ratings& ratings, int system, bool ordered)
-      : alone_(system < 0), data_(ratings, system) {
+      : raters_only_(system < 0), data_(ratings, system) {
     if (has_cases(data_)) family_ = make_family(data_.rows(), ordered);
   }
 
-  // Members that need no other member. Each is the root of a tree of members that start from it or
-  // extend it. Different trees are fitted in parallel. Empty if there are no cases.
+  // Models in the average (members) that need no other member. Each is the root of a tree of
+  // members that start from it or extend it. Different trees are fitted in parallel. Empty if there
+  // are no cases.
   std::vector<const Member*> roots() const {
     std::vector<const Member*> out;
     for (const auto& one : family_) {
@@ -61,14 +63,16 @@ class SystemAverage {
     return out;
   }
 
-  // Fits the members of one tree. `leaders`: true to fit the leaders, whose evidence shows which
-  // weights are negligible; false to fit the other members afterwards.
+  // Fits the models (members) that start from `root` or extend it. `leaders`: true to fit the
+  // members whose evidence shows which weights are negligible; false to fit all others afterwards.
   void fit_tree(const Member* root, bool leaders) {
-    const double least = leaders ? any_matters : what_matters();
+    const double least = leaders ? no_least_weight : least_log_weight();
     for (const auto& one : family_) {
       const Member* base = one->base();
-      const bool stands = !base || !base->ruled_out();
-      if (one->root() == root && one->leads() == leaders && stands) one->fit(data_, least);
+      const bool can_be_fitted = !base || !base->ruled_out();
+      if (one->root() == root && one->is_leader() == leaders && can_be_fitted) {
+        one->fit(data_, least);
+      }
     }
   }
 
@@ -77,21 +81,21 @@ class SystemAverage {
   // without cases.
   std::optional<AverageParts> average() {
     if (family_.empty()) return {};
-    AverageParts out = mix(family_, data_, posterior_);
+    AverageParts out = average_members(family_, data_, posterior_);
     const double mean = data_.mean_posterior(posterior_);
     double variance = 0;
     for (const auto& one : family_) {
-      // A member whose base is ruled out was never fitted.
+      // A member that extends another one (its base) is not fitted if the base is ruled out.
       if (one->base() && one->base()->ruled_out()) continue;
       const MemberResult& of = out.members.emplace_back(one->result());
       variance += of.weight * (square(of.std_error) + square(of.estimate - mean));
     }
-    const double alone = out.independent * (1 - out.independent) / (data_.cases() + 3);
-    out.std_error = std::sqrt(std::max(variance, alone));
+    const double sampling_variance = out.independent * (1 - out.independent) / (data_.cases() + 3);
+    out.std_error = std::sqrt(std::max(variance, sampling_variance));
     return out;
   }
 
-  // Posterior of the truth, averaged over members: rows x categories. Empty before average().
+  // Posterior of the truth, averaged over all models: rows x categories. Empty before average().
   const std::vector<double>& posterior() const { return posterior_; }
   const LatentRows& rows() const { return data_.rows(); }
 
@@ -100,11 +104,11 @@ class SystemAverage {
   // computes new weights. The others are left out, because their evidence refers to the cases of
   // the first fit.
   std::optional<AverageParts> with_weights(const std::vector<double>& of_patterns) const {
-    const Joined now = data_.with_weights(of_patterns);
+    const JointData now = data_.with_weights(of_patterns);
     if (!has_cases(now)) return {};
     std::set<const Member*> wanted;
     for (const auto& one : family_) {
-      if (one->result().weight >= matters) wanted.insert({one.get(), one->base()});
+      if (one->result().weight >= least_refit_weight) wanted.insert({one.get(), one->base()});
     }
     Family again;
     // Base in the first fit -> base in this fit.
@@ -115,36 +119,36 @@ class SystemAverage {
       if (one->as_base()) bases[one->as_base()] = again.back()->as_base();
     }
     std::vector<double> posterior;
-    return mix(again, now, posterior);
+    return average_members(again, now, posterior);
   }
 
  private:
   // True if there are answers to evaluate. Without a system, always true.
-  bool has_cases(const Joined& data) const { return alone_ || data.cases() > 0; }
+  bool has_cases(const JointData& data) const { return raters_only_ || data.cases() > 0; }
 
   // Lower limit for the sum of a member's log evidence and log prior. Below it, the weight is
-  // negligible, and the fit may end early. The leaders must be fitted before.
-  double what_matters() const {
-    double most = any_matters;
+  // negligible, and the fit may end early. Members with is_leader() must be fitted before.
+  double least_log_weight() const {
+    double most = no_least_weight;
     for (const auto& one : family_) {
-      if (one->leads()) most = std::fmax(most, one->log_weight());  // fmax() ignores NaN
+      if (one->is_leader()) most = std::fmax(most, one->log_weight());  // fmax() ignores NaN
     }
-    return most + std::log(negligible) - slack;
+    return most + std::log(negligible) - evidence_margin;
   }
 
   // Computes the weights of fitted members, and averages their posteriors into `posterior`.
-  static AverageParts mix(const Family& members, const Joined& data,
-                          std::vector<double>& posterior) {
+  static AverageParts average_members(const Family& members, const JointData& data,
+                                      std::vector<double>& posterior) {
     std::vector<double> log_weight;
     for (const auto& one : members) log_weight.push_back(one->log_weight());
-    const auto weights = weigh(log_weight);
+    const auto weights = posterior_weights(log_weight);
     AverageParts out;
     out.independence_weight = 0;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      members[i]->weigh(weights[i]);
+      members[i]->set_weight(weights[i]);
       if (weights[i] == 0) continue;
       add_scaled(members[i]->posterior(data), weights[i], posterior);
-      if (members[i]->simple()) out.independence_weight += weights[i];
+      if (members[i]->has_no_shared_errors()) out.independence_weight += weights[i];
     }
     // Prior of the system's accuracy: adds one right and one wrong answer.
     const double cases = data.cases();
@@ -153,8 +157,8 @@ class SystemAverage {
     return out;
   }
 
-  bool alone_;
-  Joined data_;
+  bool raters_only_;
+  JointData data_;
   Family family_;
   std::vector<double> posterior_;
 };
@@ -177,11 +181,11 @@ SharedFit fit_shared(LatentRows rows, bool ordered, std::vector<double> one_coin
   if (own_start.empty()) own_start = one_coin_start = one_coin_posterior(rows, false);
   VariationalOptions options;
   options.ordered = out.ordered = ordered;
-  options.concentration = no_own_matrices;
+  options.concentration = equal_matrices;
   out.one_coin = fit_dawid_skene(rows, LatentPrior(), std::move(one_coin_start), options);
-  options.concentration = own_matrices;
+  options.concentration = matrix_concentration;
   out.own = fit_dawid_skene(rows, LatentPrior(), std::move(own_start), options);
-  const auto weights = weigh({out.one_coin.bound, out.own.bound});
+  const auto weights = posterior_weights({out.one_coin.bound, out.own.bound});
   add_scaled(out.one_coin.posterior, weights[0], out.posterior);
   add_scaled(out.own.posterior, weights[1], out.posterior);
   out.rows = std::move(rows);
@@ -210,7 +214,7 @@ class AverageEstimator : public Estimator {
  public:
   AverageEstimator(const Ratings& ratings, const EstimatorOptions& options)
       : Estimator(ratings, pattern_cells(ratings)),
-        common_(options.common),
+        given_correction_(options.correction),
         used_(options.used > 0 ? options.used : categories_used(ratings.patterns, ratings.weight)),
         panel_(ratings, -1, options.ordered) {
     for (int s = 0; s < ratings.patterns.systems; ++s) {
@@ -265,8 +269,8 @@ class AverageEstimator : public Estimator {
     const std::vector<double> now = of_patterns(weight);
     std::vector<std::optional<AverageParts>> systems;
     for (const SystemAverage& system : averages_) systems.push_back(system.with_weights(now));
-    const SharedFit shared = common_ == 0.0 ? shared_ : refit(shared_, now);
-    const auto panel = common_ ? std::nullopt : panel_.with_weights(now);
+    const SharedFit shared = given_correction_ == 0.0 ? shared_ : refit(shared_, now);
+    const auto panel = given_correction_ ? std::nullopt : panel_.with_weights(now);
     std::vector<double> out;
     for (std::optional<AverageParts>& parts : systems) {
       const int system = static_cast<int>(out.size());
@@ -276,7 +280,9 @@ class AverageEstimator : public Estimator {
   }
 
  private:
-  double correction(const AverageParts& parts) const { return common_.value_or(parts.typical); }
+  double correction(const AverageParts& parts) const {
+    return given_correction_.value_or(parts.typical);
+  }
 
   // Sets the shared estimate and the correction in `parts`, and returns the corrected estimate. The
   // size of the correction is computed from the raters only, so that it does not depend on the
@@ -297,12 +303,12 @@ class AverageEstimator : public Estimator {
       parts.dependence = dependence_weight(panel->independence_weight, panel->rater_error, used_);
       parts.typical = typical_share(parts.dependence, used_);
     }
-    const double kept = common_ ? 0 : known * prior_pull(parts.independent, all.cases);
+    const double kept = given_correction_ ? 0 : known * prior_pull(parts.independent, all.cases);
     return corrected(parts.independent, parts.shared + kept, correction(parts));
   }
 
   // Correction given by the user, from 0 to 1; empty for the typical correction.
-  std::optional<double> common_;
+  std::optional<double> given_correction_;
   int used_;
   SharedFit shared_;
   SystemAverage panel_;  // average for the raters only

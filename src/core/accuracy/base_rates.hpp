@@ -1,5 +1,5 @@
-// Range of the accuracy of a system over all base rates that agree with the ratings. Many base
-// rates may agree with them. For example, raters who nearly always give the same category agree
+// Range of the accuracy of a system over all base rates that are compatible with the ratings. Many
+// base rates may be compatible. For example, raters who nearly always give the same category agree
 // nearly always, whatever the truth is.
 #pragma once
 
@@ -13,14 +13,15 @@ namespace fallible {
 // A category that raters use most often. `category`: its number, from 1. `share`: its share of all
 // ratings. `kappa`: kappa of this category against all others, in [0, 1]; NaN if no case has two
 // ratings or all ratings are this category.
-struct Lean {
+struct LeadingCategory {
   int category = 0;
   double share = 0, kappa = 0;
 };
 
 // Returns the category that raters use most often, or several if they have the same share.
 // `weight`: weight of each pattern.
-std::vector<Lean> rater_leans(const PatternView& patterns, const std::vector<double>& weight);
+std::vector<LeadingCategory> leading_categories(const PatternView& patterns,
+                                                const std::vector<double>& weight);
 
 // Lowest and highest base rate of the category for which raters could have this share and kappa.
 // Assumes that raters have equal sensitivity and specificity, and are independent given the truth.
@@ -33,9 +34,9 @@ std::pair<double, double> possible_base_rates(double share, double kappa);
 double base_rate_range(double share, double kappa, double answers, double covariance);
 
 // Computes this difference for a system from the data, over cases that it answered and that have a
-// rating. Returns the maximum over `leans`, which may be computed from more cases. NaN if kappa or
-// the answers are unknown.
+// rating. Returns the maximum over `leading`, which may be computed from more cases. NaN if kappa
+// or the answers are unknown.
 double base_rate_range(const PatternView& patterns, const std::vector<double>& weight, int system,
-                       const std::vector<Lean>& leans);
+                       const std::vector<LeadingCategory>& leading);
 
 }  // namespace fallible

@@ -19,7 +19,7 @@ using Row = std::array<double, cells>;
 double middle(int i) { return (i + 0.5) / cells; }
 
 // Position on the grid, from 0 to 1, below which the density (with sum `total`) has the share p.
-double place(const Row& density, double total, double p) {
+double quantile_position(const Row& density, double total, double p) {
   double before = 0;
   for (int i = 0; i < cells; ++i) {
     const double after = before + density[i];
@@ -35,37 +35,37 @@ double place(const Row& density, double total, double p) {
 template <class At>
 Blend blend(const At& at, const Row& value, const Row& slope, Row& likelihood,
             const BlendPrior& prior, double conf_level) {
-  const double inside =
+  const double normal_mass =
       normal_cdf((at(1) - prior.centre) / prior.sd) - normal_cdf((at(0) - prior.centre) / prior.sd);
-  const double scale = (1 - prior.vague) / (inside * prior.sd * std::sqrt(2 * pi));
+  const double scale = (1 - prior.flat_weight) / (normal_mass * prior.sd * std::sqrt(2 * pi));
   const double top = *std::max_element(likelihood.begin(), likelihood.end());
   Row density;
   double total = 0, sum = 0, flat = 0;
   for (int i = 0; i < cells; ++i) {
     const double z = (value[i] - prior.centre) / prior.sd;
-    const double likely = std::exp(likelihood[i] - top);
-    density[i] = (scale * std::exp(-z * z / 2) * slope[i] + prior.vague) * likely;
+    const double likelihood_ratio = std::exp(likelihood[i] - top);
+    density[i] = (scale * std::exp(-z * z / 2) * slope[i] + prior.flat_weight) * likelihood_ratio;
     total += density[i];
     sum += density[i] * value[i];
-    flat += likely;
+    flat += likelihood_ratio;
   }
   const double mean = sum / total, tail = (1 - conf_level) / 2;
   double squares = 0;
   for (int i = 0; i < cells; ++i) squares += density[i] * (value[i] - mean) * (value[i] - mean);
-  return {mean, std::sqrt(squares / total), at(place(density, total, tail)),
-          at(place(density, total, 1 - tail)), prior.vague * flat / total};
+  return {mean, std::sqrt(squares / total), at(quantile_position(density, total, tail)),
+          at(quantile_position(density, total, 1 - tail)), prior.flat_weight * flat / total};
 }
 
 struct ShareGrid {
-  Row value, slope, hit, miss;
+  Row value, slope, log_share, log_rest;
   static double at(double u) { return std::sin(pi * u / 2) * std::sin(pi * u / 2); }
 
   ShareGrid() {
     for (int i = 0; i < cells; ++i) {
       value[i] = at(middle(i));
       slope[i] = pi / 2 * std::sin(pi * middle(i));
-      hit[i] = std::log(value[i]);
-      miss[i] = std::log1p(-value[i]);
+      log_share[i] = std::log(value[i]);
+      log_rest[i] = std::log1p(-value[i]);
     }
   }
 };
@@ -76,7 +76,7 @@ Blend blend_share(double share, double size, const BlendPrior& prior, double con
   static const ShareGrid grid;
   Row likelihood;
   for (int i = 0; i < cells; ++i) {
-    likelihood[i] = size * (share * grid.hit[i] + (1 - share) * grid.miss[i]);
+    likelihood[i] = size * (share * grid.log_share[i] + (1 - share) * grid.log_rest[i]);
   }
   return blend(ShareGrid::at, grid.value, grid.slope, likelihood, prior, conf_level);
 }

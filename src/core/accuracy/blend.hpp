@@ -6,8 +6,8 @@
 namespace fallible {
 
 struct BlendPrior {
-  double centre, sd;  // mean and standard deviation of the normal part
-  double vague;       // probability of the flat part, before the gold cases
+  double centre, sd;   // mean and standard deviation of the normal part
+  double flat_weight;  // probability of the flat part, before the gold cases
 };
 
 // Posterior mean and standard deviation, limits of the interval, and posterior probability of the

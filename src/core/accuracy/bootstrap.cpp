@@ -42,9 +42,9 @@ std::vector<double> bootstrap(const Estimator& estimator, Quantity what,
   const std::size_t replicates = options.replicates, numbers = numbers_of(estimator, what);
   std::vector<double> out(replicates * numbers);
   for_each_replicate(resampler, options, host, [&](std::size_t r, const auto& drawn) {
-    const auto found =
+    const auto estimates =
         accuracy ? estimator.with_weights(drawn) : estimator.counts_with_weights(drawn);
-    for (std::size_t i = 0; i < numbers; ++i) out[i * replicates + r] = found[i];
+    for (std::size_t i = 0; i < numbers; ++i) out[i * replicates + r] = estimates[i];
   });
   return out;
 }

@@ -10,7 +10,7 @@ namespace fallible {
 
 namespace {
 
-constexpr double tie = 1e-9;  // probabilities that differ by less count as equal
+constexpr double tie_tolerance = 1e-9;  // probabilities that differ by less count as equal
 
 // Patterns with the same ratings. `highest`: probability of the most probable category.
 struct Cell {
@@ -25,13 +25,15 @@ struct Cell {
 // Joins cells with few cases to groups with a weight of at least `size`, in the order of their
 // highest probability. Cells with equal highest probability are never separated, so their order
 // does not matter. If the last group is too small, it is added to the group before it.
-std::vector<Cell> join(std::vector<Cell> small, double size) {
+std::vector<Cell> join_small_cells(std::vector<Cell> small, double size) {
   std::sort(small.begin(), small.end(),
             [](const Cell& a, const Cell& b) { return a.highest < b.highest; });
   std::vector<Cell> out;
   bool full = true;
   for (const Cell& cell : small) {
-    if (full && (out.empty() || cell.highest - out.back().highest > tie)) out.emplace_back();
+    if (full && (out.empty() || cell.highest - out.back().highest > tie_tolerance)) {
+      out.emplace_back();
+    }
     Cell& last = out.back();
     last.highest = cell.highest;
     last.weight += cell.weight;
@@ -77,7 +79,7 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
     ++groups_;
   };
   for (Cell& cell : cells) {
-    if (cell.highest > 1 - tie) {
+    if (cell.highest > 1 - tie_tolerance) {
       certain.add(cell.patterns);
     } else if (cell.weight >= size) {
       make_group(cell, false);
@@ -86,7 +88,7 @@ AccuracyBounds::AccuracyBounds(const PatternView& patterns, const std::vector<in
     }
   }
   if (!certain.patterns.empty()) make_group(certain, true);
-  for (const Cell& cell : join(std::move(small), size)) make_group(cell, true);
+  for (const Cell& cell : join_small_cells(std::move(small), size)) make_group(cell, true);
 }
 
 // Sums of weights within each group (column). Rows are categories or, in ranked groups, ranks of
@@ -100,7 +102,7 @@ struct AccuracyBounds::Sums {
 
   // Least and greatest weight of right answers in a group, given the margins. In comparisons of two
   // systems, some cases of a group have no answer in `answers`, because both answers are equal.
-  Range right(const Eigen::MatrixXd& answers, int group) const {
+  Range range_of_right(const Eigen::MatrixXd& answers, int group) const {
     const auto of = truth.col(group), given = answers.col(group);
     return {std::max((of + given).maxCoeff() - weight[group], 0.0), of.cwiseMin(given).sum()};
   }
@@ -136,7 +138,8 @@ void AccuracyBounds::add_answer(Eigen::MatrixXd& to, int pattern, int answer) co
     return;
   }
   const auto more = probability_.row(pattern).array() - probability_(pattern, answer);
-  const Eigen::Index above = (more > tie).count(), tied = (more.abs() <= tie).count();
+  const Eigen::Index above = (more > tie_tolerance).count(),
+                     tied = (more.abs() <= tie_tolerance).count();
   to.col(group).segment(above, tied).array() += weight_[pattern] / static_cast<double>(tied);
 }
 
@@ -148,7 +151,7 @@ Range AccuracyBounds::system(int s) const {
     add_truth(sums, p);
     add_answer(sums.answer, p, answer - 1);
   }
-  return over_groups(sums, [&](int g) { return sums.right(sums.answer, g); });
+  return over_groups(sums, [&](int g) { return sums.range_of_right(sums.answer, g); });
 }
 
 Range AccuracyBounds::difference(int a, int b) const {
@@ -162,7 +165,8 @@ Range AccuracyBounds::difference(int a, int b) const {
     add_answer(sums.other, p, second - 1);
   }
   return over_groups(sums, [&](int g) {
-    const Range of_a = sums.right(sums.answer, g), of_b = sums.right(sums.other, g);
+    const Range of_a = sums.range_of_right(sums.answer, g),
+                of_b = sums.range_of_right(sums.other, g);
     return Range{of_a.lowest - of_b.highest, of_a.highest - of_b.lowest};
   });
 }

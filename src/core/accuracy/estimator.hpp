@@ -37,7 +37,7 @@ struct EstimatorOptions {
   // deviance.
   double deviance = 0;
   // Correction for method average, from 0 to 1; empty for the typical one.
-  std::optional<double> common;
+  std::optional<double> correction;
   // True if categories are ordered. The average then has members whose errors depend on distance.
   bool ordered = false;
   int used = 0;     // number of categories that raters use; if 0, counted in the patterns
@@ -138,8 +138,8 @@ struct AverageParts {
   // Standard error, without hidden errors: within and between members.
   double std_error = not_a_number;
   double rater_error = not_a_number;  // share of wrong ratings
-  // Weight of the members in which all cases are equally difficult and judges differ at most in
-  // accuracy. These members have no shared errors.
+  // Weight of the models in the average without shared errors: all cases are equally difficult, and
+  // judges differ at most in accuracy.
   double independence_weight = not_a_number;
   // Expected numbers of cases, truths x answers, for independent and for shared errors.
   std::vector<double> independent_counts, shared_counts;
@@ -157,7 +157,7 @@ struct SystemEstimate {
 // How cases are binned by the probability of their most probable category. Each bin has a separate
 // estimate (table 4 of Lehner, 2015). If the width is 0, there are no bins: all cases are used at
 // once, and each category counts with its probability.
-struct Rule {
+struct BinningRule {
   Clip clip = Clip::bin;
   double width = 0;
 };
@@ -165,7 +165,7 @@ struct Rule {
 // Estimates by equation 7, one per system. `weight`: weight of each tally.
 std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
                                             const std::vector<double>& weight, const KFit& fit,
-                                            const Rule& rule);
+                                            const BinningRule& rule);
 
 // The units that a bootstrap draws. A cell contains all cases that are equivalent for an estimator.
 // The order of the cells, and therefore the draws, do not depend on the order of cases.
@@ -227,7 +227,7 @@ constexpr std::size_t fit_steps = 100;
 std::unique_ptr<Estimator> make_estimator(const Ratings& ratings, const EstimatorOptions& options,
                                           const Host& host);
 
-std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, const Rule& rule);
+std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, const BinningRule& rule);
 std::unique_ptr<Estimator> make_average(const Ratings& ratings, const EstimatorOptions& options,
                                         const Host& host);
 std::unique_ptr<Estimator> make_latent(const Ratings& ratings, const EstimatorOptions& options);

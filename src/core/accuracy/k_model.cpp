@@ -32,19 +32,19 @@ struct Sums {
 
 double clip01(double x) { return std::clamp(x, 0.0, 1.0); }
 
-std::size_t bins(const Rule& rule) {
+std::size_t bins(const BinningRule& rule) {
   return rule.width == 0 ? 1 : static_cast<std::size_t>(std::ceil(1 / rule.width - edge_tolerance));
 }
 
 // Number of the bin, from 0 for the highest probabilities. A probability on the edge of two bins
 // belongs to the lower one.
-std::size_t bin_of(const Rule& rule, double highest) {
+std::size_t bin_of(const BinningRule& rule, double highest) {
   if (rule.width == 0) return 0;
   const double steps = std::floor((1 - highest) / rule.width + edge_tolerance / rule.width);
   return std::min(static_cast<std::size_t>(std::max(steps, 0.0)), bins(rule) - 1);
 }
 
-Bin make_bin(const Rule& rule, int categories, std::size_t b, const Sums& sum) {
+Bin make_bin(const BinningRule& rule, int categories, std::size_t b, const Sums& sum) {
   Bin out;
   const double above = static_cast<double>(b);
   out.upper = 1 - above * rule.width;
@@ -59,7 +59,8 @@ Bin make_bin(const Rule& rule, int categories, std::size_t b, const Sums& sum) {
 
 // Estimate from the sums of all bins, averaged over bins with information. Also adds the bins to
 // `out`. Needs at least one case.
-void solve(const Rule& rule, int categories, const std::vector<Sums>& sums, SystemEstimate& out) {
+void solve(const BinningRule& rule, int categories, const std::vector<Sums>& sums,
+           SystemEstimate& out) {
   double informative = 0, total = 0;
   for (std::size_t b = 0; b < sums.size(); ++b) {
     if (sums[b].cases == 0) continue;
@@ -89,16 +90,18 @@ class KEstimator : public Estimator {
  public:
   using Model = std::shared_ptr<const KModelFit>;
 
-  KEstimator(const Ratings& ratings, const Rule& rule, Model model)
-      : Estimator(ratings, cells_of(model->tallies)), rule_(rule), model_(std::move(model)) {
+  KEstimator(const Ratings& ratings, const BinningRule& rule, Model model)
+      : Estimator(ratings, cells_of(model->tallies)),
+        binning_rule_(rule),
+        model_(std::move(model)) {
     identified_ = model_->fit.identified == Identified::yes;
-    systems_ = system_accuracy(model_->tallies, model_->tallies.weight, model_->fit, rule_);
+    systems_ = system_accuracy(model_->tallies, model_->tallies.weight, model_->fit, binning_rule_);
   }
 
   std::vector<double> with_weights(const std::vector<double>& weight) const override {
     std::vector<double> out;
     const KFit fit = fit_algebraic(model_->tallies, weight);
-    for (const auto& system : system_accuracy(model_->tallies, weight, fit, rule_)) {
+    for (const auto& system : system_accuracy(model_->tallies, weight, fit, binning_rule_)) {
       out.push_back(system.estimate);
     }
     return out;
@@ -107,7 +110,7 @@ class KEstimator : public Estimator {
   double tolerance() const override { return rounding_tolerance; }
 
  private:
-  Rule rule_;
+  BinningRule binning_rule_;
   Model model_;
 };
 
@@ -121,11 +124,11 @@ KModelFit fit_k_model(const PatternView& patterns, const std::vector<double>& we
 
 std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
                                             const std::vector<double>& weight, const KFit& fit,
-                                            const Rule& rule) {
+                                            const BinningRule& rule) {
   const int systems = tallies.systems;
   const bool identified = fit.identified == Identified::yes, binned = rule.width > 0;
   std::vector<std::vector<Sums>> sums(systems, std::vector<Sums>(bins(rule)));
-  std::vector<double> cases(systems, 0.0), own(systems, 0.0);
+  std::vector<double> cases(systems, 0.0), posterior_sum(systems, 0.0);
   std::vector<double> probability(tallies.categories);
   const Posterior posterior(tallies, fit);
   for (int i = 0; i < tallies.size(); ++i) {
@@ -146,7 +149,7 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
       const int answer = tallies.answer_of(i, s);
       if (answer < 0) continue;
       cases[s] += w;
-      own[s] += w * probability[answer];
+      posterior_sum[s] += w * probability[answer];
       Sums& sum = sums[s][bin];
       sum.cases += w;
       sum.probability += w * (binned ? highest : squares);
@@ -162,12 +165,12 @@ std::vector<SystemEstimate> system_accuracy(const Tallies& tallies,
     out[s].algebra.emplace().cases = cases[s];
     if (!identified || cases[s] == 0) continue;
     solve(rule, tallies.categories, sums[s], out[s]);
-    out[s].algebra->mean_posterior = own[s] / cases[s];
+    out[s].algebra->mean_posterior = posterior_sum[s] / cases[s];
   }
   return out;
 }
 
-std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, const Rule& rule) {
+std::unique_ptr<Estimator> make_k_estimator(const Ratings& ratings, const BinningRule& rule) {
   auto model = ratings.k_model;
   if (!model) {
     model = std::make_shared<const KModelFit>(fit_k_model(ratings.patterns, ratings.weight));

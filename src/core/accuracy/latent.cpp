@@ -102,8 +102,8 @@ class LatentEstimator : public Estimator {
     for (int s = 0; s < ratings_.patterns.systems; ++s) visit(s, again[shared() ? 0 : s], now);
   }
 
-  // Estimate: mean posterior probability of the system's answers. With a prior, one right and one
-  // wrong answer are added for method joint.
+  // Accuracy of a system: mean posterior probability of its answers. With a prior, one right and
+  // one wrong answer are added for method joint.
   double accuracy(int system, const Fitted& of, const std::vector<double>& weight) const {
     const RightAnswers answers(ratings_, weight, system, of.rows, model(of).posterior(of.x));
     if (answers.cases == 0) return not_a_number;

@@ -16,12 +16,12 @@ namespace fallible {
 
 // The data to which members are fitted: the ratings, and the answers of one system as one more
 // judge.
-class Joined {
+class JointData {
  public:
-  Joined(const Ratings& ratings, int system);  // `system` is -1 for the raters only
+  JointData(const Ratings& ratings, int system);  // `system` is -1 for the raters only
 
   // The same raters and system with other weights of the patterns, for a bootstrap.
-  Joined with_weights(const std::vector<double>& of_patterns) const;
+  JointData with_weights(const std::vector<double>& of_patterns) const;
 
   const LatentRows& rows() const { return rows_; }
   // The same data for models in which all raters have equal parameters: merged rows.
@@ -53,7 +53,7 @@ class Joined {
 
 class OneCoin;
 
-constexpr double any_matters = -std::numeric_limits<double>::infinity();
+constexpr double no_least_weight = -std::numeric_limits<double>::infinity();
 
 // A model in the average. It has pointers to the members that it needs. These are constructed and
 // fitted before it.
@@ -61,12 +61,12 @@ class Member {
  public:
   virtual ~Member() = default;
 
-  // Fits the member. `matters`: if the sum of log evidence and log prior cannot reach it, the
-  // weight of the member is negligible, and the fit may end early.
-  virtual void fit(const Joined& data, double matters) = 0;
+  // Fits the member. `least_log_weight`: if the sum of log evidence and log prior cannot reach it,
+  // the weight of the member is negligible, and the fit may end early.
+  virtual void fit(const JointData& data, double least_log_weight) = 0;
   // Returns this member fitted to other weights of the same data. Starts where this fit ended.
   // `base`: the refitted base of this member, or null.
-  virtual std::unique_ptr<Member> refit(const Joined& data, const OneCoin* base) const = 0;
+  virtual std::unique_ptr<Member> refit(const JointData& data, const OneCoin* base) const = 0;
 
   // base(): the member that this member extends, which must be refitted whenever this member is.
   // start(): the member at whose optimum the first fit of this member starts. Null if there is
@@ -80,18 +80,18 @@ class Member {
 
   // Posterior of the truth under this member, for the data to which it was fitted: rows x
   // categories.
-  virtual std::vector<double> posterior(const Joined& data) const = 0;
+  virtual std::vector<double> posterior(const JointData& data) const = 0;
   // True if all cases are equally difficult and judges have no separate error rates.
-  virtual bool simple() const { return false; }
+  virtual bool has_no_shared_errors() const { return false; }
 
   // True if this member is fitted in the first round. The evidence of these members shows which
   // weights of the others are negligible.
-  virtual bool leads() const { return false; }
+  virtual bool is_leader() const { return false; }
 
   const MemberResult& result() const { return result_; }
   bool ruled_out() const { return std::isnan(result_.log_evidence); }
   double log_weight() const { return result_.log_evidence + result_.log_prior; }
-  void weigh(double weight) { result_.weight = weight; }
+  void set_weight(double weight) { result_.weight = weight; }
 
  protected:
   Member(MemberLabel label, double log_prior) {
@@ -104,7 +104,7 @@ class Member {
   MemberResult result_;
 };
 
-// All members. A member comes after the members that it needs.
+// The models that are averaged (members). A member comes after the members that it needs.
 using Family = std::vector<std::unique_ptr<Member>>;
 
 // Makes all members that are useful for this panel. `ordered`: the categories have an order, so

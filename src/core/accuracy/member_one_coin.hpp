@@ -22,18 +22,18 @@ class OneCoin : public Member {
  public:
   explicit OneCoin(const OneCoinSettings& settings, const OneCoin* start = nullptr);
 
-  void fit(const Joined& data, double matters) override;
-  OneCoin refitted(const Joined& data) const;
-  std::unique_ptr<Member> refit(const Joined& data, const OneCoin*) const override {
+  void fit(const JointData& data, double least_log_weight) override;
+  OneCoin refitted(const JointData& data) const;
+  std::unique_ptr<Member> refit(const JointData& data, const OneCoin*) const override {
     return std::make_unique<OneCoin>(refitted(data));
   }
   const Member* start() const override { return start_; }
   const OneCoin* as_base() const override { return this; }
-  std::vector<double> posterior(const Joined& data) const override;
-  bool simple() const override { return settings_.shift == 0; }
-  bool leads() const override { return simple(); }
+  std::vector<double> posterior(const JointData& data) const override;
+  bool has_no_shared_errors() const override { return settings_.shift == 0; }
+  bool is_leader() const override { return has_no_shared_errors(); }
   // True if the fit ended early because the weight of this member is negligible.
-  bool rough() const { return rough_; }
+  bool is_unpolished() const { return unpolished_; }
 
   const OneCoinSettings& settings() const { return settings_; }
   const Eigen::VectorXd& x() const { return x_; }
@@ -43,7 +43,7 @@ class OneCoin : public Member {
   static LatentModel model(const OneCoinSettings& settings);
 
  private:
-  const LatentRows& rows_of(const Joined& data) const;
+  const LatentRows& rows_of(const JointData& data) const;
 
   OneCoinSettings settings_;
   const OneCoin* start_;
@@ -52,7 +52,7 @@ class OneCoin : public Member {
   // Log evidence minus log posterior density at the maximum: logarithm of the volume of the
   // posterior.
   double volume_ = 0;
-  bool rough_ = false;
+  bool unpolished_ = false;
 };
 
 // Posterior of the truth under a one-coin model without strata: rows x categories. `by_rater`: true

@@ -39,7 +39,7 @@ int count_judges(const std::vector<Answer>& sorted) {
 
 // Replaces judges by slot numbers, assigned in the order of the categories. Cases with the same
 // numbers of answers per category then have equal keys.
-void forget_judges(std::vector<Answer>& answers) {
+void replace_judges_by_slots(std::vector<Answer>& answers) {
   std::sort(answers.begin(), answers.end(),
             [](const Answer& a, const Answer& b) { return a.second < b.second; });
   for (std::size_t i = 0; i < answers.size(); ++i) answers[i].first = static_cast<int>(i);
@@ -54,7 +54,7 @@ RatedRows select_rows(const PatternView& patterns, const std::vector<double>& we
     const int judges = count_judges(answers);
     if (judges < selection.least) return false;
     if (selection.exchangeable && judges == static_cast<int>(answers.size())) {
-      forget_judges(answers);
+      replace_judges_by_slots(answers);
     }
     for (const auto& answer : answers) {
       key.push_back(answer.first);

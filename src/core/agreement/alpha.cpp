@@ -110,7 +110,7 @@ class AlphaKernel : public SumKernel<AlphaSums> {
   }
 
  protected:
-  AlphaSums none() const override {
+  AlphaSums empty_sums() const override {
     const Eigen::Index k = rows_.scale.rows();
     return {&rows_, ordinal_, Eigen::MatrixXd::Zero(k, k), Eigen::VectorXd::Zero(k)};
   }
@@ -122,7 +122,7 @@ class AlphaKernel : public SumKernel<AlphaSums> {
 
 }  // namespace
 
-MadeKernel alpha_kernel(const RatedRows& rows, const KernelOptions& options, bool ordinal) {
+KernelPointer alpha_kernel(const RatedRows& rows, const KernelOptions& options, bool ordinal) {
   return std::make_unique<AlphaKernel>(count_rows(rows, scale_of(rows, options)), ordinal);
 }
 

@@ -72,23 +72,26 @@ struct PairSums {
 
   const Eigen::MatrixXd& scale() const { return observed.rows->scale; }
   Eigen::VectorXd shares() const { return weight / ratings; }
-  // The vector W' pi.
+  // For each category, its agreement with a random rating: the vector W' pi, where W are the
+  // agreement weights and pi the category shares.
   Eigen::VectorXd scaled_shares() const { return scale().transpose() * shares(); }
-  double of_gwet() const {
+  double gwet_factor() const {
     return scale().sum() / static_cast<double>(weight.size() * (weight.size() - 1));
   }
 
   double expected() const {
     if (chance == Chance::none) return 0;
     if (chance == Chance::uniform) return scale().mean();
-    if (chance == Chance::gwet) return of_gwet() * shares().dot((1 - shares().array()).matrix());
+    if (chance == Chance::gwet) {
+      return gwet_factor() * shares().dot((1 - shares().array()).matrix());
+    }
     return shares().dot(scaled_shares());
   }
 
   // Derivative of the agreement expected by chance with respect to the share of each category.
   Eigen::VectorXd slope() const {
     if (chance == Chance::shares) return 2 * scaled_shares();
-    if (chance == Chance::gwet) return of_gwet() * (1 - 2 * shares().array());
+    if (chance == Chance::gwet) return gwet_factor() * (1 - 2 * shares().array());
     return Eigen::VectorXd::Zero(weight.size());
   }
 
@@ -156,7 +159,7 @@ class PairKernel : public SumKernel<PairSums> {
   }
 
  protected:
-  PairSums none() const override {
+  PairSums empty_sums() const override {
     return {{&rows_, pooling_}, chance_, Eigen::VectorXd::Zero(rows_.scale.rows())};
   }
 
@@ -214,7 +217,7 @@ class SpecificKernel : public SumKernel<SpecificSums> {
   }
 
  protected:
-  SpecificSums none() const override { return {&both_, &first_}; }
+  SpecificSums empty_sums() const override { return {&both_, &first_}; }
 
  private:
   std::vector<double> both_, first_;
@@ -222,11 +225,11 @@ class SpecificKernel : public SumKernel<SpecificSums> {
 
 }  // namespace
 
-MadeKernel specific_kernel(const RatedRows& rows, const KernelOptions& options) {
+KernelPointer specific_kernel(const RatedRows& rows, const KernelOptions& options) {
   return std::make_unique<SpecificKernel>(rows, options.pooling);
 }
 
-MadeKernel pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance) {
+KernelPointer pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance) {
   return std::make_unique<PairKernel>(count_rows(rows, scale_of(rows, options)), chance,
                                       options.pooling);
 }

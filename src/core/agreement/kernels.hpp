@@ -44,10 +44,10 @@ class SumKernel : public Kernel {
   }
 
  protected:
-  virtual Sums none() const = 0;
+  virtual Sums empty_sums() const = 0;
 
   Sums total(const std::vector<double>& weight) const {
-    Sums out = none();
+    Sums out = empty_sums();
     for (std::size_t i = 0; i < weight.size(); ++i) {
       if (weight[i] != 0) out.add(static_cast<int>(i), weight[i]);
     }
@@ -87,28 +87,30 @@ struct Observed {
     if (pooling == Pooling::cases) return pairs_of_row > 0;
     return pairs_of_row > 0 ? pairs_of_row / rows->ratings[i] : 0;
   }
-  double of_row(int i) const { return rows->pairs[i] > 0 ? rows->agreeing[i] / rows->pairs[i] : 0; }
+  double share_of_row(int i) const {
+    return rows->pairs[i] > 0 ? rows->agreeing[i] / rows->pairs[i] : 0;
+  }
 
   void add(int i, double w) {
-    agreeing += w * (pooling == Pooling::pairs ? rows->agreeing[i] : weight(i) * of_row(i));
+    agreeing += w * (pooling == Pooling::pairs ? rows->agreeing[i] : weight(i) * share_of_row(i));
     pairs += w * weight(i);
   }
   double value() const { return agreeing / pairs; }
-  double influence(int i) const { return weight(i) * (of_row(i) - value()) / pairs; }
+  double influence(int i) const { return weight(i) * (share_of_row(i) - value()) / pairs; }
 };
 
 // How agreement expected by chance is computed: none (0), uniform (random guesses), shares (sum of
 // squared category shares, with weights), or gwet (Gwet's AC).
 enum class Chance { none, uniform, shares, gwet };
 
-using MadeKernel = std::unique_ptr<Kernel>;
-MadeKernel pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance);
-MadeKernel specific_kernel(const RatedRows& rows, const KernelOptions& options);
-MadeKernel alpha_kernel(const RatedRows& rows, const KernelOptions& options, bool ordinal);
-MadeKernel conger_kernel(const RatedRows& rows, const KernelOptions& options);
-MadeKernel light_kernel(const RatedRows& rows, const KernelOptions& options);
-MadeKernel bangdiwala_kernel(const RatedRows& rows);
-MadeKernel yule_kernel(const RatedRows& rows);
-MadeKernel information_kernel(const RatedRows& rows, bool continuity);
+using KernelPointer = std::unique_ptr<Kernel>;
+KernelPointer pair_kernel(const RatedRows& rows, const KernelOptions& options, Chance chance);
+KernelPointer specific_kernel(const RatedRows& rows, const KernelOptions& options);
+KernelPointer alpha_kernel(const RatedRows& rows, const KernelOptions& options, bool ordinal);
+KernelPointer conger_kernel(const RatedRows& rows, const KernelOptions& options);
+KernelPointer light_kernel(const RatedRows& rows, const KernelOptions& options);
+KernelPointer bangdiwala_kernel(const RatedRows& rows);
+KernelPointer yule_kernel(const RatedRows& rows);
+KernelPointer information_kernel(const RatedRows& rows, bool continuity);
 
 }  // namespace fallible

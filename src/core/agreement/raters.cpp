@@ -94,7 +94,7 @@ class CongerKernel : public SumKernel<CongerSums> {
   }
 
  protected:
-  CongerSums none() const override {
+  CongerSums empty_sums() const override {
     return {
         &ratings_, {&rows_, pooling_}, Eigen::MatrixXd::Zero(ratings_.judges, ratings_.categories)};
   }
@@ -231,7 +231,7 @@ class LightKernel : public SumKernel<LightSums> {
   }
 
  protected:
-  LightSums none() const override {
+  LightSums empty_sums() const override {
     LightSums out{&ratings_, &scale_, {}};
     const auto judges = static_cast<std::size_t>(ratings_.judges);
     // If there are fewer pairs of ratings than pairs of raters, some pair of raters has no common
@@ -253,11 +253,11 @@ class LightKernel : public SumKernel<LightSums> {
 
 }  // namespace
 
-MadeKernel conger_kernel(const RatedRows& rows, const KernelOptions& options) {
+KernelPointer conger_kernel(const RatedRows& rows, const KernelOptions& options) {
   return std::make_unique<CongerKernel>(rows, options);
 }
 
-MadeKernel light_kernel(const RatedRows& rows, const KernelOptions& options) {
+KernelPointer light_kernel(const RatedRows& rows, const KernelOptions& options) {
   return std::make_unique<LightKernel>(rows, options);
 }
 

@@ -22,9 +22,9 @@ struct Table {
   void add(int i, double w) { cell(first(i), second(i)) += w; }
 };
 
-// A table together with its measure. A measure has three functions: value(table); smooth(table),
-// true if the measure has a derivative there; and slopes(table). The latter returns a function (i,
-// j) for the derivative with respect to a cell that is not zero.
+// A table together with its measure. A measure has three functions: value(table);
+// has_derivative(table), true if the measure has a derivative there; and slopes(table). The latter
+// returns a function (i, j) for the derivative with respect to a cell that is not zero.
 template <class Measure>
 struct MeasuredTable : Table {
   Measure measure;
@@ -41,7 +41,7 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
 
   std::vector<double> influence(const std::vector<double>& weight) const override {
     const auto table = this->total(weight);
-    if (!measure_.smooth(table)) return {};
+    if (!measure_.has_derivative(table)) return {};
     std::vector<double> out(weight.size(), 0.0);
     const auto slope = measure_.slopes(table);
     for (int i = 0; i < ratings_.size(); ++i) {
@@ -51,7 +51,7 @@ class TableKernel : public SumKernel<MeasuredTable<Measure>> {
   }
 
  protected:
-  MeasuredTable<Measure> none() const override {
+  MeasuredTable<Measure> empty_sums() const override {
     const int k = ratings_.categories;
     return {{&ratings_, Eigen::MatrixXd::Zero(k, k)}, measure_};
   }
@@ -71,7 +71,7 @@ struct Bangdiwala {
     if (!(all > 0)) return {0, Undefined::no};
     return {x.cell.diagonal().squaredNorm() / all, Undefined::no};
   }
-  bool smooth(const Table& x) const { return rectangles(x) > 0; }
+  bool has_derivative(const Table& x) const { return rectangles(x) > 0; }
   auto slopes(const Table& x) const {
     const double all = rectangles(x), b = value(x).value;
     return [&x, all, b, row = x.row(), column = x.column()](int i, int j) {
@@ -89,7 +89,7 @@ struct Yule {
     if (!(agreeing + crossed > 0)) return undefined(Undefined::zero_cells);
     return {(agreeing - crossed) / (agreeing + crossed), Undefined::no};
   }
-  bool smooth(const Table& x) const { return x.cell.minCoeff() > 0; }
+  bool has_derivative(const Table& x) const { return x.cell.minCoeff() > 0; }
   auto slopes(const Table& x) const {
     const double y = value(x).value;
     return [&x, y](int i, int j) { return (i == j ? 1 : -1) * (1 - y * y) / (4 * x.cell(i, j)); };
@@ -124,7 +124,7 @@ struct Information {
     return {std::max(shared, 0.0) / std::min(hx, hy), Undefined::no};
   }
   // There is no derivative if both entropies are equal, because the smaller one changes.
-  bool smooth(const Table& x) const {
+  bool has_derivative(const Table& x) const {
     if (in_use(x.row()) == 1 || in_use(x.column()) == 1) return false;
     const double hx = entropy(x.row()), hy = entropy(x.column());
     return std::fabs(hx - hy) > certain_tolerance * hx || value(x).value > 1 - certain_tolerance;
@@ -144,15 +144,15 @@ struct Information {
 
 }  // namespace
 
-MadeKernel bangdiwala_kernel(const RatedRows& rows) {
+KernelPointer bangdiwala_kernel(const RatedRows& rows) {
   return std::make_unique<TableKernel<Bangdiwala>>(rows, Bangdiwala());
 }
 
-MadeKernel yule_kernel(const RatedRows& rows) {
+KernelPointer yule_kernel(const RatedRows& rows) {
   return std::make_unique<TableKernel<Yule>>(rows, Yule());
 }
 
-MadeKernel information_kernel(const RatedRows& rows, bool continuity) {
+KernelPointer information_kernel(const RatedRows& rows, bool continuity) {
   return std::make_unique<TableKernel<Information>>(rows, Information{continuity});
 }
 

@@ -134,7 +134,7 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
   std::vector<std::thread> workers;
   try {
     for (int t = 0; t < threads; ++t) workers.emplace_back(run);
-    // The operating system provides no more threads; continue with those that were started
+    // The operating system provides no more threads; continue with those that were started.
   } catch (const std::system_error&) {
     if (workers.empty()) throw;
     std::lock_guard<std::mutex> lock(mutex);
@@ -147,7 +147,7 @@ void for_each_item(std::size_t items, int threads, const Host& host, const Work&
       if (finished.wait_for(lock, IntervalTimer::interval, [&] { return running == 0; })) break;
     }
     if (interruption) continue;
-    // Rethrown later: leaving this function now would destroy variables that workers still use
+    // Rethrown later: leaving this function now would destroy variables that workers still use.
     try {
       if (!host.tick(done)) throw Interrupted();
       Watch::check();

@@ -10,15 +10,15 @@ namespace fallible {
 namespace {
 
 constexpr std::size_t most_pairs = 10;
-// Largest change of a parameter in one step; parameters are logits or logarithms
+// Largest change of a parameter in one step; parameters are logits or logarithms.
 constexpr double longest_step = 2;
-// Largest change of a parameter in the first step, when the curvature is unknown
+// Largest change of a parameter in the first step, when the curvature is unknown.
 constexpr double first_step = 0.3;
-// Least gain of a step, as a share of the gain predicted by the slope (Armijo condition)
+// Least gain of a step, as a share of the gain predicted by the slope (Armijo condition).
 constexpr double armijo_share = 1e-4;
 constexpr int backtracks = 30;
-constexpr int most_small_gains =
-    3;  // the search has converged after this number of consecutive small gains
+// The search has converged after this number of consecutive small gains.
+constexpr int most_small_gains = 3;
 
 struct Pair {
   Eigen::VectorXd step;
@@ -64,7 +64,7 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
     ++out.iterations;
     Eigen::VectorXd direction = search_direction(pairs, gradient, metric);
     double slope = gradient.dot(direction);
-    // Not an ascent direction, because the stored curvature is wrong: discard it
+    // Not an ascent direction, because the stored curvature is wrong: discard it.
     if (!(slope > 0)) {
       pairs.clear();
       direction = search_direction(pairs, gradient, metric);
@@ -81,7 +81,7 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
       accepted = std::isfinite(value) && value >= out.value + armijo_share * step * slope;
     }
     if (!accepted) {
-      // Even along the gradient no step increases the value within rounding: a maximum
+      // Even along the gradient no step increases the value within rounding: a maximum.
       if (pairs.empty()) {
         out.converged = true;
         break;
@@ -113,7 +113,7 @@ Optimum maximise(const Objective& objective, Eigen::VectorXd start, const Optimi
 void polish(const Objective& objective,
             const std::function<Eigen::MatrixXd(const Eigen::VectorXd& x)>& hessian, Optimum& top) {
   constexpr int most_steps = 15, vain_steps = 3;
-  // A gradient below this share of 1 + |value| is rounding error
+  // A gradient below this share of 1 + |value| is rounding error.
   constexpr double rounding = 1e-14;
   // `longest`: largest step along an eigenvector. `least_curvature`: eigenvalues below this share
   // of the largest eigenvalue count as zero.

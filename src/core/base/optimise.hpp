@@ -35,7 +35,7 @@ struct Optimum {
   double value = 0;
   int iterations = 0;
   bool converged = false;
-  // The search ended early because it would not reach `OptimiserOptions::useful_value`
+  // The search ended early because it would not reach `OptimiserOptions::useful_value`.
   bool hopeless = false;
 };
 

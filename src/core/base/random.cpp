@@ -19,7 +19,7 @@ std::int64_t binomial_inversion(Stream& stream, double n, double p) {
   double mass = std::exp(n * std::log1p(-p));  // log1p() keeps the digits of a small p
   double u = stream.uniform();
   double k = 0;
-  // Rounding could leave u above 0 after all subtractions; then the result is n
+  // Rounding could leave u above 0 after all subtractions; then the result is n.
   while (u > mass && mass > 0 && k < n) {
     u -= mass;
     ++k;

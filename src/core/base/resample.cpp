@@ -10,7 +10,7 @@ Resampler::Resampler(const std::vector<double>& cases, const std::vector<int>& c
                      const Clusters& clusters)
     : cells_(static_cast<int>(cases.size())) {
   using Kind = std::vector<std::pair<int, double>>;
-  // A sorted map: its order does not depend on the order of clusters in the data
+  // A sorted map: its order does not depend on the order of clusters in the data.
   std::map<Kind, double> kinds;
   if (clusters.empty()) {
     for (int i = 0; i < cells_; ++i) {

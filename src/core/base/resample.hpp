@@ -43,22 +43,22 @@ class Resampler {
   std::vector<double> frequency_;  // number of cases or clusters of each kind in the data
   Ragged kinds_;                   // positions of each kind in the next two vectors
   std::vector<int> cell_;
-  std::vector<double>
-      cases_in_cell_;  // number of cases that one cluster of a kind has in this cell
+  // Number of cases that one cluster of a kind has in this cell.
+  std::vector<double> cases_in_cell_;
   int cells_;
 };
 
 struct BootstrapOptions {
   int replicates = 1000;
-  // Number of the first replicate; each replicate uses the random stream with its number
+  // Number of the first replicate; each replicate uses the random stream with its number.
   std::uint64_t first = 0;
   int threads = 1;
   std::uint64_t seed = 0;
   Clusters clusters = {};  // if empty, cases are resampled independently
 };
 
-// Draws a resample for each replicate r = 0, 1, ... and calls use(r, cases drawn from each cell),
-// on several threads.
+// Draws a resample for each replicate r = 0, 1, ... and calls use_resample(r, cases drawn from each
+// cell), on several threads.
 template <class Use>
 void for_each_replicate(const Resampler& resampler, const BootstrapOptions& options,
                         const Host& host, const Use& use_resample) {

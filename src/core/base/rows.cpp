@@ -53,7 +53,7 @@ std::vector<std::uint64_t> RowSet::beginnings() const {
     common = std::mismatch(row(0), row(0) + shorter, row(i)).first - row(0);
   }
   const auto [least, most] = std::minmax_element(value_.begin(), value_.end());
-  // Value that is packed as 0, the code for "after the end of the row"
+  // Value that is packed as 0, the code for "after the end of the row".
   const std::int64_t zero = static_cast<std::int64_t>(*least) - 1;
   int bits = 1;
   while ((*most - zero) >> bits > 0) ++bits;

@@ -38,7 +38,7 @@ class RowSet {
   std::vector<std::size_t> start_;
   std::vector<int> value_;
   std::vector<std::uint64_t> hash_;
-  // Hash table: number of the row, or -1 in an empty slot; the size is a power of two
+  // Hash table: number of the row, or -1 in an empty slot; the size is a power of two.
   std::vector<int> slot_;
 };
 

@@ -10,7 +10,7 @@
 namespace fallible {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-// Lowest probability of an answer, so that its logarithm is finite
+// Lowest probability of an answer, so that its logarithm is finite.
 constexpr double floor_probability = 1e-12;
 
 inline double square(double x) { return x * x; }

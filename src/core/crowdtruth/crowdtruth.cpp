@@ -115,13 +115,13 @@ int shared_labels(const Judgements& x, int a, int b) {
 
 // Number of units that two workers both judged, and of their labels on these units: labels of the
 // first worker, of the second worker, and common labels.
-struct Together {
+struct CommonUnits {
   double units = 0, mine = 0, theirs = 0, shared = 0;
 };
 
 // Cohen's kappa of two workers. The cases are all combinations of a common unit and a label, and
 // the two categories are whether the worker gave the label.
-double cell_kappa(const Together& pair, int labels) {
+double cell_kappa(const CommonUnits& pair, int labels) {
   const double cells = pair.units * labels;
   const double mine = pair.mine / cells, theirs = pair.theirs / cells;
   const double observed = (cells - pair.mine - pair.theirs + 2 * pair.shared) / cells;
@@ -176,8 +176,8 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
   out.overlap_disagreement.resize(n);
   out.annotations_per_unit.resize(n);
   out.compared.assign(n, 0);
-  std::vector<Together> together(n);
-  std::vector<int> met;
+  std::vector<CommonUnits> common_units(n);
+  std::vector<int> compared_workers;
   for_each_item(n, 1, host, [&](std::size_t item) {
     const int i = static_cast<int>(item);
     Mean disagreement, kappa, overlap, annotations;
@@ -188,20 +188,20 @@ WorkerScores worker_scores(const Judgements& x, const Host& host) {
       out.compared[i] += !std::isnan(distance[mine]);
       for (const int theirs : x.of_unit.positions(u)) {
         if (theirs == mine) continue;
-        Together& pair = together[x.worker[theirs]];
-        if (pair.units++ == 0) met.push_back(x.worker[theirs]);
+        CommonUnits& pair = common_units[x.worker[theirs]];
+        if (pair.units++ == 0) compared_workers.push_back(x.worker[theirs]);
         pair.mine += x.answers(mine);
         pair.theirs += x.answers(theirs);
         pair.shared += shared_labels(x, mine, theirs);
       }
     }
-    for (const int k : met) {
-      Together& pair = together[k];
+    for (const int k : compared_workers) {
+      CommonUnits& pair = common_units[k];
       kappa.add(cell_kappa(pair, x.labels), pair.units);
       overlap.add(pair.mine > 0 ? pair.shared / pair.mine : not_a_number, pair.units);
-      pair = Together();
+      pair = CommonUnits();
     }
-    met.clear();
+    compared_workers.clear();
     out.unit_disagreement[i] = disagreement.value();
     out.worker_disagreement[i] = 1 - kappa.value();
     out.overlap_disagreement[i] = 1 - overlap.value();

@@ -18,7 +18,7 @@ struct KTest {
   LatentModel null;
   std::optional<LatentModel> alternative;
   bool pairs = false;  // true to compare the frequencies of disagreeing pairs with the null model
-  // True to compare the agreement of each pair of judges with the null model
+  // True to compare the agreement of each pair of judges with the null model.
   bool residual = false;
 };
 
@@ -33,7 +33,8 @@ struct KStatistics {
 // Agreement of two judges over the cases that both answered, in the data and expected from a model.
 struct PairAgreement {
   int judge1, judge2;
-  // Common cases; equal answers among them, in the data and expected
+  // `cases`: number of common cases. `observed`, `expected`: number of equal answers among them, in
+  // the data and expected from the model.
   double cases, observed, expected;
   double excess() const;  // (observed - expected) / standard deviation, 0 if the latter is 0
 };
@@ -72,13 +73,14 @@ class RowSampler {
     std::vector<int> judges;
     std::int64_t cases;
     // Probability of each combination of answers. Empty if there are more combinations than cases.
-    std::vector<double> ways;
+    std::vector<double> combination_probabilities;
   };
-  std::vector<double> ways(const std::vector<int>& judges, std::size_t number) const;
+  std::vector<double> combination_probabilities(const std::vector<int>& judges,
+                                                std::size_t number) const;
 
   int raters_, judges_;
   AnswerLaw law_;
-  // Judges x classes x ratings: cumulative probabilities of the ratings
+  // Judges x classes x ratings: cumulative probabilities of the ratings.
   std::vector<double> cumulative_;
   std::vector<Panel> panels_;
 };
@@ -99,9 +101,10 @@ class KTester {
 
  private:
   // Fits the null model from `start` and then the alternative, and returns the statistics. Also
-  // stores the null model, its convergence and the degrees of freedom in `keep` unless it is null.
+  // stores the null model, its convergence and the degrees of freedom in `fitted` unless it is
+  // null.
   KStatistics compare(const LatentRows& rows, const Eigen::VectorXd& start,
-                      const OptimiserOptions& options, KTester* keep) const;
+                      const OptimiserOptions& options, KTester* fitted) const;
 
   KTest test_;
   LatentPrior prior_;
@@ -120,7 +123,7 @@ std::vector<std::vector<KStatistics>> bootstrap_k(const std::vector<KTester>& te
                                                   const BootstrapOptions& options, double alpha,
                                                   const Host& host);
 
-// The agreement of a pair with fewer common cases is not tested
+// The agreement of a pair with fewer common cases is not tested.
 constexpr double least_common_cases = 10;
 
 }  // namespace fallible

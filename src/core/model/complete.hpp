@@ -12,7 +12,8 @@ namespace fallible {
 
 // Expected information matrix of the base rate parameters if the true classes were observed,
 // including the prior's pseudo-cases.
-Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law, const Counts& counts);
+Eigen::MatrixXd information_of_rates(const Layout& layout, const Law& law,
+                                     const ExpectedCounts& counts);
 
 // Negative Hessian of the log posterior density for observed classes, approximately. It consists of
 // small blocks, so that it is inverted quickly. Base rates, accuracies around their mean, and each
@@ -23,7 +24,7 @@ class CompleteCurvature {
  public:
   CompleteCurvature() = default;
   CompleteCurvature(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
-                    const Counts& counts);
+                    const ExpectedCounts& counts);
 
   // Returns curvature^-1 * gradient, a Newton step.
   Eigen::VectorXd solve(const Eigen::VectorXd& gradient) const;
@@ -34,20 +35,21 @@ class CompleteCurvature {
   // Lower limit of the curvature of each parameter, so that steps are finite.
   static constexpr double least = 0.05;
 
-  void add_judge(const Score& score, int judge, const Law& law, const Counts& counts);
+  void add_judge(const Score& score, int judge, const Law& law, const ExpectedCounts& counts);
   void add_block(int first, const Eigen::MatrixXd& information);
-  void add_ordinal(const Score& score, const Law& law, const Counts& counts);
-  void add_levels(const Score& score, const Law& law, const Counts& counts);
+  void add_ordinal(const Score& score, const Law& law, const ExpectedCounts& counts);
+  void add_levels(const Score& score, const Law& law, const ExpectedCounts& counts);
   void add_errors(const Law& law);
   void add_priors(const Eigen::VectorXd& x);
 
   const Layout* layout_ = nullptr;
   Eigen::VectorXd diagonal_;
-  double last_rate_ = least;  // curvature of the logit of the last category, which is fixed at 0
-  int around_mean_ = 0;       // number of accuracies with a normal prior around their mean
-  double pull_ = 0;           // precision (1 / variance) of this normal prior
-  // Error shares: groups of judges x truths x ratings; expected errors in each row
-  std::vector<double> error_, wrong_;
+  // Curvature of the logit of the last category, which is fixed at 0.
+  double last_rate_curvature_ = least;
+  int accuracies_around_mean_ = 0;  // number of accuracies with a normal prior around their mean
+  double mean_precision_ = 0;       // precision (1 / variance) of this normal prior
+  // Error shares: groups of judges x truths x ratings; expected errors in each row.
+  std::vector<double> error_share_, expected_errors_;
   struct Block {
     int first;
     Eigen::LLT<Eigen::MatrixXd> root;

@@ -15,67 +15,68 @@ namespace fallible {
 
 namespace {
 
-// With more parameters, eigenvalues take too long: uses a Cholesky factor if possible
+// With more parameters, eigenvalues take too long: uses a Cholesky factor if possible.
 constexpr int few_parameters = 500;
-// With more parameters, no covariance is computed: it takes too long
+// With more parameters, no covariance is computed: it takes too long.
 constexpr int most_parameters = 2000;
-constexpr double most_work = 2e9;  // limit for parameters x ratings x classes: about ten seconds
+// Limit for parameters x ratings x classes: about ten seconds.
+constexpr double most_operations = 2e9;
 
 // A vector in which most entries are zero. Remembers the entries that are not zero, so that sums
 // and outer products skip all others.
-class Sum {
+class SparseVector {
  public:
-  explicit Sum(int size) : value_(size, 0.0), seen_(size, false) {}
+  explicit SparseVector(int size) : value_(size, 0.0), is_nonzero_(size, false) {}
 
   void add(int at, double value) {
-    if (!seen_[at]) used_.push_back(at);
-    seen_[at] = true;
+    if (!is_nonzero_[at]) nonzero_.push_back(at);
+    is_nonzero_[at] = true;
     value_[at] += value;
   }
-  void add(const Sum& x, double weight) {
-    for (const int at : x.used_) add(at, weight * x.value_[at]);
+  void add(const SparseVector& x, double weight) {
+    for (const int at : x.nonzero_) add(at, weight * x.value_[at]);
   }
 
   // Adds `weight` times the outer product of this vector with itself to the lower triangle of `to`.
   void add_square(double weight, Eigen::MatrixXd& to) {
-    if (2 * used_.size() > value_.size()) {
+    if (2 * nonzero_.size() > value_.size()) {
       const Eigen::Map<const Eigen::VectorXd> all(value_.data(), to.rows());
       to.selfadjointView<Eigen::Lower>().rankUpdate(all, weight);
       return;
     }
-    std::sort(used_.begin(), used_.end());
-    for (auto i = used_.begin(); i != used_.end(); ++i) {
+    std::sort(nonzero_.begin(), nonzero_.end());
+    for (auto i = nonzero_.begin(); i != nonzero_.end(); ++i) {
       const double first = weight * value_[*i];
-      for (auto j = i; j != used_.end(); ++j) to(*j, *i) += first * value_[*j];
+      for (auto j = i; j != nonzero_.end(); ++j) to(*j, *i) += first * value_[*j];
     }
   }
 
   void clear() {
-    for (const int at : used_) {
+    for (const int at : nonzero_) {
       value_[at] = 0;
-      seen_[at] = false;
+      is_nonzero_[at] = false;
     }
-    used_.clear();
+    nonzero_.clear();
   }
 
  private:
   std::vector<double> value_;
-  std::vector<char> seen_;
-  std::vector<int> used_;
+  std::vector<char> is_nonzero_;
+  std::vector<int> nonzero_;
 };
 
 // The score of a case in a class is the gradient of the log probability of class and ratings. Adds
 // the covariance matrix of the scores over the posterior of the class, summed over all cases, to
-// the lower triangle of `to`. Adds expected numbers of ratings to `counts`. For base rates, score 1
-// in its class and 0 elsewhere is sufficient: the constant that is left out does not change the
-// covariance.
+// the lower triangle of `to`. Adds expected numbers of ratings to `counts`. The score of a base
+// rate's logit is taken as 1 in its class and 0 in others. The constant that is left out does not
+// change the covariance.
 void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, const Law& law,
-                            const std::vector<int>& direction, Counts& counts,
+                            const std::vector<int>& direction, ExpectedCounts& counts,
                             Eigen::MatrixXd& to) {
   const LatentRows& rows = model.layout.rows;
   const int N = model.layout.categories;
   const Score scores(model.layout, x, law);
-  Sum score(static_cast<int>(to.rows())), mean = score;
+  SparseVector score(static_cast<int>(to.rows())), mean = score;
   model.expect(law, &counts, [&](int row, const double* posterior) {
     const double w = rows.weight[row];
     for (int c = 0; c < law.classes; ++c) {
@@ -104,7 +105,7 @@ void add_variance_of_scores(const LatentClass& model, const Eigen::VectorXd& x, 
 Eigen::MatrixXd slopes_of_naturals(const Layout& layout, const Eigen::VectorXd& x) {
   const auto naturals = [&layout](const Eigen::VectorXd& at) {
     count_steps(static_cast<unsigned>(at.size()));
-    const std::vector<double> value = Reading(layout, at).naturals().value;
+    const std::vector<double> value = ParameterReader(layout, at).naturals().value;
     return Eigen::VectorXd(
         Eigen::VectorXd::Map(value.data(), static_cast<Eigen::Index>(value.size())));
   };
@@ -122,12 +123,12 @@ Eigen::MatrixXd log_posterior_hessian(const LatentClass& model, const Eigen::Vec
                                       Kinks kinks) {
   const int rates = model.layout.rates;
   const bool smoothed = kinks == Kinks::smoothed && model.layout.strata > 1;
-  std::vector<int> of_louis(direction);
-  if (smoothed) std::fill(of_louis.begin() + rates, of_louis.end(), -1);
+  std::vector<int> louis_direction(direction);
+  if (smoothed) std::fill(louis_direction.begin() + rates, louis_direction.end(), -1);
   const Law law(model.layout, x);
-  Counts counts(model.layout);
+  ExpectedCounts counts(model.layout);
   Eigen::MatrixXd out = Eigen::MatrixXd::Zero(directions, directions);
-  add_variance_of_scores(model, x, law, of_louis, counts, out);
+  add_variance_of_scores(model, x, law, louis_direction, counts, out);
   out.triangularView<Eigen::StrictlyUpper>() = out.transpose();
   const Eigen::MatrixXd information = information_of_rates(model.layout, law, counts);
   for (int k = 0; k < rates; ++k) {
@@ -203,7 +204,9 @@ Eigen::MatrixXd Curvature::response() const {
 
 Eigen::MatrixXd natural_covariance(const LatentClass& model, const Eigen::VectorXd& x) {
   const double pass = static_cast<double>(model.layout.rows.judge.size()) * model.layout.classes();
-  if (x.size() > most_parameters || static_cast<double>(x.size()) * pass >= most_work) return {};
+  if (x.size() > most_parameters || static_cast<double>(x.size()) * pass >= most_operations) {
+    return {};
+  }
   const Eigen::MatrixXd hessian = log_posterior_hessian(model, x);
   if (x.size() > few_parameters) {
     const Eigen::LLT<Eigen::MatrixXd> root(-hessian);
@@ -222,7 +225,7 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
   const int N = layout.categories, raters = layout.rows.raters;
   const bool each = layout.per_group > 1;
   const Law law(layout, x);
-  Counts counts(layout);
+  ExpectedCounts counts(layout);
   model.expect(law, &counts);
   const CompleteCurvature curvature(layout, x, law, counts);
   const double cases = std::accumulate(counts.classes.begin(), counts.classes.end(), 0.0);
@@ -242,11 +245,11 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
     out.push_back(variance + std::max(square - mean * mean, 0.0) / cases);
   }
   for (const double rate : law.base_rates) out.push_back(rate * (1 - rate) / cases);
-  for (int i = 0; layout.dispersions_at >= 0 && i < layout.kinds; ++i) {
+  for (int i = 0; layout.dispersions_at >= 0 && i < layout.judge_kinds; ++i) {
     const int at = layout.dispersions_at + i;
     out.push_back(std::exp(2 * x[at]) * curvature.variance(at));
   }
-  for (int i = 0; layout.shifts_at >= 0 && i < layout.kinds; ++i) {
+  for (int i = 0; layout.shifts_at >= 0 && i < layout.judge_kinds; ++i) {
     out.push_back(curvature.variance(layout.shifts_at + i));
   }
   return out;
@@ -254,7 +257,7 @@ std::vector<double> natural_variances(const LatentClass& model, const Eigen::Vec
 
 namespace {
 
-// Most directions of the dense computation; more would take longer than the fit
+// Most directions of the dense computation; more would take longer than the fit.
 constexpr int most_directions = 30;
 // Added to the curvature in each direction. It acts like a normal prior with standard deviation 4.5
 // = 1 / sqrt(0.05), so that directions without information have a finite variance.
@@ -316,8 +319,8 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
   for (int k = 0; k < rows.categories - 1; ++k) direction[k] = n++;
   if (layout.dispersions_at >= 0) direction[layout.dispersion_at(0)] = n++;
   const int others = n;
-  const bool crowd = by_rater && others + rows.raters + 1 > most_directions;
-  const bool each = by_rater && !crowd;
+  const bool many_raters = by_rater && others + rows.raters + 1 > most_directions;
+  const bool each = by_rater && !many_raters;
   if (by_rater) direction[layout.mean_at] = each ? n++ : n;
   for (int u = 0; u < rows.raters; ++u) direction[layout.accuracy_at(u, 0)] = each ? n++ : n;
   if (!each) ++n;
@@ -326,11 +329,11 @@ Evidence laplace_evidence(const LatentClass& model, const Eigen::VectorXd& x) {
 
   Evidence out;
   out.log_evidence = model.evaluate(x, nullptr) + log_prior_constant(layout);
-  const Eigen::Index dense = crowd ? others : n;
+  const Eigen::Index dense = many_raters ? others : n;
   out.log_evidence += static_cast<double>(dense) * log_root_2_pi -
                       0.5 * log_determinant(factor(bend.topLeftCorner(dense, dense),
                                                    shape.topLeftCorner(dense, dense)));
-  if (crowd) out.log_evidence += log_integral_of_raters(model, x);
+  if (many_raters) out.log_evidence += log_integral_of_raters(model, x);
   if (rows.joined()) {
     const double p = model.accuracy(x, rows.raters);
     const Eigen::VectorXd first = Eigen::VectorXd::Unit(bend.rows(), 0);

@@ -12,8 +12,8 @@ namespace fallible {
 
 struct LatentClass {
   LatentClass(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
-              const Held& held = Held())
-      : layout(rows, model, prior, held) {}
+              const FixedValues& fixed_values = FixedValues())
+      : layout(rows, model, prior, fixed_values) {}
 
   // Starting values, computed from the vote shares of each row.
   Eigen::VectorXd start() const;
@@ -34,13 +34,14 @@ struct LatentClass {
   // `counts` unless it is null. Calls visit(row, posterior probabilities of the classes) for each
   // row with weight, or for all rows if `all` is true.
   template <class Visit>
-  double expect(const Law& law, Counts* counts, const Visit& visit, bool all = false) const {
+  double expect(const Law& law, ExpectedCounts* counts, const Visit& visit,
+                bool all = false) const {
     const AnswerTables tables{law.classes, law.weight.data(), law.probability.data()};
     if (!counts) return pass_over(layout.rows, tables, nullptr, all, visit);
     const AnswerSums sums{counts->classes.data(), counts->ratings.data()};
     return pass_over(layout.rows, tables, &sums, all, visit);
   }
-  double expect(const Law& law, Counts* counts) const;
+  double expect(const Law& law, ExpectedCounts* counts) const;
   // Posterior probabilities of the categories, summed over strata: rows x categories, row by row.
   std::vector<double> posterior(const Eigen::VectorXd& x) const;
   // Expected numbers of ratings: judges x ratings x truths.

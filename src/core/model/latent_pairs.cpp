@@ -85,7 +85,7 @@ PairFrequencies pair_frequencies(const Layout& layout) {
 // together with each class. `one`, `other`: positions of both ratings' probabilities for the first
 // class in the tables of `law`.
 template <class Visit>
-void Closeness::for_each_cell(const Law& law, const Visit& visit) const {
+void PairObjective::for_each_cell(const Law& law, const Visit& visit) const {
   std::vector<double> joint(law.classes);
   std::size_t cell = 0;
   for (int kind = 0; kind < pairs_.kinds(); ++kind) {
@@ -102,9 +102,9 @@ void Closeness::for_each_cell(const Law& law, const Visit& visit) const {
   }
 }
 
-double Closeness::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const {
+double PairObjective::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) const {
   const Law law(layout_, x);
-  Counts counts(layout_);
+  ExpectedCounts counts(layout_);
   double loss = 0;
   for_each_cell(law, [&](int kind, std::size_t cell, std::size_t one, std::size_t other,
                          const double* joint) {
@@ -128,11 +128,11 @@ double Closeness::evaluate(const Eigen::VectorXd& x, Eigen::VectorXd* gradient) 
   return -scale * loss / 2 + log_prior(layout_, x, gradient);
 }
 
-Eigen::MatrixXd Closeness::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* expected) const {
+Eigen::MatrixXd PairObjective::slopes(const Eigen::VectorXd& x, Eigen::VectorXd* expected) const {
   const Law law(layout_, x);
   Eigen::MatrixXd out(pairs_.cells(), layout_.size);
   Eigen::VectorXd gradient(layout_.size);
-  Counts counts(layout_);
+  ExpectedCounts counts(layout_);
   if (expected) expected->setZero(pairs_.cells());
   for_each_cell(
       law, [&](int, std::size_t cell, std::size_t one, std::size_t other, const double* joint) {
@@ -159,17 +159,17 @@ Eigen::MatrixXd pair_covariance(const Layout& layout, const Eigen::VectorXd& x) 
   const PairFrequencies pairs = pair_frequencies(layout);
   if (static_cast<double>(pairs.cells()) * static_cast<double>(x.size()) >= most_slopes) return {};
   const LatentRows& rows = layout.rows;
-  const Closeness closeness(layout, pairs);
-  const auto slope = [&closeness](const Eigen::VectorXd& at) {
+  const PairObjective objective(layout, pairs);
+  const auto slope = [&objective](const Eigen::VectorXd& at) {
     Eigen::VectorXd out;
-    closeness.evaluate(at, &out);
+    objective.evaluate(at, &out);
     return out;
   };
-  const Eigen::MatrixXd bend = fallible::slopes(slope, x);
-  const Curvature curvature(layout, 0.5 * (bend + bend.transpose()), x);
+  const Eigen::MatrixXd second_derivatives = fallible::slopes(slope, x);
+  const Curvature curvature(layout, 0.5 * (second_derivatives + second_derivatives.transpose()), x);
   const Eigen::Index per_kind = static_cast<Eigen::Index>(pairs.categories) * pairs.categories;
   Eigen::VectorXd expected;
-  const Eigen::MatrixXd slopes = closeness.slopes(x, &expected);
+  const Eigen::MatrixXd slopes = objective.slopes(x, &expected);
   Eigen::MatrixXd centre(pairs.kinds(), x.size());
   for (int kind = 0; kind < pairs.kinds(); ++kind) {
     centre.row(kind) = expected.segment(kind * per_kind, per_kind).transpose() *

@@ -26,9 +26,10 @@ PairFrequencies pair_frequencies(const Layout& layout);
 
 // The least squares objective: compares probabilities of pairs of ratings with their relative
 // frequencies. Refers to both arguments of the constructor.
-class Closeness {
+class PairObjective {
  public:
-  Closeness(const Layout& layout, const PairFrequencies& pairs) : layout_(layout), pairs_(pairs) {}
+  PairObjective(const Layout& layout, const PairFrequencies& pairs)
+      : layout_(layout), pairs_(pairs) {}
 
   // Returns the objective, which is maximised: log prior minus a multiple of the sum of squared
   // differences. Also computes the gradient unless it is null.

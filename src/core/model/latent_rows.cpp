@@ -6,14 +6,14 @@
 
 namespace fallible {
 
-void LatentRows::find_shared() {
-  shared.assign(size(), 0);
+void LatentRows::find_prefixes() {
+  prefix.assign(size(), 0);
   for (int i = 1; i < size(); ++i) {
     if (population_of(i) != population_of(i - 1)) continue;
     const int most = std::min(positions(i).size(), positions(i - 1).size());
-    int& same = shared[i];
+    int& same = prefix[i];
     while (same < most && rating(start[i] + same) == rating(start[i - 1] + same)) ++same;
-    longest_shared = std::max(longest_shared, same);
+    longest_prefix = std::max(longest_prefix, same);
   }
 }
 
@@ -65,7 +65,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
   out.raters = x.raters;
   out.judges = x.raters + (system >= 0);
   out.matrix = known.matrix;
-  out.before = known.before;
+  out.calibration = known.calibration;
   out.populations = known.populations;
   // The key of a row contains its population and known category (-1 if unknown), then judge and
   // category of each rating, and finally (judge, -1) for each abstention. Patterns without ratings
@@ -88,7 +88,7 @@ LatentRows latent_rows(const PatternView& x, const std::vector<double>& weight, 
     return key.size() > 2 || key[1] >= 0;
   });
   out.add_groups_of(groups, weight);
-  out.find_shared();
+  out.find_prefixes();
   return out;
 }
 
@@ -112,7 +112,7 @@ ExchangeableRows regardless_of_rater(const LatentRows& rows) {
   out.rows.judges = rows.joined() ? 2 : 1;
   out.rows.populations = rows.populations;
   out.rows.add_groups_of(groups, rows.weight);
-  out.rows.find_shared();
+  out.rows.find_prefixes();
   out.of_row = std::move(out.rows.of_pattern);
   out.rows.of_pattern = rows.of_pattern;
   for (int& row : out.rows.of_pattern) row = row < 0 ? row : out.of_row[row];
@@ -129,7 +129,7 @@ std::vector<double> ExchangeableRows::by_row(const std::vector<double>& posterio
   return out;
 }
 
-void ExchangeableRows::weigh(const std::vector<double>& weight) {
+void ExchangeableRows::reweight(const std::vector<double>& weight) {
   rows.weight = row_weights(of_row, weight, rows.size());
 }
 

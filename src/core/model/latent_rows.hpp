@@ -39,26 +39,26 @@ struct LatentRows : RatedRows {
 
   // Counts of each judge in a calibration sample with known truth: truths x ratings, row by row.
   // Empty entries as in `matrix`. Pooled priors include these counts.
-  std::vector<std::vector<double>> before;
+  std::vector<std::vector<double>> calibration;
 
   Populations populations;
   std::vector<int> population;  // population of each row, from 0; empty if there is only one
 
-  // Judges who abstained on row i: abstained[a] for a in abstentions.places(i). Empty if
+  // Judges who abstained on row i: abstained[a] for a in abstentions.positions(i). Empty if
   // abstentions are not modelled.
   Ragged abstentions;
   std::vector<int> abstained;
 
   // For each row: number of ratings at its beginning that are equal to those of the row before.
-  // Class Pass computes the products of these ratings only once. Empty until find_shared() is
+  // Class Pass computes the products of these ratings only once. Empty until find_prefixes() is
   // called.
-  std::vector<int> shared;
-  int longest_shared = 0;
+  std::vector<int> prefix;
+  int longest_prefix = 0;
 
   void add_groups_of(const RowGroups& groups, const std::vector<double>& pattern_weight);
-  void find_shared();
+  void find_prefixes();
   int population_of(int row) const { return population.empty() ? 0 : population[row]; }
-  int shared_by(int row) const { return shared.empty() ? 0 : shared[row]; }
+  int prefix_length(int row) const { return prefix.empty() ? 0 : prefix[row]; }
   Positions abstentions_of(int row) const {
     return abstained.empty() ? Positions(0, 0) : abstentions.positions(row);
   }
@@ -76,18 +76,19 @@ struct LatentRows : RatedRows {
   bool has_known_matrix(int one) const {
     return one < static_cast<int>(matrix.size()) && !matrix[one].empty();
   }
-  bool has_calibration(int one) const {
-    return one < static_cast<int>(before.size()) && !before[one].empty();
+  bool has_calibration_sample(int one) const {
+    return one < static_cast<int>(calibration.size()) && !calibration[one].empty();
   }
 };
 
 // What is known about cases and raters in addition to the ratings.
 struct Known {
   std::vector<int> truth;  // true category of each pattern, from 1; below 1 if unknown; or empty
-  // Known confusion matrices of the raters, as in LatentRows; or empty
+  // Known confusion matrices of the raters: truths x ratings, row by row. The entry of a rater
+  // whose matrix is unknown is empty; so is the vector if no matrix is known.
   std::vector<std::vector<double>> matrix = {};
-  // Counts of calibration samples, as in LatentRows; or empty
-  std::vector<std::vector<double>> before = {};
+  // Counts of each rater in a calibration sample, truths x ratings; empty entries as in `matrix`.
+  std::vector<std::vector<double>> calibration = {};
   Populations populations = {};
 };
 
@@ -106,7 +107,7 @@ struct ExchangeableRows {
   std::vector<double> by_row(const std::vector<double>& posterior) const;
   // Sets the weights of the merged rows from new weights of the original rows, for example in a
   // bootstrap.
-  void weigh(const std::vector<double>& weight);
+  void reweight(const std::vector<double>& weight);
 };
 
 ExchangeableRows regardless_of_rater(const LatentRows& rows);

@@ -40,47 +40,48 @@ Strata::Strata(double accuracy, double d) {
   // Finds p so that the mean of the three probabilities clamp(p + s d, 0, 1), s = -1, 0, 1, is
   // equal to `accuracy`. Their sum is piecewise linear in p, with changes of slope at these six
   // points.
-  double knot[6] = {-d, 0, d, 1 - d, 1, 1 + d};
-  std::sort(knot, knot + 6);
+  double breakpoint[6] = {-d, 0, d, 1 - d, 1, 1 + d};
+  std::sort(breakpoint, breakpoint + 6);
   const auto sum = [d](double x) {
     double out = 0;
     for (int s = -1; s <= 1; ++s) out += std::clamp(x + s * d, 0.0, 1.0);
     return out;
   };
   int i = 0;
-  while (i < 4 && sum(knot[i + 1]) < 3 * accuracy) ++i;
-  const double low = sum(knot[i]), high = sum(knot[i + 1]);
-  const double centre =
-      high > low ? knot[i] + (3 * accuracy - low) / (high - low) * (knot[i + 1] - knot[i])
-                 : knot[i + 1];
-  int free = 0, side = 0;
+  while (i < 4 && sum(breakpoint[i + 1]) < 3 * accuracy) ++i;
+  const double low = sum(breakpoint[i]), high = sum(breakpoint[i + 1]);
+  const double unclipped_middle = high > low
+                                      ? breakpoint[i] + (3 * accuracy - low) / (high - low) *
+                                                            (breakpoint[i + 1] - breakpoint[i])
+                                      : breakpoint[i + 1];
+  int unclipped = 0, side = 0;
   for (int s = -1; s <= 1; ++s) {
-    const double x = centre + s * d;
+    const double x = unclipped_middle + s * d;
     p[s + 1] = std::clamp(x, 0.0, 1.0);
-    // 1 if the probability is not clipped, so that it changes with p
+    // 1 if the probability is not clipped, so that it changes with p.
     by_accuracy[s + 1] = x > 0 && x < 1;
-    free += x > 0 && x < 1;
+    unclipped += x > 0 && x < 1;
     side += x > 0 && x < 1 ? s : 0;
   }
   for (int s = -1; s <= 1; ++s) {
-    by_shift[s + 1] = by_accuracy[s + 1] > 0 ? s - static_cast<double>(side) / free : 0;
-    if (by_accuracy[s + 1] > 0) by_accuracy[s + 1] = 3.0 / free;
+    by_shift[s + 1] = by_accuracy[s + 1] > 0 ? s - static_cast<double>(side) / unclipped : 0;
+    if (by_accuracy[s + 1] > 0) by_accuracy[s + 1] = 3.0 / unclipped;
   }
 }
 
 Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
   const int N = layout.categories, judges = layout.rows.judges;
-  const Reading reading(layout, x);
+  const ParameterReader reader(layout, x);
   categories = N;
   answer_codes = layout.rows.answer_codes();
   classes = layout.classes();
-  base_rates = reading.base_rates();
-  rates = reading.population_rates();
+  base_rates = reader.base_rates();
+  rates = reader.population_rates();
   for (auto rate = rates.begin(); rate != rates.end(); rate += N) {
     for (int c = 0; c < classes; ++c) weight.push_back(rate[c % N] / layout.strata);
   }
   accuracy.resize(static_cast<std::size_t>(judges) * N);
-  error_.resize(accuracy.size() * N);
+  error_share_.resize(accuracy.size() * N);
   probability.resize(judges * answer_codes * static_cast<std::size_t>(classes));
   for (int g = 0; layout.ordinal_at >= 0 && g < layout.groups; ++g) {
     ordinal.emplace_back(x.data() + layout.ordinal_at + g * N, N);
@@ -94,9 +95,9 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
       fill_matrix(layout, u, ordinal[layout.group[u]].matrix(), least_probability);
     } else {
       const int at = layout.dispersion_at(u);
-      double* share = &error_[static_cast<std::size_t>(u) * N * N];
-      if (layout.held.log_error) {
-        const double* log = &(*layout.held.log_error)[static_cast<std::size_t>(u) * N * N];
+      double* share = &error_share_[static_cast<std::size_t>(u) * N * N];
+      if (layout.fixed_values.log_error) {
+        const double* log = &(*layout.fixed_values.log_error)[static_cast<std::size_t>(u) * N * N];
         std::transform(log, log + N * N, share, [](double of) { return std::exp(of); });
       } else if (layout.errors_at >= 0) {
         std::copy_n(&x[layout.error_at(u, 0, 0)], N * N, share);
@@ -107,7 +108,7 @@ Law::Law(const Layout& layout, const Eigen::VectorXd& x) {
         }
         std::copy(by_distance.begin(), by_distance.end(), share);
       }
-      fill_judge(layout, x, reading.shift(layout.is_system(u)), u, share);
+      fill_judge(layout, x, reader.shift(layout.is_system(u)), u, share);
     }
     if (levels) fill_levels(u);
   }
@@ -144,7 +145,7 @@ void Law::fill_matrix(const Layout& layout, int judge, const std::vector<double>
     const double* row = &matrix[static_cast<std::size_t>(k) * N];
     accuracy[judge * N + k] = row[k];
     for (int l = 0; l < N; ++l) {
-      if (l != k && row[k] < 1) error_[(judge * N + k) * N + l] = row[l] / (1 - row[k]);
+      if (l != k && row[k] < 1) error_share_[(judge * N + k) * N + l] = row[l] / (1 - row[k]);
       for (int s = 0; s < layout.strata; ++s) {
         probability[place(judge, l) + s * N + k] = std::max(row[l], least);
       }

@@ -27,7 +27,7 @@ std::vector<double> shares_by_distance(int categories, double dispersion);
 // all classes for one judge and answer are consecutive, because they are used together.
 struct AnswerLaw {
   int categories = 0;
-  // Number of answer codes: categories without confidence first, then with each level
+  // Number of answer codes: categories without confidence first, then with each level.
   int answer_codes = 0;
   int classes = 0;
   std::vector<double> weight;       // probabilities of the classes: populations x classes
@@ -57,13 +57,13 @@ class Law : public AnswerLaw {
   std::vector<double> rates;       // base rates: populations x categories
   std::vector<double> accuracy;    // probability of a right answer: judges x truths
   std::vector<Strata> strata;  // accuracies in the strata: judges x truths; empty without strata
-  // One per group of judges with equal parameters; only for ordinal errors
+  // One per group of judges with equal parameters; only for ordinal errors.
   std::vector<OrdinalLaw> ordinal;
   std::optional<LevelLaw> levels;
 
   // Shares of the wrong answers of a judge: truths x ratings, each row has sum 1 and diagonal 0.
   const double* error(int judge) const {
-    return &error_[static_cast<std::size_t>(judge) * categories * categories];
+    return &error_share_[static_cast<std::size_t>(judge) * categories * categories];
   }
   // Confusion matrix of a judge, averaged over strata: truths x ratings, row by row.
   std::vector<double> confusion(int judge) const;
@@ -75,7 +75,7 @@ class Law : public AnswerLaw {
   void fill_judge(const Layout& layout, const Eigen::VectorXd& x, double shift, int judge,
                   const double* share);
 
-  std::vector<double> error_;  // shares of wrong answers: judges x truths x ratings
+  std::vector<double> error_share_;  // shares of wrong answers: judges x truths x ratings
 };
 
 }  // namespace fallible

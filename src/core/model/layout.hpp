@@ -18,8 +18,8 @@ struct LatentModel {
   bool by_rater = false;  // true: one accuracy per rater; false: one for all raters
   Errors errors = Errors::uniform;
   bool strata = false;  // true: accuracies differ between easy and difficult cases (three strata)
-  // True: the joined system has a dispersion and a shift separate from the raters'
-  bool own = false;
+  // True: the joined system has a dispersion and a shift separate from the raters'.
+  bool separate_system = false;
 };
 
 // Weak priors, on quantities that users can judge. If `none` is true, the fit is by maximum
@@ -27,7 +27,7 @@ struct LatentModel {
 struct LatentPrior {
   bool none = false;
   double base_rates = 1;  // parameter of the symmetric Dirichlet distribution of base rates
-  // With `wrong`: parameters of the Beta distribution of the raters' mean accuracy
+  // With `wrong`: parameters of the Beta distribution of the raters' mean accuracy.
   double correct = 3;
   double wrong = 2;
   double spread = 0.6;      // standard deviation of logits of accuracies around their mean
@@ -42,7 +42,7 @@ struct LatentPrior {
 };
 
 // Values that are fixed during a fit, instead of being parameters.
-struct Held {
+struct FixedValues {
   std::optional<double> shift = {};  // shift between strata of difficulty, if the model has strata
   // Log probabilities of ratings given that they are wrong: judges x truths x ratings. They replace
   // the errors of the model, and need not sum to one. Not copied: the vector must exist longer than
@@ -58,12 +58,12 @@ enum class Fitting { likelihood, pairs };
 // come first. Judges with a known confusion matrix have no parameters.
 struct Layout {
   Layout(const LatentRows& rows, const LatentModel& model, const LatentPrior& prior,
-         const Held& held = Held());
+         const FixedValues& fixed_values = FixedValues());
 
   const LatentRows& rows;
   LatentModel model;
   LatentPrior prior;
-  Held held;
+  FixedValues fixed_values;
   int categories, strata;
   int rates;                  // number of base rate parameters: coefficients x (categories - 1)
   std::vector<double> share;  // share of the cases that each population has
@@ -72,12 +72,13 @@ struct Layout {
   std::vector<int> group;
   int groups = 0;
   int per_group;  // accuracies per group: 1, one per truth, or 0 for ordinal errors
-  int kinds;  // number of dispersions and shifts: 2 if the system has separate ones, otherwise 1
+  // Number of dispersions and shifts: 2 if the system has separate ones, otherwise 1.
+  int judge_kinds;
   // Position of the first parameter of each type, or -1 if the model has no such parameter.
   int mean_at, accuracies_at, errors_at, ordinal_at, dispersions_at, shifts_at, levels_at;
   int size;
 
-  // Number of classes: one per category and stratum
+  // Number of classes: one per category and stratum.
   int classes() const { return strata * categories; }
   int populations() const { return rows.populations.size(); }
   int coefficients() const { return rows.populations.coefficients(); }
@@ -95,8 +96,8 @@ struct Layout {
     return errors_at + (group[judge] * categories + truth) * categories + rating;
   }
   int ordinal_of(int judge) const { return ordinal_at + group[judge] * categories; }
-  int dispersion_at(int judge) const { return of_kind(dispersions_at, judge); }
-  int shift_at(int judge) const { return of_kind(shifts_at, judge); }
+  int dispersion_at(int judge) const { return position_by_kind(dispersions_at, judge); }
+  int shift_at(int judge) const { return position_by_kind(shifts_at, judge); }
   // Position of the logit of the joined system's accuracy. -1 if there is no system, or if its
   // accuracy is not a single parameter.
   int system_at() const;
@@ -116,8 +117,8 @@ struct Layout {
   Eigen::VectorXd start_from(const Layout& simpler, const Eigen::VectorXd& x) const;
 
  private:
-  int of_kind(int first, int judge) const {
-    return first < 0 ? -1 : first + (is_system(judge) && kinds > 1 ? 1 : 0);
+  int position_by_kind(int first, int judge) const {
+    return first < 0 ? -1 : first + (is_system(judge) && judge_kinds > 1 ? 1 : 0);
   }
 };
 

@@ -38,7 +38,7 @@ Association association(const LatentRows& rows);
 // answers beyond the number expected from the frequencies of each judge's replies. This is a score
 // test of dependence on a common truth.
 struct ReplyAssociation {
-  // Probability that two random answers are equal; 0 if all answers are equal
+  // Probability that two random answers are equal; 0 if all answers are equal.
   double by_chance = 0;
   double excess = 0, variance = 0;
   int pairs = 0;  // number of pairs of judges who replied to the same cases

@@ -26,15 +26,15 @@ class OrdinalLaw {
   template <class Put>
   void score(int truth, int rating, const Put& put) const {
     const double p = std::max(matrix_[truth * categories_ + rating], least);
-    // Side 0: the threshold above the rating's category; side 1: the one below it
+    // Side 0: the threshold above the rating's category; side 1: the one below it.
     for (const int side : {0, 1}) {
       const int t = rating - side;
       if (t < 0 || t == categories_ - 1) continue;
-      const double by_limit = (side == 0 ? 1 : -1) * density(limit(truth, t)) / p;
-      put(0, -by_limit * position(truth));
-      put(1, by_limit);
-      for (int j = middle(); j < t; ++j) put(2 + j, by_limit * step_[j]);
-      for (int j = t; j < middle(); ++j) put(2 + j, -by_limit * step_[j]);
+      const double slope_by_threshold = (side == 0 ? 1 : -1) * density(limit(truth, t)) / p;
+      put(0, -slope_by_threshold * position(truth));
+      put(1, slope_by_threshold);
+      for (int j = middle(); j < t; ++j) put(2 + j, slope_by_threshold * step_[j]);
+      for (int j = t; j < middle(); ++j) put(2 + j, -slope_by_threshold * step_[j]);
     }
   }
 

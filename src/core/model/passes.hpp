@@ -2,7 +2,7 @@
 // and sums them over rows as expected numbers.
 //
 // Rows are sorted, so a row often begins with the same ratings as the row before it
-// (LatentRows::shared). The probability of these ratings is computed once, and the sums for these
+// (LatentRows::prefix). The probability of these ratings is computed once, and the sums for these
 // ratings are added once. The common prefixes form a tree: products of probabilities are passed
 // down from a prefix to longer ones, and sums are passed up. If all judges rated all cases, the
 // tree has few more nodes than rows. In a crowd, where most raters rate few cases, most rows share
@@ -30,7 +30,7 @@ struct AnswerTables {
   const double* abstaining = nullptr;  // probabilities of abstaining: judges x classes, or null
 };
 
-// Arrays to which the pass adds expected numbers, in the order of struct Counts.
+// Arrays to which the pass adds expected numbers, in the order of struct ExpectedCounts.
 struct AnswerSums {
   double *classes, *ratings;
   double* abstentions = nullptr;  // judges x classes
@@ -74,7 +74,7 @@ class Pass {
 
   Pass(const LatentRows& rows, const AnswerTables& tables, const AnswerSums* sums)
       : rows_(rows), tables_(tables), sums_(sums) {
-    const std::size_t levels = 1 + static_cast<std::size_t>(rows.longest_shared);
+    const std::size_t levels = 1 + static_cast<std::size_t>(rows.longest_prefix);
     product_.assign(levels, Constant(weights(), tables.classes));
     rating_.resize(levels);
     if (sums) sum_.assign(levels, Array::Zero(tables.classes));
@@ -88,15 +88,15 @@ class Pass {
     int shared = 0;
     Array posterior;
     for (int i = 0; i < rows_.size(); ++i) {
-      shared = std::min(shared, rows_.shared_by(i));
+      shared = std::min(shared, rows_.prefix_length(i));
       const double w = rows_.weight[i];
       if (w == 0 && !all) continue;
-      close(shared);
+      close_prefixes(shared);
       if (rows_.population_of(i) != population_) move_to(rows_.population_of(i));
       shared = std::numeric_limits<int>::max();
-      open_until(i + 1 < rows_.size() ? rows_.shared_by(i + 1) : 0, rows_.start[i]);
+      open_prefix(i + 1 < rows_.size() ? rows_.prefix_length(i + 1) : 0, rows_.start[i]);
       const double total = expect(i, posterior);
-      if (total >= vanishing) {
+      if (total >= least_total) {
         posterior *= 1 / total;
         if (w != 0) out.add(total, w);
       } else {
@@ -108,7 +108,7 @@ class Pass {
       if (i % rows_at_once == rows_at_once - 1) count_steps(rows_at_once);
     }
     count_steps(static_cast<unsigned>(rows_.size() % rows_at_once));
-    close(0);
+    close_prefixes(0);
     move_to(0);
     return out.value();
   }
@@ -117,8 +117,8 @@ class Pass {
   using Map = Eigen::Map<Array>;
   using Constant = Eigen::Map<const Array>;
   static constexpr int rows_at_once = 64;
-  // A row with a lower probability is computed with logarithms
-  static constexpr double vanishing = 1e-200;
+  // A row with a lower probability is computed with logarithms.
+  static constexpr double least_total = 1e-200;
 
   int classes() const { return K > 0 ? K : tables_.classes; }
   std::size_t place(std::size_t rating) const { return rating * classes(); }
@@ -135,37 +135,37 @@ class Pass {
     product_[0] = Constant(weights(), classes());
   }
 
-  void close(int level) {
-    for (; open_ > level; --open_) {
+  void close_prefixes(int level) {
+    for (; open_length_ > level; --open_length_) {
       if (!sums_) continue;
-      Map(sums_->ratings + place(rating_[open_]), classes()) += sum_[open_];
-      sum_[open_ - 1] += sum_[open_];
+      Map(sums_->ratings + place(rating_[open_length_]), classes()) += sum_[open_length_];
+      sum_[open_length_ - 1] += sum_[open_length_];
     }
   }
 
-  void open_until(int level, int first) {
-    while (open_ < level) {
-      const std::size_t rating = rows_.rating(first + open_);
-      product_[open_ + 1] =
-          product_[open_] * Constant(tables_.probability + place(rating), classes());
-      ++open_;
-      rating_[open_] = rating;
-      if (sums_) sum_[open_].setZero();
+  void open_prefix(int level, int first) {
+    while (open_length_ < level) {
+      const std::size_t rating = rows_.rating(first + open_length_);
+      product_[open_length_ + 1] =
+          product_[open_length_] * Constant(tables_.probability + place(rating), classes());
+      ++open_length_;
+      rating_[open_length_] = rating;
+      if (sums_) sum_[open_length_].setZero();
     }
   }
 
   // Writes the joint probabilities of the row's ratings and each class to `posterior`. Returns
   // their sum, by which the caller divides.
   double expect(int row, Array& posterior) const {
-    Array p = product_[open_];
+    Array p = product_[open_length_];
     const int end = rows_.start[row + 1];
-    for (int at = rows_.start[row] + open_; at < end; ++at) {
+    for (int at = rows_.start[row] + open_length_; at < end; ++at) {
       p *= Constant(tables_.probability + place(rows_.rating(at)), classes());
     }
     for (const int at : abstentions_of(row)) {
       p *= Constant(tables_.abstaining + place(rows_.abstained[at]), classes());
     }
-    if (rows_.known[row] >= 0) keep_known(row, 0, p);
+    if (rows_.known[row] >= 0) exclude_other_classes(row, 0, p);
     posterior = p;
     return p.sum();
   }
@@ -178,7 +178,7 @@ class Pass {
     for (const int at : abstentions_of(row)) {
       posterior += logs(nullptr, tables_.abstaining, place(rows_.abstained[at]));
     }
-    keep_known(row, -std::numeric_limits<double>::infinity(), posterior);
+    exclude_other_classes(row, -std::numeric_limits<double>::infinity(), posterior);
     const double most = posterior.maxCoeff();
     posterior = (posterior - most).exp();
     const double total = posterior.sum();
@@ -193,7 +193,7 @@ class Pass {
 
   // Sets p to `impossible` (0, or the logarithm of 0) for all classes other than the known category
   // of the row. Does nothing if the category is unknown.
-  void keep_known(int row, double impossible, Array& p) const {
+  void exclude_other_classes(int row, double impossible, Array& p) const {
     const int known = rows_.known[row];
     for (int c = 0; known >= 0 && c < classes(); ++c) {
       if (c % rows_.categories != known) p[c] = impossible;
@@ -203,13 +203,13 @@ class Pass {
   void add(int row, double w, const Array& posterior) {
     const Array p = w * posterior;
     const int end = rows_.start[row + 1];
-    for (int at = rows_.start[row] + open_; at < end; ++at) {
+    for (int at = rows_.start[row] + open_length_; at < end; ++at) {
       Map(sums_->ratings + place(rows_.rating(at)), classes()) += p;
     }
     for (const int at : abstentions_of(row)) {
       Map(sums_->abstentions + place(rows_.abstained[at]), classes()) += p;
     }
-    sum_[open_] += p;
+    sum_[open_length_] += p;
   }
 
   Positions abstentions_of(int row) const {
@@ -220,8 +220,8 @@ class Pass {
   AnswerTables tables_;
   const AnswerSums* sums_;
   int population_ = 0;
-  // Number of ratings in the longest open prefix; products and sums of level 0 have no rating
-  int open_ = 0;
+  // Number of ratings in the longest open prefix; products and sums of level 0 have no rating.
+  int open_length_ = 0;
   std::vector<Array> product_, sum_;
   std::vector<std::size_t> rating_;
 };

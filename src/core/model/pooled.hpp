@@ -14,10 +14,10 @@ namespace fallible {
 // Expected numbers of ratings from which the centre is estimated.
 struct CentreCounts {
   int categories = 0;
-  // Judges whose matrix is unknown and who have ratings, from 0; only these are used
-  std::vector<int> counted;
+  // Judges whose matrix is unknown and who have ratings, from 0; only these are used.
+  std::vector<int> used_judges;
   std::vector<bool> used;  // judges x ratings: true if the judge used this category at least once
-  // Expected numbers: judges x ratings x truths, the order in which Pass sums them
+  // Expected numbers: judges x ratings x truths, the order in which Pass sums them.
   std::vector<double> ratings;
 
   double at(int judge, int rating, int truth) const {
@@ -29,19 +29,21 @@ struct CentreCounts {
 // Dirichlet(c * m_jk), where c is the concentration and m_jk the mean. The mean probability of a
 // right answer has the logit u_k + s_j: u_k is high for categories that are easy to recognise, s_j
 // for skilled judges. The matrix w distributes the wrong answers of a row over the other
-// categories. All parameters are estimated with weak priors (centre.cpp).
+// categories. s_j has mean 0 and standard deviation tau, u_k mean ubar and standard deviation ups.
+// Rows of w are Dirichlet with concentration a. All parameters are estimated with weak priors
+// (centre.cpp).
 struct Centre {
   bool one_coin = false;  // true: one u for all categories, and equal probabilities of all errors
   int categories = 0;
   double c = 4, tau = 0.6, ups = 0.3, a = 1, ubar = 1;
-  // U: per truth; s: per judge; w: truths x ratings, rows with sum 1 and diagonal 0
+  // u: per truth; s: per judge; w: truths x ratings, rows with sum 1 and diagonal 0.
   std::vector<double> u, s, w;
 
   Centre() = default;
   Centre(int judges, int categories, bool one_coin);
 
-  double right(int judge, int truth) const { return right_by(s[judge], truth); }
-  double right_by(double skill, int truth) const;
+  double right(int judge, int truth) const { return right_probability(s[judge], truth); }
+  double right_probability(double skill, int truth) const;
   // Mean probability that a judge with this skill s gives this rating, given the truth.
   double mean(double skill, int truth, int rating) const;
 
@@ -55,10 +57,10 @@ struct Centre {
   double log_density(const CentreCounts& n) const;
 
   // Appends all parameters to `x`, transformed to the real line. The fixed-point iteration
-  // extrapolates this vector. read() sets the parameters from such a vector, and returns a pointer
-  // to the entry after the last one that it used.
+  // extrapolates this vector. set_parameters() sets the parameters from such a vector, and returns
+  // a pointer to the entry after the last one that it used.
   void append_to(std::vector<double>& x) const;
-  const double* read(const double* x);
+  const double* set_parameters(const double* x);
 
  private:
   struct Tables;
@@ -82,7 +84,7 @@ class PooledPanel {
   void start(std::vector<double> from);
   // Iterates until the remaining change of the posterior probabilities is estimated to be below
   // `tolerance`. `most`: highest number of rounds.
-  void climb(double tolerance, int most);
+  void iterate(double tolerance, int most);
 
   double log_density() const;
   double theta(int judge, int truth, int rating) const;
@@ -109,23 +111,23 @@ class PooledPanel {
   void clear();
   void update_centres();
   // Computes confusion matrices and base rates from the centre and the expected numbers.
-  void settle();
+  void compute_probabilities();
   // One round of the iteration. Returns the largest change of a posterior probability.
   double round();
   // Sum of the log probabilities of all rows. If `only` is not null, uses only answers of judges j
   // with (*only)[j].
-  double log_sum(const std::vector<bool>* only) const;
+  double sum_log_probabilities(const std::vector<bool>* only) const;
   // Final iterations with Anderson's extrapolation. Ends if the posterior changes by less than
   // `tolerance` in two consecutive rounds, if there is no progress, or after `most` rounds in all.
-  void finish(double tolerance, int most);
+  void iterate_near_end(double tolerance, int most);
   // Entries of `table` (judges x ratings x truths) for ratings that the judge used at least once.
-  std::vector<double> used_cells(const std::vector<double>& table) const;
-  Eigen::VectorXd state() const;
-  // Weights of the components of state() in the extrapolation. A probability has the weight of the
-  // number of cases or ratings behind it, because the likelihood is curved in proportion to it. A
-  // parameter of the centre has weight 1.
-  Eigen::VectorXd importance(Eigen::Index size) const;
-  void read(const Eigen::VectorXd& x);
+  std::vector<double> used_entries(const std::vector<double>& table) const;
+  Eigen::VectorXd parameters() const;
+  // Weights of the components of parameters() in the extrapolation. A probability has the weight of
+  // the number of cases or ratings behind it, because the likelihood is curved in proportion to it.
+  // A parameter of the centre has weight 1.
+  Eigen::VectorXd component_weights(Eigen::Index size) const;
+  void set_parameters(const Eigen::VectorXd& x);
 
   const LatentRows& rows_;
   int K_;
@@ -142,7 +144,7 @@ struct PooledOptions {
   bool one_coin = false;    // true: the centre is a one-coin model, see Centre
   double tolerance = 1e-8;  // largest remaining change of a posterior probability, estimated
   int rounds = 20000;
-  // Panels with at most this number of judges also start from each single judge
+  // Panels with at most this number of judges also start from each single judge.
   int few_judges = 10;
   std::vector<bool> constant = {};  // true for judges who always give the same answer; or empty
 };
@@ -151,14 +153,14 @@ struct PooledOptions {
 // centre, and the mode of the centre's parameters.
 struct PooledFit {
   Centre centre;  // contains only categories in use
-  // Contains only categories in use; no judges if abstentions are not modelled
+  // Contains only categories in use; no judges if abstentions are not modelled.
   Answering answering;
   std::vector<int> category;      // original number of each category in use, from 0
   std::vector<double> posterior;  // rows x all categories
   std::vector<double> rates;
   std::vector<double> matrix;  // confusion matrices: judges x truths x ratings
   std::vector<double> prior;   // Dirichlet parameters c * m_jkl: judges x truths x ratings
-  // Probability of an answer: judges x truths; 1 if abstentions are not modelled
+  // Probability of an answer: judges x truths; 1 if abstentions are not modelled.
   std::vector<double> answered;
   double log_likelihood = 0, log_answers = 0;  // defined at PooledPanel
   double log_density = 0;  // log density of centre and data, summed over the true categories

@@ -5,24 +5,25 @@
 
 namespace fallible {
 
-Counts::Counts(const Layout& layout)
+ExpectedCounts::ExpectedCounts(const Layout& layout)
     : ratings(static_cast<std::size_t>(layout.rows.judges) * layout.rows.answer_codes() *
               layout.classes()),
       classes(static_cast<std::size_t>(layout.populations()) * layout.classes()) {}
 
-std::vector<double> Counts::levels(const Layout& layout) const {
+std::vector<double> ExpectedCounts::levels(const Layout& layout) const {
   const std::size_t N = layout.categories, K = layout.classes(),
                     answer_codes = layout.rows.answer_codes();
   std::vector<double> out(2 * layout.rows.levels, 0.0);
   for (std::size_t i = 0; i < ratings.size(); ++i) {
     const std::size_t answer_code = i / K % answer_codes;
-    if (answer_code >= N)
+    if (answer_code >= N) {
       out[2 * (answer_code / N - 1) + (answer_code % N == i % K % N)] += ratings[i];
+    }
   }
   return out;
 }
 
-std::vector<double> Counts::by_truth(const Layout& layout) const {
+std::vector<double> ExpectedCounts::by_truth(const Layout& layout) const {
   const std::size_t N = layout.categories, K = layout.classes(),
                     answer_codes = layout.rows.answer_codes();
   std::vector<double> out(layout.rows.judges * N * N, 0.0);
@@ -34,7 +35,7 @@ std::vector<double> Counts::by_truth(const Layout& layout) const {
 }
 
 void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
-                  const Counts& counts, Eigen::VectorXd& gradient) {
+                  const ExpectedCounts& counts, Eigen::VectorXd& gradient) {
   const int N = layout.categories, S = layout.strata;
   for (int g = 0; g < layout.populations(); ++g) {
     double cases = 0;
@@ -105,7 +106,8 @@ void free_errors(const Layout& layout, const Eigen::VectorXd& errors, Eigen::Vec
 
 }  // namespace
 
-Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double added) {
+Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts& counts,
+                                     double added) {
   const int N = layout.categories;
   const bool pooled = layout.prior.pooled;
   // Pseudo-ratings that are added to each count, so that no probability is zero.
@@ -136,7 +138,7 @@ Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double ad
   }
   if (layout.mean_at >= 0) x[layout.mean_at] = mean;
   if (layout.errors_at >= 0) free_errors(layout, errors, x);
-  for (int i = 0; i < layout.kinds; ++i) {
+  for (int i = 0; i < layout.judge_kinds; ++i) {
     if (layout.dispersions_at >= 0) x[layout.dispersions_at + i] = 0.2;
     if (layout.shifts_at >= 0) x[layout.shifts_at + i] = 0.1;
   }

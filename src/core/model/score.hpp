@@ -1,5 +1,5 @@
 // Derivatives of the log probability of a rating given the class, with respect to the parameters.
-// All derivatives of the likelihood are sums of these. Also contains parameter estimates for
+// Sums of them are the derivatives of the likelihood. Also contains parameter estimates for
 // observed or expected numbers of ratings.
 #pragma once
 
@@ -91,8 +91,8 @@ class Score {
 
 // Expected numbers of cases and ratings in each class. They are sufficient for derivatives of the
 // log likelihood.
-struct Counts {
-  explicit Counts(const Layout& layout);
+struct ExpectedCounts {
+  explicit ExpectedCounts(const Layout& layout);
 
   std::vector<double> ratings;  // judges x symbols (answer codes) x classes, the order of AnswerLaw
   std::vector<double> classes;  // number of cases: populations x classes
@@ -107,10 +107,11 @@ struct Counts {
 // Adds the gradient of the log likelihood for observed classes to `gradient`. With expected numbers
 // in `counts`, it is the gradient of the log likelihood of the ratings (Fisher's identity).
 void add_gradient(const Layout& layout, const Eigen::VectorXd& x, const Law& law,
-                  const Counts& counts, Eigen::VectorXd& gradient);
+                  const ExpectedCounts& counts, Eigen::VectorXd& gradient);
 
 // Estimates the parameters from expected numbers in `counts`: the M step of EM, or an approximation
 // where it has no closed form. `added`: number of pseudo-ratings that are added to each count.
-Eigen::VectorXd reestimate(const Layout& layout, const Counts& counts, double added = 0);
+Eigen::VectorXd estimate_from_counts(const Layout& layout, const ExpectedCounts& counts,
+                                     double added = 0);
 
 }  // namespace fallible

@@ -15,7 +15,7 @@ constexpr double tolerance = 1e-6;
 constexpr double least = 1e-300;
 
 // Divides n numbers by their sum. If the sum is zero, all become 1 / n.
-void settle(double* x, std::size_t n) {
+void normalise(double* x, std::size_t n) {
   const double total = std::accumulate(x, x + n, 0.0);
   const double equal = 1 / static_cast<double>(n);
   for (std::size_t i = 0; i < n; ++i) x[i] = total > 0 ? x[i] / total : equal;
@@ -23,14 +23,14 @@ void settle(double* x, std::size_t n) {
 
 // For each source, the distribution of its codes over all cases. Tables are shrunk towards it. It
 // is uniform for a source without codes in the data.
-std::vector<std::vector<double>> laws_of_all(const TableRows& rows,
-                                             const std::vector<double>& weight) {
+std::vector<std::vector<double>> overall_distributions(const TableRows& rows,
+                                                       const std::vector<double>& weight) {
   std::vector<std::vector<double>> law;
   for (const int codes : rows.codes) law.emplace_back(codes, 0.0);
   for (int i = 0; i < rows.rows(); ++i) {
     for (const int at : rows.positions(i)) law[rows.source[at]][rows.code[at]] += weight[i];
   }
-  for (auto& of : law) settle(of.data(), of.size());
+  for (auto& distribution : law) normalise(distribution.data(), distribution.size());
   return law;
 }
 
@@ -56,15 +56,15 @@ double maximise(const TableRows& rows, const std::vector<double>& weight,
       for (int k = 0; k < K; ++k) cell[k * rows.codes[s]] += weight[i] * p[k];
     }
   }
-  settle(rates.data(), rates.size());
-  double moved = fit.table.empty() ? 1 : largest_change(fit.base_rates, rates);
+  normalise(rates.data(), rates.size());
+  double change = fit.table.empty() ? 1 : largest_change(fit.base_rates, rates);
   for (std::size_t s = 0; s < law.size(); ++s) {
-    for (int k = 0; k < K; ++k) settle(&table[s][k * law[s].size()], law[s].size());
-    if (!fit.table.empty()) moved = std::max(moved, largest_change(fit.table[s], table[s]));
+    for (int k = 0; k < K; ++k) normalise(&table[s][k * law[s].size()], law[s].size());
+    if (!fit.table.empty()) change = std::max(change, largest_change(fit.table[s], table[s]));
   }
   fit.base_rates = std::move(rates);
   fit.table = std::move(table);
-  return moved;
+  return change;
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ void expect(const TableRows& rows, const std::vector<double>& weight, TableClass
 
 TableClasses fit_tables(const TableRows& rows, const std::vector<double>& weight,
                         const std::vector<double>& start, double mass, int iterations) {
-  const auto law = laws_of_all(rows, weight);
+  const auto law = overall_distributions(rows, weight);
   TableClasses fit;
   fit.posterior = start;
   while (fit.iterations < iterations && !fit.converged) {

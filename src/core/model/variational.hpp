@@ -19,7 +19,7 @@ namespace fallible {
 struct DawidSkene {
   std::vector<double> posterior;  // probabilities of the true categories: rows x categories
   std::vector<double> accuracy;   // accuracy of each judge in the mean m_jk
-  // Effect of distance on log error shares; 0 if errors are equally probable
+  // Effect of distance on log error shares; 0 if errors are equally probable.
   double dispersion = 0;
   double bound = -std::numeric_limits<double>::infinity();
   std::vector<double> path;  // bound after each iteration
@@ -27,7 +27,7 @@ struct DawidSkene {
   bool converged = false;
 };
 
-constexpr double no_own_matrices = std::numeric_limits<double>::infinity();
+constexpr double equal_matrices = std::numeric_limits<double>::infinity();
 
 struct VariationalOptions {
   double concentration = 4;  // c; if infinite, all rows are equal to their mean
@@ -46,7 +46,7 @@ DawidSkene fit_dawid_skene(const LatentRows& rows, const LatentPrior& prior,
 struct OwnErrors {
   Eigen::VectorXd x;  // parameters of the one-coin model, while errors are fixed at `log_error`
   std::vector<double> log_error;  // expected logarithms of error shares: judges x truths x ratings
-  // Expected numbers from which `log_error` is computed: judges x ratings x truths
+  // Expected numbers from which `log_error` is computed: judges x ratings x truths.
   std::vector<double> counts;
   double bound = 0;  // bound on the log posterior, used in its place
   int rounds = 0;

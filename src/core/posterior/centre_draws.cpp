@@ -54,8 +54,8 @@ double CentreDraws::log_density(int k, double log_nu, const std::vector<double>&
                                 const std::vector<ConstSquare>& counts) const {
   const std::vector<double> mu = shares(ratio);
   const double nu = std::exp(log_nu);
-  const double away = log_nu - std::log(4.0);
-  double out = -away * away / 2;
+  const double log_nu_difference = log_nu - std::log(4.0);
+  double out = -log_nu_difference * log_nu_difference / 2;
   // Log density of the Dirichlet prior of mu_k. The exponents are the Dirichlet parameters (not
   // minus 1), because the density is that of the log ratios.
   for (int l = 0; l < K_; ++l) {
@@ -88,15 +88,15 @@ void CentreDraws::update(const std::vector<ConstSquare>& counts, bool in_order, 
         draw(std::log(nu_[k]), 1.0, [&](double at) { return log_density(k, at, ratio, counts); });
     for (int l = 0; l < K_ - 1; ++l) {
       ratio[l] = draw(ratio[l], 0.7, [&](double at) {
-        std::vector<double> moved = ratio;
-        moved[l] = at;
+        std::vector<double> candidate = ratio;
+        candidate[l] = at;
         if (in_order) {
           Squares mu = mu_;
-          const std::vector<double> moved_row = shares(moved);
-          std::copy(moved_row.begin(), moved_row.end(), mu[0][k]);
+          const std::vector<double> candidate_row = shares(candidate);
+          std::copy(candidate_row.begin(), candidate_row.end(), mu[0][k]);
           if (!dominates(mu[0])) return -std::numeric_limits<double>::infinity();
         }
-        return log_density(k, log_nu, moved, counts);
+        return log_density(k, log_nu, candidate, counts);
       });
     }
     nu_[k] = std::exp(log_nu);

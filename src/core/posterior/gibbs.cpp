@@ -111,11 +111,11 @@ class GibbsChain : public Chain {
       }
       joint(row);
       const double total = std::accumulate(weight_.begin(), weight_.end(), 0.0);
-      if (kept) note(*kept, row, total);
+      if (kept) add_posterior(*kept, row, total);
       if (truth >= 0) {
         add(row, truth, rows_.weight[row]);
       } else if (rows_.weight[row] == 1) {
-        add(row, one_of(total), 1);
+        add(row, draw_class(total), 1);
       } else {
         multinomial(stream_, static_cast<std::int64_t>(rows_.weight[row]), weight_, split_);
         for (int k = 0; k < K_; ++k) {
@@ -126,7 +126,7 @@ class GibbsChain : public Chain {
     }
   }
 
-  int one_of(double total) {
+  int draw_class(double total) {
     double u = stream_.uniform() * total;
     int k = 0;
     while (k < K_ - 1 && u >= weight_[k]) u -= weight_[k++];
@@ -142,7 +142,7 @@ class GibbsChain : public Chain {
   }
 
   // Adds the posterior probabilities of the classes of a row to the sums of the chain.
-  void note(PosteriorChain& out, int row, double total) {
+  void add_posterior(PosteriorChain& out, int row, double total) {
     const int truth = rows_.known[row];
     double* of = &out.probability[place(row, 0)];
     for (int k = 0; k < K_; ++k) of[k] += truth >= 0 ? k == truth : weight_[k] / total;

@@ -32,10 +32,10 @@ PosteriorRows posterior_rows(const PatternView& patterns, const std::vector<doub
                              const std::vector<int>& truth, const std::vector<int>& population,
                              bool joined);
 
-// Which confusion matrices must dominate, so that classes keep their names: none, that of the
-// average rater, or all. A matrix dominates if each answer is most probable under its category as
-// truth.
-enum class ClassOrder { none, mean, each };  // which matrices: none, the average rater's, all
+// The confusion matrices that must dominate, so that classes keep their names: no matrix, only the
+// mean matrix of the raters, or each matrix. A matrix dominates if each answer is most probable
+// when it is right.
+enum class ClassOrder { none, mean, each };
 
 // Dependence of errors given the truth. The models are described in dependent.hpp.
 enum class Dependence { none, easy, pairs };

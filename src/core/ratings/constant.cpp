@@ -12,10 +12,9 @@ constexpr double chance_of_equal_ratings = 0.01;
 
 std::vector<bool> constant_raters(const PatternView& patterns, const std::vector<double>& cases) {
   std::vector<double> share(patterns.categories, 0.0), ratings(patterns.raters, 0.0);
-  std::vector<int> only_category(patterns.raters,
-                                 // The only category of each rater, from 1. 0 before the first
-                                 // rating, -1 if a rater gave several categories.
-                                 0);
+  // The only category of each rater, from 1. It is 0 before the first rating, and -1 if the rater
+  // gave several categories.
+  std::vector<int> only_category(patterns.raters, 0);
   double total = 0;
   for (int p = 0; p < patterns.patterns; ++p) {
     if (cases[p] <= 0) continue;

@@ -118,7 +118,7 @@ RaterCounts rater_counts(const PatternView& x, const std::vector<double>& weight
     const int begin = x.start[p], end = x.start[p + 1];
     for (int r = begin; r < end; ++r) ++of_category[x.category[r]];
     for_each_run(begin, end, x.rater, [&](int i, int j) {
-      // Counts only ratings by other raters
+      // Counts only ratings by other raters.
       for (int r = i; r < j; ++r) --of_category[x.category[r]];
       const int rater = x.rater[i] - 1;
       for (int r = i; r < j; ++r) {

@@ -155,21 +155,21 @@ double over_cases(const std::vector<double>& matrix, const std::vector<double>& 
 
 // User-defined matrix of a judge in a stratum. `given` contains one matrix for all strata, or one
 // per stratum, each row by row.
-std::vector<double> own_matrix(const std::vector<double>& given, std::size_t stratum, int N) {
+std::vector<double> custom_matrix(const std::vector<double>& given, std::size_t stratum, int N) {
   const std::size_t size = static_cast<std::size_t>(N) * N;
   const auto first =
       given.begin() + static_cast<std::ptrdiff_t>(given.size() == size ? 0 : stratum * size);
   return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
 }
 
-// Uniform variable that is correlated with the normal effect of the case, so that judges with
-// loadings err in the same cases.
+// Uniform variable that is correlated with the effect of the case, a normal variable that all
+// judges share. Judges with loadings are then wrong in the same cases.
 double shared_uniform(double loading, double effect, Stream& stream) {
   const double own = stream.normal();
   return normal_cdf(loading * effect + std::sqrt(1 - loading * loading) * own);
 }
 
-double of_judge(const std::vector<double>& values, std::size_t judge) {
+double value_of_judge(const std::vector<double>& values, std::size_t judge) {
   return values.empty() ? 0 : values[judge];
 }
 
@@ -197,7 +197,7 @@ Truths draw_truths(const Design& design, Stream& stream) {
     for (std::size_t s = 0; s < design.strata.size(); ++s) {
       const Stratum& stratum = design.strata[s];
       if (u < design.custom.size() && !design.custom[u].empty()) {
-        out.matrix.push_back(own_matrix(design.custom[u], s, N));
+        out.matrix.push_back(custom_matrix(design.custom[u], s, N));
       } else {
         if (factor.empty() || design.strata_redraw) {
           factor = error_factors(N, options.error_range, stream);
@@ -205,23 +205,23 @@ Truths draw_truths(const Design& design, Stream& stream) {
         const double shift = is_system && !design.system_strata ? 0 : stratum.shift;
         out.matrix.push_back(confusion_matrix(accuracy + shift, out.base_rates, options, factor));
       }
-      correct[u] +=
-          stratum.weight * over_cases(out.matrix.back(), out.base_rates, of_judge(design.drift, u));
+      correct[u] += stratum.weight *
+                    over_cases(out.matrix.back(), out.base_rates, value_of_judge(design.drift, u));
     }
   }
   for (const Copying& copy : design.copying) {
     correct[copy.to] += copy.probability * (correct[copy.from] - correct[copy.to]);
   }
   const auto first = correct.begin() + static_cast<std::ptrdiff_t>(raters);
-  out.expected.assign(first, first + static_cast<std::ptrdiff_t>(design.shown()));
+  out.expected.assign(first, first + static_cast<std::ptrdiff_t>(design.visible_systems()));
   return out;
 }
 
 CaseSampler::CaseSampler(const Design& design, const Truths& truths, std::size_t cases)
     : design_(design),
       cases_(cases),
-      shared_(any(design.loading)),
-      thinned_(any(design.missing)),
+      has_loadings_(any(design.loading)),
+      has_missing_(any(design.missing)),
       categories_(cumulate(truths.base_rates.data(), design.categories)) {
   const std::size_t N = design.categories, S = design.strata.size();
   answers_.resize(truths.matrix.size() / S);
@@ -246,7 +246,7 @@ void CaseSampler::next(Stream& stream) {
     stratum_ = draw_index(strata_.data(), S, stream);
   }
   truth_ = draw_index(categories_.data(), N, stream);
-  if (shared_) effect_ = stream.normal();
+  if (has_loadings_) effect_ = stream.normal();
   for (std::size_t u = 0; u < answers_.size(); ++u) {
     answers_[u] = static_cast<int>(answer(u, stream)) + 1;
   }
@@ -254,7 +254,7 @@ void CaseSampler::next(Stream& stream) {
   for (const Copying& copy : design_.copying) {
     if (stream.uniform() < copy.probability) answers_[copy.to] = answers_[copy.from];
   }
-  if (thinned_) {
+  if (has_missing_) {
     for (std::size_t u = 0; u < design_.raters.size(); ++u) {
       if (stream.uniform() < design_.missing[u]) answers_[u] = 0;
     }
@@ -270,7 +270,8 @@ void CaseSampler::next(Stream& stream) {
 std::size_t CaseSampler::answer(std::size_t judge, Stream& stream) const {
   const std::size_t N = categories_.size(), S = strata_.size();
   const double* row = rows_.data() + ((judge * S + stratum_) * N + truth_) * N;
-  const double loading = of_judge(design_.loading, judge), drift = of_judge(design_.drift, judge);
+  const double loading = value_of_judge(design_.loading, judge),
+               drift = value_of_judge(design_.drift, judge);
   if (loading == 0 && drift == 0) return draw_index(row, N, stream);
   const auto probability = [row](std::size_t l) { return l == 0 ? row[0] : row[l] - row[l - 1]; };
   const double position = (static_cast<double>(drawn_) + 0.5) / static_cast<double>(cases_);
@@ -293,7 +294,7 @@ Panel draw_panel(const Design& design, const Truths& truths, std::size_t cases, 
   Panel out;
   out.truth.resize(cases);
   out.stratum.resize(cases);
-  out.answers.assign(design.raters.size() + design.shown(), std::vector<int>(cases));
+  out.answers.assign(design.raters.size() + design.visible_systems(), std::vector<int>(cases));
   for (std::size_t i = 0; i < cases; ++i) {
     count_steps(1);
     sampler.next(stream);

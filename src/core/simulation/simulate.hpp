@@ -77,7 +77,7 @@ struct Design {
   // This number of the last systems is only copied from and not part of panels.
   std::size_t hidden = 0;
 
-  std::size_t shown() const { return systems.size() - hidden; }
+  std::size_t visible_systems() const { return systems.size() - hidden; }
 };
 
 // The random quantities of a replicate that are drawn before its cases: base rates, and a confusion
@@ -109,7 +109,7 @@ class CaseSampler {
 
   const Design& design_;
   std::size_t cases_, drawn_ = 0, stratum_ = 0, truth_ = 0;
-  bool shared_, thinned_;  // true if judges have loadings; true if ratings may be missing
+  bool has_loadings_, has_missing_;  // true if judges have loadings; true if ratings may be missing
   double effect_ = 0;  // effect of the last case, drawn from N(0, 1), with which loadings correlate
   std::vector<int> answers_;
   // Cumulative probabilities; `rows_`: judges x strata x truths x answers.

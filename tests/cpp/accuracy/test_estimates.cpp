@@ -174,7 +174,7 @@ TEST_CASE("what a posterior says of a system and of raters is summed over judged
   for (const double times : {1.0, 50.0}) {  // few cases have a least information
     std::vector<double> weight = panel.weights();
     for (double& w : weight) w *= times;
-    const Joined data({panel.view(), weight, {}, nullptr}, 0);
+    const JointData data({panel.view(), weight, {}, nullptr}, 0);
     const LatentRows& rows = data.rows();
     std::vector<double> posterior;
     double cases = 0, right = 0, missing = 0, ratings = 0, wrong = 0;
@@ -215,10 +215,10 @@ TEST_CASE("a search that was cut short has not converged") {
 TEST_CASE("cases that nobody rated are in cells without cases, and nobody is judged by them") {
   const Panel panel({"AB.A", "AB.B", "AA.B"}, {"ABA."}, 2);
   const Ratings ratings{panel.view(), panel.weights(), {}, nullptr};
-  CHECK(Joined(ratings, 0).cases() == 2);
+  CHECK(JointData(ratings, 0).cases() == 2);
   std::vector<int> truth(panel.view().patterns, 0);
   truth[panel.patterns.index[2] - 1] = 1;
-  CHECK(Joined({panel.view(), panel.weights(), {truth, {}, {}}, nullptr}, 0).cases() == 3);
+  CHECK(JointData({panel.view(), panel.weights(), {truth, {}, {}}, nullptr}, 0).cases() == 3);
   const Cells cells = pattern_cells(ratings);
   for (int p = 0; p < panel.view().patterns; ++p) {
     const bool rated = panel.view().start[p] < panel.view().start[p + 1];

@@ -98,7 +98,7 @@ TEST_CASE("a law is that of the confusion matrices, and classes sum to one") {
   const LatentClass latent(rows, {true, Errors::distance, true, true}, LatentPrior());
   const Eigen::VectorXd x = latent.start();
   const AnswerLaw law = Law(latent.layout, x);
-  const auto rates = Reading(latent.layout, x).base_rates();
+  const auto rates = ParameterReader(latent.layout, x).base_rates();
   double total = 0;
   for (const double weight : law.weight) total += weight;
   CHECK(total == Approx(1));

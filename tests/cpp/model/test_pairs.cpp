@@ -82,7 +82,7 @@ TEST_CASE("frequencies of pairs are those of all pairs of ratings, and closeness
           squares += sum / twice / all * off * off;
         }
       }
-      CHECK(Closeness(latent.layout, pairs).evaluate(x, nullptr) ==
+      CHECK(PairObjective(latent.layout, pairs).evaluate(x, nullptr) ==
             Approx(-1e4 / 2 * squares + log_prior(latent.layout, x, nullptr)));
     }
   }
@@ -103,7 +103,7 @@ TEST_CASE("the covariance of a fit to pairs is what one case more or less moves"
     CHECK(top.log_likelihood == Approx(latent.evaluate(top.x, nullptr)).epsilon(1e-6));
     const auto numbers = [&](const std::vector<double>& weight) {
       const Eigen::VectorXd x = fit(weight, top.x).x;
-      const std::vector<double> value = Reading(latent.layout, x).naturals().value;
+      const std::vector<double> value = ParameterReader(latent.layout, x).naturals().value;
       return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(value.data(), value.size()));
     };
     const Eigen::MatrixXd found = pair_covariance(latent.layout, top.x);

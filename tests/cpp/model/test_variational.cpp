@@ -58,7 +58,7 @@ TEST_CASE("a step of the variational approximation is what its equations say") {
   VariationalOptions options;
   options.iterations = 1;
   for (const bool ordered : {false, true}) {
-    for (const double c : {4.0, no_own_matrices}) {
+    for (const double c : {4.0, equal_matrices}) {
       options.ordered = ordered;
       options.concentration = c;
       const DawidSkene found = fit_dawid_skene(rows, LatentPrior(), start, options);
