@@ -83,7 +83,7 @@ class SmallPanel {
     }
     raters_ = judges_;
     if (rows.joined()) add_judge(rows.raters);
-    // Groups rows by known truth. Draws are equally often from each group, so that rare truths are
+    // Groups rows by known truth. Each group is drawn equally often, so that rare truths are
     // included: identification does not depend on their frequency. Also groups rows by population,
     // unless there are far more populations than coefficients. In this case any rows are
     // sufficient.
