@@ -48,7 +48,8 @@ class CompleteCurvature {
   double last_rate_curvature_ = least;
   int accuracies_around_mean_ = 0;  // number of accuracies with a normal prior around their mean
   double mean_precision_ = 0;       // precision (1 / variance) of this normal prior
-  // Error shares: groups of judges x truths x ratings; expected errors in each row.
+  // Shares of the wrong answers: groups of judges x truths x ratings; and their expected number:
+  // groups x truths.
   std::vector<double> error_share_, expected_errors_;
   struct Block {
     int first;

@@ -74,7 +74,7 @@ struct Design {
   // `drift`: change of the accuracy from the first case of a panel to the last.
   std::vector<double> loading;
   std::vector<double> drift;
-  // This number of the last systems is only copied from and not part of panels.
+  // Number of systems at the end of `systems` that judges may copy but that are not part of panels.
   std::size_t hidden = 0;
 
   std::size_t visible_systems() const { return systems.size() - hidden; }
